@@ -85,7 +85,7 @@ def test_a_comparison_without_extras_leaves_tables_as_csv_and_says_what_brings_t
     assert not any(name.endswith((".html", ".parquet")) for name in left)
     from fairwave import Results
 
-    with pytest.raises(FileNotFoundError, match="CSV alone"):
+    with pytest.raises(FileNotFoundError, match="only as CSV"):
         Results.load(tmp_path / "c")
 
 

@@ -475,7 +475,7 @@ def stopped_by_ctrl_c(path, out):
 def test_ctrl_c_promises_nothing_that_a_live_run_cannot_keep(scenario, tmp_path):
     status, said = stopped_by_ctrl_c(scenario(duration="50 s"), tmp_path / "out")
     assert status == 130
-    assert "keeps nothing before it ends, and the same command begins anew" in said
+    assert "keeps nothing before it ends; the same command begins again" in said
     assert "goes on" not in said
     assert not (tmp_path / "out" / "accounts.json").exists()
 

@@ -219,10 +219,10 @@ def test_what_the_command_cannot_do_is_said(tmp_path):
         with pytest.raises(BadInputError, match=said):
             listed(path, **more)
     listed(path, rate="2 Mb/s")
-    with pytest.raises(BadInputError, match="is there already"):
+    with pytest.raises(BadInputError, match="exists already"):
         listed(path, rate="2 Mb/s")
     acknowledgements = pcap(tmp_path / "acks.pcap", [(0, ethernet(ip4(tcp(0, b""), 6)))])
-    with pytest.raises(BadInputError, match="acknowledgements of TCP alone"):
+    with pytest.raises(BadInputError, match="has only TCP's acknowledgements"):
         listed(acknowledgements, rate="2 Mb/s")
 
 

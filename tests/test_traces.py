@@ -285,7 +285,7 @@ def test_what_is_set_may_say_what_comes_after_the_trace(traced, tmp_path, monkey
     path = str(tmp_path / "scenario.toml")
     longer = scenario(path, ["duration=5 s", "topology.bottleneck.rate.after=hold"])
     assert longer.to_dict()["topology"]["bottleneck"]["rate"]["after"] == "hold"
-    with pytest.raises(fairwave.ScenarioError, match="what comes after its end is not said"):
+    with pytest.raises(fairwave.ScenarioError, match="nothing sets what follows its end"):
         scenario(path, ["duration=5 s"])
     # What is set is sought from where one is, what the scenario names beside it.
     (tmp_path / "here").mkdir()

@@ -1,4 +1,4 @@
-"""What a scenario comes to before it is run: load of each link, bandwidth-delay products, likely mistakes.
+"""Estimates before a run: load of each link, bandwidth-delay products, likely mistakes.
 
 Assumptions:
     A round trip is propagation and the transmission of one full packet on each link of the way there; nothing
@@ -93,7 +93,7 @@ class Advice:
 
 
 def advise(scenario: Scenario, seed: int = 1) -> Advice:
-    """Reckons loads and bandwidth-delay products, and looks for what is probably not meant.
+    """Computes loads and bandwidth-delay products, and looks for likely mistakes.
 
     Raises:
         fairwave.ScenarioError: The scenario cannot be planned.

@@ -1,9 +1,9 @@
 """What a run's packets looked like: pcapng captures for Wireshark and its kin, and patterns of loss.
 
-One run is made again while somebody looks on, which changes nothing of it. Packets get the bytes that their
-protocols would have: IPv4, UDP or TCP with options, ICMP echo, RTP and RTCP. Payload is not written unless asked for.
-Calls begin and end with SIP, by which Wireshark knows their RTP; these messages are written and not simulated. TFRC,
-RAP and DVRC are fairwave's own layouts above UDP; `lua()` names a dissector of theirs.
+One run is made again with observers, which do not change it. Packets get the bytes that their protocols would have:
+IPv4, UDP or TCP with options, ICMP echo, RTP and RTCP. Payload is not written unless asked for. Calls begin and end
+with SIP, by which Wireshark knows their RTP; these messages are written and not simulated. TFRC, RAP and DVRC are
+fairwave's own layouts above UDP; `lua()` names a dissector of theirs.
 """
 
 from __future__ import annotations

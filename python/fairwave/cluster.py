@@ -5,7 +5,7 @@ pure function of scenario and seed, so results are the same to the byte as those
 another build of fairwave is installed are refused, as theirs might differ. A worker that dies loses the runs it was
 making, which others make again. Runs are kept here as they come back, so that an interrupted command goes on.
 
-Laws of one's own that are written in Python must be known to the workers: `dask worker ADDRESS --preload my_laws.py`.
+The workers must know your own laws in Python: `dask worker ADDRESS --preload my_laws.py`.
 
 Start one with `dask scheduler`, and on each machine `dask worker ADDRESS`; both come with `fairwave[cluster]`.
 """
@@ -129,7 +129,7 @@ def _nobody(address: str, error: BaseException) -> ClusterError:
     said = _first_line(error) if str(error) else f"no answer within {PATIENCE:g} s"
     return ClusterError(
         f"no Dask scheduler answers at {address!r} ({said}); start one with `dask scheduler` and "
-        "workers with `dask worker ADDRESS`, and give its address, as tcp://host:8786"
+        "workers with `dask worker ADDRESS`, and give its address, for example tcp://host:8786"
     )
 
 
@@ -170,7 +170,7 @@ def _in_words(address: str) -> Iterator[None]:
 
 
 def lost(address: str = "") -> ClusterLostError:
-    """What is said of a scheduler that no longer answers."""
+    """The error for a scheduler that no longer answers."""
     where = f"the Dask scheduler at {address}" if address else "the Dask scheduler"
     return ClusterLostError(
         f"{where} no longer answers: it ended, or the network to it failed; start it and its workers again"
@@ -178,7 +178,7 @@ def lost(address: str = "") -> ClusterLostError:
 
 
 def executor() -> Executor | None:
-    """Whoever calls functions on the workers, within `on`; None elsewhere."""
+    """The runner that calls functions on the workers, within `on`; None elsewhere."""
     return _executor[-1]() if _executor else None
 
 

@@ -1,7 +1,7 @@
 """Folders that results are left in: each belongs to one piece of work, and to one process at a time.
 
-The note `.fairwave` in a folder says whose it is, and is locked while somebody writes there. What somebody else wrote
-is never replaced unasked.
+The note `.fairwave` in a folder names the work that owns it, and is locked while a process writes there. Fairwave
+never replaces the files of other work unasked.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def check_folder(folder: str | Path) -> None:
 
 
 def keeps() -> Path | None:
-    """The folder that keeps what this process finished, for whoever is interrupted; None when nothing is kept."""
+    """The folder that keeps finished runs, so that an interrupted command can resume; None when nothing is kept."""
     return _last[0] if _last else None
 
 

@@ -36,7 +36,7 @@ def is_notebook() -> bool:
 
 @contextmanager
 def progress(given: Progress | None) -> Iterator[Progress | None]:
-    """Where progress is told: to whom the caller named, else to a bar in a notebook, else to nobody."""
+    """The receiver of progress: the caller's function, else a bar in a notebook, else none."""
     if given is not None or not is_notebook():
         yield given
         return

@@ -1,6 +1,6 @@
 """Patterns of loss: which packets were lost, one after the other, in files that other tools know.
 
-Formats, told by what a file holds, and on writing by its name:
+Formats, recognised by the file's contents, and for writing by its name:
 
 - text: a character for each packet, `1` lost, `0` not; blanks and lines that begin with `#` do not count;
 - CSV (`.csv`): a packet per line; of several columns the one named `lost`, else the last; `0` and `1`, or `false`
@@ -10,7 +10,7 @@ Formats, told by what a file holds, and on writing by its name:
 - the error patterns of ITU-T G.191 (STL): words of 16 bits, little-endian (`.g192`), 0x6B21 for a good frame and 0x6B20
   for one that is lost, or 0x007F and 0x0081 as for bits; or the low bytes of these alone (`.byte`).
 
-G.191's third format, eight packets a byte, cannot be told from others by what it holds and is not read.
+G.191's third format, eight packets a byte, cannot be recognised by its contents and is not read.
 """
 
 from __future__ import annotations
@@ -196,10 +196,9 @@ def write(path: str | Path, lost: Pattern | Sequence[bool]) -> Path:
 class Gilbert:
     """Gilbert's model with the parameters under which a pattern is likeliest.
 
-    Two states, of which one loses every packet and the other none: p is how likely a packet is lost after one that
-    arrived, q how likely one arrives after one that was lost. The likeliest values are the shares of such
-    transitions in the
-    pattern; where none begins in a state its parameter is not defined, and None.
+    There are two states: one loses every packet, the other none. p is the probability that a packet is lost after one
+    that arrived; q is the probability that a packet arrives after one that was lost. The likeliest values are the
+    shares of such transitions in the pattern; where none begins in a state its parameter is not defined, and None.
 
     Attributes:
         p: From arriving to lost.
@@ -262,7 +261,7 @@ def runs(lost: Pattern, of: bool = True) -> NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a pattern comes to.
+    """Summary of a pattern.
 
     Attributes:
         packets: How many.
@@ -304,7 +303,7 @@ def summary(lost: Pattern) -> Summary:
 
 
 def draw(lost: Pattern, path: str | Path, title: str) -> Path:
-    """Draws a pattern: every packet in rows, and the lengths of runs beside Gilbert's and chance's."""
+    """Draws a pattern: every packet in rows, and the lengths of runs next to Gilbert's and to independent losses'."""
     need("matplotlib", "report")
     import matplotlib as mpl
 

@@ -1,8 +1,7 @@
 """What everything that a scenario can name is: rule, source, parameters with units and defaults, and an example.
 
-Laws speak for themselves: what is said of them stands beside their code, and comes here by way of the JSON Schema,
-so that
-a law that is added is explained without a change here. An example is a whole scenario, to be run as it is.
+The text about a law is next to the law's code and comes here through the JSON Schema. So `explain` shows a new law
+without a change here. An example is a whole scenario, to be run as it is.
 """
 
 from __future__ import annotations

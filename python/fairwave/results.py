@@ -373,7 +373,7 @@ class Results:
 
     @classmethod
     def concatenate(cls, several: Iterable[Results]) -> Results:
-        """Results one below the other; runs are numbered anew.
+        """Results one below the other, with new numbers of runs.
 
         Warns:
             MixedProvenanceWarning: They come from different versions or scenarios.
@@ -422,7 +422,7 @@ def _whole(folder: Path) -> list[Path]:
     kinds = {Path(name).suffix for name in sums}
     if kinds == {".csv", ".json"} and next(reversed(sums)) == PROVENANCE:
         raise FileNotFoundError(
-            f"{folder} has the tables as CSV alone, because pyarrow was not installed where they were saved; "
+            f"{folder} has the tables only as CSV, because pyarrow was missing when they were saved; "
             f"{install('tables')}, then {_again(folder)}"
         )
     is_whole = next(reversed(sums), "") == PROVENANCE and kinds <= {".parquet", ".csv", ".json"}

@@ -1,4 +1,4 @@
-"""Writing all or nothing: files are made in a folder beside their place and moved there when all of them are whole."""
+"""Writing all or nothing: files are made in a folder next to their target and moved there when all are complete."""
 
 from __future__ import annotations
 

@@ -69,11 +69,10 @@ def of_controller(choice: Choice, against: Choice | None = None) -> Study:
         command=f"fairwave evaluate {subject}",
         title=f"{subject}, as RFC 9743 asks of a new congestion control",
         question=(
-            f"Is {subject} safe to use beside others, and does it do its work? RFC 9743 lists what has to be "
-            "considered before a "
-            "congestion control is used widely. Each criterion here is a scenario, a line that was drawn "
-            "beforehand, and a "
-            f"verdict; most lines are drawn by what {rival} does on the same path. Buffers are in bandwidth-delay "
+            f"Is {subject} safe to use next to others, and does it do its work? RFC 9743 lists what to consider "
+            "before a congestion control is used widely. Each criterion here is a scenario, a bound fixed before "
+            f"the runs, and a verdict. Most bounds follow from the results of {rival} on the same path. Buffers are "
+            "in bandwidth-delay "
             "products, and a "
             f"path has {RATE:g} Mb/s, {ROUND_TRIP:g} ms of round trip and a buffer of one product where nothing else "
             "is said."

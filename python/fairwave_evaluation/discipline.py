@@ -1,8 +1,8 @@
 """RFC 7928: how a queue discipline is characterised, section by section.
 
-The standard names scenarios and measures, and asks that drop-tail is beside; it draws no lines. The lines here were
-drawn before anything was measured: an active queue is to halve the wait, to keep nine tenths of what drop-tail carries,
-and to leave nobody worse off than drop-tail does.
+The standard names scenarios and measures, and asks that drop-tail is beside; it draws no lines. The bounds here were
+fixed before any measurement: an active queue must halve the wait, keep nine tenths of the load that drop-tail
+carries, and leave no flow worse off than drop-tail does.
 """
 
 from __future__ import annotations
@@ -78,9 +78,8 @@ def of_discipline(choice: Choice, against: Choice | None = None) -> Study:
         command=f"fairwave evaluate --queue {subject}",
         title=f"{subject}, characterised as RFC 7928 asks",
         question=(
-            f"What does {subject} do to those who share a link? RFC 7928 lists the scenarios in which a queue "
-            "discipline is to be "
-            f"looked at beside {rival}. Each criterion here is one of them, with a line that was drawn beforehand "
+            f"What does {subject} do to flows that share a link? RFC 7928 lists the scenarios for a comparison of a "
+            f"queue discipline with {rival}. Each criterion here is one of them, with a bound fixed before the runs "
             "and a verdict. "
             f"The link has {RATE:g} Mb/s, {ROUND_TRIP:g} ms of round trip and a buffer of {PRODUCT} packets where "
             "nothing else is said."

@@ -258,7 +258,7 @@ def draw_units(
         return drawing.save(
             canvas, folder, "units", data, results.provenance,
             title="One call, packet by packet",
-            caption=f"The call that one hears, seed {seed}: one-way delay per unit; ticks: units that had not arrived "
+            caption=f"The call that you hear, seed {seed}: one-way delay per unit; ticks: units that had not arrived "
             "by the end of the run.",
             alt=f"One-way delay of each unit over time, one panel per {axis}: {_delays_in_words(data, axis)}",
         )  # fmt: skip

@@ -46,13 +46,13 @@ OTHERS = 9
 """Under so many other seeds a call is simulated, to say by how much chance moves its loss."""
 
 SOURCE = (
-    "Of a live call one hears what came out of the telephone's playout buffer, of a simulated one what NetEQ "
-    "plays, with lost frames concealed by G.711 Appendix I. Each talkspurt of the original is looked for in it by "
-    "cross-correlation and compared there, for live and simulated calls alike: pauses that a buffer makes longer "
-    "or shorter do not count, what happens within a talkspurt does. ViSQOL scores clips of 8 s and knows of no "
-    "delay. The E-model rates the packets, by the simulator's receiver with NetEQ as playout buffer, for live and "
-    "simulated calls alike; a telephone's own buffer may keep speech longer, as its delay from mouth to ear says. "
-    "A gap is 10 ms or more of digital silence where the original speaks; what is concealed is none."
+    "For a live call you hear the output of the telephone's playout buffer; for a simulated call you hear what "
+    "NetEQ plays, with lost frames concealed by G.711 Appendix I. For both, fairwave finds each talkspurt of the "
+    "original by cross-correlation and compares it there. Pauses that a buffer makes longer or shorter do not "
+    "count; changes within a talkspurt do. ViSQOL scores clips of 8 s and ignores delay. The E-model rates the "
+    "packets, by the simulator's receiver with NetEQ as playout buffer, for live and "
+    "simulated calls alike; a telephone's own buffer may keep speech longer, as its delay from mouth to ear shows. "
+    "A gap is 10 ms or more of digital silence during speech of the original; concealed speech is not a gap."
 )
 """How it was measured, for the page."""
 
@@ -143,7 +143,7 @@ MEASURES = [
 def live_side(
     title: str, made: Live, recording: Path, caller: str, heard: Samples, original: Samples
 ) -> CallSide:
-    """A real call of which the callee says again what it hears.
+    """A real call whose callee sends back the sound that it receives.
 
     Args:
         title: What it is called.

@@ -184,7 +184,7 @@ def _seconds_in_words(seconds: pl.DataFrame) -> str:
 
 
 def restarts(frames: int, seconds: int) -> list[float]:
-    """When a clip of so many frames begins again within so many seconds."""
+    """Times at which a clip of this many frames begins again within this many seconds."""
     from fairwave_video.coding import FRAME_RATE
 
     length = frames / FRAME_RATE

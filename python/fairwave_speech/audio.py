@@ -2,8 +2,8 @@
 
 Telephony codecs of this package work on linear samples of 16 bits at 8000 per second (ITU-T G.711). A
 recording of another form is converted and a note says so; one that cannot be read is refused with the
-``ffmpeg`` line that would convert it. Files are written beside their place and moved into it, so nobody
-ever sees half of one.
+``ffmpeg`` line that would convert it. Files are written next to their target and moved there, so a reader never sees
+half a file.
 """
 
 from __future__ import annotations
@@ -87,9 +87,7 @@ def read(path: str | os.PathLike[str], *, attribution: str = "") -> Recording:
     if len(samples) == 0:
         raise SpeechError(f"{path}: holds no samples; {_remedy(path)}")
     if not np.any(samples):
-        raise SpeechError(
-            f"{path}: is silent from beginning to end; give a recording in which somebody speaks"
-        )
+        raise SpeechError(f"{path}: is silent from beginning to end; give a recording with speech")
     return Recording(samples, str(path), tuple(notes), attribution)
 
 
@@ -122,7 +120,7 @@ def write(path: str | os.PathLike[str], samples: Samples, rate: int = RATE) -> P
 
 
 def active_level_dbov(samples: Samples) -> float:
-    """Level while somebody speaks, in dB relative to overload; minus infinity if nobody does.
+    """Level during speech, in dB relative to overload; minus infinity without speech.
 
     **Assumption**: the mean power of the 10 ms frames whose power is within 40 dB of the loudest, in place
     of the envelope method of ITU-T P.56; on recordings of a single close voice the two differ by fractions

@@ -5,9 +5,9 @@ Each unit carries the samples that the script assigns to it (:mod:`fairwave_spee
 what is missing is concealed (:mod:`fairwave_speech.concealment`).
 
 The listener's clock starts when the first unit is made: a unit made at time t with playout delay D is heard
-at t + D. A buffer that stretches plays faster and slower meanwhile (:mod:`fairwave_speech.stretching`). Beside what
-is heard the call keeps the *reference*: the uncoded samples of every unit, talkspurt by talkspurt at the same
-places, so that a score compares like with like; sample by sample, unless talkspurts were stretched.
+at t + D. A buffer that stretches plays faster and slower meanwhile (:mod:`fairwave_speech.stretching`). In addition
+to the received sound the call keeps the *reference*: the uncoded samples of every unit, talkspurt by talkspurt at the
+same places, so that a score compares like with like; sample by sample, unless talkspurts were stretched.
 
 **Assumptions**: silence between talkspurts is known to be silence (as from a silence descriptor) and is
 never concealed; it is played as zeros, without comfort noise.
@@ -43,7 +43,7 @@ LONGEST_S = 6 * 3600.0
 
 @dataclass(frozen=True)
 class RenderedCall:
-    """What the listener hears, and what became of each unit.
+    """The received sound, and the fate of each unit.
 
     Attributes:
         samples: what is heard, 8 kHz, from the moment the first unit was made.

@@ -1,8 +1,8 @@
-"""Coders with memory: what ffmpeg's libraries encode and decode of a scenario's codecs, beside G.711.
+"""Coders with memory: the codecs of scenarios that ffmpeg's libraries encode and decode, in addition to G.711.
 
 Encoder and decoder carry state from packet to packet, so a call is coded as one stream, and its decoder sees only the
-packets that are played: after a gap it goes on from where it stood, as deployed decoders do, and what follows the gap
-bears the trace.
+packets that are played: after a gap it continues with its state, as deployed decoders do, so the sound after the gap
+is affected too.
 
 - ITU-T G.722 at 64 kb/s, G.726 at 40, 32, 24 and 16 kb/s, G.723.1 at 6.3 kb/s;
 - 3GPP AMR at 12.2 kb/s, which is GSM-EFR's coder, too (TS 26.071: the mode is GSM-EFR).
@@ -11,8 +11,8 @@ A coder that looks ahead puts less into a packet than its delay suggests: packet
 coder waited for `ahead` samples of what follows. So decoded speech lies where the recording has it.
 
 **Assumptions**: between talkspurts neither side runs, so a talkspurt begins with the state that the last one left, and
-its last samples are coded as if the next one followed at once. Wideband codecs are fed and heard at 8 kHz like
-everything here: of G.722 one hears the lower band, and an empty upper one.
+its last samples are coded as if the next one followed at once. Wideband codecs run at 8 kHz like everything here:
+with G.722 you hear the lower band, and the upper band is empty.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Packet loss concealment: what a listener hears where a unit is missing.
+"""Packet loss concealment: the sound in place of a missing unit.
 
 ``appendix-i`` is the waveform substitution of ITU-T G.711 Appendix I (09/1999), as core has it
 (``crates/fairwave-media/src/speech/concealment.rs``, where its rules and assumptions stand): the page of the lab

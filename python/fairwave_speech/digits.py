@@ -66,7 +66,7 @@ class Reading:
     frames: tuple[tuple[int, int], ...]
 
     def heard(self, units: int) -> list[tuple[int, int, int]]:
-        """Sentences that a call of so many units carries whole: (sentence, first unit, one past the last)."""
+        """Sentences that a call of this many units carries whole: (sentence, first unit, one past the last)."""
         period = len(self.script.frames)
         found = []
         for start in range(0, units, period):
@@ -97,7 +97,7 @@ def digit_recordings(
 
 
 def trim(samples: Samples, margin_s: float = 0.1) -> Samples:
-    """Cut silence off both ends, but for a margin in seconds."""
+    """Cut silence off both ends, except for a margin in seconds."""
     frame = RATE // 100
     intervals = talk_intervals(samples, frame, hangover_s=margin_s, lead_s=margin_s)
     return samples[intervals[0, 0] * frame : intervals[-1, 1] * frame]

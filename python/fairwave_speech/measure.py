@@ -2,8 +2,8 @@
 
 ``python -m fairwave_speech.measure docs/speech.md`` fills the part between the two markers of the page;
 without a page it prints the table. Units of 20 ms over G.711 µ law are lost independently of one another;
-nothing is late. Digits are drawn and lost anew in every replication; the prompt of the score is the same
-one, lost anew.
+nothing is late. Every replication draws new digits and new losses; the prompt of the score stays the same, with new
+losses.
 """
 
 from __future__ import annotations

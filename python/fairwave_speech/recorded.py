@@ -1,4 +1,4 @@
-"""A recording of what came out at the far end of a real call, beside the original: what is where, how loud, which gaps.
+"""A recording of the far end of a real call, compared with the original: positions, levels and gaps.
 
 A telephone's recording does not say which of its samples is which of the original's: it begins whenever it began, its
 buffer starts late, runs dry and catches up. So each talkspurt of the original is looked for in it, by the greatest

@@ -1,4 +1,4 @@
-"""How close what is heard comes to what was said: ViSQOL, and segmental signal-to-noise ratio.
+"""Similarity of received and original speech: ViSQOL, and segmental signal-to-noise ratio.
 
 ViSQOL (A. Hines, J. Skoglund, A. Kokaram, N. Harte, *ViSQOL: an objective speech quality model*, EURASIP J.
 Audio, Speech and Music Processing 2015; version 3 in speech mode) compares spectrograms patch by patch and
@@ -128,7 +128,7 @@ def segmental_snr_db(
     noise = _power(_frames(reference, size).astype(np.float64) - _frames(heard, size))
     speech = signal > 10.0 ** ((active_level_dbov(reference) - 40.0) / 10.0) * 32768.0**2
     if not speech.any():
-        raise SpeechError("nobody speaks in the reference, so there is no signal to compare with")
+        raise SpeechError("the reference has no speech, so there is no signal to compare with")
     ratio = 10.0 * np.log10(signal[speech] / np.maximum(noise[speech], 1e-12))
     return float(np.clip(ratio, floor_db, ceiling_db).mean())
 

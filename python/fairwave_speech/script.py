@@ -28,7 +28,7 @@ PAUSE_S = 1.0
 
 @dataclass(frozen=True)
 class Script:
-    """A recording cut into frames, of which some are talk.
+    """A recording cut into frames of talk and silence.
 
     Attributes:
         recording: what is said.

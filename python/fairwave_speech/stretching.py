@@ -1,7 +1,7 @@
 """Speech played faster and slower: what a jitter buffer's operations do to the sound.
 
-The simulator's law (``quality/playout/neteq``) says what is heard in which order: units, gaps to conceal, silence, and
-changes of tempo by one assumed pitch period each. Core makes them happen to a waveform
+The simulator's law (``quality/playout/neteq``) decides the order of units, gaps to conceal, silence, and changes of
+tempo by one assumed pitch period each. Core makes them happen to a waveform
 (``crates/fairwave-media/src/speech/stretching.rs``, where its rules and assumptions stand).
 """
 
@@ -32,7 +32,7 @@ class Edits:
     change: NDArray[np.int64]
 
     def moved(self, position: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Where places in the line come to lie."""
+        """New positions of places in the line."""
         total = np.concatenate([[0], np.cumsum(self.change)])
         moved: NDArray[np.int64] = position + total[np.searchsorted(self.at, position, side="left")]
         return moved

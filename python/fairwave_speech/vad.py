@@ -1,4 +1,4 @@
-"""Voice activity: in which frames of a recording somebody speaks.
+"""Voice activity: the frames of a recording that contain speech.
 
 Energy with hangover, in frames of the codec: a frame is talk if its level is well above the recording's own
 floor, and so are the frames of a short while before and after, so that soft beginnings and endings of words
@@ -29,7 +29,7 @@ LEAD_S = 0.04
 def talk_intervals(
     samples: Samples, frame: int, *, hangover_s: float = HANGOVER_S, lead_s: float = LEAD_S
 ) -> Intervals:
-    """Find where somebody speaks.
+    """Find the frames with speech.
 
     Args:
         samples: the recording, 8 kHz.

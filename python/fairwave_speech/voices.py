@@ -2,8 +2,8 @@
 
 Flite (Carnegie Mellon University, BSD-like licence) speaks with several voices; Debian's ``flite`` and
 ``libflite1`` are unpacked without installing them, as :mod:`fairwave_speech.fetch` does with recordings, or
-found on the system. Synthetic speech stands beside the human recordings, never in their place: it shows
-what depends on the voice.
+found on the system. Synthetic speech complements the human recordings and never replaces them: it shows what depends
+on the voice.
 """
 
 from __future__ import annotations

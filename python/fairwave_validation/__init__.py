@@ -1,4 +1,4 @@
-"""Fairwave beside ns-2: the same experiment in both simulators, and whether they agree.
+"""Fairwave compared with ns-2: the same experiment in both simulators, and whether they agree.
 
 An experiment is written once, as a fairwave scenario with the preset ``ns2``. Its plan (every node, link
 direction and flow spelled out) is run by fairwave and also written as Tcl for Debian's ``ns`` (2.35); both

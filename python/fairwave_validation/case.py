@@ -1,4 +1,4 @@
-"""What ns-2 is told: a topology, flows and measures, in ns-2's own terms.
+"""The input of ns-2: a topology, flows and measures, in ns-2's own terms.
 
 The values follow the defaults that ns-2.35 reads from ``ns-default.tcl``; where a field is not given,
 ns-2's default stands. Rates are bits per second, times seconds, sizes bytes.

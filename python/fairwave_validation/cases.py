@@ -58,7 +58,7 @@ NAMES = {"reno": "Reno", "newreno": "NewReno", "sack": "SACK", "vegas": "Vegas"}
 
 
 def drop_tail(packets: int) -> Table:
-    """A drop-tail queue in which so many packets wait at most."""
+    """A drop-tail queue with this limit of waiting packets."""
     return {"discipline": "drop-tail", "capacity": {"packets": packets}}
 
 
@@ -99,13 +99,13 @@ def dumbbell(
 
 
 def bulk(transport: str | Table, count: int, **more: object) -> Table:
-    """So many file transfers."""
+    """A number of file transfers."""
     start = {"from": "0 s", "to": "1 s"}
     return {"name": "tcp", "count": count, "transport": transport, "traffic": "bulk", "start": start} | more
 
 
 def cbr(count: int, rate: str = "400 kb/s") -> Table:
-    """So many constant streams of 1000-byte packets over UDP."""
+    """A number of constant streams of 1000-byte packets over UDP."""
     return {
         "name": "cbr",
         "count": count,
@@ -116,7 +116,7 @@ def cbr(count: int, rate: str = "400 kb/s") -> Table:
 
 
 def talkers(count: int, distribution: str) -> Table:
-    """So many speakers: 160 bytes every 20 ms while they talk, 1.00 s on and 1.35 s off in the mean."""
+    """A number of speakers: 160 bytes every 20 ms while they talk, 1.00 s on and 1.35 s off in the mean."""
     shape = {"shape": 1.5} if distribution == "pareto" else {}
     return {
         "name": "voice",

@@ -95,7 +95,7 @@ def dumbbell(
 
 
 def tcp(name: str, controller: str, count: int = 1, **more: Any) -> Table:
-    """So many transfers without end, by TCP as ns-3 and fairwave both have it."""
+    """A number of endless transfers, by a TCP that ns-3 and fairwave both have."""
     transport = {"name": controller} | ns3.CONNECTION | more
     return {
         "name": name, "count": count, "transport": transport, "traffic": "bulk", "start": {"from": "0 s", "to": "1 s"},
@@ -103,7 +103,7 @@ def tcp(name: str, controller: str, count: int = 1, **more: Any) -> Table:
 
 
 def drop_tail(products: int) -> Table:
-    """A drop-tail queue of so many bandwidth-delay products."""
+    """A drop-tail queue of this many bandwidth-delay products."""
     return {"discipline": "drop-tail", "capacity": {"packets": PRODUCT * products}}
 
 

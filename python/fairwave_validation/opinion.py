@@ -1,4 +1,4 @@
-"""A second opinion from theory: closed forms beside the simulator, each within a bound that is stated with it.
+"""A second opinion from theory: closed forms compared with the simulator, each with a stated bound.
 
 Queues are Poisson streams into one link, TCPs single flows on a path that loses at random and never queues. The
 formulas are those of :mod:`fairwave.theory`; none was fitted to the simulator nor the simulator to them.

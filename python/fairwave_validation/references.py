@@ -35,7 +35,7 @@ NAMES = (
 
 
 def compare(ours: list[dict[str, float]], file: Path, name: str) -> list[Comparison]:
-    """Fairwave's runs beside a reference, for the measures that both have.
+    """Fairwave's runs compared with a reference, for the measures that both have.
 
     Raises:
         LookupError: The file has no result of this name.

@@ -4,7 +4,7 @@ The plan comes from a scenario with the preset ``ns2``; everything random that t
 spread delays) is thereby the same in both simulators, and only what happens during the run is drawn by each
 for itself.
 
-What ns-2 cannot be told in so many words:
+Differences that ns-2's input language cannot express directly:
 
 * A DropTail queue that may hold P waiting packets is ``queue-limit`` P + 1.
 * RED counts its limit in mean packets if its queue is counted in bytes, which is a switch of its own beside

@@ -87,7 +87,7 @@ class Comparison:
 
     @property
     def difference(self) -> float:
-        """Relative difference of the means, ours − theirs over theirs; NaN where theirs is 0."""
+        """Relative difference of the means: (fairwave's − the other's) / the other's; NaN if the other's is 0."""
         return (self.ours.mean - self.theirs.mean) / self.theirs.mean if self.theirs.mean else math.nan
 
     @property

@@ -176,7 +176,7 @@ kept = []
     [
         ({"arrive": lambda self, arrival: "maybe"}, '"admit" or nothing, "drop", "mark", or a place'),
         ({"arrive": too_soon}, "in `depart` and `on_timer` only"),
-        ({"depart": stale}, "where nothing waits any more"),
+        ({"depart": stale}, "at which no packet waits"),
         ({"depart": lambda self, now, buffer: 3}, "a place in the buffer"),
         ({"depart": lambda self, now, buffer: self.random.uniform() and None}, ""),
         ({"begin": lambda self, *_: self.random.uniform(), "arrive": lambda self, a: None}, "before the first packet"),

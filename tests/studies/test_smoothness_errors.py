@@ -46,7 +46,7 @@ from fairwave_studies.smoothness.points import base
         (
             "topology.sink-access.loss",
             {"model": "handoff", "up": "5 s", "down": "1 s", "regular": True, "constant": True},
-            ["`regular` is true", "false where `constant` is true", "regular = true"],
+            ["`regular` is true", "false if `constant` is true", "regular = true"],
         ),
         ("flow.main.transport", {"name": "tcp/sqrt", "beta": 3}, ["`beta` is 3", "beta = 0.67"]),
         (

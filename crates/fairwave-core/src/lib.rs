@@ -1,12 +1,12 @@
-//! The laws of fairwave under one name, in the order of a packet's way: what applications want to send ([`traffic`]), how it
-//! is sent ([`transport`]), where it waits ([`queue`]), how fast links send it ([`link`]) and how they lose it ([`loss`]), and
-//! what the receiver makes of it ([`quality`]). [`wire`] has its bytes.
+//! All laws of fairwave under one name, in the order of a packet's way: sources of traffic ([`traffic`]), transports
+//! ([`transport`]), queues ([`queue`]), rates of links ([`link`]), losses on links ([`loss`]), and quality at the
+//! receiver ([`quality`]). [`wire`] has the bytes of packets.
 //!
-//! Everything here is a pure state machine: it takes the time and an event and answers with what to do. Nothing
-//! here owns a clock, a socket, a thread or a file, so the same code runs in virtual and in real time.
+//! Every law is a pure state machine: it takes the time and an event and answers with what to do. No law has a clock, a
+//! socket, a thread or a file, so the same code runs in virtual and in real time.
 //!
-//! Each crate behind this name can be used alone: `fairwave-units`, `fairwave-network`, `fairwave-media`, `fairwave-endpoint`,
-//! `fairwave-tcp`, `fairwave-transport`.
+//! You can use each crate behind this name alone: `fairwave-units`, `fairwave-network`, `fairwave-media`,
+//! `fairwave-endpoint`, `fairwave-tcp`, `fairwave-transport`.
 
 pub use fairwave_media::{quality, speech, traffic};
 pub use fairwave_network::{dscp, link, loss, packet, queue};

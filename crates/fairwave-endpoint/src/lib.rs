@@ -1,8 +1,10 @@
-//! What transports are made of. A transport is a pair of endpoints: a [`Sender`] and a [`Receiver`], state machines without clock or socket.
+//! The parts that all transports share. A transport is a pair of endpoints: a [`Sender`] and a [`Receiver`]. Both are
+//! state machines without clock or socket.
 //!
-//! An endpoint is called with the present time and what happened, and writes packets and deliveries to the [`Output`] it
-//! is handed. It never waits: it names the next moment at which it wants to be woken ([`Sender::deadline`]), and whoever
-//! drives it calls [`Sender::on_timer`] then (or later, never earlier). Re-arming a timer is writing a field.
+//! The caller calls an endpoint with the current time and an event, and passes an [`Output`]. The endpoint writes
+//! packets and deliveries to it. An endpoint never waits: it names the time at which it needs the next call
+//! ([`Sender::deadline`]), and the caller calls [`Sender::on_timer`] at that time or later, never earlier. An endpoint
+//! sets its timer again by writing a field.
 
 pub mod gaps;
 pub mod limited;
@@ -62,8 +64,8 @@ pub struct Output {
     pub packets: Vec<Packet>,
     /// Units for the application, in order.
     pub deliveries: Vec<Delivery>,
-    /// How many of the units handed in by this call the transport's adaptation left out (layers above those that the
-    /// receiver takes now): the application did not send them, so they count neither as sent nor as lost.
+    /// Number of units of this call that the transport's adaptation left out (layers above those that the receiver
+    /// takes now). The application did not send them, so they count neither as sent nor as lost.
     pub skipped: u32,
     /// Losses that a receiver noticed, and what it took them for.
     pub verdicts: Vec<LossVerdict>,
@@ -124,8 +126,8 @@ pub trait Receiver {
     fn on_timer(&mut self, now: Instant, out: &mut Output);
     /// When the receiver wants to be woken; [`Instant::NEVER`] if not at all.
     fn deadline(&self) -> Instant;
-    /// True for a receiver that never asks to be woken: whatever it does it does when a packet arrives, so a simulator
-    /// may call it as soon as the arrival time is known.
+    /// True for a receiver without timers: it acts only when a packet arrives, so a simulator may call it as soon as
+    /// the arrival time is known.
     fn is_reactive(&self) -> bool;
     /// True for a receiver that judges whether losses were congestion, and says so in [`Output::verdicts`].
     fn judges_losses(&self) -> bool {

@@ -5,7 +5,7 @@
 //! the run was sent by the application and not received. [`SendQueue::backlog`] tells how much waits, and how long it did.
 //!
 //! **Assumptions.** A unit has at most 65 535 parts; what lies beyond is not sent. Up to 64 units of several parts may be
-//! on their way at once; a part that arrives later than that opens its unit anew, which is then never complete.
+//! on their way at once; a part that arrives later opens its unit again, and that unit is never complete.
 
 use std::collections::VecDeque;
 

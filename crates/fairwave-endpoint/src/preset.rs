@@ -3,29 +3,32 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where parameters that are not set come from.
+/// The source of parameters that the scenario does not set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Preset {
     /// What the RFCs say.
     #[default]
     Rfc,
-    /// What a current Linux does (6.x, its defaults), for TCP. The initial window is ten segments (RFC 6928) of 1448 B with headers of 52
-    /// B; every second segment is acknowledged, or one after 40 ms, but each of the first sixteen at once; the
-    /// receiver's window never limits; losses are found by time and repaired in proportion (RACK-TLP, PRR) where a controller
-    /// recovers by selective acknowledgements; the end of a flight is probed after two round trips and 2 ms, or 200 ms if one segment is in
-    /// flight, and at the timeout at the latest; the first timeout is 1 s, and each other at least 200 ms above the round trip; the
-    /// window falls to the initial one after idling for a timeout; segments are paced only by a controller that paces, and marked only for one that
-    /// asks. Reno's growth, in all controllers that build on it, counts what is acknowledged, and rests while the window is not filled.
-    /// Not taken are: the adaptation of the 40 ms up to 200 ms to how fast segments come, and quick acknowledgements after
-    /// disorder; the halving of the window with each timeout of idling; F-RTO and other ways of undoing a reduction; DSACK; offloading of segmentation.
+    /// What a current Linux does (6.x, its defaults), for TCP. The initial window is ten segments (RFC 6928) of 1448 B
+    /// with headers of 52 B. The receiver acknowledges every second segment, or a single one after 40 ms, but each of
+    /// the first sixteen at once; its window never limits. With a controller that recovers by selective
+    /// acknowledgements, losses are detected by time (RACK-TLP) and the window falls in proportion (PRR). A tail loss
+    /// probe follows after two round trips and 2 ms, or 200 ms if one segment is in flight, and at the timeout at the
+    /// latest. The first timeout is 1 s, and every other is at least 200 ms above the round trip. The window falls to
+    /// the initial window after idling for a timeout. Segments are paced only by a controller that paces, and marked
+    /// only for a controller that asks. Reno's growth, in all controllers that build on it, counts acknowledged
+    /// segments, and stops while the window is not filled. Not included are: the adaptation of the 40 ms (up to 200 ms)
+    /// to the arrival rate of segments, and quick acknowledgements after disorder; the halving of the window with each
+    /// timeout of idling; F-RTO and other ways of undoing a reduction; DSACK; offloading of segmentation.
     Linux,
     /// What ns-2.35 does.
     Ns2,
-    /// What ns-2 did at the beginning of 2004: as `ns2`, but for three defaults of TCP that its sources say to have changed since. The
-    /// shortest timeout is 1 s (`minrto_`, 200 ms since 2004-10-14), the first one 6 s (`rtxcur_init_`, 3 s since 2006-01-21), and
-    /// decreases are in whole segments (`precisionReduce_` false until 2006-01-24). Not taken are the longest timeout (`maxrto_`,
-    /// 2007) and the rounding of the deviation (`updated_rttvar_`, 2006).
+    /// What ns-2 did at the beginning of 2004: as `ns2`, except for three defaults of TCP that have changed since
+    /// according to its sources. The shortest timeout is 1 s (`minrto_`, 200 ms since 2004-10-14), the first one 6 s
+    /// (`rtxcur_init_`, 3 s since 2006-01-21), and decreases are in whole segments (`precisionReduce_` false until
+    /// 2006-01-24). Not taken are the longest timeout (`maxrto_`, 2007) and the rounding of the deviation
+    /// (`updated_rttvar_`, 2006).
     #[serde(rename = "ns2-2004")]
     Ns2Of2004,
 }

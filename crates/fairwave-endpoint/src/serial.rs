@@ -1,4 +1,4 @@
-//! Sequence numbers and timestamps that wrap (RFC 1982): whoever receives one knows about where it must be, and so
+//! Sequence numbers and timestamps that wrap (RFC 1982). The receiver of a number knows its approximate value, and so
 //! recovers the number that never wraps.
 
 /// The number nearest to `near` whose lower 32 bits are `low`; never below zero.

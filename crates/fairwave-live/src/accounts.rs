@@ -18,7 +18,7 @@ const MISSED_PROMISE: f64 = 0.01;
 /// Over how long a rate is compared.
 const WINDOW: Span = Span::from_millis(1000);
 
-/// A link that is at rest for longer begins its comparison anew: no rate can be seen where nothing is sent.
+/// A link that is idle for longer begins its comparison again: an idle link has no rate.
 const REST: Span = Span::from_millis(100);
 
 /// A time, nominal and by the clock.

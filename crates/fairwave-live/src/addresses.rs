@@ -1,4 +1,4 @@
-//! The hosts' addresses: documentation ranges alone (RFC 5737 §3), which nobody routes.
+//! The hosts' addresses: only documentation ranges (RFC 5737 §3), which no network routes.
 
 use std::net::Ipv4Addr;
 

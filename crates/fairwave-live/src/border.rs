@@ -26,7 +26,7 @@ use crate::store::{Store, ticket};
 
 /// Where a flow's packets come from and go to.
 pub enum FlowEnds {
-    /// Endpoints of ours, on datagram sockets: the sender's, then the receiver's.
+    /// Endpoints of fairwave, on datagram sockets: the sender's, then the receiver's.
     Ours(Box<OwnEnds>),
     /// The kernel's TCP.
     Kernel(Box<KernelFlow>),
@@ -34,7 +34,7 @@ pub enum FlowEnds {
     Programs,
 }
 
-/// Both ends of a flow of ours.
+/// Both ends of a flow with a transport of fairwave.
 pub struct OwnEnds {
     /// The sender's socket, then the receiver's.
     pub ends: [End; 2],
@@ -111,7 +111,7 @@ impl Recording {
     }
 }
 
-/// What the system says, where it is the system that refuses: the library's own words for that say nothing.
+/// The system's error if the system refuses: the library's own message would not name it.
 fn in_words(error: PcapError) -> String {
     match error {
         PcapError::IoError(error) => error.to_string(),

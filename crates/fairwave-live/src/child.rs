@@ -1,5 +1,5 @@
-//! The first process of a program's process namespace: it gives away what it may, starts the program, and ends with it. When it ends, or
-//! whoever started it does, the kernel ends everything that the program has left.
+//! The first process of a program's process namespace: it gives away what it may, starts the program, and ends with it.
+//! When this process or its parent ends, the kernel ends everything that the program has left.
 
 use std::fs;
 use std::io;
@@ -28,7 +28,7 @@ pub struct Order {
     pub host: String,
     /// Every host's name and address.
     pub hosts: Vec<(String, String)>,
-    /// User and group that the program is to have; those of whoever starts it if none.
+    /// User and group of the program; those of the caller if none.
     pub user: Option<(u32, u32)>,
 }
 
@@ -36,8 +36,8 @@ pub struct Order {
 const NOT_FOUND: i32 = 127;
 const NOT_STARTED: i32 = 126;
 
-/// Carries out an order, as JSON, and answers with the status to end with: the program's own, 128 and the signal that ended it, or 126
-/// when the process could not give away its rights: then the program has not started.
+/// Carries out an order, as JSON, and answers with the exit status: that of the program, or 128 plus the signal that
+/// ended it. The status is 126 when the process could not give up its rights; then the program has not started.
 ///
 /// # Errors
 /// What is wrong with the order.

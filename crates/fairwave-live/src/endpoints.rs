@@ -103,7 +103,7 @@ impl End {
                 let read = recvmsg::<()>(self.socket.as_raw_fd(), &mut into, Some(&mut said), MsgFlags::empty());
                 let read = match read {
                     Err(Errno::EINTR) => continue,
-                    // A port that nobody listens at any more tells of itself once.
+                    // A closed port reports an error once.
                     Err(Errno::ECONNREFUSED) => continue,
                     Err(_) => return None,
                     Ok(read) => read,

@@ -47,7 +47,7 @@ pub enum LiveError {
 
 /// What to do where the kernel refuses namespaces or devices.
 pub const PRIVILEGES: &str = "run it as root, or where user namespaces are allowed (sysctl user.max_user_namespaces > 0, \
-     kernel.apparmor_restrict_unprivileged_userns = 0) and /dev/net/tun may be opened by everybody";
+     kernel.apparmor_restrict_unprivileged_userns = 0) and /dev/net/tun is open to all users";
 
 impl LiveError {
     /// The kernel refused what needs privileges.

@@ -99,23 +99,24 @@ macro_rules! host_transports {
 }
 
 host_transports! {
-    /// CUBIC of the machine's own kernel, in real time alone (`fairwave live`).
+    /// CUBIC of the machine's kernel; only in real time (`fairwave live`).
     HostCubicConfig "host/cubic" "\"tcp/cubic\"" "{}";
-    /// NewReno of the machine's own kernel, in real time alone (`fairwave live`).
+    /// NewReno of the machine's kernel; only in real time (`fairwave live`).
     HostRenoConfig "host/reno" "\"tcp/sack\"" "{}";
-    /// BBR of the machine's own kernel (version 1 in Linux), in real time alone (`fairwave live`).
+    /// BBR of the machine's kernel (version 1 in Linux); only in real time (`fairwave live`).
     HostBbrConfig "host/bbr" "\"tcp/bbr1\"" "{}";
-    /// Any congestion control of the machine's own kernel by its name, in real time alone (`fairwave live`); those of ours are brought
-    /// there by `fairwave kernel load`.
-    HostTcpConfig "host/tcp" "what it is beside, such as \"tcp/gamma\"" r#"{"controller": "fw_gamma"}"# {
+    /// Any congestion control of the machine's kernel, by name; only in real time (`fairwave live`). `fairwave kernel
+    /// load` adds fairwave's controllers to the kernel.
+    HostTcpConfig "host/tcp" "the simulated controller that replaces it, such as \"tcp/gamma\"" r#"{"controller": "fw_gamma"}"# {
         /// Its name in the kernel (`net.ipv4.tcp_available_congestion_control`): letters, digits, `_` and `-`, at most 15.
         controller: String,
     };
-    /// Whatever programs send between two hosts, in real time alone (`fairwave live`, `fairwave shell`).
+    /// The traffic of programs between two hosts; only in real time (`fairwave live`, `fairwave shell`).
     HostProgramConfig "host/program" "a transport that is simulated, and what the program would send as its traffic" "{}" {
-        /// What runs at the sender, word by word; no shell reads it. `{from}` and `{to}` stand for the addresses of the flow's hosts.
+        /// The command at the sender, as a list of words; no shell reads it. `{from}` and `{to}` stand for the
+        /// addresses of the flow's hosts.
         command: Vec<String>,
-        /// What runs at the receiver, from before the other begins until the run ends.
+        /// The command at the receiver; it runs from before the sender's command until the run ends.
         serve: Vec<String>,
     }
 }
@@ -136,7 +137,7 @@ impl Checked for HostTcpConfig {
     }
 }
 
-/// Tells whoever has the socket how much to write.
+/// Tells the owner of the socket how much to write.
 #[derive(Clone, Copy, Debug)]
 pub struct HostSender {
     flow: FlowId,
@@ -193,7 +194,7 @@ impl Sender for HostSender {
     }
 }
 
-/// Hears of nothing: whoever has the socket counts what comes.
+/// Ignores arrivals: the owner of the socket counts them.
 #[derive(Clone, Copy, Debug)]
 pub struct HostReceiver;
 

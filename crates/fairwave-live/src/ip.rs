@@ -32,8 +32,8 @@ impl ConversationKey {
         }
     }
 
-    /// The class by which queues tell it apart, where no scenario says so: TCP by its number, voice by the code point EF (46), which
-    /// hosts set for it.
+    /// The class of a packet when no scenario sets it: TCP by its number, voice by the code point EF (46), which hosts
+    /// set for it.
     pub fn class(self, dscp: u8) -> Class {
         match (self.protocol, dscp) {
             (number, _) if number == IpNumber::TCP.0 => Class::Tcp,

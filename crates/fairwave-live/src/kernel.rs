@@ -32,7 +32,7 @@ pub struct KernelFlow {
     seen: Option<u32>,
     /// Data segments that the router has seen again, since measures count.
     pub retransmitted: u64,
-    /// Why it came to nothing.
+    /// The reason why it failed.
     pub trouble: Option<io::Error>,
 }
 
@@ -48,7 +48,7 @@ struct UnitEnd {
 /// What a connection is busy with.
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
-/// How the kernel comes by a controller: those of ours are loaded, others are modules.
+/// How a controller gets into the kernel: fairwave's controllers are loaded, others are modules.
 fn remedy(controller: &str) -> String {
     let suggestion = match controller.strip_prefix("fw_") {
         Some(law @ ("aimd" | "gamma")) => format!("fairwave kernel load {law}"),

@@ -1,21 +1,22 @@
 //! Fairwave in real time: the same laws on real packets.
 //!
-//! [`run`] makes a network namespace for each host of a plan, with a TUN device in it, and is the router between them: one thread, in which the
-//! very run that the simulator makes ([`fairwave_sim::SteppedRun`]) is driven by a real clock. What hosts send enters its links when it is
-//! read, waits in its queues, is lost by its wires, and is written to the host that it is for at its nominal time. Flows with a
-//! transport of ours have real sockets in their hosts, flows of the kernel's TCP connections, programs processes.
+//! [`run`] makes a network namespace with a TUN device for each host of a plan, and is the router between them. One
+//! thread drives the simulator's own run ([`fairwave_sim::SteppedRun`]) by a real clock. A packet of a host enters the
+//! run's links when the router reads it. It waits in their queues, may be lost on their wires, and is written to its
+//! destination host at its nominal time. Flows with a transport of fairwave have real sockets in their hosts, flows of
+//! the kernel's TCP have connections, and programs have processes.
 //!
-//! **Sizes.** A packet is as large to links and queues as its IP packet: header of IP and all behind it, nothing below. That is what
-//! scenarios mean by a header of 40 bytes (IP, UDP and RTP, or IP and TCP).
+//! **Sizes.** For links and queues a packet has the size of its IP packet: the IP header and everything after it,
+//! nothing below. Scenarios count a header of 40 bytes in the same way (IP, UDP and RTP, or IP and TCP).
 //!
-//! **Assumptions.** Queues are told nominal times, never when the router got round to something: a packet came when it was read, a
-//! transmission ended when its rate says so. Only IPv4 is routed. Nothing leaves the machine: hosts have addresses from 192.0.2.0/24
-//! (RFC 5737) and no way out but the router.
+//! **Assumptions.** Queues use nominal times, not the times at which the router handles an event. A packet arrives when
+//! it is read; a transmission ends at the time that its rate gives. Only IPv4 is routed. Nothing leaves the machine: hosts
+//! have addresses from 192.0.2.0/24 (RFC 5737) and reach only the router.
 //!
 //! Imports run one way: clock, addresses, headers → whose a packet is, its bytes, the accounts → hosts and sockets → the border →
 //! programs → the run.
 
-// Elsewhere there is nobody to use what no system is needed for.
+// On other systems, nothing uses the parts that need no system.
 #![cfg_attr(not(target_os = "linux"), allow(dead_code))]
 
 mod accounts;

@@ -56,9 +56,9 @@ impl Mapping {
         self.spare = flows.rev().collect();
     }
 
-    /// Whose a packet is. What is seen for the first time takes the next place between its hosts, or a spare one; when there is none,
-    /// those between its hosts are given out anew, and queues then take both conversations for one flow. None for hosts between which
-    /// nothing was kept.
+    /// Whose a packet is. A new conversation takes the next place between its hosts, or a spare one. When no place is
+    /// left, the places between its hosts are reused, and queues then treat both conversations as one flow. None for
+    /// hosts between which nothing was kept.
     pub fn of(&mut self, key: ConversationKey) -> Option<FlowDirection> {
         if let Some(known) = self.known.get(&key) {
             return Some(*known);

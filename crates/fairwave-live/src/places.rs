@@ -1,5 +1,5 @@
-//! A plan with places for what programs send: flows of their own between the hosts, so that queues that tell flows apart tell those of
-//! programs apart as well.
+//! A plan with places for the traffic of programs. Each place is a separate flow between hosts, so that queues that
+//! distinguish flows also distinguish the flows of programs.
 //!
 //! Each pair of hosts has one place. All further ones are spare: a conversation takes the next, whichever hosts it is between, and the
 //! place then leads between them. So a pair may have thousands of conversations, and a network of hundreds of pairs costs no more.
@@ -18,10 +18,10 @@ use fairwave_scenario::plan::{FlowPlan, Plan};
 use crate::error::LiveError;
 use crate::host::PROGRAM;
 
-/// Conversations of programs that are told apart, besides one for each pair of hosts.
+/// Number of conversations of programs that are distinguished, in addition to one for each pair of hosts.
 pub const SPARE: usize = 4096;
 
-/// The group of places that nobody has taken.
+/// The group of free places.
 const UNTAKEN: &str = "programs: not used";
 
 /// A flow that is kept for programs between two nodes.

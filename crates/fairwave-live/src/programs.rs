@@ -29,7 +29,7 @@ pub struct Program {
     pub begins: Instant,
     /// When it is ended if it has not ended by itself; the end of the run if none.
     pub ends: Option<Instant>,
-    /// It reads what whoever started the run types.
+    /// It reads the terminal of the user who started the run.
     pub reads: bool,
 }
 
@@ -42,7 +42,7 @@ pub struct ProgramExit {
     pub status: Result<i32, String>,
 }
 
-/// Whoever kills a process kills no other that has its number by then.
+/// A kill never hits another process that has taken over the number.
 type Handle = Arc<Mutex<Option<OwnedFd>>>;
 
 struct RunningProgram {

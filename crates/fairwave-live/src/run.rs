@@ -130,7 +130,7 @@ fn become_urgent() -> bool {
     set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Crossplatform(value), first).is_ok()
 }
 
-/// As any other thread again: it may be somebody else's.
+/// Restores the thread's scheduling: the thread may belong to the caller.
 fn become_ordinary() {
     use thread_priority::NormalThreadSchedulePolicy::Other;
     let ordinary = ThreadSchedulePolicy::Normal(Other);
@@ -300,7 +300,7 @@ impl Router<'_> {
         self.taken.push(taken);
     }
 
-    /// Feedback has come to a sender of ours, or the kernel takes more.
+    /// Feedback has arrived at a sender of fairwave, or the kernel accepts more data.
     fn sender_is_ready(&mut self, flow: usize) -> Result<(), LiveError> {
         match self.stepped.border().ends.get_mut(flow) {
             Some(FlowEnds::Ours(_)) => self.take_datagrams(flow, 0),
@@ -336,7 +336,7 @@ impl Router<'_> {
         }
     }
 
-    /// Datagrams have come to an end of ours: to the sender's (0) or the receiver's (1).
+    /// Datagrams have arrived at an end of fairwave: the sender's (0) or the receiver's (1).
     fn take_datagrams(&mut self, flow: usize, end: usize) -> Result<(), LiveError> {
         for _ in 0..BATCH {
             let Wires { ends, datagrams, .. } = self.stepped.border();
@@ -365,7 +365,7 @@ impl Router<'_> {
             LoopEnd::Planned => self.plan.duration,
             LoopEnd::Early(at) => at - Instant::ZERO,
         };
-        // What is still under way when the run ends early goes on to the plan's end, where nobody waits for it.
+        // Packets in flight when the run ends early continue to the plan's end; nothing waits for them.
         let plan = places::with_taken(self.plan, &self.taken);
         let (mut result, (), mut wires) = self.stepped.finish(&plan)?;
         for (row, ends) in result.flows.iter_mut().zip(&wires.ends) {

@@ -1,4 +1,4 @@
-//! What applications send ([`traffic`]), how good it is when it arrives ([`quality`]), and how it sounds ([`speech`]).
+//! Sources of traffic ([`traffic`]), quality at the receiver ([`quality`]), and received speech ([`speech`]).
 
 pub mod quality;
 pub mod speech;

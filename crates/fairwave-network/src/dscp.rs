@@ -132,7 +132,7 @@ impl JsonSchema for Dscp {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         let names: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
         json_schema!({
-            "description": "A differentiated services code point: its name, or its number.",
+            "description": "A differentiated services code point: name or number.",
             "anyOf": [{ "type": "string", "enum": names }, { "type": "integer", "minimum": 0, "maximum": 63 }],
         })
     }

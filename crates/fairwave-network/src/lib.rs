@@ -1,6 +1,6 @@
-//! What a packet meets on its way: where it waits ([`queue`]), how fast links send it ([`link`]) and how they lose it ([`loss`]).
+//! The laws of the network: queues ([`queue`]), rates of links ([`link`]) and losses on links ([`loss`]).
 //!
-//! Everything here is a pure state machine: it takes the time and an event and answers with what to do.
+//! Every law is a pure state machine: it takes the time and an event and answers with what to do.
 
 pub mod dscp;
 pub mod link;

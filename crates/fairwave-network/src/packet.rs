@@ -1,7 +1,7 @@
-//! What travels: a small value that is copied, never allocated, 64 bytes with everything that any protocol puts on it.
+//! The packet: a small value that is copied, never allocated. It has 64 bytes, including the fields of every protocol.
 //!
-//! A packet of the laboratory carries header fields, not payload bytes: payloads are named by the application unit
-//! that they belong to, and whoever wants to hear or see them looks the unit up at the end.
+//! A packet of the laboratory carries header fields, not payload bytes: a packet names the application unit of its
+//! payload, and the unit is looked up at the end to hear or see it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,8 +13,8 @@ use fairwave_units::units::{Bytes, Instant, Rate, Span};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct FlowId(pub u32);
 
-/// Traffic class, as queues tell packets apart (paper 004 §3). In simulation it comes from the flow; a real router sets
-/// it from the DSCP or the ports.
+/// Traffic class, by which queues distinguish packets (paper 004 §3). In simulation the flow sets it; a real router
+/// derives it from the DSCP or the ports.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[repr(u8)]
@@ -203,7 +203,8 @@ pub enum Body {
         rate: f32,
         /// Which wave that rate was measured over.
         wave: u16,
-        /// A segment has arrived marked, and no answer has been heard of yet: the flag ECE (RFC 3168 §6.1.3).
+        /// A segment has arrived marked, and the sender has not reported a response yet: the flag ECE (RFC 3168
+        /// §6.1.3).
         congestion_echo: bool,
         /// How many segments have arrived marked so far, modulo 2³²; 0 unless the receiver counts them (RFC 9768).
         marked: u32,
@@ -250,7 +251,7 @@ pub enum Body {
         /// The latest that arrived before the missing one.
         before: u32,
     },
-    /// An RTCP sender report (RFC 3550 §6.4.1), as far as anybody reads it.
+    /// An RTCP sender report (RFC 3550 §6.4.1): the fields that receivers use.
     RtcpSenderReport {
         /// When it was sent.
         sent: Instant,

@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_millis(50);
 pub type Tables = Vec<(&'static str, Columns)>;
 type RunOutcome = (usize, Result<Tables, Failure>);
 
-/// What a run came to as a whole, and what it cost: one row.
+/// Results and cost of a whole run: one row.
 #[derive(Serialize)]
 struct WorkRow {
     digest: String,
@@ -40,10 +40,10 @@ pub struct Batch {
     tell: Option<Py<PyAny>>,
 }
 
-/// What the runs and whoever waits for them both know.
+/// State shared by the runs and the caller that waits for them.
 #[derive(Default)]
 struct BatchState {
-    /// Nobody wants the runs any more.
+    /// The caller has cancelled the runs.
     cancel: Arc<AtomicBool>,
     /// How many parts of their simulated time all runs have come through, of about [`PARTS`] each.
     parts: AtomicU64,
@@ -116,7 +116,7 @@ fn work(
         if shared.cancel.load(Ordering::Relaxed) && tables.is_err() {
             return Ok(RunResult::default());
         }
-        // Nobody listens any more when Python has dropped the batch.
+        // The receiver is gone when Python has dropped the batch.
         if ended.send((job, tables)).is_err() {
             shared.cancel.store(true, Ordering::Relaxed);
         }

@@ -1,4 +1,4 @@
-//! Captures and patterns of loss: one run, made while somebody looks on.
+//! Captures and patterns of loss: one run with observers.
 
 use std::path::PathBuf;
 

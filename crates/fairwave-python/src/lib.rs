@@ -1,4 +1,4 @@
-//! Python bindings: thin. Scenarios cross as text, results as columns in Arrow's layout; Python makes tables of them.
+//! Thin Python bindings. Scenarios cross as text, results as columns in Arrow's layout; Python makes tables of them.
 
 mod batch;
 mod capture;

@@ -39,7 +39,7 @@ pub(crate) fn refused(error: &fairwave_scenario::ScenarioError) -> PyErr {
 fn judged<T>(py: Python<'_>, work: impl FnOnce() -> Result<T, fairwave_scenario::ScenarioError>) -> PyResult<T> {
     let (done, failure) = Run::make(&Arc::default(), |_| work());
     match failure {
-        // Whoever stops a law that is asked here stops what asks it.
+        // A stop of a law that is called here also stops its caller.
         Some(Failure { cause: Some(cause), .. }) if cause.is_instance_of::<PyKeyboardInterrupt>(py) => Err(cause),
         Some(Failure { message, cause }) => {
             let error = ScenarioError::new_err(format!("error: {message}"));
@@ -146,12 +146,12 @@ impl Scenario {
         judged(py, || self.inner.expand_preset()).map(Self::from)
     }
 
-    /// Refuses so many runs when nobody could wait for them or keep what they leave, with what they would cost.
+    /// Rejects a number of runs that would take too long or leave too much data, and states their cost.
     fn check_runs(&self, py: Python<'_>, runs: u64, seed: u64) -> PyResult<()> {
         judged(py, || self.inner.check_runs(runs, Seed(seed)))
     }
 
-    /// What so many runs would cost: seconds of computing on one core, at most, and the whole in words.
+    /// The cost of a number of runs: at most this many seconds of computing on one core, and the cost in words.
     fn cost_of_runs(&self, py: Python<'_>, runs: u64, seed: u64) -> PyResult<(f64, String)> {
         let hops = judged(py, || self.inner.happenings(Seed(seed)))?;
         let cost = CostOfRuns::new(runs, hops);

@@ -37,7 +37,7 @@ impl Scenario {
         ] {
             if given {
                 problems.push(
-                    Problem::new(at.key(key), format!("`active` says when this group is at work, and so does `{key}`"))
+                    Problem::new(at.key(key), format!("`active` and `{key}` both set when this group is on"))
                         .help(format!("remove `active` or `{key}`")),
                 );
             }

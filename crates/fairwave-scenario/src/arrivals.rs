@@ -6,13 +6,14 @@
 //! arrivals = { rate = "3 per min", lasts = { distribution = "exponential", mean = "3 min" } }
 //! ```
 //!
-//! They are drawn when the plan is made, a Poisson process from `start` to `stop`: each arrival is a flow of its own, with
-//! its own connection, between one of the group's `count` pairs of hosts, drawn at random. So what arrives, when and between whom is
-//! the same whatever carries it. Gaps and pairs are drawn from the stream `flow.GROUP.arrivals`, how long flows last from
-//! `flow.GROUP.lasts`.
+//! The plan draws them as a Poisson process from `start` to `stop`. Each arrival is a separate flow with a separate
+//! connection, between one of the group's `count` pairs of hosts, drawn at random. So what arrives, when and between
+//! whom is the same whatever carries it. Gaps and pairs are drawn from the stream `flow.GROUP.arrivals`, how long flows
+//! last from `flow.GROUP.lasts`.
 //!
-//! **Assumptions.** What arrives in the run's last moments is cut off by its end. `at-most` is kept while the run goes on, since it
-//! depends on how long flows take: an arrival that finds so many of its group at work is refused, and does not come again.
+//! **Assumptions.** What arrives in the run's last moments is cut off by its end. The run applies `at-most`, because it
+//! depends on how long flows take: an arrival that finds this number of flows of its group is refused and does not
+//! retry.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -115,20 +116,20 @@ pub struct Arrivals {
     pub(crate) table: ArrivalsTable,
 }
 
-/// When flows of a group arrive, one after the other at random (Poisson), and how long they stay.
+/// When flows of a group arrive (a Poisson process), and how long they stay.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct ArrivalsTable {
-    /// How many arrive in a time, in the mean.
+    /// Mean number of arrivals per time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) rate: Option<Frequency>,
-    /// Instead of the rate: the payload that all of them together offer, in the mean, if sizes are given.
+    /// Instead of the rate: the mean payload that all flows together offer, if sizes are given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) load: Option<Rate>,
-    /// How long each stays; needed of sources that do not end by themselves, and of those alone.
+    /// How long each flow stays. Needed for sources that do not end by themselves, and allowed only for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) lasts: Option<Period>,
-    /// So many are at work at most; who comes then is refused. No bound if left out.
+    /// The most flows that exist at once; further arrivals are refused. No bound if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) at_most: Option<u64>,
 }

@@ -109,7 +109,7 @@ impl Flow {
 }
 
 impl Scenario {
-    /// How many flows a group comes to, at the most: of arrivals six standard deviations more than the mean.
+    /// Maximum number of flows of a group: for arrivals, six standard deviations above the mean.
     pub(crate) fn flows_of(&self, flow: &Flow) -> u64 {
         let pairs = self.count_of(flow);
         let Ok(traffic) = flow.traffic.resolve(|_| ()) else { return pairs };

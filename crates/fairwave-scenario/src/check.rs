@@ -1,7 +1,7 @@
-//! Whether a scenario that is well formed makes sense: ranges, names, what goes with what.
+//! Checks of a well-formed scenario: ranges, names, and combinations of keys.
 //!
-//! Everything that can be told without a seed and without multiplying templates is told here, all at once. What needs
-//! the network itself (nodes, routes, buffers) is told by [`Scenario::plan`].
+//! This module finds every problem that needs neither a seed nor expanded templates, and reports all of them at once.
+//! [`Scenario::plan`] reports problems of the network itself (nodes, routes, buffers).
 
 use std::collections::BTreeSet;
 

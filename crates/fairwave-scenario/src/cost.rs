@@ -1,7 +1,7 @@
-//! What a scenario would cost, and when that is too much to be attempted.
+//! The cost of a scenario, and the limits above which fairwave rejects it.
 //!
-//! The limits are generous: they refuse what cannot have been meant (10⁹ flows), not what takes long. The estimates are
-//! upper bounds of the right order, made before anything is allocated.
+//! The limits are generous: they reject obvious mistakes (10⁹ flows), not long runs. The estimates are upper bounds of
+//! the right order, made before anything is allocated.
 
 use fairwave_core::loss::LossConfig;
 use fairwave_core::units::{Rate, Span};
@@ -16,7 +16,7 @@ use crate::workload::GroupWork;
 
 /// Flows in one run.
 pub const MOST_FLOWS: u64 = 2_000_000;
-/// Link directions in one run: a dumbbell's of so many flows.
+/// Link directions in one run: those of a dumbbell with this many flows.
 pub const MOST_LINKS: u64 = 8_100_000;
 /// Links on one flow's way. The Internet Protocol ends a packet's way after 255.
 pub const MOST_HOPS: u64 = 1000;
@@ -197,7 +197,7 @@ fn count_links(scenario: &Scenario, problems: &mut Vec<Problem>) {
     }
 }
 
-/// The rate by which a link is reckoned.
+/// The nominal rate of a link.
 fn rate_of(link: &Link) -> Rate {
     link.spec.there.rate.as_ref().map_or(Rate::default(), |rate| rate.nominal().middle())
 }
@@ -224,8 +224,8 @@ fn along_chain(links: u64, rate: Rate, duration: Span) -> String {
     )
 }
 
-/// Refuses a group's way that is too long, or ways that no memory holds. The group's first flow, with so many links there
-/// and back, stands for all.
+/// Refuses a group's way that is too long, or ways that no memory holds. The group's first flow, with its number of
+/// links there and back, represents all flows.
 pub(crate) fn check_way(links: usize, count: u64, at: &Path, flow: &str) -> Result<(), Box<Problem>> {
     let needed = bytes(count as f64 * links as f64 * BYTES_PER_STEP);
     let routes = format!("{count} flows of {links} links there and back would need about {needed} for their routes");
@@ -331,7 +331,7 @@ pub(crate) fn check_work(work: &[GroupWork], scenario: &Scenario, problems: &mut
     }
 }
 
-/// What a buffer of so many packets would need, if that is more than is allowed.
+/// Memory of a buffer of this many packets, if it exceeds the limit.
 pub(crate) fn check_buffer(packets: u64, link: &str, at: &Path) -> Result<(), Box<Problem>> {
     if packets <= MOST_PACKETS_WAITING {
         return Ok(());
@@ -344,7 +344,7 @@ pub(crate) fn check_buffer(packets: u64, link: &str, at: &Path) -> Result<(), Bo
     Err(Box::new(problem.help("write for example `capacity = { packets = 125 }`")))
 }
 
-/// The memory that so many waiting packets take, for people.
+/// The memory of this many waiting packets, in words.
 pub(crate) fn of_packets(packets: f64) -> String {
     bytes(packets * BYTES_PER_PACKET)
 }
@@ -357,7 +357,7 @@ pub(crate) struct QueueMemory {
 }
 
 impl QueueMemory {
-    /// So many more queues, each for so many packets, and with so many lists of them.
+    /// The memory of more queues, from their number, the packets of each, and its number of lists.
     pub fn add(&mut self, queues: u64, packets: u64, lists: u64) {
         if packets == 0 {
             return;
@@ -376,7 +376,7 @@ impl QueueMemory {
             format!("{} managed queues would take about {} of memory in advance", self.queues, bytes(self.bytes));
         let problem = Problem::new(at.clone(), what).allowed(format!("up to {} in all", bytes(MOST_BUFFERED)));
         Err(Box::new(
-            problem.help("manage only the queues of bottlenecks; leave `queue` out where packets do not wait"),
+            problem.help("manage only the queues of bottlenecks; leave out `queue` on links without queueing"),
         ))
     }
 }
@@ -400,7 +400,7 @@ pub(crate) fn check_changes(changes: f64, queue: &Path) -> Result<(), Box<Proble
     Err(Box::new(problem.help("write longer times for its states, for example `good = \"1 s\"`")))
 }
 
-/// What so many runs would cost, each of so many packet-hops.
+/// The cost of a number of runs, each with a number of packet-hops.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct CostOfRuns {
     /// How many.
@@ -412,7 +412,7 @@ pub struct CostOfRuns {
 }
 
 impl CostOfRuns {
-    /// Of so many runs, each of so many packet-hops.
+    /// For a number of runs, each with a number of packet-hops.
     pub fn new(runs: u64, hops: f64) -> CostOfRuns {
         let tables = runs as f64 * BYTES_PER_RUN;
         CostOfRuns { runs, tables, seconds: runs as f64 * (hops + HOPS_PER_RUN) / HOPS_PER_SECOND }
@@ -426,7 +426,7 @@ impl std::fmt::Display for CostOfRuns {
     }
 }
 
-/// Why so many runs are refused, each of so many packet-hops.
+/// Why this number of runs is rejected, each with this number of packet-hops.
 pub(crate) fn of_runs(runs: u64, hops: f64) -> Problem {
     Problem::new(Path::default(), CostOfRuns::new(runs, hops).to_string())
         .allowed(format!("up to {MOST_RUNS} runs at once"))
@@ -439,7 +439,7 @@ pub(crate) fn of_endless_run() -> String {
     format!("one link of 1 Mb/s alone, full for {}, would take {} of computing", Span::MAX, computing(hops))
 }
 
-/// The time that so many packet-hops take, for people.
+/// The time for this many packet-hops, in words.
 pub fn computing(hops: f64) -> String {
     time(hops / HOPS_PER_SECOND)
 }

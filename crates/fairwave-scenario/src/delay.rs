@@ -25,13 +25,14 @@ pub enum WrittenDelay {
     Schedule(DelaySchedule),
 }
 
-/// One delay after the other.
+/// Several delays, one after the other at known times.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct DelaySchedule {
-    /// The delays in ascending order of time, the first from 0 s on. A packet takes the one that holds when it has been transmitted.
+    /// The delays in ascending order of time, the first from 0 s on. A packet takes the delay that holds at the end of
+    /// its transmission.
     pub steps: Vec<Step<Span>>,
-    /// Where the delay has become shorter, a packet may arrive before one that was sent earlier. Default: it arrives no earlier.
+    /// After a shorter delay begins, a packet may overtake an earlier one. Default: packets keep their order.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub overtaking: bool,
 }

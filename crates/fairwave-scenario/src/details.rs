@@ -3,20 +3,21 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Whose protocol details are the defaults of the transports, where the scenario does not say otherwise.
+/// The source of the transports' defaults for everything that the scenario does not set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Details {
-    /// As the RFCs have them.
+    /// The defaults of the RFCs.
     #[default]
     Rfc,
-    /// TCP as a current Linux has it, all else as the RFCs have it: initial windows of ten segments of 1448 B, delayed acknowledgements,
-    /// losses found by time (RACK-TLP) and repaired in proportion (PRR), timeouts from 200 ms above the round trip.
+    /// TCP like current Linux, everything else like the RFCs. TCP has initial windows of ten segments of 1448 B,
+    /// delayed acknowledgements, time-based loss detection (RACK-TLP), proportional rate reduction (PRR), and timeouts
+    /// from 200 ms above the round trip.
     Linux,
-    /// As ns-2.35 has them, which the papers used: its timers and windows for TCP, no header on UDP packets.
+    /// The defaults of ns-2.35, which the papers used: its timers and windows for TCP, no header on UDP packets.
     Ns2,
-    /// As ns-2 had them at the beginning of 2004: as `ns2`, but TCP's shortest timeout is 1 s, its first one 6 s, and its windows are
-    /// lowered by whole segments. What its RED did then is that queue's own preset of the same name.
+    /// The defaults of ns-2 at the beginning of 2004: as `ns2`, but TCP's shortest timeout is 1 s, its first timeout 6
+    /// s, and its windows fall by whole segments. For RED, use the queue's preset of the same name.
     #[serde(rename = "ns2-2004")]
     Ns2Of2004,
 }

@@ -23,36 +23,39 @@ macro_rules! table_with_direction {
         #[serde(rename_all = "kebab-case", deny_unknown_fields)]
         $visibility struct $Table {
             $($before)*
-            /// Rate at which bytes on the wire are sent.
+            /// Rate at which the link sends bytes on the wire.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub rate: Option<$crate::rate::WrittenRate>,
             /// Propagation delay.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub delay: Option<$crate::delay::WrittenDelay>,
-            /// Where packets wait before the link; drop-tail of one bandwidth-delay product and at least 50 packets if
-            /// nothing says otherwise.
+            /// The queue before the link; drop-tail with one bandwidth-delay product and at least 50 packets if left
+            /// out.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub queue: Option<$crate::law::LawTable<fairwave_core::queue::QueueConfig>>,
-            /// Drops or remarks what comes faster than agreed, before it waits: `{ rate = "5 Mb/s", burst = "15 kB" }`.
+            /// Polices arrivals: discards or remarks packets above the agreed rate before they wait, `{ rate = "5
+            /// Mb/s", burst = "15 kB" }`.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub police: Option<fairwave_core::queue::PoliceConfig>,
-            /// Holds back, in the queue, what would leave faster than agreed: `{ rate = "5 Mb/s", burst = "10 kB" }`.
+            /// Shapes departures: holds packets above the agreed rate in the queue, `{ rate = "5 Mb/s", burst = "10 kB"
+            /// }`.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub shape: Option<fairwave_core::queue::ShapeConfig>,
-            /// How it loses packets; not at all if nothing says otherwise.
+            /// How the link loses packets; it loses none if left out.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub loss: Option<$crate::law::LawTable<fairwave_core::loss::LossConfig>>,
-            /// When it is down, in ascending order: what waits, is being transmitted or comes then is lost.
+            /// When the link is down, in ascending order. It loses packets that wait, that it is transmitting, or that
+            /// arrive while it is down.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub outages: Option<Vec<fairwave_core::link::Outage>>,
-            /// What packets take longer than the delay, at random, without overtaking each other: `"gaussian"`, or a table with its
-            /// parameters; nothing if nothing says so.
+            /// Random extra delay that keeps the order of packets: `"gaussian"`, or a table with its parameters; none
+            /// if left out.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub jitter: Option<$crate::law::LawTable<fairwave_core::link::jitter::JitterConfig>>,
-            /// A share of the packets arrives later, and others before it; none if nothing says so.
+            /// Delays a share of the packets, so that others overtake them; none if left out.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub reorder: Option<fairwave_core::link::Reorder>,
-            /// A share of the packets arrives twice; none if nothing says so.
+            /// Duplicates a share of the packets; none if left out.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub duplicate: Option<fairwave_core::link::Duplicate>,
             $($after)*
@@ -62,7 +65,7 @@ macro_rules! table_with_direction {
 pub(crate) use table_with_direction;
 
 table_with_direction! {
-    /// One direction of a link, as far as it is written.
+    /// One direction of a link, with the keys that the scenario sets.
     #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
     pub struct Direction {} and {}
 }
@@ -137,7 +140,7 @@ impl Direction {
     }
 }
 
-/// What is said of a link: its direction there, and where the direction back differs from it.
+/// The keys of a link: its forward direction, and the differences of the reverse direction.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "LinkSpecTable")]
 #[schemars(with = "LinkSpecTable")]
@@ -151,7 +154,7 @@ pub struct LinkSpec {
 }
 
 table_with_direction! {
-    /// What a preset topology says of a link; whatever is left out comes from the preset.
+    /// The keys of a link in a preset topology; the preset gives every key that is left out.
     #[derive(Deserialize, JsonSchema)]
     #[schemars(rename = "LinkSpec")]
     struct LinkSpecTable {} and {

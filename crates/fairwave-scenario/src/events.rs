@@ -1,4 +1,4 @@
-//! Timed events: what somebody does to the network, or to the flows, in the course of a run.
+//! Timed events: changes to the network or to flows during a run.
 //!
 //! An event is sugar for what a link or a flow can say of itself: a rate, delay or loss by schedule, outages, `start` and
 //! `stop`. Those of a link are worked into the directions of the plan; those of flows into their beginnings and ends.
@@ -17,23 +17,22 @@ use crate::plan::{LinkPlan, Mark};
 use crate::ranges::{LONGEST_DELAY, check_law};
 use crate::select::Selection;
 
-/// Something that happens at a known time: to a link (`link` with `rate`, `delay`, `loss` or `state`) or to flows (`flow` with
-/// `state`).
+/// Changes a link (`link` with `rate`, `delay`, `loss` or `state`) or flows (`flow` with `state`) at a known time.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Event {
-    /// What figures and overrides call it.
+    /// Name of the event in figures and overrides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// When, counted from the beginning of the run; before its end.
+    /// Time of the event, counted from the beginning of the run; before its end.
     pub at: Span,
-    /// The link direction to which it happens, `r1>r2`, or both directions, `r1<>r2`.
+    /// The link direction that the event changes, `r1>r2`, or both directions, `r1<>r2`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
-    /// The flows to which it happens: `voice` for a group, `voice[3]`, `voice[0..5]`.
+    /// The flows that the event changes: `voice` for a group, `voice[3]`, `voice[0..5]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow: Option<String>,
-    /// The link's rate from then on; `0 b/s` pauses it: what is being transmitted waits.
+    /// The link's rate from then on; `0 b/s` pauses the link: a packet in transmission waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
     /// The link's delay from then on.
@@ -47,11 +46,11 @@ pub struct Event {
     pub state: Option<State>,
 }
 
-/// What becomes of a link or of flows.
+/// The change of a link or of flows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
-    /// The link fails: what waits, what is being transmitted and what comes is lost.
+    /// The link fails: it loses packets that wait, that it is transmitting, or that arrive.
     Down,
     /// The link comes back, with an empty queue.
     Up,

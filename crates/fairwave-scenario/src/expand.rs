@@ -27,8 +27,8 @@ impl Scenario {
     /// The plan of this scenario for a seed: everything that one run needs, with nothing left to guess.
     ///
     /// # Errors
-    /// Whatever [`Scenario::check`] finds; links with the same name; nodes that no link touches; no route; a buffer that
-    /// cannot hold a packet; a run that would take longer than anybody waits.
+    /// Whatever [`Scenario::check`] finds; links with the same name; nodes that no link touches; no route; a buffer
+    /// that cannot hold a packet; a run whose cost exceeds the limit.
     pub fn plan(&self, seed: Seed) -> Result<Plan, ScenarioError> {
         self.planned(seed).map(|(plan, _)| plan)
     }
@@ -45,7 +45,7 @@ impl Scenario {
         if problems.is_empty() { Ok(expanded) } else { Err(self.error(problems)) }
     }
 
-    /// Refuses so many runs of this scenario when nobody could wait for them or keep what they leave.
+    /// Rejects a number of runs of this scenario that would take too long or leave too much data.
     ///
     /// # Errors
     /// What [`Scenario::plan`] finds for this seed; more than [`cost::MOST_RUNS`] runs, with what they would cost.
@@ -170,7 +170,8 @@ impl Scenario {
     }
 }
 
-/// Where a problem with the expanded scenario's links stands in the text, in which the first `presets` of them do not occur.
+/// The place in the text of a problem with the expanded scenario's links. The first `presets` of these links do not
+/// occur in the text.
 fn place_in_text(path: &Path, presets: usize) -> Path {
     match path.steps() {
         [Step::Key(key), Step::Index(index), rest @ ..] if key == "link" => match index.checked_sub(presets) {

@@ -242,7 +242,7 @@ impl Expansion<'_> {
     /// Who uses which link. Flows that come and go count once for each pair of hosts, so that no buffer depends on the seed.
     fn note_uses(&mut self, flow: &Flow, ways: &[GroupRoute], traffic: &TrafficConfig, transport: &TransportConfig) {
         let largest = if ways.is_empty() { 0 } else { largest_packet(traffic, transport) };
-        // Who comes and goes shares a link while it is there; what is wanted as a whole is reckoned by its size.
+        // A flow that arrives and leaves shares a link while it exists; a transfer counts by its size.
         let sharers = match &flow.arrivals {
             _ if traffic.is_whole() => 0.0,
             Some(arrivals) => {

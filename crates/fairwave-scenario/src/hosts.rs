@@ -24,16 +24,18 @@ const MOST_SKEW: Skew = Skew::from_ppm(10_000);
 /// How late a host may be: longer than any that still works.
 const MOST_JITTER: Span = Span::from_millis(1000);
 
-/// How far hosts that send are from being in step.
+/// How far sending hosts are from being in step.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Hosts {
-    /// How much faster or slower than true time the clocks of applications run: each host's uniform at random between minus
-    /// and plus this. If left out, 50 ppm under the presets `rfc` and `linux`, and 0 under those of ns-2.
+    /// Clock skew of applications: each host's clock runs faster or slower than true time by a share that is uniform at
+    /// random between minus and plus this value. If left out, 50 ppm under the presets `rfc` and `linux`, and 0 under
+    /// those of ns-2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_skew: Option<Skew>,
-    /// How long after they are made a sender's packets leave its host: uniform at random between 0 and this, anew each time;
-    /// they do not overtake each other. If left out, 1 ms under the presets `rfc` and `linux`, and 0 under those of ns-2.
+    /// Send jitter: the time from making a packet to sending it from its host. It is uniform at random between 0 and
+    /// this value, drawn for each packet; packets keep their order. If left out, 1 ms under the presets `rfc` and
+    /// `linux`, and 0 under those of ns-2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub send_jitter: Option<Span>,
 }

@@ -1,11 +1,10 @@
 //! The configurations of the laws (link rates, queues, losses, traffic, transports, playout) as a scenario writes them.
 //!
 //! Their types live beside the laws, in `fairwave-core`, and grow there; a program may hand in more
-//! (`fairwave_core::registry`), of which nothing is known here. The language adds three things to all of them:
-//! a name alone stands for the law with its defaults (`traffic = "bulk"`), some defaults depend on the scenario (a
-//! buffer of one bandwidth-delay product, protocol details as in ns-2), and what was written stays as it was written, so
-//! that a scenario can be shown, compared and overridden. [`LawTable`] holds the table; it becomes the law's own
-//! configuration when the plan is made.
+//! (`fairwave_core::registry`), of which nothing is known here. The language adds three things to all laws. A name
+//! alone means the law with its defaults (`traffic = "bulk"`). Some defaults depend on the scenario (a buffer of one
+//! bandwidth-delay product, protocol details as in ns-2). The written form is kept, so that fairwave can show, compare
+//! and override a scenario. [`LawTable`] holds the table; it becomes the law's own configuration when the plan is made.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -208,25 +207,25 @@ fn write_as_number(value: &mut Value, read: Option<&Value>) {
     }
 }
 
-/// A buffer of so many bandwidth-delay products: `{ bdp = 1.0, at-least-packets = 50 }`.
+/// A buffer in bandwidth-delay products: `{ bdp = 1.0, at-least-packets = 50 }`.
 ///
 /// Packets = `bdp` × rate × round trip / (8 × `packet`), to the nearest whole packet. The rate is the link's (the middle
-/// of its range if it is spread). The round trip is the mean over all flows that use this link direction, for data or
-/// for feedback, of the propagation delays of all links on their way there and back, each at the middle of its range;
-/// transmission and queueing times do not count. So the buffer depends on neither the seed nor the transports. A link that no flow
-/// uses takes twice its own delay.
+/// of its range if it is spread). The round trip is a mean over all flows that use this link direction, for data or for
+/// feedback. A flow's round trip is the sum of the propagation delays of all links on its way there and back, each at
+/// the middle of its range. Transmission and queueing times do not count. So the buffer depends on neither the seed nor
+/// the transports. A link that no flow uses takes twice its own delay.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct BandwidthDelay {
-    /// How many bandwidth-delay products.
+    /// Number of bandwidth-delay products.
     pub bdp: f64,
     /// The buffer is never smaller than this many packets.
     #[serde(default = "one")]
     pub at_least_packets: u32,
-    /// The packet by which buffers are counted; the papers count packets of 1000 bytes.
+    /// The packet size that converts bytes to packets; the papers count packets of 1000 bytes.
     #[serde(default = "thousand_bytes")]
     pub packet: Bytes,
-    /// A round-trip time to be used instead of the one of the flows.
+    /// A round-trip time that replaces the flows' mean round trip.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round_trip: Option<Span>,
 }
@@ -449,7 +448,7 @@ impl<T: Law> JsonSchema for LawTable<T> {
         let mut forms = vec![json!({ "enum": names, "description": format!("A {} with its defaults.", T::WHAT) }), law];
         if T::from_ratio(0.0).is_some() {
             let mut ratio = Ratio::json_schema(generator);
-            ratio.insert("description".to_owned(), Value::from("Each packet with this probability, by itself."));
+            ratio.insert("description".to_owned(), Value::from("Loses each packet with this probability."));
             forms.push(ratio.to_value());
         }
         json_schema!({ "anyOf": forms, "x-own-meaning": T::OWN_MEANING })
@@ -517,8 +516,8 @@ pub(crate) fn wire_of_unit(traffic: &TrafficConfig, transport: &TransportConfig)
     first_unit(traffic).map_or(0, |unit| unit + unit.div_ceil(payload.get().max(1)).max(1) * header.get())
 }
 
-/// Payload of a source's first unit, which tells: those of one source have one size, but for video, whose frames are mostly longer
-/// than a packet anyway.
+/// Payload of a source's first unit. It is representative: all units of a source have one size, except for video, whose
+/// frames are mostly longer than a packet.
 fn first_unit(traffic: &TrafficConfig) -> Option<u64> {
     let mut source = Source::new(traffic, Instant::ZERO, Seed(0).stream("size")).ok()?;
     source.next_unit().map(|unit| u64::from(unit.payload))

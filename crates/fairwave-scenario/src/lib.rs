@@ -1,4 +1,4 @@
-//! The language in which experiments are described: TOML or JSON to a checked [`plan::Plan`].
+//! The scenario language: from TOML or JSON to a checked [`plan::Plan`].
 //!
 //! ```
 //! use fairwave_core::random::Seed;
@@ -24,16 +24,16 @@
 //! # Ok::<(), fairwave_scenario::ScenarioError>(())
 //! ```
 //!
-//! The way of a scenario: text → a tree that knows places ([`Scenario::from_text`]) → the typed model ([`model`]) →
-//! checks ([`Scenario::check`]) → presets written out ([`Scenario::expand_preset`]) → the plan for a seed
-//! ([`Scenario::plan`]). The laws' own parameters (link rates, queues, losses, traffic, transports) live in `fairwave-core` and
-//! are embedded ([`law`]), so a new law, built in or a program's own, needs no change here.
+//! The way of a scenario: text → a tree with places in the text ([`Scenario::from_text`]) → the typed model ([`model`])
+//! → checks ([`Scenario::check`]) → presets written out ([`Scenario::expand_preset`]) → the plan for a seed
+//! ([`Scenario::plan`]). The laws' own parameters (link rates, queues, losses, traffic, transports) live in
+//! `fairwave-core` and are embedded ([`law`]), so a new law, built in or from a program, needs no change here.
 //!
-//! Imports run one way. What a text is: `path`, `suggest`, `origin`, `error`, `tree`. What is written: `values`, `details`,
-//! `law`, `rate`, `delay`, `direction`, `topology`, `shares`, `arrivals`, `active`, `model`. What it comes to: `template`, `select`, `load`,
-//! `workload`, `cost`, `ranges`, `preset`, `events`, `check`. The plan: `plan`, `export`, `route`, `network`, `happenings`, `tap`, `flows`, `expand`.
-//! In and out: `read`,
-//! `write`, `exchange`, `overrides`.
+//! Imports run in one direction. The text: `path`, `suggest`, `origin`, `error`, `tree`. The written scenario:
+//! `values`, `details`, `law`, `rate`, `delay`, `direction`, `topology`, `shares`, `arrivals`, `active`, `model`. What
+//! follows from it: `template`, `select`, `load`, `workload`, `cost`, `ranges`, `preset`, `events`, `check`. The plan:
+//! `plan`, `export`, `route`, `network`, `happenings`, `tap`, `flows`, `expand`. In and out: `read`, `write`,
+//! `exchange`, `overrides`.
 
 mod active;
 pub mod arrivals;

@@ -1,7 +1,7 @@
-//! The scenario as a value: what the language can say, key by key. TOML and JSON share it, and its JSON Schema.
+//! The scenario as a value: all keys of the language. TOML and JSON share it, and its JSON Schema.
 //!
-//! Nothing here is resolved: presets are not expanded, templates not multiplied, spreads not drawn. That is what
-//! [`Scenario::plan`] does for a seed.
+//! Nothing here is resolved: presets are not expanded, templates not multiplied, spreads not drawn. [`Scenario::plan`]
+//! does this for a seed.
 
 use std::sync::Arc;
 
@@ -34,27 +34,27 @@ use crate::shares::Load;
 use crate::topology::Topology;
 use crate::values::{Start, Thresholds};
 
-/// An experiment: a network, flows across it, and what is recorded.
+/// An experiment: a network, flows across it, and the results to record.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Scenario {
-    /// What reports call it.
+    /// Name of the scenario in reports.
     pub name: String,
-    /// What it is about, in a sentence or more.
+    /// The purpose of the scenario, in one or more sentences.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
     /// Simulated time.
     pub duration: Span,
-    /// Measures leave out what happens before; shorter than the duration.
+    /// The beginning of the run that measures leave out; shorter than the duration.
     #[serde(default, skip_serializing_if = "is_default")]
     pub warmup: Span,
     /// Whose protocol details are the defaults, and whether hosts are in step.
     #[serde(default, skip_serializing_if = "is_default")]
     pub preset: Details,
-    /// How far hosts are from being in step.
+    /// Clock skew and send jitter of hosts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<Hosts>,
-    /// The seed that is used when none is asked for.
+    /// The seed of a run that does not name one.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub seed: u64,
     /// A network by name; its links join those under `link`.
@@ -63,16 +63,16 @@ pub struct Scenario {
     /// Links, one by one or as templates.
     #[serde(default, rename = "link", skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<Link>,
-    /// What all flows offer together and each class's share of it; their counts are then weights.
+    /// The load that all flows offer together, and each class's share of it; the counts of flows are then weights.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<Load>,
     /// Groups of flows.
     #[serde(default, rename = "flow", skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<Flow>,
-    /// What happens at known times.
+    /// Changes at known times.
     #[serde(default, rename = "event", skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<Event>,
-    /// What is recorded besides the measures.
+    /// What a run records in addition to the measures.
     #[serde(default, skip_serializing_if = "is_default")]
     pub record: Record,
     /// The text that it was read from, for messages.
@@ -81,16 +81,16 @@ pub struct Scenario {
     pub(crate) origin: Arc<Origin>,
 }
 
-/// A link between two nodes, in both directions unless `duplex = false`; with `count`, a template for so many.
+/// A link between two nodes, in both directions unless `duplex = false`; with `count`, a template for several links.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", from = "LinkTable")]
 #[schemars(with = "LinkTable")]
 pub struct Link {
-    /// Node at one end. In templates `{i}` counts from 0; `{i+1}`, `{i%3}` and `{i%3+1}` reckon with it.
+    /// Node at one end. In templates `{i}` counts from 0; `{i+1}`, `{i%3}` and `{i%3+1}` compute with it.
     pub from: String,
     /// Node at the other end.
     pub to: String,
-    /// How many links this stands for.
+    /// Number of links that this table stands for.
     #[serde(skip_serializing_if = "is_one")]
     pub count: u64,
     /// What its directions are like; rate and delay of the one there must be given.
@@ -102,15 +102,16 @@ pub struct Link {
 }
 
 table_with_direction! {
-    /// A link between two nodes, in both directions unless `duplex = false`; with `count`, a template for so many.
+    /// A link between two nodes, in both directions unless `duplex = false`; with `count`, a template for several
+    /// links.
     #[derive(Deserialize, JsonSchema)]
     #[schemars(rename = "Link", extend("required" = ["from", "to", "rate", "delay"]))]
     struct LinkTable {
-        /// Node at one end. In templates `{i}` counts from 0; `{i+1}`, `{i%3}` and `{i%3+1}` reckon with it.
+        /// Node at one end. In templates `{i}` counts from 0; `{i+1}`, `{i%3}` and `{i%3+1}` compute with it.
         from: String,
         /// Node at the other end.
         to: String,
-        /// How many links this stands for.
+        /// Number of links that this table stands for.
         #[serde(default = "one")]
         count: u64,
     } and {
@@ -147,7 +148,7 @@ impl From<LinkTable> for Link {
     }
 }
 
-/// A group of flows that differ in nothing but their place, their start and their random numbers.
+/// A group of flows that differ only in their place, their start and their random numbers.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Flow {
@@ -169,17 +170,20 @@ pub struct Flow {
     pub transport: LawTable<TransportConfig>,
     /// What the application sends: `"bulk"`, or a table with its parameters.
     pub traffic: LawTable<TrafficConfig>,
-    /// Nodes by which its packets go from sender to receiver, in order: between them, the shortest way. The shortest way at once, when left out.
+    /// Nodes that packets pass from sender to receiver, in order; between them, packets take the shortest way. The
+    /// shortest way from end to end, when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub route: Option<Vec<String>>,
-    /// The same for what comes back.
+    /// Nodes that packets pass from receiver to sender.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub route_back: Option<Vec<String>>,
-    /// When a link on its way has been down for so long, its packets take the best way around it, and the first way again when the link has been
-    /// back for as long. Never, when left out: what a failed link gets is lost.
+    /// Time until flows take another route. When a link on their route has been down for this time, their packets take
+    /// the best route around it. When the link has been up again for this time, they return to the first route. Left
+    /// out: they never change, and a failed link loses their packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failover: Option<Span>,
-    /// Class by which queues tell packets apart. If left out: `tcp` over TCP, else `voice` for voice, else `other-udp`.
+    /// Class by which queues distinguish packets. If left out: `tcp` over TCP, else `voice` for voice, else
+    /// `other-udp`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<Class>,
     /// Differentiated services code point of its packets, in both directions: a name (`ef`, `af41`, `le`) or a number from 0 to 63. If left
@@ -192,30 +196,32 @@ pub struct Flow {
     /// When they end; the end of the run if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Span>,
-    /// When they are at work, instead of `start` and `stop`: times `[from, until]` in ascending order, between which the
-    /// application's own time stands still.
+    /// When the flows are on, instead of `start` and `stop`: intervals `[from, until]` in ascending order. Between
+    /// intervals the application's time stands still.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active: Option<Vec<[Span; 2]>>,
-    /// They come and go: how often a flow arrives, from `start` to `stop`; `count` is then the number of pairs of hosts.
+    /// Flows arrive at random and leave: the rate of arrivals, from `start` to `stop`. `count` is then the number of
+    /// pairs of hosts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<Arrivals>,
-    /// What counts as timely: 300 ms if left out; several thresholds in ascending order.
+    /// The threshold of timeliness, 300 ms if left out; or several thresholds in ascending order.
     #[serde(default, skip_serializing_if = "is_default")]
     pub timely: Thresholds,
-    /// How the receivers of calls play them out; adaptively if left out.
+    /// The playout of the receivers of calls; adaptive if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub playout: Option<LawTable<PlayoutConfig>>,
-    /// What the receivers of calls do about what they cannot play; G.711 Appendix I if left out.
+    /// How the receivers of calls conceal what they cannot play; G.711 Appendix I if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub concealment: Option<Concealment>,
-    /// A, the advantage factor of ITU-T G.107 §7.6, from 0 to 20: what users of calls forgive for an advantage of access, which R gains. 0 by
-    /// wire (if left out), 5 within a building, 10 in an area or a vehicle, 20 where nothing else reaches, at the most.
+    /// A, the advantage factor of ITU-T G.107 §7.6, from 0 to 20: added to R for what users forgive in exchange for
+    /// access. 0 for a wired line (if left out); at most 5 within a building, 10 in an area or a vehicle, 20 in places
+    /// that nothing else reaches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advantage: Option<f64>,
-    /// The receivers read at a constant rate from a playback buffer, and how often they find enough is measured.
+    /// The receivers read at a constant rate from a playback buffer; fairwave measures how often they find enough data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub playback: Option<PlaybackConfig>,
-    /// How long the flows take to recover from an interruption is measured, in steps of the record's `bin`.
+    /// Measures how long the flows take to recover from an interruption, in steps of the record's `bin`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<RecoveryConfig>,
     /// What the application needs of latency and loss: how near each flow comes to it is its Quality of Outcome.
@@ -229,18 +235,18 @@ pub struct Flow {
     pub sink_access: Option<LinkSpec>,
 }
 
-/// What is recorded besides the measures.
+/// What a run records in addition to the measures.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Record {
-    /// Width of the bins of goodput and queue length, by which smoothness is measured; no series if left out.
+    /// Width of the bins of goodput and queue length, from which smoothness is measured; no series if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bin: Option<Span>,
     /// Flows whose goodput per bin is kept as a series: `voice` for the whole group, `voice[0]`, `voice[0..5]`, `*` for all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub goodput: Vec<String>,
-    /// Flows whose goodputs per bin are put together, each entry by itself: their sum (allotted goodput) and Jain's index
-    /// (allotted fairness) are kept as series; written as for `goodput`.
+    /// Flows whose goodputs per bin are combined, one series per entry: their sum (allotted goodput) and Jain's index
+    /// (allotted fairness); written as for `goodput`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allotted: Vec<String>,
     /// Interval between samples of the senders in `windows`.
@@ -252,18 +258,19 @@ pub struct Record {
     /// Flows whose sender is sampled; written as for `goodput`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub windows: Vec<String>,
-    /// Flows whose round trips are measured, as their senders see them; written as for `goodput`. Those of `ping` always are.
+    /// Flows whose senders measure round trips; written as for `goodput`. Flows of `ping` always do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub round_trips: Vec<String>,
-    /// Groups whose means are kept as series, one value per `bin`: goodput, delay, loss, MOS and round trip of each that has them, and
-    /// the queueing delay of the links in `queues`; `*` for all groups.
+    /// Groups whose means are kept as series, one value per `bin`: goodput, delay, loss, MOS and round trip, as far as
+    /// the group has them, and the queueing delay of the links in `queues`; `*` for all groups.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<String>,
-    /// Flows whose units are recorded one by one, so that they can be heard or seen; written as for `goodput`.
+    /// Flows whose units are recorded one by one, so that you can hear or see them; written as for `goodput`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub units: Vec<String>,
-    /// Where packets are captured, for Wireshark and its kin: `link:r1>r2` what leaves a link's transmitter, `drops:r1>r2` what its
-    /// queue drops, `host:NODE` what a node sends and receives; each may name a file, `link:r1>r2=up.pcapng`.
+    /// Where packets are captured, for Wireshark and similar tools: `link:r1>r2` for packets that leave a link's
+    /// transmitter, `drops:r1>r2` for packets that its queue drops, `host:NODE` for packets that a node sends and
+    /// receives. Each can name a file, `link:r1>r2=up.pcapng`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub capture: Vec<String>,
 }

@@ -232,7 +232,7 @@ impl Network {
                 }
             }
         }
-        // Each link stands for two directions here, of which one may not be there.
+        // Each link has two directions here; one of them may be missing.
         let (mut room, mut changes) = (cost::QueueMemory::default(), 0.0);
         for (own, link) in
             configured.iter().zip(scenario.links.iter().flat_map(|link| [Some(link), link.duplex.then_some(link)]))
@@ -372,7 +372,7 @@ fn buffer_packets(buffer: &BandwidthDelay, rate: Rate, direction: &DirectionProp
     (libm::round(product) as u32).max(buffer.at_least_packets)
 }
 
-/// The queue's own configuration with a buffer of so many packets.
+/// The queue's configuration with a buffer of this many packets.
 fn sized_queue(written: &LawTable<QueueConfig>, packets: Option<u32>, at: &Path) -> Result<QueueConfig, Box<Problem>> {
     let queue = match packets {
         Some(packets) => written.with_packets(packets),

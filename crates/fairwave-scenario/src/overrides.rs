@@ -28,7 +28,7 @@ impl Scenario {
         })?;
         let mut origin = (*self.origin).clone();
         let mut problems = Vec::new();
-        // What says which law there is comes before what is said of the law.
+        // The key that names the law comes before the keys of the law.
         let mut overrides: Vec<&(&str, Value)> = overrides.iter().collect();
         overrides.sort_by_key(|(dotted, _)| is_within_law(dotted));
         for (dotted, value) in overrides {
@@ -183,8 +183,8 @@ fn set(
     }
 }
 
-/// Writes out the law that the table under `key` has from another table as long as it says nothing else, so that an override
-/// finds what it exchanges: a direction back has its queue from the direction there, a preset's access links from `access`.
+/// Writes out the law that the table under `key` inherits from another table, so that an override finds the law that it
+/// replaces. A reverse direction inherits its queue from the forward direction, a preset's access links from `access`.
 fn inherit(table: &mut Map<String, Value>, key: &str, law: &str) {
     let from = match key {
         "reverse" => table.get(law),

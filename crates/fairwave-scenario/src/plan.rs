@@ -1,7 +1,7 @@
 //! A plan: a scenario with everything spelled out for one seed. It is what a simulator or a live run executes.
 //!
 //! Presets are expanded, defaults filled in, templates multiplied, spreads drawn; nothing in a plan is left to guess.
-//! Whoever runs it may rely on: every index in range, every route existing, every rate above zero.
+//! A plan guarantees: every index is in range, every route exists, every rate is above zero.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ pub struct Plan {
     pub duration: Span,
     /// Measures leave out what happens before.
     pub warmup: Span,
-    /// How far hosts that send are from being in step.
+    /// How far sending hosts are from being in step.
     pub hosts: HostsPlan,
     /// Names of the nodes; links refer to them by index.
     pub nodes: Vec<String>,
@@ -47,7 +47,7 @@ pub struct Plan {
     pub flows: Vec<FlowPlan>,
     /// What figures over time mark, in order of time.
     pub marks: Vec<Mark>,
-    /// What is recorded besides the measures.
+    /// What a run records in addition to the measures.
     pub record: RecordPlan,
 }
 
@@ -146,8 +146,8 @@ impl Plan {
     }
 }
 
-/// How far hosts that send are from being in step. Each draws from a stream of its name (`host.s0.clock`): first its skew,
-/// then its jitter, packet by packet.
+/// How far sending hosts are from being in step. Each draws from a stream of its name (`host.s0.clock`): first its
+/// skew, then its jitter, packet by packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct HostsPlan {
     /// The clock of a host's applications is off by no more than this, in either direction.
@@ -210,7 +210,7 @@ pub struct FlowPlan {
     pub stop: Instant,
     /// When it is at work, from `start` to `stop` where there are pauses between.
     pub active: Option<Intervals>,
-    /// So many flows of its group may be at work; when there are, it does not begin.
+    /// Limit of simultaneous flows of its group; the flow does not begin when the limit is reached.
     pub at_most: Option<u64>,
     /// The other direction of a conversation.
     pub partner: Option<Partner>,
@@ -274,7 +274,7 @@ impl FlowPlan {
     }
 }
 
-/// What is recorded besides the measures.
+/// What a run records in addition to the measures.
 #[derive(Clone, Debug, Default)]
 pub struct RecordPlan {
     /// Width of the bins of goodput per flow and queue length per link, from which smoothness is measured; zero for none.

@@ -79,10 +79,8 @@ fn check_rate(rate: &WrittenRate, duration: Span, at: &Path, problems: &mut Vec<
         if let Some(RecordedLength { length, goes_on: false }) = config.recorded()
             && length < duration
         {
-            let what = format!(
-                "this {} lasts {length}, the run {duration}: what comes after its end is not said",
-                config.name()
-            );
+            let what =
+                format!("this {} lasts {length}, the run {duration}: nothing sets what follows its end", config.name());
             problems.push(
                 Problem::new(at.clone(), what)
                     .allowed("`after = \"repeat\"` (it begins again) or `after = \"hold\"` (its last rate holds)")
@@ -170,7 +168,7 @@ pub(crate) fn check_law<T: Law>(law: &LawTable<T>, at: &Path, problems: &mut Vec
     }
 }
 
-/// What a law, or another configuration that lies in core, says of its own values.
+/// The result of a check by a law, or by another configuration of core, of its own values.
 pub(crate) fn check_config(checked: Result<(), ConfigError>, at: &Path, problems: &mut Vec<Problem>) {
     if let Err(ConfigError { key, value, allowed, example }) = checked {
         let place = within(at, &key);

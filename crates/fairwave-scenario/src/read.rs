@@ -15,7 +15,7 @@ use crate::path::{Path, Step};
 use crate::suggest::nearest;
 use crate::tree::{Data, Entry, Tree};
 
-/// More problems than this are not looked for: whoever has so many starts with the first.
+/// The check stops after this many problems: the user begins with the first.
 const MOST_PROBLEMS: usize = 20;
 
 impl Scenario {
@@ -172,7 +172,7 @@ struct Diagnosis {
     meant: Option<Path>,
 }
 
-/// What serde's message means for whoever wrote the text.
+/// Serde's message in words for the author of the text.
 fn explain(tree: &Tree, path: &Path, message: &str) -> Diagnosis {
     let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     let (first, others) = quoted.split_first().map_or(("", &[][..]), |(first, others)| (*first, others));
@@ -260,8 +260,8 @@ fn with_unit(key: &str, number: &str, expected: &str) -> Option<String> {
     (expected.contains("text") || expected.contains("time")).then(|| format!("{number} {unit}"))
 }
 
-/// Lists that serde took for the values of a table in their order, as it does for any table: whoever writes
-/// `hosts = ["50 ppm", "1 ms"]` cannot know which is which.
+/// Lists that serde took for the values of a table in their order, as it does for any table: the author of `hosts =
+/// ["50 ppm", "1 ms"]` cannot know which value is which.
 fn lists_for_tables(tree: &Tree, scenario: &Scenario) -> Vec<Problem> {
     let written = serde_json::to_value(scenario).unwrap_or_default();
     let mut problems = Vec::new();

@@ -14,7 +14,8 @@ use crate::path::Path;
 use crate::plan::{FlowPlan, LinkPlan};
 use crate::ranges::within;
 
-/// With which code points and of which traffic class packets come to a link, and how large the largest is, bytes on the wire.
+/// The code points and traffic classes of the packets that arrive at a link, and the size of the largest, in bytes on
+/// the wire.
 type Comers = BTreeMap<(Dscp, u8), u64>;
 
 /// Whether a link looks at code points, or changes them.
@@ -37,7 +38,7 @@ fn leave_with(police: Option<&PoliceConfig>, queue: &QueueConfig, dscp: Dscp, cl
     }
 }
 
-/// What comes to each link that looks at it.
+/// The packets that arrive at each link that depends on them.
 fn comers(flows: &[FlowPlan], links: &[LinkPlan]) -> BTreeMap<usize, Comers> {
     let mut comers: BTreeMap<usize, Comers> = BTreeMap::new();
     if !links.iter().any(|link| looks(&link.direction)) {
@@ -91,7 +92,7 @@ pub(crate) fn check(
             let least = largest_packet(queue, police, shape, rate, dscp, class_of(class));
             let Some((bucket, key)) = least.filter(|(bucket, _)| *bucket < size) else { continue };
             let what = format!(
-                "a bucket of {bucket} bytes holds no packet of the {size} bytes that come to `{}`: none would get through",
+                "a bucket of {bucket} bytes cannot hold a packet of {size} bytes, as on `{}`: no packet would pass",
                 link.name
             );
             let problem = Problem::new(within(&place(index), &key), what)
@@ -146,7 +147,7 @@ fn note_unmatched(queue: &QueueConfig, coming: &BTreeSet<(Dscp, u8)>, before: &s
         let mut own: BTreeSet<(Dscp, u8)> = coming.iter().filter(of_class).copied().collect();
         let ClassConfig { name, police, .. } = class;
         if own.is_empty() {
-            // The default class is there whether anybody needs it or not.
+            // The default class always exists.
             if class.matches != Default::default() {
                 empty.push(format!("`{before}{name}`"));
             }

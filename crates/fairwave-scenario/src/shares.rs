@@ -1,5 +1,4 @@
-//! A workload as it is written: what all flows offer together, and how it is divided. What it comes to is reckoned in
-//! `load.rs`.
+//! A workload as it is written: what all flows offer together, and how it is divided. `load.rs` computes the result.
 
 use fairwave_core::packet::Class;
 use fairwave_core::ratio::Percent;
@@ -7,20 +6,20 @@ use fairwave_core::units::Rate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What all flows offer together, and how it is divided.
+/// The load that all flows offer together, and the share of each class.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Load {
-    /// What all sources offer together while every one of them is on, in bits on the wire.
+    /// The load of all sources while every source is on, in bits on the wire.
     pub total: Rate,
     /// Each class's share.
     pub shares: Shares,
-    /// What a flow of bulk data counts for; needed when one has a share.
+    /// The rate that stands for one flow of bulk data; needed when bulk data has a share.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transfer: Option<Rate>,
 }
 
-/// Shares of the load in percent, which add up to 100. What is left out is 0.
+/// Shares of the load in percent; they add up to 100. A share that is left out is 0.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Shares {

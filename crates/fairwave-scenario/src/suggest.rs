@@ -1,4 +1,4 @@
-//! The nearest spelling: what somebody probably meant.
+//! The nearest spelling: a guess at the intended name.
 
 /// The candidate nearest to `given`, if it is near enough to be what was meant: at most a third of the letters (two for
 /// short words) are wrong, or one begins with the other.

@@ -1,9 +1,9 @@
 //! Networks by name. A preset is data: it expands into explicit links, which `fairwave check --expand` shows.
 //!
-//! Every flow of a preset topology has a host of its own at each end, `NAME-s{i}` and `NAME-d{i}` for a group NAME, so
-//! that adding a group or a flow leaves all other hosts, and their random numbers, as they were. Hosts on the side where
-//! the forward paths begin are joined to their router by `source-access`, those on the other side by `sink-access` (so
-//! the sender of a `reverse` path has `sink-access`). A group may refine the links of its own hosts.
+//! Every flow of a preset topology has a separate host at each end, `NAME-s{i}` and `NAME-d{i}` for a group NAME, so
+//! that adding a group or a flow leaves all other hosts, and their random numbers, as they were. Hosts on the side
+//! where the forward paths begin are joined to their router by `source-access`, those on the other side by
+//! `sink-access` (so the sender of a `reverse` path has `sink-access`). A group may refine the links of its own hosts.
 //!
 //! | preset | routers | paths |
 //! |---|---|---|
@@ -35,7 +35,8 @@ use crate::values::{FixedOrSpread, Spread, Spreading};
 pub enum Preset {
     /// Two routers, one bottleneck.
     Dumbbell,
-    /// Papers 000 and 001: a bottleneck of voice alone, then one that voice shares with cross traffic; lossy sinks.
+    /// Papers 000 and 001: a bottleneck for voice alone, then one that voice shares with cross traffic; lossy links to
+    /// the receivers.
     TwoBottleneck,
     /// Paper 002 Figure 5a: as `two-bottleneck`, for video.
     CrossTraffic,
@@ -45,7 +46,7 @@ pub enum Preset {
     MultiHop,
 }
 
-/// A network by name, with what differs from the preset's own numbers.
+/// A network by name, with changes to the preset's values.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Topology {
@@ -54,10 +55,11 @@ pub struct Topology {
     /// `dumbbell`: the link r1–r2 (10 Mb/s, 10 ms). `multi-hop`: each link between routers (1 Mb/s, 10 ms).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bottleneck: Option<LinkSpec>,
-    /// The three-router presets: the link r1–r2 that the main traffic has for itself (`two-bottleneck`: 2 Mb/s, 10 ms).
+    /// The three-router presets: the link r1–r2, which carries the main traffic only (`two-bottleneck`: 2 Mb/s, 10 ms).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_bottleneck: Option<LinkSpec>,
-    /// The three-router presets: the link r2–r3 that it shares with the cross traffic (`two-bottleneck`: 3 Mb/s, 10 ms).
+    /// The three-router presets: the link r2–r3, which the main traffic shares with the cross traffic
+    /// (`two-bottleneck`: 3 Mb/s, 10 ms).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared_bottleneck: Option<LinkSpec>,
     /// All links between hosts and routers.

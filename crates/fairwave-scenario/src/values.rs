@@ -18,8 +18,8 @@ use serde_json::Value;
 pub enum Spreading {
     /// At equal steps: the first member gets `from`, the last `to`, a single one the middle.
     Even,
-    /// Uniform at random in [`from`, `to`), drawn from the stream that bears the name of what is spread. Member i gets
-    /// the same value however many there are.
+    /// Uniform at random in [`from`, `to`), drawn from the stream with the name of the spread quantity. Member i gets
+    /// the same value for any number of members.
     #[default]
     Random,
 }
@@ -166,7 +166,7 @@ impl Start {
     }
 }
 
-/// What a start's table may hold, before it is known which of its forms it is.
+/// The keys of a start's table in any of its forms.
 #[derive(DeriveDeserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct StartTable {
@@ -174,7 +174,7 @@ struct StartTable {
     from: Option<Span>,
     /// Last start, for a spread.
     to: Option<Span>,
-    /// How the spread is made.
+    /// How the values are spread.
     spread: Option<Spreading>,
     /// Time between two starts.
     every: Option<Span>,
@@ -329,8 +329,8 @@ where
     deserializer.deserialize_any(Forms(what, PhantomData))
 }
 
-/// What is said of a list where one value or a range is wanted: whoever writes `["1 s", "5 s"]` may mean a range, drawn from
-/// or in equal steps, or one value for each.
+/// The error for a list in place of one value or a range. The author of `["1 s", "5 s"]` may mean a range, at random or
+/// in equal steps, or one value for each member.
 pub(crate) fn no_range(items: &[Value]) -> String {
     let (from, to) = match items {
         [from, to] => (from.to_string(), to.to_string()),

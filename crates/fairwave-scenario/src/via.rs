@@ -4,9 +4,10 @@
 //! flow's routes follow what the network knows of its links: a link that has been down for so long is avoided, one that has been back
 //! for so long is used again. What is sent into a failed link until then is lost, as is what waits there.
 //!
-//! **Assumptions.** All flows of a group learn of a change at the same time, in both directions, and packets that are under way stay on the route
-//! by which they were sent; one that waits in a managed queue of both routes goes on by the new one. The way around has the
-//! fewest hops, then the least delay. Where there is none, packets go on into the failed link.
+//! **Assumptions.** All flows of a group learn of a change at the same time, in both directions. Packets in flight stay
+//! on the route by which they were sent; a packet that waits in a managed queue of both routes continues on the new
+//! route. The way around has the fewest hops, then the least delay. Where there is none, packets go on into the failed
+//! link.
 
 use std::collections::{BTreeMap, BTreeSet};
 

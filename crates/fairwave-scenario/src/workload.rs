@@ -12,7 +12,7 @@ use fairwave_core::units::Instant;
 
 use crate::law::{largest_packet, most_payload};
 
-/// So many units, or periods of bulk data, are looked at.
+/// Number of units, or periods of bulk data, that are examined.
 const SAMPLE: usize = 64;
 
 /// Bytes that are kept of every unit that an application makes: when, when complete, how long.
@@ -69,7 +69,8 @@ impl Workload {
         }
     }
 
-    /// What a flow costs that lasts so many seconds, with a share of so many bits per second on routes of so many links.
+    /// The cost of a flow, from its duration in seconds, its share in bits per second, and the number of links of its
+    /// routes.
     pub fn work(&self, seconds: f64, share: f64, there: usize, back: usize) -> FlowWork {
         if let Some((traffic, packet)) = &self.whole {
             return self.work_of_whole(traffic, *packet, seconds, share, (there + back) as f64);

@@ -180,7 +180,7 @@ pub(crate) fn inline(value: &Value) -> String {
             _ => number.to_string(),
         },
         Value::Bool(flag) => flag.to_string(),
-        // TOML has no null; whoever writes a key leaves nulls out.
+        // TOML has no null; the writer leaves out keys with null.
         Value::Null => "\"\"".to_owned(),
     }
 }

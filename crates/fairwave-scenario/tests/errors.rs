@@ -495,7 +495,7 @@ fn times_of_activity_are_in_order_and_the_only_ones() {
         ("[[\"3 s\", \"2 s\"]]", "27:11", ["is no time of activity", "ascending order"]),
         ("[[\"0 s\", \"2 s\"], [\"2 s\", \"3 s\"]]", "27:27", ["is no time of activity", "apart"]),
         ("[[\"70 s\", \"80 s\"]]", "27:1", ["first at work at 70 s", "before the end"]),
-        ("[[\"1 s\", \"2 s\"]]\nstop = \"9 s\"", "28:8", ["and so does `stop`", "remove"]),
+        ("[[\"1 s\", \"2 s\"]]\nstop = \"9 s\"", "28:8", ["`active` and `stop` both set", "remove"]),
     ] {
         assert_says(&complaint_about_flow(&format!("{call}{active}")), place, &words);
     }

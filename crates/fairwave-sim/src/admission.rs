@@ -1,7 +1,7 @@
-//! Who may begin where no more than so many flows of a group may be at work.
+//! Admission of flows of groups with a limit of simultaneous flows.
 //!
-//! A flow is at work from its admission until its stop or, if it ends by itself, until its receiver has all of it. Whether it still
-//! is is asked when the next one comes, so that nobody else pays for it.
+//! A flow is at work from its admission until its stop or, if it ends by itself, until its receiver has all of it. The
+//! check is repeated only when the next flow arrives, so that it costs nothing otherwise.
 
 use std::collections::BTreeMap;
 

@@ -20,8 +20,8 @@ use crate::ends::{ReceivingEnd, SendingEnd};
 use crate::error::RunError;
 use crate::link::{Link, Service};
 
-/// A flow's packets of which nothing more happens within the run: they wait, are being transmitted or on a wire. And those that nobody
-/// sent: copies that wires have made.
+/// A flow's packets of which nothing more happens within the run: they wait, are being transmitted or on a wire. And
+/// packets without a sender: copies that wires have made.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct InFlight {
     data: u32,
@@ -145,7 +145,7 @@ impl Books<'_> {
     }
 }
 
-/// What came to a node and what left it.
+/// Packets that arrived at a node and that left it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Node {
     handed_on: u64,

@@ -1,9 +1,9 @@
 //! What lies between the ends of flows and the network: nothing in a simulation; sockets and devices in a run in real time.
 //!
 //! As with a [`Probe`](crate::probe::Probe), a run is compiled once for nothing, which costs nothing, and once for whatever is there.
-//! With a border, a packet that an end sends is handed to it, and enters the network when whoever drives the run says so
-//! ([`SteppedRun::enter`](crate::SteppedRun::enter)); one that has come through is handed to it as well, and reaches the end by
-//! [`SteppedRun::arrive`](crate::SteppedRun::arrive).
+//! With a border, the run passes it each packet that an end sends. The packet enters the network when the driver of the
+//! run calls [`SteppedRun::enter`](crate::SteppedRun::enter). The run also passes it each packet that has crossed the
+//! network, which reaches the end by [`SteppedRun::arrive`](crate::SteppedRun::arrive).
 
 use fairwave_core::packet::Packet;
 use fairwave_core::units::Instant;

@@ -1,12 +1,12 @@
-//! The event queue: what happens next, and the packet to which it happens.
+//! The event queue: the next event, and its packet.
 //!
-//! A calendar (Brown 1988): a day is a span of 2^`shift` ns, and each day of the year has a list of what is due on it, in the
-//! order in which it was entered. The present day's events are kept sorted; what lies beyond the year waits in a heap. The
-//! length of a day follows the rate of events and the number of days the number of entries, so that adding and removing
-//! touch one list each, however many entries there are. The order in which events come out does not depend on any of this:
-//! it is that of [`Event`], and of their entering where two are equal.
+//! A calendar (Brown 1988): a day is a span of 2^`shift` ns, and each day of the year has a list of its events in the
+//! order of entry. The current day's events are kept sorted; events beyond the year wait in a heap. The length of a day
+//! follows the rate of events and the number of days the number of entries, so that adding and removing touch one list
+//! each, however many entries there are. The order in which events come out does not depend on these sizes: it is the
+//! order of [`Event`], and the order of entry for equal events.
 //!
-//! A packet on its way lies in its day's list, beside the event that says when it arrives, and nowhere else.
+//! A packet on its way lies in its day's list, next to its arrival event, and in no other place.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -79,7 +79,7 @@ const REVIEW: u32 = 8192;
 /// Events that a day is made to hold, as a power of two.
 const PER_DAY: u32 = 3;
 
-/// The same where somebody looks ahead through the events of a day.
+/// The same with prefetching through the events of a day.
 const PER_DAY_AHEAD: u32 = 5;
 
 /// The least and the most days of a year.
@@ -109,7 +109,7 @@ pub struct EventQueue {
     shift: u32,
     until_review: u32,
     reviewed_at: u64,
-    /// A day has begun since anybody asked.
+    /// A day has begun since the last query.
     begun: bool,
     /// Events that a day is made to hold, as a power of two.
     per_day: u32,

@@ -1,9 +1,9 @@
 //! A fingerprint of everything that a run measured, by which two runs are found equal without keeping either.
 //!
-//! **Assumptions.** FNV-1a (Fowler, Noll, Vo) over the tables' JSON in a fixed order: every number by its shortest decimal
-//! form that reads back to the same bits, whatever is not a number as `null`, since how a processor writes the bits of a
-//! NaN is nobody's result. It tells results apart; it keeps no secrets. What a run cost ([`RunResult::events`]) is no
-//! result and stays out.
+//! **Assumptions.** FNV-1a (Fowler, Noll, Vo) over the tables' JSON in a fixed order: every number by its shortest
+//! decimal form that reads back to the same bits, and every NaN as `null`, because the bits of a NaN depend on the
+//! processor. It tells results apart; it keeps no secrets. What a run cost ([`RunResult::events`]) is no result and
+//! stays out.
 
 use std::io::{self, Write};
 

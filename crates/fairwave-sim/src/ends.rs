@@ -107,7 +107,7 @@ pub(crate) struct SendingEnd {
     /// When the application is, or will next be, active; none when it has ended.
     pub activity: Option<Activity>,
     pub active: bool,
-    /// It has not been asked yet whether there is room for it in its group, of which so many may be at work.
+    /// Its group has a limit of simultaneous flows, and the check for room is still to come.
     pub at_most: Option<u64>,
     /// There was no room.
     pub refused: bool,

@@ -45,7 +45,7 @@ pub enum RunError {
         /// What to write for it in a scenario that is simulated.
         instead: &'static str,
     },
-    /// Whoever wanted the run no longer does.
+    /// The caller has cancelled the run.
     #[error("the run was stopped before its end")]
     Stopped,
     /// An invariant does not hold: a defect of fairwave or of a user's own endpoint.

@@ -2,9 +2,9 @@
 //!
 //! They are ordered by time, then by kind (packets before timers, and those that have just waited
 //! behind another after those that have not), then pseudo-randomly: each instant has its own order of the
-//! links or flows, a fixed function of the time. So a tie has one outcome, whatever order the entries came in, and nobody
-//! always wins: flows of equal round trip meet at the bottleneck at the very same nanosecond again and again, and were the
-//! lower index always first, the others would find the last place in the buffer taken for the whole run.
+//! links or flows, a fixed function of the time. So a tie has one outcome for any order of entries, and no flow always
+//! wins. Flows of equal round trip meet at the bottleneck in the same nanosecond again and again. If the lower index
+//! were always first, the other flows would find the last place in the buffer taken for the whole run.
 
 use fairwave_core::units::Instant;
 
@@ -14,10 +14,10 @@ use fairwave_core::units::Instant;
 pub enum EventKind {
     /// A packet arrives at a link's far end.
     Arrival = 0,
-    /// As before, for a packet that stood in that link's queue. It comes second: at a bottleneck, the packet that an
-    /// acknowledgement clocked out then finds the place which the departure of its predecessor left, and the packet by which
-    /// a window has grown, sent right behind another, does not. So it is in ns-2, where the packet that waited was
-    /// scheduled later; without it, who is dropped would be a matter of chance.
+    /// As before, for a packet that stood in that link's queue. It comes second. At a bottleneck, the packet that an
+    /// acknowledgement triggered then finds the place that the departure of its predecessor left. The extra packet of a
+    /// grown window, sent right behind another, does not. So it is in ns-2, where the packet that waited was scheduled
+    /// later; without it, who is dropped would be a matter of chance.
     ArrivalBehind = 1,
     /// A link with a managed queue has finished a transmission or its discipline has periodic work.
     Service = 2,

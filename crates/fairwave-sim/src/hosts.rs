@@ -5,8 +5,8 @@ use fairwave_core::traffic::{Activity, Unit};
 use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::plan::{FlowPlan, HostsPlan, Intervals, Plan};
 
-/// The time of a flow's application, from when the flow begins: how much faster or slower than true time its clock runs, when it
-/// stands still, and how far behind the one who asks it hears of it.
+/// The clock of a flow's application, from the flow's beginning: its skew, the times at which it stands still, and the
+/// delay with which the application learns of a request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ApplicationClock {
     begins: Instant,
@@ -14,14 +14,14 @@ pub(crate) struct ApplicationClock {
     ppb: i64,
     /// When it runs, if it does not always.
     active: Option<Intervals>,
-    /// How long a request takes from who listens to who sends.
+    /// Delay of a request from the receiver to the sender.
     request: Span,
     /// It differs from true time.
     differs: bool,
 }
 
 impl ApplicationClock {
-    /// One that is off by so many parts per billion.
+    /// A clock with a skew of this many parts per billion.
     pub fn skewed(begins: Instant, ppb: i64) -> Self {
         ApplicationClock { begins, ppb, differs: ppb != 0, ..ApplicationClock::default() }
     }
@@ -45,7 +45,7 @@ impl ApplicationClock {
         Some(Unit { created, ..unit })
     }
 
-    /// The true time when the clock shows `shown`, were there no pauses.
+    /// The true time when the clock shows `shown`, without pauses.
     fn true_time(&self, shown: Instant) -> Instant {
         let shown_since = i128::from(shown.since(self.begins).nanos());
         let longer = shown_since * i128::from(self.ppb) / 1_000_000_000;
@@ -57,7 +57,7 @@ impl ApplicationClock {
         self.true_time(shown)
     }
 
-    /// What the clock shows at a true time, were there no pauses.
+    /// The clock's time at a true time, without pauses.
     pub fn shown(&self, now: Instant) -> Instant {
         let since = i128::from(now.since(self.begins).nanos());
         let shown = since * 1_000_000_000 / (1_000_000_000 + i128::from(self.ppb));

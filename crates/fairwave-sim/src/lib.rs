@@ -1,12 +1,12 @@
 //! Fairwave in virtual time: a deterministic packet-level simulator.
 //!
-//! [`run`] executes a [`Plan`](fairwave_scenario::plan::Plan) and leaves a [`RunResult`]; [`run_many`] does so for many
-//! on all cores. A run is a pure function of its plan: the same bytes on any machine, on any number of threads. How a
-//! packet passes through is told in ARCHITECTURE.md.
+//! [`run`] executes a [`Plan`](fairwave_scenario::plan::Plan) and returns a [`RunResult`]; [`run_many`] executes many
+//! plans on all cores. A run is a pure function of its plan: the same bytes on any machine, with any number of threads.
+//! ARCHITECTURE.md describes the way of a packet through a run.
 //!
 //! Imports run one way: routes; events, their entries and pages → calendar; measures and classes → links → network; unit logs and
-//! judgements → the ends of flows → their admission; these → the tables (`collect`) and the books → the run → replications. The
-//! run knows that somebody may look on (`probe`), not who: captures and qlog do.
+//! judgements → the ends of flows → their admission; these → the tables (`collect`) and the books → the run →
+//! replications. The run knows the trait of observers (`probe`), not the observers: captures and qlog.
 
 mod admission;
 mod before;

@@ -1,8 +1,8 @@
-//! One direction of a link: where packets wait, how long they take, and whether the wire loses them.
+//! One direction of a link: queue, transmission and losses on the wire.
 //!
-//! Two kinds of service. A *FIFO* whose overflow drops the arrival is crossed arithmetically: when a packet arrives, its
-//! departure follows at once from those before it. A *managed* queue, whose discipline may act on packets that already
-//! wait, is served packet by packet, each beginning of a transmission being an event.
+//! There are two kinds of service. A *FIFO* whose overflow drops the arrival is computed arithmetically: when a packet
+//! arrives, its departure follows at once from those before it. A *managed* queue, whose discipline may act on packets
+//! that already wait, is served packet by packet, each beginning of a transmission being an event.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -221,7 +221,7 @@ impl Link {
                 Wire::Lossy(loss) => loss.lost(self.free, packet),
                 Wire::Changing(unsteady) => {
                     if packet.wire == 0 {
-                        // It takes no time, and nobody has asked what becomes of it.
+                        // It takes no time, and its outcome is not known yet.
                         (self.free, self.delay) = unsteady.transmitted(self.free, self.free);
                     }
                     if !unsteady.loses(self.free, packet) {

@@ -16,7 +16,7 @@ use crate::event::EventKind;
 use crate::network::Network;
 use crate::routes::END;
 
-/// From so many flows on it pays to look ahead: their state no longer fits a second-level cache.
+/// Number of flows from which prefetching pays: their state no longer fits a second-level cache.
 pub const WORTH_IT: usize = 2000;
 
 /// How many days of the calendar ahead the entries themselves are asked for, then the first set of lines, then the second.

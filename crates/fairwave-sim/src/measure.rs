@@ -179,12 +179,12 @@ impl LinkMeasure {
         self.steady.wire + self.sent_by_end - self.sent_before
     }
 
-    /// A packet that leaves the transmitter in the window was partly transmitted before: so many bytes of it.
+    /// Bytes that were transmitted before the window, of a packet that leaves the transmitter in the window.
     pub fn begun_before(&mut self, bytes: u64) {
         self.sent_before = bytes;
     }
 
-    /// Of the packet that is being transmitted at the end so many bytes have been.
+    /// Bytes already transmitted of the packet in transmission at the end.
     pub fn cut_off(&mut self, bytes: u64) {
         self.sent_by_end = bytes;
     }
@@ -237,7 +237,7 @@ impl LinkMeasure {
         self.disorder_at(now, window).duplicated += 1;
     }
 
-    /// A packet that arrives at `now` overtakes so many.
+    /// Number of packets that a packet arriving at `now` overtakes.
     pub fn overtaken(&mut self, packets: u64, now: Instant, window: Window) {
         self.disorder_at(now, window).reordered += packets;
     }

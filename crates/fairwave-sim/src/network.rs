@@ -1,4 +1,4 @@
-//! What a plan becomes before it runs: links, routes over them, and which hops need no event of their own.
+//! The network of a run, made from the plan: links, routes over them, and the hops that need no event.
 
 use std::sync::Arc;
 
@@ -122,9 +122,9 @@ impl Network {
         }
     }
 
-    /// Which flows' receivers may be called as soon as a packet's arrival time is known: nobody but such receivers sits
-    /// at their node, all that reaches the node comes over one link, in order, nothing passes through, and what they answer enters
-    /// a plain FIFO.
+    /// Flows whose receivers may be called as soon as a packet's arrival time is known. Their node has only such
+    /// receivers; all packets reach the node over one link, in order; no packet passes through the node; and their
+    /// answers enter a plain FIFO.
     pub fn receivers_ahead_of_time(&self, plan: &Plan, reactive: &[bool]) -> Vec<bool> {
         const NOBODY: usize = usize::MAX;
         let mut last_link = vec![NOBODY; plan.nodes.len()];

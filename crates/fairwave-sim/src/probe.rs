@@ -1,5 +1,6 @@
-//! Who looks on while a run is made. Nobody, as a rule: then looking costs nothing, since a run is compiled once for nobody
-//! ([`Probe::ON`] is false, and what follows is left out) and once for whoever looks.
+//! Who looks on while a run is made. Most runs have no observer, and then observation costs nothing: the compiler makes
+//! one version of a run without a probe ([`Probe::ON`] is false, and the code for probes is left out) and one version
+//! per probe.
 
 use fairwave_core::packet::Packet;
 use fairwave_core::queue::DropReason;
@@ -15,11 +16,11 @@ pub enum RemovalCause {
     Failed,
 }
 
-/// What may be seen of a run. Links are crossed ahead of time, so `at` may lie later than what is told next; it never lies before
-/// the time that was told last by [`Probe::now`], nor after the end of the run. What is told of one link comes in the order in which
-/// packets left it, what it dropped in between.
+/// What may be seen of a run. The run crosses links ahead of time, so `at` may be later than the next reported event.
+/// It is never before the last time that [`Probe::now`] reported, nor after the end of the run. The reports of one link
+/// come in the order in which packets left it, with its drops in between.
 pub trait Probe {
-    /// Somebody looks.
+    /// A probe observes the run.
     const ON: bool;
     /// The time; nothing that happened earlier will be told any more.
     fn now(&mut self, _now: Instant) {}
@@ -39,7 +40,7 @@ pub trait Probe {
     fn gone(&mut self, _link: usize, _packet: &Packet, _at: Instant, _how: RemovalCause) {}
 }
 
-/// Nobody looks.
+/// No probe observes the run.
 impl Probe for () {
     const ON: bool = false;
 }

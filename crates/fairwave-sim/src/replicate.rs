@@ -1,4 +1,4 @@
-//! Many runs on all cores. Which thread makes which run has no influence on what comes out.
+//! Many runs on all cores. The assignment of runs to threads has no influence on results.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 

@@ -3,9 +3,9 @@
 //! Times are in seconds, rates in bits per second of payload, sizes in bytes; a field that is not defined is NaN here and null
 //! in every table that is made of it.
 //!
-//! **Window.** Everything is of the window from the end of the warm-up to the end of the run, unless it says otherwise:
-//! packets and payload by when they are sent, dropped, lost or delivered, units by when they are made. A unit that is still in
-//! flight at the end counts as such, not as lost.
+//! **Window.** Unless stated otherwise, results count the window from the end of the warm-up to the end of the run.
+//! Packets and payload count at the time when they are sent, dropped, lost or delivered; units count at the time when
+//! they are made. A unit that is still in flight at the end counts as such, not as lost.
 
 use serde::Serialize;
 
@@ -28,7 +28,7 @@ pub struct RunResult {
     pub recovery: Vec<RecoveryRow>,
     /// One row per file or page, of sources whose units are wanted as a whole.
     pub transfers: Vec<TransferRow>,
-    /// One row per group that has such, or whose flows arrive where only so many may be at work.
+    /// One row per group that has transfers or pages, or whose arriving flows have a limit of simultaneous flows.
     pub completions: Vec<CompletionRow>,
     /// One row per conversation.
     pub conversations: Vec<ConversationRow>,
@@ -77,9 +77,9 @@ pub struct FlowRow {
     pub units_sent: u64,
     /// Units complete at the receiver.
     pub units_received: u64,
-    /// Units that will not arrive: a packet of theirs is gone and is not sent again, or at the end of the run they are older
-    /// than the flow's longest threshold of timeliness and than the longest delay of the hundred units that arrived last, and their
-    /// sender does not hold them.
+    /// Units that will not arrive. Either one of their packets is lost and not retransmitted, or, at the end of the
+    /// run, their sender does not hold them and they are older than the flow's longest threshold of timeliness and than
+    /// the longest delay of the last hundred units that arrived.
     pub units_lost: u64,
     /// Units that their sender still held at the end of the run, too old to be of use: missed, and not lost.
     pub units_waiting: u64,
@@ -128,7 +128,7 @@ pub struct FlowRow {
     pub r_factor: f64,
     /// Mean opinion score from the rating, 1 to 4.5.
     pub mos: f64,
-    /// Why a call has no rating, or what has to be said beside it (see `fairwave_core::quality::call`); otherwise empty.
+    /// Why a call has no rating, or a remark on its rating (see `fairwave_core::quality::call`); otherwise empty.
     pub quality_note: String,
     /// Of a call, units that arrived but that its receiver did not play; of a video, units that arrived after their frame was
     /// shown. Both with those that wait.
@@ -147,8 +147,8 @@ pub struct FlowRow {
     pub r_cost_lateness: f64,
     /// Units that the transport's adaptation left out (layers above those subscribed): neither sent nor lost.
     pub units_skipped: u64,
-    /// The longest that a unit waited in the sender for the rate that the transport allows, those that still wait at the
-    /// end included: 0 for transports that hold nothing back, NaN for bulk data and for TCP, which does not tell.
+    /// The longest wait of a unit in the sender for the rate that the transport allows, including units that still wait
+    /// at the end: 0 for transports that hold nothing back, NaN for bulk data and for TCP, which does not report it.
     pub sender_wait_max_s: f64,
     /// Payload bytes that still waited there at the end; likewise.
     pub sender_backlog: f64,
@@ -166,7 +166,7 @@ pub struct FlowRow {
     pub random_as_congestion: u64,
     /// Packets lost by links that it took for random loss.
     pub random_as_random: u64,
-    /// Data packets that arrived marked (congestion experienced), by whatever queue on their way.
+    /// Data packets that arrived marked (congestion experienced) by any queue on their way.
     pub marked: u64,
 }
 
@@ -242,7 +242,7 @@ pub struct TransferRow {
     pub fate: &'static str,
 }
 
-/// What the transfers of a group came to; of flows that arrive and stay for a time of their own, how many there were.
+/// Results of a group's transfers; for arriving flows that stay for a given time, their numbers.
 #[derive(Clone, Debug, Serialize)]
 pub struct CompletionRow {
     /// Name of the group.
@@ -313,7 +313,7 @@ pub struct ConversationRow {
     pub double_talk_heard_from: f64,
     /// The same at `to`.
     pub double_talk_heard_to: f64,
-    /// Share of the time in which nobody talks.
+    /// Share of the time in which neither party talks.
     pub mutual_silence_meant: f64,
     /// E-model rating of the direction there, with the conversation's round trip.
     pub r_there: f64,
@@ -327,7 +327,7 @@ pub struct ConversationRow {
     pub mos: f64,
     /// Mean of both directions'.
     pub mos_mean: f64,
-    /// Why there is no rating, or what has to be said beside it; otherwise empty.
+    /// Why there is no rating, or a remark on it; otherwise empty.
     pub quality_note: String,
 }
 
@@ -356,7 +356,7 @@ pub struct RoundTripRow {
     pub trimmed_mean_s: f64,
     /// Smoothed (RFC 6298 §2) after the last sample of the run.
     pub smoothed_s: f64,
-    /// Requests of the window of which it is known whether they were answered; NaN but for pings.
+    /// Requests of the window with a known outcome; NaN for flows other than pings.
     pub requests: f64,
     /// How many of them were not.
     pub unanswered: f64,
@@ -377,7 +377,7 @@ pub struct OutcomeRow {
     pub loss: f64,
 }
 
-/// What a tin of CAKE came to, as `tc -s qdisc` tells it.
+/// The counters of a tin of CAKE, as `tc -s qdisc` shows them.
 #[derive(Clone, Debug, Serialize)]
 pub struct TinRow {
     /// `from>to`.
@@ -398,7 +398,7 @@ pub struct TinRow {
     pub sp_delay_s: f64,
     /// Bytes that wait at the end.
     pub backlog: u64,
-    /// Packets that came to the tin, those dropped included.
+    /// Packets that arrived at the tin, including dropped ones.
     pub pkts: u64,
     /// Their bytes on the wire.
     pub bytes: u64,

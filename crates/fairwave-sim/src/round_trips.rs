@@ -36,7 +36,7 @@ pub(crate) struct RoundTrip {
     pub took: Span,
 }
 
-/// What the round trips of a flow came to.
+/// Summary of a flow's round trips.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct RoundTrips {
     /// Samples in the window.
@@ -45,7 +45,8 @@ pub(crate) struct RoundTrips {
     pub trimmed: Option<Span>,
     /// The smoothed round trip after the last (RFC 6298 §2, α = 1/8).
     pub smoothed: Option<Span>,
-    /// Requests in the window of which it is known whether they were answered, and how many of them were not; none of either but for pings.
+    /// The number of requests in the window whose outcome is known, and how many of them were not answered; 0 for flows
+    /// other than pings.
     pub requests: Option<(u64, u64)>,
 }
 
@@ -69,7 +70,8 @@ impl RoundTripLog {
         &self.samples
     }
 
-    /// What those in the window came to. `requests` are the numbers of the requests and when they were made, of a flow of pings.
+    /// Summary of those in the window. `requests` are the numbers of the requests and when they were made, of a flow of
+    /// pings.
     pub fn result(
         &self,
         from: Instant,

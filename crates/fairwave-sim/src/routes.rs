@@ -1,5 +1,5 @@
-//! The routes of all flows in one array of steps: where a packet goes when it has left a link is told by a single word, whichever
-//! flow and direction it belongs to.
+//! The routes of all flows in one array of steps: a single word gives the next step of a packet after a link, for any
+//! flow and direction.
 
 use crate::event::MAX_INDEX;
 

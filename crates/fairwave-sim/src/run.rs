@@ -85,7 +85,7 @@ pub fn run_seen<P: Probe>(plan: &Plan, probe: P) -> Result<(RunResult, P), RunEr
 /// Into how many parts a run is cut so that it can be followed and stopped; a few more where there is a warm-up.
 pub const PARTS: u64 = 1024;
 
-/// Who does the parts of a run; nobody, where it is done at once.
+/// The caller that does the parts of a run; none if the run is done at once.
 type Parts<'a> = Option<&'a dyn Fn(&mut dyn FnMut()) -> bool>;
 
 impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {

@@ -40,7 +40,7 @@ fn of_parts(log: &UnitLog, frames: &Frames) -> Vec<(Instant, Arrivals)> {
     let of_frame = |units: &[LoggedUnit]| {
         let mut arrived = [Instant::NEVER; LayerRates::MOST];
         if frames.versions {
-            // Whoever has a version has no need of those below it.
+            // A receiver of one version needs no version below it.
             for (place, unit) in units.iter().enumerate().take(LayerRates::MOST) {
                 arrived[..=place].iter_mut().for_each(|slot| *slot = (*slot).min(arrival(unit)));
             }
@@ -76,8 +76,8 @@ fn of_blocks(log: &UnitLog, frames: &Frames) -> Vec<(Instant, Arrivals)> {
     found
 }
 
-/// The same where each unit is a packet of a layer that is a stream of bytes: a frame's part of a layer is there with the packets
-/// made for it and the one made before them, which holds its beginning.
+/// The same for layers that are streams of bytes cut into packets. A frame's part of a layer is complete with the
+/// packets made for it and the packet made before them, which holds its beginning.
 fn of_packets(log: &UnitLog, frames: &Frames) -> Vec<(Instant, Arrivals)> {
     let Some(start) = log.units.first().map(|unit| unit.created) else { return Vec::new() };
     let time = frames.frame_time.nanos().max(1);

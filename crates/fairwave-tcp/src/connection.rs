@@ -31,7 +31,7 @@ pub(super) struct Transmission {
     pub order: u32,
 }
 
-/// What an acknowledgement says besides the segment that is expected next.
+/// The contents of an acknowledgement in addition to the next expected segment.
 pub(super) struct Acknowledgement {
     /// When the segment left that it answers.
     pub echo: Instant,
@@ -41,7 +41,7 @@ pub(super) struct Acknowledgement {
     pub wave: u16,
     /// A mark has been seen.
     pub congestion_echo: bool,
-    /// So many segments have been marked.
+    /// Number of segments that have been marked.
     pub marked: u32,
 }
 
@@ -50,8 +50,9 @@ const FIRST_ROOM: u32 = 8;
 
 /// The state of the sending half.
 ///
-/// The fields stand in the order in which they are needed: what every acknowledgement reads comes first and together, since
-/// with many connections each line of it is fetched from memory anew. What connections have in common is kept once.
+/// The fields are in the order of use. The fields that every acknowledgement reads come first and together, because
+/// with many connections each of their cache lines is fetched from memory again. What connections have in common is
+/// kept once.
 #[repr(C)]
 pub(super) struct Connection {
     /// First segment that is not acknowledged.
@@ -262,13 +263,13 @@ impl Connection {
         self.duplicates += 1;
     }
 
-    /// So many duplicates count as received.
+    /// Sets the number of duplicates that count as received.
     #[inline]
     pub fn set_duplicates(&mut self, duplicates: u32) {
         self.duplicates = duplicates;
     }
 
-    /// Fast recovery adds so many segments to the window.
+    /// Sets the number of segments that fast recovery adds to the window.
     #[inline]
     pub fn set_inflation(&mut self, segments: u32) {
         self.inflation = segments;
@@ -298,13 +299,13 @@ impl Connection {
         self.next = segment;
     }
 
-    /// So many segments are in flight, as the recovery counts them.
+    /// Sets the number of segments in flight, as the recovery counts them.
     #[inline]
     pub fn set_pipe(&mut self, segments: u32) {
         self.path.pipe = segments;
     }
 
-    /// The round trip of which the controller is told, as the recovery has measured it.
+    /// The round trip that the controller gets, as the recovery has measured it.
     #[inline]
     pub fn set_round_trip(&mut self, rtt: Span) {
         self.path.rtt = rtt;
@@ -595,7 +596,7 @@ impl Connection {
         }
     }
 
-    /// The retransmission timer starts anew.
+    /// Starts the retransmission timer again.
     #[inline]
     pub fn restart_timer(&mut self, now: Instant) {
         self.retransmit_at = now + self.rtt.timeout(&self.parameters.rto);
@@ -649,7 +650,7 @@ impl Connection {
         }
     }
 
-    /// The controller hears of an acknowledgement that does not open the window.
+    /// Tells the controller of an acknowledgement that does not open the window.
     #[inline]
     pub fn note_ack(&mut self) {
         self.tell(false);

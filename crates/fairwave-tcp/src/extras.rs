@@ -24,7 +24,7 @@ pub(super) struct Extras {
     pub answers: Option<MarkReaction>,
     pub pacer: Option<Pacer>,
     pub rate: Option<DeliveryRate>,
-    /// The recovery says when what an acknowledgement tells has been taken in: it knows what is held.
+    /// The recovery reports when it has processed an acknowledgement: it knows which segments are held.
     pub sampled_by_recovery: bool,
     /// When a sending that was put off happens.
     pub release_at: Instant,
@@ -62,7 +62,7 @@ impl Extras {
 }
 
 impl Connection {
-    /// When `segment`, which is outstanding, was last sent, and how often; never, where nobody asks for notes of it.
+    /// When the outstanding `segment` was last sent, and how often; never if no part records it.
     pub fn sending(&self, segment: u32) -> Transmission {
         let sendings = self.extras.as_ref().and_then(|extras| extras.sendings.as_ref());
         sendings.map(|sendings| sendings.get(segment)).unwrap_or_default()
@@ -95,7 +95,8 @@ impl Connection {
         }
     }
 
-    /// The controller hears of an acknowledgement that may open the window or not, then of a mark, then has its sample.
+    /// The controller learns of an acknowledgement that may or may not open the window, then of a mark, then gets its
+    /// sample.
     #[inline]
     pub fn tell(&mut self, may_open: bool) {
         if may_open && self.extras.as_ref().is_none_or(|extras| extras.opens_window()) {

@@ -1,9 +1,10 @@
 //! TCP: one sender and one receiver. A flavour is a controller (`control/`) with a recovery (`recovery/`).
 //!
-//! Sources and assumptions stand with the parts: [`sender`], [`receiver`], [`rtt`], [`recovery`], [`control`]. This module is
-//! the configuration: every parameter can be set; what is not set comes from the controller and from the preset, `rfc`
-//! (what the RFCs say today), `linux` (what a current Linux does, see [`Preset::Linux`]), `ns2` (what ns-2.35 does, on which most published
-//! results of the 2000s rest) or `ns2-2004` (what ns-2 did at the beginning of 2004, where its sources say that it changed).
+//! Each part states its sources and assumptions: [`sender`], [`receiver`], [`rtt`], [`recovery`], [`control`]. This
+//! module is the configuration. You can set every parameter; the controller and the preset give the others. The presets
+//! are `rfc` (the current RFCs), `linux` (current Linux, see [`Preset::Linux`]), `ns2` (ns-2.35, the simulator of most
+//! published results of the 2000s) and `ns2-2004` (ns-2 at the beginning of 2004, as far as its sources record changes
+//! since).
 
 mod connection;
 pub mod control;
@@ -62,21 +63,21 @@ pub use sender::TcpSender;
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct TcpConfig {
-    /// Where parameters that are not set come from.
+    /// The source of parameters that the scenario does not set.
     #[serde(skip_serializing_if = "is_default")]
     pub preset: Preset,
-    /// How losses are found and repaired; each controller has its own.
+    /// How losses are detected and repaired. Default: the controller's own recovery.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<Recovery>,
-    /// In recovery the window falls little by little, as segments are delivered (RFC 9937); for recoveries `sack` and `rack`. Default:
-    /// linux true, unless the controller asks for samples of the delivery rate; else false.
+    /// In recovery the window falls gradually, as segments are delivered (RFC 9937); for recoveries `sack` and `rack`.
+    /// Default: linux true, unless the controller asks for samples of the delivery rate; else false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prr: Option<bool>,
     /// Whether and how segments may be marked instead of dropped: `none`, `classic` (RFC 3168), `accurate` (marks are counted, RFC
-    /// 9768) or `scalable` (the same as ECT(1), RFC 9331). Default: what the controller asks for; none for most.
+    /// 9768) or `scalable` (the same as ECT(1), RFC 9331). Default: the controller's choice; none for most.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<Marks>,
-    /// Segments leave no faster than at a rate: the controller's, or 2 windows per round trip in slow start and 1.2 after (Linux).
+    /// Paces segments at the controller's rate, or at 2 windows per round trip in slow start and 1.2 after it (Linux).
     /// Default: true for controllers that have a rate, else false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pacing: Option<bool>,
@@ -103,50 +104,53 @@ pub struct TcpConfig {
     /// Slow start threshold at the beginning, segments. Default: the receiver's window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_threshold: Option<u32>,
-    /// A SYN and its acknowledgement come first. Default true.
+    /// The connection begins with a SYN and its acknowledgement. Default true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handshake: Option<bool>,
-    /// Acknowledge every second segment, and one that stays alone after `ack-delay` (RFC 5681 §4.2). Default true; ns2 false.
+    /// Acknowledge every second segment, and a single segment after `ack-delay` (RFC 5681 §4.2). Default true; ns2
+    /// false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delayed_ack: Option<bool>,
     /// The longest delay of an acknowledgement. Default 100 ms; linux 40 ms; rfc and linux at most 500 ms (RFC 5681 §4.2).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ack_delay: Option<Span>,
-    /// In congestion avoidance the window grows by the segments that are acknowledged, not by the acknowledgements (RFC 5681 §3.1; RFC
-    /// 3465 §2.1). For controllers that grow with each acknowledgement. Default: rfc true if acknowledgements are delayed; ns2 false;
-    /// linux counts by its own rule.
+    /// In congestion avoidance the window grows by the number of acknowledged segments, not by the number of
+    /// acknowledgements (RFC 5681 §3.1; RFC 3465 §2.1). For controllers that grow with each acknowledgement. Default:
+    /// rfc true if acknowledgements are delayed; ns2 false; linux uses the kernel's rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub byte_counting: Option<bool>,
-    /// So many of the first segments of data are acknowledged at once although acknowledgements are delayed. Default: linux 16, else 0.
+    /// Number of first data segments that are acknowledged at once although acknowledgements are delayed. Default:
+    /// linux 16, else 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quick_acks: Option<u32>,
-    /// Duplicates that mean loss. Default 3.
+    /// Number of duplicate acknowledgements that signal a loss. Default 3.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duplicates: Option<u32>,
     /// One new segment for each of the first two duplicates (RFC 3042). Default true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limited_transmit: Option<bool>,
-    /// Reno and Tahoe: no second fast retransmit for what was in flight at the first. Default: rfc false, ns2 true.
+    /// Reno and Tahoe: no second fast retransmit for segments that were in flight at the first. Default: rfc false, ns2
+    /// true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub careful: Option<bool>,
     /// After idling for a timeout, slow start again (RFC 5681 §4.1). Default true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slow_start_restart: Option<bool>,
-    /// By whose rules SACK recovers, and counts what is in the network. Default: rfc rfc6675, ns2 counted.
+    /// The rules by which SACK recovers and counts segments in flight. Default: rfc rfc6675, ns2 counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pipe: Option<PipeRule>,
-    /// Which clock measures round trips. Default: rfc fine, ns2 coarse.
+    /// The clock that measures round trips. Default: rfc fine, ns2 coarse.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clock: Option<RttClock>,
-    /// The clock's granularity, and the least that the timeout is above the round trip. Default: rfc 1 ms, ns2 10 ms, linux its shortest
-    /// timeout.
+    /// The clock's granularity, and the least margin of the timeout above the round trip. Default: rfc 1 ms, ns2 10 ms,
+    /// linux its shortest timeout.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tick: Option<Span>,
     /// The timeout before the first measurement. Default: rfc and linux 1 s, ns2 3 s, ns2-2004 6 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_rto: Option<Span>,
-    /// The shortest timeout. Default: rfc 1 s, linux and ns2 200 ms, ns2-2004 1 s. With linux also what a tail-loss probe waits beyond two
-    /// round trips when one segment is in flight.
+    /// The shortest timeout. Default: rfc 1 s, linux and ns2 200 ms, ns2-2004 1 s. With linux also the extra wait of a
+    /// tail loss probe, beyond two round trips, when one segment is in flight.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_rto: Option<Span>,
     /// The longest timeout. Default 60 s; linux 120 s.
@@ -155,8 +159,8 @@ pub struct TcpConfig {
     /// Each sending is delayed by a uniformly random time below this, which breaks phase effects (ns-2's `overhead_`). Default 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub send_jitter: Option<Span>,
-    /// Partial reliability: what the application made longer ago than this is neither sent nor sent again, and the receiver is
-    /// told not to wait for it. Default: everything is delivered, however late. Bulk data has no age.
+    /// Partial reliability: the sender neither sends nor retransmits data older than this, and tells the receiver not
+    /// to wait for it. Default: TCP delivers everything, at any age. Bulk data has no age.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Span>,
 }

@@ -1,10 +1,11 @@
 //! Partial reliability: what the application made too long ago is not worth sending any more (paper 000 §6 names a partially
 //! reliable TCP-Real as its future work).
 //!
-//! Source: RFC 3758 §4.1, timed reliability. What has not been sent when its lifetime is over never is; what has been sent and
-//! would have to be sent again is *abandoned* instead: as FORWARD TSN does for SCTP (§3.5, §3.6), a packet of headers alone tells
-//! the receiver the first segment that is not given up, the receiver waits no longer for those before, and its acknowledgement
-//! says so. To the sender's congestion control a loss is a loss, whether it is repaired or not.
+//! Source: RFC 3758 §4.1, timed reliability. Data that has not been sent within its lifetime is never sent. Data that
+//! would have to be retransmitted after its lifetime is *abandoned*: as FORWARD TSN does for SCTP (§3.5, §3.6), a
+//! packet of headers alone names the first segment that is not abandoned. The receiver stops waiting for earlier
+//! segments, and its acknowledgement confirms it. To the sender's congestion control a loss is a loss, whether it is
+//! repaired or not.
 //!
 //! **Assumptions.** Any controller and any recovery may have it. Units take their segment number when they are first sent, so those
 //! that never are leave no hole. A unit's lifetime counts from when the application made it, to the moment at which it is

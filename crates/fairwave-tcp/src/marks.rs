@@ -1,13 +1,15 @@
 //! Congestion that is marked instead of dropped: what a sender makes of marks, and how a receiver tells of them.
 //!
-//! Source: RFC 3168 §6.1 for `classic`: the receiver's echo (ECE) stands until it hears that the window has been reduced (CWR), and an
-//! acknowledgement that bears it does not open the window. For `accurate` and `scalable` a count of the segments that arrived
-//! marked goes back with every acknowledgement, which is what RFC 9768 has its counters for, and a delayed acknowledgement leaves at
-//! once when marks begin or end (RFC 8257 §3.2, RFC 9768 §3.2.2.5.1). ECT(1) by RFC 9331 §4.1.
+//! Source: RFC 3168 §6.1 for `classic`: the receiver repeats the echo (ECE) until the sender reports that it has
+//! reduced the window (CWR), and an acknowledgement with the echo does not open the window. For `accurate` and
+//! `scalable` a count of the segments that arrived marked goes back with every acknowledgement, which is what RFC 9768
+//! has its counters for, and a delayed acknowledgement leaves at once when marks begin or end (RFC 8257 §3.2, RFC 9768
+//! §3.2.2.5.1). ECT(1) by RFC 9331 §4.1.
 //!
 //! **Answers.** A mark is answered at most once for what was in flight at the answer before, whether that was to a mark, to a loss
-//! or to a timeout. A loss among what was in flight when a mark was answered is repaired and not answered again, where a mark counts as a loss: with
-//! `classic`, and with any law that knows nothing of marks. Laws that ask for accurate marks hear of every loss (RFC 8257 §3.5).
+//! or to a timeout. If a mark counts as a loss (with `classic`, and with any law that ignores marks), a loss among the
+//! segments in flight at the response to a mark is repaired without a second response. Laws that ask for accurate marks
+//! hear of every loss (RFC 8257 §3.5).
 //!
 //! **Assumptions.** Both ends want it: nothing is negotiated, though captures show the flags of a negotiation. SYNs, pure acknowledgements
 //! and what gives segments up are never marked; what is sent again is not with `classic` (RFC 3168 §6.1.5) and is
@@ -26,7 +28,7 @@ pub(super) struct MarkReaction {
     marks: Marks,
     /// A loss within a window whose mark has been answered has been answered, too.
     one_for_all: bool,
-    /// So many segments have been reported as marked.
+    /// Number of segments that have been reported as marked.
     counted: u32,
     /// One past what was in flight at the last answer to congestion.
     answered: u32,
@@ -55,7 +57,8 @@ impl MarkReaction {
         }
     }
 
-    /// An acknowledgement of everything before `next` echoes a mark, and counts so many in all. Answers how many are new.
+    /// An acknowledgement of everything before `next` echoes a mark and carries the total count. Answers how many are
+    /// new.
     pub fn hear(&mut self, next: u32, echo: bool, count: u32) -> u32 {
         if self.marks == Marks::Classic {
             self.holds = echo;
@@ -92,12 +95,12 @@ impl MarkReaction {
         self.one_for_all && self.to_mark && segment < self.answered
     }
 
-    /// So many segments have been reported as marked.
+    /// Number of segments that have been reported as marked.
     pub fn counted(&self) -> u32 {
         self.counted
     }
 
-    /// What a segment of data says of congestion, and whether it tells of a reduced window.
+    /// The congestion mark of a data segment, and whether the segment reports a reduced window.
     pub fn dress(&mut self, again: bool) -> (Ecn, bool) {
         match self.marks {
             Marks::None => (Ecn::NotEct, false),
@@ -117,7 +120,7 @@ pub(super) struct Echo {
     pub stands: bool,
     /// The latest segment was marked.
     latest: bool,
-    /// So many segments have come marked, modulo 2³²; kept for accurate feedback alone.
+    /// Number of segments that arrived marked, modulo 2³²; kept only for accurate feedback.
     pub counted: u32,
 }
 

@@ -7,10 +7,11 @@
 //!
 //! **Assumptions.** Each segment is paced by itself and counts as one whatever its payload: there are no bursts of a millisecond's
 //! worth of segments as from Linux' segmentation offload, and the first ten segments are no exception, as they are in Linux. Without a round
-//! trip a window has no rate. What was not sent in time is not made up for, but with the preset `linux`, where a segment that left late takes up
-//! to half of its time off the next gap (`tcp_update_skb_after_send`): without that, a sender that its window holds back now and then is
-//! slower than its rate even in the mean. A segment that recovery sends again at once (the
-//! first of a recovery, the one of a timeout, a loss probe, the next hole of NewReno) does not wait, but those behind it do.
+//! trip a window has no rate. A segment that leaves late does not shorten later gaps, except with the preset `linux`:
+//! there the delay shortens the next gap by up to half of the gap (`tcp_update_skb_after_send`). Without this, a sender
+//! that its window sometimes holds back has a mean rate below its pacing rate. A segment that recovery sends again at
+//! once (the first of a recovery, the one of a timeout, a loss probe, the next hole of NewReno) does not wait, but
+//! those behind it do.
 
 use fairwave_units::units::{Instant, Span};
 

@@ -1,12 +1,16 @@
-//! The one TCP receiver: delivers in order, acknowledges, says what it holds beyond (SACK) and how fast waves come in (TCP-Real).
+//! The one TCP receiver: delivers in order, acknowledges, reports which segments it holds beyond a gap (SACK) and the
+//! rate of waves (TCP-Real).
 //!
 //! Source: RFC 9293 §3.10 in outline; RFC 5681 §4.2 for delayed acknowledgements; RFC 2018 §4 for which blocks to report; paper 000
 //! §3.1 for the rate of a wave.
 //!
-//! **Assumptions.** Every segment is acknowledged at once unless delaying is on; then every second one in order, any that is out of
-//! order or fills a hole at once, and one alone after the timeout. What comes beyond the receiver's window is thrown away and
-//! acknowledged. A wave's rate is the payload that came in after its first segment, over the time from first to last; a wave of which fewer
-//! than two segments arrived has none. What a partially reliable sender gives up ([`super::lifetime`]) is passed over. A wave ends when as many segments have come as its window had at its beginning, or when one of a later wave arrives.
+//! **Assumptions.** Every segment is acknowledged at once unless acknowledgements are delayed. With delayed
+//! acknowledgements the receiver acknowledges every second segment in order, a segment out of order or in a hole at
+//! once, and a single segment after the timeout. A segment beyond the receiver's window is discarded and acknowledged.
+//! A wave's rate is the payload that arrived after its first segment, divided by the time from the first to the last; a
+//! wave with fewer than two arrived segments has no rate. Segments that a partially reliable sender abandons
+//! ([`super::lifetime`]) are skipped. A wave ends when the number of segments of its initial window has arrived, or
+//! when a segment of a later wave arrives.
 
 use super::TcpParameters;
 use super::control::Marks;
@@ -34,7 +38,7 @@ pub struct TcpReceiver {
     waves: bool,
     /// What it says of marks.
     echo: Echo,
-    /// So many segments more are acknowledged at once although acknowledgements are delayed.
+    /// Number of further segments that are acknowledged at once although acknowledgements are delayed.
     at_once: u32,
     acknowledge_at: Instant,
     delay: Option<Span>,

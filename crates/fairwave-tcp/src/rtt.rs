@@ -1,9 +1,9 @@
 //! Round-trip times and the retransmission timeout.
 //!
 //! Source: RFC 6298 (Jacobson & Karels 1988). Two clocks are offered. The *fine* one measures every acknowledgement by
-//! its echoed time stamp, in nanoseconds, so Karn's rule is met by construction (RFC 6298 §3). The *coarse* one is the
-//! clock of ns-2.35 and of the BSD code before it: one segment is timed at a time, never one that was retransmitted
-//! (Karn), and the smoothed values are integers in ticks, scaled by 8 and 4.
+//! its echoed time stamp, in nanoseconds, so Karn's rule is met by construction (RFC 6298 §3). The *coarse* clock is
+//! that of ns-2.35 and of the BSD code before it. It times one segment at a time, never a retransmitted one (Karn), and
+//! the smoothed values are integers in ticks, scaled by 8 and 4.
 //!
 //! **Assumptions.** The coarse clock's phase is uniform over a tick, as in ns-2.35. Both double the timeout on expiry
 //! until it reaches the maximum, and forget the doubling with the next valid sample.
@@ -152,8 +152,8 @@ impl RttEstimator {
         }
     }
 
-    /// The handshake completes after its SYN was lost: a timeout below 3 s begins anew at 3 s (RFC 6298 §5.7), until
-    /// the next measurement.
+    /// The handshake completes after its SYN was lost: a timeout below 3 s is set to 3 s (RFC 6298 §5.7), until the
+    /// next measurement.
     pub fn restart_after_lost_syn(&mut self, limits: &RtoLimits) {
         if limits.initial < AFTER_LOST_SYN {
             self.base = AFTER_LOST_SYN.nanos();

@@ -1,13 +1,13 @@
-//! The one TCP sender. It numbers segments, keeps what they carry until it is acknowledged, runs the retransmission timer
-//! and hands every question of *how much* to its controller and of *what again* to its recovery (`recovery/`).
+//! The one TCP sender. It numbers segments, keeps their contents until they are acknowledged, and runs the
+//! retransmission timer. Its controller decides *how much* to send, its recovery (`recovery/`) *what* to retransmit.
 //!
 //! Source: RFC 9293 in outline (one direction, no closing handshake), RFC 5681, 6298, 3042; ns-2.35 where the preset says so.
 //!
-//! **Assumptions.** Segments are numbered, not bytes; the SYN is segment 0, data starts at 1. A unit of the application is a
-//! segment of its own, and is cut only if it is longer than the configured segment; units are not joined (no Nagle). Units wait
-//! here, without limit, until the window lets them go. The receiver's window is constant: its application reads at once.
-//! After `on_stop` units that have not been sent never are; what was sent is still repaired. With a `deadline` nothing waits for
-//! longer than that, and what is older is not sent again ([`super::lifetime`]).
+//! **Assumptions.** Segments are numbered, not bytes; the SYN is segment 0, data starts at 1. A unit of the application
+//! becomes one segment, and is cut only if it is longer than the configured segment; units are not joined (no Nagle).
+//! Units wait here, without limit, until the window admits them. The receiver's window is constant: its application
+//! reads at once. After `on_stop` unsent units are never sent; lost segments are still repaired. With a `deadline` no
+//! unit waits longer than that, and older data is not retransmitted ([`super::lifetime`]).
 
 use std::sync::Arc;
 

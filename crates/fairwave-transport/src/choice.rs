@@ -1,6 +1,6 @@
 //! Which transports there are: two lists, from which follow configuration, names, schema and endpoints.
 //!
-//! A TCP is listed by its controller ([`controllers!`]), every other transport in [`transports!`], beside its module. A program's own is handed in by
+//! A TCP is listed by its controller (`controllers!`), every other transport in `transports!`, beside its module. A program's own is handed in by
 //! [`register`], a controller of its own by [`tcp::control::register`].
 
 use std::str::FromStr;
@@ -59,7 +59,8 @@ pub trait Properties {
         Span::MAX
     }
 
-    /// Somebody else's, of which there are no endpoints here: it only runs in real time. What to write for it where time is virtual.
+    /// A foreign transport without endpoints in fairwave: it runs only in real time. What to write for it where time is
+    /// virtual.
     fn only_live(&self) -> Option<&'static str> {
         None
     }

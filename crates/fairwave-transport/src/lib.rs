@@ -1,5 +1,5 @@
-//! The transports that scenarios name: configuration, names, schema and endpoints of all of them ([`TransportConfig`]), those that are
-//! not TCP, TCP's tables ([`tcp`]), and their packets as bytes ([`wire`]).
+//! The transports that scenarios name: configuration, names, schema and endpoints of all transports
+//! ([`TransportConfig`]), the transports other than TCP, TCP's tables ([`tcp`]), and packets as bytes ([`wire`]).
 
 mod choice;
 #[cfg(test)]

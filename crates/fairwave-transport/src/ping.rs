@@ -19,7 +19,7 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant};
 
-/// By which protocol a request is carried: what captures show. Sizes and times are the same.
+/// The protocol of requests in captures. Sizes and times do not depend on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Carrier {
@@ -30,13 +30,13 @@ pub enum Carrier {
     Udp,
 }
 
-/// Requests that the receiver sends back as they are (RFC 792). The sender measures round trips and requests without reply.
+/// Requests that the receiver returns unchanged (RFC 792). The sender measures round trips and requests without reply.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct PingConfig {
     /// Header bytes added to each packet on the wire. Default 28 B: IPv4 20, ICMP or UDP 8.
     pub header: Bytes,
-    /// By which protocol captures show requests and replies: `icmp` (default) or `udp`.
+    /// The protocol of requests and replies in captures: `icmp` (default) or `udp`.
     #[serde(skip_serializing_if = "is_icmp")]
     pub carrier: Carrier,
 }

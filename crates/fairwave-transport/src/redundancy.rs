@@ -4,10 +4,11 @@
 //! Paper 000 §4.1.3 names forward error correction as what codecs do against loss. Whether a copy still comes in time is for the
 //! receiver's playout to say; to it a repaired unit is one that came late, and E-model and timeliness see it so.
 //!
-//! **Assumptions.** Copies are the unit itself, not a coarser coding of it. A unit is repeated by the next units that are sent, if
-//! it is not older than 2¹⁴ − 1 periods of an 8 kHz clock and not longer than 1023 bytes, which is what the fields of RFC 2198 §3
-//! hold; so the last units of a talkspurt are repeated only after a short silence. A datagram repeats no more than
-//! `max-payload` has room for. Units that are cut into several datagrams neither repeat nor are repeated; layers repeat their own.
+//! **Assumptions.** Copies are the unit itself, not a coarser coding of it. The next units that are sent repeat a unit
+//! if it is not older than 2¹⁴ − 1 periods of an 8 kHz clock and not longer than 1023 bytes. These are the limits of
+//! the fields of RFC 2198 §3. So the last units of a talkspurt are repeated only after a short silence. A datagram
+//! repeats no more than `max-payload` has room for. Units that are cut into several datagrams neither repeat nor are
+//! repeated; layers repeat their own.
 
 use fairwave_endpoint::serial::ReplayWindow;
 use fairwave_endpoint::{Delivery, Output};

@@ -123,8 +123,8 @@ impl<C: ControlLaw> JsonSchema for Tcp<C> {
     }
 }
 
-/// What the connection's schema says of the default of `ecn`, whatever the controller.
-const ANY_MARKS: &str = "Default: what the controller asks for; none for most.";
+/// The schema's text on the default of `ecn`, for any controller.
+const ANY_MARKS: &str = "Default: the controller's choice; none for most.";
 
 /// A controller's schema with the keys of the connection.
 fn described_with_connection(mut schema: Schema, generator: &mut SchemaGenerator) -> Schema {

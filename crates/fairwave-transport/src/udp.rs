@@ -1,11 +1,11 @@
-//! UDP (RFC 768): every unit leaves at once, as the application makes it; nothing comes back and nothing is sent again.
+//! UDP (RFC 768): every unit leaves when the application makes it; there is no feedback and no retransmission.
 //!
 //! A datagram carries a sequence number, the unit's number and its place within the unit, as RTP (RFC 3550) would carry
 //! them in its header and payload format.
 //!
 //! **Assumptions.** A unit longer than `max-payload` is cut by the application into datagrams of that size and a
-//! remainder, all sent in one burst (no IP fragmentation). A unit has at most 65 535 datagrams; what lies beyond is not sent.
-//! With `redundancy` datagrams repeat earlier units ([`super::redundancy`]).
+//! remainder, all sent in one burst (no IP fragmentation). A unit has at most 65 535 datagrams; data beyond that is not
+//! sent. With `redundancy` datagrams repeat earlier units ([`super::redundancy`]).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,19 +24,20 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant};
 
-/// UDP (RFC 768). Every unit leaves at once, as the application makes it; a unit longer than `max-payload` is cut.
-/// Nothing comes back, and nothing is sent again.
+/// UDP (RFC 768). Every unit leaves when the application makes it; a unit longer than `max-payload` is cut. There is no
+/// feedback and no retransmission.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct UdpConfig {
     /// Header bytes added to each datagram on the wire. Default 40 B: IPv4 20, UDP 8, RTP 12. Paper 004's Table 1 counts
     /// RTP's 12 B alone (92 B every 10 ms); ns-2 adds none.
     pub header: Bytes,
-    /// Most payload bytes in a datagram; a longer unit is cut. Default 1200 B, as media stacks send today;
-    /// an Ethernet frame holds 1460 B behind these headers.
+    /// Most payload bytes in a datagram; a longer unit is cut. Default 1200 B, as current media stacks send; an
+    /// Ethernet frame holds 1460 B behind these headers.
     pub max_payload: Bytes,
-    /// How many earlier units each datagram repeats besides its own, 0 to 2, as RFC 2198 lays them out: whoever loses a datagram
-    /// finds its speech in the next. Default 0. The copies and 4 B of header for each, and 1 B more, are on the wire.
+    /// Number of earlier units that each datagram repeats in addition to its own, 0 to 2, in the format of RFC 2198. A
+    /// receiver that loses a datagram finds its speech in the next. Default 0. On the wire are the copies, 4 B of
+    /// header for each, and 1 B more.
     #[serde(skip_serializing_if = "is_none")]
     pub redundancy: u8,
 }

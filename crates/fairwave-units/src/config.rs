@@ -1,7 +1,7 @@
-//! Why a value of a configuration is refused, and what to write instead.
+//! Errors for values of a configuration: why a value is rejected, and what to write instead.
 //!
 //! Every law checks its own parameters (`check`), because it alone knows their ranges. It names the key, the value and
-//! what is allowed; whoever read the configuration from a file adds file and line.
+//! the allowed values; the reader of a file adds file and line.
 
 use std::fmt::Display;
 

@@ -1,7 +1,7 @@
 //! The layers of a video: how fast each is, and how many of them a rate can carry (paper 002 §3.3).
 //!
-//! Layers are cumulative: layer 1 is the base, and layer j is of use only to whoever has all layers before it. With layer
-//! rates l₁ … l_k, the cumulative rate up to layer j is c_j = l₁ + … + l_j, and a rate R carries K = max{j : c_j ≤ R}.
+//! Layers are cumulative: layer 1 is the base, and layer j is useful only with all layers before it. With layer rates
+//! l₁ … l_k, the cumulative rate up to layer j is c_j = l₁ + … + l_j, and a rate R carries K = max{j : c_j ≤ R}.
 
 use crate::config::ConfigError;
 use crate::units::Rate;
@@ -44,8 +44,8 @@ impl LayerRates {
         Ok(layers)
     }
 
-    /// The same video coded several times, each version a stream of its own with its own rate, slowest first (simulcast): whoever
-    /// gets one of them needs no other.
+    /// The same video coded several times, slowest first (simulcast). Each version is a separate stream with a separate
+    /// rate; a receiver needs only one of them.
     ///
     /// # Errors
     /// When there is none, when there are more than 8, or when one is not faster than the one before.

@@ -1,5 +1,6 @@
-//! What all laws are written in: quantities without bare numbers ([`units`]), one named random stream a component ([`random`]),
-//! families of laws ([`registry`]), refusals that say what to write instead ([`config`]), what holds from a time on ([`timed`]).
+//! Types and tools that all laws use: quantities with units ([`units`]), one named random stream per component
+//! ([`random`]), families of laws ([`registry`]), errors that say what to write instead ([`config`]), schedules
+//! ([`timed`]).
 
 pub mod config;
 pub mod layers;

@@ -1,9 +1,9 @@
 //! One seed, a named stream of random numbers per component.
 //!
-//! A component asks the run's [`Seed`] for the stream that bears its name (`flow.voice[3].talk`). Streams with
-//! different names are independent; the same name and seed give the same numbers on every machine, whatever
-//! else the run contains. So when one system is exchanged for another, everybody else meets the same noise:
-//! this is what makes paired comparisons (common random numbers) possible.
+//! A component asks the run's [`Seed`] for the stream with its name (`flow.voice[3].talk`). Streams with different
+//! names are independent. The same name and seed give the same numbers on every machine and in every run. So when one
+//! system replaces another, all other components draw the same random numbers. This makes paired comparisons (common
+//! random numbers) possible.
 //!
 //! Generator: xoshiro256++ (Blackman & Vigna 2019), seeded by SplitMix64 from the seed and the FNV-1a hash of
 //! the name. Transcendental functions come from `libm`, so that results do not depend on the system's own.

@@ -1,7 +1,7 @@
 //! Ratios: a probability, a share, a fraction. Scenarios write them as a number, `0.02`, or in percent, `"2 %"`; laws have the number.
 //!
-//! A field says what it is by `#[serde(with = "Ratio")]`: that reads both forms and describes both in the JSON Schema. Whether the
-//! value is in its range is the law's to check, as for any number.
+//! A field says what it is by `#[serde(with = "Ratio")]`: this reads both forms and describes both in the JSON Schema.
+//! The law checks the range of the value, as for any number.
 
 use std::borrow::Cow;
 use std::fmt;

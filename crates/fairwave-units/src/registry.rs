@@ -2,12 +2,12 @@
 //! law is one file and one line in that list. From the list follow the configuration that a scenario writes
 //! ([`family!`]), its names, its JSON Schema and the dispatch by variant, which costs no virtual call.
 //!
-//! A program that links this crate can hand in laws of its own ([`Registry`]). Such a law is written exactly like a
-//! built-in one, and a scenario names it the same way; it only costs a virtual call. Laws are handed in before the first scenario
-//! is read that names them. They are code, not state: a law can be added, never changed or taken away, so a run
-//! is still a function of scenario and seed. A law that is no type of the program, but written in another language while it
-//! runs, is [`RuntimeLaw`]; as its author may write it anew, one of the same name takes its place, and whoever keeps results
-//! has to tell them apart.
+//! A program that links this crate can register its own laws ([`Registry`]). Such a law is written exactly like a
+//! built-in one, and a scenario names it in the same way; it only costs a virtual call. The program registers laws
+//! before it reads the first scenario that names them. Laws are code, not state: a program can add a law, but never
+//! change or remove one, so a run is still a function of scenario and seed. A law that is defined while the program
+//! runs, in another language, is a [`RuntimeLaw`]. Its author may define it again: a law of the same name replaces it.
+//! Code that keeps results has to distinguish the two.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -79,8 +79,9 @@ impl<D: ?Sized> RuntimeLaw<D> {
     /// A law by its name in scenarios.
     ///
     /// `read` takes the law's table, the naming key taken out, and answers with the table, all defaults spelled out, and the
-    /// law; its errors are worded like those of serde (``unknown field `x`, expected one of `y` ``), from which the messages
-    /// for people are made. `schema` describes the table: its `description` is what is said of the law.
+    /// law; its errors are worded like those of serde (``unknown field `x`, expected one of `y` ``), because the
+    /// messages for users are derived from that form. `schema` describes the table: its `description` is what is said
+    /// of the law.
     pub fn new(
         name: String,
         read: impl Fn(Map<String, Value>) -> Result<(Map<String, Value>, Arc<D>), serde_json::Error> + Send + Sync + 'static,
@@ -167,7 +168,7 @@ impl<D: ?Sized> Registry<D> {
         self.entries().iter().map(|entry| entry.name.to_string()).collect()
     }
 
-    /// The law of this name with the parameters in `table`; `None` if nobody handed in such a law.
+    /// The law of this name with the parameters in `table`; `None` if no program registered such a law.
     pub fn read(&self, name: &str, table: &Map<String, Value>) -> Option<Result<RegisteredLaw<D>, serde_json::Error>> {
         let entry = self.entries().into_iter().find(|entry| entry.name == name)?;
         Some((entry.read)(table.clone()).map(|(table, law)| RegisteredLaw { name: entry.name.clone(), table, law }))

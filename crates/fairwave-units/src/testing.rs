@@ -1,4 +1,4 @@
-//! What the crate's tests share.
+//! Helpers that the crate's tests share.
 
 use proptest::prelude::ProptestConfig;
 

@@ -1,4 +1,4 @@
-//! What holds from a time on: the steps of a schedule.
+//! Schedules: steps that hold from a time on.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 use crate::config::ConfigError;
 use crate::units::{Instant, Span};
 
-/// A value, and from when on it holds.
+/// A value and the time from which it holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Step<T> {
-    /// From when on it holds, counted from the beginning of the run.
+    /// Start of the step, counted from the beginning of the run.
     pub at: Span,
-    /// What holds then, until the next step.
+    /// The value until the next step.
     pub is: T,
 }
 

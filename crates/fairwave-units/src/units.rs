@@ -31,7 +31,7 @@ pub struct Bytes(u64);
 pub struct Skew(u64);
 
 impl Skew {
-    /// So many parts per million.
+    /// A number of parts per million.
     pub const fn from_ppm(ppm: u32) -> Self {
         Skew(ppm as u64 * 1000)
     }
@@ -272,7 +272,7 @@ trait Quantity: Sized {
     /// Accepted units, each with its worth in the base unit.
     const UNITS: &'static [(&'static str, f64)];
 
-    /// What a unit is that counts bits for bytes or bytes for bits, and what is probably meant by so many of it.
+    /// The correct unit for one that confuses bits and bytes, and the value that is probably meant.
     fn confused(_number: f64, _unit: &str) -> Option<(&'static str, String)> {
         None
     }
@@ -404,7 +404,7 @@ fn exactly(number: &str, worth: u64) -> Option<u64> {
         return None;
     }
     let scale = 10u128.pow(fraction.len() as u32);
-    // Whatever is not a digit fails here, but for a sign, which the caller has seen.
+    // Every character but a digit fails here. The caller has already read a sign.
     let digits: u128 = format!("{whole}{fraction}").parse().ok()?;
     u64::try_from((digits.checked_mul(u128::from(worth))? + scale / 2) / scale).ok()
 }

@@ -39,7 +39,7 @@ pub struct PageCost {
 }
 
 impl PageCost {
-    /// Estimates a run. Refuses a scenario with so many flows and links that the engine could not even plan them.
+    /// Estimates a run. Rejects a scenario with more flows and links than the engine can plan.
     pub fn of(scenario: &Scenario, seed: Seed) -> Result<Self, Refusal> {
         let (flows, links) = scenario.sizes()?;
         let least = flows as f64 * BYTES_PER_FLOW + links as f64 * BYTES_PER_LINK;

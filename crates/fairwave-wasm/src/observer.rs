@@ -71,7 +71,7 @@ pub struct Observer {
 }
 
 impl Observer {
-    /// Of a plan, in so many bins.
+    /// Of a plan, in a number of bins.
     pub fn new(plan: &Plan, bins: usize) -> Self {
         let bin = Span::from_nanos(plan.duration.nanos().div_ceil(bins as u64).max(1));
         let mut slowest: Vec<usize> = (0..plan.links.len()).collect();

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::progress::Progress;
 
-/// So many packets are kept at most.
+/// The most packets that are kept.
 pub const MOST: usize = 20_000;
 
 /// One packet at the link. Times are in seconds; null for what has not happened.

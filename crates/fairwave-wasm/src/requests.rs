@@ -152,7 +152,7 @@ fn reply(request: &[u8]) -> Result<(Value, Vec<u8>), Refusal> {
         .ok_or_else(|| refuse("the request is shorter than its length field of 4 bytes"))?;
     let (text, sound) = rest
         .split_at_checked(u32::from_le_bytes(*length) as usize)
-        .ok_or_else(|| refuse("the request is shorter than its length field says"))?;
+        .ok_or_else(|| refuse("the request is shorter than its length field states"))?;
     let request: Request = serde_json::from_slice(text).map_err(|error| refuse(format!("unknown request: {error}")))?;
     let json = match request {
         Request::Check(of) => check(&of)?,

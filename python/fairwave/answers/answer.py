@@ -1,7 +1,7 @@
 """What a page says first: the verdict in a sentence with its uncertainty, a small picture, and what decides it.
 
-What is said of flows is in `fairwave.answers.verdict`, which terminal and pages share; what is said of a study in
-`fairwave_study.answer`.
+`fairwave.answers.verdict` has the sentences about flows, which terminal and pages share; `fairwave_study.answer` has
+those about a study.
 """
 
 from __future__ import annotations

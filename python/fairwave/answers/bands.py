@@ -1,7 +1,7 @@
 """What is good, fair and poor: for each measure that says so the bands, where they come from, where a mean lies.
 
-Opinion scores of calls: ITU-T G.109 names categories of R, and ITU-T G.107 Annex B says which score each comes to.
-*Good* are the categories best, high and medium (R from 70, MOS 3.60), *fair* is low (from 60, MOS 3.10: many users
+Opinion scores of calls: ITU-T G.109 names categories of R, and ITU-T G.107 Annex B gives the score of each. *Good*
+are the categories best, high and medium (R from 70, MOS 3.60), *fair* is low (from 60, MOS 3.10: many users
 dissatisfied), *poor* is what is called poor and what is not recommended.
 
 Streams without a rating: ITU-T G.1010 wants less than 1 % of the information of video lost, and less than 3 % of that

@@ -116,7 +116,7 @@ def lines(
 
 
 def footnotes(found: Sequence[MeasureLine]) -> str:
-    """What has to be said beside marked lines that people see, each thing once; empty when there are none."""
+    """The remarks on marked lines that people see, each once; empty when there are none."""
     each = dict.fromkeys(f"{line.group}: {said}" for line in found if line.usual for said in line.remarks)
     return f"{MARK} {'. '.join(each)}." if each else ""
 

@@ -100,8 +100,8 @@ def of_comparison(
 ) -> Answer:
     """Which alternatives are good, fair and poor for the group that is compared, and which is best.
 
-    The first measure that is defined tells it: the opinion score of calls, the frames of a video that could be shown,
-    the packets that others miss. Files and pages have a completion time, endless data a goodput.
+    The first measure that is defined decides: the opinion score of calls, the frames of a video that could be shown,
+    the packets that other flows miss. Files and pages have a completion time, endless data a goodput.
     """
     varied = VariedAxis(axis, group, key)
     own = {line.measure.id: line for line in found if line.group == group and not line.undefined}

@@ -3,13 +3,11 @@
 The mean of a measure is taken to rise or fall along the values that are searched, so that the condition holds up to
 some value and not beyond it (or the other way round). Every value is tried under the same seeds (common random
 numbers).
-At each the mean is held against the bound: where its one-sided interval lies on one side, that is settled;
-otherwise more
-seeds follow, twice as many each time, up to a cap, unless the spread so far says that the cap would not settle it.
-Values at which it stays open lie within what is answered: *holds at
-least to the one, no longer from the other on*. The confidence is that of the answer as a whole: it is divided
-among all looks at
-all values that the search may need (Bonferroni).
+At each value the mean is compared with the bound. If its one-sided interval lies on one side, the value is settled.
+Otherwise more seeds follow, twice as many each time, up to a cap, unless the spread so far shows that the cap would
+not settle it. Values at which it stays open lie within what is answered: *holds at least to the one, no longer from
+the other on*. The confidence is that of the answer as a whole: it is divided among all looks at all values that the
+search may need (Bonferroni).
 
 That the measure rises or falls throughout is checked: further values between those that the search came by are
 tried, and the

@@ -1,8 +1,8 @@
-"""A grid of which each point is replicated until it is precise enough.
+"""A grid that replicates each point until it is precise enough.
 
-Every point begins with the same few seeds. Where the half width of a measure's 95 % interval is still above what was
-asked for, more seeds follow, as many as the spread so far makes likely to do but at most twice as many as there are,
-until all is precise enough or the cap is reached, which is then said.
+Every point begins with the same few seeds. If the half width of a measure's 95 % interval is still too large, more
+seeds follow: the number that the spread so far makes likely to suffice, but at most twice the current number. The
+sweep ends when every measure is precise enough, or at the cap, which it reports.
 
 Assumptions:
     Stopping when an interval happens to be narrow makes it cover the truth a little less often than its level says

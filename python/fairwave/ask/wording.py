@@ -27,7 +27,7 @@ Sign = Literal[">=", "<=", ">", "<"]
 
 
 class AskError(ValueError):
-    """A question that cannot be understood, or not be asked of this scenario; the message says what to write."""
+    """A question that is malformed, or that does not fit this scenario; the message says what to write."""
 
 
 LINKS = {

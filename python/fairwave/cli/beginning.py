@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def begin(kind: str, name: str, folder: Path, *, rust: bool, checkout: Path | None) -> None:
-    """Writes a law or measure to begin with, and says what to type next."""
+    """Writes a law or measure that works, and shows the next command."""
     from fairwave.laws import skeletons
 
     if checkout is not None and not rust:

@@ -1,7 +1,7 @@
 """Tables, progress and messages in the terminal.
 
-All that people see goes through here, and control characters in it are shown and not obeyed: a scenario's names, a
-file's name or what a tool complains of may hold escapes that would write over other lines or change the terminal.
+All terminal output goes through here. Control characters in it are shown, not obeyed: names of a scenario, names of
+files or messages of a tool may contain escapes that would overwrite other lines or change the terminal.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def document(data: Any) -> None:
 
 @contextmanager
 def status(what: str, *, quiet: bool = False) -> Iterator[Callable[[str], None]]:
-    """A line on standard error that says what is being tried; nothing when that is not a terminal."""
+    """A line on standard error that shows the current attempt; nothing when that is not a terminal."""
     if quiet or not err.is_terminal:
         yield lambda _: None
         return

@@ -77,7 +77,7 @@ def show_names(what: str | None, *, json: bool) -> None:
 
 
 def check_scenario(path: str, seed: int, settings: list[str], *, expand: bool, json: bool) -> None:
-    """Checks a scenario and says what it comes to."""
+    """Checks a scenario and shows its load and its cost."""
     from fairwave.advice import activities, advise
 
     seeds(seed, 1)
@@ -181,7 +181,7 @@ def _overview(digest: str, plan: dict[str, Any]) -> dict[str, Any]:
 
 
 def _in_words(hosts: dict[str, Any]) -> str:
-    """How far hosts that send are from being in step."""
+    """How far sending hosts are from being in step."""
     said = [
         f"clocks within ±{hosts['clock_skew_ppm']:g} ppm" if hosts["clock_skew_ppm"] else "",
         f"packets leave up to {hosts['send_jitter_s'] * 1e3:g} ms late" if hosts["send_jitter_s"] else "",

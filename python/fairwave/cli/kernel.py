@@ -1,4 +1,4 @@
-"""`fairwave kernel load`, `list` and `unload`: controllers of ours as the kernel's own congestion control."""
+"""`fairwave kernel load`, `list` and `unload`: fairwave's controllers as the kernel's own congestion control."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def list_(
         ]
         console.document({"controllers": rows, "not_seen": why})
         return
-    caption = f"what those of ours were loaded with cannot be seen: {why}" if why else ""
+    caption = f"the parameters of fairwave's controllers cannot be read: {why}" if why else ""
     cells = [
         [name, ours[name].law if name in ours else "", _shown(ours[name]) if name in ours else ""]
         for name in kernel.available()

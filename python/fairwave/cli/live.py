@@ -139,7 +139,7 @@ def _stopped(saved: Path | None, capture: Path | None) -> str:
     kept = (
         f"tables and accounts are kept in {saved}"
         if saved
-        else "a live run keeps nothing before it ends, and the same command begins anew"
+        else "a live run keeps nothing before it ends; the same command begins again"
     )
     cut = f"; {capture} ends in the middle" if capture and not saved else ""
     return f"stopped; {kept}{cut}"

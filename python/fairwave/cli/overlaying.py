@@ -229,7 +229,7 @@ def _alike(saved: Mapping[str, Results], where: Mapping[str, Path]) -> None:
                 at = f" at {', '.join(map(str, point))}" if point else ""
                 raise BadInputError(
                     f"{pair} do not have the same seeds{at}: {seeds_in_words(seeds)}, and {seeds_in_words(found)}. A "
-                    "comparison pairs runs by seed; make one anew with --seed and -n of the other"
+                    "comparison pairs runs by seed; run one again with --seed and -n of the other"
                 )
         extra = next((point for point in _seeds(theirs) if point not in _seeds(ours)), None)
         if extra is not None:

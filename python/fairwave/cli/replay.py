@@ -62,7 +62,7 @@ def show_replay(
             raise BadInputError(str(error)) from None
         if out is None and where.exists():
             raise BadInputError(
-                f"{where} is there already: say --out FILE to choose another name, or to overwrite it"
+                f"{where} exists already: add --out FILE to choose another name, or to overwrite it"
             )
         where.parent.mkdir(parents=True, exist_ok=True)
         where.write_text(text, encoding="utf-8")

@@ -84,7 +84,7 @@ def run_scenario(
     style: str | None = None,
     figures: str | None = None,
 ) -> None:
-    """Runs and shows what flows and links came to."""
+    """Runs, and shows the results of flows and links."""
     from fairwave.ask.requiring import of_results
     from fairwave.capturing import CAPTURE_EXAMPLE, PATTERN_EXAMPLE
     from fairwave.cli import requiring
@@ -300,7 +300,7 @@ def busy_links(results: Results, most: int = 8) -> list[tuple[str, list[str]]]:
 
 
 def show(read: Scenario, results: Results, replications: int, names: Sequence[str] = ()) -> None:
-    """Shows the verdict, then what groups and links came to, as tables."""
+    """Shows the verdict, then the results of groups and links as tables."""
     from fairwave.advice import activities
     from fairwave.answers.tins import tables as tin_tables
     from fairwave.answers.verdict import made_of

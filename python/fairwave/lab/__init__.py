@@ -1,8 +1,8 @@
 """The lab: the simulator and its controls in one HTML file, which works from disk without any server or network.
 
-`make lab` builds it (``out/lab.html``) and lays a copy beside this module, from where a wheel takes it along. A
-scenario travels in the page's address, behind ``#s=``: its TOML, deflated, in base64 for addresses. In a
-notebook it is a widget: :func:`fairwave.lab.widget.widget`.
+`make lab` builds it (``out/lab.html``) and puts a copy next to this module, which a wheel includes. A scenario
+travels in the page's address, behind ``#s=``: its TOML, deflated, in base64 for addresses. In a notebook it is a
+widget: :func:`fairwave.lab.widget.widget`.
 """
 
 from __future__ import annotations

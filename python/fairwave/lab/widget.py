@@ -1,6 +1,6 @@
 """The lab as a widget, for Jupyter, marimo and whatever else shows widgets by ``anywidget``.
 
-The page runs in a frame of its own; the simulator runs in the reader's browser. What comes out is told to the notebook.
+The page runs in a frame of its own; the simulator runs in the reader's browser. The notebook gets the result.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The families of laws that Python may add to: what each is told, and what it answers.
+"""The families of laws that Python may add to: the calls that each gets, and the answers.
 
 Methods, names and meanings are those of the traits of fairwave's core. A method that a law leaves as it is
 costs nothing. Times are in seconds since the beginning of the run, rates in bits per second, sizes in bytes on
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 else:
 
     def dataclass_transform(**_: Any) -> Any:
-        """Tells type checkers of the constructor that parameters make; there is nothing to do at run time."""
+        """Describes the constructor to type checkers; it does nothing at run time."""
         return lambda law: law
 
 
@@ -75,14 +75,14 @@ class Law:
 
 
 class Controller(Law):
-    """A TCP congestion controller: told of acknowledgements, losses and timeouts, it sets the sender's window.
+    """A TCP congestion controller: from acknowledgements, losses and timeouts it sets the sender's window.
 
     The window is the sender's; a controller changes `window.congestion` and `window.threshold` (segments) in
     place. It never has to clamp to what the receiver allows, and need not care for the inflation of fast
     recovery, which the sender keeps apart. `path` is what the sender knows: `now`, `rtt`, `min_rtt`, `in_use`,
-    … (`help(fairwave.Path)`). It must have `on_ack`, `on_loss` and `on_timeout`. With `on_sample` it is told how
-    fast segments are delivered, with `pacing` they leave at its rate, and with `marks` they may be marked
-    instead of dropped.
+    … (`help(fairwave.Path)`). It must have `on_ack`, `on_loss` and `on_timeout`. With `on_sample` it gets the
+    delivery rate of segments. With `pacing` segments leave at its rate. With `marks` queues may mark segments instead
+    of dropping them.
 
     Example:
         @fairwave.controller("halving")
@@ -407,7 +407,7 @@ class LinkLaw(Law):
         raise NotImplementedError
 
     def nominal(self) -> float:
-        """The rate by which buffers are reckoned, b/s: the mean, where it varies; asked before it begins."""
+        """The nominal rate in b/s, for buffers: the mean of a rate that varies. Called before the run begins."""
         raise NotImplementedError
 
     def highest(self) -> float:

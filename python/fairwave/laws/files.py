@@ -1,7 +1,7 @@
 """Laws from files: what `--laws FILE` runs.
 
-A scenario never names such a file. Scenarios are data, which are passed on and looked at without a thought; code runs
-only when whoever types the command, or writes the program, says so.
+A scenario never names such a file. Scenarios are data, which people share and open without a thought. Code runs only
+when the user's command or program names its file.
 """
 
 from __future__ import annotations

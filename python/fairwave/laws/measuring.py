@@ -1,4 +1,4 @@
-"""Measures of one's own: a function from what a run left to a number.
+"""Your own measures: functions from the tables of a run to a number.
 
 A measure that has been handed in is found by its name wherever one is asked for: `results.measured("frozen",
 "video")`, `fairwave sweep --until frozen.video:±1`, `fairwave find --until 'frozen.video <= 2'`. Pages and

@@ -93,7 +93,7 @@ def parameter(
 
 @dataclass(frozen=True)
 class ResolvedParameter:
-    """A parameter with its type, ready to be told to the compiled part.
+    """A parameter with its type, in the form for the compiled part.
 
     Attributes:
         attribute: Name in the class.

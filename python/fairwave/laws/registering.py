@@ -1,4 +1,4 @@
-"""Handing in laws: the decorators, and what is told of a class to the compiled part."""
+"""Registration of laws: the decorators, and the description of a class for the compiled part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a law or measure of one's own begins with: code that works, its test, and a scenario that uses it."""
+"""Skeletons of your own laws and measures: code that works, its test, and a scenario that uses it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SHORT = {"loss": "loss-model", "link": "link-law"}
 
 
 class SkeletonError(ValueError):
-    """Nothing can be begun so; the message says what to write instead."""
+    """No skeleton can be made; the message says what to write instead."""
 
 
 def begin(
@@ -109,7 +109,7 @@ def _sources(checkout: Path | None) -> Path:
     """Where fairwave's crates are."""
     where = checkout if checkout is not None else Path(__file__).resolve().parents[3]
     if not (where / "crates/fairwave-core/Cargo.toml").is_file():
-        hint = "" if checkout is not None else "; this installation has no sources beside it"
+        hint = "" if checkout is not None else "; this installation has no source code"
         raise SkeletonError(
             f"{where} has no crates/fairwave-core{hint}: give --fairwave FOLDER, a checkout of fairwave"
         )

@@ -1,10 +1,10 @@
 """A call between two baresip behind a live network: their configurations, commands and recordings.
 
 The caller plays a file into the call, coded by G.711 (PCMU) in packets of 20 ms. The callee answers by itself and
-says what it hears: its loudspeaker is its microphone (module `aubridge`), so what it sends is what came out of its
-playout buffer, frame by frame. Both leave what they heard as files (module `sndfile`). There is no registration, no
-server and no name to be looked up: the caller dials the callee's address. Packets of speech bear the code point EF
-(`rtp_tos 184`), by which a live network's queues tell voice from other UDP.
+sends back the sound that it receives. Its loudspeaker is its microphone (module `aubridge`), so it sends the output
+of its playout buffer, frame by frame. Both leave what they heard as files (module `sndfile`). There is no
+registration, no server and no name to be looked up: the caller dials the callee's address. Packets of speech bear the
+code point EF (`rtp_tos 184`), by which a live network's queues tell voice from other UDP.
 
 baresip 1.0, which Debian 12 has, puts packets in order (`jitter_buffer_delay`) and plays from a buffer that begins
 when it holds the lesser of `BUFFER_MS`, plays silence when it has run dry until it holds as much again, and throws

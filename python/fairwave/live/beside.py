@@ -82,7 +82,7 @@ class Row:
 
 
 def simulated(scenario: Scenario) -> Scenario:
-    """The scenario as it can be simulated: the kernel's transports by ours that follow Linux.
+    """The scenario for the simulator: fairwave's transports that follow Linux replace the kernel's.
 
     Hosts neither run fast or slow nor send late on purpose, which live ones do not either.
 
@@ -114,7 +114,9 @@ def _simulated(flow: str, controller: str) -> dict[str, Any]:
             if controller.startswith(kernel.PREFIX)
             else "leave out --beside, or write reno, cubic, bbr, or one that `fairwave kernel load` has loaded"
         )
-        raise ScenarioError(f"flow {flow}: nothing simulated is beside the kernel's `{controller}`; {help_}")
+        raise ScenarioError(
+            f"flow {flow}: no simulated controller corresponds to the kernel's `{controller}`; {help_}"
+        )
     return ours[controller].simulated
 
 
@@ -145,7 +147,7 @@ def quantities(scenario: Scenario, results: Results) -> dict[str, Quantity]:
 
 
 def compared(scenario: Scenario, live: Results, other: Results) -> list[Row]:
-    """Both side by side, without what neither defines and without links where hardly anything waits in either."""
+    """Both side by side, without measures that neither defines and without links with almost no queueing in both."""
     wider = widening(scenario)
     rows = []
     theirs = quantities(scenario, other)

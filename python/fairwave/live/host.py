@@ -1,8 +1,8 @@
 """The process in which a live run is made: `python -m fairwave.live.host JOB RESULT`, two open descriptors.
 
 It reads a job as JSON from the one and writes what came of it to the other, pickled. It has a single thread until the
-run begins, as who makes a user namespace must, and ends with whoever started it; namespaces, devices and programs of
-the run end with it.
+run begins, because a process that makes a user namespace must. It ends with its parent; namespaces, devices and
+programs of the run end with it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CHILD = Path(__file__).with_name("child.py")
 
 
 def user() -> tuple[int, int] | None:
-    """Who asked root to run this, if it was somebody else: programs are run as them."""
+    """The user who called `sudo`, if any: programs run as this user."""
     if os.geteuid() != 0 or "SUDO_UID" not in os.environ:
         return None
     return _identity("SUDO_UID"), _identity("SUDO_GID")
@@ -46,7 +46,7 @@ def _identity(name: str) -> int:
 
 
 def hand_over(folder: Path) -> None:
-    """Gives a folder and all in it to whoever programs are run as, so that they can write there."""
+    """Gives a folder and its contents to the user of the programs, so that they can write there."""
     asked = user()
     if asked is not None:
         for path in (folder, *folder.rglob("*")):

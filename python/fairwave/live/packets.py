@@ -2,8 +2,8 @@
 
 A recording (`fairwave live … --capture`) has every packet twice, on the interface of the host that sends it and,
 where it arrives, on that of the host that receives it, by one clock. So one-way delays need no clock of the programs,
-and a packet that is on the first alone was lost. RTP is told from other datagrams by its fixed header (RFC 3550
-§5.1): version 2, and a payload type that RTCP has no packet for.
+and a packet that is on the first alone was lost. RTP is distinguished from other datagrams by its fixed header (RFC
+3550 §5.1): version 2, and a payload type that RTCP has no packet for.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _RTP = struct.Struct(">BBHII")
 
 
 class RecordingError(ValueError):
-    """A recording that cannot be read, or has not what is asked of it; the message says what to do."""
+    """A recording that cannot be read, or that lacks the requested data; the message says what to do."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Stream:
 
     @property
     def settled(self) -> Stream:
-        """The stream as far as the last packet that arrived: of what was sent later nobody knows whether it is lost."""
+        """The stream up to the last packet that arrived: the fate of later packets is unknown."""
         there = np.flatnonzero(~np.isnan(self.arrived_s))
         count = int(there[-1]) + 1 if len(there) else 0
         names = ("sequence", "timestamp", "sent_s", "arrived_s", "length", "payload")

@@ -1,4 +1,4 @@
-"""What a WebRTC session says of itself (getStats) beside what the router's recording says of the same streams.
+"""A WebRTC session's own statistics (getStats) next to the router's recording of the same streams.
 
 Both ends write their statistics as lines of JSON, `{"at_s": 3.0, "stats": [{"type": "outbound-rtp", …}]}`, with the
 names of the W3C's *Identifiers for WebRTC's Statistics API*. Streams are recognised in the recording by their
@@ -63,7 +63,7 @@ def last(path: Path) -> list[dict[str, Any]]:
     """
     if not path.is_file():
         raise RecordingError(
-            f"{path}: there are no statistics; see what the program said, and give it more time"
+            f"{path}: there are no statistics; read the program's output, and give it more time"
         )
     found: list[dict[str, Any]] = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
@@ -76,7 +76,7 @@ def last(path: Path) -> list[dict[str, Any]]:
             ) from error
         found = report if streams else found
     if not found:
-        raise RecordingError(f"{path}: no line tells of a stream; the session was not established")
+        raise RecordingError(f"{path}: no line describes a stream; the session was not established")
     return found
 
 

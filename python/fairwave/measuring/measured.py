@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a measure came to, in each run of a grid.
+    """The values of a measure in each run of a grid.
 
     Attributes:
         measure: What was measured.

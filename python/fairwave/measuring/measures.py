@@ -1,9 +1,9 @@
 """Measures over a run's flows and links, each defined once: from tables of rows to one number per run.
 
 What concerns a single flow (delay, jitter, timeliness, R) or a group as such (fairness) is measured by the simulator,
-which defines each measure once; here flows of a group are put together as papers 000–004 do: totals, and shares of what
-the application sent. A measure that is not defined for a run (no flow of the group, nothing sent) is null there, never
-NaN, and is left out of means, which say how many they left out.
+which defines each measure once; here flows of a group are combined as papers 000–004 do: totals, and shares of what
+the application sent. A measure that is not defined for a run (no flow of the group, nothing sent) is null there,
+never NaN, and is left out of means, which say how many they left out.
 """
 
 from __future__ import annotations
@@ -81,10 +81,9 @@ class Applies:
         to: Kinds of groups of which people see it without asking; for others it is shown when it is asked for.
         beside: Kinds of which a comparison shows it although the group is not compared.
         documents: Kinds of which documents for programs have it although people do not see it.
-        least_flows: The fewest flows of which it says anything.
-        only_above_zero: Whether people see it only where it is more than 0 somewhere.
-        headline: Whether a verdict may rest on it.
-        figure: The figure of comparisons that draws it.
+        least_flows: The smallest number of flows for which the measure is defined. only_above_zero: Whether people
+        see it only where it is more than 0 somewhere. headline: Whether a verdict may rest on it. figure: The figure
+        of comparisons that draws it.
     """
 
     to: frozenset[str] = frozenset()
@@ -306,11 +305,12 @@ def of_group(
 
 @shown(STREAM, STREAM | BULK, headline=True, figure="call")
 def missed(group: str | None = None) -> Measure:
-    """Packets that the user misses, in % of those sent: lost, too late to be played or shown, or still in the sender.
+    """Packets that the user misses, in % of packets sent: lost, too late to play or show, or still in the sender.
 
-    Of a call this is the packet loss that the E-model takes: with the time that the jitter buffer made up for packets
-    which it still played, counted in packets. Of a video it is what was lost or came after its frame was shown. Of
-    other streams it is what was lost or still waits in the sender.
+    For a call this is the packet loss that the E-model takes. It includes, counted in packets, the time that
+    the jitter buffer made up for packets that it still played. For a video it counts packets that were lost
+    or arrived after their frame was shown. For other streams it counts packets that were lost or still wait
+    in the sender.
     """
 
     def value(rows: Table) -> float:
@@ -331,7 +331,7 @@ def missed(group: str | None = None) -> Measure:
 
 @shown(STREAM, only_above_zero=True)
 def waiting(group: str | None = None) -> Measure:
-    """Packets that their sender still held at the end of the run, too old to be of use, in % of those sent."""
+    """Packets that their sender still held at the end of the run, too old for use, in % of packets sent."""
 
     def value(rows: Table) -> float:
         # Results of an earlier version lack the column.
@@ -345,14 +345,14 @@ def waiting(group: str | None = None) -> Measure:
 
 @shown(STREAM)
 def loss(group: str | None = None) -> Measure:
-    """Packets lost in the network and not sent again, in % of those sent; what the sender still holds is not lost."""
+    """Packets lost in the network and not retransmitted, in % of those sent; packets in the sender do not count."""
     lost = _share(["units_lost"], "units_sent", 100)
     return Measure("loss", _name("loss", group), "%", _per_flow(group, lost), "lower", limits=PERCENT)
 
 
 @shown(TRANSFER | BULK)
 def packet_loss(group: str | None = None) -> Measure:
-    """Data packets dropped by queues or lost by links, in % of those sent, retransmissions included."""
+    """Data packets that queues dropped or links lost, in % of packets sent, retransmissions included."""
     lost = _share(["dropped", "lost"], "packets_sent", 100)
     return Measure(
         "packet_loss", _name("packet loss", group), "%", _per_flow(group, lost), "lower", limits=PERCENT
@@ -361,7 +361,7 @@ def packet_loss(group: str | None = None) -> Measure:
 
 @shown(TRANSFER | BULK, EVERY)
 def retransmitted(group: str | None = None) -> Measure:
-    """Data packets sent again, in % of those sent."""
+    """Retransmitted data packets, in % of data packets sent."""
     again = _share(["packets_retransmitted"], "packets_sent", 100)
     return Measure(
         "retransmitted", _name("retransmitted", group), "%", _per_flow(group, again), "lower", limits=PERCENT
@@ -407,7 +407,7 @@ def jitter(group: str | None = None) -> Measure:
 
 @shown(STREAM)
 def late_for_playout(group: str | None = None) -> Measure:
-    """Packets of calls that came too late to be played, or still wait in the sender, in % of those not lost."""
+    """Packets of calls that arrived too late for playing or still wait in the sender, in % of packets not lost."""
 
     def value(rows: Table) -> float:
         calls = rows.where(~np.isnan(rows.numbers("missed_ratio")))
@@ -427,7 +427,7 @@ def late_for_playout(group: str | None = None) -> Measure:
 
 @shown(STREAM, headline=True, figure="call")
 def mouth_to_ear(group: str | None = None) -> Measure:
-    """Delay from mouth to ear, in ms: packet time, coder and from making to playing, mean over units, then calls."""
+    """Delay from mouth to ear, in ms: packet time, coder, time from making to playing; mean over units, then calls."""
     return Measure(
         "mouth_to_ear",
         _name("mouth to ear", group),
@@ -465,7 +465,7 @@ def r_factor(group: str | None = None) -> Measure:
 
 @shown(STREAM, STREAM | BULK, headline=True, figure="call")
 def mos(group: str | None = None) -> Measure:
-    """Mean opinion score that the E-model estimates, 1 to 4.5, mean over the calls that have one."""
+    """Mean opinion score (MOS) estimated by the E-model, 1 to 4.5, mean over the calls that have one."""
     return Measure(
         "mos", _name("MOS (E-model)", group), "", _per_flow(group, _mean("mos")), "higher", limits=MOS
     )
@@ -479,7 +479,7 @@ def _of_worst(values: Numbers, worst: Callable[[Numbers], Any], scale: float = 1
 
 @shown(STREAM)
 def worst_mos(group: str | None = None) -> Measure:
-    """MOS of the call that has the least, of several."""
+    """MOS of the worst of several calls."""
     return Measure(
         "worst_mos",
         _name("MOS of the worst call", group),
@@ -493,7 +493,7 @@ def worst_mos(group: str | None = None) -> Measure:
 
 @shown(STREAM)
 def worst_loss(group: str | None = None) -> Measure:
-    """Loss in % of the flow that loses most, of several; flows that sent nothing have none."""
+    """Loss of the worst of several flows, in %; flows that sent nothing do not count."""
 
     def value(rows: Table) -> float:
         sent, lost = rows.numbers("units_sent"), rows.numbers("units_lost")
@@ -512,7 +512,7 @@ def worst_loss(group: str | None = None) -> Measure:
 
 @shown(BULK, STREAM | BULK)
 def worst_goodput(group: str | None = None) -> Measure:
-    """Goodput in kb/s of the flow that gets least, of several."""
+    """Goodput of the worst of several flows, in kb/s."""
     return Measure(
         "worst_goodput",
         _name("goodput of the worst flow", group),
@@ -568,7 +568,7 @@ def index_sequence(group: str | None = None) -> Measure:
 def delayed(
     group: str | None = None, reading: Reading = "delay", threshold_s: float | None = None
 ) -> Measure:
-    """Units that arrived later than the threshold allows, in % of those sent. Arguments as for `index`."""
+    """Units that arrived later than the threshold allows, in % of units sent. Arguments as for `index`."""
     title = _name(f"delayed ({_in_words(reading)})", group)
     reduction = _timeliness("delayed", group, reading, threshold_s)
     return Measure(
@@ -621,9 +621,9 @@ COMPLETIONS = "completions"
 
 @shown(TRANSFER, TRANSFER, figure="call")
 def completion(group: str | None = None) -> Measure:
-    """Completion time of the group's transfers, or load time of its pages, in s: mean over those completed.
+    """Completion time of transfers, or load time of pages, in s: mean over completed ones.
 
-    What is unfinished has none and is left out; `unfinished` says how much that is.
+    Unfinished transfers do not count; the measure `unfinished` gives their share.
     """
     return of_group(
         "mean_s", "completion time", group, "s", id="completion", better="lower", limits=POSITIVE, table=COMPLETIONS
@@ -632,7 +632,7 @@ def completion(group: str | None = None) -> Measure:
 
 @shown(TRANSFER, TRANSFER)
 def completion_median(group: str | None = None) -> Measure:
-    """Median completion time of the group's transfers or pages that were completed, in s."""
+    """Median completion time of completed transfers or pages, in s."""
     return of_group(
         "p50_s", "completion time, median", group, "s", id="completion_median", better="lower", limits=POSITIVE,
         table=COMPLETIONS,
@@ -641,7 +641,7 @@ def completion_median(group: str | None = None) -> Measure:
 
 @shown(TRANSFER, TRANSFER)
 def completion_p95(group: str | None = None) -> Measure:
-    """95th percentile of the completion times of the group's transfers or pages that were completed, in s."""
+    """95th percentile of the completion times of completed transfers or pages, in s."""
     return of_group(
         "p95_s", "completion time, 95th percentile", group, "s", id="completion_p95", better="lower",
         limits=POSITIVE, table=COMPLETIONS,
@@ -650,13 +650,13 @@ def completion_p95(group: str | None = None) -> Measure:
 
 @shown(TRANSFER, TRANSFER)
 def slowdown(group: str | None = None) -> Measure:
-    """Completion time over the time of the payload alone at the narrowest link's rate, mean over those completed."""
+    """Completion time divided by the payload's time at the narrowest link's rate, mean over completed transfers."""
     return of_group("slowdown", "slowdown", group, better="lower", limits=POSITIVE, table=COMPLETIONS)
 
 
 @shown(TRANSFER, TRANSFER)
 def unfinished(group: str | None = None) -> Measure:
-    """Transfers or pages that were under way when the run ended, in % of those begun or refused."""
+    """Transfers or pages that were unfinished at the end of the run, in % of those begun or refused."""
     return of_group(
         "unfinished", "unfinished", group, "%", 100, better="lower", limits=PERCENT, table=COMPLETIONS,
         over="transfers",
@@ -665,7 +665,7 @@ def unfinished(group: str | None = None) -> Measure:
 
 @shown(EVERY, EVERY, only_above_zero=True)
 def refused(group: str | None = None) -> Measure:
-    """Flows that arrived when as many as may be at work were, and were refused, in % of those that arrived."""
+    """Arrivals of flows that were refused because the limit of simultaneous flows was reached, in % of arrivals."""
     return of_group(
         "refused", "refused", group, "%", 100, better="lower", limits=PERCENT, table=COMPLETIONS, over="transfers"
     )  # fmt: skip
@@ -690,31 +690,31 @@ def _of_sessions(
 
 @shown(TRANSFER, TRANSFER)
 def video_rate(group: str | None = None) -> Measure:
-    """Rate in which an adaptive stream's segments were fetched, in Mb/s: mean over segments, then streams."""
+    """Rate of the segments that an adaptive stream fetched, in Mb/s: mean over segments, then streams."""
     return _of_sessions("video_rate", "video rate", group, "rate_bps", "Mb/s", "higher", POSITIVE, 1e-6)
 
 
 @shown(TRANSFER, TRANSFER)
 def stalled(group: str | None = None) -> Measure:
-    """Time that an adaptive stream stood still, in % of that from when it began to play, mean over streams."""
+    """Time in which an adaptive stream stood still, in % of the time since it began to play, mean over streams."""
     return _of_sessions("stalled", "stalled", group, "stall_ratio", "%", "lower", PERCENT, 100)
 
 
 @shown(TRANSFER)
 def stalls(group: str | None = None) -> Measure:
-    """How often an adaptive stream stood still after it had begun to play, mean over streams."""
+    """Number of times that an adaptive stream stood still after it began to play, mean over streams."""
     return _of_sessions("stalls", "stalls", group, "stalls", "", "lower", POSITIVE)
 
 
 @shown(TRANSFER)
 def start_up(group: str | None = None) -> Measure:
-    """Time from asking for an adaptive stream's first segment to playing, in s, mean over the streams that play."""
+    """Time from requesting an adaptive stream's first segment to playing, in s, mean over the streams that play."""
     return _of_sessions("start_up", "start-up", group, "start_up_s", "s", "lower", POSITIVE)
 
 
 @shown(TRANSFER)
 def switches(group: str | None = None) -> Measure:
-    """How often an adaptive stream's rate changed from one segment to the next, mean over streams."""
+    """Number of times that an adaptive stream's rate changed from one segment to the next, mean over streams."""
     return _of_sessions("switches", "changes of rate", group, "switches", "", "lower", POSITIVE)
 
 
@@ -748,14 +748,14 @@ def _of_conversations(
 
 @shown(STREAM)
 def round_trip(group: str | None = None) -> Measure:
-    """From mouth to ear and back, in ms: the sum of both directions of a conversation, mean over conversations."""
+    """Delay from mouth to ear and back, in ms: sum over both directions of a conversation, mean over conversations."""
     value = _mean("round_trip_s", 1e3)
     return _of_conversations("round_trip", "round trip, mouth to ear", group, value, "ms", "lower", POSITIVE)
 
 
 @shown(STREAM, headline=True, figure="call")
 def conversation_mos(group: str | None = None) -> Measure:
-    """MOS of a conversation, which is that of its worse direction by the E-model, mean over conversations."""
+    """MOS of the worse direction of a conversation, by the E-model, mean over conversations."""
     value = _mean("mos")
     return _of_conversations(
         "conversation_mos", "MOS of the conversation (E-model)", group, value, "", "higher", MOS, "mos"
@@ -773,7 +773,7 @@ def conversation_mos_mean(group: str | None = None) -> Measure:
 
 @shown(STREAM)
 def double_talk(group: str | None = None) -> Measure:
-    """Share of the time in which both parties of a conversation talk, by one clock, in %: what they mean."""
+    """Share of the time in which both parties of a conversation talk at once, timed by one clock, in %."""
     value = _mean("double_talk_meant", 100)
     return _of_conversations(
         "double_talk", "both talk, as meant", group, value, "%", None, PERCENT, "double_talk"
@@ -782,7 +782,7 @@ def double_talk(group: str | None = None) -> Measure:
 
 @shown(STREAM)
 def double_talk_heard(group: str | None = None) -> Measure:
-    """Share of the time in which a party talks and hears the other, in %, mean over both parties."""
+    """Share of the time in which a party talks while it hears the other party, in %, mean over both parties."""
 
     def value(rows: Table) -> float:
         return 50 * mean(rows.numbers("double_talk_heard_from")) + 50 * mean(
@@ -821,7 +821,7 @@ def _of_round_trips(
 def rtt(group: str | None = None) -> Measure:
     """Round trip as the sender sees it, in ms: mean over samples, then over flows.
 
-    Of pings it is always measured, of TCP and TFRC where `record.round-trips` names the group. A sample of TCP is the
+    Pings always measure it; TCP and TFRC do if `record.round-trips` names the group. A sample of TCP is the
     time from a segment's departure until an acknowledgement of new data answers it.
     """
     return _of_round_trips("rtt", "round trip", group, _mean("mean_s", 1e3))
@@ -841,9 +841,9 @@ def rtt_p95(group: str | None = None) -> Measure:
 
 @shown(STREAM)
 def ping_loss(group: str | None = None) -> Measure:
-    """Requests of pings without a reply, in % of those made: what either way loses.
+    """Ping requests without a reply, in % of requests made: lost in either direction.
 
-    A request that is younger at the end of the run than the longest round trip does not count.
+    Requests made less than the longest round trip before the end of the run do not count.
     """
     return _of_round_trips(
         "ping_loss",
@@ -859,7 +859,7 @@ def ping_loss(group: str | None = None) -> Measure:
 def responsiveness(group: str | None = None) -> Measure:
     """Round trips per minute of pings (draft-ietf-ippm-responsiveness): 60 s over the mean round trip, mean over flows.
 
-    The longest 5 % of a flow's samples are left out of its mean, as in the draft. The draft also probes TLS, HTTP and
+    A flow's mean leaves out its longest 5 % of samples, as in the draft. The draft also probes TLS, HTTP and
     the loaded connections themselves; here all samples are pings. Of other flows it is not defined.
     """
 
@@ -875,8 +875,9 @@ def responsiveness(group: str | None = None) -> Measure:
 def qoo(group: str | None = None) -> Measure:
     """Quality of Outcome (draft-ietf-ippm-qoo), 0 to 100, of groups with an `outcome`, mean over flows.
 
-    100 where every percentile of latency and the loss are within the requirement for optimal performance, 0 where one
-    of them is at the point of unacceptable performance or beyond; linear between, the worst of them counts.
+    It is 100 if every percentile of latency and the loss are within the requirement for optimal performance.
+    It is 0 if one of them is at or beyond the point of unacceptable performance. Between, it is linear, and
+    the worst of them counts.
     """
     reduction = _per_row("outcomes", group, _mean("score"))
     title = _name("Quality of Outcome", group)
@@ -889,7 +890,7 @@ def _videos(rows: Table) -> Table:
 
 @shown(STREAM, STREAM | BULK, headline=True, figure="call")
 def decodable(group: str | None = None) -> Measure:
-    """Frames of which at least the base layer could be decoded when they were shown, in %, mean over flows."""
+    """Frames with at least a decodable base layer when they were shown, in %, mean over flows."""
     return Measure(
         "decodable",
         _name("frames decodable when shown", group),
@@ -902,7 +903,7 @@ def decodable(group: str | None = None) -> Measure:
 
 @shown(STREAM, headline=True)
 def decodable_layers(group: str | None = None) -> Measure:
-    """Layers in which a frame could be decoded when it was shown, mean over frames and flows."""
+    """Number of layers in which a frame could be decoded when it was shown, mean over frames and flows."""
     return Measure(
         "decodable_layers",
         _name("layers decodable when shown", group),
@@ -915,7 +916,7 @@ def decodable_layers(group: str | None = None) -> Measure:
 
 @shown(STREAM)
 def late(group: str | None = None) -> Measure:
-    """Units of video that came after their frame was shown, or were still in the sender then, in % of those sent."""
+    """Units of video that arrived after their frame was shown, or were still in the sender then, in % of units sent."""
 
     def value(rows: Table) -> float:
         videos = _videos(rows)
@@ -928,7 +929,7 @@ def late(group: str | None = None) -> Measure:
 
 @shown(STREAM, only_above_zero=True)
 def sender_wait(group: str | None = None) -> Measure:
-    """The longest that a unit of video waited in its sender for the transport's rate, the worst of the flows, in ms."""
+    """Longest wait of a unit of video in its sender for the transport's rate, in ms, maximum over flows."""
 
     def value(rows: Table) -> float:
         longest = _videos(rows).numbers("sender_wait_max_s")

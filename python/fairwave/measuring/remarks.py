@@ -1,4 +1,4 @@
-"""What has to be said beside the ratings of calls: what is assumed, what is extrapolated, and why some are not defined.
+"""Remarks on the ratings of calls: what is assumed, what is extrapolated, and why some ratings are not defined.
 
 The simulator leaves it with each flow, in `quality_note` (see `docs/results.md`): parts separated by `; `, each after a
 word of its own and a colon. Here flows are put together, so that a table says each thing once.
@@ -72,7 +72,7 @@ def remarks(results: Results, group: str | None = None) -> list[Remark]:
 
 
 def told(results: Results, measure: str, group: str | None = None) -> list[Remark]:
-    """What is to be said beside a measure: remarks of ratings, and why one of the user's own is not defined."""
+    """Remarks on a measure: those of ratings, and why a measure of the user is not defined."""
     if measure in RATINGS:
         return remarks(results, group)
     runs = results.rows("runs").num_rows
@@ -106,5 +106,5 @@ def unmeasured(results: Results, measure: str, group: str) -> str:
 
 
 def marked(results: Results, measure: str, group: str | None = None) -> str:
-    """` †` beside a measure that has remarks, else nothing."""
+    """` †` after a measure that has remarks, else nothing."""
     return f" {MARK}" if told(results, measure, group) else ""

@@ -3,7 +3,7 @@
 Every replication of a run has its own seed, so the numbers that they leave are independent and the
 mean's uncertainty is Student's t with n − 1 degrees of freedom. Systems that are compared run under the same seeds
 (common random numbers): what they share cancels in the difference seed by seed, and the interval of the *difference*
-says whether they differ. It is usually far narrower than the two intervals beside each other suggest.
+says whether they differ. It is usually far narrower than the two separate intervals suggest.
 
 Assumptions:
     The mean of a measure over replications is near enough to normal for a t interval: measures here are

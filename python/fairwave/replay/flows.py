@@ -1,4 +1,4 @@
-"""Flows of a capture: what each comes to, its packets as the source `replay` has them, its losses as a pattern.
+"""Flows of a capture: summary, packets for the source `replay`, and losses as a pattern.
 
 A flow is one direction between two addresses and, where the protocol has them, ports. Losses are known of RTP alone,
 whose packets are numbered (RFC 3550 §5.1): what is missing was lost before the place of the capture.
@@ -32,7 +32,7 @@ RTP_SHARE = 0.9
 
 @dataclass
 class FlowSummary:
-    """What a flow of a capture comes to.
+    """Summary of a flow of a capture.
 
     Attributes:
         flow: Whose it is.

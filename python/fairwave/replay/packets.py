@@ -44,7 +44,7 @@ _LINKS = {
 
 
 class CaptureError(ValueError):
-    """A file that is no capture, or not one that can be replayed; the message says what to do."""
+    """A file that is not a capture, or that cannot be replayed; the message says what to do."""
 
 
 class Flow(NamedTuple):
@@ -317,7 +317,8 @@ def _pcapng(file: BinaryIO, name: str, notes: Notes) -> Iterator[Record]:
             yield ticks * mul // div + offset, link, original, body[20 : 20 + captured]
         elif kind == _SIMPLE:
             raise CaptureError(
-                f"{name}: the packet at byte {at} has no time (a simple packet block): nobody can tell when to send it"
+                f"{name}: the packet at byte {at} has no time (a simple packet block), so replay cannot know when "
+                "to send it"
             )
         at += length
 

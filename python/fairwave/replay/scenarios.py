@@ -54,7 +54,7 @@ def scenario_text(
     flows = [line for one in taken for line in _flow(one, capture, name, tcp)]
     if not flows:
         raise CaptureError(
-            f"{capture.path} has acknowledgements of TCP alone: capture where the data is, or say --tcp packets"
+            f"{capture.path} has only TCP's acknowledgements: capture at the data's side, or add --tcp packets"
         )
     title = f"{Path(name).stem} over {rate}"
     return "\n".join([said, "", *network(title, lasts, rate, delay, queue), *flows]) + "\n"

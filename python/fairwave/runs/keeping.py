@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @cache
 def engine() -> str:
-    """The simulator's version and a digest of its compiled code, which tells two builds of one version apart."""
+    """The simulator's version and a digest of its compiled code, which distinguishes two builds of one version."""
     digest = hashlib.sha256(Path(str(_native.__file__)).read_bytes()).hexdigest()[:16]
     return f"{_native.version}+{digest}"
 
@@ -130,7 +130,7 @@ class Folder:
         return self.get(scenario, seed) if self._can_mend(reason) else None
 
     def put(self, scenario: str, seed: int, tables: Tables) -> None:
-        """Keeps a run, in one step: whoever kills this process afterwards does not lose it.
+        """Keeps a run, in one step: the run survives the end of this process.
 
         Raises:
             OSError: The folder cannot be written.

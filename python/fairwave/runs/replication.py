@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def check_runs(runs: int, scenario: _native.Scenario, seed: int) -> None:
-    """Refuses so many runs of a scenario when nobody could wait for them, before anything is allocated.
+    """Rejects a number of runs that would take too long, before it allocates anything.
 
     Raises:
         ValueError: The seed is none.

@@ -1,6 +1,6 @@
-"""Traces of a link's rate: what somebody recorded of a path, in files that other tools know.
+"""Traces of a link's rate: recordings of a path, in the file formats of other tools.
 
-Formats, told by what a file holds, and on writing by its name:
+Formats, recognised by the file's contents, and for writing by its name:
 
 - mahimahi (`.mahi`, `.mahimahi`, `.up`, `.down`): a time in whole milliseconds per line, not descending, at which
   1504 bytes may be sent. Every opportunity is kept; those of a millisecond are sent in the course of it. The last time

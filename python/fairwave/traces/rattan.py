@@ -49,8 +49,7 @@ def add_steps(table: Any, name: str, at: str, steps: list[tuple[float, float]], 
     if len(keys) != 1 or keys[0] not in RATTAN or not isinstance(table[keys[0]], dict):
         what = ", ".join(keys) if keys else repr(table)
         raise TraceError(
-            f"{name}: {at or 'the file'} has {what[:60]}, of which no steps can be told: "
-            f"write one of {', '.join(RATTAN)}"
+            f"{name}: {at or 'the file'} has {what[:60]}, which describes no steps: write one of {', '.join(RATTAN)}"
         )
     kind, model = keys[0], table[keys[0]]
     here = f"{at}.{kind}".lstrip(".")
@@ -79,7 +78,7 @@ def add_steps(table: Any, name: str, at: str, steps: list[tuple[float, float]], 
         for place, inner in enumerate(model.get("pattern") or []):
             add_steps(inner, name, f"{here}.pattern[{place}]", own, outermost=False)
         if len(own) * max(count, 1) + len(steps) > MOST_STEPS:
-            raise TraceError(f"{name}: {here} comes to more than {MOST_STEPS} steps: write fewer")
+            raise TraceError(f"{name}: {here} makes more than {MOST_STEPS} steps: write fewer")
         steps.extend(own * max(count, 1))
 
 

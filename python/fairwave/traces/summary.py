@@ -1,4 +1,4 @@
-"""What a trace comes to, in numbers and as a picture."""
+"""Summary of a trace, in numbers and as a picture."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHARES_OF_BINS = (1, 5, 25, 50, 75, 95, 99)
 
 @dataclass(frozen=True)
 class Summary:
-    """What a trace comes to; rates in b/s, of bins of `BIN` seconds but for the mean, which is of the whole.
+    """Summary of a trace; rates in b/s over bins of `BIN` seconds, except for the mean, which covers the whole trace.
 
     Attributes:
         format: Of the file.
@@ -63,7 +63,7 @@ class Summary:
 
 
 def summary(trace: Trace) -> Summary:
-    """Reckons what a trace comes to."""
+    """Computes the summary of a trace."""
     _, rates = trace.over(BIN)
     edges = np.flatnonzero(np.diff(np.concatenate([[0], (trace.rates == 0).astype(np.int8), [0]])))
     ends = np.concatenate([[0], np.cumsum(trace.lengths)])

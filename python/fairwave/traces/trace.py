@@ -68,7 +68,7 @@ class Trace:
         )
 
     def over(self, width: float) -> tuple[Numbers, Numbers]:
-        """The mean rate of each bin of so many seconds: beginnings (s) and rates (b/s).
+        """The mean rate of each bin of this length: beginnings (s) and rates (b/s).
 
         A last bin that is not whole is left out, unless it is the only one.
         """
@@ -81,7 +81,7 @@ class Trace:
 
 
 def made(name: str, lengths: Whole, rates: Whole, kind: str, **more: Any) -> Trace:
-    """A trace of which something is sent, in steps that last."""
+    """A trace with at least one rate above 0, in steps of positive length."""
     if not (rates > 0).any():
         raise TraceError(f"{name} lets nothing through: write one rate above 0 at least")
     return Trace(lengths, rates, kind, **more)

@@ -3,9 +3,9 @@
 //! Core's endpoints know one clock, their own: they are told [`Instant`]s of it. Of a packet's fields every instant, also one that
 //! feedback echoes, is by the clock of the flow's *sender*; how long something took (a delay, jitter) is a span and has no clock.
 //! So endpoints need no conversion at all: a receiver never subtracts such an instant from its own present, only from others of its kind.
-//! What needs one is a measure: how long was a unit under way? Whoever drives endpoints on real clocks wraps what an endpoint
-//! is told and what it delivers ([`SenderTime`], [`ReceiverTime`]), and [`Alignment`] is the one place where one clock's time becomes
-//! another's.
+//! What needs one is a measure: how long was a unit under way? A caller that drives endpoints by real clocks wraps the
+//! times that endpoints receive and deliver ([`SenderTime`], [`ReceiverTime`]). Only [`Alignment`] converts one clock's
+//! time to another's.
 //!
 //! ```
 //! use fairwave_units::units::{Instant, Span};

@@ -1,6 +1,6 @@
 //! What a data packet says of its payload, at the payload's beginning: the fields that measures need and no header has a place for.
 //!
-//! Whoever carries a payload format of its own puts such a descriptor before it, as video over RTP does. Ours:
+//! A transport with a payload format puts such a descriptor before the format, as video over RTP does. Ours:
 //!
 //! | byte | field | meaning |
 //! |---|---|---|
@@ -106,7 +106,7 @@ impl Descriptor {
         if read.parts == 1 { Ok(read) } else { Err(WireError::Superfluous("part in this protocol")) }
     }
 
-    /// A unit that is whole, or of which the protocol says elsewhere what this is.
+    /// A whole unit, or a part that the protocol describes elsewhere.
     pub fn whole(layer: u8, payload: u16, unit: u32, created: Instant) -> Descriptor {
         Descriptor { layer, payload, unit, created, part: 0, parts: 1 }
     }

@@ -34,7 +34,7 @@ pub enum WireError {
     #[error("byte {0} has bits that are reserved and must be 0")]
     Reserved(usize),
     /// The length field does not agree with the datagram.
-    #[error("the length field says {said} bytes, but {have} follow")]
+    #[error("the length field states {said} bytes, but {have} follow")]
     Length {
         /// What the field says.
         said: usize,
@@ -53,9 +53,9 @@ pub enum WireError {
     #[error("layers out of range: there are at most eight, and each adds to the rate")]
     Layers,
     /// A field is stated although it says nothing.
-    #[error("the {0} is stated although it says nothing: it is left out then")]
+    #[error("the {0} is present without content: leave it out")]
     Superfluous(&'static str),
-    /// A field does not say what it says in this flow, or what another field of the same packet says.
+    /// A field differs from its value in this flow, or contradicts another field of the same packet.
     #[error("the {field} is {found}, but must be {expected}")]
     Field {
         /// Its name.

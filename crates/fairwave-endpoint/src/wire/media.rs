@@ -46,7 +46,7 @@ impl Media {
         u128::from(nanos) * u128::from(self.clock) / SECOND
     }
 
-    /// The shortest span of so many whole ticks.
+    /// The shortest span of a number of whole ticks.
     pub fn span(&self, ticks: u32) -> Span {
         Span::from_nanos((u128::from(ticks) * SECOND).div_ceil(u128::from(self.clock.max(1))) as u64)
     }
@@ -55,8 +55,8 @@ impl Media {
 /// The bit that a receiver's source has.
 const RECEIVER: u32 = 1 << 31;
 
-/// Knows the numbers that never wrap behind sequence numbers of 16 bits (RFC 3550 Appendix A.1): a number is the one that is nearest to
-/// the highest so far, so up to 32 767 may be lost in a row and up to 32 768 come late.
+/// Extends sequence numbers of 16 bits to numbers that never wrap (RFC 3550 Appendix A.1). The extended number is the
+/// candidate nearest to the highest so far, so up to 32 767 packets may be lost in a row and up to 32 768 arrive late.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SequenceExtender {
     highest: Option<u64>,

@@ -32,7 +32,7 @@ pub enum Protocol {
     Rap,
     /// TCP's segments in a framing of our own over UDP.
     Segments,
-    /// A transport that a program hands in and whose header nobody else knows: its bytes in a framing of our own.
+    /// A transport that a program registers and whose header only the program knows: its bytes in fairwave's framing.
     Opaque,
 }
 

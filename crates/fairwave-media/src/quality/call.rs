@@ -1,5 +1,5 @@
-//! How a call is rated by what its network did to it: narrowband codecs by ITU-T G.107, wideband ones by G.107.1; what has to
-//! be said beside the rating; and why some calls have none.
+//! The rating of a call from the effects of its network: narrowband codecs by ITU-T G.107, wideband codecs by G.107.1.
+//! Also the remarks that belong to a rating, and the reasons why some calls have none.
 
 use core::fmt;
 
@@ -18,7 +18,7 @@ pub struct CallRating {
     pub rating: Rating,
     /// Mean opinion score (conversational), 1 to 4.5: MOS-CQE, for wideband codecs MOS-CQEW.
     pub mos: f64,
-    /// What has to be said beside them.
+    /// Remarks on them.
     pub caveats: Caveats,
 }
 
@@ -54,7 +54,7 @@ impl fmt::Display for UnratedCause {
 
 impl std::error::Error for UnratedCause {}
 
-/// What has to be said beside a rating. Shown, its parts are separated by `; `, each after a word of its own and a colon:
+/// Remarks on a rating. Shown, its parts are separated by `; `, each after a word of its own and a colon:
 /// `extrapolated`, `assumed` or `given`, `wideband`, `advantage`. Empty when there is nothing to say.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Caveats {
@@ -107,9 +107,8 @@ impl fmt::Display for Caveats {
     }
 }
 
-/// Rates a call: mouth-to-ear `delay`, fraction `loss` of packets not played, their `burst_ratio` (what is more even than
-/// random counts as random), the codec, what the receiver
-/// does about gaps and the advantage that its users have ([`Reception`]).
+/// Rates a call: mouth-to-ear `delay`, fraction `loss` of packets not played, their `burst_ratio` (losses more even
+/// than random count as random), the codec, the concealment of gaps and the advantage of access ([`Reception`]).
 ///
 /// # Errors
 /// [`UnratedCause::NoImpairment`] for a codec without factors.

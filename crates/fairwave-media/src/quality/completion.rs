@@ -64,7 +64,7 @@ impl TransferRecord {
     }
 }
 
-/// What several transfers came to.
+/// Joint results of several transfers.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Completions {
     /// Transfers that were completed.

@@ -1,12 +1,13 @@
 //! A conversation as a whole: how long the two are apart, how often both talk at once, and how both directions are rated.
 //!
-//! **Delay.** Mouth-to-ear delay is that of each direction; their sum is the round trip, from somebody's mouth over the other's ear and
-//! (were the answer immediate) mouth back to the own ear.
+//! **Delay.** Mouth-to-ear delay is that of each direction; their sum is the round trip: from one party's mouth to the
+//! other's ear and, with an immediate answer, from that party's mouth back to the first party's ear.
 //!
-//! **Rating.** By the E-model (ITU-T G.107, G.107.1), each direction by what its listener hears: Ta is the delay of that direction,
-//! and the echo path runs there and back, so that T, its mean one-way delay, is half the round trip, and Tr the round trip. The
-//! conversation is as good as its worse direction; the mean of the two is told beside it. A call that is rated alone
-//! ([`super::call::rate`]) takes its own delay for both, which is the same where both directions take as long.
+//! **Rating.** The E-model (ITU-T G.107, G.107.1) rates each direction for its listener. Ta is the delay of that
+//! direction. The echo path runs there and back: T, its mean one-way delay, is half the round trip, and Tr is the round
+//! trip. The conversation is as good as its worse direction; the mean of the two is told beside it. A call that is
+//! rated alone ([`super::call::rate`]) takes its own delay for both, which is the same where both directions take as
+//! long.
 //!
 //! **Double talk.** As meant: the share of time in which both talk, by one clock. As heard: at each end, the share of time in which that party
 //! talks and hears the other. Delay shifts what is heard, so that those who took turns find themselves talking at once. For two

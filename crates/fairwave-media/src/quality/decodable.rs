@@ -9,11 +9,11 @@
 //! ```
 //!
 //! and shows it in d(f) = max{ j : t(f, j) ≤ shown(f) } layers. The *decodable frame ratio* is the share of the frames with
-//! d(f) ≥ 1. So each frame has the one deadline of its own showing, for all that it needs: a reference that arrives
-//! after a frame that refers to it was shown has not helped that frame, though it helps those that are shown later; a
-//! frame that missed its own showing is decoded all the same when it comes, for the sake of what refers to it. A B
-//! frame needs the anchor behind it, which is made later: where frames are shown sooner than their reorder delay (the
-//! time from a B frame to the anchor behind it) and the network's, no B frame is ever seen.
+//! d(f) ≥ 1. So each frame has one deadline for everything that it needs: the time at which it is shown. A reference
+//! that arrives after a frame was shown does not help that frame, but helps frames that are shown later. A frame that
+//! arrives after it should be shown is still decoded, because other frames refer to it. A B frame needs the anchor
+//! after it, which is made later. The reorder delay is the time from a B frame to that anchor. If frames are shown
+//! earlier than the sum of reorder delay and network delay, no B frame is ever shown.
 //!
 //! **Assumptions.** The decoder takes no time. Each layer is predicted from the same layer of the references (a closed loop per layer), so a reference
 //! that came in fewer layers limits the frames after it to as many. A part that is missing makes its layer of that frame
@@ -82,7 +82,7 @@ pub fn decodable_layers(frames: &[ReceivedFrame]) -> Vec<u8> {
     ready.iter().zip(frames).map(in_time).collect()
 }
 
-/// What a video came to.
+/// Results of a video.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Decodability {
     /// Frames that were to be shown.

@@ -29,8 +29,8 @@ pub fn worst_case(throughputs: &[Rate]) -> Option<f64> {
 
 /// Short-term fairness (paper 003 §II.A): the mean over time of Jain's index within each bin.
 ///
-/// Each item holds the allotted throughputs of all flows in one bin. Bins in which nobody receives anything say nothing
-/// about sharing and are left out (**assumption**: the paper does not say). None when no bin is left.
+/// Each item holds the allotted throughputs of all flows in one bin. Bins in which no flow receives anything have no
+/// information about sharing and are left out (**assumption**: the paper leaves this open). None when no bin is left.
 pub fn short_term<'a>(bins: impl IntoIterator<Item = &'a [Rate]>) -> Option<f64> {
     let (sum, count) = (bins.into_iter())
         .filter(|bin| bin.iter().any(|rate| rate.bits_per_second() > 0))

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::traffic::{Codec, OtherCodec};
 
-/// What the decoder does about a lost packet. Only G.711 and G.726 leave a choice: the other codecs conceal by design.
+/// How the decoder conceals a lost packet. You can choose for G.711 and G.726 only: the other codecs conceal by design.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Concealment {
@@ -82,7 +82,7 @@ const fn assumed(equipment: f64, robustness: f64, source: &'static str) -> Optio
     Some(Impairment { equipment, robustness, assumed: true, given: false, source })
 }
 
-/// What a scenario says of its own codec, where that is rated on the scale that is asked for.
+/// The impairment that a scenario gives for a custom codec, if that codec is rated on the requested scale.
 const fn given(codec: OtherCodec, wideband: bool) -> Option<Impairment> {
     let table = codec.table();
     match (table.ie, table.bpl, &table.source) {

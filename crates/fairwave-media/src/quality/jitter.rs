@@ -3,8 +3,8 @@
 //! For units i, j received one after the other, D(i, j) = (Rⱼ − Rᵢ) − (Sⱼ − Sᵢ) and J ← J + (|D| − J)/16.
 //!
 //! **Assumptions.** S is when the application made the unit, as RTP's timestamp says, not when a packet left the host. RFC
-//! 3550 counts in timestamp units; here in nanoseconds. The estimate forgets within a few dozen units, so its value at the
-//! end of a call tells only how the call ended; what stands for a whole call is its mean over the units received.
+//! 3550 counts in timestamp units; here in nanoseconds. The estimate forgets within a few dozen units, so its value at
+//! the end of a call describes only the end. The value for a whole call is its mean over the units received.
 
 use fairwave_units::units::{Instant, Span};
 

@@ -1,7 +1,8 @@
-//! What the receiver makes of it. Each measure is defined here, once, with its equation; simulator, live runs and studies use it.
+//! Quality at the receiver. Each measure is defined once, here, with its equation; simulator, live runs and studies use
+//! this definition.
 //!
-//! Measures that a simulator feeds event by event are accumulators (`on_received`); those that look back on a run are
-//! functions. Where papers leave open what a measure means, each reading has a name and all are reported.
+//! Measures that get events one by one are accumulators (`on_received`); measures over a finished run are functions. If
+//! papers leave the meaning of a measure open, each reading has a name, and all readings are reported.
 
 pub mod call;
 pub mod completion;

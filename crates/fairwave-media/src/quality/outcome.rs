@@ -15,51 +15,51 @@ use fairwave_units::config::ConfigError;
 use fairwave_units::ratio::Ratio;
 use fairwave_units::units::Span;
 
-/// A percentile of latency: best and worst.
+/// A percentile of latency, with its best and worst value.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct LatencyRequirement {
     /// Which percentile, above 0 and at most 100.
     pub percentile: f64,
-    /// Up to here nothing is wrong.
+    /// Up to this value the application works perfectly.
     pub optimal: Span,
-    /// From here on the application cannot be used; above `optimal`.
+    /// From this value on the application is unusable; above `optimal`.
     pub unacceptable: Span,
 }
 
-/// The share of packets lost: best and worst.
+/// The share of lost packets, with its best and worst value.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct LossRequirement {
-    /// Up to here nothing is wrong, 0 to 1.
+    /// Up to this share the application works perfectly, 0 to 1.
     #[serde(with = "Ratio")]
     pub optimal: f64,
-    /// From here on the application cannot be used; above `optimal`, at most 1.
+    /// From this share on the application is unusable; above `optimal`, at most 1.
     #[serde(with = "Ratio")]
     pub unacceptable: f64,
 }
 
-/// Which latency a requirement is about.
+/// The latency that a requirement limits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Latency {
-    /// From application to application, of units that arrived.
+    /// One way from application to application, over units that arrived.
     #[default]
     OneWay,
-    /// From the sender and back: of pings, and of flows in `record.round-trips`.
+    /// From the sender and back, for pings and for flows in `record.round-trips`.
     RoundTrip,
 }
 
-/// What an application needs of latency and loss.
+/// The requirements of an application on latency and loss.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Requirement {
-    /// Which latency.
+    /// The latency that the percentile is taken of.
     #[serde(default)]
     pub of: Latency,
     /// Percentiles of latency, at least one.
     pub latency: Vec<LatencyRequirement>,
-    /// Loss; it does not count when left out.
+    /// Loss; left out, only latency counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossRequirement>,
 }

@@ -1,9 +1,9 @@
 //! An application that plays back at a constant rate: how often it finds what it wants to read (paper 003 §II.A).
 //!
 //! The application attempts to read `rate` × `every` (1 Mb/s × 1 s = 125 kB) at regular times from a playback buffer of
-//! that size. The paper words it in two ways, and both are reported: by its *formula* a read succeeds when the goodput of
-//! that interval alone exceeds a share of the rate; by its *prose* when so much is in the buffer, where what an earlier
-//! interval left still lies.
+//! that size. The paper has two definitions, and fairwave reports both. By its *formula* a read succeeds when the
+//! goodput of that interval alone exceeds a share of the rate. By its *prose* a read succeeds when the buffer holds
+//! that much, including data from earlier intervals.
 //!
 //! **Assumptions.** The first read comes one interval after the flow began, so that the beginning of the connection counts,
 //! as the formula's "connection time" has it; an interval that the end cuts short is not read.
@@ -16,19 +16,19 @@ use fairwave_units::config::{ConfigError, check_span};
 use fairwave_units::ratio::Ratios;
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
-/// How an application plays back.
+/// An application that reads from a playback buffer.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PlaybackConfig {
-    /// The rate at which it wants to read, above 0.
+    /// The rate at which the application reads, above 0.
     pub rate: Rate,
-    /// What the playback buffer holds, above 0; what arrives beyond is lost to the application. Default: one read.
+    /// Size of the playback buffer, above 0; the application loses data that arrive beyond it. Default: one read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer: Option<Bytes>,
     /// Time from one read to the next, above 0. Default 1 s.
     #[serde(default = "second")]
     pub every: Span,
-    /// A read succeeds when more than this share of it is there: each from 0 to below 1. Default 0.9.
+    /// A read succeeds when more than this share of its data has arrived: each from 0 to below 1. Default 0.9.
     #[serde(with = "Ratios", default = "nine_tenths")]
     pub shares: Vec<f64>,
 }
@@ -101,7 +101,7 @@ pub struct PlaybackSuccess {
     pub success: f64,
 }
 
-/// Hears of payload as it arrives and reads when it is time.
+/// Records payload as it arrives, and reads at its times.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Playback {
     rate: Rate,

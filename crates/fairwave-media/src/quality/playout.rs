@@ -1,9 +1,9 @@
 //! Playout: when each unit of a call is played, which are not, and how the call is then rated.
 //!
-//! The receiver holds units back so that they can be played one after the other. Strategies differ in what they do about one that
-//! is not there in time: those of [`offsets`] have fixed when it would be played, and play nothing in its stead; the jitter
-//! buffer of [`neteq`], which is the default because it is what is deployed, makes something up, plays the unit after it if it
-//! still comes, and catches up by playing faster.
+//! The receiver holds units back so that they can be played one after the other. Strategies differ in their reaction to
+//! a unit that is late. Those of [`offsets`] have fixed its playing time, and play nothing instead. The jitter buffer
+//! of [`neteq`] conceals the gap, plays the unit afterwards if it still arrives, and catches up by playing faster. It
+//! is the default because it is widely deployed.
 //!
 //! | measure | is |
 //! |---|---|
@@ -43,11 +43,11 @@ pub struct SpokenUnit {
     pub arrived: Instant,
 }
 
-/// How the receiver decides when to play.
+/// The rule by which a receiver decides when to play.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "strategy", rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
 pub enum PlayoutConfig {
-    /// A jitter buffer as deployed: NetEQ of libwebrtc, which stretches speech. The default.
+    /// A deployed jitter buffer: NetEQ of libwebrtc, which stretches speech. The default.
     Neteq(NeteqConfig),
     /// The same offset throughout the call.
     #[schemars(extend("examples" = [{ "strategy": "fixed", "delay": "60 ms" }]))]
@@ -55,16 +55,17 @@ pub enum PlayoutConfig {
         /// How long units are held back, beyond the reference. Default 60 ms.
         #[serde(default = "default_delay")]
         delay: Span,
-        /// From what the delay counts.
+        /// The reference from which the delay counts.
         #[serde(default)]
         reference: Reference,
     },
-    /// Anew for each talkspurt: estimated mean delay plus `safety` times its estimated deviation, but at least `least`.
+    /// A new offset for each talkspurt: estimated mean delay plus `safety` times its estimated deviation, but at least
+    /// `least`.
     Adaptive {
-        /// How the mean is estimated.
+        /// The estimator of the mean.
         #[serde(default)]
         estimator: Estimator,
-        /// Deviations of margin, 0 and above. Default 4 (the paper's).
+        /// Number of deviations of margin, 0 and above. Default 4 (the paper's).
         #[serde(default = "default_safety")]
         safety: f64,
         /// The least margin above the mean. Default 10 ms; the paper has none.

@@ -2,8 +2,8 @@
 //!
 //! The measure itself is [`recovery_time`](super::throughput::recovery_time); here is what one says to have it taken.
 //!
-//! **Assumptions.** The paper does not say when a flow has recovered. It has, here, at the end of the first bin whose
-//! goodput reaches a share of what it was before the interruption; the shares are the user's, 0.9 unless said otherwise.
+//! **Assumptions.** The paper does not say when a flow has recovered. Here it has recovered at the end of the first bin
+//! whose goodput reaches a share of the goodput before the interruption. The user sets the shares; the default is 0.9.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,13 +12,14 @@ use fairwave_units::config::ConfigError;
 use fairwave_units::ratio::Ratios;
 use fairwave_units::units::Span;
 
-/// An interruption, and what counts as recovery from it.
+/// An interruption, and the criterion of recovery from it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct RecoveryConfig {
-    /// When it begins, counted from the beginning of the run: what the flow receives between the warm-up and then is full speed.
+    /// When the interruption begins, counted from the beginning of the run. Full speed is the rate that the flow
+    /// receives between the warm-up and this time.
     pub from: Span,
-    /// When it ends: recovery is counted from the first bin that begins then or later.
+    /// When the interruption ends. Recovery counts from the first bin that begins at this time or later.
     pub to: Span,
     /// The flow has recovered when it reaches this share of full speed: each above 0, at most 1. Default 0.9.
     #[serde(with = "Ratios", default = "nine_tenths")]

@@ -15,7 +15,7 @@ use crate::quality::playout::neteq::Piece;
 use crate::quality::playout::{PlayoutConfig, SpokenUnit, UnitFate, play, talkspurts, timeline};
 use fairwave_units::units::{Instant, Span};
 
-/// What is heard of a call.
+/// The received sound of a call.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ReceivedSpeech {
     /// Samples, from the moment at which the first unit was made.
@@ -32,8 +32,8 @@ const LONGEST: usize = 6 * 3600 * RATE as usize;
 /// Makes a call audible.
 ///
 /// `speech` is cut into frames of `packet_time`; unit k carries frame k, and after the last the first again. `conceals` says
-/// whether what is missing is made up (G.711 Appendix I) or silent. Nothing is heard of calls longer than six hours, nor without a
-/// whole frame of speech.
+/// whether what is missing is made up (G.711 Appendix I) or silent. Calls longer than six hours, or without a whole
+/// frame of speech, have no sound.
 pub fn heard(
     units: &[SpokenUnit],
     packet_time: Span,
@@ -90,7 +90,7 @@ fn samples_in(span: Span) -> usize {
     ((u128::from(span.nanos()) * u128::from(RATE) + 500_000_000) / 1_000_000_000) as usize
 }
 
-/// The pieces one after the other, then their tempo changed; and where each unit that is heard has come to lie.
+/// Joins the pieces, then changes their tempo. Also returns the position of each unit that is heard.
 fn stretched<I: Iterator<Item = i16>>(
     pieces: &[Piece],
     lead: usize,

@@ -1,6 +1,6 @@
-//! Packet loss concealment: what a listener hears where a unit is missing.
+//! Packet loss concealment: the sound in place of a missing unit.
 //!
-//! The waveform substitution of ITU-T G.711 Appendix I (09/1999), made anew from its published description:
+//! The waveform substitution of ITU-T G.711 Appendix I (09/1999), implemented from its published description:
 //!
 //! 1. The pitch period is the lag of 5 to 15 ms at which the last 20 ms before the gap agree best with what came before them
 //!    (normalised cross-correlation).
@@ -11,8 +11,8 @@
 //!    of gap, at most 10 ms.
 //!
 //! The seam at the gap's beginning changes the quarter period *before* it, which a receiver can only do by playing everything
-//! 3.75 ms later ([`DELAY`]). Here that delay is left out of the samples, so that they stay aligned with the original; whoever
-//! reckons the delay mouth to ear adds it. Where nothing is missing, samples pass bit by bit.
+//! 3.75 ms later ([`DELAY`]). Here that delay is left out of the samples, so that they stay aligned with the original;
+//! the mouth-to-ear delay has to add it. Where nothing is missing, samples pass bit by bit.
 //!
 //! **Assumptions**: the period is sought at every lag rather than first at every other one (the Recommendation's saving of
 //! work); gaps need not be whole frames of 10 ms; a gap at the very beginning is silence.

@@ -1,8 +1,9 @@
 //! Speech played faster and slower: what a jitter buffer's operations do to the sound.
 //!
-//! The law of the jitter buffer (`quality::playout::neteq`) says what is heard in which order: units, gaps to conceal, silence, and
-//! changes of tempo by one assumed pitch period each. Here they happen to a waveform, where the pitch period is whatever the
-//! voice has (libwebrtc `time_stretch.cc`, `accelerate.cc`, `preemptive_expand.cc`; pitch-synchronous overlap-add):
+//! The law of the jitter buffer (`quality::playout::neteq`) decides the order of units, gaps to conceal, silence, and
+//! changes of tempo by one assumed pitch period each. Here they happen to a waveform, where the pitch period is
+//! whatever the voice has (libwebrtc `time_stretch.cc`, `accelerate.cc`, `preemptive_expand.cc`; pitch-synchronous
+//! overlap-add):
 //!
 //! 1. The pitch period is the lag p of 2.5 to 15 ms at which the p samples before the middle of the last 30 ms agree best with
 //!    the p samples after it (normalised cross-correlation).
@@ -27,7 +28,7 @@ const BLOCK: usize = 240;
 /// What happens at a place in a line of samples.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Change {
-    /// The tempo is changed before it: so many samples are added, or left out if negative.
+    /// Change of tempo before it: number of samples that are added, or removed if negative.
     Tempo(i64),
     /// It is known to be silent from there until this sample, that one not included.
     Silent(usize),

@@ -2,7 +2,7 @@
 //!
 //! Bulk sources make no units: the transport decides when data leaves. What they say is *when* there is data, as intervals:
 //! within one the application offers without limit, outside nothing new (what ns-2's FTP does between `start` and `stop`).
-//! Whoever drives the flow starts and stops the sender accordingly.
+//! The driver of the flow starts and stops the sender accordingly.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,7 +23,7 @@ pub struct Activity {
     pub until: Instant,
 }
 
-/// As much as the transport takes, all the time: a long file transfer.
+/// A long file transfer: as much data as the transport takes, all the time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BulkConfig {}
@@ -44,13 +44,14 @@ impl TrafficLaw for BulkConfig {
     }
 }
 
-/// As much as the transport takes for a while, nothing for a while: file transfers one after the other.
+/// File transfers one after the other: times in which the source offers as much data as the transport takes, and
+/// pauses.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct BulkOnOffConfig {
-    /// How long it is on. Default Pareto, shape 1.4, mean 2 s.
+    /// Length of a transfer. Default Pareto, shape 1.4, mean 2 s.
     pub on: Period,
-    /// How long it is off. Default exponential, mean 1 s.
+    /// Length of a pause. Default exponential, mean 1 s.
     pub off: Period,
     /// State at the beginning.
     pub first: First,

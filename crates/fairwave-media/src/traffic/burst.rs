@@ -13,7 +13,7 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Rate};
 
-/// Constant bit rate for a while, silence for a while.
+/// Alternates between constant bit rate and silence.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct BurstConfig {
@@ -22,10 +22,10 @@ pub struct BurstConfig {
     /// Payload of a packet, 1 B and above. Default 1000 B.
     #[serde(default = "default_payload")]
     pub payload: Bytes,
-    /// How long it is on. Default exponential, mean 352 ms.
+    /// Length of a time with packets. Default exponential, mean 352 ms.
     #[serde(default = "default_on")]
     pub on: Period,
-    /// How long it is off. Default exponential, mean 650 ms.
+    /// Length of a silence. Default exponential, mean 650 ms.
     #[serde(default = "default_off")]
     pub off: Period,
     /// State at the beginning.

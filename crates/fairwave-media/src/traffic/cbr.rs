@@ -10,7 +10,7 @@ use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
-/// Constant bit rate: a packet of `payload` bytes each time that `rate` allows one.
+/// Constant bit rate: packets of `payload` bytes at equal intervals, at `rate`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct CbrConfig {
@@ -19,8 +19,8 @@ pub struct CbrConfig {
     /// Payload of a packet, 1 B and above. Default 1000 B.
     #[serde(default = "default_payload")]
     pub payload: Bytes,
-    /// How much each gap varies: it is the interval times 1 + jitter·(U − ½), U uniform in [0, 1). From 0 (default) to 1
-    /// (ns-2's `random_`).
+    /// Variation of the gaps: a gap is the interval times 1 + jitter·(U − ½), U uniform in [0, 1). From 0 (default) to
+    /// 1 (ns-2's `random_`).
     #[serde(with = "Ratio", default)]
     pub jitter: f64,
     /// Where in its first interval the source begins: `random`, uniform over one interval; or `zero`, at the flow's start, so that flows

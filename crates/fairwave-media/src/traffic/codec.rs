@@ -21,7 +21,7 @@ use fairwave_units::units::{Bytes, Rate, Span};
 /// The codecs that have a name: the enum, their list, and what the schema says of each.
 macro_rules! codecs {
     ($count:literal: $($(#[doc = $doc:literal])+ $Name:ident = $text:literal,)+) => {
-        /// A speech codec; one that has several modes, in one of them.
+        /// A speech codec, with its mode if it has several.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         pub enum Codec {
             $($(#[doc = $doc])+ $Name,)+
@@ -202,7 +202,7 @@ impl JsonSchema for Codec {
         let named = NAMES.map(|(name, about)| json!({ "description": about.trim(), "type": "string", "const": name }));
         let mut all = named.to_vec();
         all.push(generator.subschema_for::<CodecTable>().into());
-        json_schema!({ "description": "A speech codec; one that has several modes, in one of them.", "oneOf": all })
+        json_schema!({ "description": "A speech codec, with its mode if it has several.", "oneOf": all })
     }
 }
 
@@ -274,7 +274,7 @@ impl Codec {
         )
     }
 
-    /// Checks what a scenario says of a codec of its own.
+    /// Checks a scenario's numbers for a custom codec.
     ///
     /// # Errors
     /// The first key whose value is not allowed.
@@ -388,7 +388,7 @@ impl Codec {
         (self.payload(1), Span::from_micros(self.packing().1))
     }
 
-    /// Payload of a packet of so many frames; not always so many times that of one.
+    /// Payload of a packet with this number of frames; not always a multiple of one frame's payload.
     pub const fn payload(self, frames: u64) -> Bytes {
         Bytes::new(match self.packing().0 {
             Packing::Octets(each) => each.saturating_mul(frames),

@@ -1,14 +1,15 @@
-//! A conversation: two people who take turns, each of whom is a flow. Both follow one script, so that now one talks, now the
-//! other, now both and now nobody.
+//! A conversation: two people who take turns, each of whom is a flow. Both follow one script, in which one party, the
+//! other, both or neither talk.
 //!
 //! Source: ITU-T P.59 (03/1993), artificial conversational speech: single talk, double talk and mutual silence of exponential
 //! lengths, with means of 854, 226 and 456 ms; single talk ends in double talk with probability 0.4, else in silence; after
 //! either one of the two goes on alone, each with probability 0.5. From these follow, of the time, 22.5 % mutual silence and 7.4 %
 //! double talk; P.59 measured 22.48 and 6.59 %.
 //!
-//! **Assumptions.** The script is written beforehand: nobody reacts to what comes late, so that delay shows in what each hears
-//! (see [`crate::quality::conversation`]), not in what is said. It begins in the state that an observer finds who looks at a
-//! random moment. Packets are in step with the beginning of a talkspurt, and the last one is whole.
+//! **Assumptions.** The script is fixed before the run: no party reacts to late speech. So delay changes what each
+//! party hears (see [`crate::quality::conversation`]), not what each party says. It begins in the state that an
+//! observer finds who looks at a random moment. Packets are in step with the beginning of a talkspurt, and the last one
+//! is whole.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,26 +23,27 @@ use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Span};
 
-/// Two people who talk with each other, each over a flow of its own, taking turns as ITU-T P.59 has it. Each entry stands for two
-/// flows, there and back, and what they come to together is a row of `conversations`.
+/// Two people who talk with each other and take turns as in ITU-T P.59, each over a separate flow. Each entry stands
+/// for two flows, there and back. The table `conversations` has a row for their joint result.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct ConversationConfig {
     /// The codec of both. Default G.711.
     pub codec: Codec,
-    /// Payload of a packet; a whole number of the codec's frames. Default: what fits the packet time.
+    /// Payload of a packet; a whole number of the codec's frames. Default: the payload that fits the packet time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payload: Option<Bytes>,
-    /// Speech in a packet; a whole number of the codec's frames. Default: what fits the payload, else 20 ms.
+    /// Length of speech in a packet; a whole number of the codec's frames. Default: the time that fits the payload,
+    /// else 20 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packet_time: Option<Span>,
-    /// How long one talks alone, in the mean; exponential, from 1 ms to 1 h.
+    /// Mean time for which one party talks alone; exponential, from 1 ms to 1 h.
     pub single_talk: Span,
-    /// How long both talk at once, in the mean; exponential, from 1 ms to 1 h.
+    /// Mean time for which both talk at once; exponential, from 1 ms to 1 h.
     pub double_talk: Span,
-    /// How long nobody talks, in the mean; exponential, from 1 ms to 1 h.
+    /// Mean time of mutual silence; exponential, from 1 ms to 1 h.
     pub mutual_silence: Span,
-    /// Probability that the other breaks in before who talks has ended, 0 to 1.
+    /// Probability that the other party begins before the talking party has ended, 0 to 1.
     #[serde(with = "Ratio")]
     pub interruption: f64,
     /// Where in its first interval the conversation begins: `random`, uniform over one packet time; or `zero`, at the flow's

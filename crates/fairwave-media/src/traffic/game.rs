@@ -19,12 +19,14 @@ use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
-/// A cloud game: a burst of packets for each frame, protected by a block code of which any packets suffice that are as many as the frame's.
+/// A cloud game: a burst of packets per frame, protected by a block code. A frame of n packets is complete when any n
+/// packets of its block arrive.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 #[schemars(extend("anyOf" = [{ "required": ["rate"] }, { "required": ["frame"] }]))]
 pub struct GameConfig {
-    /// Payload bits per second of frames that are all alike, above 0; the code's packets come besides. Either this or `frame`.
+    /// Payload bits per second with frames of equal size, above 0; the code's packets add to it. Either this or
+    /// `frame`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
     /// Size of a frame: a size, or a distribution from which each frame draws its own. Either this or `rate`.
@@ -39,10 +41,11 @@ pub struct GameConfig {
     /// Packets of the code for each packet of the frame, from 0 to 4, rounded up for each frame. Default 0.2.
     #[serde(with = "Ratio", default = "default_redundancy")]
     pub redundancy: f64,
-    /// How long after it was made a frame is shown; what arrives later is of no use. Default 50 ms.
+    /// Time from making a frame to showing it; data that arrive later are useless. Default 50 ms.
     #[serde(default = "default_playout_delay")]
     pub playout_delay: Span,
-    /// The share of the time to the next frame over which a frame's packets leave evenly, from 0 to 0.99. Default 0: all at once.
+    /// Packets of a frame leave evenly over this share of the time to the next frame, from 0 to 0.99. Default 0: all at
+    /// once.
     #[serde(with = "Ratio", default, skip_serializing_if = "is_nothing")]
     pub pacing: f64,
     /// Where in its first interval the game begins: `random`, uniform over one frame; or `zero`, at the flow's start, so that flows
@@ -71,7 +74,7 @@ fn is_nothing(share: &f64) -> bool {
     *share == 0.0
 }
 
-/// More packets of the code than these nobody sends.
+/// Upper bound on the packets of the code.
 const MOST_REDUNDANCY: f64 = 4.0;
 /// A frame's packets have left before the next frame is made, whatever the skew of clocks.
 const MOST_PACING: f64 = 0.99;

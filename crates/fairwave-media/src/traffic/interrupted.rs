@@ -17,7 +17,7 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
-/// Poisson packets for a while, silence for a while: an interrupted Poisson process if both times are exponential.
+/// Alternates between Poisson packets and silence: an interrupted Poisson process if both times are exponential.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct InterruptedPoissonConfig {
@@ -26,10 +26,10 @@ pub struct InterruptedPoissonConfig {
     /// Payload of a packet: a size, or a distribution from which each packet draws its own. Default 1000 B.
     #[serde(default = "default_payload")]
     pub payload: Size,
-    /// How long it is on. Default exponential, mean 352 ms.
+    /// Length of a time with packets. Default exponential, mean 352 ms.
     #[serde(default = "default_on")]
     pub on: Period,
-    /// How long it is off. Default exponential, mean 650 ms.
+    /// Length of a silence. Default exponential, mean 650 ms.
     #[serde(default = "default_off")]
     pub off: Period,
     /// State at the beginning.
@@ -117,7 +117,7 @@ impl TrafficSource for InterruptedPoisson {
                 self.now = due;
                 break;
             }
-            // A Poisson process has no memory: the gap is drawn anew when the next time on begins.
+            // A Poisson process has no memory: a new gap is drawn when the next time on begins.
             let (off, on) = self.periods.next();
             self.now = self.until + off;
             self.until = self.now + on;

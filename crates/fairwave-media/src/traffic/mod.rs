@@ -1,9 +1,9 @@
-//! What applications want to send: each source yields units and the times at which the application makes them.
+//! Sources of traffic. A source yields units and the times at which the application makes them.
 //!
-//! A source knows nothing of the network. It is asked for its next emission, and asked again when that has been handed
-//! to the transport; so the same seed gives the same units whatever carries them.
+//! A source knows nothing of the network. The caller asks for the next emission, passes it to the transport, and asks
+//! again. So the same seed gives the same units over any transport.
 //!
-//! A source is one file here and one line in [`sources!`]; a program's own is handed in by [`register`].
+//! A source is one file here and one line in `sources!`; a program adds its own by [`register`].
 
 mod bulk;
 mod burst;
@@ -70,7 +70,7 @@ pub struct Unit {
     pub frame_type: FrameType,
 }
 
-/// How a video frame was coded, as transports tell it to routers and receivers (paper 002 Fig. 1 and §3.3).
+/// How a video frame was coded. Transports announce it to routers and receivers (paper 002 Fig. 1 and §3.3).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[repr(u8)]
 pub enum FrameType {
@@ -78,7 +78,7 @@ pub enum FrameType {
     #[default]
     #[serde(rename = "none")]
     None = 0,
-    /// Coded by itself.
+    /// Coded without reference to other frames.
     I = 1,
     /// Predicted from the I or P frame before it.
     P = 2,
@@ -144,7 +144,7 @@ pub trait TrafficSource: Send {
         None
     }
 
-    /// The next interval during which a bulk source offers data; none for other sources. Whoever drives the flow calls
+    /// The next interval during which a bulk source offers data; none for other sources. The driver of the flow calls
     /// the sender's `on_start` at its beginning and its `on_stop` at its end.
     fn next_activity(&mut self) -> Option<Activity> {
         None
@@ -247,7 +247,8 @@ pub trait TrafficLaw: Law {
         None
     }
 
-    /// What a source without a rate moves in so many seconds, in the mean and at the most, if the network holds nothing up.
+    /// Payload that a source without a rate moves in a number of seconds, mean and maximum, if the network does not
+    /// limit it.
     fn volume(&self, _lasts: f64) -> Option<Volume> {
         None
     }

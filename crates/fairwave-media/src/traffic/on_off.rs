@@ -12,11 +12,11 @@ use super::{FrameType, Period, TrafficSource, Unit};
 use fairwave_units::random::Stream;
 use fairwave_units::units::{Instant, Span};
 
-/// In which state a source begins.
+/// The state in which a source begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum First {
-    /// State and remaining time as an observer finds them who looks at a random moment.
+    /// State and remaining time as at a random time of a long run.
     #[default]
     Stationary,
     /// A fresh off-period (what ns-2 does).

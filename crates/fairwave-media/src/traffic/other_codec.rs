@@ -5,8 +5,8 @@
 //! ```
 //!
 //! **Assumptions.** The codec has one rate. A frame fills whole octets, and the payload format adds the same header to each packet.
-//! Ie and Bpl are those of ITU-T G.107, or of G.107.1 for a wideband codec; without them calls have no rating, because nobody can tell how
-//! it sounds.
+//! Ie and Bpl are those of ITU-T G.107, or of G.107.1 for a wideband codec; without them calls have no rating, because
+//! the quality of the codec is unknown.
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
@@ -22,18 +22,19 @@ use fairwave_units::units::{Bytes, Rate, Span};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct CodecTable {
-    /// Bits per second of speech while talking, above 0. A frame has as many whole octets as that takes.
+    /// Bits per second of speech while talking, above 0. A frame has the least number of whole octets for that rate.
     pub rate: Rate,
     /// Speech in a frame, the smallest piece that can be sent: a whole number of microseconds, at most 1 s. Default 20 ms.
     #[serde(default = "default_frame")]
     pub frame: Span,
-    /// Octets that the payload format adds to each packet, whatever it holds. Default 0 B.
+    /// Octets that the payload format adds to each packet of any length. Default 0 B.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub header: Bytes,
     /// How far the coder looks ahead beyond a frame. Default 0 ms.
     #[serde(default, skip_serializing_if = "is_no_time")]
     pub look_ahead: Span,
-    /// Equipment impairment factor Ie, from 0 to 95 (wideband: Ie,WB, to 129). With `bpl` and `source`, or not at all.
+    /// Equipment impairment factor Ie, from 0 to 95 (wideband: Ie,WB, to 129). Give it together with `bpl` and
+    /// `source`, or leave out all three.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ie: Option<f64>,
     /// Packet-loss robustness factor Bpl, from 1 to 100; larger is more robust.
@@ -42,13 +43,13 @@ pub struct CodecTable {
     /// Where Ie and Bpl come from; shown beside each rating.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// Whether it is rated on the scale of wideband (ITU-T G.107.1). Default false.
+    /// Whether the E-model rates the codec on the wideband scale (ITU-T G.107.1). Default false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub wideband: bool,
-    /// Whether it sends nothing in silence (discontinuous transmission). Default false: it sends all the time.
+    /// Whether the codec sends nothing in silence (discontinuous transmission). Default false: it sends all the time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dtx: bool,
-    /// What it is called. Default its rate.
+    /// Name of the codec. Default its rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
@@ -124,7 +125,7 @@ impl CodecTable {
 
 /// What is known of a codec that a scenario describes; kept until the program ends, once for each that differs.
 #[derive(Debug)]
-struct Known {
+struct CodecNumbers {
     table: CodecTable,
     label: String,
     octets: u64,
@@ -133,9 +134,9 @@ struct Known {
 
 /// A codec that a scenario describes.
 #[derive(Clone, Copy, Debug)]
-pub struct OtherCodec(&'static Known);
+pub struct OtherCodec(&'static CodecNumbers);
 
-static KNOWN: Mutex<BTreeMap<String, &'static Known>> = Mutex::new(BTreeMap::new());
+static KNOWN: Mutex<BTreeMap<String, &'static CodecNumbers>> = Mutex::new(BTreeMap::new());
 
 impl OtherCodec {
     /// The codec of this table. Tables that are equal are one codec.
@@ -145,7 +146,7 @@ impl OtherCodec {
         OtherCodec(all.entry(key).or_insert_with(|| {
             let label = table.name.clone().unwrap_or_else(|| format!("codec of {}", table.rate));
             let (octets, micros) = (table.octets().max(1), (table.frame.nanos() / 1000).max(1));
-            Box::leak(Box::new(Known { table, label, octets, micros }))
+            Box::leak(Box::new(CodecNumbers { table, label, octets, micros }))
         }))
     }
 

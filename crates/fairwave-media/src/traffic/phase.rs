@@ -1,4 +1,4 @@
-//! Where in its first interval a periodic source begins.
+//! The point in its first interval at which a periodic source begins.
 //!
 //! Sources that start at the same moment and repeat at the same interval send together for the whole run. Their packets, or the
 //! large I frames of their videos, then meet in the queue again and again: the queue loses packets that it would not lose if the
@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 use fairwave_units::random::Stream;
 use fairwave_units::units::{Instant, Span};
 
-/// Where in its first interval a periodic source begins.
+/// The point in its first interval at which a periodic source begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
-    /// At a random moment of the interval that follows the flow's start, uniform; each flow draws its own.
+    /// At a uniform random time in the interval that follows the flow's start, drawn for each flow.
     #[default]
     Random,
     /// At the flow's start: sources that start together stay in step.

@@ -9,11 +9,12 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Span};
 
-/// Requests at a fixed interval. With `transport = "ping"` each is answered, and the round trips are measured.
+/// Requests at a fixed interval. With `transport = "ping"` the receiver answers each request, and fairwave measures
+/// round trips.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct PingConfig {
-    /// Time from a request to the next, above 0. Default 200 ms, as Flent's tests have it; `ping` itself takes 1 s.
+    /// Time from a request to the next, above 0. Default 200 ms, as in Flent's tests; `ping` itself takes 1 s.
     pub interval: Span,
     /// Payload of a request, 1 B to 65 000 B. Default 56 B, `ping`'s own.
     pub payload: Bytes,

@@ -5,9 +5,9 @@
 //! transport's header counts (`transport = { kind = "udp", header = "0 B" }` has none).
 //!
 //! **Assumptions.** Gaps between packets, and sizes, are independent of each other and of everything else. A renewal process begins in
-//! equilibrium: the time to its first packet is what is left of a gap in which a random moment falls (Cox, *Renewal Theory*, 1962,
-//! §2.2), so that its rate is the mean from the start. A payload above the transport's largest is cut into several packets,
-//! which leave together; `max-payload` of UDP raises that limit.
+//! equilibrium: the time to its first packet is the residual time of a gap at a random time (Cox, *Renewal Theory*,
+//! 1962, §2.2), so that it has its mean rate from the start. A payload above the transport's largest is cut into
+//! several packets, which leave together; `max-payload` of UDP raises that limit.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,8 +22,8 @@ use fairwave_units::units::{Bytes, Instant, Rate, Span};
 /// More packets per second than this no link carries.
 const MOST_PER_SECOND: f64 = 1e9;
 
-/// Packets that arrive as a Poisson process. With exponential sizes on one link this is M/M/1, with sizes of one length M/D/1, with any
-/// other M/G/1.
+/// Packets that arrive as a Poisson process. On one link this is M/M/1 with exponential sizes, M/D/1 with equal sizes,
+/// M/G/1 with any other sizes.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 #[schemars(extend("anyOf" = [{ "required": ["rate"] }, { "required": ["per-second"] }]))]
@@ -104,8 +104,7 @@ impl TrafficLaw for PoissonConfig {
     }
 }
 
-/// Packets that arrive as a renewal process: gaps between them are drawn from any distribution, and so are their sizes (G/G/1 on one
-/// link).
+/// Packets that arrive as a renewal process. Gaps and sizes are drawn from any distribution (G/G/1 on one link).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct RenewalConfig {

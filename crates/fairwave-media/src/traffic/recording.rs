@@ -1,4 +1,4 @@
-//! Voice whose talk and silence come from a recording: what is heard of it afterwards is a real sentence.
+//! Voice with talk and silence from a recording, so that the received call is a real sentence.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Span};
 
-/// A speaker who talks where a recording does, as voice activity detection found it.
+/// A speaker who talks when a recording has speech, as voice activity detection found it.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct RecordingConfig {
@@ -20,13 +20,13 @@ pub struct RecordingConfig {
     /// Payload of a packet, as in `voice`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payload: Option<Bytes>,
-    /// Speech in a packet, as in `voice`.
+    /// Length of speech in a packet, as in `voice`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packet_time: Option<Span>,
-    /// Packets of the recording that hold speech, as ranges `[first, end)` counted in packet times from its beginning, in
-    /// ascending order and apart from each other: `[[0, 62], [80, 121]]`.
+    /// Packets of the recording that hold speech, as ranges `[first, end)` counted in packet times from its beginning,
+    /// in ascending order and without overlap: `[[0, 62], [80, 121]]`.
     pub talk: Vec<[u32; 2]>,
-    /// The recording's length in packet times, after which it begins again; without it, it is played once.
+    /// The recording's length in packet times, after which it begins again. Left out: it is played once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeat_after: Option<u32>,
     /// Where in its first interval the source begins: `random`, uniform over one packet time; or `zero`, at the flow's start, so that flows

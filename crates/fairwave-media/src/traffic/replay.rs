@@ -1,10 +1,10 @@
-//! Packets at the times and in the sizes in which somebody captured them.
+//! Packets with the times and sizes of a capture.
 //!
-//! Core reads no files: whoever reads the scenario reads the capture, and writes the packets of one of its flows into `packets`
-//! (`fairwave.replay` in Python).
+//! Core reads no files: the reader of the scenario reads the capture, and writes the packets of one of its flows into
+//! `packets` (`fairwave.replay` in Python).
 //!
-//! **Assumptions.** The application goes by its clock and hears of nothing: packets leave as they did then, whatever becomes of them. A
-//! payload above the transport's largest is cut into several packets.
+//! **Assumptions.** The application follows its clock without feedback: packets leave as in the capture, and their fate
+//! changes nothing. A payload above the transport's largest is cut into several packets.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -18,22 +18,23 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Instant, Span};
 
-/// Packets as they were captured: each at its time, with its size.
+/// Repeats captured packets: each at its time, with its size.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 #[schemars(extend("anyOf" = [{ "required": ["packets"] }, { "required": ["file"] }]))]
 pub struct ReplayConfig {
-    /// The packets, in order and apart by blanks: `GAP:PAYLOAD`, microseconds since the one before (the flow's beginning for the first; up
-    /// to three decimals) and bytes; `*COUNT` behind it for several that are alike.
+    /// The packets, in order, separated by blanks: `GAP:PAYLOAD`. The gap is in microseconds since the packet before
+    /// (for the first: since the flow's beginning), with up to three decimals; the payload is in bytes. Append `*COUNT`
+    /// for several equal packets.
     #[serde(default, skip_serializing_if = "Packets::is_empty")]
     pub packets: Packets,
-    /// Instead of `packets`: a capture (pcap or pcapng), sought from the scenario's folder.
+    /// Instead of `packets`: a capture (pcap or pcapng); its path is relative to the scenario's folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// Which of the capture's flows: its number or its name, as `fairwave replay FILE` lists them. Default: the one with the most bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub select: Option<String>,
-    /// How much faster than then, above 0. Default 1.
+    /// Speed relative to the capture, above 0. Default 1.
     #[serde(default = "as_then", skip_serializing_if = "is_as_then")]
     pub speed: f64,
 }
@@ -46,7 +47,7 @@ fn is_as_then(speed: &f64) -> bool {
     *speed == 1.0
 }
 
-/// Packets as text, which nobody copies.
+/// Packets as text that is shared, not copied.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Packets(Arc<str>);
 
@@ -115,7 +116,7 @@ impl Checked for ReplayConfig {
         check_between("speed", self.speed, 0.0, f64::INFINITY, "speed = 1")?;
         match &self.file {
             Some(file) if !self.packets.is_empty() || file.is_empty() => {
-                let allowed = "the name of a capture, without `packets` beside it";
+                let allowed = "the name of a capture, without `packets`";
                 Err(ConfigError::new("file", format!("`{file}`"), allowed, "file = \"last-night.pcapng\""))
             }
             Some(_) => Ok(()),

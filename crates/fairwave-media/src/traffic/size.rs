@@ -50,7 +50,7 @@ pub enum Sizes {
         /// The largest, above `least`.
         most: Bytes,
     },
-    /// Lognormal; what lies outside the limits is drawn again.
+    /// Lognormal; values outside the limits are drawn again.
     Lognormal {
         /// Median of the whole distribution, e^μ, 1 B and above.
         median: Bytes,

@@ -1,4 +1,4 @@
-//! A transfer: so many bytes, all of which are wanted. The flow is over when the receiver has the last one.
+//! A transfer: a number of bytes, all of which must arrive. The flow is over when the receiver has the last one.
 //!
 //! It is one unit, which the application hands over as a whole when the flow begins; the transport cuts it. How long it takes is
 //! [`crate::quality::completion`]'s to say.
@@ -13,9 +13,9 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::Instant;
 
-/// A file of a given size. The flow ends when the last byte has been delivered, and how long that takes from its beginning, a
-/// handshake included, is measured. Needs a transport that sends again what is lost. With `arrivals` such transfers come
-/// and go.
+/// A file of a given size. The flow ends when the last byte has been delivered. Fairwave measures the completion time
+/// from the flow's beginning, handshake included. Needs a transport that retransmits lost data. With `arrivals`
+/// transfers begin at random times.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct TransferConfig {

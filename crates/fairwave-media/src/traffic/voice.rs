@@ -7,10 +7,10 @@
 //!
 //! **Assumptions.** Papers 000 and 001 give 64 kb/s, 20 ms, Pareto with shape 1.5 and means of 1.00 s and 1.35 s. That
 //! silences are Pareto too, and whether 64 kb/s is meant while talking or over talk and silence ('Pareto with a mean rate
-//! of 64 Kbps'), they leave open: the first is assumed, the second is [`Reading`]. Calls that pause are the papers' model. Telephones
-//! suppress silence only where the codec defines how ([`Codec::has_discontinuous_transmission`]), so a speaker whose codec does not
-//! is on all the time unless the scenario sets one of the keys of a speaker who pauses. Frames that describe the noise in a silence
-//! are left out.
+//! of 64 Kbps'), they leave open: the first is assumed, the second is [`Reading`]. Calls that pause are the papers'
+//! model. Telephones suppress silence only if the codec defines how ([`Codec::has_discontinuous_transmission`]). With
+//! any other codec the speaker is on all the time, unless the scenario sets one of the keys of a speaker who pauses.
+//! Frames that describe the noise in a silence are left out.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,26 +27,28 @@ use fairwave_units::units::{Bytes, Instant, Span};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reading {
-    /// The codec's rate while talking, as codecs work.
+    /// The codec's rate while talking.
     #[default]
     PeakRate,
     /// The codec's rate as the mean over talk and silence: packets come faster while talking, by (talk + silence) / talk.
     MeanRate,
 }
 
-/// A speaker. While talking, a packet of the codec's frames leaves at each packet time. A speaker with a codec that has no
-/// discontinuous transmission (G.711, G.722, G.726, G.728, iLBC) talks all the time; any other pauses, and the lengths of talk and
-/// silence are drawn (papers 000 and 001 by default).
+/// One speaker of a call. While the speaker talks, a packet of the codec's frames leaves at each packet time. With a
+/// codec without discontinuous transmission (G.711, G.722, G.726, G.728, iLBC) the speaker talks all the time. With any
+/// other codec the speaker pauses, and the lengths of talk and silence are drawn at random (papers 000 and 001 by
+/// default).
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct VoiceConfig {
     /// The codec. Default G.711.
     pub codec: Codec,
-    /// Payload of a packet; a whole number of the codec's frames. Default: what fits the packet time. If packet time is
-    /// given too, the two need not be the codec's.
+    /// Payload of a packet; a whole number of the codec's frames. Default: the payload that fits the packet time. If
+    /// you give the packet time too, the two need not match the codec.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payload: Option<Bytes>,
-    /// Speech in a packet; a whole number of the codec's frames. Default: what fits the payload, else 20 ms (30 ms for G.723.1 and iLBC-30).
+    /// Length of speech in a packet; a whole number of the codec's frames. Default: the time that fits the payload,
+    /// else 20 ms (30 ms for G.723.1 and iLBC-30).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packet_time: Option<Span>,
     /// How long talkspurts last. Default Pareto, shape 1.5, mean 1.00 s.

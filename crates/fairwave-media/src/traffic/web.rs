@@ -1,17 +1,17 @@
-//! Web browsing: somebody asks for a page, has it, reads it, asks for the next.
+//! Web browsing: a user requests a page, receives it, reads it, and requests the next.
 //!
 //! Source: 3GPP2 C.R1002-0 v1.0 (2004), the HTTP model that IEEE 802.16m's evaluation methodology took over: main object
 //! truncated lognormal (σ 1.37, μ 8.37, from 100 B to 2 MB), embedded objects truncated lognormal (σ 2.36, μ 6.17, from 50 B
 //! to 2 MB), their number truncated Pareto (α 1.1, from 2 to 55, less 2), reading exponential (mean 30 s), parsing exponential
 //! (mean 130 ms). The Recommendation states means of 10 710 B, 7758 B and 5.64; its distributions have
-//! 11 054 B, 8190 B and 5.64. It is a web of twenty years ago, a page being 57 kB in the mean; `docs/scenario-language.md` has numbers
-//! of today's.
+//! 11 054 B, 8190 B and 5.64. It describes the web of 2004, with a mean page of 57 kB; `docs/scenario-language.md` has
+//! current numbers.
 //!
-//! **Assumptions.** The data goes from sender to receiver, who is the one that browses. All pages come over the flow's own
-//! connection, which stays open (RFC 9113 has one connection for each server): the objects embedded in a page are asked for
-//! together, when the page has been parsed, and come one behind the other. What the transport does after idling while
-//! somebody reads is its own law. A request is no packet: whoever drives the source lets it take the way back's
-//! propagation delay, without queueing. Nobody gives up.
+//! **Assumptions.** The data goes from sender to receiver, who is the one that browses. All pages use the flow's
+//! connection, which stays open (RFC 9113 has one connection for each server). When the page has been parsed, the
+//! client requests all embedded objects together, and they arrive one after the other. The transport's own law decides
+//! what it does after idling while the user reads. A request is not a packet: the driver of the source delays it by the
+//! propagation delay of the reverse path, without queueing. Users never give up.
 
 use std::collections::VecDeque;
 
@@ -25,34 +25,34 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Span};
 
-/// Somebody who browses: asks for a page, its embedded objects once it has been parsed, reads, and asks for the next. How long a
-/// page takes, from asking to having all of it, is measured. Sizes and times by default as 3GPP2 C.R1002 (2004) has them.
-/// Needs a transport that sends again what is lost.
+/// A user who browses: requests a page, parses it, requests its embedded objects, reads, and requests the next page.
+/// Fairwave measures the load time of a page, from the request until all of it has arrived. Default sizes and times are
+/// those of 3GPP2 C.R1002 (2004). Needs a transport that retransmits lost data.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct WebConfig {
-    /// Size of the page itself. Default lognormal, median 4316 B, σ 1.37, from 100 B to 2 MB.
+    /// Size of the page without its objects. Default lognormal, median 4316 B, σ 1.37, from 100 B to 2 MB.
     pub main: Size,
-    /// Size of each object embedded in it. Default lognormal, median 478 B, σ 2.36, from 50 B to 2 MB.
+    /// Size of each embedded object. Default lognormal, median 478 B, σ 2.36, from 50 B to 2 MB.
     pub object: Size,
-    /// How many objects are embedded. Default Pareto, shape 1.1, from 2 to 55, less 2.
+    /// Number of embedded objects. Default Pareto, shape 1.1, from 2 to 55, less 2.
     pub objects: Number,
-    /// How long a page is read, from when all of it is there. Default exponential, mean 30 s.
+    /// Time for reading a page, after all of it has arrived. Default exponential, mean 30 s.
     pub reading: Period,
-    /// How long a page is parsed before its objects are asked for. Default exponential, mean 130 ms.
+    /// Time for parsing a page before its objects are requested. Default exponential, mean 130 ms.
     pub parsing: Period,
-    /// What somebody does when the flow begins.
+    /// The user's activity when the flow begins.
     pub first: FirstPage,
 }
 
-/// What somebody who browses does first.
+/// The first activity of a user who browses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FirstPage {
-    /// Reads on, as an observer finds them who looks at a random moment of reading.
+    /// Continues to read, as at a random time of reading.
     #[default]
     Reads,
-    /// Asks for a page at once.
+    /// Requests a page at once.
     Asks,
 }
 
@@ -208,7 +208,7 @@ impl TrafficLaw for WebConfig {
     }
 }
 
-/// Somebody who browses.
+/// A user who browses.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Web {
     config: WebConfig,

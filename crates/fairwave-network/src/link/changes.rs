@@ -37,7 +37,7 @@ use fairwave_units::units::{Instant, Span};
 pub struct Outage {
     /// When the link fails, counted from the beginning of the run.
     pub from: Span,
-    /// When it comes back; not at all if left out.
+    /// When the link comes back; never if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<Span>,
 }
@@ -48,14 +48,14 @@ impl Outage {
     }
 }
 
-/// A share of the packets arrives late, and others before it.
+/// Delays a share of the packets, so that others overtake them.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Reorder {
-    /// How many of the packets, from 0 to 1.
+    /// Share of the packets, from 0 to 1.
     #[serde(with = "Ratio")]
     pub share: f64,
-    /// How much later they arrive, above 0.
+    /// Extra delay of these packets, above 0.
     pub by: Span,
 }
 
@@ -74,11 +74,11 @@ impl Reorder {
     }
 }
 
-/// A share of the packets arrives twice.
+/// Duplicates a share of the packets.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Duplicate {
-    /// How many of the packets, from 0 to 1.
+    /// Share of the packets, from 0 to 1.
     #[serde(with = "Ratio")]
     pub share: f64,
 }

@@ -9,7 +9,7 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Rate};
 
-/// The same rate all the time; `rate = "10 Mb/s"` is short for it.
+/// One rate for the whole run; `rate = "10 Mb/s"` is short for it.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ConstantConfig {

@@ -12,7 +12,7 @@ use fairwave_units::units::{Bytes, Instant, Rate, Span};
 /// What a byte is in the unit of [`Segment::sent`]: bits per second times nanoseconds.
 pub(super) const BYTE: u128 = 8_000_000_000;
 
-/// So many segments are gone through one by one before the rest is bisected.
+/// Number of segments that are searched one by one before the rest is bisected.
 const NEAR: usize = 16;
 
 /// A time during which the rate is the same.

@@ -3,11 +3,11 @@
 //! Source: none but the definition. A continuous-time Markov chain: the time in a state is exponential with the state's mean, the
 //! next state is drawn by the weights of the one that ends. The first state is drawn by the shares of time that the states have in
 //! the long run (the stationary distribution, by the elimination of Grassmann, Taksar and Heyman 1985), so that nothing has to
-//! settle. A transmission that begins at s ends at the first t for which the integral of the rate from s to t is its size: states
-//! are drawn ahead of need, from a stream of the link's own, so that they do not depend on what is sent.
+//! settle. A transmission that begins at s ends at the first t for which the integral of the rate from s to t is its
+//! size. States are drawn ahead of need from the link's random stream, so that they do not depend on the traffic.
 //!
-//! **Presets.** Rates come from standards; how much of them is left, and how fast they change, is ours and fitted to no
-//! measurement:
+//! **Presets.** Rates come from standards. The usable part of a rate and the speed of changes are assumptions of
+//! fairwave, not fitted to a measurement:
 //!
 //! - `lte`: one user alone in a cell of 10 MHz. The 15 spectral efficiencies of the channel quality indicator (3GPP TS 36.213,
 //!   7.2.3-1) over 50 resource blocks of 12 subcarriers with 14 symbols per millisecond, one layer; ours: a quarter of the symbols goes to
@@ -15,9 +15,9 @@
 //! - `wifi`: one station of IEEE 802.11n, 20 MHz, one stream, long guard interval: MCS 0 to 7 (IEEE 802.11-2012, 20.6); ours: 65 % of
 //!   the rate is left for packets; from each to a neighbouring one, 200 ms in each in the mean. 4.2 to 42 Mb/s.
 //!
-//! **Delay and loss.** A state may say what it adds to the link's delay, and how many packets it loses, beside its rate: a radio that is
-//! slow is late and lossy, too. Both hold for packets that leave the transmitter while the state lasts; the link's own delay and loss come
-//! besides, and packets stay in order.
+//! **Delay and loss.** In addition to its rate, a state can have an extra delay and a loss rate: a slow radio is also
+//! late and lossy. Both hold for packets that leave the transmitter while the state lasts; the link's own delay and
+//! loss come besides, and packets stay in order.
 //!
 //! **Assumptions.** What is being transmitted when the state changes goes on at the new rate; at rate 0 it waits. Buffers are sized by
 //! the mean rate in the long run.
@@ -35,15 +35,16 @@ use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
-/// At random: a chain of states, each with a rate and a mean time, and, if it has any, a delay and a loss of its own.
+/// Changes at random: a Markov chain of states. Each state has a rate and a mean time; it can add a delay and a loss.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 #[schemars(extend("anyOf" = [{ "required": ["preset"] }, { "required": ["states"] }]))]
 pub struct MarkovRateConfig {
-    /// States by name: `lte` (0.96 to 35 Mb/s) or `wifi` (4.2 to 42 Mb/s). Rates are those of the standards, times are ours.
+    /// A chain by name: `lte` (0.96 to 35 Mb/s) or `wifi` (4.2 to 42 Mb/s). The rates come from the standards, the
+    /// times are assumptions of fairwave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preset: Option<RatePreset>,
-    /// Instead of a preset: the states, 2 to 64, of which each can be reached from each.
+    /// Instead of a preset: the states, 2 to 64. Each state must be reachable from every other.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub states: Vec<RateState>,
 }
@@ -52,17 +53,17 @@ pub struct MarkovRateConfig {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct RateState {
-    /// The rate, of which one at least is above 0.
+    /// The rate. At least one state has a rate above 0.
     pub rate: Rate,
-    /// How long it holds in the mean, 1 ms or more; times are exponential.
+    /// Mean time in this state, 1 ms or more; times are exponential.
     pub mean: Span,
-    /// What packets that leave in this state take longer than the link's delay, at most 1 min. Default 0 ms.
+    /// Extra delay of packets that leave in this state, at most 1 min. Default 0 ms.
     #[serde(default, skip_serializing_if = "is_no_time")]
     pub delay: Span,
-    /// How many of the packets that leave in this state are lost, 0 to 1, besides those that the link's `loss` takes. Default 0.
+    /// Share of the packets that leave in this state and are lost, 0 to 1, in addition to the link's `loss`. Default 0.
     #[serde(with = "Ratio", default, skip_serializing_if = "is_nothing")]
     pub loss: f64,
-    /// Weights of what comes next, one for each state in their order, 0 for this one. Default: all others alike.
+    /// Weights of the next state, one per state in order, 0 for this state. Default: all others are equally likely.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub to: Vec<f64>,
 }
@@ -304,7 +305,7 @@ fn pick(weights: &[f64], stream: &mut Stream) -> usize {
 /// The chain at work.
 pub struct Markov(RefCell<DrawnRates>);
 
-/// The chain's steps, drawn one by one: the same from the same stream, whoever draws them.
+/// The chain's steps, drawn one by one: the same stream gives the same steps.
 #[derive(Clone)]
 struct Steps {
     chain: Chain,

@@ -1,13 +1,13 @@
-//! Links: how fast they transmit, and what describes one direction of one.
+//! Links: their rates, and the description of one link direction.
 //!
-//! A link transmits one packet after the other. Its **rate law** says when the transmission of a packet ends that begins at a
-//! given time. That is all that it takes to cross a first-in-first-out link arithmetically: departure = `end_of`(start, size),
-//! whether the rate is constant, follows a schedule or comes from a trace.
+//! A link transmits one packet after the other. Its **rate law** gives the end of a transmission from its start and the
+//! packet's size. This is enough to cross a first-in-first-out link arithmetically: departure = `end_of`(start, size),
+//! for a constant rate, a schedule or a trace.
 //!
-//! A law is one file here and one line in [`rates!`]; a program's own is handed in by [`register`].
+//! A law is one file here and one line in `rates!`; a program adds its own by [`register`].
 //!
-//! **Assumptions.** Rates count bytes on the wire. Whoever sizes something by a link (a buffer, a discipline's parameters)
-//! takes the law's nominal rate.
+//! **Assumptions.** Rates count bytes on the wire. Code that derives a size from a link (a buffer, a discipline's
+//! parameters) takes the law's nominal rate.
 
 mod changes;
 mod constant;
@@ -56,9 +56,9 @@ pub trait Transmitter: Send {
     /// a part of.
     fn capacity(&self, from: Instant, to: Instant) -> Bytes;
 
-    /// The first time at or after `at` at which the rate becomes another, or begins to be what it is (at the beginning of the run), and
-    /// what it is then; none if it does not change any more, or if the law does not work by a rate. Queue disciplines that
-    /// reckon with the rate are told.
+    /// The first change of the rate at or after `at`, with its time and the new rate. The beginning of the run counts
+    /// as a change. None if the rate does not change any more, or if the law has no rate. Queue disciplines that
+    /// compute with the rate learn of it.
     fn change_from(&self, _at: Instant) -> Option<(Instant, Rate)> {
         None
     }
@@ -87,7 +87,7 @@ pub trait RateLaw: Law {
     /// What [`Checked::check`] refuses.
     fn transmitter(&self, stream: Stream) -> Result<Self::Transmitter, ConfigError>;
 
-    /// The rate by which buffers, queue disciplines and the cost of a run are reckoned: the mean, where it varies. Above
+    /// The nominal rate, for buffers, queue disciplines and the cost of a run: the mean of a rate that varies. Above
     /// zero.
     fn nominal(&self) -> Rate;
 
@@ -256,7 +256,7 @@ impl LinkRate {
         ActiveRateLaw::new(config, stream).map(LinkRate)
     }
 
-    /// See [`Transmitter::end_of`]. Never before `start`, whatever the law says.
+    /// See [`Transmitter::end_of`]. Never before `start`, for any answer of the law.
     #[inline]
     pub fn end_of(&mut self, start: Instant, size: Bytes) -> Instant {
         self.0.end_of(start, size).max(start)

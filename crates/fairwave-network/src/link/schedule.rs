@@ -3,9 +3,9 @@
 //! What is being transmitted when the rate changes goes on at the new rate: of a packet that has sent b₁ bits at rate r₁ by then
 //! the rest takes b₂/r₂. While the rate is 0 a transmission waits.
 //!
-//! **Assumptions.** The end of a transmission is rounded to the nearest nanosecond, once. Whoever sizes something by the
-//! link takes the mean over a period of a schedule that repeats, and the first rate above 0 of one that holds its last: a
-//! buffer does not change with the weather.
+//! **Assumptions.** The end of a transmission is rounded to the nearest nanosecond, once. The nominal rate, for example
+//! for a buffer's size, is the mean over a period if the schedule repeats, else its first rate above 0: a buffer does
+//! not change during the run.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,14 +18,16 @@ use fairwave_units::registry::{Checked, Law};
 use fairwave_units::timed::{Step, check_steps};
 use fairwave_units::units::{Rate, Span};
 
-/// One rate after the other, at known times. A packet in transmission when the rate changes goes on at the new one; at rate 0 it
-/// waits. A list of steps, `rate = [{ at = "0 s", is = "2 Mb/s" }, { at = "20 s", is = "500 kb/s" }]`, is short for it.
+/// Several rates, one after the other at known times. A packet in transmission at a change continues at the new rate;
+/// at rate 0 it waits. A list of steps, `rate = [{ at = "0 s", is = "2 Mb/s" }, { at = "20 s", is = "500 kb/s" }]`, is
+/// short for it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ScheduleConfig {
-    /// The rates in ascending order of time, the first from 0 s on; one of them at least above 0.
+    /// The rates in ascending order of time, the first from 0 s on; at least one is above 0.
     pub steps: Vec<Step<Rate>>,
-    /// After this time the schedule begins again, later than its last step. Default: it does not, and the last rate holds.
+    /// The schedule repeats with this period, which is longer than the time of its last step. Default: no repetition;
+    /// the last rate holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat_after: Option<Span>,
 }

@@ -1,6 +1,6 @@
-//! A link's rate as somebody recorded it.
+//! A recorded rate of a link.
 //!
-//! Two forms, and whoever reads a file (see `docs/links.md`) turns it into one of them:
+//! There are two forms, and the reader of a file (see `docs/links.md`) converts it to one of them:
 //!
 //! - a **series** of rates, each with how long it holds;
 //! - **opportunities** to send, as mahimahi records them: in a millisecond so many packets of 1504 bytes may leave.
@@ -15,8 +15,8 @@
 //!
 //! **Assumptions.** The trace begins with the run. As in a schedule, what is being transmitted when the rate changes goes on at the
 //! new one, and the end of a transmission is rounded to the nearest nanosecond, once. Buffers are sized by the mean rate.
-//! Disciplines that reckon with the rate are told of each step of a trace whose steps last 100 ms or longer; of others, what each
-//! 100 ms give in the mean: within a millisecond a rate says nothing.
+//! Disciplines that compute with the rate learn each step of a trace if steps last 100 ms or longer. For other traces
+//! they learn the mean of each 100 ms, because a rate within a millisecond has no meaning.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,28 +28,28 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
-/// As recorded: by a file (mahimahi, Pensieve, OpenNetLab, rattan, CSV) or by what one says.
+/// Follows a recorded trace: from a file (mahimahi, Pensieve, OpenNetLab, rattan, CSV) or written in the scenario.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 #[schemars(extend("anyOf" = [{ "required": ["file"] }, { "required": ["series"] }, { "required": ["opportunities"] }]))]
 pub struct TraceConfig {
-    /// A file that holds the trace, sought from the scenario's folder; docs/links.md tells which formats are read.
+    /// A file with the trace; its path is relative to the scenario's folder. docs/links.md lists the formats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// The file's format, where more than one fits; otherwise it is told by what the file holds.
+    /// The file's format, needed when the content fits several formats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<TraceFormat>,
-    /// Which of the two directions in an OpenNetLab file, where it has both.
+    /// The direction to read from an OpenNetLab file that has both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<TracePart>,
-    /// Instead of a file: how long in milliseconds, and the rate in kb/s, again and again: `"100 2000, 100 850.5"`.
+    /// Instead of a file: pairs of a duration in milliseconds and a rate in kb/s: `"100 2000, 100 850.5"`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub series: String,
-    /// Instead of a file: one character for each millisecond, how many packets of 1504 B may be sent in it: `0` to `9`, then `a` (10)
-    /// to `z` (35) and `A` (36) to `Z` (61). Blanks are ignored.
+    /// Instead of a file: one character per millisecond, the number of packets of 1504 B that may be sent in it: `0` to
+    /// `9`, then `a` (10) to `z` (35) and `A` (36) to `Z` (61). Blanks are ignored.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub opportunities: String,
-    /// What comes when the trace ends before the run does; must be said then.
+    /// What follows when the trace ends before the run; needed in that case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<After>,
 }
@@ -80,13 +80,13 @@ pub enum TracePart {
     Downlink,
 }
 
-/// What comes when a trace is over and the run is not.
+/// What follows when a trace ends before the run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum After {
-    /// It begins again.
+    /// The trace begins again.
     Repeat,
-    /// Its last rate holds.
+    /// The last rate holds.
     Hold,
 }
 
@@ -112,7 +112,7 @@ fn scaled(text: &str, places: u32) -> Option<u64> {
     parsed(whole)?.checked_mul(10u64.pow(places))?.checked_add(rest)
 }
 
-/// What a trace comes to.
+/// Summary of a trace.
 #[derive(Clone, Copy, Default)]
 struct Totals {
     /// Nanoseconds.
@@ -148,18 +148,18 @@ impl TraceConfig {
             (None, false, true) => Ok(Some(TraceText::Series(&self.series))),
             (None, true, false) => Ok(Some(TraceText::Opportunities(&self.opportunities))),
             (None, true, true) => {
-                let allowed = "said by one of `file`, `series` and `opportunities`";
+                let allowed = "given by one of `file`, `series` and `opportunities`";
                 Err(ConfigError::new("file", "missing", allowed, "file = \"lte.csv\""))
             }
             (file, ..) => {
                 let value = file.as_ref().map_or("beside another key".to_owned(), |file| format!("`{file}`"));
-                let allowed = "a file's name alone, without `series` and `opportunities`, of which one is enough";
+                let allowed = "exactly one of `file`, `series` and `opportunities`";
                 Err(ConfigError::new("file", value, allowed, "file = \"lte.csv\""))
             }
         }
     }
 
-    /// What the trace comes to; none for one whose file has not been read.
+    /// Summary of the trace; none if its file has not been read.
     fn totals(&self) -> Result<Option<Totals>, ConfigError> {
         let Some(given) = self.given()? else { return Ok(None) };
         let mut totals = Totals::default();
@@ -178,7 +178,7 @@ impl TraceConfig {
     /// The same of a trace that can be run.
     fn read(&self) -> Result<Totals, ConfigError> {
         self.totals()?.ok_or_else(|| {
-            // A law has no files: whoever reads the scenario reads them, and writes what they hold into the scenario.
+            // A law reads no files: the reader of the scenario reads them and writes their contents into the scenario.
             let file = self.file.as_deref().unwrap_or_default();
             let allowed = "read beforehand: `fairwave` does so, and `fairwave.load` in Python";
             ConfigError::new("file", format!("`{file}`"), allowed, SERIES)

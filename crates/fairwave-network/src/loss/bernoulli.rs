@@ -11,7 +11,7 @@ use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::Instant;
 
-/// Each packet independently (papers 000, 001, 003).
+/// Loses each packet with the same probability, independently of all others (papers 000, 001, 003).
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct BernoulliConfig {

@@ -12,13 +12,13 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Instant, Span};
 
-/// Everything is lost once, in the interval `[from, to)` of the run (paper 003, Figure 20).
+/// Loses everything once, in the interval `[from, to)` of the run (paper 003, Figure 20).
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct BlackoutConfig {
-    /// Its beginning, counted from the beginning of the run.
+    /// Start of the interval, counted from the beginning of the run.
     pub from: Span,
-    /// Its end, likewise.
+    /// End of the interval, counted from the beginning of the run.
     pub to: Span,
 }
 

@@ -15,7 +15,7 @@ pub(super) enum Sojourn {
     Regular,
 }
 
-/// The chain, moved on only when somebody looks: its cost does not depend on how long nobody did.
+/// The chain, advanced only when it is read: the cost does not depend on the time between reads.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Chain {
     good: Span,
@@ -59,7 +59,7 @@ impl Chain {
     pub(super) fn is_bad(&mut self, now: Instant) -> bool {
         while now >= self.until && self.until < Instant::NEVER {
             if now == Instant::NEVER {
-                // A transmission that never ends: nobody will see what becomes of it, and the chain would run for centuries.
+                // A transmission that never ends: its outcome is never used, and the chain would run for centuries.
                 break;
             }
             self.is_bad = !self.is_bad;

@@ -1,12 +1,14 @@
-//! Losses in runs: so many packets are lost, so many in a row, whatever the time between them.
+//! Losses in runs: a share of packets is lost, in runs of a mean length, independently of the time between packets.
 //!
-//! Source: Gilbert 1960, *Capacity of a burst-noise channel*, as packet loss is modelled by it (RFC 3611 §4.7.2 names it for VoIP): a chain of
-//! two states that takes a step with each packet. p is how likely a packet is lost behind one that arrived, q how likely one arrives
-//! behind one that was lost. In the long run p/(p + q) are lost, in runs whose lengths are geometric with mean 1/q.
+//! Source: Gilbert 1960, *Capacity of a burst-noise channel*, applied to packet loss (RFC 3611 §4.7.2 names it for
+//! VoIP): a chain of two states that takes a step with each packet. p is the probability that a packet is lost after
+//! one that arrived; q is the probability that a packet arrives after one that was lost. In the long run the share p/(p
+//! + q) is lost, in runs of geometric length with mean 1/q.
 //!
-//! **Assumptions.** The bad state loses every packet and the good one none, so that rate and mean run say all. The first packet is lost with
-//! the probability of the long run. Chance alone has runs of 1/(1 − rate) in the mean; shorter ones are possible down to 1, no two losses
-//! in a row. With a mean run of m, the rate is at most m/(m + 1): behind each run comes a packet that arrives.
+//! **Assumptions.** The bad state loses every packet and the good state none, so rate and mean run determine the model.
+//! The first packet is lost with the long-run probability. Independent losses have mean runs of 1/(1 − rate). Shorter
+//! runs are possible, down to 1: no two losses in a row. With a mean run of m, the rate is at most m/(m + 1), because a
+//! packet arrives after each run.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,15 +21,15 @@ use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::Instant;
 
-/// So many packets are lost, in runs of so many on average, counted in packets and not in time (Gilbert 1960). `fairwave pattern`
-/// fits both numbers to a recorded pattern.
+/// Loses a given share of packets in runs of a given mean length (Gilbert 1960). The model counts packets, not time.
+/// `fairwave pattern` fits both numbers to a recorded pattern.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct GilbertConfig {
-    /// Share of packets that are lost in the long run, 0 to 1; at most run / (run + 1), or 1 for a link that loses all.
+    /// Share of packets lost in the long run, 0 to 1; at most run / (run + 1), or exactly 1: the link loses all.
     #[serde(with = "Ratio")]
     pub rate: f64,
-    /// Mean number of packets lost in a row, 1 and above. 1 / (1 − rate) is what chance alone has.
+    /// Mean number of packets lost in a row, 1 and above. Independent losses have 1 / (1 − rate).
     pub run: f64,
 }
 

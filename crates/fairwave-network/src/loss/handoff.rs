@@ -13,19 +13,20 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Instant, Span};
 
-/// Handoffs (paper 003 §II): connected for a while, then everything is lost for a while. It begins connected.
+/// Handoffs (paper 003 §II): the link alternates between times connected and interruptions that lose everything. It
+/// begins connected.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct HandoffConfig {
     /// Mean time connected.
     pub up: Span,
-    /// Mean time during which everything is lost.
+    /// Mean length of an interruption.
     pub down: Span,
-    /// Times are always their means instead of exponential. Default false.
+    /// All times equal their means; otherwise they are exponential. Default false.
     #[serde(default)]
     pub constant: bool,
-    /// Times connected are always their mean, interruptions exponential (paper 003, Figures 13 and 14: a handoff every 5 s, of
-    /// exponential length). Default false.
+    /// Times connected equal their mean; interruptions are exponential (paper 003, Figures 13 and 14: a handoff every 5
+    /// s, of exponential length). Default false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub regular: bool,
 }
@@ -35,7 +36,7 @@ impl Checked for HandoffConfig {
         check_span("up", self.up, "up = \"5 s\"")?;
         check_span("down", self.down, "down = \"500 ms\"")?;
         if self.constant && self.regular {
-            let allowed = "false where `constant` is true, which fixes both times";
+            let allowed = "false if `constant` is true, which fixes both times";
             return Err(ConfigError::new("regular", true, allowed, "regular = true, constant = false"));
         }
         Ok(())

@@ -14,8 +14,8 @@ use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Instant, Span};
 
-/// A two-state Markov chain in continuous time, each state with its loss rate (Gilbert 1960, Elliott 1963; paper 003
-/// §II). It begins in its stationary distribution.
+/// Loses packets by a two-state Markov chain in continuous time; each state has a loss rate (Gilbert 1960, Elliott
+/// 1963; paper 003 §II). The first state is drawn from the stationary distribution.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct MarkovConfig {

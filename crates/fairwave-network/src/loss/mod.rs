@@ -1,9 +1,10 @@
 //! How links lose packets for reasons other than congestion.
 //!
-//! A loss model is asked once per packet, in the order in which packets leave the link, and answers whether this one is
-//! lost. Each direction of a link has its own model and its own random stream, so both directions lose independently.
+//! The link asks its loss model once per packet, in the order in which packets leave, and the model answers whether the
+//! packet is lost. Each direction of a link has its own model and its own random stream, so both directions lose
+//! independently.
 //!
-//! A model is one file here and one line in [`models!`]; a program's own is handed in by [`register`].
+//! A model is one file here and one line in `models!`; a program adds its own by [`register`].
 
 mod bernoulli;
 mod blackout;
@@ -55,7 +56,7 @@ pub trait LossLaw: Law {
     /// The model at work.
     type Model: LossModel + 'static;
 
-    /// True when it never loses anything, so that nobody need ask.
+    /// True when it never loses a packet, so that links skip the call.
     const NEVER: bool = false;
 
     /// The model; all its randomness comes from `stream`. The parameters have been checked.
@@ -142,7 +143,7 @@ macro_rules! at_work {
         }
 
         impl LossConfig {
-            /// True when the model never loses anything, so that nobody need ask.
+            /// True when the model never loses a packet, so that links skip the call.
             pub fn is_none(&self) -> bool {
                 match self {
                     $(LossConfig::$Variant(_) => <$Law as LossLaw>::NEVER,)+

@@ -1,4 +1,4 @@
-//! Losses as somebody recorded them.
+//! Recorded losses.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::Instant;
 
-/// As recorded, packet by packet.
+/// Repeats recorded losses, packet by packet.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 #[schemars(extend("anyOf" = [{ "required": ["pattern"] }, { "required": ["file"] }]))]
@@ -18,11 +18,11 @@ pub struct PatternConfig {
     /// One character for each packet that leaves the link: `1` lost, `0` not; blanks are ignored.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub pattern: String,
-    /// Instead of `pattern`: a file that holds it, sought from the scenario's folder. Text of 0 and 1, a CSV table, or an error
-    /// pattern of ITU-T G.191 (docs/scenario-language.md says more).
+    /// Instead of `pattern`: a file with the pattern; its path is relative to the scenario's folder. Text of 0 and 1, a
+    /// CSV table, or an error pattern of ITU-T G.191 (docs/scenario-language.md says more).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// Begins again at its end; otherwise nothing more is lost. Default true.
+    /// The pattern begins again at its end; if false, no packet is lost after its end. Default true.
     #[serde(default = "repeat")]
     pub repeat: bool,
 }
@@ -55,7 +55,7 @@ impl Checked for PatternConfig {
         match &self.file {
             Some(file) if self.pattern.is_empty() && !file.is_empty() => Ok(()),
             Some(file) => {
-                let allowed = "the name of a file, without a `pattern` beside it";
+                let allowed = "the name of a file, without a `pattern`";
                 Err(ConfigError::new("file", format!("`{file}`"), allowed, "file = \"losses.txt\""))
             }
             None => self.lost_packets().map(|_| ()),
@@ -73,7 +73,7 @@ impl LossLaw for PatternConfig {
 
     fn model(&self, _stream: Stream) -> Result<Pattern, ConfigError> {
         if let Some(file) = &self.file {
-            // A law has no files: whoever reads the scenario reads them, and writes what they hold into `pattern`.
+            // A law reads no files: the reader of the scenario reads them and writes their contents into `pattern`.
             let allowed = "read beforehand: `fairwave` does so, and `fairwave.load` in Python";
             return Err(ConfigError::new("file", format!("`{file}`"), allowed, "pattern = \"0000100000\""));
         }

@@ -16,19 +16,20 @@ use fairwave_units::ratio::{OptionalRatio, Ratio};
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::Instant;
 
-/// Correlated Bernoulli (paper 002 §4.1): packets come in rounds of geometric length; within a round a packet that
-/// follows a lost one is lost with one probability, every other packet with another.
+/// Correlated Bernoulli losses (paper 002 §4.1). Packets come in rounds of geometric length. Within a round, a packet
+/// after a lost one has one loss probability, and every other packet has another.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct RoundsConfig {
-    /// Paper 002's p: probability that a round's first packet, or one after a packet that was not lost, is lost. Default 0.01.
+    /// Paper 002's p: probability of losing a round's first packet, or a packet whose predecessor was not lost. Default
+    /// 0.01.
     #[serde(with = "Ratio", default = "first")]
     pub first: f64,
-    /// Paper 002's q: probability that a packet is lost whose predecessor in the round was. Default 0.15.
+    /// Paper 002's q: probability of losing a packet whose predecessor in the round was lost. Default 0.15.
     #[serde(with = "Ratio", default = "after_loss")]
     pub after_loss: f64,
-    /// Probability that a packet is lost which is not a round's first and whose predecessor was not lost. Default: `first`. The
-    /// paper's sentence, word by word, has q here, too.
+    /// Probability of losing a packet that is not a round's first and whose predecessor was not lost. Default: `first`.
+    /// Read word by word, the paper's sentence has q here too.
     #[serde(with = "OptionalRatio", default, skip_serializing_if = "Option::is_none")]
     pub other: Option<f64>,
     /// Mean packets in a round, at least 1. Default 10.

@@ -11,12 +11,12 @@ use fairwave_units::registry::{Checked, Law};
 use fairwave_units::timed::{Step, check_steps};
 use fairwave_units::units::{Instant, Span};
 
-/// One loss model after the other, at known times. A list of steps, `loss = [{ at = "0 s", is = "none" }, { at = "20 s", is = {
-/// model = "bernoulli", rate = 0.02 } }]`, is short for it.
+/// Several loss models, one after the other at known times. A list of steps, `loss = [{ at = "0 s", is = "none" }, { at
+/// = "20 s", is = { model = "bernoulli", rate = 0.02 } }]`, is short for it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct LossScheduleConfig {
-    /// The models in ascending order of time, the first from 0 s on. Each is asked while it holds alone.
+    /// The models in ascending order of time, the first from 0 s on. A model decides only while its step holds.
     pub steps: Vec<Step<LossConfig>>,
 }
 

@@ -23,12 +23,12 @@ use fairwave_units::ratio::OptionalRatio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
-/// Adaptive RED (Floyd, Gummadi & Shenker 2001). RED whose greatest drop probability follows the load, so that the
+/// Adaptive RED (Floyd, Gummadi & Shenker 2001). RED with a maximum drop probability that follows the load, so that the
 /// average queue stays midway between the thresholds.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct AredConfig {
-    /// Average queue, in (mean) packets, below which nothing is dropped early; automatic when left out.
+    /// Average queue, in (mean) packets, below which there are no early drops; automatic when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_threshold: Option<f64>,
     /// Average queue, in (mean) packets, at which the drop probability reaches max-p; three times `min-threshold` when left out.
@@ -49,7 +49,8 @@ pub struct AredConfig {
     /// Mean packet size on the wire.
     #[serde(default = "mean_packet")]
     pub mean_packet: Bytes,
-    /// Mark instead of dropping early, where the packet's transport understands marks and the average is below max-threshold; from there on drop (RFC 3168 §7).
+    /// Mark instead of dropping early, if the packet's transport understands marks and the average is below
+    /// max-threshold; at and above it drop (RFC 3168 §7).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ecn: bool,
 }
@@ -125,7 +126,7 @@ impl AredConfig {
 pub struct Ared {
     red: Red,
     ticker: Ticker,
-    /// What follows from the rate is worked out anew when that changes.
+    /// Values that depend on the rate are computed again when the rate changes.
     config: AredConfig,
 }
 

@@ -10,10 +10,10 @@
 //!
 //! **Assumptions.** C̃ starts at C (ns-2's variant differs, see [`AvqPreset`]). Bytes are counted (as ns-2.35 does by default). The virtual buffer B is the real one;
 //! when that is given in packets, they count as `mean-packet` bytes each. Where C̃ changes between two arrivals the queue
-//! is drained at its value after the earlier one, as in the authors' pseudo-code. Where the victim rule drops another packet
-//! than the arrival, the virtual queue exchanges the one for the other, as the real one does; ns-2.35, which can drop the front,
-//! forgets both ([`OnVictim`]): a class of large arrivals whose victims are small then fills the real queue while the virtual one
-//! stands still.
+//! is drained at its value after the earlier one, as in the authors' pseudo-code. If the victim is not the arrival, the
+//! virtual queue adds the arrival and removes the victim, like the real queue. ns-2.35, which can drop the front,
+//! forgets both ([`OnVictim`]): then large arrivals with small victims fill the real queue while the virtual queue does
+//! not grow.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Rate};
 
-/// Whose AVQ it is, where the authors and ns-2 differ.
+/// The version of AVQ, where the authors' and ns-2's differ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AvqPreset {
@@ -42,24 +42,24 @@ pub enum AvqPreset {
     Ns2,
 }
 
-/// What becomes of the virtual queue where another packet than the arrival goes.
+/// How the virtual queue changes when the victim is not the arrival.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnVictim {
-    /// It takes the arrival in and lets the victim go, as the real queue does.
+    /// It adds the arrival and removes the victim, like the real queue.
     #[default]
     Exchange,
-    /// It forgets the arrival, as if that had gone, and knows nothing of the victim: ns-2.35's `drop_front_`
-    /// (`queue/vq.cc`). The virtual capacity does not see the arrival either.
+    /// It removes the arrival, as if the arrival were the victim, and ignores the victim: ns-2.35's `drop_front_`
+    /// (`queue/vq.cc`). The virtual capacity ignores the arrival too.
     Forget,
 }
 
-/// Adaptive virtual queue (Kunniyur & Srikant 2001). A packet is dropped when a smaller, imagined queue would overflow,
-/// and the rate of that queue's link follows what arrives, so that the link is used to the share `gamma`.
+/// Adaptive virtual queue (Kunniyur & Srikant 2001). It drops a packet when a smaller, virtual queue would overflow.
+/// The rate of the virtual queue follows the arrivals, so that the link's utilisation approaches `gamma`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct AvqConfig {
-    /// Whose AVQ.
+    /// The version of AVQ.
     #[serde(default, skip_serializing_if = "is_authors")]
     pub preset: AvqPreset,
     /// How fast the virtual capacity adapts, per second; above 0.
@@ -68,16 +68,16 @@ pub struct AvqConfig {
     /// Desired utilization of the link, in (0, 1].
     #[serde(with = "Ratio", default = "gamma")]
     pub gamma: f64,
-    /// Size of the virtual buffer; that of the real one when left out.
+    /// Size of the virtual buffer; the size of the real buffer when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub virtual_buffer: Option<Bytes>,
-    /// What a packet of a capacity given in packets counts in the virtual buffer.
+    /// Packet size that converts a capacity in packets to bytes of the virtual buffer.
     #[serde(default = "mean_packet")]
     pub mean_packet: Bytes,
-    /// What becomes of the virtual queue where the victim rule drops another packet than the arrival.
+    /// How the virtual queue changes when the victim is not the arrival.
     #[serde(default, skip_serializing_if = "exchanges")]
     pub on_victim: OnVictim,
-    /// Mark instead of dropping early, where the packet's transport understands marks.
+    /// Mark instead of dropping early, if the packet's transport understands marks.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ecn: bool,
 }
@@ -122,8 +122,8 @@ impl DisciplineLaw for AvqConfig {
         let loses = self.preset == AvqPreset::Authors;
         loses.then(|| {
             format!(
-                "where what does not yield offers more than {} of the rate, AVQ by its authors' rule lowers the virtual \
-                 capacity until the link idles; write `preset = \"ns2\"` for one that then carries that part",
+                "if unresponsive traffic offers more than {} of the rate, AVQ by its authors' rule lowers the virtual \
+                capacity until the link idles; write `preset = \"ns2\"`: then the link carries that part",
                 self.gamma
             )
         })

@@ -1,9 +1,10 @@
 //! Lists of waiting packets by number: which list a packet belongs to is the discipline's to say ([`super::Discipline::bin`]).
 //!
 //! For disciplines that hash flows into queues, or have a fixed number of them. Ends, lengths and packets of every list are at
-//! hand; which list holds most bytes is found by a tournament that is played out when it is first asked for. From then on the lists are
-//! noted into which packets come or from which they go, and their matches played again when it is next asked for, as far up as
-//! that matters: for each no more than the logarithm of the lists' number. Disciplines that never ask pay nothing for it.
+//! hand; which list holds most bytes is found by a tournament that is played out when it is first asked for. From then
+//! on the tree notes each list that gains or loses a packet. At the next query it repeats the matches of these lists as
+//! far up as they matter: for each list at most the logarithm of the number of lists. Disciplines that never ask pay
+//! nothing for it.
 
 use super::lists::{ListEnds, ListLinks, NIL, Tally, append, unlink};
 
@@ -33,14 +34,14 @@ pub(super) struct Bins {
     /// The last of those that there are.
     last: u32,
     /// Who won each match, as a heap: match `i` is between the winners of `2i` and `2i + 1`, the lists come behind the matches, and
-    /// match 1 is the final. Empty until somebody asks.
+    /// match 1 is the final. Empty until the first query.
     winners: Vec<u32>,
     /// Lists that hold more or less than when their matches were played last, each once.
     changed: Vec<u32>,
 }
 
 impl Bins {
-    /// So many empty lists.
+    /// A number of empty lists.
     pub fn new(number: usize) -> Self {
         let bin = Bin { ends: ListEnds::EMPTY, tally: Tally { packets: 0, bytes: 0 }, changed: false };
         Bins {

@@ -45,17 +45,18 @@ impl TokenBucket {
         all - self.tokens
     }
 
-    /// There are tokens for so many bytes.
+    /// Whether there are tokens for this many bytes.
     pub fn holds(&self, bytes: u64) -> bool {
         self.tokens >= cost(bytes)
     }
 
-    /// Takes the tokens of so many bytes, which it holds.
+    /// Takes the tokens of this many bytes; the bucket must hold them.
     pub fn take(&mut self, bytes: u64) {
         self.tokens = self.tokens.saturating_sub(cost(bytes));
     }
 
-    /// The first time at which it holds the tokens of so many bytes, if nothing takes any; never for more than its depth.
+    /// The first time at which it holds the tokens of this many bytes, if none are taken before; never for more than
+    /// its depth.
     pub fn holds_at(&self, bytes: u64) -> Instant {
         let missing = cost(bytes).saturating_sub(self.tokens);
         if missing == 0 {

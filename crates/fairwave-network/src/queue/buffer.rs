@@ -56,7 +56,7 @@ pub struct Buffer {
     per_class: [Tally; 3],
     /// Further lists, for disciplines that ask for them.
     lists: Lists,
-    /// Packets are in the lists of their class and their layer; not where nobody chooses by these.
+    /// Packets are in the lists of their class and their layer; not if no rule chooses by these.
     classed: bool,
     /// When the packet came that was taken last to be sent.
     served: Instant,
@@ -95,7 +95,7 @@ impl Buffer {
         Buffer { lists: Lists::Flows(Box::default()), ..Self::with_capacity(expected) }
     }
 
-    /// The same, with so many lists, at least one, into which the discipline puts what arrives.
+    /// The same, with a number of lists, at least one, into which the discipline puts arrivals.
     pub(super) fn by_bin(expected: usize, bins: usize) -> Self {
         Buffer { lists: Lists::Bins(Box::new(Bins::new(bins.max(1)))), ..Self::with_capacity(expected) }
     }
@@ -287,8 +287,8 @@ impl Buffer {
         self.by_flows().and_then(|flows| at(flows.ends(flow).back))
     }
 
-    /// The flow that comes after `flow` in the round of those of which packets wait: in the order in which they came to
-    /// wait, the first again after the last. With `None`, or a flow of which nothing waits, the first.
+    /// The flow after `flow` in the round of flows with waiting packets. The round has the order in which flows began
+    /// to wait; the first follows the last. With `None`, or a flow of which nothing waits, the first.
     pub fn flow_after(&self, flow: Option<FlowId>) -> Option<FlowId> {
         self.by_flows().and_then(|flows| flows.after(flow))
     }

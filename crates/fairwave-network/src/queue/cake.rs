@@ -11,10 +11,11 @@
 //! **Tins.** A packet's DSCP chooses its tin, by the tables of the same names in `sch_cake`. Calls bear EF unless their flow says otherwise, all
 //! else nothing.
 //!
-//! **Deviations.** Hosts are the scenario's nodes, so they never collide in a hash; whoever drives a queue without saying which
-//! nodes its flows join has two hosts for each flow. A quantum is divided exactly instead of with random rounding, clocks count exactly, and
-//! square roots are exact. The buffer is the queue's `capacity`, in the place of Linux' `memlimit`. Absent: the ACK filter (off by default), `nat`,
-//! `wash`, `ingress`, `autorate-ingress`, firewall marks, `precedence` and `diffserv8`; packets are never of several segments.
+//! **Deviations.** Hosts are the scenario's nodes, so they never collide in a hash. A driver of a queue that does not
+//! name the nodes of flows gets two hosts for each flow. A quantum is divided exactly instead of with random rounding,
+//! clocks count exactly, and square roots are exact. The buffer is the queue's `capacity`, in the place of Linux'
+//! `memlimit`. Absent: the ACK filter (off by default), `nat`, `wash`, `ingress`, `autorate-ingress`, firewall marks,
+//! `precedence` and `diffserv8`; packets are never of several segments.
 
 mod cobalt;
 mod statistics;
@@ -41,11 +42,11 @@ use fairwave_units::random::{Seed, Stream};
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
-/// Into which levels of service packets are sorted.
+/// The levels of service into which packets are sorted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Diffserv {
-    /// One for all.
+    /// One level for all packets.
     Besteffort,
     /// Bulk (a sixteenth of the rate), best effort, voice (a quarter).
     #[default]
@@ -82,11 +83,11 @@ impl Diffserv {
     }
 }
 
-/// Who gets equal shares of a tin.
+/// Which parties get equal shares of a tin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Isolation {
-    /// Nobody: one queue for all.
+    /// None: one queue for all packets.
     Flowblind,
     /// Senders.
     Srchost,
@@ -117,7 +118,7 @@ impl Isolation {
     }
 }
 
-/// What a packet takes on the link besides its bytes.
+/// Extra bytes of link framing for each packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Framing {
@@ -130,30 +131,31 @@ pub enum Framing {
     Ptm,
 }
 
-/// CAKE, Common Applications Kept Enhanced. Shapes to `bandwidth`, serves hosts and flows alike, voice first within its share, and keeps every
-/// flow's queue short. In Linux since 4.19, and the default of many home routers.
+/// CAKE, Common Applications Kept Enhanced. It shapes to `bandwidth`, gives equal shares to hosts and flows, sends
+/// voice first within its share, and keeps the queue of every flow short. In Linux since 4.19, and the default of many
+/// home routers.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct CakeConfig {
-    /// The rate that it sends at, no faster than the link to have any effect; whatever the link carries when left out.
+    /// The rate of the shaper; it has no effect above the link's rate. Left out: the link's rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<Rate>,
     /// Levels of service.
     #[serde(default)]
     pub diffserv: Diffserv,
-    /// Who gets equal shares.
+    /// Which parties get equal shares.
     #[serde(default)]
     pub isolation: Isolation,
     /// The round trip of most flows: CoDel's interval, and twenty times its target.
     #[serde(default = "rtt")]
     pub rtt: Span,
-    /// Bytes that a packet takes besides its own, −64 to 256; only with `bandwidth`.
+    /// Extra bytes per packet, −64 to 256; only with `bandwidth`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overhead: Option<i32>,
-    /// Bytes that a packet takes at least, its overhead included; only with `bandwidth`.
+    /// Minimum bytes per packet, overhead included; only with `bandwidth`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mpu: Option<Bytes>,
-    /// What the link's framing adds; only with `bandwidth`.
+    /// Extra bytes of the link's framing; only with `bandwidth`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub framing: Option<Framing>,
 }
@@ -356,7 +358,7 @@ impl Cake {
     }
 }
 
-/// What `tc` calls so many tins, in our order.
+/// The names that `tc` gives to this number of tins, in fairwave's order.
 fn names(tins: usize) -> &'static [&'static str] {
     match tins {
         3 => &["Best Effort", "Bulk", "Voice"],

@@ -21,16 +21,16 @@ use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Rate};
 
-/// CHOKe (Pan, Prabhakar & Psounis 2000). Above `min-threshold` an arrival is compared with a packet drawn from the
-/// queue, and both are dropped when they are of one flow; otherwise RED decides. RED's parameters, and how many packets
-/// an arrival is compared with.
+/// CHOKe (Pan, Prabhakar & Psounis 2000). Above `min-threshold` it compares an arrival with a packet drawn from the
+/// queue, and drops both if they belong to the same flow; otherwise RED decides. The parameters are RED's and the
+/// number of comparisons.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ChokeConfig {
     /// Average queue, in (mean) packets, below which every packet is admitted.
     #[serde(default = "min_threshold")]
     pub min_threshold: f64,
-    /// Average queue, in (mean) packets, from which every arrival goes.
+    /// Average queue, in (mean) packets, from which every arrival is dropped.
     #[serde(default = "max_threshold")]
     pub max_threshold: f64,
     /// Weight of the newest sample in the average, in (0, 1].

@@ -27,7 +27,8 @@ pub const MOST_CLASSES: usize = 32;
 /// The class of what matches no other.
 pub const DEFAULT_CLASS: &str = "default";
 
-/// Which packets belong to a class: those that meet every key. A key lists what it takes; what is left out takes everything.
+/// Which packets belong to a class: those that match every key. A key lists the values that match; a key that is left
+/// out matches everything.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Match {
@@ -138,7 +139,7 @@ impl JsonSchema for ClassQueue {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         let names = DisciplineConfig::names();
         json_schema!({
-            "description": "Where the class's packets wait: as a link's `queue`. A buffer that is left out is as large as the map's.",
+            "description": "The queue of the class, written like a link's `queue`. Without a capacity it has that of the class map.",
             "anyOf": [
                 { "type": "string", "enum": names },
                 { "type": "object", "properties": { "discipline": { "type": "string", "enum": names } } },
@@ -151,24 +152,25 @@ impl JsonSchema for ClassQueue {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ClassConfig {
-    /// What results call it.
+    /// The name of the class in results.
     pub name: String,
-    /// Which packets belong to it; all that no class before takes, when left out.
+    /// Which packets belong to the class; all that no earlier class takes, when left out.
     #[serde(default, rename = "match", skip_serializing_if = "is_default")]
     pub matches: Match,
-    /// In `llq`: it goes before all classes without priority.
+    /// In `llq`: the class is served before all classes without priority.
     #[serde(default, skip_serializing_if = "is_default")]
     pub priority: bool,
-    /// Its share relative to the other classes', above 0; 1 when left out. Not in `priority`, nor for a class with priority.
+    /// Weight of the class relative to the others, above 0; 1 when left out. Not allowed in `priority`, nor for a class
+    /// with priority.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
-    /// Drops or remarks what comes faster, before it waits.
+    /// Polices arrivals: discards or remarks packets above the rate before they wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub police: Option<PoliceConfig>,
-    /// Holds back what would leave faster.
+    /// Shapes departures: holds packets above the rate in the queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<ShapeConfig>,
-    /// Where its packets wait: any discipline with any victim, `"fq-codel"` or a table; drop-tail when left out.
+    /// The queue of the class: any discipline with any victim rule, `"fq-codel"` or a table; drop-tail when left out.
     #[serde(default, skip_serializing_if = "is_default")]
     pub queue: ClassQueue,
 }
@@ -224,7 +226,7 @@ pub(super) fn complete(classes: &[ClassConfig]) -> Vec<ClassConfig> {
 
 const EXAMPLE: &str = "classes = [{ name = \"voice\", match = { dscp = \"ef\" } }, { name = \"data\" }]";
 
-/// Accepts classes that can be told apart, each of which packets can reach.
+/// Accepts classes if they differ and packets can reach each of them.
 pub(super) fn check_classes(classes: &[ClassConfig], weighted: bool) -> Result<(), ConfigError> {
     if classes.is_empty() || classes.len() > MOST_CLASSES {
         let allowed = format!("1 to {MOST_CLASSES} classes");
@@ -254,7 +256,7 @@ pub(super) fn check_classes(classes: &[ClassConfig], weighted: bool) -> Result<(
         }
         match class.weight {
             Some(weight) if !weighted => {
-                let allowed = "left out in `priority`, whose classes go in the order in which they are written";
+                let allowed = "left out in `priority`, which serves classes in the order in which you write them";
                 return refuse("weight", weight.to_string(), allowed, "discipline = \"wfq\"");
             }
             Some(weight) if class.priority => {

@@ -1,10 +1,12 @@
-//! CoDel: drops at the head when packets have waited too long for too long, ever more often until they do not.
+//! CoDel: drops at the head when the wait has been too long for a whole interval, at growing frequency until the wait
+//! is short enough.
 //!
-//! Follows RFC 8289 §5. A packet that leaves after more than `target`, when that has been so for a whole `interval` and more
-//! than one packet of `mtu` bytes waits behind it, opens a dropping state; there the n-th drop comes interval/√n
-//! after the one before (§3.3, the control law). A state that reopens soon resumes near the rate at which it ended.
-//! CoDel chooses its victim itself, the head; the victim rule applies only to a full buffer. With `ecn` a head whose transport
-//! understands marks is marked and sent instead: the signal that the RFC allows in the place of a drop (§1), one for a departure.
+//! Follows RFC 8289 §5. A dropping state opens when a packet leaves after waiting longer than `target`, packets have
+//! done so for a whole `interval`, and more than one packet of `mtu` bytes waits behind it. In this state the n-th drop
+//! comes interval/√n after the drop before (§3.3, the control law). A state that reopens soon resumes near the rate at
+//! which it ended. CoDel chooses its victim itself, the head; the victim rule applies only to a full buffer. With `ecn`
+//! a head whose transport understands marks is marked and sent instead: the signal that the RFC allows in the place of
+//! a drop (§1), one for a departure.
 //!
 //! **Assumptions.** 'Soon' is 16 intervals, as in the RFC's pseudo-code, and `mtu` stands for its largest packet seen.
 
@@ -22,21 +24,21 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
-/// CoDel (RFC 8289). When packets have waited longer than `target` for a whole `interval`, they are dropped at the
-/// head, ever more often until they do not.
+/// CoDel (RFC 8289). When packets have waited longer than `target` for a whole `interval`, it drops packets at the
+/// head, at growing frequency, until the delay falls below `target`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct CodelConfig {
-    /// The standing delay that is accepted (TARGET).
+    /// The accepted standing delay (TARGET).
     #[serde(default = "target")]
     pub target: Span,
-    /// For how long the delay may exceed it; of the order of a round trip (INTERVAL).
+    /// Time for which the delay may exceed `target`; of the order of a round trip (INTERVAL).
     #[serde(default = "interval")]
     pub interval: Span,
-    /// Nothing is dropped while no more than this waits.
+    /// There are no drops while at most this many bytes wait.
     #[serde(default = "mtu")]
     pub mtu: Bytes,
-    /// Mark instead of dropping early, where the packet's transport understands marks: a mark then counts as a drop.
+    /// Mark instead of dropping early, if the packet's transport understands marks: a mark then counts as a drop.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ecn: bool,
 }
@@ -141,7 +143,8 @@ impl Control {
         }
     }
 
-    /// So many packets of the line have been dropped for want of room: they count as CoDel's own, which so drops faster.
+    /// This many packets of the line have been dropped because the buffer was full. They count as CoDel's own drops, so
+    /// that CoDel drops faster.
     pub fn has_dropped(&mut self, packets: u32) {
         self.count = self.count.saturating_add(packets);
     }

@@ -13,7 +13,7 @@ use super::victim::Victim;
 use fairwave_units::config::ConfigError;
 use fairwave_units::units::{Bytes, Rate};
 
-/// What a discipline counts.
+/// The unit in which a discipline counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
@@ -24,7 +24,7 @@ pub enum Mode {
     Bytes,
 }
 
-/// A queue's capacity: what it holds at most, in packets or bytes. The packet in transmission has left the queue.
+/// The most that a queue holds, in packets or bytes. The packet in transmission has left the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Capacity {
@@ -121,7 +121,7 @@ pub(super) fn check_reachable(min: f64, capacity: Capacity, mode: Mode, mean: By
 pub struct QueueConfig {
     /// What the buffer holds at most.
     pub capacity: Capacity,
-    /// Which packet goes when one must; `None` if it is left to the discipline, as those need that choose for themselves.
+    /// The victim rule; `None` if it is left to the discipline, as those need that choose for themselves.
     victim: Option<Victim>,
     /// When a packet must go.
     pub discipline: DisciplineConfig,
@@ -140,7 +140,7 @@ impl QueueConfig {
         QueueConfig { capacity, victim, discipline }
     }
 
-    /// Which packet goes when one must; `None` if the discipline chooses.
+    /// The victim rule; `None` if the discipline chooses.
     pub fn victim(&self) -> Option<Victim> {
         self.victim
     }
@@ -151,8 +151,8 @@ impl QueueConfig {
         QueueConfig { capacity, ..self.clone() }
     }
 
-    /// First in, first out, and only an arrival that finds no room is dropped: what becomes of a packet is known when it
-    /// arrives, and a link may compute it instead of keeping a [`super::Queue`].
+    /// First in, first out, and only an arrival that finds no room is dropped. So the outcome of a packet is known when
+    /// it arrives, and a link may compute it without a [`super::Queue`].
     pub fn is_fifo_tail(&self) -> bool {
         let nature = self.discipline.nature();
         nature.fifo && nature.passive && self.victim == Some(Victim::Tail)
@@ -233,7 +233,7 @@ impl JsonSchema for QueueConfig {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let capacity = described(generator.subschema_for::<Capacity>(), "What the buffer holds at most.");
-        let victim = described(generator.subschema_for::<Victim>(), "Which packet goes when one must.");
+        let victim = described(generator.subschema_for::<Victim>(), "Which packet is discarded when one must be.");
         let mut schema = DisciplineConfig::json_schema(generator);
         let disciplines = schema.ensure_object().get_mut("oneOf").and_then(Value::as_array_mut);
         for discipline in disciplines.into_iter().flatten() {

@@ -65,9 +65,9 @@ pub struct RateChange<'a> {
 /// A discipline at work, for one queue. Every method but those that it needs may be left as it is: what remains drops
 /// when full.
 ///
-/// Time only comes with the calls, and does not decrease from call to call. A law with periodic work that concerns nobody
-/// until the next packet comes or goes does it then, for all periods that have ended; only one that must act on its own needs
-/// a [`Discipline::deadline`].
+/// Time only comes with the calls, and does not decrease from call to call. A law with periodic work does it at the
+/// next arrival or departure, for all periods that have ended, if the work has no effect before then. Only a law that
+/// must act in between needs a [`Discipline::deadline`].
 pub trait Discipline: Send {
     /// A packet arrives.
     fn arrive(&mut self, _arrival: &Arrival<'_>, _stream: &mut Stream) -> Verdict {
@@ -121,9 +121,9 @@ pub trait Discipline: Send {
         buffer.back()
     }
 
-    /// A packet arrives that need not wait: nothing else does, the link is free, and there is room. A law for which that is simpler does
-    /// here what [`Discipline::arrive`] and [`Discipline::depart`] would do, and answers with the packet as it leaves; none, and
-    /// nothing has happened, of a law that wants to be asked both.
+    /// A packet arrives that need not wait: nothing else does, the link is free, and there is room. A law can do here,
+    /// in one step, what [`Discipline::arrive`] and [`Discipline::depart`] would do, and answer with the packet as it
+    /// leaves. The answer none means: nothing has changed, call both.
     fn pass(&mut self, _now: Instant, _packet: &Packet, _stream: &mut Stream) -> Option<Packet> {
         None
     }
@@ -131,12 +131,12 @@ pub trait Discipline: Send {
     /// The link is free: takes the packet that it sends next out of the buffer by [`Buffer::serve`] or
     /// [`Buffer::pop_front`]. What is removed otherwise is appended to `drops`. `None` only when nothing waits any more,
     /// or before [`Discipline::held_until`].
-    /// A law that tells of congestion here marks the packet ([`Packet::mark`]), where that can be marked.
+    /// A law that signals congestion marks the packet here ([`Packet::mark`]), if the packet can be marked.
     fn depart(&mut self, _now: Instant, buffer: &mut Buffer, _drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet> {
         buffer.pop_front().map(|(packet, _)| packet)
     }
 
-    /// The link's rate becomes another. A law that reckons with the rate does first what is due by then.
+    /// The link's rate becomes another. A law that computes with the rate first does the work that is due by then.
     fn rate_changed(&mut self, _change: &RateChange<'_>) {}
 
     /// The quantity by which it judges congestion, for plots; `None` stands for the packets that wait.
@@ -144,7 +144,7 @@ pub trait Discipline: Send {
         None
     }
 
-    /// What it tells of its tins: CAKE's statistics, which nobody else has.
+    /// Statistics of its tins; only CAKE has them.
     fn tins(&self, _buffer: &Buffer) -> Vec<TinStatistics> {
         Vec::new()
     }
@@ -158,7 +158,7 @@ pub trait Discipline: Send {
     fn on_timer(&mut self, _now: Instant, _buffer: &mut Buffer, _drops: &mut Vec<(Packet, DropReason)>) {}
 }
 
-/// What a discipline says of itself, whatever its parameters are.
+/// Properties of a discipline that do not depend on its parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Nature {
     /// What it serves leaves in the order in which it arrived.
@@ -208,18 +208,18 @@ pub trait DisciplineLaw: Law {
         Ok(())
     }
 
-    /// What befalls the link under traffic that does not yield to losses, if it is not what one would expect, and what to
-    /// write instead; whoever checks a scenario is told.
+    /// A surprising effect on the link of traffic that does not respond to losses, and what to write instead. `check`
+    /// reports it.
     fn caution(&self) -> Option<String> {
         None
     }
 
-    /// Whether it tells of congestion by marks, where packets can be marked.
+    /// Whether it signals congestion by marks, if packets can be marked.
     fn marks(&self) -> bool {
         false
     }
 
-    /// How many lists of packets it keeps ready from the beginning: by it is reckoned what memory a scenario needs.
+    /// Number of lists of packets that it allocates at the beginning; the estimate of a scenario's memory uses it.
     fn lists(&self) -> u64 {
         0
     }

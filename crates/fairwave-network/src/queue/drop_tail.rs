@@ -11,7 +11,7 @@ use super::discipline::{Discipline, DisciplineLaw, Nature};
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::Rate;
 
-/// Drops when the buffer is full, and only then.
+/// Drops packets only when the buffer is full.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DropTailConfig {}

@@ -5,10 +5,10 @@
 //! Choosing costs the same however many classes there are. The class of least weight has the quantum that is written, the others
 //! in proportion.
 //!
-//! **Deviation.** The paper sends a packet only when the deficit covers it. Here a turn lasts until the deficit is used up, and
-//! the last packet may overdraw it by less than its length, which is taken from the next turn, as in RFC 8290 §4.2: how long
-//! the next packet is cannot be known before the class's own discipline has let it go. The paper's bound stays: what a class with packets
-//! gets in n turns is n quanta, give or take less than the largest packet.
+//! **Deviation.** The paper sends a packet only when the deficit covers it. Here a turn lasts until the deficit is used
+//! up. The last packet may overdraw the deficit by less than its length, which reduces the next turn, as in RFC 8290
+//! §4.2. The reason: the length of the next packet is unknown until the class's discipline releases it. The paper's
+//! bound stays: what a class with packets gets in n turns is n quanta, give or take less than the largest packet.
 
 use std::collections::VecDeque;
 
@@ -25,14 +25,14 @@ use fairwave_units::config::ConfigError;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Rate};
 
-/// Deficit round robin among classes. Packets are sorted by DSCP; classes that have packets take turns, of lengths in proportion to their
-/// weights.
+/// Deficit round robin among classes. It sorts packets by DSCP into classes. Classes with packets take turns, in
+/// proportion to their weights.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct DrrConfig {
     /// The classes; each with `name`, `match`, `weight`, `police`, `shape`, `queue`.
     pub classes: Vec<ClassConfig>,
-    /// What the class of least weight may send in its turn; 64 B or more.
+    /// Bytes that the class with the least weight may send per turn; 64 B or more.
     #[serde(default = "quantum")]
     pub quantum: Bytes,
 }

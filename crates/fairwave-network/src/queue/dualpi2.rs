@@ -8,9 +8,9 @@
 //! `coupling-factor` · p' has reached 1, what can be marked is dropped, too, in both queues, with p'² (overload).
 //!
 //! **Schedulers.** By default weighted round robin: the L queue goes first unless its share is used up while the classic queue waits;
-//! the account is kept in bytes, changes only while both wait, and begins anew, in favour of the L queue, when nothing does (Appendix
-//! A.1). `classic-protection = 0` is strict priority. Or a FIFO in which classic packets count as younger by `time-shift`
-//! (§4.2.2, TS-FIFO).
+//! the account is kept in bytes, changes only while both queues hold packets, and begins again, in favour of the L
+//! queue, when both are empty (Appendix A.1). `classic-protection = 0` is strict priority. Or a FIFO in which classic
+//! packets count as younger by `time-shift` (§4.2.2, TS-FIFO).
 //!
 //! **Choices.** The L queue's own law is a step at `step-thresh`, as in Linux; `range` makes it the RFC's ramp (800 us and 400 us). It is
 //! suppressed while no more than `min-qlen-step` packets wait behind (Th_len: 1, in Linux 0). As in Linux, nothing that follows from
@@ -39,19 +39,20 @@ use fairwave_units::units::{Instant, Rate, Span};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scheduler {
-    /// Weighted round robin: the L queue first, but for the classic queue's share.
+    /// Weighted round robin: the L queue first, except for the classic queue's share.
     #[default]
     Wrr,
-    /// First in, first out, with classic packets younger by `time-shift`.
+    /// First in, first out, with classic packets counted younger by `time-shift`.
     TsFifo,
 }
 
-/// Dual queue coupled PI2 (RFC 9332): L4S traffic (ECT(1), CE) has a queue of low latency, all other the classic one; drops there and
-/// marks here are coupled so that flows of both share the link evenly. In Linux since 6.17, and in cable modems as Low Latency DOCSIS.
+/// Dual queue coupled PI2 (RFC 9332). L4S traffic (ECT(1), CE) has a low-latency queue, all other traffic the classic
+/// queue. Classic drops and L4S marks are coupled, so that flows of both queues share the link evenly. In Linux since
+/// 6.17, and in cable modems as Low Latency DOCSIS.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Dualpi2Config {
-    /// The queueing delay that the controller steers to.
+    /// Target of the queueing delay.
     #[serde(default = "target")]
     pub target: Span,
     /// How often p' is updated (Tupdate).
@@ -63,32 +64,33 @@ pub struct Dualpi2Config {
     /// Gain on the change of the delay, per second (Hz).
     #[serde(default = "beta")]
     pub beta: f64,
-    /// The L queue's delay beyond which its own law marks; the lower end of the ramp, if there is one.
+    /// The L queue's delay above which its own law marks; the lower end of the ramp, if there is a ramp.
     #[serde(default = "step_thresh")]
     pub step_thresh: Span,
-    /// From how many packets on, behind the one that leaves, the L queue's own law marks, in the place of the delay; with it neither
-    /// `step-thresh` nor `range` is of account.
+    /// Number of packets behind the one that leaves, from which the L queue's own law marks. It replaces the delay:
+    /// `step-thresh` and `range` then have no effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step_packets: Option<u32>,
-    /// Over how much more delay the L queue's own probability climbs to 1; a step if 0.
+    /// Range of delay over which the L queue's own probability climbs to 1; a step if 0.
     #[serde(default)]
     pub range: Span,
-    /// The L queue's own law marks nothing while no more packets than this wait behind (Th_len).
+    /// The L queue's own law does not mark while at most this many packets wait behind the packet that leaves (Th_len).
     #[serde(default = "min_qlen_step")]
     pub min_qlen_step: u32,
-    /// By how much marks in the L queue are more likely than p' (k), 1 or more.
+    /// Coupling factor: ratio of the mark probability in the L queue to p' (k), 1 or more.
     #[serde(default = "coupling_factor")]
     pub coupling_factor: f64,
     /// How the link is shared.
     #[serde(default)]
     pub scheduler: Scheduler,
-    /// The share of the link that the classic queue has at least while both wait, from 0, which is none, to below 1; 0.1 when left out. Of `wrr`.
+    /// Only for `wrr`: minimum share of the link for the classic queue while both queues hold packets, from 0 (none) to
+    /// below 1; 0.1 when left out.
     #[serde(with = "OptionalRatio", default, skip_serializing_if = "Option::is_none")]
     pub classic_protection: Option<f64>,
-    /// By how much classic packets count as younger; 50 ms when left out. Of `ts-fifo`.
+    /// Only for `ts-fifo`: time by which classic packets count as younger; 50 ms when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_shift: Option<Span>,
-    /// When marks saturate, drop what can be marked as well; otherwise only a full buffer does.
+    /// When marks saturate, drop packets that can be marked too; otherwise only a full buffer drops them.
     #[serde(default = "yes")]
     pub drop_on_overload: bool,
 }
@@ -139,7 +141,7 @@ impl Checked for Dualpi2Config {
         if let Some(packets) = self.step_packets
             && (self.range > Span::ZERO || self.step_thresh != step_thresh())
         {
-            let allowed = "left out beside `step-thresh` or `range`: the L queue marks by packets or by delay";
+            let allowed = "left out with `step-thresh` or `range`: the L queue marks by packets or by delay";
             return Err(ConfigError::new("step-packets", packets, allowed, "step-thresh = \"1 ms\""));
         }
         match (self.scheduler, self.classic_protection, self.time_shift) {
@@ -279,7 +281,8 @@ impl Dualpi2 {
         self.delay = delay;
     }
 
-    /// What the L queue's own law asks for, for a packet that has waited so long and has so many behind it (Figure 5).
+    /// Mark probability of the L queue's own law for a packet, from its wait and the number of packets behind it
+    /// (Figure 5).
     fn native(&self, waited: Span, behind: u32) -> f64 {
         if behind <= self.least_behind {
             return 0.0;
@@ -302,7 +305,7 @@ impl Dualpi2 {
         signals
     }
 
-    /// The link has been idle: the account begins anew, with a packet's worth in favour of the L queue.
+    /// The link has been idle: the account begins again, with one packet in favour of the L queue.
     fn begin_account(&mut self) {
         self.credit = (2.0 * self.share - 1.0) * MTU as f64;
     }
@@ -386,7 +389,7 @@ impl Discipline for Dualpi2 {
         None
     }
 
-    /// The delay is measured, not reckoned: only what was due before is due.
+    /// The delay is measured, not computed: only updates that were due before are due.
     fn rate_changed(&mut self, change: &RateChange<'_>) {
         self.catch_up(change.now, change.buffer);
     }

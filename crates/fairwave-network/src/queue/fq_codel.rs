@@ -26,33 +26,34 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
-/// Flow queue CoDel (RFC 8290). Flows are hashed into queues that are served in turn, those that have just begun first, and each is
-/// kept short by CoDel. Linux's default; in most home routers with smart queue management.
+/// Flow queue CoDel (RFC 8290). It hashes flows into queues and serves the queues in turn, new flows first. CoDel keeps
+/// each queue short. Linux's default; in most home routers with smart queue management.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct FqCodelConfig {
-    /// The standing delay that is accepted in each queue (CoDel's TARGET); not less than a packet takes at the link's rate.
+    /// The accepted standing delay in each queue (CoDel's TARGET); not less than one packet's transmission time.
     #[serde(default = "target")]
     pub target: Span,
-    /// For how long the delay may exceed it; of the order of a round trip (CoDel's INTERVAL).
+    /// Time for which the delay may exceed `target`; of the order of a round trip (CoDel's INTERVAL).
     #[serde(default = "interval")]
     pub interval: Span,
-    /// Bytes that a queue may send in its turn, 256 or more.
+    /// Bytes that a queue may send per turn, 256 or more.
     #[serde(default = "quantum")]
     pub quantum: Bytes,
     /// Queues into which flows are hashed, 1 to 65536.
     #[serde(default = "flows")]
     pub flows: u32,
-    /// Mark instead of dropping early, where the packet's transport understands marks.
+    /// Mark instead of dropping early, if the packet's transport understands marks.
     #[serde(default = "yes")]
     pub ecn: bool,
-    /// Mark whatever has waited longer than this, besides, where its transport understands marks; off when left out.
+    /// In addition, mark every packet that has waited longer than this, if its transport understands marks; off when
+    /// left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ce_threshold: Option<Span>,
-    /// What may wait, besides what the buffer's capacity allows.
+    /// Limit of waiting packets, in addition to the buffer's capacity.
     #[serde(default = "memory_limit")]
     pub memory_limit: Bytes,
-    /// The most packets that are dropped at once when too much waits, 1 or more.
+    /// The most packets that are dropped at once when the limit is exceeded, 1 or more.
     #[serde(default = "drop_batch")]
     pub drop_batch: u32,
 }
@@ -152,7 +153,7 @@ pub struct FqCodel {
     sojourn: Span,
 }
 
-/// Which of so many queues a packet belongs to.
+/// The queue of a packet, out of this number of queues.
 #[inline]
 pub(super) fn queue_of(packet: &Packet, salt: u64, queues: u32) -> u32 {
     reduced(mixed((u64::from(packet.flow.0) << 1 | u64::from(packet.feedback)) ^ salt), queues)

@@ -3,10 +3,11 @@
 //! Flows are hashed and served as by FQ-CoDel (RFC 8290 §4, [`super::fq_codel`], `rounds`); an arrival meets the PIE of its
 //! own queue (RFC 8033, [`super::pie`]), by that queue's delay and length. So Linux' `fq_pie` has it.
 //!
-//! A queue's delay is how long its packet that left last had waited, or 0 when it is empty: what share of the link a queue has nobody knows, so
-//! its backlog does not tell (RFC 8033 §4.3 allows timestamps, and Linux uses them). Every queue has its update each `update`; as nothing in a
-//! queue changes between what comes and goes there, its updates are made up for when something does: exactly what a timer would have
-//! done, at a cost that does not grow with the number of queues.
+//! A queue's delay is the wait of the packet that left last, or 0 when the queue is empty. A queue's share of the link
+//! is unknown, so its backlog does not determine its delay (RFC 8033 §4.3 allows timestamps, and Linux uses them).
+//! Every queue updates its probability once per `update`. A queue does not change between arrivals and departures, so
+//! it catches up on missed updates at the next of them. The result is exactly that of a timer, at a cost that does not
+//! grow with the number of queues.
 //!
 //! **Choices.** Marking is off by default, as in Linux: `ecn = true` switches it on. Linux leaves the probability as it is while the delay
 //! is 0 and something waits; here only the RFC decides. A full buffer drops by the victim rule, by default the arrival, as Linux does.
@@ -30,18 +31,18 @@ use fairwave_units::ratio::OptionalRatio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
-/// Flow queue PIE (Linux' `fq_pie`). Flows are hashed into queues that are served in turn, those that have just begun first, and each
-/// is kept short by PIE (RFC 8033).
+/// Flow queue PIE (Linux' `fq_pie`). It hashes flows into queues and serves the queues in turn, new flows first. PIE
+/// keeps each queue short (RFC 8033).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct FqPieConfig {
-    /// The queueing delay that each queue is steered to (QDELAY_REF).
+    /// Target of the queueing delay in each queue (QDELAY_REF).
     #[serde(default = "pie::fifteen_millis")]
     pub target: Span,
     /// How often the drop probabilities are updated (T_UPDATE).
     #[serde(default = "pie::fifteen_millis")]
     pub update: Span,
-    /// How long a burst after calm may last before anything is dropped (MAX_BURST).
+    /// Length of a burst after calm that passes without drops (MAX_BURST).
     #[serde(default = "pie::max_burst")]
     pub max_burst: Span,
     /// Gain on the distance of the delay from its target, per second.
@@ -50,19 +51,19 @@ pub struct FqPieConfig {
     /// Gain on the change of the delay, per second.
     #[serde(default = "pie::beta")]
     pub beta: f64,
-    /// Packet size on the wire: nothing is dropped while no more than two of them wait in a queue.
+    /// Packet size on the wire: there are no drops while at most two such packets wait in a queue.
     #[serde(default = "quantum")]
     pub mean_packet: Bytes,
-    /// Bytes that a queue may send in its turn, 256 or more.
+    /// Bytes that a queue may send per turn, 256 or more.
     #[serde(default = "quantum")]
     pub quantum: Bytes,
     /// Queues into which flows are hashed, 1 to 65536.
     #[serde(default = "flows")]
     pub flows: u32,
-    /// What may wait, besides what the buffer's capacity allows.
+    /// Limit of waiting packets, in addition to the buffer's capacity.
     #[serde(default = "memory_limit")]
     pub memory_limit: Bytes,
-    /// Mark instead of dropping early, where the packet's transport understands marks (RFC 8033 §5.1).
+    /// Mark instead of dropping early, if the packet's transport understands marks (RFC 8033 §5.1).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ecn: bool,
     /// The drop probability up to which packets are marked, in (0, 1]. Above it they are dropped. Only with `ecn`. Default: 0.1.

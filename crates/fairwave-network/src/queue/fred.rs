@@ -3,10 +3,10 @@
 //! Follows Lin & Morris, "Dynamics of Random Early Detection" (1997). Flows of which packets wait are counted, and the
 //! average queue by their number is what one of them may hold on average (at least 1). A flow may always hold `min-queue`
 //! packets, or that average if it is more: of its arrivals beyond it RED drops by chance between the thresholds. No flow may hold
-//! more than `most` packets; one that tries to, or that holds twice the average while the queue is above max-threshold, gets
-//! a strike, and whoever has more than one strike may hold the average only. A flow of which nothing waits is forgotten, with its
-//! strikes. From max-threshold on an arrival goes; with support for many flows every flow may then hold two packets.
-//! The average is brought up to date with arrivals and with departures.
+//! more than `most` packets; one that tries to, or that holds twice the average while the queue is above max-threshold,
+//! gets a strike, and a flow with more than one strike may hold only the average. A flow of which nothing waits is
+//! forgotten, with its strikes. From max-threshold on an arrival goes; with support for many flows every flow may then
+//! hold two packets. The average is brought up to date with arrivals and with departures.
 //!
 //! Lengths are in packets: FRED counts packets per flow. FRED chooses its victim itself, the arrival.
 //!
@@ -32,15 +32,15 @@ use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
-/// Flow random early drop (Lin & Morris 1997). RED's parameters in packets, and what a flow may hold.
+/// Flow random early drop (Lin & Morris 1997). The parameters are RED's, in packets, and the limits per flow.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct FredConfig {
-    /// Average queue, in packets, below which no chance decides, and the most that a flow may hold; a quarter of the
-    /// buffer when left out.
+    /// Average queue, in packets, below which there are no random drops; also the most packets that a flow may hold; a
+    /// quarter of the buffer when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_threshold: Option<f64>,
-    /// Average queue, in packets, from which arrivals go; twice min-threshold when left out.
+    /// Average queue, in packets, from which arrivals are dropped; twice min-threshold when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_threshold: Option<f64>,
     /// Weight of the newest sample in the average, in (0, 1].
@@ -52,10 +52,10 @@ pub struct FredConfig {
     /// Packets that every flow may hold, 1 or more: 2 for small buffers, 4 for large ones.
     #[serde(default = "min_queue")]
     pub min_queue: u32,
-    /// From max-threshold on a flow may hold two packets; otherwise every arrival goes.
+    /// From max-threshold on a flow may hold two packets; otherwise every arrival is dropped.
     #[serde(default = "many_flows")]
     pub many_flows: bool,
-    /// Mean packet size on the wire: for ageing while the link idles, and to turn a buffer in bytes into packets.
+    /// Mean packet size on the wire: ages the average while the link idles, and converts a buffer in bytes to packets.
     #[serde(default = "mean_packet")]
     pub mean_packet: Bytes,
 }

@@ -26,34 +26,34 @@ use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Instant, Rate, Span};
 
-/// Which rate GREEN estimates.
+/// The rate that GREEN estimates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Estimate {
-    /// Of everything that arrives.
+    /// The rate of all arrivals.
     #[default]
     Arrived,
-    /// Of what is not dropped.
+    /// The rate of admitted packets.
     Admitted,
 }
 
-/// GREEN (Wydrowski & Zukerman 2002). It drops by the estimated rate of what arrives.
+/// GREEN (Wydrowski & Zukerman 2002). It drops by the estimated rate of arrivals.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct GreenConfig {
-    /// Part of the link's rate that is aimed at, in (0, 1].
+    /// Target rate as a part of the link's rate, in (0, 1].
     #[serde(with = "Ratio", default = "target")]
     pub target: f64,
-    /// How much the drop probability changes at a time (ΔP), in (0, 1].
+    /// Step of the drop probability (ΔP), in (0, 1].
     #[serde(with = "Ratio", default = "step")]
     pub step: f64,
-    /// How often it changes.
+    /// Time between changes of the drop probability.
     #[serde(default = "interval")]
     pub interval: Span,
     /// Time constant of the estimate of the rate (K).
     #[serde(default = "memory")]
     pub memory: Span,
-    /// Which rate is estimated.
+    /// The rate that GREEN estimates.
     #[serde(default)]
     pub estimate: Estimate,
 }
@@ -93,8 +93,8 @@ impl DisciplineLaw for GreenConfig {
     fn caution(&self) -> Option<String> {
         (self.estimate == Estimate::Arrived).then(|| {
             format!(
-                "where what does not yield offers more than {} of the rate, GREEN drops ever more until nothing gets \
-                 through; write `estimate = \"admitted\"` for one that then carries that part",
+                "if unresponsive traffic offers more than {} of the rate, GREEN drops more and more until nothing \
+                gets through; write `estimate = \"admitted\"`: then the link carries that part",
                 self.target
             )
         })

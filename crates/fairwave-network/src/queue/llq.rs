@@ -18,8 +18,8 @@ use fairwave_units::config::ConfigError;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::Rate;
 
-/// Low latency queueing. Classes with priority, policed so that they cannot starve the others, go first; all others share the rest by
-/// their weights. What routers do for voice.
+/// Low latency queueing. Classes with priority go first; policers keep them from starving the others. The other classes
+/// share the rest by their weights. Routers use it for voice.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct LlqConfig {
@@ -32,7 +32,8 @@ impl Checked for LlqConfig {
     fn check(&self) -> Result<(), ConfigError> {
         class_map::check_classes(&self.classes, true)?;
         if !self.classes.iter().any(|class| class.priority) {
-            let allowed = "classes one of which has `priority = true`; `wfq` and `drr` have none";
+            let allowed =
+                "classes with at least one `priority = true`; for classes without priority use `wfq` or `drr`";
             let example =
                 "{ name = \"voice\", match = { dscp = \"ef\" }, priority = true, police = { rate = \"30 %\" } }";
             return Err(ConfigError::new("classes", "without priority", allowed, example));

@@ -1,14 +1,15 @@
-//! Where packets wait: a discipline decides *when* one must go, a victim rule *which*, the buffer does both in O(1).
+//! Queues. A discipline decides *when* a packet must be discarded, a victim rule decides *which*, and the buffer
+//! supports both in O(1).
 //!
-//! [`Queue`] is the face to whoever drives a link. Time only enters with `arrive` and `depart`: every periodic law here
-//! (REM's price, PIE's probability, ARED's max_p) is brought up to date lazily, with the state that held when its timer
-//! would have fired, which is exactly what timers would have given since nothing changes between those calls.
+//! [`Queue`] is the interface for the driver of a link. Disciplines learn the time only by `arrive` and `depart`. Every
+//! periodic law here (REM's price, PIE's probability, ARED's max_p) catches up lazily, with the state at the time when
+//! its timer would have fired. The result is exactly that of timers, because nothing changes between those calls.
 //!
-//! A discipline is one file and one line in [`disciplines!`]; a program's own is handed in by [`register`].
+//! A discipline is one file and one line in `disciplines!`; a program adds its own by [`register`].
 //!
-//! **Assumptions.** The packet in transmission has left the queue. A packet for which the victim rule is asked counts as
-//! waiting: it is put behind the others, then the victim goes. A packet that is larger than the whole buffer is itself
-//! dropped whatever the rule, since no victim could make room. At equal times packets come before timers.
+//! **Assumptions.** The packet in transmission has left the queue. A packet for which the victim rule decides counts as
+//! waiting: it joins the end of the queue, then the victim is discarded. A packet that is larger than the whole buffer
+//! is dropped under any rule, because no victim could make room. At equal times packets come before timers.
 
 mod ared;
 mod avq;

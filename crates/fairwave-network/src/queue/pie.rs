@@ -1,10 +1,11 @@
 //! PIE: drops with a probability that a proportional-integral controller steers by queueing delay.
 //!
 //! Follows RFC 8033: §4.1 random dropping with its safeguards, §4.2 the drop probability, updated every `update` from the
-//! delay's distance to its reference (α) and its change (β), with both gains scaled down while the probability is small
-//! and decay when the queue is empty; §4.4 the burst allowance; §5.1 marking; §5.4 derandomization; §5.5 the cap on its growth.
+//! delay's distance to its reference (α) and its change (β), with both gains scaled down while the probability is
+//! small, and decay when the queue is empty; §4.4 the burst allowance; §5.1 marking; §5.4 derandomization; §5.5 the cap
+//! on its growth.
 //!
-//! Queue and probability change only at calls, so all updates that were due since are brought up to date at the next one.
+//! Queue and probability change only at calls, so each call first catches up on all updates that are due.
 //!
 //! **Assumptions.** The delay is the backlog over the link's rate, since that rate is known (§4.3 allows any estimate).
 //! The packet in transmission is not counted. Optional §5 features left out: the auto-turn on and off (§5.3) and
@@ -26,18 +27,18 @@ use fairwave_units::ratio::OptionalRatio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
-/// PIE (RFC 8033). Arrivals are dropped with a probability that follows the queueing delay's distance to `target` and
-/// its change, updated every `update`.
+/// PIE (RFC 8033). It drops arrivals with a probability that follows the queueing delay's distance to `target` and its
+/// change. It updates the probability every `update`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PieConfig {
-    /// The queueing delay that it steers to (QDELAY_REF).
+    /// Target of the queueing delay (QDELAY_REF).
     #[serde(default = "fifteen_millis")]
     pub target: Span,
     /// How often the drop probability is updated (T_UPDATE).
     #[serde(default = "fifteen_millis")]
     pub update: Span,
-    /// How long a burst after calm may last before anything is dropped (MAX_BURST).
+    /// Length of a burst after calm that passes without drops (MAX_BURST).
     #[serde(default = "max_burst")]
     pub max_burst: Span,
     /// Gain on the distance of the delay from its target, per second.
@@ -46,10 +47,10 @@ pub struct PieConfig {
     /// Gain on the change of the delay, per second.
     #[serde(default = "beta")]
     pub beta: f64,
-    /// Mean packet size on the wire: nothing is dropped while no more than two of them wait.
+    /// Mean packet size on the wire: there are no drops while at most two such packets wait.
     #[serde(default = "mean_packet")]
     pub mean_packet: Bytes,
-    /// Mark instead of dropping early, where the packet's transport understands marks (RFC 8033 §5.1).
+    /// Mark instead of dropping early, if the packet's transport understands marks (RFC 8033 §5.1).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ecn: bool,
     /// The drop probability up to which packets are marked, in (0, 1]. Above it they are dropped. Only with `ecn`. Default: 0.1.

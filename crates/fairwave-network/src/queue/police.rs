@@ -4,9 +4,10 @@
 //! `excess-burst` it is RFC 2697's single-rate three-colour marker, with `peak` RFC 2698's two-rate three-colour marker, both
 //! colour-blind: what exceeds is yellow, what violates is red.
 //!
-//! **Assumptions.** Bytes on the wire count, as everywhere. Buckets begin full (RFC 2697 §3, RFC 2698 §3) and count exactly. In the priority
-//! class of an LLQ a policer limits the damage that RFC 3246 speaks of, so it always works unless `when` says otherwise: some routers
-//! police a priority class only while the link is congested, and then let it take what others leave.
+//! **Assumptions.** Bytes on the wire count, as everywhere. Buckets begin full (RFC 2697 §3, RFC 2698 §3) and count
+//! exactly. In the priority class of an LLQ a policer limits the damage that RFC 3246 describes, so it always works
+//! unless you set `when`. Some routers police a priority class only while the link is congested, and otherwise let it
+//! use what other classes leave.
 
 use std::borrow::Cow;
 
@@ -102,25 +103,26 @@ pub enum When {
 pub struct PoliceConfig {
     /// The committed rate, or its share of the link's nominal rate: `"300 kb/s"`, `"30 %"`.
     pub rate: LinkShare,
-    /// The committed burst; what comes in 200 ms at `rate`, and at least 3028 B, when left out. Holds at least one packet.
+    /// The committed burst; what arrives in 200 ms at `rate`, and at least 3028 B, when left out. It holds at least one
+    /// packet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst: Option<Bytes>,
-    /// RFC 2697: tokens that find no room in the first bucket are kept in a second one of this depth, for packets that exceed.
+    /// RFC 2697: a second bucket of this depth keeps tokens that find no room in the first, for packets that exceed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub excess_burst: Option<Bytes>,
-    /// RFC 2698: the peak rate, not below `rate`; what is faster violates.
+    /// RFC 2698: the peak rate, not below `rate`; packets above it violate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak: Option<LinkShare>,
     /// RFC 2698: the burst at `peak`; as `burst` when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_burst: Option<Bytes>,
-    /// What becomes of a packet that exceeds: `"drop"`, `"transmit"`, `{ remark = "le" }`.
+    /// Action for a packet that exceeds: `"drop"`, `"transmit"`, `{ remark = "le" }`.
     #[serde(default)]
     pub exceed: Action,
-    /// What becomes of one that violates, of a policer with three colours; dropped when left out.
+    /// Action for a packet that violates, in a policer with three colours; the packet is discarded when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub violate: Option<Action>,
-    /// When it works.
+    /// When the policer works.
     #[serde(default)]
     pub when: When,
 }
@@ -184,11 +186,11 @@ impl PoliceConfig {
                 return Err(ConfigError::new("peak", peak, allowed, "rate = \"300 kb/s\", peak = \"600 kb/s\""));
             }
             if let Some(excess) = self.excess_burst {
-                let allowed = "left out beside `peak`: RFC 2697 has an excess burst, RFC 2698 a peak rate";
+                let allowed = "left out with `peak`: RFC 2697 has an excess burst, RFC 2698 a peak rate";
                 return Err(ConfigError::new("excess-burst", excess, allowed, "peak = \"600 kb/s\""));
             }
         } else if let Some(burst) = self.peak_burst {
-            let allowed = "left out without `peak`, whose burst it is";
+            let allowed = "left out without `peak`: it is the burst at that rate";
             return Err(ConfigError::new(
                 "peak-burst",
                 burst,

@@ -24,12 +24,12 @@ pub(super) const NATURE: Nature = Nature {
     ..Nature::FIFO
 };
 
-/// Strict priority among classes. Packets are sorted by DSCP; the first class that has packets sends, in the order in which classes are
-/// written.
+/// Strict priority among classes. It sorts packets by DSCP into classes. The first class with packets sends, in the
+/// order in which you write the classes.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PriorityConfig {
-    /// The classes, the one that goes first first; each with `name`, `match`, `police`, `shape`, `queue`.
+    /// The classes, highest priority first; each with `name`, `match`, `police`, `shape`, `queue`.
     pub classes: Vec<ClassConfig>,
 }
 

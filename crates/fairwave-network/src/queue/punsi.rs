@@ -1,9 +1,9 @@
 //! PUNSI: a stateless queue that punishes flows which do not yield.
 //!
 //! After Yamaguchi & Takahashi, "A queue management algorithm for fair bandwidth allocation" (2007), as far as its abstract
-//! and paper 004 §2 and §4.2 tell: packets of TCP meet RED; a packet of UDP is moreover compared with one drawn from those
-//! that joined the queue most recently, since a flow that does not yield sends in bursts and finds itself there.
-//! A match costs both packets. PUNSI knows two classes only: all UDP, voice included, is one (004 §4.2).
+//! and paper 004 §2 and §4.2 tell: packets of TCP meet RED; a packet of UDP is also compared with one drawn from the
+//! most recent arrivals, because an unresponsive flow sends in bursts and finds its own packets there. A match costs
+//! both packets. PUNSI knows two classes only: all UDP, voice included, is one (004 §4.2).
 //!
 //! **Assumptions**, as neither source prints the algorithm. Packets match when they are of the same flow; `match = "class"`
 //! takes any UDP packet for a fellow. The draw is uniform over the `recent` packets nearest the tail. Comparison begins at
@@ -24,19 +24,19 @@ use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Rate};
 
-/// What makes a waiting packet a fellow of an arriving one.
+/// When a waiting packet matches an arriving one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fellow {
-    /// The same flow.
+    /// It belongs to the same flow.
     #[default]
     Flow,
-    /// UDP as well.
+    /// It is UDP too.
     Class,
 }
 
-/// PUNSI (Yamaguchi & Takahashi 2007). As CHOKe for UDP alone: an arriving UDP packet is compared with one drawn from
-/// those that joined last, and a match costs both. RED's parameters, and whom an arriving UDP packet is compared with.
+/// PUNSI (Yamaguchi & Takahashi 2007). CHOKe for UDP only: it compares an arriving UDP packet with one drawn from the
+/// most recent arrivals, and drops both on a match. The parameters are RED's and those of the comparison.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PunsiConfig {
@@ -58,10 +58,10 @@ pub struct PunsiConfig {
     /// Mean packet size on the wire.
     #[serde(default = "mean_packet")]
     pub mean_packet: Bytes,
-    /// How many of the most recent arrivals that wait are drawn from, 1 to 64.
+    /// Number of most recent waiting arrivals from which a packet is drawn, 1 to 64.
     #[serde(default = "recent")]
     pub recent: u32,
-    /// What makes a waiting packet a match.
+    /// When a waiting packet matches.
     #[serde(default, rename = "match")]
     pub fellow: Fellow,
 }

@@ -4,8 +4,8 @@
 //! slope (2000): between max-threshold and twice that the probability climbs from max-p to 1 instead of jumping.
 //!
 //! Lengths, thresholds and the average are in packets. In byte mode they are in packets of `mean-packet` bytes, so one set
-//! of thresholds serves both modes. Whether a packet's chance to be dropped is proportional to its size is a matter of its
-//! own (`drop-by-size`); where it is not said, it goes with the mode.
+//! of thresholds serves both modes. A separate key, `drop-by-size`, makes the drop probability of a packet proportional
+//! to its size; when left out, it follows the mode.
 //!
 //! **Assumptions.** While the link idles the average ages as if (idle time) / (time to send a mean packet) packets had
 //! met an empty queue, a real number of them. The 1993 paper would age again for the same idle time if the packet that ended
@@ -35,7 +35,7 @@ use fairwave_units::ratio::OptionalRatio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Rate, Span};
 
-/// Where values come from that a RED configuration leaves out.
+/// The source of values that a RED configuration leaves out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RedPreset {
@@ -45,8 +45,8 @@ pub enum RedPreset {
     /// ns-2.35's automatic defaults: byte mode with 500-byte packets, weight 1 − exp(−1/C) with C the link's rate in mean
     /// packets per second (ns-2.35 at round trips of 100 ms and less), min-threshold max(5, C · 5 ms / 2), max-threshold three
     /// times that, max-p 0.1, gentle, drops spaced with `wait`; and ns-2.35's details, which are not Floyd's (see the
-    /// module). ns-2.35 counts the buffer, too, in 500-byte units: for its `limit_ 125` write `capacity = { bytes = 62500 }`.
-    /// Before 2004-10-11 ns-2 counted packets: that is `ns2-2004`.
+    /// module). ns-2.35 also counts the buffer in 500-byte units: for its `limit_ 125` write `capacity = { bytes =
+    /// 62500 }`. Before 2004-10-11 ns-2 counted packets: that is `ns2-2004`.
     #[serde(rename = "ns2")]
     Ns2,
     /// ns-2's at the beginning of 2004: as `ns2`, but queue and thresholds count packets and drops do not go by size (`queue_in_bytes_` and
@@ -61,14 +61,14 @@ impl RedPreset {
     }
 }
 
-/// Which packet goes where chance says that one must.
+/// Which packet an early discard removes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EarlyVictim {
-    /// The one that the victim rule names.
+    /// The packet that the victim rule selects.
     #[default]
     Rule,
-    /// The arrival: the victim rule is asked in forced drops only, as in ns-2.35 (`queue/red.cc`).
+    /// The arrival: the victim rule applies to forced drops only, as in ns-2.35 (`queue/red.cc`).
     Arrival,
 }
 
@@ -76,15 +76,15 @@ fn by_rule(victim: &EarlyVictim) -> bool {
     *victim == EarlyVictim::Rule
 }
 
-/// Random early detection (Floyd & Jacobson 1993), gentle. Above `min-threshold` arrivals are dropped with a
-/// probability that grows with the average queue. Whatever is left out follows the preset.
+/// Random early detection (Floyd & Jacobson 1993), gentle. Above `min-threshold` it drops arrivals with a probability
+/// that grows with the average queue. The preset gives every value that you leave out.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct RedConfig {
-    /// Where values come from that are not given.
+    /// The source of values that you leave out.
     #[serde(default)]
     pub preset: RedPreset,
-    /// Average queue, in (mean) packets, below which nothing is dropped early.
+    /// Average queue, in (mean) packets, below which there are no early drops.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_threshold: Option<f64>,
     /// Average queue, in (mean) packets, at which the drop probability reaches `max-p`.
@@ -96,34 +96,36 @@ pub struct RedConfig {
     /// Drop probability at `max-threshold`, in (0, 1].
     #[serde(with = "OptionalRatio", default, skip_serializing_if = "Option::is_none")]
     pub max_p: Option<f64>,
-    /// From `max-threshold` to twice that the probability climbs to 1; otherwise it jumps to 1. Default true, but false with `harddrop =
-    /// false`.
+    /// The probability climbs to 1 from `max-threshold` to twice that; otherwise it jumps to 1. Default true, but false
+    /// with `harddrop = false`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gentle: Option<bool>,
     /// Whether packets or bytes count in queue, average and thresholds (ns-2's `queue_in_bytes_`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
-    /// Whether a packet's chance to be dropped is proportional to its size, and drops are spaced by bytes (ns-2's
-    /// `bytes_`). When left out: in byte mode yes, in packet mode no.
+    /// Whether the drop probability of a packet is proportional to its size, and drops are spaced by bytes (ns-2's
+    /// `bytes_`). When left out: true in byte mode, false in packet mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drop_by_size: Option<bool>,
-    /// Mean packet size on the wire: for ageing while the link idles, and the unit of byte mode.
+    /// Mean packet size on the wire: ages the average while the link idles, and is the unit of byte mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_packet: Option<Bytes>,
-    /// Let 1/p packets pass after a drop before the next is considered: drops are then 1/p to 2/p packets apart
-    /// (ns-2's `wait_`), otherwise up to 1/p (1993).
+    /// Let 1/p packets pass after a drop before the next early drop. Drops are then 1/p to 2/p packets apart (ns-2's
+    /// `wait_`), otherwise up to 1/p (1993).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<bool>,
-    /// Mark instead of dropping early, where the packet's transport understands marks and the average is below `max-threshold`; from there on drop (RFC 3168 §7).
+    /// Mark instead of dropping early, if the packet's transport understands marks and the average is below
+    /// `max-threshold`; at and above it drop (RFC 3168 §7).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ecn: bool,
-    /// From `max-threshold` on drop even what could be marked (RFC 3168 §7). Default true. False, which needs `ecn = true`, marks it there,
-    /// too, as Linux' `red` does without `harddrop`. With `min-threshold` = `max-threshold` and `weight = 1.0` that is DCTCP's switch (RFC
-    /// 8257 §3.1): every packet is marked that finds so many waiting.
+    /// From `max-threshold` on, drop even packets that could be marked (RFC 3168 §7). Default true. False needs `ecn =
+    /// true` and marks packets there too, as Linux' `red` does without `harddrop`. With `min-threshold` =
+    /// `max-threshold` and `weight = 1.0` this is DCTCP's switch (RFC 8257 §3.1): it marks every packet that finds so
+    /// many packets waiting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub harddrop: Option<bool>,
-    /// Which packet goes where chance drops one: that of the victim rule, or `arrival`, so that the rule is asked in forced drops only
-    /// (the average asks for every packet, or the buffer is full), as in ns-2.35.
+    /// Which packet an early drop removes: that of the victim rule, or `arrival`. With `arrival`, the rule applies to
+    /// forced drops only (the average exceeds the range of early drops, or the buffer is full), as in ns-2.35.
     #[serde(default, skip_serializing_if = "by_rule")]
     pub early_victim: EarlyVictim,
 }
@@ -287,9 +289,9 @@ impl Red {
         Red { parameters, average: 0.0, since: None, log_keep, as_ns2: false, chance_takes_arrival: false }
     }
 
-    /// What ns-2.35 says before it comes to chance: it considers a packet only if more than one packet waits (in byte mode:
-    /// more than a byte), drops it where the average asks for every packet, and lets the first one pass after the
-    /// average or the queue has been too low.
+    /// ns-2.35's rules before a random drop. It considers a packet only if more than one packet waits (in byte mode:
+    /// more than a byte). It drops the packet if the average requires every packet to be dropped. It admits the first
+    /// packet after the average or the queue has been too low.
     #[inline]
     fn before_chance(&mut self, arrival: &Arrival<'_>) -> Option<Verdict> {
         let total = arrival.buffer.total();
@@ -335,7 +337,8 @@ impl Red {
         self.average += self.parameters.weight * (length - self.average);
     }
 
-    /// So many packets could have met an empty queue. With a weight of 1 the first of them ends the average's memory, and none leaves it.
+    /// Ages the average by the number of packets that could have met an empty queue. With a weight of 1 the first of
+    /// them ends the average's memory, and none leaves it.
     fn age(&mut self, packets: f64) {
         if packets > 0.0 {
             self.average *= libm::exp(packets * self.log_keep);

@@ -28,8 +28,8 @@ use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
-/// Random exponential marking (Athuraliya, Li, Low & Yin 2001), dropping unless `ecn` is set. A price rises with backlog and
-/// with excess demand, and an arrival is dropped or marked with probability 1 − `phi`^(−price).
+/// Random exponential marking (Athuraliya, Li, Low & Yin 2001), dropping unless `ecn` is set. A price rises with
+/// backlog and with excess demand. An arrival is dropped or marked with probability 1 − `phi`^(−price).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct RemConfig {
@@ -54,10 +54,10 @@ pub struct RemConfig {
     /// Whether packets or bytes count.
     #[serde(default)]
     pub mode: Mode,
-    /// Mean packet size on the wire: by it the link's rate is turned into packets.
+    /// Mean packet size on the wire: converts the link's rate to packets.
     #[serde(default = "mean_packet")]
     pub mean_packet: Bytes,
-    /// Mark instead of dropping early, where the packet's transport understands marks: what REM was made for.
+    /// Mark instead of dropping early, if the packet's transport understands marks: REM's purpose.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ecn: bool,
 }

@@ -1,9 +1,9 @@
 //! Whose turn it is: deficit round robin that lets queues through first that have just begun (DRR++, RFC 8290 §4).
 //!
 //! Queues are told apart by number. A queue that was idle becomes *new* with its first packet, with a quantum of credits; new
-//! queues come before *old* ones. Whoever has used up its credits gets another quantum and goes to the end of the old ones. A new
-//! queue that is found empty goes there, too, before it is forgotten, so that it cannot come back as a new one before
-//! all the others have had their turn (§4.2). Nothing here searches.
+//! queues come before *old* ones. A queue that has used up its credits gets another quantum and moves to the end of the
+//! old queues. A new queue that is found empty goes there, too, before it is forgotten, so that it cannot come back as
+//! a new one before all the others have had their turn (§4.2). Nothing here searches.
 
 use super::lists::{ListEnds, ListLinks, NIL, append, unlink};
 
@@ -94,7 +94,7 @@ impl Rounds {
     }
 }
 
-/// A number of 64 bits in which every bit of `value` tells (the finalizer of SplitMix64, Steele, Lea & Flood 2014).
+/// A number of 64 bits that depends on every bit of `value` (the finalizer of SplitMix64, Steele, Lea & Flood 2014).
 #[inline]
 pub(super) fn mixed(value: u64) -> u64 {
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -14,7 +14,7 @@ pub trait Scheduler: Send {
     /// The class that sends next, among those that are `ready`; at least one is. Others may hold packets back (`shape`).
     fn choose(&mut self, ready: ClassSet) -> usize;
 
-    /// The class that was chosen last has sent so many bytes on the wire.
+    /// The class that was chosen last has sent this many bytes on the wire.
     fn sent(&mut self, _class: usize, _bytes: u64) {}
 
     /// No packets wait in a class any more. `idle` says that none wait in any.

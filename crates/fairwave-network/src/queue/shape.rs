@@ -3,8 +3,8 @@
 //! A packet leaves when the bucket holds tokens for it, as in Linux' `tbf`: what leaves in any time t is at most `burst` + `rate`·t. With
 //! `peak` a second bucket bounds what leaves at once, too: `peak-burst` + `peak`·t.
 //!
-//! **Assumptions.** Bytes on the wire count. Packets wait in the queue that stands beside the shaper, whatever its discipline; as
-//! in Linux the packet that is next is taken out of it when it must wait for tokens alone, and is then no longer that discipline's to drop.
+//! **Assumptions.** Bytes on the wire count. Packets wait in the queue before the shaper, under any discipline. As in
+//! Linux, the next packet leaves that queue when it waits only for tokens; the discipline can then no longer drop it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,8 @@ use fairwave_units::units::{Bytes, Instant, Rate, Span};
 pub struct ShapeConfig {
     /// The rate in the long run, or its share of the link's nominal rate: `"5 Mb/s"`, `"90 %"`.
     pub rate: LinkShare,
-    /// What may leave at once; what comes in 10 ms at `rate`, and at least 3028 B, when left out. Holds at least one packet.
+    /// What may leave at once; what `rate` sends in 10 ms, and at least 3028 B, when left out. It holds at least one
+    /// packet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst: Option<Bytes>,
     /// The rate at which a burst leaves; the link's when left out.
@@ -54,7 +55,7 @@ impl ShapeConfig {
         let Some(peak) = self.peak else {
             return match self.peak_burst {
                 Some(burst) => {
-                    let allowed = "left out without `peak`, whose burst it is";
+                    let allowed = "left out without `peak`: it is the burst at that rate";
                     Err(ConfigError::new("peak-burst", burst, allowed, "peak = \"8 Mb/s\", peak-burst = \"1514 B\""))
                 }
                 None => Ok(()),
@@ -99,7 +100,7 @@ impl Shaper {
         Shaper { bucket, peak: config.peak.map(|peak| TokenBucket::new(peak.of(link), depth)) }
     }
 
-    /// Takes the tokens for so many bytes, if there are as many at `now`. Answers whether there were.
+    /// Takes the tokens for this many bytes, if there are enough at `now`. Answers whether there were.
     pub fn takes(&mut self, now: Instant, bytes: u64) -> bool {
         self.bucket.fill(now);
         let holds = self.bucket.holds(bytes);
@@ -117,7 +118,7 @@ impl Shaper {
         holds
     }
 
-    /// When there are tokens for so many bytes.
+    /// The time at which there are tokens for this many bytes.
     pub fn ready_at(&self, bytes: u64) -> Instant {
         let peak = self.peak.as_ref().map_or(Instant::ZERO, |peak| peak.holds_at(bytes));
         self.bucket.holds_at(bytes).max(peak)

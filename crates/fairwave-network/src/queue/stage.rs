@@ -1,10 +1,10 @@
 //! What stands before a link besides a queue: a policer, classes, a shaper. And [`LinkQueue`], which is all of it or a queue alone.
 //!
-//! A stage judges what arrives by its policer, keeps what may wait in one queue or sorts it into classes, each of which is a stage of its
-//! own, and lets packets go by its shaper. So a class may be policed, shaped and have classes within.
+//! A stage judges arrivals by its policer, keeps admitted packets in one queue or sorts them into classes, and releases
+//! packets by its shaper. Each class is again a stage. So a class may be policed, shaped and have classes within.
 //!
-//! **Assumptions.** Disciplines that reckon with a rate are told the link's, or the shaper's where that is less, and in every
-//! class all of it: a class may use what the others leave.
+//! **Assumptions.** Disciplines that compute with a rate learn the smaller of the link's rate and the shaper's rate.
+//! Every class learns the full rate, because it may use what other classes leave.
 
 use std::sync::Arc;
 

@@ -10,8 +10,8 @@
 //!
 //! **Assumptions**, where 004 is silent: of classes that hold equally many bytes Drop-Sel takes from TCP before other
 //! UDP before voice, since a loss tells TCP something and costs voice most. The packet in transmission is neither
-//! counted nor chosen. 002 does not say which packet of a layer goes: the newest, so that a queue without enhancement layers
-//! is drop-tail; nor how other traffic is ranked: as a base layer.
+//! counted nor chosen. 002 leaves open which packet of a layer is discarded: here the newest, so that a queue without
+//! enhancement layers is drop-tail. It also leaves open the rank of other traffic: here that of a base layer.
 
 use std::fmt;
 
@@ -26,8 +26,8 @@ use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;
 use fairwave_units::units::{Instant, Rate};
 
-/// Which packet goes when one must. Written by its name, `"drop-sel"`, or as a table with `rule` and parameters:
-/// `{ rule = "voice-guard", quota = 0.4 }`.
+/// The victim rule: which packet is discarded when one must be. Written by its name, `"drop-sel"`, or as a table with
+/// `rule` and parameters: `{ rule = "voice-guard", quota = 0.4 }`.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub enum Victim {
     /// The arrival.
@@ -145,7 +145,7 @@ impl JsonSchema for Victim {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let table = generator.subschema_for::<Table>();
         json_schema!({
-            "description": "Which packet goes when one must: the name of a rule, or a table with `rule` and its parameters.",
+            "description": "Which packet is discarded when one must be: the name of a rule, or a table with `rule` and its parameters.",
             "anyOf": [{ "type": "string", "enum": Self::NAMES }, table],
         })
     }

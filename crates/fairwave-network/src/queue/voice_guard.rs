@@ -24,12 +24,12 @@ use fairwave_units::units::{Instant, Rate, Span};
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct VoiceGuardConfig {
-    /// Part of the link's rate above which voice is protected instead of held down, above 0 and below 1. Default 1/3: the
-    /// fair part for one of three classes (004 §4.4.1).
+    /// Part of the link's rate above which voice is protected, above 0 and below 1; below it, voice is held down.
+    /// Default 1/3: the fair part for one of three classes (004 §4.4.1).
     #[serde(with = "Ratio")]
     pub quota: f64,
-    /// Time constant of the average rate of voice, above 0. Default 1 s: long against a talker's packet spacing, short
-    /// against a call.
+    /// Time constant of the average rate of voice, above 0. Default 1 s: long compared with a talker's packet spacing,
+    /// short compared with a call.
     pub memory: Span,
     /// A switch turns back at this part of the rate at which it turned, above 0 and at most 1. Default 0.9.
     #[serde(with = "Ratio")]

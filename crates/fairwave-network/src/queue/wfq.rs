@@ -9,8 +9,9 @@
 //! Two classes that have packets throughout an interval get, each over its weight, amounts that differ by no more than
 //! l₁/w₁ + l₂/w₂, of their largest packets (Theorem 1), wherever the interval lies.
 //!
-//! **Deviations.** Tags begin anew when nothing waits, which changes no order: the paper lets virtual time go on from the largest finish tag.
-//! A class that its shaper has held back comes back with the virtual time of then, so that it does not catch up.
+//! **Deviations.** Tags begin again from the start when nothing waits, which changes no order; in the paper virtual
+//! time continues from the largest finish tag. A class that its shaper has held back comes back with the virtual time
+//! of then, so that it does not catch up.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,7 +26,8 @@ use fairwave_units::config::ConfigError;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::Rate;
 
-/// Weighted fair queueing among classes. Packets are sorted by DSCP; classes that have packets share the link by their weights.
+/// Weighted fair queueing among classes. It sorts packets by DSCP into classes. Classes with packets share the link by
+/// their weights.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct WfqConfig {

@@ -1,7 +1,7 @@
 //! Queue disciplines that are written in Python.
 //!
-//! A discipline says when a packet must go and which is sent next; what it says is done here, so that nothing it does can lose
-//! a packet or send one twice.
+//! A discipline answers when a packet must be discarded and which packet is sent next. This module carries out the
+//! answers, so that no discipline can lose a packet or send one twice.
 
 use std::cell::RefCell;
 
@@ -176,7 +176,7 @@ fn place_of(answer: &Bound<'_, PyAny>, buffer: &core_queue::Buffer) -> Result<Op
     let place = place.get().0;
     match buffer.packet(place) {
         Some(_) => Ok(Some(place)),
-        None => Err(LawFault::Answer("it answered a place where nothing waits any more".to_owned())),
+        None => Err(LawFault::Answer("it answered a place at which no packet waits".to_owned())),
     }
 }
 

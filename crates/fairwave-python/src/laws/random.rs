@@ -8,8 +8,8 @@ use pyo3::prelude::*;
 
 /// A stream of random numbers, the same ones for the same seed and name on every machine.
 ///
-/// A law has one of its own in `self.random`, by the run's seed; which draws it makes does not change what anybody else meets.
-/// In a test, `Random(1, "test")` is one.
+/// A law has one of its own in `self.random`, by the run's seed; its draws do not change those of any other law. In a
+/// test, `Random(1, "test")` is one.
 #[pyclass(frozen, module = "fairwave")]
 pub struct Random {
     stream: Mutex<Option<Stream>>,

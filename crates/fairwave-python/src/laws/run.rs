@@ -32,7 +32,8 @@ pub struct Run {
 
 /// What a call into Python takes at least.
 const CALL: Duration = Duration::from_nanos(300);
-/// A part of which calls take more than one in so many parts of the time is better done without letting go of the interpreter.
+/// If calls take a larger share of the time than 1 divided by this, the part runs faster while it holds the
+/// interpreter's lock.
 const MUCH: u32 = 5;
 
 thread_local! {
@@ -46,12 +47,12 @@ static ENDING: AtomicBool = AtomicBool::new(false);
 static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
 
 impl Run {
-    /// The run that this thread makes; one to which nobody listens, when it makes none.
+    /// The run of this thread; a dummy without listeners if there is none.
     pub fn current() -> Arc<Run> {
         CURRENT.with_borrow(|current| current.clone()).unwrap_or_default()
     }
 
-    /// Does `work`, the laws of which answer to one run, and says what ended it. `cancelled` ends it, too.
+    /// Runs `work`, whose laws belong to one run, and returns the cause of its end. `cancelled` ends it, too.
     pub fn make<T>(cancelled: &Arc<AtomicBool>, work: impl FnOnce(&Run) -> T) -> (T, Option<Failure>) {
         let run = Arc::new(Run { cancelled: cancelled.clone(), ..Run::default() });
         UNDER_WAY.fetch_add(1, Ordering::SeqCst);

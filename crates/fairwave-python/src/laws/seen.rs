@@ -224,7 +224,7 @@ pub struct RateSample {
     in_flight: u32,
     /// Segments taken for lost between its sending and now.
     lost: u32,
-    /// Of those delivered in the interval so many were marked.
+    /// Number of marked packets among those delivered in the interval.
     marked: u32,
     /// The application left the sender without data at some time in the interval.
     application_limited: bool,

@@ -1,5 +1,5 @@
-//! `fwsim SCENARIO`: runs a scenario file without Python and prints what it came to as one line of JSON. Made for
-//! measuring the simulator; people use the `fairwave` command.
+//! `fwsim SCENARIO`: runs a scenario file without Python and prints its results as one line of JSON. Made for measuring
+//! the simulator; people use the `fairwave` command.
 
 use std::error::Error;
 use std::io::Write;
@@ -80,7 +80,8 @@ fn simulate(options: &Options) -> Result<serde_json::Value, Box<dyn Error>> {
     }))
 }
 
-/// The most memory that this process has had, where the system says so (Linux): what a parent is told includes its own.
+/// The peak memory of this process, if the system reports it (Linux). The value that a parent process reads would
+/// include its own memory.
 fn peak_kib() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -90,7 +91,7 @@ fn peak_kib() -> Option<u64> {
 fn main() -> ExitCode {
     match options(std::env::args().skip(1)).and_then(|options| simulate(&options)) {
         Ok(value) => {
-            // Whoever reads may have read enough.
+            // The reader may have closed the pipe.
             let _ = writeln!(std::io::stdout(), "{value}");
             ExitCode::SUCCESS
         }

@@ -19,7 +19,7 @@ pub(super) const RAP: u16 = 5012;
 /// The port that DVRC goes to.
 pub(super) const DVRC: u16 = 5014;
 
-/// So many names of hosts at most are written into a file.
+/// The most names of hosts that are written into a file.
 const MOST_NAMES: usize = 10_000;
 
 /// The address of a node.
@@ -40,8 +40,8 @@ const SHARED: u16 = 16_384;
 pub(super) struct Ports(Vec<u16>);
 
 impl Ports {
-    /// A call has its port for itself, by which a session description names it: 5004, or one of its own where other media come to the same
-    /// host.
+    /// Each call has a separate port, which its session description names: 5004, or another port if other media arrive
+    /// at the same host.
     pub fn new(plan: &Plan) -> Self {
         let is_rtp = |flow: &fairwave_scenario::plan::FlowPlan| flow.transport.protocol() == Protocol::Rtp;
         let mut at_host: HashMap<usize, usize> = HashMap::new();

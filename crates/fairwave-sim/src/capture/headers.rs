@@ -1,7 +1,7 @@
 //! A packet as bytes: the headers that its protocols would have, from IPv4 up. Checksums are those of a payload of zeros.
 //!
-//! What UDP carries are the very bytes that sockets would carry ([`fairwave_core::wire`]), so that a packet is as long as the scenario counts on the wire,
-//! unless that leaves no room for what it says.
+//! UDP carries the same bytes that sockets would carry ([`fairwave_core::wire`]). So a packet has the length that the
+//! scenario counts on the wire, unless its contents need more.
 //!
 //! **Assumptions.** TCP's packets have real headers: 20 B of IPv4, 20 of TCP and its options. Where a
 //! scenario counts others on the wire (`header = …`), captures and the simulated wire differ by that. TCP's options are

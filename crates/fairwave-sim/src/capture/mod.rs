@@ -1,8 +1,8 @@
 //! Packets as files that other tools know: pcapng captures of links and hosts, and patterns of loss.
 //!
-//! A capture ([`Capture`]) looks on ([`crate::probe::Probe`]) while a run is made, and writes as the run goes: what waits in memory
-//! is what has been told ahead of time, that is, at most what waits before the links that are looked at. Packets of the
-//! simulator carry no bytes; [`headers`] gives them those that they would have on a real network.
+//! A capture ([`Capture`]) observes a run ([`crate::probe::Probe`]) and writes during the run. It keeps in memory only
+//! packets that were announced ahead of time: at most those that wait before the observed links. Packets of the
+//! simulator carry no bytes; `headers` gives them those that they would have on a real network.
 //!
 //! Imports run one way: numbers of TCP's bytes and headers, files and patterns → the capture.
 
@@ -26,7 +26,7 @@ use crate::probe::{Probe, RemovalCause};
 use files::{CaptureInterface, Comment, Files};
 use headers::Headers;
 use patterns::Patterns;
-use sip::{Calls, Seen};
+use sip::{Calls, ObservationPoint};
 
 /// What is to be written of a run: where packets are looked at, and into which file.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -124,8 +124,8 @@ impl<'p> Capture<'p> {
         let Capture { plan, headers, calls, files, links, hosts, .. } = self;
         calls.until(plan, &headers.ports, now, |place, at, datagram| {
             let (seat, inbound) = match place {
-                Seen::Host { node, inbound } => (hosts[node], Some(inbound)),
-                Seen::Link(link) => (links[link][0], None),
+                ObservationPoint::Host { node, inbound } => (hosts[node], Some(inbound)),
+                ObservationPoint::Link(link) => (links[link][0], None),
             };
             let Some(seat) = seat else { return };
             let bytes = Headers::of_message(datagram);

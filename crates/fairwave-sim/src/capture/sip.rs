@@ -66,7 +66,7 @@ struct Call {
 
 /// Where a message is seen on its way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Seen {
+pub(super) enum ObservationPoint {
     /// At a node, which sends or receives it.
     Host { node: usize, inbound: bool },
     /// Behind a link's transmitter.
@@ -147,7 +147,13 @@ impl Calls {
     }
 
     /// Every message sent until a little after `now`: where and when it is seen, in order, and what it is. `end` is the run's.
-    pub fn until(&mut self, plan: &Plan, ports: &Ports, now: Instant, mut seen: impl FnMut(Seen, Instant, &Datagram)) {
+    pub fn until(
+        &mut self,
+        plan: &Plan,
+        ports: &Ports,
+        now: Instant,
+        mut seen: impl FnMut(ObservationPoint, Instant, &Datagram),
+    ) {
         let end = Instant::ZERO + plan.duration;
         while let Some(sent) = self.schedule.pop_if(|sent| sent.at <= now + AHEAD) {
             let call = self.calls[sent.call];
@@ -159,12 +165,12 @@ impl Calls {
             };
             let datagram = datagram(plan, ports, call, sent.message);
             let mut at = sent.at;
-            seen(Seen::Host { node: from, inbound: false }, at, &datagram);
+            seen(ObservationPoint::Host { node: from, inbound: false }, at, &datagram);
             for &link in route {
-                seen(Seen::Link(link), at, &datagram);
+                seen(ObservationPoint::Link(link), at, &datagram);
                 at = (at + part_of(plan.links[link].direction.delay, sent.scale)).min(end);
             }
-            seen(Seen::Host { node: to, inbound: true }, at, &datagram);
+            seen(ObservationPoint::Host { node: to, inbound: true }, at, &datagram);
         }
     }
 
@@ -286,7 +292,7 @@ fn session(plan: &Plan, ports: &Ports, call: Call, offers: bool) -> String {
     let flow = &plan.flows[call.flow];
     let node = if offers { flow.from } else { flow.to };
     let host = dotted(address::of_node(node));
-    // The flow that comes to this party.
+    // The flow that this party receives.
     let (port, direction) = match (call.answer, offers) {
         (Some(answer), true) => (ports.of_receiver(answer), "sendrecv"),
         (Some(_), false) => (ports.of_receiver(call.flow), "sendrecv"),

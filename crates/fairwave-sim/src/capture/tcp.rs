@@ -12,7 +12,7 @@ pub(super) struct Offsets {
     next: u32,
 }
 
-/// Above so many runs the older half is forgotten: what it held has long been acknowledged.
+/// Above this many runs the older half is forgotten: its data has long been acknowledged.
 const MOST_RUNS: usize = 1 << 17;
 
 impl Offsets {

@@ -66,7 +66,7 @@ impl UnitsDue {
         UnitsDue { held: since, shown, ..self }
     }
 
-    /// Of units of which none is lost, because their transport sends again what is, and somebody waits for them.
+    /// For units that a transport retransmits until they arrive, and that a receiver waits for.
     pub fn of_whole(log: &UnitLog) -> Self {
         UnitsDue { from: log.from, open: None, held: Instant::NEVER, shown: None }
     }

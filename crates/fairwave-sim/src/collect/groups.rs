@@ -26,8 +26,8 @@ pub(crate) fn rows(run: &RunRecord<'_>, flows: &[FlowRow]) -> Vec<GroupRow> {
         .collect()
 }
 
-/// What flows deliver together over the time from the first one's beginning to the last one's end in the window, so that
-/// flows that take turns on a link have no more than the link; NaN where none is on.
+/// Joint deliveries of flows, divided by the time from the first flow's beginning to the last flow's end in the window,
+/// so that flows that take turns on a link do not exceed the link; NaN where none is on.
 fn goodput(run: &RunRecord<'_>, members: &[usize]) -> f64 {
     let on = || members.iter().map(|&flow| run.on(flow)).filter(|(from, until)| until > from);
     let (Some(from), Some(until)) = (on().map(|(from, _)| from).min(), on().map(|(_, until)| until).max()) else {

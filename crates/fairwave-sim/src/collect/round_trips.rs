@@ -50,8 +50,8 @@ pub(crate) fn row(run: &RunRecord<'_>, flow: usize, index: u32) -> Option<RoundT
     })
 }
 
-/// How near a flow comes to what its application needs, if it says so. Loss is that of its units; of round trips that of requests; and of
-/// bulk data that of its packets.
+/// How well a flow meets the requirements of its application, if the scenario gives them. Loss is that of its units; of
+/// round trips that of requests; and of bulk data that of its packets.
 pub(crate) fn outcomes(run: &RunRecord<'_>, flow: usize, index: u32) -> Option<OutcomeRow> {
     let plan = &run.plan.flows[flow];
     let requirement = plan.outcome.as_ref()?;

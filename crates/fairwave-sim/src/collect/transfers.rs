@@ -1,4 +1,4 @@
-//! Files and pages: how long each took, and what those of a group came to.
+//! Files and pages: the completion time of each, and the joint results of a group.
 
 use fairwave_core::quality::completion::{Completions, TransferFate, TransferRecord};
 use fairwave_core::quality::delay::DelaySummary;

@@ -1,8 +1,9 @@
-//! Measures of a flow group: what is said of all its flows together.
+//! Measures of a flow group: one number for all its flows together.
 //!
-//! A measure is one file and one line in [`measures!`]. The file holds its definition ([`Measure::of`]) and everything that
-//! others know of it ([`Words`]): its name, title, unit, direction, range, and the kinds of traffic to which it applies. From the list follow
-//! the column of the table `groups`, the row of pages and tables, `--measures`, `fairwave list`, `explain` and `docs/results.md`.
+//! A measure is one file and one line in `measures!`. The file holds its definition ([`Measure::of`]) and everything
+//! that others know of it ([`Words`]): its name, title, unit, direction, range, and the kinds of traffic to which it
+//! applies. From the list follow the column of the table `groups`, the row of pages and tables, `--measures`, `fairwave
+//! list`, `explain` and `docs/results.md`.
 
 mod cov;
 mod fairness;
@@ -100,7 +101,7 @@ pub struct Words {
     pub most: Option<f64>,
     /// Groups of which pages and tables show it without being asked.
     pub applies: &'static [Kind],
-    /// The fewest flows of which it says anything.
+    /// The smallest number of flows for which the measure is defined.
     pub least_flows: u32,
 }
 

@@ -41,7 +41,7 @@ impl State {
     }
 }
 
-/// A threshold beyond so many segments is none.
+/// A threshold above this many segments counts as none.
 const MOST_SEGMENTS: f64 = 1e6;
 
 /// One flow's events.

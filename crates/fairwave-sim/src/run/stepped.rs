@@ -1,4 +1,4 @@
-//! A run that somebody else's clock drives, with a border between the ends of flows and the network.
+//! A run that the caller's clock drives, with a border between the ends of flows and the network.
 
 use fairwave_core::packet::Packet;
 use fairwave_core::transport::Delivery;
@@ -12,8 +12,8 @@ use crate::measure::Window;
 use crate::probe::Probe;
 use crate::result::RunResult;
 
-/// A run made step by step. Everything in it happens at its nominal time: a queue is told when a packet came and when a
-/// transmission ended, not when somebody got round to it.
+/// A run made step by step. Everything in it happens at its nominal time: a queue learns when a packet arrived and when
+/// a transmission ended, not when the driver handled them.
 pub struct SteppedRun<'p, P, B> {
     simulation: Simulation<'p, P, B>,
     /// What happened until then, that moment included, has been handled.
@@ -97,7 +97,7 @@ impl<'p, P: Probe, B: Border> SteppedRun<'p, P, B> {
         Ok(())
     }
 
-    /// What the receiving application of a flow gets at `now` by another way than by an end of ours.
+    /// Data that the receiving application of a flow gets at `now` by another way than an end of fairwave.
     ///
     /// # Errors
     /// A broken invariant.

@@ -4,11 +4,11 @@
 //! start and for α = 1, β = 0.5. β is the part of the window that is KEPT.
 //!
 //! **Assumptions.** The window grows by α / window for each segment that [`Path::credit`] counts: α per round trip.
-//! A timeout lowers the slow start threshold by β as well. With `like_ns2` three habits of ns-2.35 are followed: the first
-//! decrease of a connection, one out of slow start and one by timeout go to half whatever β is; the threshold is cut to a
-//! whole number; and each timeout lowers the threshold, also of a segment that has timed out before (RFC 5681 §3.1 holds it).
-//! In ns-2 of the beginning of 2004 what is lowered is the whole part of the window, and to a whole number of segments (`precisionReduce_`
-//! false, the default until 2006-01-24).
+//! A timeout lowers the slow start threshold by β as well. With `like_ns2` the law follows three habits of ns-2.35. The
+//! first decrease of a connection, a decrease in slow start and one by timeout halve the window for any β. The
+//! threshold is truncated to a whole number. Each timeout lowers the threshold, also for a segment that has timed out
+//! before (RFC 5681 §3.1 keeps the threshold then). In ns-2 of the beginning of 2004 what is lowered is the whole part
+//! of the window, and to a whole number of segments (`precisionReduce_` false, the default until 2006-01-24).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,8 +20,8 @@ use fairwave_units::config::{ConfigError, check_between};
 use fairwave_units::ratio::OptionalRatio;
 use fairwave_units::registry::{Checked, Law};
 
-/// TCP(α, β) (Yang & Lam 2000; paper 003). The window grows by α segments per round trip, and a loss leaves β of it;
-/// TCP(1, 0.5) is Reno's.
+/// TCP(α, β) (Yang & Lam 2000; paper 003). The window grows by α segments per round trip, and a loss reduces it to β
+/// times its size. TCP(1, 0.5) is Reno.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct AimdConfig {
@@ -95,23 +95,23 @@ macro_rules! reno_with {
 
 reno_with! {
     "Tahoe: TCP(1, 0.5) with Tahoe's recovery."
-    "In slow start the window doubles per round trip; beyond the threshold it grows by one segment per round trip, and"
-    "a loss, which three duplicate acknowledgements tell of, halves the threshold; the segment is sent again, and slow"
-    "start begins anew from one segment (RFC 5681)."
+    "In slow start the window doubles per round trip; above the threshold it grows by one segment per round trip."
+    "Three duplicate acknowledgements signal a loss: the sender halves the threshold, retransmits the segment, and begins"
+    "slow start again from one segment (RFC 5681)."
     TahoeConfig "tcp/tahoe" Tahoe;
     "Reno: TCP(1, 0.5) with Reno's recovery."
-    "In slow start the window doubles per round trip; beyond the threshold it grows by one segment per round trip, and"
-    "a loss, which three duplicate acknowledgements tell of, halves it: fast retransmit, and fast recovery until the first"
-    "new acknowledgement (RFC 5681)."
+    "In slow start the window doubles per round trip; above the threshold it grows by one segment per round trip."
+    "Three duplicate acknowledgements signal a loss, which halves the window: fast retransmit, and fast recovery until the"
+    "first new acknowledgement (RFC 5681)."
     RenoConfig "tcp/reno" Reno;
     "NewReno: TCP(1, 0.5) with NewReno's recovery (RFC 6582)."
-    "In slow start the window doubles per round trip; beyond the threshold it grows by one segment per round trip, and"
-    "a loss halves it. A partial acknowledgement repairs the next hole, and recovery lasts until all that was in flight is"
+    "In slow start the window doubles per round trip; above the threshold it grows by one segment per round trip. A loss"
+    "halves it. A partial acknowledgement repairs the next hole, and recovery lasts until all data that was in flight is"
     "acknowledged."
     NewrenoConfig "tcp/newreno" Newreno;
     "SACK: TCP(1, 0.5) with selective acknowledgements (RFC 6675)."
-    "In slow start the window doubles per round trip; beyond the threshold it grows by one segment per round trip, and"
-    "a loss halves it. The receiver says which segments have come, so that several losses of one window are repaired"
+    "In slow start the window doubles per round trip; above the threshold it grows by one segment per round trip. A loss"
+    "halves it. The receiver reports which segments have arrived, so that the sender repairs several losses of one window"
     "within a round trip."
     SackConfig "tcp/sack" Sack;
 }

@@ -2,10 +2,11 @@
 //!
 //! Source: draft-ietf-ccwg-bbr (as of 2026-08-03), by the names of its functions; for marks, which it leaves open, version 3 in
 //! `google/bbr`. *Startup* doubles the rate until three round trips have brought less than a quarter more or too much was lost, *Drain*
-//! empties the queue. Then *ProbeBW* goes round ([`probe_bw`]): DOWN gives way, CRUISE keeps the rate for two to three seconds (or as many
-//! round trips as Reno would take), REFILL fills the pipe, UP sends a quarter faster until nothing more comes or too much is lost. *ProbeRTT*
-//! ([`probe_rtt`]) halves what is in flight for 200 ms if five seconds have brought no shorter round trip. Two bounds of what may be in flight
-//! and one of the rate ([`bounds`]) say what losses have taught: over the long term, and since the last probing.
+//! empties the queue. Then *ProbeBW* repeats a cycle ([`probe_bw`]): DOWN gives way, CRUISE keeps the rate for two to
+//! three seconds (or as many round trips as Reno would take), REFILL fills the pipe, UP sends a quarter faster until
+//! the delivery rate stops growing or loss is too high. *ProbeRTT* ([`probe_rtt`]) halves what is in flight for 200 ms
+//! if five seconds have brought no shorter round trip. Two bounds of what may be in flight and one of the rate
+//! ([`bounds`]) say what losses have taught: over the long term, and since the last probing.
 //!
 //! **Assumptions and deviations.** Acknowledgements are selective. Losses are dealt with once for each acknowledgement that tells of some, not for each
 //! segment: in flight at the loss was what was in flight when the segment was sent by whose delivery it was found. Discontiguous ranges lost in
@@ -34,35 +35,38 @@ use fairwave_units::random::{Seed, Stream};
 use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Instant, Span};
-use filter::{Held, MaxOverRounds, Rounds, rate};
+use filter::{LimitedSamples, MaxOverRounds, Rounds, rate};
 use probe_bw::Cycle;
 use probe_rtt::MinRtt;
 
-/// BBR version 3 (draft-ietf-ccwg-bbr). It sends at the rate that the path was seen to deliver, keeps about what the path holds in flight, probes for more every few seconds, and gives way to losses and marks.
+/// BBR version 3 (draft-ietf-ccwg-bbr). It sends at the measured delivery rate of the path and keeps about one
+/// bandwidth-delay product in flight. It probes for more every few seconds, and gives way to losses and marks.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct BbrConfig {
-    /// Part of its short-term bounds kept in a round trip with losses, above 0 and below 1. Default 0.7.
+    /// Part of the short-term bounds kept in a round trip with losses, above 0 and below 1. Default 0.7.
     #[serde(with = "Ratio")]
     pub beta: f64,
     /// Part of a round trip that may be lost while bandwidth is probed, above 0 and below 1. Default 0.02.
     #[serde(with = "Ratio")]
     pub loss_threshold: f64,
-    /// Part of the long-term bound that is left to others while cruising, from 0 to 1. Default 0.15.
+    /// Part of the long-term bound that cruising leaves to other flows, from 0 to 1. Default 0.15.
     #[serde(with = "Ratio")]
     pub headroom: f64,
-    /// The smallest round trip is that of so long. Default 10 s.
+    /// Length of the window over which the smallest round trip is taken. Default 10 s.
     pub min_rtt_window: Span,
-    /// After so long without a shorter round trip it is measured anew. Default 5 s, at most min-rtt-window.
+    /// Time without a shorter round trip after which the sender measures again. Default 5 s, at most min-rtt-window.
     pub probe_rtt_interval: Span,
-    /// For so long little is kept in flight to measure it. Default 200 ms.
+    /// Time for which little data is kept in flight to measure the smallest round trip. Default 200 ms.
     pub probe_rtt_duration: Span,
-    /// What is kept in flight then, over what the path holds, above 0 and below 1. Default 0.5.
+    /// Data in flight during this measurement, as a part of the bandwidth-delay product, above 0 and below 1. Default
+    /// 0.5.
     #[serde(with = "Ratio")]
     pub probe_rtt_gain: f64,
-    /// On paths with round trips up to this a mark is answered by the share of marks; on longer ones as a loss. Default 5 ms.
+    /// Up to this round trip, the response to marks follows their share; on longer paths, a mark counts as a loss.
+    /// Default 5 ms.
     pub ecn_max_rtt: Span,
-    /// Part of what is in flight that a round trip of marks alone takes, from 0 to 1. Default 1/3.
+    /// Part of the data in flight by which a round trip with only marks reduces it, from 0 to 1. Default 1/3.
     #[serde(with = "Ratio")]
     pub ecn_factor: f64,
     /// Part of a round trip that may be marked while bandwidth is probed, above 0 and below 1. Default 0.5.
@@ -133,7 +137,7 @@ impl ControlLaw for BbrConfig {
             cycle: Cycle::default(),
             min_rtt: MinRtt::default(),
             aggregation: Aggregation::default(),
-            held: Held::default(),
+            held: LimitedSamples::default(),
             pace: 0.0,
             prior: 0.0,
             initial: 0.0,
@@ -267,7 +271,7 @@ pub struct Bbr {
     cycle: Cycle,
     min_rtt: MinRtt,
     aggregation: Aggregation,
-    held: Held,
+    held: LimitedSamples,
     /// Segments per second; 0 before the first sample.
     pace: f64,
     /// `BBR.prior_cwnd`: the window to come back to.
@@ -512,7 +516,7 @@ impl Controller for Box<Bbr> {
         Verdict::Congestion
     }
 
-    /// Its window stays as it was: the pace alone keeps what begins anew from being a burst.
+    /// Its window stays unchanged: pacing alone prevents a burst at the restart.
     fn on_restart(&mut self, _path: &Path, window: &mut Window) {
         if self.full.reached {
             window.congestion = window.congestion.max(self.with_quanta(self.product(self.bw(), CWND_GAIN)));

@@ -2,10 +2,11 @@
 //!
 //! Source: draft-cardwell-iccrg-bbr-congestion-control-00, by the names of its functions. The bottleneck's bandwidth is the largest delivery
 //! rate of the last ten round trips, the round-trip propagation time the smallest round trip of the last ten seconds.
-//! *Startup* doubles the rate each round trip until three have brought less than a quarter more; *Drain* empties the queue that this
-//! left; *ProbeBW* goes at eight phases of a round trip each: a quarter faster, a quarter slower, and six at the rate; *ProbeRTT*
-//! keeps four segments in flight for 200 ms if no round trip as short has been seen for ten seconds. Losses change the model only in what
-//! is delivered less; within the first round trip of a recovery as much is sent as is delivered, and afterwards the window of before returns.
+//! *Startup* doubles the rate each round trip until three round trips have brought less than a quarter more. *Drain*
+//! empties the queue that Startup left. *ProbeBW* has eight phases of a round trip each: a quarter faster, a quarter
+//! slower, and six at the rate. *ProbeRTT* keeps four segments in flight for 200 ms if no round trip as short has been
+//! seen for ten seconds. Losses change the model only in what is delivered less; within the first round trip of a
+//! recovery as much is sent as is delivered, and afterwards the window of before returns.
 //!
 //! With the preset `linux` it has three things more, as Linux does (`net/ipv4/tcp_bbr.c`): extra window for acknowledgements that come
 //! in bunches ([`aggregation`]), windows of even numbers, and a pace 1 % below the rate.
@@ -17,7 +18,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::bbr::filter::{Held, MaxOverRounds, Rounds, rate, round_trip};
+use super::bbr::filter::{LimitedSamples, MaxOverRounds, Rounds, rate, round_trip};
 use super::{ControlLaw, Controller, Estimate, Path, RateSample, Verdict, Window};
 use crate::{Preset, Recovery};
 use fairwave_units::config::{ConfigError, check_between, check_span};
@@ -29,23 +30,26 @@ use aggregation::Aggregation;
 
 mod aggregation;
 
-/// BBR version 1 (draft-cardwell-iccrg-bbr-congestion-control-00). It sends at the largest rate that was delivered lately, keeps about what the path holds in flight, and hardly answers losses.
+/// BBR version 1 (draft-cardwell-iccrg-bbr-congestion-control-00). It sends at the largest recent delivery rate, keeps
+/// about one bandwidth-delay product in flight, and almost ignores losses.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Bbr1Config {
-    /// The window in what the path is thought to hold, when bandwidth is probed; above 1. Default 2.
+    /// The window while probing for bandwidth, in estimated bandwidth-delay products; above 1. Default 2.
     pub cwnd_gain: f64,
-    /// The smallest round trip is that of so long, and then measured anew. Default 10 s.
+    /// Length of the window over which the smallest round trip is taken; then the sender measures again. Default 10 s.
     pub min_rtt_window: Span,
-    /// For so long four segments are kept in flight to measure it. Default 200 ms.
+    /// Time for which four segments are kept in flight to measure the smallest round trip. Default 200 ms.
     pub probe_rtt_duration: Span,
-    /// The window grows by what acknowledgements were seen to bring in bunches, at most what 100 ms deliver. Default: linux true, else false.
+    /// The window grows by the measured aggregation of acknowledgements, at most by the data of 100 ms. Default: linux
+    /// true, else false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ack_aggregation: Option<bool>,
-    /// The window is rounded up to an even number of segments, and has room for two more while bandwidth is probed. Default: linux true, else false.
+    /// Rounds the window up to an even number of segments, and adds two while probing for bandwidth. Default: linux
+    /// true, else false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub even_window: Option<bool>,
-    /// By this part the pace stays below what the gains say, 0 to 1. Default: linux 0.01, else 0.
+    /// Margin by which pacing stays below the rate that the gains give, 0 to 1. Default: linux 0.01, else 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pacing_margin: Option<f64>,
 }
@@ -115,7 +119,7 @@ impl ControlLaw for Bbr1Config {
             lost: 0,
             conserves: false,
             recover: None,
-            held: Held::default(),
+            held: LimitedSamples::default(),
             payload: 0,
         })
     }
@@ -189,7 +193,7 @@ pub struct Bbr1 {
     conserves: bool,
     /// Recovery ends when everything before is acknowledged.
     recover: Option<u32>,
-    held: Held,
+    held: LimitedSamples,
     /// Bytes of a segment.
     payload: u32,
 }
@@ -217,7 +221,7 @@ impl Bbr1 {
         self.inflight_and(gain, 0.0)
     }
 
-    /// The same and so many more.
+    /// The same plus a number of segments.
     fn inflight_and(&self, gain: f64, more: f64) -> f64 {
         if self.min_rtt == f64::INFINITY {
             return self.initial;
@@ -446,7 +450,7 @@ impl Controller for Box<Bbr1> {
         Verdict::Congestion
     }
 
-    /// Its window stays as it was: the pace alone keeps what begins anew from being a burst.
+    /// Its window stays unchanged: pacing alone prevents a burst at the restart.
     fn on_restart(&mut self, _path: &Path, window: &mut Window) {
         if self.filled {
             window.congestion = window.congestion.max(self.inflight(self.config.cwnd_gain));

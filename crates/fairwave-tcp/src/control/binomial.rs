@@ -1,9 +1,9 @@
 //! Binomial controllers: a window w that grows by α/w^k per round trip and falls by β·w^l on loss. SQRT has k = l = ½, IIAD
 //! (inverse increase, additive decrease) k = 1 and l = 0; TCP(α, β) would be k = 0 and l = 1.
 //!
-//! Source: Bansal & Balakrishnan, *Binomial congestion control algorithms*, INFOCOM 2001. With k + l = 1 the mean window is
-//! √(α/(β·p)) at loss rate p, so it is as fast as TCP, whose window is √(3/(2p)), where α/β = 3/2: α = 1 and β = 2/3 unless they
-//! are set.
+//! Source: Bansal & Balakrishnan, *Binomial congestion control algorithms*, INFOCOM 2001. With k + l = 1 the mean
+//! window is √(α/(β·p)) at loss rate p. TCP's window is √(3/(2p)), so the law is as fast as TCP if α/β = 3/2. The
+//! defaults are α = 1 and β = 2/3.
 //!
 //! **Assumptions.** The window grows by α/w^(k+1) for each segment that [`Path::credit`] counts. Slow start, the least threshold and what
 //! a timeout leaves are TCP's; a timeout lowers the slow start threshold by the law. With ns-2's presets a first decrease, one

@@ -8,8 +8,8 @@
 //! **Assumptions and deviations.** What an acknowledgement adds, (target − window)/window (§4.4, §4.5), is for each segment that it
 //! acknowledges, as §4.3 counts them and as Linux does; the RFC says for each acknowledgement. An epoch begins with the first acknowledgement
 //! outside of recovery and slow start. The time during which the sender does not fill its window stands still (§4.2, §5.8). Spurious
-//! losses (§4.9, optional) are not undone: nobody tells the controller of them. C is in segments per second³, as written, whatever a
-//! segment's size.
+//! losses (§4.9, optional) are not undone: the controller does not learn of them. C is in segments per second³, as
+//! written, whatever a segment's size.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,8 +23,8 @@ use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::Instant;
 
-/// CUBIC (RFC 9438). The window is a cubic function of the time since the last loss, flat around where that happened, and
-/// never below what Reno would have.
+/// CUBIC (RFC 9438). The window is a cubic function of the time since the last loss, flat around the window at that
+/// loss, and never below Reno's window.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct CubicConfig {
@@ -33,10 +33,11 @@ pub struct CubicConfig {
     /// Part of the window kept on loss, above 0 and below 1. Default 0.7.
     #[serde(with = "Ratio")]
     pub beta: f64,
-    /// A window that did not reach the last peak aims lower, to make room for newcomers. Default true.
+    /// Fast convergence: after a loss below the last peak, the window aims lower to make room for new flows. Default
+    /// true.
     pub fast_convergence: bool,
-    /// Where Reno would have more, the window gains a whole segment a round trip once it is back at the window before the loss (RFC 9438 §4.3);
-    /// false: never more than α = 3(1 − β)/(1 + β), as before that RFC. Default true.
+    /// When Reno's window is larger, the window gains a whole segment per round trip once it is back at the window
+    /// before the loss (RFC 9438 §4.3). False: never more than α = 3(1 − β)/(1 + β), as before that RFC. Default true.
     pub alpha_one: bool,
     /// The first slow start ends when the round trip grows (HyStart++), not only by a loss. Default true.
     pub hystart: bool,

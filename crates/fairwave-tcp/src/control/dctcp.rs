@@ -19,11 +19,12 @@ use fairwave_units::config::{ConfigError, check_between, check_fraction};
 use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 
-/// DCTCP (RFC 8257), for data centres whose queues mark early. A mark takes as much of the window as the mean part of marked segments says: little for few, half for all.
+/// DCTCP (RFC 8257), for data centres whose queues mark early. A mark reduces the window by half the mean share of
+/// marked segments: a little for few marks, by half if all segments are marked.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct DctcpConfig {
-    /// g, the part of each window's measurement that enters the mean, above 0 and below 1. Default 1/16.
+    /// g, the weight of each window's measurement in the mean, above 0 and below 1. Default 1/16.
     #[serde(with = "Ratio")]
     pub gain: f64,
     /// α before the first measurement, from 0 to 1. Default 1.
@@ -80,7 +81,8 @@ impl MarkedPart {
         self.alpha
     }
 
-    /// Counts what an acknowledgement says (steps 1 to 3), and says whether a window of data has passed.
+    /// Counts the marks that an acknowledgement reports (steps 1 to 3), and answers whether a window of data has
+    /// passed.
     #[inline]
     pub fn count(&mut self, path: &Path) -> bool {
         self.acknowledged += path.acknowledged;
@@ -98,7 +100,7 @@ impl MarkedPart {
         self.forget();
     }
 
-    /// An observation begins anew, and what was counted does not enter.
+    /// A new observation begins, and the counts so far are dropped.
     pub fn forget(&mut self) {
         (self.acknowledged, self.marked) = (0, 0);
     }

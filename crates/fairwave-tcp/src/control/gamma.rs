@@ -25,8 +25,8 @@ const UPPER: f64 = 0.5;
 const LOWER: f64 = 0.1;
 const DELTA: f64 = 2.0;
 
-/// γ around TCP(α, β) (paper 003). When the queueing delay reaches the share `upper` of the largest seen, the window is
-/// cut by γ, to what just leaves the queue empty, before the buffer overflows.
+/// γ around TCP(α, β) (paper 003). When the queueing delay reaches the share `upper` of its maximum, γ cuts the window
+/// before the buffer overflows, so that the queue just empties.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct GammaConfig {
@@ -39,7 +39,7 @@ pub struct GammaConfig {
     /// Share of the largest queueing delay at which the window is lowered, above 0 and below 1. Default 0.5.
     #[serde(with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
     pub upper: Option<f64>,
-    /// The window is lowered when the share is found, not one round trip later. Default false.
+    /// Lowers the window as soon as the share is reached, not one round trip later. Default false.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub at_once: bool,
 }
@@ -75,8 +75,8 @@ impl ControlLaw for GammaConfig {
     }
 }
 
-/// γ and δ around TCP(α, β) (paper 003). As `tcp/gamma`; and while the queueing delay is at most the share `lower` of
-/// the largest seen, the window grows by δ per round trip instead of α.
+/// γ and δ around TCP(α, β) (paper 003). As `tcp/gamma`. In addition, while the queueing delay is at most the share
+/// `lower` of its maximum, the window grows by δ per round trip instead of α.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct GammaDeltaConfig {
@@ -95,7 +95,7 @@ pub struct GammaDeltaConfig {
     /// Share up to which the window grows by `delta`, above 0 and below `upper`. Default 0.1.
     #[serde(with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
     pub lower: Option<f64>,
-    /// The window is lowered when the share is found, not one round trip later. Default false.
+    /// Lowers the window as soon as the share is reached, not one round trip later. Default false.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub at_once: bool,
 }

@@ -1,4 +1,4 @@
-//! What the controllers of today have in common: a window that opens by what is acknowledged, and only while it is filled; a
+//! Parts that current controllers share: a window that grows by acknowledged segments, and only while it is filled; a
 //! smoothed round trip; the round trips of a window.
 //!
 //! Source: RFC 5681 §3.1 for slow start and congestion avoidance, by the number of segments that an acknowledgement covers, as it
@@ -105,9 +105,9 @@ impl WindowUse {
     }
 }
 
-/// How a window grows that gains so many segments per round trip. By the RFCs: in slow start by one segment per acknowledgement (RFC
-/// 5681 §3.1 Eq. 2), beyond it by what [`Path::credit`] counts. As in Linux (`tcp_reno_cong_avoid`): by what an acknowledgement
-/// covers, and only while the window is filled.
+/// Growth of a window by a number of segments per round trip. By the RFCs: in slow start by one segment per
+/// acknowledgement (RFC 5681 §3.1 Eq. 2), beyond it by what [`Path::credit`] counts. As in Linux
+/// (`tcp_reno_cong_avoid`): by what an acknowledgement covers, and only while the window is filled.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Growth {
     /// Where what is acknowledged is counted.

@@ -5,9 +5,10 @@
 //! the pace, and then slow start is over. If within these the round trip falls below what it was when they began, the growth was
 //! none of a queue, and slow start goes on.
 //!
-//! **Assumptions.** Only for a connection's first slow start, whose threshold nobody knows (RFC 9406 §4.3 recommends it); one after a timeout or an
-//! idle time ends at the threshold that was found. An acknowledgement adds at most eight segments (L, for senders that are not paced); paced or
-//! not, since only very long gaps between acknowledgements meet that limit.
+//! **Assumptions.** Only for a connection's first slow start, whose threshold is unknown (RFC 9406 §4.3 recommends it);
+//! one after a timeout or an idle time ends at the threshold that was found. An acknowledgement adds at most eight
+//! segments (L, for senders that are not paced); paced or not, since only very long gaps between acknowledgements meet
+//! that limit.
 
 use super::growth::{Round, slow_start};
 use super::{Path, Window};

@@ -4,9 +4,10 @@
 //! The queueing delay is the round trip above the smallest one of the last minutes. *Slower than Reno increase*: below the target the window gains GAIN =
 //! 1/min(16, ⌈2·target/base⌉) segments per round trip. *Multiplicative decrease*: above it the round trip's change is
 //! max(GAIN − C·W·(delay/target − 1), −W/2). *Modified slow start*: GAIN segments for each acknowledged, and the first one ends when the
-//! delay exceeds ¾ of the target. *Initial and periodic slowdown*: two round trips after the first slow start, and then nine times as
-//! long after each as it lasted, the window falls to two segments for two round trips, so that the queue empties and everybody measures the path
-//! as it is; slow start then leads back to the window of before.
+//! delay exceeds ¾ of the target. *Initial and periodic slowdown*: the window falls to two segments for two round
+//! trips, so that the queue empties and all flows measure the path without it; slow start then leads back to the window
+//! before. The first slowdown comes two round trips after the first slow start; each later one comes after nine times
+//! the length of the slowdown before it.
 //!
 //! **Assumptions and deviations.** The delay is that of the smallest of the last four round trips; the base that of the last ten minutes, by the minute
 //! (both as RFC 6817 §2.4.2 has them for one-way delays). Changes per round trip are spread over its acknowledgements. Slow start back from a
@@ -32,9 +33,9 @@ use fairwave_units::units::{Instant, Span};
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct LedbatPlusPlusConfig {
-    /// The queueing delay that it aims at, above 0. Default 60 ms.
+    /// Target of the queueing delay, above 0. Default 60 ms.
     pub target: Span,
-    /// The smallest gain is one over this: segments per round trip on short paths; at least 1. Default 16.
+    /// The smallest gain is 1 divided by this, in segments per round trip on short paths; at least 1. Default 16.
     pub gain_divisor: f64,
     /// C, how strongly the window falls with the delay above the target, above 0. Default 1.
     pub decrease: f64,

@@ -1,8 +1,9 @@
-//! Controllers: what a TCP flavour is. The one TCP sender tells its controller of acknowledgements, losses and timeouts,
-//! together with the state of the path, and the controller answers with a [`Window`].
+//! Controllers: a TCP flavour is a controller. The one TCP sender reports acknowledgements, losses and timeouts to its
+//! controller, together with the state of the path, and the controller answers with a [`Window`].
 //!
 //! A controller is one file here, which holds its parameters ([`ControlLaw`]) and its window rule ([`Controller`]), and one
-//! line in [`controllers!`]. A program's own is written in the same way and handed in by [`register`]. `docs/extend.md` shows both.
+//! line in `controllers!`. A program writes its own in the same way and adds it by [`register`]. `docs/extend.md`
+//! shows both.
 
 pub mod aimd;
 pub mod bbr;
@@ -133,7 +134,7 @@ pub struct RateSample {
     pub in_flight: u32,
     /// Segments taken for lost between its sending and now.
     pub lost: u32,
-    /// Of those delivered in the interval so many were marked.
+    /// Number of marked packets among those delivered in the interval.
     pub marked: u32,
     /// The application left the sender without data at some time in the interval: the path may carry more.
     pub application_limited: bool,
@@ -186,18 +187,19 @@ impl Path {
     }
 }
 
-/// What the segments of a connection say of congestion, and how the receiver reports marks.
+/// The ECN code point of a connection's segments, and how the receiver reports marks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Marks {
-    /// They cannot be marked.
+    /// Segments cannot be marked.
     #[default]
     None,
-    /// ECT(0); the receiver says with every acknowledgement that there was a mark until it hears of an answer (RFC 3168 §6.1).
+    /// ECT(0); the receiver reports a mark with every acknowledgement until the sender announces its response (RFC 3168
+    /// §6.1).
     Classic,
     /// ECT(0); the receiver counts marked segments and reports the count (as RFC 9768 does).
     Accurate,
-    /// ECT(1), for queues that keep delay low (RFC 9331); reported as `accurate`.
+    /// ECT(1), for queues that keep delay low (RFC 9331); the receiver reports as with `accurate`.
     Scalable,
 }
 

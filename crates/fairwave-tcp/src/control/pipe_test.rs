@@ -3,8 +3,8 @@
 //!
 //! Delivery rates are sampled as draft-ietf-ccwg-bbr says in its section *Detailed Delivery Rate Sampling Algorithm*, plainly.
 //!
-//! **Assumptions.** A segment that finds the queue full is lost, which the next one that arrives tells of; it is never sent again, and what it
-//! carried is not missed. Segments are numbered without end.
+//! **Assumptions.** A segment that finds the queue full is lost; the next segment that arrives reveals the loss. The
+//! model never retransmits it and does not count its data as missing. Segments are numbered without end.
 
 use std::collections::VecDeque;
 

@@ -1,19 +1,21 @@
 //! Prague: DCTCP's answer to marks, for the Internet: paced, in fractions of a segment, and in the long run independent of the round trip.
 //!
-//! Source: TCP Prague as its authors run it (`L4STeam/linux`, `net/ipv4/tcp_prague.c`, version 0.6; `L4STeam/udp_prague` for the same in short), which is
-//! to meet the requirements of RFC 9331 §4.3 for scalable congestion controls. α is DCTCP's mean part of marked segments (RFC 8257 §3.3), and a
-//! mark takes α/2 of the window. Where DCTCP grows by a segment per round trip, only the segments that were not marked count, also
-//! right after a decrease: else a queue that marks many would be answered by growth that does not notice. Once a connection has lasted
-//! for `rtt-transition` round trips, one whose round trip R is below `rtt-virtual` V goes at the pace of one with V: growth is scaled by
-//! (R/V)², so that the rate gains a segment per V and V, and the window falls, and α is measured, at most once in V.
+//! Source: TCP Prague as its authors run it (`L4STeam/linux`, `net/ipv4/tcp_prague.c`, version 0.6;
+//! `L4STeam/udp_prague` is a short version). It is designed to meet the requirements of RFC 9331 §4.3 for scalable
+//! congestion controls. α is DCTCP's mean part of marked segments (RFC 8257 §3.3), and a mark takes α/2 of the window.
+//! Where DCTCP grows by a segment per round trip, only the segments that were not marked count, also right after a
+//! decrease: else a queue that marks many would be answered by growth that does not notice. After `rtt-transition`
+//! round trips, a connection whose round trip R is below `rtt-virtual` V behaves like one with round trip V. Growth is
+//! scaled by (R/V)², so that the rate gains a segment per V in each V. The window falls, and α is measured, at most
+//! once per V.
 //!
 //! **Assumptions and deviations.** The window is a fraction of which the sender uses the whole segments above it, never fewer than two; the rate is
 //! the fraction per smoothed round trip, twice that in slow start below half of the threshold. The authors' window moves to the fraction
 //! by one segment per acknowledgement; this one at once, which is the same when it falls, as nothing leaves meanwhile. A loss halves the
-//! window, nothing grows until it is repaired. There is **no fall-back for classic ECN**: a queue that marks as it would drop is
-//! not recognised, as in the deployed code, where that is off; such a queue gives this law more than its share. α is not measured before
-//! the first mark, which therefore finds α = 1 and halves the window. Undoing of spurious losses and the authors' choice of bursts for
-//! segmentation by hardware are left out.
+//! window, nothing grows until it is repaired. There is **no fall-back for classic ECN**: the law does not recognise a
+//! queue that marks where it would drop. In the deployed code the fall-back is off too. Such a queue gives this law
+//! more than its share. α is not measured before the first mark, which therefore finds α = 1 and halves the window.
+//! Undoing of spurious losses and the authors' choice of bursts for segmentation by hardware are left out.
 
 #[cfg(test)]
 mod clauses;
@@ -30,16 +32,19 @@ use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Instant, Span};
 
-/// TCP Prague (L4S, RFC 9331), for queues that keep delay low by marking early. It answers marks by their share, is paced, and in the long run does not depend on the round trip.
+/// TCP Prague (L4S, RFC 9331), for queues that keep delay low by marking early. It responds to the share of marks,
+/// paces its segments, and in the long run does not depend on the round trip.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct PragueConfig {
-    /// The part of each measurement of marks that enters their mean, above 0 and below 1. Default 1/16.
+    /// Weight of each measurement in the mean share of marks, above 0 and below 1. Default 1/16.
     #[serde(with = "Ratio")]
     pub gain: f64,
-    /// Shorter round trips are treated like this one; 0 s for none. Default 25 ms.
+    /// The rate of a flow with a shorter round trip behaves as if the round trip were this long; 0 s: off. Default 25
+    /// ms.
     pub rtt_virtual: Span,
-    /// After so many round trips of congestion avoidance; 0 for at once. Default 500.
+    /// Number of round trips of congestion avoidance before the rate becomes independent of the round trip; 0: at once.
+    /// Default 500.
     pub rtt_transition: u32,
 }
 

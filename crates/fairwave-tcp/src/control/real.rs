@@ -23,9 +23,9 @@ use fairwave_units::ratio::OptionalRatio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::Rate;
 
-/// TCP-Real (Tsaoussidis & Zhang 2002; papers 000, 003). The receiver measures at what rate each wave of segments comes
-/// in and says so on its acknowledgements: where the rate holds the window grows, where it drops much the window is
-/// multiplied by 1 − `gamma`. A loss while the rate holds and the jitter is low is taken for an error of the wire and
+/// TCP-Real (Tsaoussidis & Zhang 2002; papers 000, 003). The receiver measures the rate of each wave of segments and
+/// reports it on its acknowledgements. While the rate holds, the window grows; on a large drop of the rate, the window
+/// is multiplied by 1 − `gamma`. A loss while the rate holds and the jitter is low counts as a transmission error and
 /// costs no window.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]

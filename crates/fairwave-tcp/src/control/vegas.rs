@@ -22,19 +22,19 @@ const ALPHA: f64 = 1.0;
 const BETA: f64 = 3.0;
 const GAMMA: f64 = 1.0;
 
-/// Vegas (Brakmo & Peterson 1995; paper 000). Once per round trip it reckons how many of its segments stand in queues:
-/// (expected − actual rate) · least round trip. Fewer than `alpha`, the window grows by one; more than `beta`, it
-/// shrinks by one; above `gamma`, slow start ends.
+/// Vegas (Brakmo & Peterson 1995; paper 000). Once per round trip it estimates how many of its segments wait in queues:
+/// (expected − actual rate) · least round trip. Below `alpha` the window grows by one, above `beta` it shrinks by one;
+/// above `gamma`, slow start ends.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct VegasConfig {
-    /// Grow below so many queued segments, above 0. Default 1.
+    /// The window grows below this number of queued segments, above 0. Default 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alpha: Option<f64>,
-    /// Shrink above so many queued segments, above `alpha`. Default 3.
+    /// The window shrinks above this number of queued segments, above `alpha`. Default 3.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beta: Option<f64>,
-    /// Leave slow start above so many queued segments, above 0. Default 1.
+    /// Slow start ends above this number of queued segments, above 0. Default 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gamma: Option<f64>,
 }

@@ -1,4 +1,5 @@
-//! Westwood+: Westwood with one bandwidth sample per round trip, so that compressed acknowledgements do not inflate it.
+//! Westwood+: Westwood with one bandwidth sample per round trip, so that compressed acknowledgements do not inflate the
+//! estimate.
 //!
 //! Source: paper 002 (its TCP competitor); Grieco & Mascolo, *Performance evaluation and comparison of Westwood+, New Reno,
 //! and Vegas TCP congestion control* (2004). b = (data acknowledged in the last round trip) / (its length);
@@ -20,7 +21,7 @@ use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Instant, Rate, Span};
 
 /// Westwood+ (Grieco & Mascolo 2004). Westwood with one bandwidth sample per round trip, so that compressed
-/// acknowledgements do not inflate it.
+/// acknowledgements do not inflate the estimate.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct WestwoodPlusConfig {

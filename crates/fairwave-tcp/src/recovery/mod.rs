@@ -1,6 +1,6 @@
-//! How lost segments are found and sent again. A recovery keeps what it must remember of a loss; the [`Connection`] keeps what has been
-//! sent. The sender hands a recovery four events (new data acknowledged, a duplicate, the timer, room to send), and the recovery
-//! answers with what the connection is to do. Each file is one set of rules.
+//! Detection and repair of lost segments. A recovery keeps its state of a loss; the [`Connection`] keeps the sent
+//! segments. The sender hands a recovery four events (new data acknowledged, a duplicate, the timer, room to send), and
+//! the recovery answers with the connection's next action. Each file is one set of rules.
 
 mod newreno;
 mod probe;
@@ -33,13 +33,13 @@ use fairwave_units::units::Instant;
 pub enum Recovery {
     /// Fast retransmit, then slow start from the loss on.
     Tahoe,
-    /// Fast retransmit and fast recovery, left with the first new acknowledgement (RFC 2001, 5681).
+    /// Fast retransmit and fast recovery, which ends with the first new acknowledgement (RFC 2001, 5681).
     Reno,
     /// Fast recovery that lasts until all that was in flight is acknowledged (RFC 6582).
     Newreno,
     /// Selective acknowledgements (RFC 2018, 6675).
     Sack,
-    /// Losses are found by time (RACK), the end of a flight is probed (TLP), and both stand on selective acknowledgements (RFC 8985).
+    /// Time-based loss detection (RACK) and tail loss probes (TLP), both with selective acknowledgements (RFC 8985).
     Rack,
     /// Reno's, with Vegas' early retransmit by fine-grained timers.
     Vegas,

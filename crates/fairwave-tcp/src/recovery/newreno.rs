@@ -2,8 +2,8 @@
 //! the next hole sent again at once.
 //!
 //! Source: RFC 6582, the 'careful' variant, with the 'impatient' timer (restarted by the first partial acknowledgement only).
-//! Leaving recovery does not forget `recover` (§3.2 step 2 asks for more than it; so does ns-2.35): the loss of the very next
-//! segment waits for the timer, since its duplicates cannot be told from those of segments sent again without need.
+//! The end of recovery keeps `recover` (§3.2 step 2 asks for more than it; so does ns-2.35). The loss of the very next
+//! segment waits for the timer, because its duplicates look like those of unnecessary retransmissions.
 //!
 //! **Assumptions.** A partial acknowledgement deflates the window by what it acknowledges less one segment. While duplicates
 //! come in, at most two segments leave per acknowledgement, as in ns-2.35. On leaving, the window is min(threshold, flight + 1)

@@ -28,7 +28,7 @@ pub enum ProbeRule {
 }
 
 impl ProbeRule {
-    /// The wait beyond two round trips with so many segments in flight.
+    /// The wait beyond two round trips with this many segments in flight.
     pub(super) fn allowance(self, flight: u32, parameters: &TcpParameters) -> Span {
         match (self, flight) {
             (ProbeRule::Rfc8985, 1) => parameters.delayed_ack.unwrap_or(Span::ZERO),

@@ -2,8 +2,8 @@
 //! its target when recovery ends, with neither a pause at its beginning nor a burst at its end.
 //!
 //! Source: RFC 9937 (before, RFC 6937 §3). While more is in flight than the target, out of what is delivered the share target/flight may be
-//! sent. Below the target as much as is delivered (the conservative bound), and one segment more on an acknowledgement that
-//! moves forward and tells of no further loss (the bound of slow start), until the target is reached.
+//! sent. Below the target, as much as is delivered (the conservative bound), and one segment more on an acknowledgement
+//! that moves forward and reports no further loss (the bound of slow start), until the target is reached.
 //!
 //! **Assumptions.** Segments are counted, not bytes. The target is the controller's window after its answer to the loss, and that is
 //! what the congestion window shows during the recovery; what is sent is counted here. When recovery ends the window is the target.
@@ -27,7 +27,8 @@ impl Prr {
         Prr { target, flight: flight.max(1), delivered: 0, sent: 0, allowance: 0 }
     }
 
-    /// An acknowledgement delivers so many; `pipe` are in flight after it. `safe`: it moves forward and tells of no further loss.
+    /// An acknowledgement delivers a number of segments; `pipe` are in flight after it. `safe`: it moves forward and
+    /// reports no further loss.
     pub fn on_ack(&mut self, delivered: u32, pipe: u32, safe: bool) {
         self.delivered += u64::from(delivered);
         let count = if pipe > self.target {
@@ -41,7 +42,7 @@ impl Prr {
         self.allowance = if self.sent == 0 { count.max(1) } else { count } as u32;
     }
 
-    /// So many segments may leave now.
+    /// Number of segments that may leave now.
     pub fn allowance(&self) -> u32 {
         self.allowance
     }

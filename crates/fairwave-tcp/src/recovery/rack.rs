@@ -7,13 +7,14 @@
 //! Nothing looks through the window. Segments that were sent once were sent in order, so the first of them that has not been
 //! judged says whether any is due; those that were sent again stand in line by the time of that. Each is judged once per sending.
 //!
-//! **Where it deviates from RFC 8985.** The receiver does not tell of duplicates (no DSACK), so the reordering window does not adapt: it
-//! is a quarter of the shortest round trip once reordering has been seen, and before that zero in recovery or with three segments
-//! held (§6.2 step 4 with RACK.reo_wnd_mult = 1). The shortest round trip is that of the whole connection, without a window in
-//! time. Of segments sent at the same time, which a simulation has often, the one that left later counts as sent later, not the one
-//! with the higher number. The reordering timer is set for the first segment that is due, not for the last; the retransmission timer runs
-//! on beside it. What is held is kept over a timeout (receivers here never throw it away). Segments are counted,
-//! not bytes. No reduction is undone (no F-RTO, no Eifel).
+//! **Where it deviates from RFC 8985.** The receiver does not report duplicates (no DSACK), so the reordering window
+//! does not adapt: it is a quarter of the shortest round trip once reordering has been seen, and before that zero in
+//! recovery or with three segments held (§6.2 step 4 with RACK.reo_wnd_mult = 1). The shortest round trip is that of
+//! the whole connection, without a window in time. Of segments sent at the same time, which a simulation has often, the
+//! one that left later counts as sent later, not the one with the higher number. The reordering timer is set for the
+//! first segment that is due, not for the last; the retransmission timer runs on beside it. What is held is kept over a
+//! timeout (receivers here never throw it away). Segments are counted, not bytes. No reduction is undone (no F-RTO, no
+//! Eifel).
 
 use std::collections::VecDeque;
 
@@ -258,7 +259,7 @@ impl Rack {
         marked
     }
 
-    /// Fast recovery begins; an acknowledgement that delivers so many may have begun it.
+    /// Fast recovery begins, perhaps by an acknowledgement that delivers this many segments.
     fn enter(&mut self, connection: &mut Connection, now: Instant, delivered: u32) {
         self.phase = Phase::Recovering;
         self.recover = connection.max();

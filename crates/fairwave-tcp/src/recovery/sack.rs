@@ -24,13 +24,13 @@ use fairwave_endpoint::Output;
 use fairwave_network::packet::SackBlock;
 use fairwave_units::units::Instant;
 
-/// How SACK recovery counts what is in the network.
+/// How SACK recovery counts the segments in flight.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PipeRule {
-    /// From the scoreboard, with all else of RFC 6675.
+    /// From the scoreboard, as RFC 6675 does; all other rules are those of RFC 6675 too.
     Rfc6675,
-    /// With a counter, and all else as ns-2.35.
+    /// With a counter; all other rules are those of ns-2.35.
     Counted,
 }
 

@@ -5,13 +5,13 @@
 //! lowered only if it has not been since that segment left.
 //!
 //! **Assumptions.** The fine timeout is 17/16 of the smoothed round trip plus twice its mean deviation, grows by an eighth with
-//! each retransmission of a segment and doubles with repeated ones. No limited transmit. Four
-//! habits of ns-2.35 come with its preset: each early retransmit backs the coarse timer off; the inflation of an early retransmit (one to
-//! three segments) stays in the window unless more than three duplicates came; if more than three come while what was in flight at a
-//! timeout is repaired, the window closes altogether, since the value it should return to is unset; and when the acknowledgement of a
-//! retransmission has emptied the flight, the next new segment is taken for one that has been out since the beginning of time, and leaves
-//! twice. A closed window opens to one segment again here
-//! when nothing is in flight any more: no acknowledgement could open it, and the connection would never send again.
+//! each retransmission of a segment and doubles with repeated ones. No limited transmit. The preset of ns-2.35 has four
+//! habits of that simulator. Each early retransmit backs the coarse timer off. The inflation of an early retransmit
+//! (one to three segments) stays in the window unless more than three duplicates arrive. If more than three arrive
+//! during the repair after a timeout, the window closes completely, because the value it should return to is unset.
+//! When the acknowledgement of a retransmission has emptied the flight, the next new segment counts as sent at time 0,
+//! and leaves twice. A closed window opens to one segment again here when nothing is in flight any more: no
+//! acknowledgement could open it, and the connection would never send again.
 
 use super::super::connection::Connection;
 use super::super::control::LEAST_THRESHOLD;

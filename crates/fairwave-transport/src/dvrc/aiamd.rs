@@ -1,16 +1,16 @@
 //! AIAMD: a rate that goes up by a packet per round trip, down by a packet on random loss, and down by half on congestion.
 //!
-//! Paper 002 §3.2, Eq. (11). What tells random loss from congestion is the history of receiving rates at the ends of
-//! epochs (an epoch lasts from one loss event to the next): their moving mean R̄ and moving deviation D̄. A loss while
-//! the rate is at least R̄ − n·D̄ is random. The policy knows neither packets nor time, so that other protocols can use
-//! it (the paper proposes it as a rate control of DCCP).
+//! Paper 002 §3.2, Eq. (11). The receiver distinguishes random loss from congestion by the history of receiving rates
+//! at the ends of epochs (an epoch lasts from one loss event to the next): their moving mean R̄ and moving deviation
+//! D̄. A loss while the rate is at least R̄ − n·D̄ is random. The policy knows neither packets nor time, so that other
+//! protocols can use it (the paper proposes it as a rate control of DCCP).
 //!
 //! **Assumptions.**
 //! - The paper prints α_D = 1 and α_I = −1; since α_I > 0 > α_D everywhere else, they are taken to be swapped.
 //! - The unit of both α is one packet per round-trip time, or a rate (`unit`), added once per round-trip time: `step` below.
 //! - The gains of R̄ and D̄ are those of RFC 6298 (1/8 and 1/4), and so are their first values (R and R/2).
-//! - At the first loss event there is no history and so no bound: the loss is taken for random.
-//! - When nothing arrives at all (a timeout), it is congestion whatever the history.
+//! - At the first loss event there is no history and so no bound: the loss counts as random.
+//! - When nothing arrives at all (a timeout), it is congestion for any history.
 //! - A loss is judged by the history before it; then the rate at the loss enters the history.
 //! - Eq. (11) compares R(t−1), the text 'the currently measured [receiving] rate': `compare` chooses, the text is the default.
 
@@ -25,14 +25,14 @@ use fairwave_units::units::Rate;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Compared {
-    /// What the receiver measures, as §3.2's text and Fig. 2 have it.
+    /// The rate that the receiver measures, as in §3.2's text and Fig. 2.
     #[default]
     ReceivingRate,
-    /// What the policy last asked for, R(t−1), as Eq. (11) has it.
+    /// The rate that the policy last asked for, R(t−1), as in Eq. (11).
     RequestedRate,
 }
 
-/// What both α of Eq. (11) count in.
+/// The unit of both α of Eq. (11).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum StepUnit {
@@ -51,7 +51,7 @@ pub struct AiamdConfig {
     pub alpha_increase: f64,
     /// α_D: packets per round-trip time added on random loss. Below 0; default −1.
     pub alpha_decrease: f64,
-    /// β_D: what is kept on congestion. Above 0 and below 1; default 0.5.
+    /// β_D: part of the rate kept on congestion. Above 0 and below 1; default 0.5.
     #[serde(with = "Ratio")]
     pub beta_decrease: f64,
     /// n: deviations below the mean at which congestion begins. 0 and above; default 1.5.
@@ -62,12 +62,12 @@ pub struct AiamdConfig {
     /// Gain of D̄. Above 0, at most 1; default 1/4.
     #[serde(with = "Ratio")]
     pub deviation_gain: f64,
-    /// Which rate is compared with the bound. Default `receiving-rate`.
+    /// The rate that is compared with the bound. Default `receiving-rate`.
     pub compare: Compared,
-    /// What both α count in. Default `packet`: packets per round-trip time.
+    /// The unit of both α. Default `packet`: packets per round-trip time.
     #[serde(skip_serializing_if = "StepUnit::is_packet")]
     pub unit: StepUnit,
-    /// The unit of both α where it is a rate, above 0. Default 8 kb/s: a packet of 1000 bytes per second.
+    /// The unit of both α if they count a rate, above 0. Default 8 kb/s: a packet of 1000 bytes per second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alpha_rate: Option<Rate>,
 }

@@ -11,7 +11,7 @@
 //! - The receiver learns round-trip time and DTO from the sender, which alone can measure them: both ride on data packets.
 //! - By default losses within one round-trip time of a loss event belong to it: they are judged alike and lower the rate no further,
 //!   but a round trip in which there were any does not raise it either. By §3.1's words every gap is an event (`reaction = "gap"`).
-//! - A round trip begins anew at each loss event; the rate rises at its end if something arrived and nothing was lost.
+//! - A new round trip begins at each loss event; the rate rises at its end if something arrived and nothing was lost.
 //! - The base layer is always sent, so R is at least c₁; R is at most c_k · (1 + headroom), above which it would mean
 //!   nothing. Flows without layers begin at `base-rate` and never exceed `most-rate`.
 //! - Packets are paced at R (`pace`); faster where a unit (a large I frame) would otherwise leave later than `most-delay` after it was made.
@@ -19,8 +19,8 @@
 //! - On a timeout the receiver sends a control packet that echoes nothing; repeated timeouts are spaced twice as far each
 //!   time, and after ten the flow is taken to have ended. Packets that turn out to be missing when the silence ends
 //!   were lost in it, so they share the timeout's judgement.
-//! - A sender that has heard nothing for `silence` falls back to the base layer.
-//! - A control packet about an older packet than one already heard of (reordered) is ignored.
+//! - A sender without feedback for `silence` falls back to the base layer.
+//! - A control packet about an older packet than one already reported (reordered) is ignored.
 
 pub mod aiamd;
 mod receiver;
@@ -47,9 +47,9 @@ use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Rate, Span};
 
-/// DVRC: layered video at a rate that its receiver asks for (paper 002). The receiver halves the rate on congestion,
-/// lowers it by a packet per round trip on random loss, and answers each datagram with the number of layers that it can
-/// take.
+/// DVRC: layered video at a rate that the receiver sets (paper 002). The receiver halves the rate on congestion and
+/// lowers it by a packet per round trip on random loss. It answers each datagram with the number of layers that fit the
+/// rate.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct DvrcConfig {
@@ -61,44 +61,44 @@ pub struct DvrcConfig {
     pub aiamd: AiamdConfig,
     /// The timeout, Eq. (2)–(4).
     pub timeout: TimeoutConfig,
-    /// How many later packets must arrive before a missing one is taken for lost, 1 to 8. Default 1: any packet beyond
-    /// the expected one is a loss, as §3.1 has it; 3 tolerates reordering by two.
+    /// Number of later packets that must arrive before a missing packet counts as lost, 1 to 8. Default 1: any packet
+    /// beyond the expected one signals a loss, as in §3.1; 3 tolerates reordering by two.
     pub later_arrivals: u8,
-    /// The receiving rate is measured over this time, or the round-trip time if that is longer. Default 150 ms.
+    /// Interval over which the receiving rate is measured; the round-trip time if that is longer. Default 150 ms.
     pub measure_over: Span,
     /// How far R may rise above the rate of all layers, as a fraction of it. 0 and above; default 0.25.
     #[serde(with = "Ratio")]
     pub headroom: f64,
-    /// Where a flow without layers begins, and the least it asks for. Default 64 kb/s.
+    /// First and smallest rate of a flow without layers. Default 64 kb/s.
     pub base_rate: Rate,
-    /// The most that a flow without layers asks for. Default 100 Mb/s.
+    /// Largest rate of a flow without layers. Default 100 Mb/s.
     pub most_rate: Rate,
-    /// The longest that a packet waits in the sender: what waits is paced out faster than R if need be. Default 200 ms.
+    /// The longest wait of a packet in the sender; if needed, the sender paces faster than R. Default 200 ms.
     pub most_delay: Span,
-    /// A sender that has heard nothing for this long sends only the base layer. Default 2 s.
+    /// A sender without feedback for this long sends only the base layer. Default 2 s.
     pub silence: Span,
-    /// What is a loss event of its own. Default `round-trip`; §3.1's words are `gap`.
+    /// What counts as one loss event. Default `round-trip`; §3.1's words are `gap`.
     #[serde(skip_serializing_if = "is_default")]
     pub reaction: Reaction,
-    /// In which steps y(t) of Eq. (11) is 0. Default `round-trip`.
+    /// When y(t) of Eq. (11) is 0. Default `round-trip`.
     #[serde(skip_serializing_if = "is_default")]
     pub rise: Rise,
-    /// The receiving rate by which a loss is judged. Default `window`.
+    /// The receiving rate that judges a loss. Default `window`.
     #[serde(skip_serializing_if = "is_default")]
     pub measure: Measured,
     /// How the sender spaces packets. Default `rate`.
     #[serde(skip_serializing_if = "is_default")]
     pub pace: Pace,
-    /// Whether the layers' rates are chosen once or again and again. Default `fixed`.
+    /// Whether the layers' rates are fixed or chosen again for each group. Default `fixed`.
     #[serde(skip_serializing_if = "is_default")]
     pub allocation: Allocation,
 }
 
-/// What is a loss event of its own: what ends an epoch, is judged, and lowers the rate.
+/// What counts as one loss event: it ends an epoch, is judged, and lowers the rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reaction {
-    /// The losses of a round-trip time together, as TFRC has it.
+    /// All losses within one round-trip time, as in TFRC.
     #[default]
     RoundTrip,
     /// Every gap in sequence numbers (paper 002 §3.1).
@@ -109,14 +109,14 @@ pub enum Reaction {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rise {
-    /// At the end of a round trip in which something arrived and nothing was lost.
+    /// At the end of a round trip with arrivals and without losses.
     #[default]
     RoundTrip,
-    /// With each packet behind which nothing is missing, by its share of what R sends in a round trip.
+    /// With each packet that leaves no gap before it, by the packet's share of what R sends in a round trip.
     Packet,
 }
 
-/// Over what the receiving rate is measured by which a loss is judged.
+/// The interval over which the receiver measures the receiving rate that judges a loss.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Measured {
@@ -127,24 +127,24 @@ pub enum Measured {
     Epoch,
 }
 
-/// How a sender spaces its packets. In no case do they wait longer than `most-delay`.
+/// How a sender spaces its packets. They never wait longer than `most-delay`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pace {
-    /// At R, as the receiver asks.
+    /// At R, the rate that the receiver asks for.
     #[default]
     Rate,
-    /// At the rate of the layers that are sent, c_K; at R where there are none.
+    /// At c_K, the rate of the layers that are sent; at R for flows without layers.
     Layers,
-    /// Not at all: units leave as they are made. Data without end go at R.
+    /// No spacing: units leave when they are made. Bulk data leave at R.
     None,
 }
 
-/// Paper 002 §3.3: DVRC goes with layers whose rates are fixed as well as with such as are allocated dynamically.
+/// How the layers get their rates. Paper 002 §3.3: DVRC works with fixed and with dynamically allocated layer rates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Allocation {
-    /// The layers have their rates once and for all.
+    /// The rates of the layers are fixed.
     #[default]
     Fixed,
     /// Where a group of frames begins (and where frames are of no type, with each), the rates of all layers are chosen so that together

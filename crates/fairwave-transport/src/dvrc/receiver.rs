@@ -126,8 +126,8 @@ impl DvrcReceiver {
         self.meter.rate(now, longest.min(age.max(Span::from_nanos(shortest))))
     }
 
-    /// A loss, noticed now at this receiving rate: it begins a loss event, or belongs to the one that began less than a
-    /// round trip ago, or to the timeout in whose silence it happened.
+    /// A loss, detected now at this receiving rate. It begins a loss event, or belongs to the event that began less
+    /// than a round trip ago, or to the timeout during whose silence it happened.
     fn on_loss(&mut self, now: Instant, first: u64, packets: u64, receiving: Rate, out: &mut Output) {
         let bound = self.policy.bound().unwrap_or(f64::NAN);
         let in_silence = packets > 0 && self.silent_after.is_some_and(|newest| newest + 1 == first);

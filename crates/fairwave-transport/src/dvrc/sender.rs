@@ -29,7 +29,7 @@ pub struct DvrcSender {
     /// K; meaningless for flows without layers.
     layers: u8,
     subscription: Subscription,
-    /// Of the layers' rates, as much as they are to have until the next group of frames; 1 unless they are allocated anew.
+    /// Factor on the layers' rates until the next group of frames; 1 unless they are allocated dynamically.
     scale: f64,
     /// When the latest packet was sent, and its payload.
     last: Option<(Instant, u16)>,
@@ -124,9 +124,9 @@ impl DvrcSender {
         self.layers = self.context.layers.carried_by(carried).max(1);
     }
 
-    /// Takes in a unit that must have left after `most-delay`. The pace that this needs is settled here and kept until
-    /// nothing waits: were it what remains over the whole of `most-delay`, it would fall as the queue does, and the last
-    /// packet never be in time.
+    /// Takes in a unit that must have left after `most-delay`. The pace is set here and kept until nothing waits. If
+    /// the pace were the remaining data over the whole of `most-delay`, it would fall with the queue, and the last
+    /// packet would always be late.
     fn take_in(&mut self, now: Instant, unit: Unit) {
         if self.queue.is_empty() {
             self.urgency = Rate::default();
@@ -203,7 +203,7 @@ impl DvrcSender {
             return;
         }
         self.newest = Some(sequence);
-        // Armed again when the next packet is sent: an idle flow hears nothing, and that says nothing.
+        // Set again when the next packet is sent: an idle flow gets no feedback, and its silence has no meaning.
         self.silence = Instant::NEVER;
         self.lost = control.lost;
         if !control.timeout {
@@ -219,7 +219,7 @@ impl DvrcSender {
         }
     }
 
-    /// Nobody answers: only the base layer, until somebody does.
+    /// No feedback arrives: send only the base layer until it does.
     fn on_silence(&mut self) {
         self.silences += 1;
         self.layers = 1;

@@ -22,8 +22,8 @@ pub struct TimeoutConfig {
     /// ε: weight of the past in Deviation. Above 0 and below 1; default 0.25.
     #[serde(with = "Ratio")]
     pub epsilon: f64,
-    /// DTO is never below this. The paper has no such bound; without one, the pause between two video frames is a
-    /// timeout on short paths. Default 200 ms.
+    /// Lower bound of DTO. The paper has no such bound; without it, the pause between two video frames is a timeout on
+    /// short paths. Default 200 ms.
     pub least: Span,
 }
 

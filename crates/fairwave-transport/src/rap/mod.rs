@@ -38,8 +38,8 @@ use fairwave_units::units::Bytes;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct RapConfig {
-    /// Payload of a packet of bulk data, and the most that a packet carries of a unit. Default 1000 B for bulk data, and 1200 B
-    /// for units, as other datagrams carry them.
+    /// Payload of a packet of bulk data, and the most payload of a unit in one packet. Default 1000 B for bulk data,
+    /// and 1200 B for units, as in other datagrams.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segment: Option<Bytes>,
     /// Header bytes of a data packet on the wire. Default 44 B, as ns-2 counts them.
@@ -49,7 +49,7 @@ pub struct RapConfig {
     /// Part of the rate kept on a loss event, above 0 and below 1. Default 0.5.
     #[serde(with = "Ratio")]
     pub beta: f64,
-    /// Stretch the gap while the round trip is longer than in the long run. Default false, as in ns-2.
+    /// Lengthen the gap while the round trip exceeds its long-term mean. Default false, as in ns-2.
     pub fine_grain: bool,
 }
 

@@ -29,7 +29,7 @@ const LONG: f64 = 0.01;
 const LATER: usize = 3;
 /// The longest gap between packets, seconds.
 const LONGEST_GAP: f64 = 64.0;
-/// Of more than so many packets under way the oldest are forgotten: they time out anyway.
+/// Above this many packets in flight the oldest are forgotten: they time out anyway.
 const MOST_UNDER_WAY: usize = 1 << 16;
 
 /// A packet whose fate is not known, or that was delivered after one whose fate is not.

@@ -37,8 +37,8 @@ use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Rate, Span};
 
-/// UDP with receiver reports, by which a layered sender adapts (RFC 3550). A report about more than `drop-above` lost
-/// drops a layer, a regular one about less than `add-below` adds one; datagrams leave as UDP sends them.
+/// UDP with receiver reports, by which a layered sender adapts (RFC 3550). A report of loss above `drop-above` drops a
+/// layer; a regular report of loss below `add-below` adds one. Datagrams leave as over UDP.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct RtcpConfig {
@@ -54,17 +54,17 @@ pub struct RtcpConfig {
     pub reduced_minimum: bool,
     /// The session's bandwidth for flows without layers; others have the rate of all layers. Default 1 Mb/s.
     pub session_bandwidth: Rate,
-    /// Report a loss early. Default true.
+    /// Send an early report after a loss. Default true.
     pub early_reports: bool,
     /// Shortest time from any report to an early one. Default 1 s.
     pub early_spacing: Span,
-    /// A report about more than this fraction lost drops a layer. Default 0.05.
+    /// A report of loss above this fraction drops a layer. Default 0.05.
     #[serde(with = "Ratio")]
     pub drop_above: f64,
-    /// A regular report about less than this fraction lost adds a layer. Default 0.02.
+    /// A regular report of loss below this fraction adds a layer. Default 0.02.
     #[serde(with = "Ratio")]
     pub add_below: f64,
-    /// Layers to begin with, 1 to 8. Default 1.
+    /// Number of layers at the start, 1 to 8. Default 1.
     pub start_layers: u8,
 }
 

@@ -1,5 +1,6 @@
-//! RTCP's reports as RFC 3550 lays them out: compound packets of a sender's or receiver's report, who sends it (CNAME, §6.1), and
-//! for an early report an application-defined packet (§6.7) named `ERLY`, since a report has no field that says so.
+//! RTCP's reports in the format of RFC 3550: compound packets of a sender's or receiver's report, its source (CNAME,
+//! §6.1), and for an early report an application-defined packet (§6.7) named `ERLY`, because a report has no field for
+//! this.
 //!
 //! They say less exactly than our fields do:
 //!
@@ -10,9 +11,10 @@
 //! | jitter | a tick of the media's clock |
 //! | datagrams lost | at most 2²³ − 1 |
 //!
-//! All are rounded down, so that the round-trip time that a sender reckons from them is at most 31 µs too long, and never negative. The NTP
-//! timestamp counts from 1970-01-01, with which the sender's clock begins: it is no wall clock, as §6.4.1 allows.
-//! The datagram has the report's size by padding (§6.4.1), up to 252 bytes of it, in words of 4; it is never shorter than what it says.
+//! All are rounded down, so that the round-trip time that a sender computes from them is at most 31 µs too long, and
+//! never negative. The NTP timestamp counts from 1970-01-01, with which the sender's clock begins: it is no wall clock,
+//! as §6.4.1 allows. The datagram has the report's size by padding (§6.4.1), up to 252 bytes of it, in words of 4; it
+//! is never shorter than what it says.
 
 use rtcp_types::{
     App, Compound, Packet as Part, ReceiverReport, ReportBlock, RtcpPacketWriter, RtcpPacketWriterExt, Sdes, SdesChunk,
@@ -119,7 +121,8 @@ pub(crate) fn read(bytes: &[u8], feedback: bool, format: &Format) -> Result<Body
         }
         _ => return Err(foreign("it does not begin with a sender's or a receiver's report".to_owned())),
     };
-    // Nothing else is said in RTCP between our ends, so the rest is what ours would have written; or it is not ours.
+    // fairwave's ends send nothing else in RTCP. So the rest must equal the bytes that fairwave would have written;
+    // otherwise the packet is foreign.
     let (mut said, mut again) = (body, Vec::with_capacity(bytes.len()));
     write(&said, feedback, format, bytes.len(), &mut again);
     if again != bytes
@@ -132,7 +135,7 @@ pub(crate) fn read(bytes: &[u8], feedback: bool, format: &Format) -> Result<Body
     if again == bytes {
         return Ok(said);
     }
-    Err(foreign("it says more, or otherwise, than this flow's other end does".to_owned()))
+    Err(foreign("it differs from what this flow's other end sends".to_owned()))
 }
 
 /// 64 bits of seconds since 1900, 32 of them behind the point.
@@ -141,7 +144,7 @@ fn ntp(time: Instant) -> u64 {
     (NTP_OFFSET.wrapping_add(seconds) << 32) | ((nanos << 32) / SECOND)
 }
 
-/// The instant that an NTP timestamp of ours stands for: fractions of 2⁻³² s are finer than nanoseconds.
+/// The instant of an NTP timestamp that fairwave wrote: fractions of 2⁻³² s are finer than nanoseconds.
 fn instant(ntp: u64) -> Result<Instant, WireError> {
     let (seconds, fraction) = (ntp >> 32, ntp & u64::from(u32::MAX));
     let Some(since) = seconds.checked_sub(NTP_OFFSET) else {
@@ -163,7 +166,7 @@ fn in_65536ths(span: Span) -> u32 {
     (u128::from(span.nanos()) * 65_536 / u128::from(SECOND)).min(u128::from(u32::MAX)) as u32
 }
 
-/// The shortest span of so many whole 65 536ths of a second.
+/// The shortest span of this many whole 65 536ths of a second.
 fn from_65536ths(count: u32) -> Span {
     Span::from_nanos((u64::from(count) * SECOND).div_ceil(65_536))
 }

@@ -70,15 +70,15 @@ pub struct TfrcConfig {
     /// Where parameters that are not set come from. Default rfc (RFC 5348).
     #[serde(skip_serializing_if = "is_rfc")]
     pub preset: Preset,
-    /// Payload of a packet of bulk data, and the most that a packet carries of a unit. Default 1000 B for bulk data, as in ns-2,
-    /// and 1200 B for units, as other datagrams carry them.
+    /// Payload of a packet of bulk data, and the most payload of a unit in one packet. Default 1000 B for bulk data, as
+    /// in ns-2, and 1200 B for units, as in other datagrams.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segment: Option<Bytes>,
     /// Header bytes of a data packet on the wire. Default 32 B, as ns-2 counts them.
     pub header: Bytes,
     /// Bytes of a feedback packet on the wire. Default 40 B, as ns-2 counts them.
     pub feedback: Bytes,
-    /// Discount old loss intervals when the present one is long (RFC 5348 §5.5). Default true.
+    /// Discount old loss intervals when the current one is long (RFC 5348 §5.5). Default true.
     pub history_discounting: bool,
     /// Lower the rate while the round-trip time rises (RFC 5348 §4.5). Default: rfc false, ns2 true.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -13,8 +13,9 @@
 //!
 //! **Clocks.** Every instant in a packet is by the clock of the flow's sender ([`clock`]).
 //!
-//! **Assumptions.** The other end is one of ours, so whatever could be said in two ways is refused in all but one, and what was decoded is
-//! encoded to the same bytes but for the fill. Addresses, ports and the ECN codepoint are the IP packet's affair.
+//! **Assumptions.** The other end is also fairwave. So of several encodings of the same content the decoder accepts
+//! only one, and a decoded packet encodes to the same bytes, except for the padding. Addresses, ports and the ECN
+//! codepoint are the IP packet's affair.
 
 mod opaque;
 mod rtp;

@@ -163,7 +163,7 @@ fn read_redundant(payload: &[u8], sequence: u32, media: &Media) -> Result<(Body,
         }
         expect("timestamp offset of a block", offset, media.ticks(Span::from_nanos(u64::from(repeat.age))))?;
     }
-    // The headers' order is the oldest first, ours the latest.
+    // The headers begin with the oldest, fairwave's list with the latest.
     if let Some(used) = repeats.get_mut(..blocks) {
         used.reverse();
     }

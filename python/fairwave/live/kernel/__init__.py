@@ -1,7 +1,8 @@
-"""Controllers of ours in the kernel: AIMD(α, β), Reno+γ and Reno+γ+δ for its TCP, by BPF `struct_ops`.
+"""Fairwave's controllers in the kernel: AIMD(α, β), Reno+γ and Reno+γ+δ for its TCP, by BPF `struct_ops`.
 
-The C source beside this module is compiled for the machine's own kernel, whose types its BTF tells, and registered
-under a name that begins with ``fw_``. What was asked for stays readable there, so the kernel alone knows what it has.
+Fairwave compiles the C source next to this module for the machine's kernel, with the kernel's types from its BTF, and
+registers it under a name that begins with ``fw_``. What was asked for stays readable there, so the kernel alone knows
+what it has.
 
     >>> from fairwave.live import kernel
     >>> kernel.load("aimd", {"alpha": 0.31, "beta": 0.875})  # doctest: +SKIP
@@ -95,7 +96,7 @@ LAWS = {
 
 @dataclass(frozen=True)
 class Controller:
-    """A controller of ours that the kernel has.
+    """A controller of fairwave in the kernel.
 
     Attributes:
         name: Its name there.
@@ -116,7 +117,7 @@ class Controller:
 
 
 def default_name(law: str) -> str:
-    """What a law is called in the kernel if nobody says otherwise."""
+    """The default name of a law in the kernel."""
     return PREFIX + law.replace("-", "_")
 
 
@@ -187,7 +188,7 @@ def _able() -> bool:
 def load(
     law: str, parameters: Mapping[str, float] | None = None, name: str | None = None, *, verbose: bool = False
 ) -> Controller:
-    """Brings a law into the kernel, where it stays until it is unloaded or the machine starts anew.
+    """Loads a law into the kernel, where it stays until you unload it or restart the machine.
 
     Args:
         law: One of `LAWS`.
@@ -259,7 +260,7 @@ def _compiler(law: str, name: str, asked: Mapping[str, float], types: str) -> li
 
 
 def loaded() -> list[Controller]:
-    """The controllers of ours that the kernel has.
+    """Fairwave's controllers in the kernel.
 
     Raises:
         fairwave.RunError: It cannot be asked.
@@ -292,7 +293,7 @@ def loaded() -> list[Controller]:
 
 
 def unload(name: str) -> Controller:
-    """Takes a controller of ours out of the kernel; connections that have it keep it until they end.
+    """Unloads a controller of fairwave from the kernel; connections that use it keep it until they end.
 
     Raises:
         fairwave.RunError: It is none that `load` brought there, or the kernel keeps it.

@@ -8,8 +8,8 @@
 //! lateness = Ie,eff(p) − Ie,eff(p₁).
 //!
 //! ITU-T G.107 Eq. (7-1) and G.107.1 Eq. (7-1) subtract what delay and what equipment cost independently of one another, so the
-//! parts add up as long as R is not clipped. Where they would cost more than R₀, R is 0, and each is less in the same proportion:
-//! the parts always add up to what R lost, and none depends on the order in which they are told.
+//! parts add up as long as R is not clipped. If they would cost more than R₀, R is 0 and each part is smaller in the
+//! same proportion. The parts always add up to the loss of R, and no part depends on their order.
 
 use crate::quality::call::{self, UnratedCause};
 use crate::quality::emodel::Rating;

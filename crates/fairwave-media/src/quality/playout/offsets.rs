@@ -12,16 +12,16 @@ use serde::{Deserialize, Serialize};
 use super::{SpokenUnit, talkspurts};
 use fairwave_units::units::{Instant, Span};
 
-/// From what a fixed delay counts.
+/// The reference from which a fixed delay counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reference {
-    /// The network delay of the call's first unit to arrive, as a receiver does that knows nothing else.
+    /// The network delay of the call's first unit that arrives. A receiver knows nothing else.
     #[default]
     First,
-    /// The least network delay of the call: the best that a fixed offset could know.
+    /// The least network delay of the call: the best case for a fixed offset.
     Minimum,
-    /// The moment at which the unit was made: the delay is a budget for the network (paper 004: 300 ms).
+    /// The time at which the unit was made: the delay is a budget for the network (paper 004: 300 ms).
     Creation,
 }
 
@@ -31,8 +31,8 @@ pub enum Reference {
 pub enum Estimator {
     /// Ramjee et al. 1994, Algorithm 1: exponential averages with weight 0.998002.
     Average,
-    /// Ramjee et al. 1994, Algorithm 4: exponential averages with weight 7/8 that follow a spike of delay at once and forget
-    /// it at once.
+    /// Ramjee et al. 1994, Algorithm 4: exponential averages with weight 7/8 that follow a spike of delay at once,
+    /// during the spike and after it.
     #[default]
     Spike,
 }

@@ -33,7 +33,7 @@ pub struct CallQuality {
     pub causes: Causes,
     /// Mean opinion score from the rating.
     pub mos: f64,
-    /// What has to be said beside them.
+    /// Remarks on them.
     pub caveats: Caveats,
 }
 

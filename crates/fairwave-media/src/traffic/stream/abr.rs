@@ -17,28 +17,29 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How a player chooses.
+/// The algorithm by which a player chooses the rate of a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Abr {
-    /// By the buffer: a map from its length to the rate (Huang et al. 2014, Algorithm 1).
+    /// Buffer-based: maps the length of the buffer to a rate (Huang et al. 2014, Algorithm 1).
     #[serde(rename = "bba-0")]
     Bba0,
-    /// By the buffer and the sizes of segments, and faster while it fills for the first time (Huang et al. 2014, §5 and §6).
+    /// Buffer-based with the sizes of segments; rises faster while the buffer fills for the first time (Huang et al.
+    /// 2014, §5 and §6).
     #[serde(rename = "bba-2")]
     Bba2,
-    /// By the buffer: the utility of a segment for its size (Spiteri et al. 2016, BOLA-BASIC).
+    /// Buffer-based: maximises the utility of a segment per size (Spiteri et al. 2016, BOLA-BASIC).
     #[default]
     Bola,
-    /// By buffer and throughput: the best of all ways through the next five segments (Yin et al. 2015).
+    /// By buffer and predicted throughput: the best plan for the next five segments (Yin et al. 2015).
     Mpc,
-    /// The same with a throughput that is lower by as much as the last predictions were wrong (Yin et al. 2015, §4.3).
+    /// As `mpc`, with the predicted throughput reduced by the error of the last predictions (Yin et al. 2015, §4.3).
     RobustMpc,
-    /// By throughput: the highest rate below the harmonic mean of the last five.
+    /// By throughput: the highest rate below the harmonic mean of the last five segments' throughputs.
     Rate,
-    /// The lowest rung always.
+    /// Always the lowest rate.
     Lowest,
-    /// The highest rung always.
+    /// Always the highest rate.
     Highest,
 }
 

@@ -1,13 +1,14 @@
-//! A video stream that adapts: a player fetches one segment after the other, each in a rung of a ladder of rates that it chooses by what
-//! it has seen so far, and plays them from a buffer.
+//! A video stream that adapts. A player fetches one segment after the other and plays them from a buffer. It chooses
+//! the rate of each segment from a ladder, by what it has measured so far.
 //!
-//! The algorithms are in [`abr`]. What a viewer gets is [`Session`]: how long it took to begin, how long playing stood still, in which rates it was,
-//! how often these changed, and the quality of experience of Yin et al. 2015, Eq. 5.
+//! The algorithms are in [`abr`]. [`Session`] is the result for the viewer: start-up time, stalled time, rates, number
+//! of changes of rate, and the quality of experience of Yin et al. 2015, Eq. 5.
 //!
-//! **Assumptions.** All segments come over the flow's own connection, one after the other. A request is no packet: whoever drives the source lets it take
-//! the way back's propagation delay, without queueing. Playing begins, and goes on after a stall, with `start-up` in the buffer. When the buffer
-//! has no room for a segment, the player waits until it has. The manifest is known, sizes of all segments included. Sizes of
-//! segments vary in all rungs alike. Nobody gives up, or seeks.
+//! **Assumptions.** All segments come over the flow's own connection, one after the other. A request is not a packet:
+//! the driver of the source delays it by the propagation delay of the reverse path, without queueing. Playing begins,
+//! and goes on after a stall, with `start-up` in the buffer. When the buffer has no room for a segment, the player
+//! waits until it has. The manifest is known, sizes of all segments included. Sizes of segments vary in all rungs
+//! alike. Viewers never give up, and never seek.
 
 mod abr;
 
@@ -24,26 +25,27 @@ use fairwave_units::random::Stream as Random;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Instant, Rate, Span};
 
-/// An adaptive video stream: segments in the rate that the player's algorithm chooses. Start-up, stalls, rates and changes of rate are
-/// measured. Needs a transport that sends again what is lost.
+/// An adaptive video stream: the player's algorithm chooses the rate of each segment. Fairwave measures start-up,
+/// stalls, rates and changes of rate. Needs a transport that retransmits lost data.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct StreamConfig {
-    /// How the player chooses. Default `bola`.
+    /// The algorithm that chooses the rate. Default `bola`.
     pub abr: Abr,
-    /// Rates that segments can be had in, ascending, 1 to 12. Default 0.3, 0.75, 1.2, 1.85, 2.85 and 4.3 Mb/s.
+    /// Available rates of segments, 1 to 12 of them, ascending. Default 0.3, 0.75, 1.2, 1.85, 2.85 and 4.3 Mb/s.
     pub ladder: Vec<Rate>,
     /// Length of a segment, 100 ms to 1 min. Default 4 s.
     pub segment: Span,
-    /// The longest that the buffer may be; at least two segments, at most 1 h. Default 60 s.
+    /// Maximum length of the buffer; at least two segments, at most 1 h. Default 60 s.
     pub buffer: Span,
-    /// What must be in the buffer before playing begins, or goes on after a stall; at most `buffer` less a segment. Default one segment.
+    /// Length that must be in the buffer before the player begins, or continues after a stall; at most `buffer` less a
+    /// segment. Default one segment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_up: Option<Span>,
-    /// How much the sizes of segments vary: σ of their logarithm, from 0 to 2, with the rung's rate as mean. Default 0.
+    /// Variation of segment sizes: σ of their logarithm, from 0 to 2, with the chosen rate as mean. Default 0.
     #[serde(skip_serializing_if = "is_nothing")]
     pub variation: f64,
-    /// How long the video is; without it, it does not end.
+    /// Length of the video. Left out: the video does not end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub length: Option<Span>,
 }
@@ -227,7 +229,7 @@ impl Playing {
     }
 }
 
-/// MPC and BBA-2 look at most so many segments ahead.
+/// MPC and BBA-2 look at most this many segments ahead.
 const MOST_AHEAD: usize = 4096;
 
 impl Stream {

@@ -3,8 +3,8 @@
 //! The size of each frame comes from one of three TES processes, for I, P and B frames ([`tes`]), interleaved in the group's
 //! order; or, for a real clip, from a list ([`VideoTraceConfig`]). Each frame is split over the layers, and each layer of each
 //! frame is a [`Unit`]: frame f's layer j (0 = base) of k layers is unit f·k + j, so units are numbered without gaps
-//! whatever a transport leaves out. A layered transport skips units above the layers that it sends; they count neither as
-//! sent nor as lost (an endpoint's `Output::skipped`).
+//! even if a transport leaves some out. A layered transport skips units above the layers that it sends; they count
+//! neither as sent nor as lost (an endpoint's `Output::skipped`).
 //!
 //! **Assumptions.** Frames are sent in the order in which they are shown, one per frame time. A frame's bytes are shared
 //! among layers in proportion to the layers' rates. TES sizes are scaled so that the mean rate of all layers is the sum of
@@ -27,7 +27,7 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
-/// A layered video whose frame sizes are drawn from a model.
+/// A layered video with frame sizes drawn from a model.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct VideoConfig {
@@ -36,19 +36,20 @@ pub struct VideoConfig {
     pub layers: Vec<Rate>,
     /// Frames per second, above 0, at most 1000. Default 25.
     pub frame_rate: f64,
-    /// The order of frames in a group, of the letters I, P and B. Default `IBBPBBPBBPBB`.
+    /// The order of frames in a group, in letters I, P and B. Default `IBBPBBPBBPBB`.
     pub group: String,
-    /// How frame sizes vary. Default: the fit that comes with fairwave.
+    /// Model of the frame sizes. Default: the fit that comes with fairwave.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fit: Option<VideoFit>,
-    /// How long after it was made a frame is shown; what arrives later is of no use to the decoder. Default 1 s.
+    /// Time from making a frame to showing it; the decoder cannot use data that arrive later. Default 1 s.
     pub playout_delay: Span,
-    /// Divides the video into packets of exactly this payload, at least 1 B, each a unit of its own. A layer is a stream of bytes, and a
-    /// packet leaves with the first frame that has bytes in it (a stored video: what is left of the packet is filled by the next
-    /// frame). Default: none; each layer of each frame is a unit, which the transport cuts and whose last packet is shorter.
+    /// Divides the video into packets of exactly this payload, at least 1 B; each packet is one unit. A layer is a
+    /// stream of bytes, and a packet leaves with the first frame that has bytes in it (as for a stored video: the next
+    /// frame fills the rest of the packet). Default: none; each layer of each frame is a unit. The transport cuts it
+    /// into packets, the last of them shorter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packet: Option<Bytes>,
-    /// What the video can be had in. Default `layers`.
+    /// How a sender can reduce the video's rate. Default `layers`.
     #[serde(skip_serializing_if = "Coding::is_layers")]
     pub coding: Coding,
     /// Where in its first interval the video begins: `random`, uniform over one group of frames; or `zero`, at the flow's start, so that flows
@@ -56,15 +57,16 @@ pub struct VideoConfig {
     pub phase: Phase,
 }
 
-/// What of a video can be left out, to send it at a lower rate.
+/// How a sender can reduce the rate of a video.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Coding {
-    /// Cumulative layers: each is of use to whoever has those below it.
+    /// Cumulative layers: a layer needs all layers below it.
     #[default]
     Layers,
-    /// Simulcast: `layers` are the rates of versions of the whole video, slowest first, of which one is sent. A sender changes from
-    /// one to another where a group begins. No coder's loss to layering is counted, nor to its absence.
+    /// Simulcast: `layers` are the rates of versions of the whole video, slowest first. The sender sends one version
+    /// and changes it only at the start of a group. The model counts no loss of quality through layering or its
+    /// absence.
     Simulcast,
     /// Temporal scaling: the sender leaves out B frames, then P frames; the rates of I, P and B frames follow from the fit, and
     /// together are those of `layers`.
@@ -78,7 +80,7 @@ impl Coding {
     }
 }
 
-/// How long after they were made frames are shown, where nothing is said: a second, as a player of live streams may buffer.
+/// Default time from making a frame to showing it: a second, a usual buffer for players of live streams.
 pub(in crate::traffic) const PLAYOUT_DELAY: Span = Span::from_secs(1);
 
 /// A video's frames as a decoder sees them: how many layers, which types, when they are shown.
@@ -199,7 +201,7 @@ impl TrafficLaw for VideoConfig {
     }
 }
 
-/// How long a group of so many frames lasts.
+/// Duration of a group of this many frames.
 fn group_time(frames: usize, frame_rate: f64) -> Span {
     Span::from_seconds(frames as f64 / frame_rate)
 }

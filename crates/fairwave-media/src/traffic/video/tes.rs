@@ -53,7 +53,7 @@ pub struct TesConfig {
     /// ξ: where the stitching folds, from 0 to 1. Default 0.5.
     #[serde(with = "Ratio", default = "half")]
     pub xi: f64,
-    /// The histogram of values, cells in ascending order and apart from each other.
+    /// The histogram of values, with cells in ascending order that do not overlap.
     pub histogram: Vec<Cell>,
 }
 
@@ -80,7 +80,8 @@ impl TesConfig {
             let apart = cell.low >= floor && cell.high > cell.low && cell.high.is_finite();
             if !apart {
                 let value = format!("{} to {}", cell.low, cell.high);
-                let allowed = format!("a cell with high above low and low at least {floor}, where the one before ends");
+                let allowed =
+                    format!("a cell with high above low and low at least {floor}, the end of the cell before");
                 return Err(ConfigError::new(format!("histogram[{place}]"), value, allowed, example));
             }
             if !(cell.weight >= 0.0 && cell.weight.is_finite()) {

@@ -1,7 +1,7 @@
 //! A real video: the sizes of its frames, layer by layer, as an encoder wrote them.
 //!
-//! Either the frames are given, or a clip and the rates of the layers that it is to be coded in. Core reads no files: whoever
-//! does codes the clip and fills in the frames before the run (`fairwave_video` in Python).
+//! Either the frames are given, or a clip and the rates of the layers that it is to be coded in. Core reads no files:
+//! `fairwave_video` in Python codes the clip and fills in the frames before the run.
 
 use std::sync::Arc;
 
@@ -22,18 +22,19 @@ pub struct TracedFrame {
     /// How it was coded: `I`, `P` or `B`.
     #[serde(rename = "type")]
     pub frame_type: FrameType,
-    /// Bytes of each layer, base first; one number for a video without layers. A layer may have none in a frame.
+    /// Bytes of each layer, base first; one number for a video without layers. A layer may have 0 bytes in a frame.
     pub sizes: Vec<u32>,
 }
 
-/// A layered video whose frame sizes are given, or a clip whose frame sizes an encoder gives.
+/// A layered video with given frame sizes, or a clip that an encoder turns into frame sizes.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct VideoTraceConfig {
-    /// The frames, in the order in which they are sent; all have as many layers, at most 8. Left out where there is a `clip`.
+    /// The frames, in the order of sending; all have the same number of layers, at most 8. Leave them out with a
+    /// `clip`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub frames: Vec<TracedFrame>,
-    /// The path of a video file, or the name of a packaged clip, that is coded in layers before the run.
+    /// The path of a video file, or the name of a packaged clip. Fairwave codes it in layers before the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clip: Option<String>,
     /// What each layer of the clip adds to its rate, base first; 1 to 8 layers, each above 0.
@@ -45,7 +46,7 @@ pub struct VideoTraceConfig {
     /// Begin again at the end. Default false: the video ends with its last frame.
     #[serde(default)]
     pub repeat: bool,
-    /// How long after it was made a frame is shown; what arrives later is of no use to the decoder. Default 1 s.
+    /// Time from making a frame to showing it; the decoder cannot use data that arrive later. Default 1 s.
     #[serde(default = "default_playout_delay")]
     pub playout_delay: Span,
     /// Where in its first interval the video begins: `random`, uniform over the frames from its first I frame to the next (one frame

@@ -1,8 +1,9 @@
 //! Jitter as for the evaluation of congestion controls for media.
 //!
-//! Source: RFC 8868 §4.5.3. A packet takes |max(min(N, m·σ), −m·σ)| longer, N being Gaussian with mean 0 and standard
-//! deviation σ: what lies beyond m deviations is set to that, not drawn again, and the sign is dropped, so that nothing takes less than the
-//! delay of the link. The RFC recommends σ = 5 ms and m = 3. The mean addition is close to σ·√(2/π), 4 ms then.
+//! Source: RFC 8868 §4.5.3. A packet takes |max(min(N, m·σ), −m·σ)| longer; N is Gaussian with mean 0 and standard
+//! deviation σ. A value beyond m deviations becomes m deviations; it is not drawn again. The sign is dropped, so that
+//! no packet takes less than the delay of the link. The RFC recommends σ = 5 ms and m = 3. The mean addition is close
+//! to σ·√(2/π), 4 ms then.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,14 +14,14 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::Span;
 
-/// The size of a Gaussian that is cut off (RFC 8868): its defaults are 5 ms and three deviations.
+/// The absolute value of a truncated Gaussian (RFC 8868): its defaults are 5 ms and three deviations.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct GaussianConfig {
-    /// Standard deviation before it is cut off, above 0.
+    /// Standard deviation before truncation, above 0.
     #[serde(default = "five")]
     pub deviation: Span,
-    /// It is cut off at so many deviations, above 0.
+    /// Number of standard deviations at which it is truncated, above 0.
     #[serde(default = "three")]
     pub at_most: f64,
 }

@@ -3,7 +3,7 @@
 //! A law says by how much; that packets stay in order is the link's doing ([`super::Changes`]). Each direction of a link has its own
 //! random stream.
 //!
-//! A law is one file here and one line in [`jitters!`]; a program's own is handed in by [`register`].
+//! A law is one file here and one line in `jitters!`; a program's own is handed in by [`register`].
 
 mod gaussian;
 mod uniform;

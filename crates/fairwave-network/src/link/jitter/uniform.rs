@@ -9,7 +9,7 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::Span;
 
-/// Anything from nothing to a bound, all alike.
+/// Uniform between 0 and a bound.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct UniformConfig {

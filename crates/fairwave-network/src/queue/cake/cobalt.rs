@@ -1,10 +1,10 @@
 //! COBALT: CoDel for flows that yield, BLUE for those that do not, side by side (sch_cake).
 //!
-//! CoDel as CAKE has it: a packet that has waited longer than `target`, and than four of the largest packets take, begins a dropping state; an
-//! interval later, and from then on interval/√n after the signal before, one is marked, or dropped where it cannot be. When
-//! the delay is short again the number of signals is counted down at the same pace, instead of being forgotten. BLUE's probability of
-//! dropping grows by 1/256 when the buffer overflows and shrinks by 1/4096 when the queue is found empty, each at most once in a
-//! `target`; it does not mark.
+//! CoDel in CAKE's version. A packet that has waited longer than `target`, and longer than the transmission of four of
+//! the largest packets, begins a dropping state. An interval later, and then interval/√n after each signal, a packet is
+//! marked, or dropped if it cannot be marked. When the delay is short again the number of signals is counted down at
+//! the same pace, instead of being forgotten. BLUE's probability of dropping grows by 1/256 when the buffer overflows
+//! and shrinks by 1/4096 when the queue is found empty, each at most once in a `target`; it does not mark.
 //!
 //! **Deviation.** Square roots are exact; Linux approximates them by a Newton step.
 

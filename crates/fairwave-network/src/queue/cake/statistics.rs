@@ -75,7 +75,7 @@ const fn moved(average: u64, sample: u64, shift: u32) -> u64 {
 }
 
 impl TinCounters {
-    /// A packet of so many bytes came.
+    /// A packet of this many bytes arrived.
     pub fn came(&mut self, wire: u16) {
         self.packets += 1;
         self.bytes += u64::from(wire);

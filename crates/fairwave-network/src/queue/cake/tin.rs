@@ -150,7 +150,7 @@ impl Tin {
             }
         };
         let FlowQueue { stand, hosts: before, .. } = self.queues[found];
-        // Whoever takes a queue that is in use brings its hosts along.
+        // A flow that takes a queue in use brings its hosts.
         if reserved.is_none() || stand == QueueState::Idle {
             if stand == QueueState::Bulk {
                 self.count_bulk(before, false);
@@ -254,7 +254,7 @@ impl Tin {
         self.stands(queue, stand);
     }
 
-    /// A queue has sent so many bytes: they are charged to it and to the tin.
+    /// Charges the bytes that a queue has sent to the queue and to the tin.
     pub fn sent(&mut self, queue: u32, bytes: u64, now: Instant) {
         self.queues[queue as usize].deficit -= bytes as i64 * PARTS;
         self.deficit -= bytes as i64;

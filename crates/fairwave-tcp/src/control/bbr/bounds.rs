@@ -93,7 +93,8 @@ impl Bounds {
         in_flight_before + prefix.max(0.0)
     }
 
-    /// Whether a round trip of Startup, wholly in recovery, ends in which so many acknowledgements told of losses.
+    /// Whether a round trip of Startup ends that was wholly in recovery and had this many acknowledgements that
+    /// reported losses.
     pub fn startup_losses(&mut self, ack: &Ack, recovers: bool, enough: u32) -> bool {
         self.loss_events += u32::from(ack.lost > 0);
         let many = recovers && self.round_begins && self.loss_events >= enough;

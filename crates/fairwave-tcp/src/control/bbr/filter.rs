@@ -76,7 +76,7 @@ impl Rounds {
         }
     }
 
-    /// The present round trip begins anew.
+    /// A new round trip begins.
     pub fn begin(&mut self, path: &Path) {
         self.next = path.delivered;
     }
@@ -84,12 +84,12 @@ impl Rounds {
 
 /// Which samples are of segments that were sent while the law itself kept less in flight than the path may carry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(in super::super) struct Held {
+pub(in super::super) struct LimitedSamples {
     from: u64,
     until: u64,
 }
 
-impl Held {
+impl LimitedSamples {
     /// From now on until what is in flight is delivered.
     pub fn mark(&mut self, path: &Path) {
         if path.delivered > self.until {
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn samples_of_what_was_sent_while_held_back_are_limited_and_those_before_and_after_are_not() {
-        let mut held = Held::default();
+        let mut held = LimitedSamples::default();
         assert!(!held.limits(&sample(0)));
         for delivered in 100..120 {
             held.mark(&Path { delivered, pipe: 4, ..Path::new(1000) });

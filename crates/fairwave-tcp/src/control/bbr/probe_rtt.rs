@@ -4,7 +4,7 @@ use super::filter::round_trip;
 use super::{Ack, Bbr, State, Window};
 use fairwave_units::units::Instant;
 
-/// `BBR.min_rtt` and when to measure it anew.
+/// `BBR.min_rtt` and the time of its next measurement.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct MinRtt {
     /// The smallest, seconds; infinite before the first.

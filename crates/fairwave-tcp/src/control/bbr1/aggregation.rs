@@ -7,9 +7,9 @@
 use super::RateSample;
 use fairwave_units::units::Instant;
 
-/// `bbr_extra_acked_win_rtts`: after so many round trips the older of two maxima is forgotten.
+/// `bbr_extra_acked_win_rtts`: number of round trips after which the older of two maxima is forgotten.
 const ROUNDS: u32 = 5;
-/// `bbr_extra_acked_max_us`: the excess counts for no more than the bandwidth delivers in so many seconds.
+/// `bbr_extra_acked_max_us`: the excess counts at most as the data that the bandwidth delivers in this many seconds.
 const LONGEST: f64 = 0.1;
 
 /// What acknowledgements bring in bunches, in segments.

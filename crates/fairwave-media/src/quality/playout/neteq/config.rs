@@ -16,19 +16,19 @@ const PITCH: [Span; 2] = [Span::from_micros(2_500), Span::from_millis(15)];
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct NeteqConfig {
-    /// The target is never less, 0 to 10 s. Default 0.
+    /// Lower bound of the target, 0 to 10 s. Default 0.
     pub min_delay: Span,
-    /// The target is never more, `min-delay` to 10 s; without it, three quarters of the buffer are the limit.
+    /// Upper bound of the target, `min-delay` to 10 s; without it, the limit is three quarters of the buffer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_delay: Option<Span>,
-    /// Packets that the buffer holds, 20 to 1000; one more empties it. Default 200.
+    /// Number of packets that the buffer holds, 20 to 1000; one packet more empties it. Default 200.
     pub max_packets: u32,
-    /// Change the tempo of speech to come nearer to the target. Default true.
+    /// Changes the tempo of speech to come nearer to the target. Default true.
     pub stretch: bool,
-    /// When far above the target, leave out as many pitch periods as fit into 15 ms instead of one. Default false.
+    /// Far above the target, leaves out as many pitch periods as fit into 15 ms instead of one. Default false.
     pub fast_accelerate: bool,
-    /// What one change of tempo adds or leaves out, 2.5 to 15 ms. Default 6.25 ms: a pitch of 160 Hz, between men's and
-    /// women's, and about 100 ms of change per second at most, as libwebrtc states.
+    /// Length of speech that one change of tempo adds or removes, 2.5 to 15 ms. Default 6.25 ms: a pitch of 160 Hz,
+    /// between men's and women's, and about 100 ms of change per second at most, as libwebrtc states.
     pub pitch_period: Span,
 }
 

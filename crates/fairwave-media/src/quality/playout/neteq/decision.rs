@@ -18,7 +18,7 @@ const POSTPONE_PERCENT: i64 = 50;
 /// A pause ends, however long it was to be, when the buffer is so far above the target.
 const ABOVE_TARGET_MS: i64 = 50;
 
-/// What the last operation came to.
+/// The outcome of the last operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Mode {
     Normal,

@@ -1,10 +1,10 @@
 //! A jitter buffer as deployed: the decisions of NetEQ in libwebrtc (`modules/audio_coding/neteq`, as of 2026-08).
 //!
-//! The receiver plays 10 ms at a time. Each tick it decides how: decode the next packet as it is, play it a pitch period
-//! shorter (accelerate) or longer (preemptive expand) within the talkspurt, make up what is missing (expand) and join it to
-//! what comes after (merge), or fill a silence with comfort noise. The delay to aim at follows the delays of the packets
-//! ([`delay_manager`]); a packet that comes late, but before something newer was played, is played after all, and the delay
-//! has grown by what was made up meanwhile.
+//! The receiver plays 10 ms at a time. At each tick it decides: decode the next packet unchanged, play it a pitch
+//! period shorter (accelerate) or longer (preemptive expand) within the talkspurt, conceal a gap (expand) and join it
+//! to the next packet (merge), or fill a silence with comfort noise. The delay to aim at follows the delays of the
+//! packets ([`delay_manager`]); a packet that comes late, but before something newer was played, is played after all,
+//! and the delay has grown by what was made up meanwhile.
 //!
 //! | here | libwebrtc |
 //! |---|---|
@@ -15,12 +15,13 @@
 //! | `concealment` | the fading in `expand.cc` |
 //! | [`JitterBuffer`] | `neteq_impl.cc`, `packet_buffer.cc`, without the sound |
 //!
-//! **Assumptions.** What depends on the sound there is fixed here: every change of tempo finds a pitch period of the configured
-//! length, in speech; concealment is as long as is needed (as with a decoder's own, `DoCodecPlc`); joining changes no length.
-//! The last packet of a talkspurt carries the description of the silence after it (RFC 3389), so noise is known from loss
-//! unless that packet is lost. Streams do not restart: what is older than what was played is discarded, however much older.
-//! Ticks come at multiples of 10 ms of the receiver's clock, whatever the sender's. There is no redundancy and no forward error
-//! correction. Times inside are counted in samples at 8 kHz, as they are there for narrowband codecs.
+//! **Assumptions.** In libwebrtc some decisions depend on the sound; here they are fixed. Every change of tempo finds a
+//! pitch period of the configured length, in speech. Concealment is as long as needed (as with a decoder's own,
+//! `DoCodecPlc`). Joining changes no length. The last packet of a talkspurt carries the description of the silence
+//! after it (RFC 3389), so noise is known from loss unless that packet is lost. Streams do not restart: what is older
+//! than what was played is discarded, however much older. Ticks come at multiples of 10 ms of the receiver's clock,
+//! whatever the sender's. There is no redundancy and no forward error correction. Times inside are counted in samples
+//! at 8 kHz, as they are there for narrowband codecs.
 
 mod arrivals;
 mod concealment;
@@ -138,7 +139,7 @@ pub struct JitterBuffer {
     generating_since: Option<i64>,
     silence_waits: bool,
     begun: bool,
-    /// What was played is over: the next packet begins anew.
+    /// The playout has ended: the next packet begins a new one.
     restarts: bool,
 }
 
@@ -197,7 +198,7 @@ impl JitterBuffer {
         silent && self.waiting.is_empty() && !self.silence_waits && self.ahead < SAMPLES_PER_TICK
     }
 
-    /// Lets so many ticks pass in which the buffer is idle: as many times [`JitterBuffer::tick`], at once.
+    /// Passes a number of idle ticks at once, as if by this number of calls of [`JitterBuffer::tick`].
     pub fn stay_idle(&mut self, ticks: u64, heard: &mut Vec<Piece>) {
         let samples = SAMPLES_PER_TICK.saturating_mul(ticks.min(i64::MAX as u64) as i64);
         self.tick = self.tick.saturating_add_unsigned(ticks);
@@ -344,7 +345,7 @@ impl JitterBuffer {
         }
     }
 
-    /// Decodes at least `required` samples, if so many follow one another; how many it came to.
+    /// Decodes at least `required` samples, if that many are consecutive; returns their number.
     fn decode(&mut self, required: i64, heard: &mut Vec<Piece>) -> i64 {
         let Some(first) = self.waiting.front().map(|packet| packet.media) else { return 0 };
         self.target = first;
