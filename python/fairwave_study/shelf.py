@@ -21,6 +21,7 @@ from fairwave.runs.keeping import Memory, engine
 from fairwave.runs.replication import replicate
 from fairwave.runs.runs_file import MISMATCH, on_stderr
 from fairwave.staging import write_text
+from fairwave_study import texts
 from fairwave_study.claims import Comparison, Evidence
 
 if TYPE_CHECKING:
@@ -49,12 +50,15 @@ class StoredReading:
 
 AFTERWARDS = (
     "accounts", "answer", "command", "conduct", "deciding", "design", "digest", "experiments", "explore", "forest",
-    "ledger", "moderation", "overall", "overview", "shares",
+    "ledger", "moderation", "overall", "overview", "shares", "texts",
 )  # fmt: skip
 """Modules beside this one that only look at what readings left, or choose them."""
 
 TELLING = ("account", "assumptions", "beyond", "experiments", "explanations", "figures", "sweeps", "tables")
-"""Modules of a study that only show and say what came out; what readings left stays as it is when they change."""
+"""Modules of a study that only show and say what came out; what readings left stays as it is when they change.
+
+So it does when the files of its prose change (`fairwave_study.texts.FILES`).
+"""
 
 
 @cache
@@ -66,13 +70,11 @@ def version(study: str) -> str:
     simulated = [package / "fairwave" / name for name in ("runs", "measuring")]
     for folder in (*simulated, engine_, package / "fairwave_studies" / study):
         for file in sorted([*folder.rglob("*.py"), *folder.rglob("*.toml")]):
-            passed = (
-                AFTERWARDS
-                if folder == engine_
-                else TELLING
-                if folder.parent.name == "fairwave_studies"
-                else ()
-            )
+            passed: tuple[str, ...] = ()
+            if folder == engine_:
+                passed = AFTERWARDS
+            elif folder.parent.name == "fairwave_studies":
+                passed = TELLING if file.suffix == ".py" else texts.FILES
             if file.stem not in passed:
                 digest.update(file.name.encode() + file.read_bytes())
     return f"{engine()}+{digest.hexdigest()[:12]}"
