@@ -99,7 +99,10 @@ def test_factors_get_their_words_and_keep_what_they_change(write):
         ([], "factors.clock: this factor has a text and not a `Factor` of that id"),
         ([CLOCK, Factor("rate")], "factor 'rate' has a `Factor` in the study's code and no text"),
         ([Factor("clock", values=CLOCK.values[:1])], 'factors.clock.values."500 ms": this value has a text'),
-        ([Factor("clock", values=(*CLOCK.values, Value("1 s")))], 'no text: write a table [factors.clock.values."1 s"]'),
+        (
+            [Factor("clock", values=(*CLOCK.values, Value("1 s")))],
+            'no text: write a table [factors.clock.values."1 s"]',
+        ),
     ],
 )  # fmt: skip
 def test_a_factor_or_a_value_without_its_counterpart_is_an_error(write, bare, said):

@@ -1,0 +1,86 @@
+"""Kept readings that go on after code has changed: only where readings judged again leave the same."""
+
+import json
+import sys
+
+import pytest
+from validation import readings as moving
+
+import fairwave
+from fairwave.measuring import measures
+from fairwave.runs.grid import Grid, vary
+from fairwave_study import Claim, Factor, Readings, Study, Value, comparisons, design
+from fairwave_study.shelf import Shelf, judge, to_plain, version
+from scenarios import CALLS
+
+SECOND = {"duration": "2 s", "flow.files.count": 0}
+DELAY = measures.delay("voice")
+LONG = {"topology.bottleneck.delay": "90 ms"}
+FACTORS = (Factor("delay", "How long?", (Value("20 ms", "§1"), Value("90 ms", "§2", LONG)), "So."),)
+
+
+@pytest.fixture(scope="module")
+def study():
+    def under(reading):
+        grid = Grid(
+            "main", fairwave.load(CALLS).with_overrides(SECOND), {"flows": vary("flow.voice.count", [2])}
+        )
+        claim = Claim(
+            "S1", "Delay is short.", "paper 000 §1", ("main",),
+            lambda data: comparisons.below(data.measured(DELAY, "main"), 50.0),
+        )  # fmt: skip
+        return Study("voice", "T", "Q", [readings.apply(grid, reading)], claims=[claim], readings=readings)
+
+    readings = Readings(FACTORS, under, under)
+    return under(readings.base())
+
+
+@pytest.fixture
+def folder(study, tmp_path, monkeypatch):
+    monkeypatch.setattr(moving.layers, "study", lambda _: study)
+    shelf = Shelf(tmp_path / "readings", "before")
+    for delay in ("20 ms", "90 ms"):
+        reading = {"delay": delay}
+        shelf.put(design.key(reading), [1, 2], to_plain(judge(study.readings, reading, [1, 2])))
+    return tmp_path
+
+
+def found(folder, delay="20 ms"):
+    return Shelf(folder / "readings", version("voice"), lambda _: None).get(
+        design.key({"delay": delay}), [1, 2]
+    )
+
+
+def test_readings_of_another_version_go_on_when_they_leave_the_same(folder, capsys):
+    assert found(folder) is None
+    assert moving.adopt("voice", folder, 1) == ""
+    assert f"2 readings are now kept under {version('voice')}" in capsys.readouterr().out
+    assert found(folder).claims["S1"].comparisons[0].label
+    assert found(folder, "90 ms") is not None
+    assert moving.adopt("voice", folder, 1) == ""
+    assert "0 readings" in capsys.readouterr().out
+
+
+def test_readings_that_leave_something_else_are_named_and_none_goes_on(folder, study, monkeypatch, capsys):
+    plain = to_plain(judge(study.readings, {"delay": "90 ms"}, [1, 2]))
+    plain["claims"]["S1"]["comparisons"][0]["samples"][0] += 1e-9
+    Shelf(folder / "readings", "before").put(design.key({"delay": "90 ms"}), [1, 2], plain)
+    monkeypatch.setattr(sys, "argv", ["readings", "voice", str(folder)])
+    assert moving.main() == 1
+    assert 'claim S1 in the reading {"delay": "90 ms"}; nothing was changed' in capsys.readouterr().err
+    assert found(folder) is None
+
+
+def test_a_damaged_reading_does_not_go_on(folder):
+    file = next((folder / "readings").glob("*.json"))
+    text = json.loads(file.read_text(encoding="utf-8"))
+    text["kept"]["seconds"] = 0.0
+    file.write_text(json.dumps(text), encoding="utf-8")
+    assert len(moving.kept(folder)) == 1
+
+
+def test_at_least_one_reading_is_judged_again(folder, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["readings", "voice", str(folder), "--again", "0"])
+    with pytest.raises(SystemExit):
+        moving.main()
+    assert found(folder) is None
