@@ -61,7 +61,7 @@ def test_a_wrong_answer_is_marked_on_the_page() -> None:
     assert [cells[MEASURED + 1].endswith("✗") for cells in rows(off)] == [True]
     area = AREAS[ALL[0].area][0]
     (summary,) = (line for line in off.splitlines() if f">{area}</a>" in line)
-    assert summary.endswith("| ✗\u00a01 |")
+    assert "| ✗\u00a01 |" in summary
     assert "Answers that are not allowed: 1." in off
 
 
