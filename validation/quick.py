@@ -5,8 +5,8 @@ On ``main`` it is what differs from the last commit.
 
 The rule is simple. Rust: formatting, and the tests within the files of each changed crate; of its tests from outside,
 those files that have changed. Python: formatting and lints of changed files, and each test file that has changed or
-that names a changed module or file. A file of data within a Python package counts as that package. Slow and live tests are left out, and so are the Python tests that have not begun
-after :data:`BUDGET_S` seconds. It says what it leaves out.
+that names a changed module or file; a file of data within a package counts as that package. Slow and live tests are
+left out, and so are the Python tests that have not begun after :data:`BUDGET_S` seconds. It says what it leaves out.
 
 Why no plugin chooses the tests: pytest-testmon follows which lines a test runs, but sees neither the compiled extension
 nor scenarios, and slows the run that teaches it; pytest-picked takes changed test files alone.
