@@ -413,7 +413,7 @@ def test_words_of_a_study_leave_what_is_kept_as_it_is(tmp_path, monkeypatch):
     before = version("small")
     (package / "experiments.py").write_text("words")
     (package / "explanations.py").write_text("words")
-    for stem in ("study", "claims", "readings", "assumptions", "accounts"):
+    for stem in ("study", "claims", "readings", "assumptions", "accounts", "explanations"):
         (package / f"{stem}.toml").write_text("words")
     assert version("small") == before
     (package / "scenario.toml").write_text("a link")

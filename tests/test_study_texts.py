@@ -1,6 +1,9 @@
 """The prose of studies, in files beside their code: what a file may hold, and what joins it with the code."""
 
+import ast
 import re
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -186,6 +189,45 @@ def test_a_list_of_what_is_refused_is_a_list_of_tables(write):
         texts.refused(write("readings", "refused = 'x'"))
     with pytest.raises(ValueError, match=re.escape("readings.toml: refused.1.why is missing")):
         texts.refused(write("readings", "[[refused]]\nwhat = 'x'"))
+
+
+def test_explanations_are_filled_with_what_the_code_gives(write):
+    notes = texts.notes(write("explanations", 'late = """With 80 calls\n{late:.1f} % {{late}}."""\n'))
+    assert list(notes) == ["late"]
+    assert notes.fill("late", late=2.04) == "With 80 calls 2.0 % {late}."
+
+
+@pytest.mark.parametrize(
+    ("key", "values", "said"),
+    [
+        ("late", {}, "explanations.toml: late: the code does not give share"),
+        ("late", {"share": 1, "lost": 2}, "explanations.toml: late: the code gives lost, which the text does not have"),
+        ("late", {"lost": 2}, "late: the code does not give share, and gives lost, which the text does not have"),
+        ("lat", {"share": 1}, "explanations.toml: there is no text 'lat' (did you mean 'late'?)"),
+    ],
+)  # fmt: skip
+def test_an_explanation_with_other_values_names_file_and_key(write, key, values, said):
+    notes = texts.notes(write("explanations", 'late = "{share} % late"\n'))
+    with pytest.raises(ValueError, match=re.escape(said)):
+        notes.fill(key, **values)
+
+
+def test_an_explanation_with_a_stray_brace_names_file_and_key(write):
+    with pytest.raises(ValueError, match=r"explanations\.toml: late is no text with names in braces"):
+        texts.notes(write("explanations", 'late = "{share % late"\n'))
+
+
+@pytest.mark.parametrize("name", ["voice", "video", "dropping"])
+def test_every_explanation_gets_the_values_that_it_names_and_none_is_left_over(name):
+    module = import_module(f"fairwave_studies.{name}.explanations")
+    filled = {}
+    for node in ast.walk(ast.parse(Path(module.__file__).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "WORDS.fill":
+            assert node.args[0].value not in filled
+            filled[node.args[0].value] = {one.arg for one in node.keywords}
+    assert set(filled) == set(module.WORDS)
+    for key, values in filled.items():
+        assert values == module.WORDS.names(key), key
 
 
 def test_every_study_says_something_of_each_claim_factor_and_value():

@@ -1,6 +1,6 @@
 """The prose of a study, in TOML files beside its code: what it claims, assumes and leaves open, in words.
 
-A study's package holds up to five such files, and no other text of theirs stands in code:
+A study's package holds up to six such files:
 
 - `study.toml`: `title` and `question`.
 - `claims.toml`: a table per claim with `statement`, `source` and `assumptions`. Its test stays in Python, under the
@@ -9,6 +9,7 @@ A study's package holds up to five such files, and no other text of theirs stand
   `refused` (a list of `what` and `why`), and `shortened`.
 - `assumptions.toml`: a table per assumption with `statement`, `source` and `swept`.
 - `accounts.toml`: a table per paper with `why`, `closing` and `words`.
+- `explanations.toml`: a text per key. Names in braces, with a format as in Python, are what the code fills in.
 
 A line break within a text stands for a space, so that long texts can be wrapped. An empty line stays an empty line.
 
@@ -19,6 +20,7 @@ These files decide nothing that a run or a verdict is made of. So kept readings 
 from __future__ import annotations
 
 import re
+import string
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from fairwave_study.readings import Factor
     from fairwave_study.study import Assumption
 
-FILES = ("study", "claims", "readings", "assumptions", "accounts")
+FILES = ("study", "claims", "readings", "assumptions", "accounts", "explanations")
 """Stems of the files that hold a study's prose."""
 
 
@@ -195,6 +197,62 @@ def accounts(package: str | Path, setups: Mapping[str, Mapping[str, str]]) -> li
     return found
 
 
+def notes(package: str | Path) -> Notes:
+    """The texts of a study's `explanations.toml`, into which the code fills numbers.
+
+    Args:
+        package: The study's folder, or a file in it: `__file__`.
+    """
+    return Notes(_read(package, "explanations"))
+
+
+class Notes:
+    """Texts with names in braces, such as "With 80 calls {mean:.1f} % are late"."""
+
+    def __init__(self, table: _Table) -> None:
+        self._table = table
+        self._texts = {key: table.text(key) for key in table}
+        for key, text in self._texts.items():
+            self._check(key, text)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def _check(self, key: str, text: str) -> None:
+        try:
+            self._names(text)
+        except ValueError as error:
+            raise ValueError(f"{self._table.place(key)} is no text with names in braces: {error}") from None
+
+    @staticmethod
+    def _names(text: str) -> set[str]:
+        return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
+
+    def names(self, key: str) -> set[str]:
+        """The names that a text wants filled in.
+
+        Raises:
+            ValueError: There is no such text; the message names the file.
+        """
+        if key not in self._texts:
+            raise ValueError(f"{self._table.place()}: {unknown('there is no text', key, list(self._texts))}")
+        return self._names(self._texts[key])
+
+    def fill(self, key: str, **values: Any) -> str:
+        """A text with its values.
+
+        Raises:
+            ValueError: There is no such text, or it wants other values; the message names file and key.
+        """
+        wanted = self.names(key)
+        if wanted != values.keys():
+            missing, more = sorted(wanted - values.keys()), sorted(values.keys() - wanted)
+            told = [f"does not give {', '.join(missing)}"] if missing else []
+            told += [f"gives {', '.join(more)}, which the text does not have"] if more else []
+            raise ValueError(f"{self._table.place(key)}: the code {', and '.join(told)}")
+        return self._texts[key].format(**values)
+
+
 class _Table:
     """A table of a file, with the words to name its keys."""
 
@@ -213,21 +271,21 @@ class _Table:
         """Refuses other keys."""
         for key in self._found:
             if key not in keys:
-                raise ValueError(f"{self._place()}: {unknown('there is no key', key, keys)}")
+                raise ValueError(f"{self.place()}: {unknown('there is no key', key, keys)}")
 
     def text(self, key: str, default: str | None = None) -> str:
         """The text of a key, its line breaks folded; `default` where it has none."""
         found = self._found.get(key, default)
         if not isinstance(found, str) or (default is None and not found.strip()):
             was = "is missing" if found is None else f"is {found!r}"
-            raise ValueError(f"{self._place(key)} {was}; write a text in quotation marks")
+            raise ValueError(f"{self.place(key)} {was}; write a text in quotation marks")
         return re.sub(r"(?<!\n)\n(?!\n)", " ", found)
 
     def names(self, key: str) -> tuple[str, ...]:
         """A list of names; empty where the key is missing."""
         found = self._found.get(key, [])
         if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
-            raise ValueError(f'{self._place(key)} is {found!r}; write a list of names, such as ["timers"]')
+            raise ValueError(f'{self.place(key)} is {found!r}; write a list of names, such as ["timers"]')
         return tuple(found)
 
     def table(self, key: str, *, optional: bool = False) -> _Table:
@@ -242,7 +300,7 @@ class _Table:
         """The tables of a list; empty where the key is missing."""
         found = self._found.get(key, [])
         if not isinstance(found, list):
-            raise ValueError(f"{self._place(key)} is {found!r}; write a list of tables: [[{key}]]")  # noqa: TRY004 - a file
+            raise ValueError(f"{self.place(key)} is {found!r}; write a list of tables: [[{key}]]")  # noqa: TRY004 - a file
         return [self._below((key, str(place)), one) for place, one in enumerate(found, 1)]
 
     def join(self, known: Iterable[str], texts: Iterable[str], what: str, need: str) -> None:
@@ -251,7 +309,7 @@ class _Table:
         for name in has_text:
             if name not in has_code:
                 raise ValueError(
-                    f"{self._place(name)}: this {what} has a text and not {need} of that id in the study's code: "
+                    f"{self.place(name)}: this {what} has a text and not {need} of that id in the study's code: "
                     "write one, or delete the text"
                 )
         for name in has_code:
@@ -264,14 +322,15 @@ class _Table:
     def _below(self, path: tuple[str, ...], found: Any) -> _Table:
         if not isinstance(found, dict):
             was = "is missing" if found is None else f"is {found!r}"
-            raise ValueError(f"{self._place(*path)} {was}; write a table {self._header(*path)}")  # noqa: TRY004 - a file
+            raise ValueError(f"{self.place(*path)} {was}; write a table {self._header(*path)}")  # noqa: TRY004 - a file
         return _Table(self._file, (*self._path, *path), found)
 
     def _header(self, *path: str) -> str:
         keys = (one if re.fullmatch(r"[\w-]+", one, re.ASCII) else f'"{one}"' for one in (*self._path, *path))
         return f"[{'.'.join(keys)}]"
 
-    def _place(self, *path: str) -> str:
+    def place(self, *path: str) -> str:
+        """Where a key of it stands, for messages."""
         inner = self._header(*path).strip("[]")
         return f"{self._file}: {inner}" if inner else str(self._file)
 
