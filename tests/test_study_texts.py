@@ -217,9 +217,16 @@ def test_an_explanation_with_a_stray_brace_names_file_and_key(write):
         texts.notes(write("explanations", 'late = "{share % late"\n'))
 
 
-@pytest.mark.parametrize("name", ["voice", "video", "dropping"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(f"fairwave_studies.{study}.explanations" for study in ("voice", "video", "dropping")),
+        "fairwave_evaluation.controller",
+        "fairwave_evaluation.discipline",
+    ],
+)
 def test_every_explanation_gets_the_values_that_it_names_and_none_is_left_over(name):
-    module = import_module(f"fairwave_studies.{name}.explanations")
+    module = import_module(name)
     filled = {}
     for node in ast.walk(ast.parse(Path(module.__file__).read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "WORDS.fill":

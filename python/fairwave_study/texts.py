@@ -197,13 +197,14 @@ def accounts(package: str | Path, setups: Mapping[str, Mapping[str, str]]) -> li
     return found
 
 
-def notes(package: str | Path) -> Notes:
-    """The texts of a study's `explanations.toml`, into which the code fills numbers.
+def notes(package: str | Path, stem: str = "explanations") -> Notes:
+    """The texts of a file, into which the code fills numbers.
 
     Args:
         package: The study's folder, or a file in it: `__file__`.
+        stem: The file's name without `.toml`.
     """
-    return Notes(_read(package, "explanations"))
+    return Notes(_read(package, stem))
 
 
 class Notes:
