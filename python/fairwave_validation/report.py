@@ -89,15 +89,15 @@ def markdown(outcomes: Sequence[Outcome], known: list[Explanation], command: str
 
 def _lines(outcomes: Sequence[Outcome], known: list[Explanation], command: str) -> Iterator[str]:
     compared = sum(len(outcome.comparisons) for outcome in outcomes)
-    differing = [comparison for outcome in outcomes for comparison in outcome.disagreeing]
-    undecided = sum(comparison.undecided for comparison in differing)
-    decided = len(differing) - undecided
+    disagreeing = [comparison for outcome in outcomes for comparison in outcome.disagreeing]
+    undecided = sum(comparison.undecided for comparison in disagreeing)
+    decided = len(disagreeing) - undecided
     missing = unexplained(outcomes, known)
     yield "# Comparison with ns-2"
     yield ""
     yield (
-        f"**Of {compared} measures in {len(outcomes)} cases, {compared - len(differing)} agree"
-        f" ({_share(compared - len(differing), compared)}), {undecided} are undecided and {decided} differ, of which"
+        f"**Of {compared} measures in {len(outcomes)} cases, {compared - len(disagreeing)} agree"
+        f" ({_share(compared - len(disagreeing), compared)}), {undecided} are undecided and {decided} differ, of which"
         f" {len(missing)} without an explanation.** fairwave (preset `ns2`) and ns-2.35 run the same plan: the same"
         " network, flows and starting times. Each simulator uses its own random numbers during the run."
     )
@@ -126,12 +126,12 @@ def _lines(outcomes: Sequence[Outcome], known: list[Explanation], command: str) 
     )
     yield ""
     used: dict[str, Explanation] = {}
-    lines = [
-        f"| {outcome.case.title} | {row(one)} | {_verdict(outcome, one, known, used)} |"
-        for outcome in outcomes
-        for one in outcome.disagreeing
-        if one.verdict == "differs"
-    ]
+    lines = []
+    for outcome in outcomes:
+        differing = [one for one in outcome.disagreeing if one.verdict == "differs"]
+        for place, one in enumerate(differing):
+            about = "" if place else outcome.case.title
+            lines.append(f"| {about} | {row(one)} | {_verdict(outcome, one, known, used)} |")
     references = list(_references(outcomes, known, used))
     if lines:
         yield "## Differences"
