@@ -51,24 +51,37 @@ def found(folder, delay="20 ms"):
     )
 
 
-def test_readings_of_another_version_go_on_when_they_leave_the_same(folder, capsys):
+def test_readings_of_another_version_go_on_when_they_leave_the_same(folder):
     assert found(folder) is None
-    assert moving.adopt("voice", folder, 1) == ""
-    assert f"2 readings are now kept under {version('voice')}" in capsys.readouterr().out
+    assert moving.adopt("voice", folder, 1) == (2, [])
     assert found(folder).claims["S1"].comparisons[0].label
     assert found(folder, "90 ms") is not None
-    assert moving.adopt("voice", folder, 1) == ""
-    assert "0 readings" in capsys.readouterr().out
+    assert moving.adopt("voice", folder, 1) == (0, [])
 
 
 def test_readings_that_leave_something_else_are_named_and_none_goes_on(folder, study, monkeypatch, capsys):
     plain = to_plain(judge(study.readings, {"delay": "90 ms"}, [1, 2]))
     plain["claims"]["S1"]["comparisons"][0]["samples"][0] += 1e-9
     Shelf(folder / "readings", "before").put(design.key({"delay": "90 ms"}), [1, 2], plain)
-    monkeypatch.setattr(sys, "argv", ["readings", "voice", str(folder)])
+    monkeypatch.setattr(sys, "argv", ["readings", "voice", str(folder), "--again", "2"])
     assert moving.main() == 1
-    assert 'claim S1 in the reading {"delay": "90 ms"}; nothing was changed' in capsys.readouterr().err
+    told = capsys.readouterr()
+    assert 'readings of before: claim S1 in the reading {"delay": "90 ms"}' in told.err
+    assert f"0 readings are now kept under {version('voice')}" in told.out
     assert found(folder) is None
+
+
+def test_one_version_goes_on_though_an_older_one_differs(folder, study, monkeypatch, capsys):
+    plain = to_plain(judge(study.readings, {"delay": "90 ms"}, [1, 2]))
+    plain["claims"]["S1"]["comparisons"][0]["samples"][0] += 1e-9
+    Shelf(folder / "readings", "long before").put(design.key({"delay": "90 ms"}), [1, 2], plain)
+    monkeypatch.setattr(sys, "argv", ["readings", "voice", str(folder)])
+    assert moving.main() == 0
+    told = capsys.readouterr()
+    assert "left as they are: readings of long before: claim S1" in told.err
+    assert "1 readings are now kept" in told.out
+    assert found(folder) is not None
+    assert found(folder, "90 ms") is None
 
 
 def test_a_damaged_reading_does_not_go_on(folder):

@@ -1,9 +1,10 @@
 """Keeps what readings left when code has changed that decides nothing: a move of files, another build.
 
-``python -m validation.readings NAME FOLDER`` reads what ``fairwave study NAME --explore N --out FOLDER`` kept. Readings
-of another version are judged again, by default two, the quickest of each set of seeds. If all of them leave exactly the
-samples that are kept, every kept reading is entered under this version, and `fairwave study` uses it. If one differs,
-nothing is changed, the difference is named, and the exit status is 1.
+``python -m validation.readings NAME FOLDER`` reads what ``fairwave study NAME --explore N --out FOLDER`` kept. Of each
+other version readings are judged again, by default two, the quickest of each set of seeds. If all of them leave exactly
+the samples that are kept, every kept reading of that version is entered under this one, and `fairwave study` uses it.
+If one differs, that version's readings stay as they are, and the difference is named. The exit status is 1 where
+versions differ and none goes on.
 """
 
 from __future__ import annotations
@@ -43,29 +44,38 @@ def difference(name: str, seeds: list[int], old: dict[str, Any]) -> str:
     return ""
 
 
-def adopt(name: str, folder: Path, again: int) -> str:
-    """Enters all kept readings under this version; answers with why not, or with nothing.
+def adopt(name: str, folder: Path, again: int) -> tuple[int, list[str]]:
+    """Enters the kept readings of other versions under this one, where they leave the same.
 
     Args:
         name: The study.
         folder: That of `fairwave study NAME --out FOLDER`.
-        again: How many readings to judge again, of each set of seeds.
+        again: How many readings to judge again, of each version and set of seeds.
+
+    Returns:
+        How many readings go on, and what differs, a line for each version.
     """
     now = version(name)
-    by_seeds = defaultdict(list)
+    found: dict[str, dict[tuple[int, ...], list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
     for made_by, seeds, left in kept(folder):
         if made_by != now:
-            by_seeds[tuple(seeds)].append(left)
-    for seeds, several in by_seeds.items():
-        for one in sorted(several, key=lambda left: float(left["seconds"]))[:again]:
-            if found := difference(name, list(seeds), one):
-                return found
-    shelf = Shelf(folder / "readings", now)
-    for seeds, several in by_seeds.items():
-        for one in several:
-            shelf.put(design.key(one["reading"]), list(seeds), one)
-    print(f"{sum(map(len, by_seeds.values()))} readings are now kept under {now}")
-    return ""
+            found[made_by][tuple(seeds)].append(left)
+    shelf, adopted, differing = Shelf(folder / "readings", now), 0, []
+    for made_by, by_seeds in found.items():
+        tried = [
+            (seeds, one)
+            for seeds, several in by_seeds.items()
+            for one in sorted(several, key=lambda left: float(left["seconds"]))[:again]
+        ]
+        differs = next(filter(None, (difference(name, list(seeds), one) for seeds, one in tried)), "")
+        if differs:
+            differing.append(f"{made_by}: {differs}")
+            continue
+        for seeds, several in by_seeds.items():
+            for one in several:
+                shelf.put(design.key(one["reading"]), list(seeds), one)
+                adopted += 1
+    return adopted, differing
 
 
 def main() -> int:
@@ -75,16 +85,19 @@ def main() -> int:
     )
     parser.add_argument("name", help="the study")
     parser.add_argument("folder", type=Path, help="the folder of its `--out`")
-    parser.add_argument("--again", type=int, default=2, help="readings to judge again, of each set of seeds")
+    parser.add_argument(
+        "--again", type=int, default=2, help="readings to judge again, of each version and set of seeds"
+    )
     asked = parser.parse_args()
     if asked.again < 1:
         parser.error(
             f"--again is 1 or more, not {asked.again}: without a reading judged again nothing is known"
         )
-    if found := adopt(asked.name, asked.folder, asked.again):
-        print(f"not the same: {found}; nothing was changed", file=sys.stderr)
-        return 1
-    return 0
+    adopted, differing = adopt(asked.name, asked.folder, asked.again)
+    for one in differing:
+        print(f"not the same, left as they are: readings of {one}", file=sys.stderr)
+    print(f"{adopted} readings are now kept under {version(asked.name)}")
+    return int(bool(differing) and not adopted)
 
 
 if __name__ == "__main__":
