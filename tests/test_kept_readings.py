@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 
 import pytest
 from validation import readings as moving
@@ -10,6 +11,7 @@ import fairwave
 from fairwave.measuring import measures
 from fairwave.runs.grid import Grid, vary
 from fairwave_study import Claim, Factor, Readings, Study, Value, comparisons, design
+from fairwave_study.experiments import FRESH, Experiment, Side, judge_side, side_key
 from fairwave_study.shelf import Shelf, judge, to_plain, version
 from scenarios import CALLS
 
@@ -17,6 +19,11 @@ SECOND = {"duration": "2 s", "flow.files.count": 0}
 DELAY = measures.delay("voice")
 LONG = {"topology.bottleneck.delay": "90 ms"}
 FACTORS = (Factor("delay", "How long?", (Value("20 ms", "§1"), Value("90 ms", "§2", LONG)), "So."),)
+
+WHY = Experiment(
+    "why-S1", "S1", "A path of 90 ms.", (Side("short"), Side("long", changes=LONG)), lambda _: "",
+    {"delay": lambda data: data.measured(DELAY, "main").averaged("flows").samples()},
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +36,10 @@ def study():
             "S1", "Delay is short.", "paper 000 §1", ("main",),
             lambda data: comparisons.below(data.measured(DELAY, "main"), 50.0),
         )  # fmt: skip
-        return Study("voice", "T", "Q", [readings.apply(grid, reading)], claims=[claim], readings=readings)
+        return Study(
+            "voice", "T", "Q", [readings.apply(grid, reading)], claims=[claim], readings=readings,
+            experiments=[WHY],
+        )  # fmt: skip
 
     readings = Readings(FACTORS, under, under)
     return under(readings.base())
@@ -59,6 +69,24 @@ def test_readings_of_another_version_go_on_when_they_leave_the_same(folder):
     assert moving.adopt("voice", folder, 1) == (0, [])
 
 
+def test_what_experiments_left_goes_on_with_the_rest(folder, study):
+    for side in WHY.sides:
+        left = judge_side(study.readings, WHY, side)
+        Shelf(folder / "readings", "before").put(side_key(study.readings, WHY, side), FRESH, to_plain(left))
+    assert moving.adopt("voice", folder, 1) == (4, [])
+    shelf = Shelf(folder / "readings", version("voice"), lambda _: None)
+    assert shelf.get(side_key(study.readings, WHY, WHY.sides[1]), FRESH).claims["quantity: delay"]
+
+
+def test_what_nothing_in_the_study_leaves_does_not_go_on(folder, study):
+    other = replace(WHY, quantities={})
+    left = judge_side(study.readings, other, WHY.sides[0])
+    Shelf(folder / "readings", "before").put(
+        side_key(study.readings, other, WHY.sides[0]), FRESH, to_plain(left)
+    )
+    assert len(moving.kept(study, folder)) == 2
+
+
 def test_readings_that_leave_something_else_are_named_and_none_goes_on(folder, study, monkeypatch, capsys):
     plain = to_plain(judge(study.readings, {"delay": "90 ms"}, [1, 2]))
     plain["claims"]["S1"]["comparisons"][0]["samples"][0] += 1e-9
@@ -66,7 +94,7 @@ def test_readings_that_leave_something_else_are_named_and_none_goes_on(folder, s
     monkeypatch.setattr(sys, "argv", ["readings", "voice", str(folder), "--again", "2"])
     assert moving.main() == 1
     told = capsys.readouterr()
-    assert 'readings of before: claim S1 in the reading {"delay": "90 ms"}' in told.err
+    assert 'readings of before: claim S1, {"delay": "90 ms"}' in told.err
     assert f"0 readings are now kept under {version('voice')}" in told.out
     assert found(folder) is None
 
@@ -84,12 +112,12 @@ def test_one_version_goes_on_though_an_older_one_differs(folder, study, monkeypa
     assert found(folder, "90 ms") is None
 
 
-def test_a_damaged_reading_does_not_go_on(folder):
+def test_a_damaged_reading_does_not_go_on(folder, study):
     file = next((folder / "readings").glob("*.json"))
     text = json.loads(file.read_text(encoding="utf-8"))
     text["kept"]["seconds"] = 0.0
     file.write_text(json.dumps(text), encoding="utf-8")
-    assert len(moving.kept(folder)) == 1
+    assert len(moving.kept(study, folder)) == 1
 
 
 def test_at_least_one_reading_is_judged_again(folder, monkeypatch):

@@ -13,35 +13,61 @@ import argparse
 import json
 import sys
 from collections import defaultdict
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fairwave import layers
 from fairwave_study import design
+from fairwave_study.experiments import FRESH, judge_side, side_key
 from fairwave_study.shelf import Shelf, judge, to_plain, version
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-def kept(folder: Path) -> list[tuple[str, list[int], dict[str, Any]]]:
-    """Version, seeds and contents of every whole file that readings left in a folder."""
-    found = []
-    for file in sorted((folder / "readings").glob("*.json")):
-        text = json.loads(file.read_text(encoding="utf-8"))
-        reading, seeds = text["kept"]["reading"], text["seeds"]
-        if Shelf(folder / "readings", text["version"]).get(design.key(reading), seeds) is not None:
-            found.append((text["version"], seeds, text["kept"]))
-    return found
+    from fairwave_study.shelf import StoredReading
+    from fairwave_study.study import Study
 
 
-def difference(name: str, seeds: list[int], old: dict[str, Any]) -> str:
-    """What one reading leaves otherwise now; empty when nothing."""
-    readings = layers.study(name).readings
+@dataclass(frozen=True)
+class Kept:
+    """A file that a reading, or a side of an experiment, left."""
+
+    made_by: str
+    key: str
+    seeds: tuple[int, ...]
+    plain: dict[str, Any]
+    again: Callable[[], StoredReading]
+
+    def difference(self) -> str:
+        """What it leaves otherwise now; empty when nothing."""
+        old, new = self.plain["claims"], json.loads(json.dumps(to_plain(self.again())))["claims"]
+        differing = (claim for claim in {**old, **new} if old.get(claim) != new.get(claim))
+        return next((f"claim {claim}, {self.key}" for claim in differing), "")
+
+
+def kept(study: Study, folder: Path) -> list[Kept]:
+    """Every whole file in a study's folder that a reading or a side of one of its experiments left."""
+    readings = study.readings
     if readings is None:
-        raise ValueError(f"study {name!r} has one reading only")
-    new = json.loads(json.dumps(to_plain(judge(readings, old["reading"], seeds))))
-    for claim in {**old["claims"], **new["claims"]}:
-        if old["claims"].get(claim) != new["claims"].get(claim):
-            return f"claim {claim} in the reading {design.key(readings.differs(old['reading']))}"
-    return ""
+        raise ValueError(f"study {study.name!r} has one reading only")
+    place = folder / "readings"
+    sides = {
+        Shelf(place, "").file(key, FRESH): (key, partial(judge_side, readings, one, side))
+        for one in study.experiments
+        for side in one.sides
+        for key in (side_key(readings, one, side),)
+    }
+    found = []
+    for file in sorted(place.glob("*.json")):
+        text = json.loads(file.read_text(encoding="utf-8"))
+        reading, seeds = text["kept"]["reading"], tuple(text["seeds"])
+        key, again = sides.get(file, (design.key(reading), partial(judge, readings, reading, seeds)))
+        shelf = Shelf(place, text["version"])
+        if shelf.file(key, seeds) == file and shelf.get(key, seeds) is not None:
+            found.append(Kept(text["version"], key, seeds, text["kept"], again))
+    return found
 
 
 def adopt(name: str, folder: Path, again: int) -> tuple[int, list[str]]:
@@ -56,24 +82,23 @@ def adopt(name: str, folder: Path, again: int) -> tuple[int, list[str]]:
         How many readings go on, and what differs, a line for each version.
     """
     now = version(name)
-    found: dict[str, dict[tuple[int, ...], list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
-    for made_by, seeds, left in kept(folder):
-        if made_by != now:
-            found[made_by][tuple(seeds)].append(left)
+    found: dict[str, dict[tuple[int, ...], list[Kept]]] = defaultdict(lambda: defaultdict(list))
+    for one in kept(layers.study(name), folder):
+        if one.made_by != now:
+            found[one.made_by][one.seeds].append(one)
     shelf, adopted, differing = Shelf(folder / "readings", now), 0, []
     for made_by, by_seeds in found.items():
-        tried = [
-            (seeds, one)
-            for seeds, several in by_seeds.items()
-            for one in sorted(several, key=lambda left: float(left["seconds"]))[:again]
+        quickest = [
+            one
+            for several in by_seeds.values()
+            for one in sorted(several, key=lambda left: float(left.plain["seconds"]))[:again]
         ]
-        differs = next(filter(None, (difference(name, list(seeds), one) for seeds, one in tried)), "")
-        if differs:
+        if differs := next(filter(None, (one.difference() for one in quickest)), ""):
             differing.append(f"{made_by}: {differs}")
             continue
-        for seeds, several in by_seeds.items():
+        for several in by_seeds.values():
             for one in several:
-                shelf.put(design.key(one["reading"]), list(seeds), one)
+                shelf.put(one.key, one.seeds, one.plain)
                 adopted += 1
     return adopted, differing
 

@@ -224,8 +224,21 @@ def _side(
     threads: int | None,
     status: Callable[[str], None] | None,
 ) -> StoredReading:
+    key = side_key(readings, experiment, side)
+    kept = shelf.get(key, FRESH)
+    if kept is None:
+        if status:
+            status(f"experiment {experiment.id}: {side.label}")
+        plain = to_plain(judge_side(readings, experiment, side, threads))
+        shelf.put(key, FRESH, plain)
+        kept = from_plain(plain)
+    return kept
+
+
+def side_key(readings: Readings, experiment: Experiment, side: Side) -> str:
+    """Under what a shelf keeps what a side left, with the seeds `FRESH`."""
     reading = readings.complete(side.reading)
-    key = json.dumps(
+    return json.dumps(
         {
             "experiment": experiment.claim,
             "quantities": sorted(experiment.quantities),
@@ -234,19 +247,16 @@ def _side(
         },
         ensure_ascii=False,
     )
-    kept = shelf.get(key, FRESH)
-    if kept is None:
-        if status:
-            status(f"experiment {experiment.id}: {side.label}")
-        plain = to_plain(
-            judge(
-                readings, reading, FRESH, threads,
-                claims=[experiment.claim], changes=side.changes, quantities=experiment.quantities,
-            )
-        )  # fmt: skip
-        shelf.put(key, FRESH, plain)
-        kept = from_plain(plain)
-    return kept
+
+
+def judge_side(
+    readings: Readings, experiment: Experiment, side: Side, threads: int | None = 1
+) -> StoredReading:
+    """What a side of an experiment leaves under the seeds `FRESH`."""
+    return judge(
+        readings, readings.complete(side.reading), FRESH, threads,
+        claims=[experiment.claim], changes=side.changes, quantities=experiment.quantities,
+    )  # fmt: skip
 
 
 def _digest(readings: Readings, reading: Reading, experiment: Experiment, side: Side) -> str:

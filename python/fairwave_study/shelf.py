@@ -204,13 +204,14 @@ class Shelf:
         self._made_by = made_by
         self._tell = tell if tell is not None else on_stderr
 
-    def _file(self, key: str, seeds: Sequence[int]) -> Path:
+    def file(self, key: str, seeds: Sequence[int]) -> Path:
+        """Where a key's reading is kept under these seeds."""
         name = hashlib.sha256(f"{key}{list(seeds)}".encode()).hexdigest()[:20]
         return self._folder / f"{name}.json"
 
     def get(self, key: str, seeds: Sequence[int]) -> StoredReading | None:
         """What this reading left under these seeds, if the same version made it and its file is whole."""
-        file = self._file(key, seeds)
+        file = self.file(key, seeds)
         try:
             return self._read(file, key, seeds)
         except FileNotFoundError:
@@ -243,7 +244,7 @@ class Shelf:
         self._folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps({"version": self._made_by, "seeds": list(seeds), "kept": kept}, ensure_ascii=False)
         rest = f", {text[1:]}"
-        write_text(self._file(key, seeds), f'{DIGEST}{_digest(key, seeds, rest)}"{rest}')
+        write_text(self.file(key, seeds), f'{DIGEST}{_digest(key, seeds, rest)}"{rest}')
 
 
 class _DamagedError(ValueError):

@@ -128,10 +128,10 @@ def _lines(outcomes: Sequence[Outcome], known: list[Explanation], command: str) 
     used: dict[str, Explanation] = {}
     lines = []
     for outcome in outcomes:
-        differing = [one for one in outcome.disagreeing if one.verdict == "differs"]
-        for place, one in enumerate(differing):
+        differing = [found for found in outcome.disagreeing if found.verdict == "differs"]
+        for place, found in enumerate(differing):
             about = "" if place else outcome.case.title
-            lines.append(f"| {about} | {row(one)} | {_verdict(outcome, one, known, used)} |")
+            lines.append(f"| {about} | {row(found)} | {_verdict(outcome, found, known, used)} |")
     references = list(_references(outcomes, known, used))
     if lines:
         yield "## Differences"
