@@ -10,8 +10,8 @@ from validation import readings as moving
 import fairwave
 from fairwave.measuring import measures
 from fairwave.runs.grid import Grid, vary
-from fairwave_study import Claim, Factor, Readings, Study, Value, comparisons, design
-from fairwave_study.experiments import FRESH, Experiment, Side, judge_side, side_key
+from fairwave_study import Claim, Factor, Readings, Study, Value, comparisons, design, experiments
+from fairwave_study.experiments import Experiment, Side, carry_out
 from fairwave_study.shelf import Shelf, judge, to_plain, version
 from scenarios import CALLS
 
@@ -69,21 +69,22 @@ def test_readings_of_another_version_go_on_when_they_leave_the_same(folder):
     assert moving.adopt("voice", folder, 1) == (0, [])
 
 
-def test_what_experiments_left_goes_on_with_the_rest(folder, study):
-    for side in WHY.sides:
-        left = judge_side(study.readings, WHY, side)
-        Shelf(folder / "readings", "before").put(side_key(study.readings, WHY, side), FRESH, to_plain(left))
+def test_what_experiments_left_goes_on_with_the_rest(folder, study, monkeypatch):
+    monkeypatch.setattr(experiments, "version", lambda _: "before")
+    (before,) = carry_out(study, folder, threads=1)
+    assert len(moving.kept(study, folder)) == 4
     assert moving.adopt("voice", folder, 1) == (4, [])
-    shelf = Shelf(folder / "readings", version("voice"), lambda _: None)
-    assert shelf.get(side_key(study.readings, WHY, WHY.sides[1]), FRESH).claims["quantity: delay"]
+    monkeypatch.setattr(experiments, "version", version)
+    monkeypatch.setattr(experiments, "judge", lambda *_, **__: pytest.fail("judged again"))
+    (after,) = carry_out(study, folder, threads=1)
+    for label, kept in before.quantities.items():
+        assert (after.quantities[label]["delay"].samples == kept["delay"].samples).all()
 
 
-def test_what_nothing_in_the_study_leaves_does_not_go_on(folder, study):
-    other = replace(WHY, quantities={})
-    left = judge_side(study.readings, other, WHY.sides[0])
-    Shelf(folder / "readings", "before").put(
-        side_key(study.readings, other, WHY.sides[0]), FRESH, to_plain(left)
-    )
+def test_what_nothing_in_the_study_leaves_does_not_go_on(folder, study, monkeypatch):
+    monkeypatch.setattr(experiments, "version", lambda _: "before")
+    carry_out(replace(study, experiments=[replace(WHY, quantities={})]), folder, threads=1)
+    assert len(list((folder / "readings").glob("*.json"))) == 4
     assert len(moving.kept(study, folder)) == 2
 
 

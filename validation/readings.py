@@ -20,12 +20,14 @@ from typing import TYPE_CHECKING, Any
 
 from fairwave import layers
 from fairwave_study import design
-from fairwave_study.experiments import FRESH, judge_side, side_key
+from fairwave_study.experiments import FRESH, _digest
 from fairwave_study.shelf import Shelf, judge, to_plain, version
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from fairwave_study.experiments import Experiment, Side
+    from fairwave_study.readings import Readings
     from fairwave_study.shelf import StoredReading
     from fairwave_study.study import Study
 
@@ -45,6 +47,26 @@ class Kept:
         old, new = self.plain["claims"], json.loads(json.dumps(to_plain(self.again())))["claims"]
         differing = (claim for claim in {**old, **new} if old.get(claim) != new.get(claim))
         return next((f"claim {claim}, {self.key}" for claim in differing), "")
+
+
+def side_key(readings: Readings, experiment: Experiment, side: Side) -> str:
+    """Under what `fairwave_study.experiments` keeps what a side left."""
+    reading = readings.complete(side.reading)
+    key = {
+        "experiment": experiment.claim,
+        "quantities": sorted(experiment.quantities),
+        "reading": dict(sorted(reading.items())),
+        "scenarios": _digest(readings, reading, experiment, side),
+    }
+    return json.dumps(key, ensure_ascii=False)
+
+
+def judge_side(readings: Readings, experiment: Experiment, side: Side) -> StoredReading:
+    """What a side of an experiment leaves."""
+    reading, claims = readings.complete(side.reading), [experiment.claim]
+    return judge(
+        readings, reading, FRESH, claims=claims, changes=side.changes, quantities=experiment.quantities
+    )
 
 
 def kept(study: Study, folder: Path) -> list[Kept]:

@@ -224,21 +224,8 @@ def _side(
     threads: int | None,
     status: Callable[[str], None] | None,
 ) -> StoredReading:
-    key = side_key(readings, experiment, side)
-    kept = shelf.get(key, FRESH)
-    if kept is None:
-        if status:
-            status(f"experiment {experiment.id}: {side.label}")
-        plain = to_plain(judge_side(readings, experiment, side, threads))
-        shelf.put(key, FRESH, plain)
-        kept = from_plain(plain)
-    return kept
-
-
-def side_key(readings: Readings, experiment: Experiment, side: Side) -> str:
-    """Under what a shelf keeps what a side left, with the seeds `FRESH`."""
     reading = readings.complete(side.reading)
-    return json.dumps(
+    key = json.dumps(
         {
             "experiment": experiment.claim,
             "quantities": sorted(experiment.quantities),
@@ -247,16 +234,19 @@ def side_key(readings: Readings, experiment: Experiment, side: Side) -> str:
         },
         ensure_ascii=False,
     )
-
-
-def judge_side(
-    readings: Readings, experiment: Experiment, side: Side, threads: int | None = 1
-) -> StoredReading:
-    """What a side of an experiment leaves under the seeds `FRESH`."""
-    return judge(
-        readings, readings.complete(side.reading), FRESH, threads,
-        claims=[experiment.claim], changes=side.changes, quantities=experiment.quantities,
-    )  # fmt: skip
+    kept = shelf.get(key, FRESH)
+    if kept is None:
+        if status:
+            status(f"experiment {experiment.id}: {side.label}")
+        plain = to_plain(
+            judge(
+                readings, reading, FRESH, threads,
+                claims=[experiment.claim], changes=side.changes, quantities=experiment.quantities,
+            )
+        )  # fmt: skip
+        shelf.put(key, FRESH, plain)
+        kept = from_plain(plain)
+    return kept
 
 
 def _digest(readings: Readings, reading: Reading, experiment: Experiment, side: Side) -> str:
