@@ -1,6 +1,6 @@
 """What `docs/extend.md` tells people to add to fairwave is added to a copy of the tree, and holds there.
 
-All files and lines of the page go into one copy, which is compiled once. It lies in `target` and shares what is
+All files and lines that the page names go into one copy, which is compiled once. It lies in `target` and shares what is
 compiled of others' crates with the tree, so that a second trial compiles only what has changed.
 """
 
@@ -19,8 +19,14 @@ PAGE = (ROOT / "docs" / "extend.md").read_text(encoding="utf-8")
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 COPY = TARGET / "extending"
 
-FILES = dict(re.findall(r"`(crates/\S+\.rs)`:\n\n```rust\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE))
-"""Files of the page, by path."""
+FILES = {
+    path: (ROOT / file).read_text(encoding="utf-8")
+    for file, path in re.findall(r"\]\(\.\./(crates/\S+\.rs)\);\s+copy it to\s+`(crates/\S+\.rs)`", PAGE)
+}
+"""Files that the page has copied, by the path that they get."""
+
+PARTS = re.findall(r"^```rust\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+"""What the page shows of these files."""
 
 LINES = re.findall(
     r"listed in `(crates/\S+\.rs)`[^\n]*:\n\n```diff\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE
@@ -133,6 +139,13 @@ def test_the_page_adds_a_file_and_a_list_for_each_of_the_seven_families():
     for path, diff in LINES:
         added = [line for line in diff.splitlines() if line.startswith("+")]
         assert len(added) == 2, f"{path}: one line declares the file, one lists it"
+
+
+def test_what_the_page_shows_of_each_file_is_in_it():
+    assert len(PARTS) == len(FILES)
+    for (path, text), shown in zip(FILES.items(), PARTS, strict=True):
+        blocks = re.split(r"(?<=^\}\n)\n", shown, flags=re.MULTILINE)
+        assert all(f"\n{block}" in text for block in blocks), path
 
 
 @pytest.mark.slow

@@ -323,7 +323,7 @@ def test_a_reading_under_another_ones_name_is_judged_again(tmp_path):
     shelf = Shelf(tmp_path, "1", said.append)
     shelf.put("key", [1, 2], KEPT)
     shelf.put("other", [1, 2], {**KEPT, "seconds": 9.0})
-    one, other = (shelf._file(key, [1, 2]) for key in ("key", "other"))
+    one, other = (shelf.file(key, [1, 2]) for key in ("key", "other"))
     other.write_bytes(one.read_bytes())
     assert shelf.get("other", [1, 2]) is None
     assert len(said) == 1
@@ -332,7 +332,7 @@ def test_a_reading_under_another_ones_name_is_judged_again(tmp_path):
 def test_a_reading_without_checksum_is_read_once_and_rewritten_with_one(tmp_path):
     said = []
     shelf = Shelf(tmp_path, "1", said.append)
-    file = shelf._file("key", [1, 2])
+    file = shelf.file("key", [1, 2])
     older = json.dumps({"version": "1", "seeds": [1, 2], "kept": KEPT})
     file.write_text(older)
     assert to_plain(shelf.get("key", [1, 2])) == KEPT

@@ -41,6 +41,11 @@ def test_a_test_file_runs_itself_and_a_file_of_data_those_that_name_it() -> None
     assert chosen("docs/results.md").tests == ["tests/test_docs.py"]
 
 
+def test_a_file_of_data_in_a_package_runs_the_tests_of_the_package() -> None:
+    assert chosen("python/fairwave/report/words.toml").tests == [test for test, _ in TESTS[:4]]
+    assert chosen("python/fairwave/reports/words.toml").tests == []
+
+
 def test_a_crate_runs_its_own_tests_and_a_file_of_outside_tests_that_file() -> None:
     found = chosen(
         "crates/fairwave-tcp/src/rtt.rs",

@@ -413,7 +413,15 @@ def test_words_of_a_study_leave_what_is_kept_as_it_is(tmp_path, monkeypatch):
     before = version("small")
     (package / "experiments.py").write_text("words")
     (package / "explanations.py").write_text("words")
+    for stem in ("study", "claims", "readings", "assumptions", "accounts", "explanations"):
+        (package / f"{stem}.toml").write_text("words")
     assert version("small") == before
+    (package / "scenario.toml").write_text("a link")
+    assert version("small") != before
+    (package / "scenario.toml").unlink()
+    (package / "claims.py").write_text("a test")
+    assert version("small") != before
+    (package / "claims.py").unlink()
     (package / "points.py").write_text("2")
     assert version("small") != before
 

@@ -5,8 +5,8 @@ On ``main`` it is what differs from the last commit.
 
 The rule is simple. Rust: formatting, and the tests within the files of each changed crate; of its tests from outside,
 those files that have changed. Python: formatting and lints of changed files, and each test file that has changed or
-that names a changed module or file. Slow and live tests are left out, and so are the Python tests that have not begun
-after :data:`BUDGET_S` seconds. It says what it leaves out.
+that names a changed module or file; a file of data within a package counts as that package. Slow and live tests are
+left out, and so are the Python tests that have not begun after :data:`BUDGET_S` seconds. It says what it leaves out.
 
 Why no plugin chooses the tests: pytest-testmon follows which lines a test runs, but sees neither the compiled extension
 nor scenarios, and slows the run that teaches it; pytest-picked takes changed test files alone.
@@ -79,6 +79,12 @@ def module(file: str) -> str | None:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+def package(file: str) -> str | None:
+    """The dotted name of the Python package in which a file of data lies."""
+    parts = Path(file).parts[:-1]
+    return ".".join(parts[1:]) if parts[:1] == ("python",) else None
+
+
 @functools.cache
 def imported(source: str) -> set[str]:
     """The dotted names that a file imports, anywhere in it, those within ``from a import b`` as ``a`` and ``a.b``."""
@@ -93,7 +99,7 @@ def imported(source: str) -> set[str]:
 
 def naming(file: str, tests: Iterable[tuple[str, str]]) -> list[str]:
     """Those test files, given as pairs of name and text, that import a changed file or name it in their text."""
-    name, dotted = Path(file).name, module(file)
+    name, dotted = Path(file).name, module(file) or package(file)
     if name in EVERYWHERE and not (dotted and dotted != "fairwave" and name == "__init__.py"):
         return []
     words = [re.escape(word) for word in (None if name == "__init__.py" else name, dotted) if word]

@@ -28,6 +28,7 @@ from fairwave_evaluation.path import (
     utilisation,
     wait,
 )
+from fairwave_study import texts
 from fairwave_study.comparisons import above, below
 from fairwave_study.study import Assumption, Study
 
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
     from fairwave.scenario import Scenario
     from fairwave_study.claims import Evidence
     from fairwave_study.study import Data
+
+WORDS = texts.notes(__file__, "controller")
+"""Lines and captions, in `controller.toml`."""
 
 STANDARDS = ("tcp/cubic", "tcp/sack")
 """What a controller is compared with: the first that it is not itself."""
@@ -193,13 +197,13 @@ class _ControllerCriteria:
             "collapse",
             "RFC 9743 §5.1.1",
             "Congestion that persists",
-            "of half of the packets lost it sends less than one packet per round trip in the mean",
+            WORDS.fill("collapse"),
             grid,
             lambda data: below(self.mine(data, rate, "collapse").at(loss=0.5).without("loss"), 1.0),
             [rate],
             "loss",
             "share of packets lost",
-            caption="Four flows on a path that loses packets at random, from the second minute on.",
+            caption=WORDS.fill("collapse-caption"),
         )
 
     def silence(self) -> Criterion:
@@ -221,14 +225,14 @@ class _ControllerCriteria:
             "silence",
             "RFC 9743 §5.1.1, §5.2",
             "All feedback is lost",
-            "from two to forty seconds after the path has failed it sends at most ten packets",
+            WORDS.fill("silence"),
             self.grid("silence", base, "flow"),
             lambda data: below(self.mine(data, sent, "silence"), 10.5),
             [sent],
             "controller",
             "controller",
             series="controller",
-            caption="An ordinary timer that doubles from 1 s sends five.",
+            caption=WORDS.fill("silence-caption"),
         )
 
     def bufferbloat(self) -> Criterion:
@@ -244,14 +248,14 @@ class _ControllerCriteria:
             "bufferbloat",
             "RFC 9743 §5.1.2",
             "Large buffers",
-            f"packets wait less than a round trip ({ROUND_TRIP:g} ms) in the mean, however large the buffer",
+            WORDS.fill("bufferbloat", round_trip=ROUND_TRIP),
             grid,
             lambda data: below(self.mine(data, wait(), "bufferbloat"), ROUND_TRIP),
             [wait(), utilisation()],
             "buffer",
             "buffer, bandwidth-delay products",
             log_x=True,
-            caption="One flow, drop-tail. RFC 9743 notes that Reno and CUBIC do not address this.",
+            caption=WORDS.fill("bufferbloat-caption"),
         )
 
     def high_loss(self) -> Criterion:
@@ -268,7 +272,7 @@ class _ControllerCriteria:
             "high-loss",
             "RFC 9743 §5.1.3",
             "Losses that it causes",
-            f"it loses at most one percent of packets more than {self.rival}",
+            WORDS.fill("high-loss", rival=self.rival),
             grid,
             lambda data: below_plus(
                 data.measured(loss, "high-loss"), self.subject, self.rival, "controller", 1.0
@@ -277,7 +281,7 @@ class _ControllerCriteria:
             "buffer",
             "buffer, bandwidth-delay products",
             log_x=True,
-            caption="Four flows. The first version of BBR failed here, below one and a half products.",
+            caption=WORDS.fill("high-loss-caption"),
         )
 
     def fairness(self) -> Criterion:
@@ -289,7 +293,7 @@ class _ControllerCriteria:
             "fairness",
             "RFC 9743 §5.1.4",
             "Fairness among themselves",
-            "Jain's index of goodputs over a minute and a half is above 0.9",
+            WORDS.fill("fairness"),
             grid,
             lambda data: above(self.mine(data, fair, "fairness"), 0.9),
             [fair, utilisation()],
@@ -310,7 +314,7 @@ class _ControllerCriteria:
             "newcomer",
             "RFC 9743 §5.1.4",
             "A newcomer",
-            "in the second minute the flow with less has at least half of what the other has",
+            WORDS.fill("newcomer"),
             self.grid(
                 "newcomer",
                 base,
@@ -321,7 +325,7 @@ class _ControllerCriteria:
             [share],
             "buffer",
             "buffer, bandwidth-delay products",
-            caption="The second flow begins half a minute after the first.",
+            caption=WORDS.fill("newcomer-caption"),
         )
 
     def short_flows(self) -> Criterion:
@@ -337,9 +341,7 @@ class _ControllerCriteria:
             "short-flows",
             "RFC 9743 §5.1.5",
             "Short flows beside long ones",
-            "half of the short ones are done in at most 1.2 times the time, and the long one keeps at least 0.8 of "
-            "the goodput, that "
-            f"they have where all are {self.rival}",
+            WORDS.fill("short-flows", rival=self.rival),
             self.grid("short-flows", base, "long", "short"),
             lambda data: (
                 self.at_most(data, done, "short-flows", 1.2) & self.at_least(data, rest, "short-flows", 0.8)
@@ -347,7 +349,7 @@ class _ControllerCriteria:
             [done, rest],
             "controller",
             "controller",
-            caption="Files of 30 kB come at random and offer a tenth of the link, beside one long flow.",
+            caption=WORDS.fill("short-flows-caption"),
         )
 
     # Section 5.2: among others.
@@ -374,9 +376,7 @@ class _ControllerCriteria:
             "coexistence",
             "RFC 9743 §5.2.1",
             f"Beside {self.rival}",
-            f"two flows of {self.rival} keep at least half of the goodput that they have beside two more of their "
-            "own kind, and lose at "
-            "most one percent of packets more",
+            WORDS.fill("coexistence", rival=self.rival),
             grid,
             lambda data: (
                 self.at_least(data, theirs, "coexistence", 0.5)
@@ -385,7 +385,7 @@ class _ControllerCriteria:
             [theirs, wait()],
             "buffer",
             "buffer, bandwidth-delay products",
-            caption="What the two others get, by what they share the path with; both round trips together.",
+            caption=WORDS.fill("coexistence-caption"),
         )
 
     def real_time(self) -> Criterion:
@@ -408,8 +408,7 @@ class _ControllerCriteria:
             "real-time",
             "RFC 9743 §5.2.2",
             "Beside real-time traffic",
-            "a call's MOS is at most 0.1 lower, and a stream over TFRC keeps at least 0.8 of the goodput, that they "
-            f"have beside {self.rival}",
+            WORDS.fill("real-time", rival=self.rival),
             self.grid(
                 "real-time",
                 base,
@@ -423,7 +422,7 @@ class _ControllerCriteria:
             [heard, streamed],
             "buffer",
             "buffer, bandwidth-delay products",
-            caption="A call (G.711 over UDP) and a stream of 2 Mb/s over TFRC beside one long flow.",
+            caption=WORDS.fill("real-time-caption"),
         )
 
     def others_short_flows(self) -> Criterion:
@@ -439,8 +438,7 @@ class _ControllerCriteria:
             "others-short",
             "RFC 9743 §5.2.3",
             "Others' short flows",
-            f"half of the files that come over {self.rival} are done in at most 1.2 times the time that they take "
-            "beside a long flow of their own kind",
+            WORDS.fill("others-short", rival=self.rival),
             self.grid("others-short", base, "long"),
             lambda data: self.at_most(data, done, "others-short", 1.2),
             [done],
@@ -466,14 +464,14 @@ class _ControllerCriteria:
             "tail-drop",
             "RFC 9743 §6.1, §6.3",
             "Wired paths with tail drop",
-            f"it uses at least 0.9 of what {self.rival} uses, at each rate and round trip",
+            WORDS.fill("tail-drop", rival=self.rival),
             grid,
             lambda data: self.at_least(data, utilisation(), "tail-drop", 0.9),
             [utilisation(), wait()],
             "rate",
             "Mb/s",
             log_x=True,
-            caption="One flow, drop-tail, a buffer of one product; all round trips (10, 50, 200 ms) together.",
+            caption=WORDS.fill("tail-drop-caption"),
         )
 
     def errors(self) -> Criterion:
@@ -489,7 +487,7 @@ class _ControllerCriteria:
             "errors",
             "RFC 9743 §6.4",
             "Wireless: errors",
-            f"its goodput is at least 0.9 of {self.rival}'s",
+            WORDS.fill("errors", rival=self.rival),
             self.grid(
                 "errors", base, "flow", loss=vary("topology.bottleneck.loss.rate", (0.0001, 0.001, 0.01))
             ),
@@ -519,7 +517,7 @@ class _ControllerCriteria:
             "varying-capacity",
             "RFC 9743 §6.4",
             "Wireless: a rate that changes",
-            f"its goodput is at least 0.9 of {self.rival}'s, and packets wait at most 1.5 times as long",
+            WORDS.fill("varying-capacity", rival=self.rival),
             self.grid(
                 "varying-capacity",
                 base,
@@ -533,7 +531,7 @@ class _ControllerCriteria:
             [got, wait()],
             "buffer",
             "buffer, packets",
-            caption=f"{RATE:g}, {RATE / 4:g} and {RATE / 2:g} Mb/s for a second each, again and again.",
+            caption=WORDS.fill("varying-capacity-caption", rate=RATE, rate_4=RATE / 4, rate_2=RATE / 2),
         )
 
     # Section 7: special cases.
@@ -549,7 +547,7 @@ class _ControllerCriteria:
             "active-queues",
             "RFC 9743 §7.1",
             "Active queues",
-            f"it uses at least 0.9 of what {self.rival} uses, and packets wait at most 5 ms longer",
+            WORDS.fill("active-queues", rival=self.rival),
             self.grid(
                 "active-queues", base, "flow", queue=vary("topology.bottleneck.queue.discipline", queues)
             ),
@@ -562,7 +560,7 @@ class _ControllerCriteria:
             [utilisation(), wait()],
             "queue",
             "queue discipline",
-            caption="Four flows; a buffer of 1000 packets, so that the discipline decides.",
+            caption=WORDS.fill("active-queues-caption"),
         )
 
     def varying_delay(self) -> Criterion:
@@ -585,13 +583,13 @@ class _ControllerCriteria:
             "varying-delay",
             "RFC 9743 §7.2, §7.7.1",
             "A path that becomes longer, and shorter again",
-            f"its goodput is at least 0.9 of {self.rival}'s",
+            WORDS.fill("varying-delay", rival=self.rival),
             self.grid("varying-delay", base, "flow"),
             lambda data: self.at_least(data, got, "varying-delay", 0.9),
             [got],
             "controller",
             "controller",
-            caption=f"For 40 s the round trip is {ROUND_TRIP + 50:g} ms instead of {ROUND_TRIP:g} ms.",
+            caption=WORDS.fill("varying-delay-caption", round_trip_50=ROUND_TRIP + 50, round_trip=ROUND_TRIP),
         )
 
     def narrow(self) -> Criterion:
@@ -610,7 +608,7 @@ class _ControllerCriteria:
             "narrow",
             "RFC 9743 §7.3",
             "A narrow link",
-            f"its goodput is at least 0.9 of {self.rival}'s, and it loses at most two percent of packets more",
+            WORDS.fill("narrow", rival=self.rival),
             self.grid("narrow", base, "flow"),
             lambda data: (
                 self.at_least(data, got, "narrow", 0.9)
@@ -619,7 +617,7 @@ class _ControllerCriteria:
             [got, loss],
             "controller",
             "controller",
-            caption="Two flows, 100 kb/s, 400 ms, room for ten packets.",
+            caption=WORDS.fill("narrow-caption"),
         )
 
     def high_delay(self) -> Criterion:
@@ -637,13 +635,13 @@ class _ControllerCriteria:
             "high-delay",
             "RFC 9743 §7.4",
             "A satellite",
-            f"its goodput is at least 0.9 of {self.rival}'s",
+            WORDS.fill("high-delay", rival=self.rival),
             self.grid("high-delay", base, "flow", loss=vary("topology.bottleneck.loss.rate", (0.0, 0.0001))),
             lambda data: self.at_least(data, got, "high-delay", 0.9),
             [got],
             "loss",
             "share of packets lost at random",
-            caption="One flow, 600 ms of round trip.",
+            caption=WORDS.fill("high-delay-caption"),
         )
 
     def reordering(self) -> Criterion:
@@ -659,7 +657,7 @@ class _ControllerCriteria:
             "reordering",
             "RFC 9743 §7.6",
             "Packets that overtake others",
-            f"its goodput is at least 0.9 of {self.rival}'s",
+            WORDS.fill("reordering", rival=self.rival),
             self.grid(
                 "reordering",
                 base,
@@ -691,13 +689,13 @@ class _ControllerCriteria:
             "capacity-step",
             "RFC 9743 §7.7",
             "A tenth of the rate, and back",
-            f"in the half minute after the rate has come back its goodput is at least 0.9 of {self.rival}'s",
+            WORDS.fill("capacity-step", rival=self.rival),
             self.grid("capacity-step", base, "flow"),
             lambda data: self.at_least(data, got, "capacity-step", 0.9),
             [got],
             "controller",
             "controller",
-            caption="The path has a tenth of its rate from 30 s to 60 s.",
+            caption=WORDS.fill("capacity-step-caption"),
         )
 
     def interruption(self) -> Criterion:
@@ -715,7 +713,7 @@ class _ControllerCriteria:
             "interruption",
             "RFC 9743 §7.7",
             "An interruption of three seconds",
-            f"in the half minute after it the goodput is at least 0.9 of {self.rival}'s",
+            WORDS.fill("interruption", rival=self.rival),
             self.grid("interruption", base, "flow"),
             lambda data: self.at_least(data, got, "interruption", 0.9),
             [got],
@@ -747,14 +745,13 @@ class _ControllerCriteria:
             "data-centre",
             "RFC 9743 §7.9",
             "Sixteen answer at once",
-            f"95 % of them are done in at most 1.2 times the time that {self.rival} takes",
+            WORDS.fill("data-centre", rival=self.rival),
             self.grid("data-centre", base, "answer"),
             lambda data: self.at_most(data, done, "data-centre", 1.2),
             [done],
             "controller",
             "controller",
-            caption="Sixteen answers of 256 kB within a millisecond, 1 Gb/s, 0.2 ms of round trip, room for 128 "
-            "packets.",
+            caption=WORDS.fill("data-centre-caption"),
         )
 
 

@@ -16,6 +16,7 @@ from fairwave.runs.grid import Grid, vary
 from fairwave_evaluation.criterion import Criterion, above_plus, above_share, below_plus, below_share
 from fairwave_evaluation.path import PACKET, Choice, bulk, mbps, ms, named, path, utilisation, wait
 from fairwave_evaluation.trade_off import trade_off
+from fairwave_study import texts
 from fairwave_study.claims import Comparison, Evidence
 from fairwave_study.study import Assumption, Study
 
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from fairwave.results import Results
     from fairwave.scenario import Scenario
     from fairwave_study.study import Data
+
+WORDS = texts.notes(__file__, "discipline")
+"""Lines and captions, in `discipline.toml`."""
 
 RATE = 10.0
 """Rate of the bottleneck, Mb/s."""
@@ -214,7 +218,7 @@ class _DisciplineCriteria:
             name,
             section,
             title,
-            f"packets wait at most half as long as under {self.rival}, and flows have at least {MOST:g} of the goodput",
+            WORDS.fill("halved", rival=self.rival, most=MOST),
             grid,
             lambda data: self.at_most(data, wait(), name, HALF) & self.at_least(data, _total(), name, MOST),
             [wait(), _total()],
@@ -255,15 +259,14 @@ class _DisciplineCriteria:
             "initial-windows",
             "RFC 7928 §5.1.2",
             "Files of fifty packets",
-            f"half of them are done in at most {ALIKE:g} times the time that they take under {self.rival}, with "
-            "either initial window",
+            WORDS.fill("initial-windows", alike=ALIKE, rival=self.rival),
             self.grid("initial-windows", base, window=vary("flow.file.transport.initial-window", (3, 10))),
             lambda data: self.at_most(data, done, "initial-windows", ALIKE),
             [done],
             "window",
             "initial window, segments",
             series="queue",
-            caption="They come at random, one per second in the mean, beside one long flow.",
+            caption=WORDS.fill("initial-windows-caption"),
         )
 
     def aggressive(self) -> Criterion:
@@ -291,8 +294,7 @@ class _DisciplineCriteria:
             "unresponsive",
             "RFC 7928 §5.3",
             "An unresponsive sender alone",
-            f"packets wait at most {ALIKE:g} times as long as under {self.rival}, and the link stays used to "
-            f"{MOST:.0%} and more",
+            WORDS.fill("unresponsive", alike=ALIKE, rival=self.rival, most=MOST),
             self.grid("unresponsive", base),
             lambda data: (
                 self.at_most(data, wait(), "unresponsive", ALIKE)
@@ -301,7 +303,7 @@ class _DisciplineCriteria:
             [wait(), utilisation()],
             "queue",
             series="queue",
-            caption="One and a half times the link's rate over UDP.",
+            caption=WORDS.fill("unresponsive-caption"),
         )
 
     def unresponsive_mix(self) -> Criterion:
@@ -323,8 +325,7 @@ class _DisciplineCriteria:
             "unresponsive-mix",
             "RFC 7928 §5.3",
             "Responsive beside unresponsive",
-            f"packets wait at most half as long as under {self.rival}, and the responsive flow has at least {MOST:g} "
-            "of the goodput",
+            WORDS.fill("unresponsive-mix", rival=self.rival, most=MOST),
             self.grid("unresponsive-mix", base),
             lambda data: (
                 self.at_most(data, wait(), "unresponsive-mix", HALF)
@@ -333,7 +334,7 @@ class _DisciplineCriteria:
             [wait(), got],
             "queue",
             series="queue",
-            caption="Three quarters of the link over UDP beside one flow.",
+            caption=WORDS.fill("unresponsive-mix-caption"),
         )
 
     def less_than_best_effort(self) -> Criterion:
@@ -356,13 +357,13 @@ class _DisciplineCriteria:
             "less-than-best-effort",
             "RFC 7928 §5.4",
             "Less than best effort",
-            f"a background flow ({BACKGROUND}) has at most half of what a standard flow beside it has",
+            WORDS.fill("less-than-best-effort", background=BACKGROUND),
             self.grid("less-than-best-effort", base),
             test,
             [ours, theirs],
             "queue",
             series="queue",
-            caption="Where queues are kept short, delay does not tell background flows to give way.",
+            caption=WORDS.fill("less-than-best-effort-caption"),
         )
 
     def round_trips(self) -> Criterion:
@@ -389,7 +390,7 @@ class _DisciplineCriteria:
             "round-trips",
             "RFC 7928 §6",
             "Fairness between round trips",
-            f"the flow with less has at least {MOST:g} of the share that it has under {self.rival}",
+            WORDS.fill("round-trips", most=MOST, rival=self.rival),
             self.grid("round-trips", base, other={n: {"flow.two.source-access": sources(n)} for n in others}),
             lambda data: self.at_least(data, share, "round-trips", MOST),
             [share],
@@ -397,7 +398,7 @@ class _DisciplineCriteria:
             "round trip of the second flow, ms",
             series="queue",
             log_x=True,
-            caption=f"The first has {ROUND_TRIP:g} ms.",
+            caption=WORDS.fill("round-trips-caption", round_trip=ROUND_TRIP),
         )
 
     def bursts(self) -> Criterion:
@@ -455,8 +456,7 @@ class _DisciplineCriteria:
             "bursts",
             "RFC 7928 §7.2",
             "Bursts",
-            f"half of the pages take at most {ALIKE:g} times as long as under {self.rival}, and a steady stream "
-            "loses at most one percent more",
+            WORDS.fill("bursts", alike=ALIKE, rival=self.rival),
             self.grid("bursts", base, case=axis),
             lambda data: (
                 self.at_most(data, done, "bursts", ALIKE)
@@ -466,8 +466,7 @@ class _DisciplineCriteria:
             "case",
             "case of the standard's Figure 2",
             series="queue",
-            caption="I: pages and a stream; II: and a long flow; III: and video in bursts; IV: all of them. Three "
-            "browse.",
+            caption=WORDS.fill("bursts-caption"),
         )
 
     def levels(self) -> Criterion:
@@ -482,7 +481,12 @@ class _DisciplineCriteria:
             "Mild, medium and heavy congestion",
             self.grid("levels", base, level=level),
             "level",
-            caption=f"{LEVELS['mild']}, {LEVELS['medium']} and {LEVELS['heavy']} flows.",
+            caption=WORDS.fill(
+                "levels-caption",
+                levels_mild=LEVELS["mild"],
+                levels_medium=LEVELS["medium"],
+                levels_heavy=LEVELS["heavy"],
+            ),
         )
 
     def varying_congestion(self) -> Criterion:
@@ -515,7 +519,7 @@ class _DisciplineCriteria:
             "RFC 7928 §8.2.5",
             "Congestion that varies",
             self.grid("varying-congestion", base),
-            caption="Mild, medium and heavy for twenty seconds each, twice.",
+            caption=WORDS.fill("varying-congestion-caption"),
         )
 
     def varying_capacity(self) -> Criterion:
@@ -546,8 +550,7 @@ class _DisciplineCriteria:
             "Capacity that varies",
             Grid("varying-capacity", base, axes),
             "phase",
-            caption=f"100 and 10 Mb/s in turns; five flows; room for {packets} packets, the product at the higher "
-            "rate.",
+            caption=WORDS.fill("varying-capacity-caption", packets=packets),
         )
 
     def mix(self) -> Criterion:
@@ -589,8 +592,7 @@ class _DisciplineCriteria:
             "mix",
             "RFC 7928 §9.1",
             "A mix of applications",
-            f"a call's MOS is no more than 0.1 below that under {self.rival}, and half of the pages take at most "
-            f"{ALIKE:g} times as long",
+            WORDS.fill("mix", rival=self.rival, alike=ALIKE),
             self.grid("mix", base),
             lambda data: (
                 above_plus(data.measured(heard, "mix"), self.subject, self.rival, "queue", 0.1)
@@ -599,7 +601,7 @@ class _DisciplineCriteria:
             [heard, done, wait()],
             "queue",
             series="queue",
-            caption="A conversation, six who browse, a steady stream, a video that adapts (TFRC), five long flows.",
+            caption=WORDS.fill("mix-caption"),
         )
 
     def both_ways(self) -> Criterion:
@@ -619,7 +621,7 @@ class _DisciplineCriteria:
             "both-ways",
             "RFC 7928 §9.2",
             "Traffic both ways",
-            f"flows have at least {MOST:g} of the goodput that they have under {self.rival}, both ways",
+            WORDS.fill("both-ways", most=MOST, rival=self.rival),
             Grid("both-ways", base, {"queue": both}),
             lambda data: (
                 self.at_least(data, down, "both-ways", MOST) & self.at_least(data, up, "both-ways", MOST)
@@ -627,7 +629,7 @@ class _DisciplineCriteria:
             [down, up, wait()],
             "queue",
             series="queue",
-            caption="Mild congestion there and back; the discipline both ways.",
+            caption=WORDS.fill("both-ways-caption"),
         )
 
     def in_a_row(self) -> Criterion:
@@ -664,8 +666,7 @@ class _DisciplineCriteria:
             "in-a-row",
             "RFC 7928 §10",
             "One after the other",
-            f"packets wait at most half as long on both links together as under {self.rival}, and those who cross "
-            f"both have at least {MOST:g} of the goodput",
+            WORDS.fill("in-a-row", rival=self.rival, most=MOST),
             Grid("in-a-row", base, axes),
             lambda data: (
                 self.at_most(data, waited, "in-a-row", HALF) & self.at_least(data, got, "in-a-row", MOST)
@@ -673,5 +674,5 @@ class _DisciplineCriteria:
             [waited, got],
             "queue",
             series="queue",
-            caption="Others join at the second link.",
+            caption=WORDS.fill("in-a-row-caption"),
         )

@@ -39,7 +39,7 @@ def unknown(what: str, name: str, names: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Value:
-    """One way to close a gap.
+    """One way to close a gap; `fairwave_study.texts` adds its words where these stand in a file.
 
     Attributes:
         name: Short and unique within the factor: "1993", "50 packets".
@@ -52,7 +52,7 @@ class Value:
     """
 
     name: str
-    admits: str
+    admits: str = ""
     changes: Changes = field(default_factory=dict)
     plausibility: float = 1.0
     flagged: str = ""
@@ -68,7 +68,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Factor:
-    """Something that a paper leaves open, with all that it admits.
+    """Something that a paper leaves open, with all that it admits; `fairwave_study.texts` adds its words.
 
     Attributes:
         id: Short name, as in reading files: "red", "minimum-timeout".
@@ -80,9 +80,9 @@ class Factor:
     """
 
     id: str
-    open: str
-    values: tuple[Value, ...]
-    ranking: str
+    open: str = ""
+    values: tuple[Value, ...] = ()
+    ranking: str = ""
     kind: str = ""
 
     def value(self, name: str) -> Value:

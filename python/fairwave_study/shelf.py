@@ -21,6 +21,7 @@ from fairwave.runs.keeping import Memory, engine
 from fairwave.runs.replication import replicate
 from fairwave.runs.runs_file import MISMATCH, on_stderr
 from fairwave.staging import write_text
+from fairwave_study import texts
 from fairwave_study.claims import Comparison, Evidence
 
 if TYPE_CHECKING:
@@ -49,12 +50,15 @@ class StoredReading:
 
 AFTERWARDS = (
     "accounts", "answer", "command", "conduct", "deciding", "design", "digest", "experiments", "explore", "forest",
-    "ledger", "moderation", "overall", "overview", "shares",
+    "ledger", "moderation", "overall", "overview", "shares", "texts",
 )  # fmt: skip
 """Modules beside this one that only look at what readings left, or choose them."""
 
 TELLING = ("account", "assumptions", "beyond", "experiments", "explanations", "figures", "sweeps", "tables")
-"""Modules of a study that only show and say what came out; what readings left stays as it is when they change."""
+"""Modules of a study that only show and say what came out; what readings left stays as it is when they change.
+
+So it does when the files of its prose change (`fairwave_study.texts.FILES`).
+"""
 
 
 @cache
@@ -66,13 +70,11 @@ def version(study: str) -> str:
     simulated = [package / "fairwave" / name for name in ("runs", "measuring")]
     for folder in (*simulated, engine_, package / "fairwave_studies" / study):
         for file in sorted([*folder.rglob("*.py"), *folder.rglob("*.toml")]):
-            passed = (
-                AFTERWARDS
-                if folder == engine_
-                else TELLING
-                if folder.parent.name == "fairwave_studies"
-                else ()
-            )
+            passed: tuple[str, ...] = ()
+            if folder == engine_:
+                passed = AFTERWARDS
+            elif folder.parent.name == "fairwave_studies":
+                passed = TELLING if file.suffix == ".py" else texts.FILES
             if file.stem not in passed:
                 digest.update(file.name.encode() + file.read_bytes())
     return f"{engine()}+{digest.hexdigest()[:12]}"
@@ -202,13 +204,14 @@ class Shelf:
         self._made_by = made_by
         self._tell = tell if tell is not None else on_stderr
 
-    def _file(self, key: str, seeds: Sequence[int]) -> Path:
+    def file(self, key: str, seeds: Sequence[int]) -> Path:
+        """Where a key's reading is kept under these seeds."""
         name = hashlib.sha256(f"{key}{list(seeds)}".encode()).hexdigest()[:20]
         return self._folder / f"{name}.json"
 
     def get(self, key: str, seeds: Sequence[int]) -> StoredReading | None:
         """What this reading left under these seeds, if the same version made it and its file is whole."""
-        file = self._file(key, seeds)
+        file = self.file(key, seeds)
         try:
             return self._read(file, key, seeds)
         except FileNotFoundError:
@@ -241,7 +244,7 @@ class Shelf:
         self._folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps({"version": self._made_by, "seeds": list(seeds), "kept": kept}, ensure_ascii=False)
         rest = f", {text[1:]}"
-        write_text(self._file(key, seeds), f'{DIGEST}{_digest(key, seeds, rest)}"{rest}')
+        write_text(self.file(key, seeds), f'{DIGEST}{_digest(key, seeds, rest)}"{rest}')
 
 
 class _DamagedError(ValueError):

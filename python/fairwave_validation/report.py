@@ -89,15 +89,15 @@ def markdown(outcomes: Sequence[Outcome], known: list[Explanation], command: str
 
 def _lines(outcomes: Sequence[Outcome], known: list[Explanation], command: str) -> Iterator[str]:
     compared = sum(len(outcome.comparisons) for outcome in outcomes)
-    differing = [comparison for outcome in outcomes for comparison in outcome.disagreeing]
-    undecided = sum(comparison.undecided for comparison in differing)
-    decided = len(differing) - undecided
+    disagreeing = [comparison for outcome in outcomes for comparison in outcome.disagreeing]
+    undecided = sum(comparison.undecided for comparison in disagreeing)
+    decided = len(disagreeing) - undecided
     missing = unexplained(outcomes, known)
     yield "# Comparison with ns-2"
     yield ""
     yield (
-        f"**Of {compared} measures in {len(outcomes)} cases, {compared - len(differing)} agree"
-        f" ({_share(compared - len(differing), compared)}), {undecided} are undecided and {decided} differ, of which"
+        f"**Of {compared} measures in {len(outcomes)} cases, {compared - len(disagreeing)} agree"
+        f" ({_share(compared - len(disagreeing), compared)}), {undecided} are undecided and {decided} differ, of which"
         f" {len(missing)} without an explanation.** fairwave (preset `ns2`) and ns-2.35 run the same plan: the same"
         " network, flows and starting times. Each simulator uses its own random numbers during the run."
     )
@@ -110,24 +110,28 @@ def _lines(outcomes: Sequence[Outcome], known: list[Explanation], command: str) 
     yield ""
     yield (
         "✓ agrees, ? undecided, ✗ differs, – not measured. Where the verdicts in a cell differ, the cell counts them."
-        " A cell covers all flows, the whole run and its steady part."
+        " A cell covers all cases of a family, all flows, the whole run and its steady part. Click a family to see its"
+        " cases."
     )
     yield ""
+    families: dict[str, list[Outcome]] = {}
+    for outcome in outcomes:
+        families.setdefault(outcome.case.family, []).append(outcome)
     yield from writing.matrix(
-        "case",
+        "family",
         {
-            outcome.case.title: [(one.measure, one.verdict) for one in outcome.comparisons]
-            for outcome in outcomes
+            f'<a href="#{_anchor(family)}">{family}</a>': [found for one in group for found in _verdicts(one)]
+            for family, group in families.items()
         },
     )
     yield ""
     used: dict[str, Explanation] = {}
-    lines = [
-        f"| {outcome.case.title} | {row(one)} | {_verdict(outcome, one, known, used)} |"
-        for outcome in outcomes
-        for one in outcome.disagreeing
-        if one.verdict == "differs"
-    ]
+    lines = []
+    for outcome in outcomes:
+        differing = [found for found in outcome.disagreeing if found.verdict == "differs"]
+        for place, found in enumerate(differing):
+            about = "" if place else outcome.case.title
+            lines.append(f"| {about} | {row(found)} | {_verdict(outcome, found, known, used)} |")
     references = list(_references(outcomes, known, used))
     if lines:
         yield "## Differences"
@@ -152,9 +156,16 @@ def _lines(outcomes: Sequence[Outcome], known: list[Explanation], command: str) 
     yield "## All numbers"
     yield ""
     yield from writing.folded("Results made independently", references)
-    for family in dict.fromkeys(outcome.case.family for outcome in outcomes):
-        group = [outcome for outcome in outcomes if outcome.case.family == family]
-        yield from writing.folded(family, _family(group, known, used))
+    for family, group in families.items():
+        yield from writing.folded(family, _family(group, known, used), _anchor(family))
+
+
+def _anchor(family: str) -> str:
+    return f"family-{family.lower().replace(' ', '-')}"
+
+
+def _verdicts(outcome: Outcome) -> list[tuple[str, str]]:
+    return [(one.measure, one.verdict) for one in outcome.comparisons]
 
 
 def _method() -> Iterator[str]:
@@ -177,6 +188,8 @@ def _method() -> Iterator[str]:
 def _family(
     group: Sequence[Outcome], known: list[Explanation], used: dict[str, Explanation]
 ) -> Iterator[str]:
+    yield from writing.matrix("case", {outcome.case.title: _verdicts(outcome) for outcome in group})
+    yield ""
     for outcome in group:
         if outcome.case.trace:
             yield f"![Congestion window over time, {outcome.case.title}]({figure_name(outcome)})"

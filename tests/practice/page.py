@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from fairwave_validation.writing import counted, folded
 from practice.situation import Situation
 from practice.situations import AREAS
 
@@ -17,25 +18,49 @@ MEASURED = HEAD.index("measured")
 
 def page(situations: Sequence[Situation], measured: Measured) -> str:
     """All situations, area by area."""
+    asked = {area: [(one, measured(one)) for one in situations if one.area == area] for area in AREAS}
+    wrong = sum(not _allowed_as(one, found) for several in asked.values() for one, found in several)
+    answered = (
+        f"Answers that are not allowed: {wrong}" if wrong else "Fairwave answers each of them as allowed"
+    )
     lines = [
         "# Practice",
         "",
-        f"{len(situations)} situations of voice, video, TCP and queues whose answer is known before anything is run: from a standard, a",
-        "formula or plain experience. What is expected is worked out in `tests/practice` without fairwave, E-model included;",
-        "`make test` asks fairwave, and an answer that is not allowed fails. `make docs` writes this page.",
+        f"**{len(situations)} situations have a known answer before anything is run. {answered}.**",
+        "The situations are of voice, video, TCP and queues. The answer comes from a standard, a formula or plain experience;",
+        "`tests/practice` works it out without fairwave. `make test` fails when fairwave gives an answer that is not allowed.",
         "",
-        "Where answers are exact, hosts are in step and headers left out; random losses and arrivals are allowed four standard deviations.",
-        "Scenarios are in `tests/practice`, by the name in the first column.",
+        "✓ allowed, ✗ not allowed. `make docs` generates this page; do not edit it.",
+        "",
+        _line(("area", "verdicts", "exact answers", "answers within limits")),
+        "|---|---|--:|--:|",
     ]
     for area, (title, _) in AREAS.items():
-        lines += ["", f"## {title}", "", _line(("situation", *HEAD)), _line(("---",) * (len(HEAD) + 1))]
-        lines += [_line(row(one, measured(one))) for one in situations if one.area == area]
-    return "\n".join(lines) + "\n"
+        exact = sum(_allowed(one) == "exactly" for one, _ in asked[area])
+        right = sum(_allowed_as(one, found) for one, found in asked[area])
+        verdicts = counted(["agrees"] * right + ["differs"] * (len(asked[area]) - right))
+        counts = map(str, (exact, len(asked[area]) - exact))
+        lines.append(_line((f'<a href="#{area}">{title}</a>', verdicts, *counts)))
+    lines += [
+        "",
+        "Where answers are exact, hosts are in step and headers left out. Random losses and arrivals are allowed four standard",
+        "deviations. The first column names the scenario in `tests/practice`.",
+        "",
+    ]
+    for area, (title, _) in AREAS.items():
+        table = [_line(("situation", *HEAD)), _line(("---",) * (len(HEAD) + 1))]
+        table += [_line(row(one, found)) for one, found in asked[area]]
+        lines += folded(f"{title}: {len(asked[area])}", table, area)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _allowed_as(one: Situation, measured: float) -> bool:
+    return one.low <= measured <= one.high
 
 
 def row(one: Situation, measured: float) -> tuple[str, ...]:
     """A situation's cells."""
-    mark = "" if one.low <= measured <= one.high else " ✗"
+    mark = "" if _allowed_as(one, measured) else " ✗"
     return (
         f"`{one.key}`",
         one.asked,

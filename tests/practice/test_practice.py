@@ -59,6 +59,10 @@ def test_no_answer_on_the_page_is_marked_as_wrong() -> None:
 def test_a_wrong_answer_is_marked_on_the_page() -> None:
     off = page(ALL[:1], lambda one: one.high + 1)
     assert [cells[MEASURED + 1].endswith("✗") for cells in rows(off)] == [True]
+    area = AREAS[ALL[0].area][0]
+    (summary,) = (line for line in off.splitlines() if f">{area}</a>" in line)
+    assert "| ✗\u00a01 |" in summary
+    assert "Answers that are not allowed: 1." in off
 
 
 # ITU-T G.107, Table B.1 and §7.7.

@@ -9,9 +9,8 @@ import pytest
 from fairwave.measuring.measured import Measured
 from fairwave_studies.voice import all_readings
 from fairwave_studies.voice import quantities as q
-from fairwave_studies.voice.claims import OTHERWISE, PARTS, SINGLE, TIMELY, claims, evidence
+from fairwave_studies.voice.claims import OTHERWISE, PARTS, SINGLE, STATEMENTS, TIMELY, claims, evidence
 from fairwave_studies.voice.points import ESSENTIAL, TRANSPORTS
-from fairwave_studies.voice.statements import STATEMENTS
 from fairwave_study.claims import Verdict
 
 SEEDS = range(1, 11)

@@ -1,4 +1,4 @@
-//! What `docs/extend.md` shows is what is compiled and run here: each file in `tests/extend` stands on the page, word for word.
+//! What `docs/extend.md` shows is what is compiled and run here: the page links each law in `tests/extend`, and has its scenario.
 
 use std::path::Path;
 
@@ -53,26 +53,22 @@ pub fn hand_in() {
 }
 
 #[test]
-fn the_page_shows_every_file_word_for_word() {
+fn the_page_links_every_law_and_shows_every_scenario() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let page = std::fs::read_to_string(here.join("../../docs/extend.md")).expect("the page");
     let mut shown = 0;
     for entry in std::fs::read_dir(here.join("tests/extend")).expect("the files") {
         let path = entry.expect("an entry").path();
-        let language = match path.extension().and_then(|extension| extension.to_str()) {
-            Some("rs") => "rust",
-            Some(other) => other,
+        let name = path.file_name().and_then(|name| name.to_str()).expect("a name");
+        let wanted = match path.extension().and_then(|extension| extension.to_str()) {
+            Some("rs") => format!("[`{name}`](../crates/fairwave-sim/tests/extend/{name})"),
+            Some(other) => format!("```{other}\n{}```\n", std::fs::read_to_string(&path).expect("a file")),
             None => continue,
         };
-        let text = std::fs::read_to_string(&path).expect("a file");
-        assert!(
-            page.contains(&format!("```{language}\n{text}```\n")),
-            "docs/extend.md does not show {}",
-            path.display()
-        );
+        assert!(page.contains(&wanted), "docs/extend.md does not have {}", path.display());
         shown += 1;
     }
-    assert!(shown >= 12, "{shown} files");
+    assert!(shown >= 13, "{shown} files");
 }
 
 fn read(text: &str) -> Scenario {

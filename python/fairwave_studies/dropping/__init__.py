@@ -12,12 +12,14 @@ Voice-Guard, fairwave's answer to the paper's future work, and two queues that t
 - `experiments`: mechanisms on and off, which show why.
 - `account`: what its authors would take for a fair account.
 - `assumptions`: what it leaves open, and which factor varies it.
+- `study.toml`, `claims.toml`, `readings.toml`, `assumptions.toml`, `accounts.toml`: the study in words.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairwave_study import texts
 from fairwave_study.readings import Readings
 from fairwave_study.study import Study
 
@@ -25,26 +27,7 @@ if TYPE_CHECKING:
     from fairwave_studies.dropping.points import Extent
     from fairwave_study.readings import Reading
 
-TITLE = "Which packet to drop: Drop-Sel beside drop-tail and drop-front"
-QUESTION = (
-    "Calls, other UDP and TCP share the queue of one router, and it has decided that a packet must go. "
-    "Which? "
-    "Paper 004 (Selective packet dropping for VoIP and TCP flows) answers: the one nearest the front of the "
-    "class that "
-    "holds most of the queue, whatever decides when (RED, AVQ, REM). Its bottleneck's rate, the offered "
-    "total and the "
-    "queues' parameters are lost: what they may have been is a list of readings, of which the most plausible "
-    "is made "
-    "here. RED's thresholds are calibrated on one cell of its Table 5; other numbers are predictions, and "
-    "stand beside "
-    "the paper's. Voice-Guard is fairwave's own answer to what the paper leaves as future work: it is "
-    "Drop-Sel while "
-    "voice takes at most a third of the link; while voice takes more (measured over a second, with "
-    "hysteresis) and the "
-    "link can carry it, packets go from the heavier of the other two classes. FRED and GREEN are of the "
-    "paper's related "
-    "work."
-)
+TITLE, QUESTION = texts.title(__file__)
 
 
 def study(extent: Extent | None = None) -> Study:

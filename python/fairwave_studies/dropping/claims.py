@@ -30,6 +30,7 @@ from fairwave_studies.dropping import recognition
 from fairwave_studies.dropping.agreement import ALIKE
 from fairwave_studies.dropping.explanations import EXPLANATIONS
 from fairwave_studies.dropping.readings import BASE
+from fairwave_study import texts
 from fairwave_study.claims import Claim, Comparison, Evidence, Part
 from fairwave_study.comparisons import above, at_least, at_most, below, highest, lowest
 
@@ -615,149 +616,44 @@ WORDINGS: Mapping[str, Mapping[str, Test]] = {
 }
 """Other wordings of a claim, most of them stricter."""
 
-STATEMENTS: Mapping[str, tuple[str, str, tuple[str, ...], tuple[str, ...]]] = {
-    "Q1": (
-        ("In CA1 and CA2 Drop-Sel makes the classes' throughputs nearly equal; Drop-Tail and Drop-Front leave "
-        "them unequal "
-        "in CA1."),
-        "§4.2, Figures 4a–b", (p.ALWAYS_ON,), ("total", "transfers", "red"),
-    ),
-    "Q2": (
-        "In CA3 and CA4 Drop-Sel does not significantly reduce TCP's throughput (by 10 % or more).",
-        "§4.2, Figures 4c–d", (p.ALWAYS_ON,), ("total", "transfers"),
-    ),
-    "Q3": (
-        "In CA5 to CA7 TCP's throughput under Drop-Sel is at least that under the other victims, with RED.",
-        "§4.2, Figures 5a–c", (p.ON_OFF,), ("total", "transfers", "periods"),
-    ),
-    "Q4": (
-        "With AVQ in CA6 and with REM in CA7 Drop-Sel has no noticeable impact on TCP's throughput.",
-        "§4.2, Figures 6a–b", (p.ON_OFF,), ("avq", "rem", "transfers"),
-    ),
-    "Q5": (
-        ("In CA2 PUNSI, which tells classes apart as UDP and TCP only, penalises other UDP; Drop-Sel gives it about "
-        "what it needs, and voice and TCP nearly the same."),
-        "§4.2, Figure 7a", (p.PUNSI,), ("punsi", "total"),
-    ),
-    "Q6": (
-        "In CA1 to CA4 Drop-Sel has the lowest mean queueing delay.",
-        "§4.3.1, Table 5, Figure 8", (p.ALWAYS_ON,), ("red", "total"),
-    ),
-    "Q7": (
-        ("Where voice is below its fair share (CA7 to CA10) Drop-Sel drops less of it at the queue than the other "
-        "victims."),
-        "§4.3.2, Tables 6–7", (p.ON_OFF, p.ROUTERS), ("total", "periods", "routers"),
-    ),
-    "Q8": (
-        "Where voice is above its fair share (CA5, CA6) Drop-Sel drops more of it than the other victims.",
-        "§4.3.2, Table 6", (p.ON_OFF,), ("total", "periods"),
-    ),
-    "Q9": (
-        "In general AVQ gives the best mean opinion score and RED the worst.",
-        "§4.4.1, Figure 9", (p.ON_OFF, p.ROUTERS), ("avq", "rem", "buffers", "delays", "e-model"),
-    ),
-    "Q10": (
-        "Drop-Sel raises the mean opinion score in CA7 to CA10 and lowers it in CA5 and CA6.",
-        "§4.4.1, Figure 9", (p.ON_OFF, p.ROUTERS), ("delays", "avq", "rem", "routers", "e-model"),
-    ),
-    "Q11": (
-        ("In CA7 Drop-Sel's word and sentence accuracy are at least the others' (within a point), most for "
-        "B4–B6."),
-        "§4.4.2, Tables 8–9", (p.ON_OFF,), ("delays", "speech"),
-    ),
-    "Q12": (
-        ("Drop-Front alone does not give the shortest delay when TCP dominates (CA3, CA4): Drop-Sel's is "
-        "shorter."),
-        "§4.3.1, Table 5, Figures 8c–d", (p.ALWAYS_ON,), ("red", "transfers"),
-    ),
-    "Q13": (
-        "In CA8 calls and other UDP get the throughput that they need under Drop-Sel, and TCP is not harmed.",
-        "§4.2, Figure 5d", (p.ON_OFF,), ("total", "transfers", "periods"),
-    ),
-    "Q14": (
-        "With AVQ in CA6 Drop-Sel gives TCP and voice about equal shares, and other UDP its share of the load.",
-        "§4.2, Figure 6a", (p.ON_OFF,), ("avq", "total"),
-    ),
-    "Q15": (
-        "With AVQ in CA6 and Drop-Tail voice has about twice TCP's share.",
-        "§4.2, Figure 6a", (p.ON_OFF,), ("avq", "transfers"),
-    ),
-    "Q16": (
-        "In CA1 and CA2 Drop-Front's mean queueing delay is shorter than Drop-Tail's.",
-        "§3, Table 5", (p.ALWAYS_ON,), ("red",),
-    ),
-    "Q17": (
-        ("In CA7 and CA8 less voice comes too late under Drop-Sel than under the other victims, with RED and "
-        "with REM."),
-        "§4.3.2, Table 6", (p.ON_OFF,), ("rem", "red", "delays"),
-    ),
-    "Q18": (
-        ("With RED in CA7 Drop-Sel raises the word accuracy of B4 to B6, over Drop-Front's by more than over "
-        "Drop-Tail's."),
-        "§4.4.2, Table 8", (p.ON_OFF,), ("delays", "speech"),
-    ),
-    "Q19": (
-        "With RED Drop-Sel makes a more equitable use of the link in S2 than the other victims (mean over CA5 to CA8).",
-        "§4.2, Figures 5a–d", (p.ON_OFF,), ("total", "transfers", "periods"),
-    ),
-    "Q20": (
-        "So it does with AVQ in CA6 and with REM in CA7.",
-        "§4.2, Figures 6a–b", (p.ON_OFF,), ("avq", "rem", "total"),
-    ),
-    "Q21": (
-        ("Where 66 % of the load is unresponsive PUNSI leaves it less than half of what Drop-Sel does, and Drop-Sel "
-        "makes the classes nearly equal."),
-        "§4.2, Figure 7b", (p.PUNSI,), ("punsi", "unresponsive", "total"),
-    ),
-    "Q22": (
-        "In CA1 to CA4 the delays of voice lie lower under Drop-Sel than under the other victims (median and 90 %).",
-        "§4.3.1, Figures 8a–d", (p.ALWAYS_ON,), ("red", "total"),
-    ),
-    "Q23": (
-        "Where TCP dominates (CA3, CA4) Drop-Front drops less of TCP than the other victims, so that TCP sends more.",
-        "§4.3.1", (p.ALWAYS_ON,), ("red", "transfers"),
-    ),
-    "Q24": (
-        ("The variance of the delay is least under Drop-Tail in CA1 and CA2, under Drop-Front in CA3 and under "
-        "Drop-Sel in CA4."),
-        "§4.3.1, Table 5", (p.ALWAYS_ON,), ("red",),
-    ),
-    "Q25": (
-        ("In CA1 to CA4 Drop-Sel does not noticeably lower the throughput of TCP or of other UDP (by 10 % or more)."),
-        "§4.3.1, Figure 4", (p.ALWAYS_ON,), ("total", "transfers"),
-    ),
-    "Q26": (
-        "In each of CA5 to CA8 RED loses most voice in all (mean over victims).",
-        "§4.3.2, Table 6", (p.ON_OFF,), ("avq", "rem", "red", "buffers"),
-    ),
-    "Q27": (
-        ("RED has the longest queue and the most late voice in each of CA5 to CA8 (mean over victims), in CA6 with "
-        "Drop-Tail followed by REM and then AVQ; under AVQ almost none is late."),
-        "§4.3.2, Table 6", (p.ON_OFF,), ("avq", "rem", "red", "buffers", "delays"),
-    ),
-    "Q28": (
-        ("In CA7 and CA8 Drop-Sel loses no more voice in all than the other victims with RED, and with AVQ and REM no "
-        "more at the queue and no more by delay."),
-        "§4.3.2, Table 6", (p.ON_OFF,), ("avq", "rem", "red", "delays"),
-    ),
-    "Q29": (
-        "In CA7 and CA8 voice waits shortest under Drop-Sel, with RED.",
-        "§4.3.2", (p.ON_OFF,), ("red", "total", "periods"),
-    ),
-    "Q30": (
-        "In S3 the victims stand as in S2: Drop-Sel loses least, and Drop-Front drops more voice than Drop-Tail.",
-        "§4.3.2, Table 7", (p.ROUTERS,), ("routers", "avq", "rem"),
-    ),
-    "Q31": (
-        "AVQ has the shortest queue and loses least voice in all (mean over cases and victims).",
-        "§4.4.1, Tables 6–7", (p.ON_OFF, p.ROUTERS), ("avq", "rem", "buffers"),
-    ),
-    "Q32": (
-        "In CA7 Drop-Sel raises the correct sentences of B4 to B6 over Drop-Tail's, with RED and with REM.",
-        "§4.4.2, Table 9", (p.ON_OFF,), ("delays", "speech"),
-    ),
-}  # fmt: skip
-"""The claims in words of ours, where the paper has them, the grids they read, the assumptions on which they hang."""
+GRIDS: Mapping[str, tuple[str, ...]] = {
+    "Q1": (p.ALWAYS_ON,),
+    "Q2": (p.ALWAYS_ON,),
+    "Q3": (p.ON_OFF,),
+    "Q4": (p.ON_OFF,),
+    "Q5": (p.PUNSI,),
+    "Q6": (p.ALWAYS_ON,),
+    "Q7": (p.ON_OFF, p.ROUTERS),
+    "Q8": (p.ON_OFF,),
+    "Q9": (p.ON_OFF, p.ROUTERS),
+    "Q10": (p.ON_OFF, p.ROUTERS),
+    "Q11": (p.ON_OFF,),
+    "Q12": (p.ALWAYS_ON,),
+    "Q13": (p.ON_OFF,),
+    "Q14": (p.ON_OFF,),
+    "Q15": (p.ON_OFF,),
+    "Q16": (p.ALWAYS_ON,),
+    "Q17": (p.ON_OFF,),
+    "Q18": (p.ON_OFF,),
+    "Q19": (p.ON_OFF,),
+    "Q20": (p.ON_OFF,),
+    "Q21": (p.PUNSI,),
+    "Q22": (p.ALWAYS_ON,),
+    "Q23": (p.ALWAYS_ON,),
+    "Q24": (p.ALWAYS_ON,),
+    "Q25": (p.ALWAYS_ON,),
+    "Q26": (p.ON_OFF,),
+    "Q27": (p.ON_OFF,),
+    "Q28": (p.ON_OFF,),
+    "Q29": (p.ON_OFF,),
+    "Q30": (p.ROUTERS,),
+    "Q31": (p.ON_OFF, p.ROUTERS),
+    "Q32": (p.ON_OFF,),
+}
+"""The grids that the tests of each claim read."""
+
+STATEMENTS = texts.claims(__file__, GRIDS)
+"""The claims in words."""
 
 
 def claims(reading: Reading = BASE, *, heard: bool = True) -> list[Claim]:
@@ -788,7 +684,7 @@ def claims(reading: Reading = BASE, *, heard: bool = True) -> list[Claim]:
         },
     }
     found = []
-    for name, (statement, source, grids, assumptions) in STATEMENTS.items():
+    for name, (statement, source, assumptions) in STATEMENTS.items():
         if name in HEARD and not heard:
             continue
         test = tests[name]
@@ -802,7 +698,7 @@ def claims(reading: Reading = BASE, *, heard: bool = True) -> list[Claim]:
                 name,
                 statement,
                 f"paper 004 {source}",
-                grids,
+                GRIDS[name],
                 notes=EXPLANATIONS.get(name, {}),
                 assumptions=assumptions,
                 wordings=wordings.get(name, {}),

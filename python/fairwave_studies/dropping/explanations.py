@@ -13,6 +13,7 @@ from fairwave_studies.dropping import points as p
 from fairwave_studies.dropping import published, recognition
 from fairwave_studies.dropping import quantities as q
 from fairwave_studies.dropping.agreement import mean
+from fairwave_study import texts
 from fairwave_study.claims import Verdict
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from fairwave.measuring.measures import Measure
     from fairwave_study.study import Data
 
+WORDS = texts.notes(__file__)
+"""The sentences, in `explanations.toml`, with a name for each number in them."""
+
 THREE = p.PAPERS_VICTIMS
 
 
@@ -28,7 +32,7 @@ def _elsewhere(**values: str) -> str:
     """How to judge the claim under another reading."""
     import json
 
-    return f"To judge it under another reading: `fairwave study dropping --reading FILE` with {json.dumps(values)}."
+    return WORDS.fill("elsewhere", reading=json.dumps(values))
 
 
 OTHER_RED = _elsewhere(**{"red": "ns-2.35", "load-s1": "1.5 of the link"})
@@ -61,15 +65,14 @@ def _q1(data: Data) -> str:
     place = {"queue": "RED", "victim": p.DROP_SEL}
     classes = _over(("CA1", "CA2"), lambda case: _by_class(data, p.ALWAYS_ON, case=case, **place))
     voice, other, tcp = published.SHARES_CA2
-    return (
-        f"Under Drop-Sel the classes have, in %: {classes} (paper, CA2: {voice}, {other} and {tcp}). "
-        f"Between the largest "
-        f"and the smallest class are, in points: {_over(('CA1', 'CA2'), shares)}. What Drop-Sel makes "
-        f"equal is the bytes "
-        "that wait. A class that is thinned at the front of the queue has waited there without being sent, "
-        "so it gets "
-        "less than its part of the queue; where that class is voice (CA2), whose packets are a sixth of the others', "
-        f"many must go for one of theirs. {OTHER_RED}"
+    return WORDS.fill(
+        "q1",
+        classes=classes,
+        voice=voice,
+        other=other,
+        tcp=tcp,
+        spreads=_over(("CA1", "CA2"), shares),
+        other_red=OTHER_RED,
     )
 
 
@@ -77,11 +80,7 @@ def _q2(data: Data) -> str:
     tcp = {"class": "tcp", "queue": "RED"}
     got = _over(("CA3", "CA4"), lambda case: _by_victim(data, q.OUT, p.ALWAYS_ON, ".2f", case=case, **tcp))
     lost = _by_victim(data, q.QUEUE_LOSS, p.ALWAYS_ON, ".1f", case="CA3", queue="RED")
-    return (
-        f"TCP's throughput in Mb/s: {got}. In CA3 voice and other UDP each ask for less than they may "
-        f"have; what Drop-Sel "
-        f"spares them (voice lost, %: {lost}) is missing to TCP. See why-Q2."
-    )
+    return WORDS.fill("q2", got=got, lost=lost)
 
 
 def _q3(data: Data) -> str:
@@ -98,13 +97,7 @@ def _q4(data: Data) -> str:
     rem = _by_victim(data, q.OUT, p.ON_OFF, ".2f", case="CA7", queue="REM", **tcp)
     spared = _by_victim(data, q.QUEUE_LOSS, p.ON_OFF, ".1f", case="CA6", queue="AVQ")
     wait = _by_victim(data, q.QUEUEING, p.ON_OFF, ".0f", case="CA7", queue="REM")
-    return (
-        f"TCP's throughput in Mb/s: AVQ in CA6 {avq}; REM in CA7 {rem}. Voice dropped in CA6 under AVQ, in %: {spared} "
-        "(see Q8): what Drop-Sel leaves to voice others lack. Under REM small arrivals are seldom "
-        "dropped; where another "
-        "packet goes for a large arrival, the queue loses fewer bytes than that has, so that it grows "
-        f"(queueing in ms: {wait}) and REM drops more often. {OTHER_AVQ}"
-    )
+    return WORDS.fill("q4", avq=avq, rem=rem, spared=spared, wait=wait, other_avq=OTHER_AVQ)
 
 
 def _q5(data: Data) -> str:
@@ -121,26 +114,14 @@ def _q5(data: Data) -> str:
         cases,
         lambda case: f"{mean(data, q.IN, p.PUNSI, case=case, scheme=f'RED, {p.DROP_SEL}', **other):.2f}",
     )
-    return (
-        f"Other UDP's throughput in Mb/s: {_over(cases, numbers)}; it brings {asked}. PUNSI compares an "
-        f"arrival with one "
-        "of ten packets of the queue. By flow a match is rare, since here other UDP comes from many "
-        "sources that send a "
-        "few packets a second each; by class nearly every UDP packet matches."
-    )
+    return WORDS.fill("q5", throughputs=_over(cases, numbers), asked=asked)
 
 
 def _q6(data: Data) -> str:
     waits = _over(
         p.S1_CASES, lambda case: _by_victim(data, q.QUEUEING, p.ALWAYS_ON, ".0f", case=case, queue="RED")
     )
-    return (
-        f"Queueing delay in ms: {waits}. RED, which counts bytes, decides mostly on large arrivals; where "
-        f"the heaviest "
-        "class is voice, Drop-Sel answers each with one small packet, so that the queue grows until RED "
-        "decides often "
-        f"enough. {OTHER_RED}"
-    )
+    return WORDS.fill("q6", waits=waits, other_red=OTHER_RED)
 
 
 def _q7(data: Data) -> str:
@@ -153,11 +134,10 @@ def _q7(data: Data) -> str:
             for one in p.QUEUES
         )
 
-    return (
-        f"Voice dropped by queues under Drop-Sel, in %: {_over(grids, losses)} (paper: at most "
-        f"{published.LOSS_S2['CA7'][published.QUEUE]['REM', p.DROP_SEL]:.2f}, in CA7 with REM). REM drops "
-        "by its price, "
-        "however short the queue; in a short queue the arrival itself often makes its class the heaviest."
+    return WORDS.fill(
+        "q7",
+        losses=_over(grids, losses),
+        printed=published.LOSS_S2["CA7"][published.QUEUE]["REM", p.DROP_SEL],
     )
 
 
@@ -168,12 +148,7 @@ def _q8(data: Data) -> str:
             for one in p.QUEUES
         )
 
-    return (
-        f"Voice dropped by queues, in %: {_over(p.VOICE_DOMINATES, losses)}. AVQ keeps the queue short and "
-        f"drops when a "
-        "large packet arrives; that packet counts as waiting, and in a short queue it often makes its own class the "
-        f"heaviest, so that voice is spared. {OTHER_AVQ}"
-    )
+    return WORDS.fill("q8", losses=_over(p.VOICE_DOMINATES, losses), other_avq=OTHER_AVQ)
 
 
 def _q9(data: Data) -> str:
@@ -187,10 +162,8 @@ def _q9(data: Data) -> str:
         f"{one} {mean(data, q.QUEUEING, p.ON_OFF, case='CA8', queue=one, victim=p.TAIL):.0f}"
         for one in p.QUEUES
     )
-    return (
-        f"MOS: {_over((*p.S2_CASES, *p.S3_CASES), opinions)}. How long AVQ's queue becomes where windows "
-        f"fill it is what "
-        f"its virtual buffer says (CA8, Drop-Tail, queueing in ms: {wait}); the paper names none. {OTHER_AVQ}"
+    return WORDS.fill(
+        "q9", opinions=_over((*p.S2_CASES, *p.S3_CASES), opinions), wait=wait, other_avq=OTHER_AVQ
     )
 
 
@@ -201,11 +174,7 @@ def _q10(data: Data) -> str:
             f"{one}: {_by_victim(data, q.MOS, grid, '.2f', case=case, queue=one)}" for one in p.QUEUES
         )
 
-    return (
-        f"MOS as printed: {_over((*p.S2_CASES, *p.S3_CASES), opinions)}. Where next to nothing is lost "
-        f"under any victim, "
-        "they differ by hundredths."
-    )
+    return WORDS.fill("q10", opinions=_over((*p.S2_CASES, *p.S3_CASES), opinions))
 
 
 def _q11(data: Data) -> str:
@@ -224,12 +193,7 @@ def _q11(data: Data) -> str:
         )
 
     far, others = words(("B4", "B5", "B6")), words(("A1", "A2", "B1", "B2", "B3", "C1", "C2"))
-    return (
-        f"Word accuracy in %: B4–B6 {far}; all others {others}; "
-        f"nothing lost {found.clean.word_accuracy:.0f}. B4 to B6 have 31 ms of "
-        "queueing left, so that what a victim rule does to the queue's length decides for them. It is not judged "
-        "in the exploration of readings: listening costs more than all simulation."
-    )
+    return WORDS.fill("q11", far=far, others=others, word_accuracy=found.clean.word_accuracy)
 
 
 def _q12(data: Data) -> str:
@@ -251,13 +215,13 @@ def _q13(data: Data) -> str:
         for name, title in q.CLASS_TITLES.items()
     )
     tcp = _by_victim(data, q.OUT, p.ON_OFF, ".2f", **place, **{"class": "tcp"})
-    return f"Through under Drop-Sel, in Mb/s: {through}. TCP's throughput: {tcp}."
+    return WORDS.fill("q13", through=through, tcp=tcp)
 
 
 def _q14(data: Data) -> str:
     place = {"case": "CA6", "queue": "AVQ"}
     shares = _over(THREE, lambda victim: _by_class(data, p.ON_OFF, victim=victim, **place))
-    return f"Shares in %: {shares} (paper, Drop-Sel: VoIP 39, other UDP 21, TCP 40). {OTHER_AVQ}"
+    return WORDS.fill("q14", shares=shares, other_avq=OTHER_AVQ)
 
 
 def _q16(data: Data) -> str:
@@ -278,11 +242,7 @@ def _q17(data: Data) -> str:
             for one in p.QUEUES
         )
 
-    return (
-        f"Voice that comes too late, in % of what was sent: {_over(('CA7', 'CA8'), late)}. What a queue has dropped "
-        "cannot "
-        "be late; see why-Q17."
-    )
+    return WORDS.fill("q17", late=_over(("CA7", "CA8"), late))
 
 
 def _q18(data: Data) -> str:
@@ -293,28 +253,20 @@ def _q18(data: Data) -> str:
     accuracy = ", ".join(
         f"{one} {float(recognition.accuracy(found, 'words', victim=one, **far).mean()):.0f}" for one in THREE
     )
-    return (
-        f"Word accuracy of B4 to B6 in %: {accuracy}. The paper's gains are 51.1 over Drop-Front and 12.2 "
-        f"over Drop-Tail, "
-        "in points by its Table 8. It is not judged in the exploration of readings: listening costs more than all "
-        "simulation."
-    )
+    return WORDS.fill("q18", accuracy=accuracy)
 
 
 def _q19(data: Data) -> str:
     index = _over(
         p.S2_CASES, lambda case: _by_victim(data, q.CLASS_FAIRNESS, p.ON_OFF, ".2f", case=case, queue="RED")
     )
-    return (
-        f"Jain's index of the three classes: {index}. Where a class asks for less than its third (other UDP in CA6 and "
-        "CA8) no rule makes the index 1."
-    )
+    return WORDS.fill("q19", index=index)
 
 
 def _q20(data: Data) -> str:
     avq = _by_victim(data, q.CLASS_FAIRNESS, p.ON_OFF, ".2f", case="CA6", queue="AVQ")
     rem = _by_victim(data, q.CLASS_FAIRNESS, p.ON_OFF, ".2f", case="CA7", queue="REM")
-    return f"Jain's index of the three classes: AVQ in CA6 {avq}; REM in CA7 {rem}."
+    return WORDS.fill("q20", avq=avq, rem=rem)
 
 
 def _q21(data: Data) -> str:
@@ -325,11 +277,7 @@ def _q21(data: Data) -> str:
         )
 
     several = (f"RED, {p.DROP_SEL}", p.PUNSI_SCHEME)
-    return (
-        f"Throughput in Mb/s: {'; '.join(f'{one}: {shares(one)}' for one in several)}. Half of the 66 % is voice "
-        "here, the "
-        "paper does not divide them."
-    )
+    return WORDS.fill("q21", schemes="; ".join(f"{one}: {shares(one)}" for one in several))
 
 
 def _q22(data: Data) -> str:
@@ -340,11 +288,7 @@ def _q22(data: Data) -> str:
             f"{_by_victim(data, q.LATEST_TENTH, p.ALWAYS_ON, '.0f', **place)}"
         )
 
-    return (
-        f"Median end-to-end delay in ms: {_over(p.S1_CASES, delays)}. Where TCP dominates Drop-Front's delays are the "
-        "most "
-        "spread: many short, many long (see why-Q22)."
-    )
+    return WORDS.fill("q22", delays=_over(p.S1_CASES, delays))
 
 
 def _q23(data: Data) -> str:
@@ -353,12 +297,7 @@ def _q23(data: Data) -> str:
         ("CA3", "CA4"), lambda case: _by_victim(data, q.DROPPED, p.ALWAYS_ON, ".1f", case=case, **tcp)
     )
     sent = _over(("CA3", "CA4"), lambda case: _by_victim(data, q.IN, p.ALWAYS_ON, ".2f", case=case, **tcp))
-    return (
-        f"TCP dropped, in %: {dropped}; what it sends, in Mb/s: {sent}. The front packet is a call's more often than "
-        "the "
-        "arrival on which RED decides, which is large. With RED's step at the maximum threshold Drop-Front has runs of "
-        "drops besides (why-Q12)."
-    )
+    return WORDS.fill("q23", dropped=dropped, sent=sent)
 
 
 def _q24(data: Data) -> str:
@@ -368,11 +307,7 @@ def _q24(data: Data) -> str:
     paper = _over(
         p.S1_CASES, lambda case: ", ".join(f"{one} {published.VARIANCE[case][one]:g}" for one in THREE)
     )
-    return (
-        f"Variance in ms²: {found}. The paper's, without a unit: {paper}. Drop-Sel takes what waits from one class "
-        "only, so "
-        "that voice, which is not that class in CA1, CA3 and CA4, waits evenly."
-    )
+    return WORDS.fill("q24", found=found, paper=paper)
 
 
 def _q25(data: Data) -> str:
@@ -384,13 +319,7 @@ def _q25(data: Data) -> str:
             ),
         )
 
-    return (
-        f"Throughput in Mb/s of TCP: {kept('tcp')}; of other UDP: {kept('other-udp')}. In CA1 other UDP offers half "
-        "of the "
-        "load: a rule that makes the classes equal (Q1) must take from it, so that the two sentences of the paper "
-        "exclude "
-        "each other there."
-    )
+    return WORDS.fill("q25", kept_tcp=kept("tcp"), kept_other_udp=kept("other-udp"))
 
 
 def _totals(data: Data, queue: str) -> str:
@@ -400,16 +329,13 @@ def _totals(data: Data, queue: str) -> str:
 
 
 def _q26(data: Data) -> str:
-    return (
-        f"Voice lost in all, in %: RED {_totals(data, 'RED')}; REM {_totals(data, 'REM')}; AVQ "
-        f"{_totals(data, 'AVQ')}. REM "
-        "drops until what it admits fits the link: its price rises with every interval in which too much comes. RED's "
-        "chance rests where its average does. Where a large arrival is exchanged for a call's small packet REM must "
-        "drop "
-        "many, which under Drop-Front and Drop-Sel are voice; the paper's own Table 6 has REM beyond RED under "
-        "Drop-Front "
-        f"in CA5 ({published.LOSS_S2['CA5'][published.TOTAL]['REM', p.FRONT]:.1f} and "
-        f"{published.LOSS_S2['CA5'][published.TOTAL]['RED', p.FRONT]:.1f} %)."
+    return WORDS.fill(
+        "q26",
+        totals_red=_totals(data, "RED"),
+        totals_rem=_totals(data, "REM"),
+        totals_avq=_totals(data, "AVQ"),
+        rem_printed=published.LOSS_S2["CA5"][published.TOTAL]["REM", p.FRONT],
+        red_printed=published.LOSS_S2["CA5"][published.TOTAL]["RED", p.FRONT],
     )
 
 
@@ -422,11 +348,7 @@ def _q27(data: Data) -> str:
     waits = "; ".join(
         f"{one} {_by_victim(data, q.QUEUEING, p.ON_OFF, '.0f', case='CA5', queue=one)}" for one in p.QUEUES
     )
-    return (
-        f"Voice late, in %: {'; '.join(f'{one}: {late(one)}' for one in p.QUEUES)}. Queueing in CA5, in ms: {waits}. "
-        "AVQ's "
-        "row is calibrated: its buffer of 30 ms was chosen by it."
-    )
+    return WORDS.fill("q27", schemes="; ".join(f"{one}: {late(one)}" for one in p.QUEUES), waits=waits)
 
 
 def _q28(data: Data) -> str:
@@ -435,11 +357,13 @@ def _q28(data: Data) -> str:
             ("CA7", "CA8"), lambda case: _by_victim(data, measure, p.ON_OFF, ".1f", case=case, queue=queue)
         )
 
-    return (
-        f"In %, in all with RED: {losses(q.TOTAL_LOSS, 'RED')}; dropped with AVQ: {losses(q.QUEUE_LOSS, 'AVQ')}, with "
-        "REM: "
-        f"{losses(q.QUEUE_LOSS, 'REM')}; late with AVQ: {losses(q.LATE_LOSS, 'AVQ')}, with REM: "
-        f"{losses(q.LATE_LOSS, 'REM')}."
+    return WORDS.fill(
+        "q28",
+        total_red=losses(q.TOTAL_LOSS, "RED"),
+        dropped_avq=losses(q.QUEUE_LOSS, "AVQ"),
+        dropped_rem=losses(q.QUEUE_LOSS, "REM"),
+        late_avq=losses(q.LATE_LOSS, "AVQ"),
+        late_rem=losses(q.LATE_LOSS, "REM"),
     )
 
 
@@ -456,10 +380,10 @@ def _q30(data: Data) -> str:
             f"{one}: {_by_victim(data, measure, p.ROUTERS, '.1f', case=case, queue=one)}" for one in p.QUEUES
         )
 
-    return (
-        f"Voice lost in all, in %: {_over(p.S3_CASES, lambda case: losses(q.TOTAL_LOSS, case))}. Dropped by queues, "
-        "in %: "
-        f"{_over(p.S3_CASES, lambda case: losses(q.QUEUE_LOSS, case))}."
+    return WORDS.fill(
+        "q30",
+        in_all=_over(p.S3_CASES, lambda case: losses(q.TOTAL_LOSS, case)),
+        by_queues=_over(p.S3_CASES, lambda case: losses(q.QUEUE_LOSS, case)),
     )
 
 
@@ -478,7 +402,7 @@ def _q31(data: Data) -> str:
         f"{one} {over_all(q.QUEUEING, one):.0f} ms and {over_all(q.TOTAL_LOSS, one):.0f} %"
         for one in p.QUEUES
     )
-    return f"Queueing and loss in all, over cases and victims: {told}."
+    return WORDS.fill("q31", told=told)
 
 
 def _q32(data: Data) -> str:
@@ -494,11 +418,7 @@ def _q32(data: Data) -> str:
         )
         for queue in ("RED", "REM")
     )
-    return (
-        f"Correct sentences of B4 to B6 in %: {rates} (paper, B4: RED 54, 19 and 76; REM 76, 57 and 93). It is not "
-        "judged "
-        "in the exploration of readings."
-    )
+    return WORDS.fill("q32", rates=rates)
 
 
 NOTES: tuple[Callable[[Data], str], ...] = (

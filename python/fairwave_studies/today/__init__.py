@@ -8,19 +8,15 @@ FQ-CoDel, CAKE and DualPI2, with and without Drop-Sel and Voice-Guard (paper 004
 - `claims`: what was expected before anything was measured, each with its test.
 - `figures`, `tables`: what is shown.
 - `assumptions`: why the numbers are what they are.
+- `study.toml`, `claims.toml`, `assumptions.toml`: the study in words.
 """
 
 from __future__ import annotations
 
+from fairwave_study import texts
 from fairwave_study.study import Study
 
-TITLE = "The papers' mechanisms beside what is deployed today"
-QUESTION = (
-    "Drop-Sel and Voice-Guard choose which packet to drop, γ and TCP-Real smooth what TCP does, DVRC lets a receiver "
-    "that knows its rate steer a layered video. They were made for Reno and for queues that drop when full. Beside "
-    "CUBIC, BBR and Prague, under queues that keep flows apart or delay low: does any of them still improve a call or "
-    "a video, and what does it cost the others on the line?"
-)
+TITLE, QUESTION = texts.title(__file__)
 
 
 def study() -> Study:

@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from fairwave.measuring import measures
 from fairwave_studies.today import points as p
+from fairwave_study import texts
 from fairwave_study.claims import Claim, Comparison, Evidence
 from fairwave_study.comparisons import where
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from fairwave.measuring.measured import Measured
     from fairwave_study.study import Data
 
@@ -125,87 +128,28 @@ def _kept_apart(data: Data) -> Evidence:
     return Evidence([Comparison("γ − 0.8 × CUBIC", got[0] - 0.8 * got[1], 0.0, "above", "Mb/s")])
 
 
-CLAIMS = (
+TESTS: Mapping[str, tuple[str, Callable[[Data], Evidence]]] = {
+    "N1": (p.QUEUES, _rival(p.SEL, "tcp/cubic")),
+    "N2": (p.QUEUES, _rival(p.SEL, "tcp/bbr")),
+    "N3": (p.QUEUES, _cheap),
+    "N4": (p.QUEUES, _guard),
+    "N5": (p.QUEUES, _apart),
+    "N6": (p.QUEUES, _codel),
+    "N7": (p.QUEUES, _prague),
+    "N8": (p.QUEUES, _others("tcp/gamma")),
+    "N9": (p.QUEUES, _others("tcp/real")),
+    "N10": (p.CARRIERS, _carriers),
+    "N11": (p.VIDEO, _streams),
+    "N12": (p.VIDEO, _streams_apart),
+    "N13": (p.AMONG, _starved),
+    "N14": (p.AMONG, _kept_apart),
+}
+"""The grid that each claim reads, and its test."""
+
+CLAIMS = tuple(
     Claim(
-        "N1",
-        "Beside CUBIC under drop-tail, Drop-Sel makes calls better.",
-        "paper 004, asked again",
-        (p.QUEUES,),
-        _rival(p.SEL, "tcp/cubic"),
-    ),
-    Claim("N2", "Beside BBR, too.", "paper 004, asked again", (p.QUEUES,), _rival(p.SEL, "tcp/bbr")),
-    Claim(
-        "N3",
-        "It costs the transfers little, whoever carries them.",
-        "paper 004, asked again",
-        (p.QUEUES,),
-        _cheap,
-    ),
-    Claim(
-        "N4",
-        "Voice-Guard is no worse for calls than Drop-Sel, by anything worth a word.",
-        "paper 004, asked again",
-        (p.QUEUES,),
-        _guard,
-    ),
-    Claim(
-        "N5",
-        "FQ-CoDel and CAKE alone do for calls at least what Drop-Sel does, to what is worth a word.",
-        "today",
-        (p.QUEUES,),
-        _apart,
-    ),
-    Claim(
-        "N6",
-        "Where CoDel keeps the queue short, Drop-Sel adds nothing worth a word.",
-        "today",
-        (p.QUEUES,),
-        _codel,
-    ),
-    Claim(
-        "N7",
-        "Beside Prague DualPI2 is no worse for calls than FQ-CoDel, by anything worth a word.",
-        "today",
-        (p.QUEUES,),
-        _prague,
-    ),
-    Claim(
-        "N8",
-        "Calls under drop-tail would be better if transfers used γ instead of CUBIC.",
-        "paper 003, asked again",
-        (p.QUEUES,),
-        _others("tcp/gamma"),
-    ),
-    Claim(
-        "N9",
-        "Calls under drop-tail would be better if transfers used TCP-Real instead of CUBIC.",
-        "paper 000, asked again",
-        (p.QUEUES,),
-        _others("tcp/real"),
-    ),
-    Claim(
-        "N10",
-        "UDP carries a call better than TCP-Real, under each queue and beside each of today's.",
-        "paper 000, asked again",
-        (p.CARRIERS,),
-        _carriers,
-    ),
-    Claim(
-        "N11",
-        "Under drop-tail more of a video can be decoded when DVRC carries it than when receiver reports "
-        "adapt it.",
-        "paper 002, asked again",
-        (p.VIDEO,),
-        _streams,
-    ),
-    Claim("N12", "Under FQ-CoDel DVRC has little to add.", "today", (p.VIDEO,), _streams_apart),
-    Claim(
-        "N13",
-        "Among CUBIC under drop-tail, γ gets less than half of what CUBIC gets.",
-        "paper 003, asked again",
-        (p.AMONG,),
-        _starved,
-    ),
-    Claim("N14", "Under FQ-CoDel it gets at least four fifths.", "today", (p.AMONG,), _kept_apart),
+        name, words.statement, words.source, (TESTS[name][0],), TESTS[name][1], assumptions=words.assumptions
+    )
+    for name, words in texts.claims(__file__, TESTS).items()
 )
-"""In the order in which they are told."""
+"""In the order in which they are told, in the words of `claims.toml`."""

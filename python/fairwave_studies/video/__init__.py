@@ -4,30 +4,24 @@
 
 - `single.toml`, `cross.toml`, `reverse.toml`, `hops.toml`, `systems`, `points`: what is simulated.
 - `quantities`, `figures`, `sweeps`, `beyond`, `tables`: what is measured and shown.
-- `claims`, `statements`, `explanations`: what the paper asserts, and what became of it.
+- `claims`, `explanations`: what the paper asserts, and what became of it.
 - `assumptions`, `readings`: what it leaves open, how it is closed, and every other way that its words admit.
 - `account`, `experiments`: what its authors likely had, and what shows why claims come out as they do.
+- `study.toml`, `claims.toml`, `readings.toml`, `assumptions.toml`, `accounts.toml`: the study in words.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairwave_study import texts
 from fairwave_study.study import Study
 
 if TYPE_CHECKING:
     from fairwave_studies.video.points import Extent
     from fairwave_study.readings import Reading
 
-TITLE = "DVRC and layered video: a receiver-centric rate control"
-QUESTION = (
-    "A video in cumulative layers can be sent at several rates. Who decides how many layers, and by what? "
-    "Paper 002 (A receiver-centric rate control scheme for layered video streams in the Internet) lets the receiver "
-    "decide, by a rate that halves on congestion and gives way by one packet on random loss, and tells the two apart "
-    "by the history of its receiving rate. It says that this is smoother than TFRC, fairer and friendlier, and "
-    "loses less. Its layer rates, traces and several delays are lost, so numbers cannot be compared one by one; what "
-    "it asserts can be tested, and the judgement of losses can be scored against the truth."
-)
+TITLE, QUESTION = texts.title(__file__)
 
 
 def study(extent: Extent | None = None) -> Study:

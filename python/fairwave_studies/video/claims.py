@@ -22,7 +22,6 @@ import numpy as np
 from fairwave_studies.video import points as p
 from fairwave_studies.video import quantities as q
 from fairwave_studies.video.explanations import EXPLANATIONS
-from fairwave_studies.video.statements import STATEMENTS
 from fairwave_studies.video.systems import (
     AIAD,
     DVRC,
@@ -34,6 +33,7 @@ from fairwave_studies.video.systems import (
     UDP,
     WESTWOOD,
 )
+from fairwave_study import texts
 from fairwave_study.claims import Claim, Comparison, Evidence, Part
 from fairwave_study.comparisons import above, at_least, below, highest, less_steep, lowest, within
 
@@ -762,8 +762,51 @@ def wordings(words: MeasuredTerms) -> dict[str, dict[str, Test]]:
     }
 
 
+GRIDS: Mapping[str, tuple[str, ...]] = {
+    "D1": (p.SINGLE,),
+    "D2": (p.SINGLE,),
+    "D3": (p.BOUND,),
+    "D4": (p.CROSS,),
+    "D5": (p.CROSS,),
+    "D6": (p.CROSS,),
+    "D7": (p.CROSS,),
+    "D8": (p.CROSS, p.SPREAD),
+    "D9": (p.QUEUE,),
+    "D10": (p.REVERSE, p.CHAIN),
+    "D11": (p.FRIENDLY,),
+    "D12": (p.HOPS,),
+    "D13": (p.LAYERS,),
+    "D14": (p.BOUND,),
+    "D15": (p.REVERSE,),
+    "D16": (p.REVERSE,),
+    "D17": (p.CHAIN,),
+    "D18": (p.CHAIN,),
+    "D19": (p.SINGLE,),
+    "D20": (p.REVERSE, p.CHAIN),
+    "D21": (p.CROSS,),
+    "D22": (p.CROSS,),
+    "D23": (p.CROSS,),
+    "D24": (p.CROSS,),
+    "D25": (p.CROSS,),
+    "D26": (p.CROSS,),
+    "D27": (p.CROSS,),
+    "D28": (p.SPREAD,),
+    "D29": (p.RULES,),
+    "D30": (p.REVERSE,),
+    "D31": (p.REVERSE,),
+    "D32": (p.REVERSE,),
+    "D33": (p.FRIENDLY,),
+    "D34": (p.FRIENDLY,),
+    "D35": (p.HOPS,),
+    "D36": (p.RULES,),
+}
+"""The grids that the tests of each claim read."""
+
 MORE_GRIDS: Mapping[str, tuple[str, ...]] = {"D1": (p.BULK, p.CROSS)}
 """Grids that only other wordings read."""
+
+STATEMENTS = texts.claims(__file__, GRIDS)
+"""The claims in words."""
 
 
 def claims(reading: Reading, *, bare: bool = False) -> list[Claim]:
@@ -776,11 +819,11 @@ def claims(reading: Reading, *, bare: bool = False) -> list[Claim]:
             id=name,
             statement=statement,
             source=f"paper 002 {source}",
-            grids=grids if bare else (*grids, *MORE_GRIDS.get(name, ())),
+            grids=GRIDS[name] if bare else (*GRIDS[name], *MORE_GRIDS.get(name, ())),
             **({"parts": several_[name]} if name in several_ else {"test": found[name]}),
             notes={} if bare else EXPLANATIONS.get(name, {}),
             assumptions=assumptions,
             wordings=others.get(name, {}),
         )
-        for name, (statement, source, grids, assumptions) in STATEMENTS.items()
+        for name, (statement, source, assumptions) in STATEMENTS.items()
     ]

@@ -15,6 +15,7 @@ from fairwave_studies.video import points as p
 from fairwave_studies.video import quantities as q
 from fairwave_studies.video.figures import PUBLISHED_COV
 from fairwave_studies.video.systems import DVRC, LITERAL, RENO, TFRC, UDP, WESTWOOD
+from fairwave_study import texts
 from fairwave_study.claims import Verdict
 
 if TYPE_CHECKING:
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from fairwave_study.study import Data
 
     Notes = Mapping[Verdict, str | Callable[[Data], str]]
+
+WORDS = texts.notes(__file__)
+"""The sentences, in `explanations.toml`, with a name for each number in them."""
 
 
 def _otherwise(words: str | Callable[[Data], str]) -> Notes:
@@ -68,17 +72,22 @@ def _trails(data: Data, measure: Measure, grid: str, digits: int = 2) -> str:
 def _d1(data: Data) -> str:
     video = {name: _mean(data, q.COV, p.SINGLE, transport=name) for name in (DVRC, LITERAL, TFRC, UDP)}
     bulk = {name: _mean(data, q.COV, p.BULK, transport=name) for name in (DVRC, TFRC)}
-    return (
-        f"DVRC has {video[DVRC]:.4f} and TFRC {video[TFRC]:.4f}; published are {PUBLISHED_COV[DVRC]:.4f} and "
-        f"{PUBLISHED_COV[TFRC]:.4f}. Judged by the requested rate (Eq. 11) DVRC has {video[LITERAL]:.4f}. With data "
-        f"that never ends DVRC has {bulk[DVRC]:.4f} and TFRC {bulk[TFRC]:.4f}: the rate control alone, without the "
-        f"frames of a video, which vary by themselves ({video[UDP]:.4f} over UDP)."
+    return WORDS.fill(
+        "d1",
+        video_dvrc=video[DVRC],
+        video_tfrc=video[TFRC],
+        published_cov_dvrc=PUBLISHED_COV[DVRC],
+        published_cov_tfrc=PUBLISHED_COV[TFRC],
+        video_literal=video[LITERAL],
+        bulk_dvrc=bulk[DVRC],
+        bulk_tfrc=bulk[TFRC],
+        video_udp=video[UDP],
     )
 
 
 def _d2(data: Data) -> str:
     jitter, below = (_mean(data, one, p.SINGLE, transport=DVRC) for one in (q.LARGEST_JITTER, q.UNNOTICED))
-    return f"The largest jitter is {jitter:.0f} ms, and {below:.0f} % of gaps are below 50 ms."
+    return WORDS.fill("d2", jitter=jitter, below=below)
 
 
 def _judging(data: Data) -> str:
@@ -86,40 +95,35 @@ def _judging(data: Data) -> str:
         _mean(data, one, p.BOUND, reading=p.TEXT)
         for one in (q.RECALL_CONGESTION, q.RECALL_RANDOM, q.JUDGED_RANDOM, q.INFORMEDNESS)
     )
-    return (
-        f"Of all losses {share:.0f} % fall above the bound; of those of the queue {congestion:.1f} % are taken for "
-        f"congestion, of random ones {random:.0f} % for random (informedness {informed:.1f} %; a judge without regard "
-        f"to "
-        "the cause has 0). R̄ and D̄ are mean and deviation of the receiving rate at losses, so that the "
-        "rate at a loss is compared with that at losses like it. And when a drop-tail queue overflows, the receiver "
-        "still gets its full share: a lower rate follows a loss and does not come before it."
-    )
+    return WORDS.fill("judging", share=share, congestion=congestion, random=random, informed=informed)
 
 
 def _d4(data: Data) -> str:
-    return (
-        f"Use of the link out of R2 (%), from few videos to many: {_trails(data, q.USE, p.CROSS, 1)}; goodput of the "
-        f"videos (Mb/s): {_trails(data, q.GOODPUT, p.CROSS)}."
+    return WORDS.fill(
+        "d4",
+        trails_use_1=_trails(data, q.USE, p.CROSS, 1),
+        trails_goodput=_trails(data, q.GOODPUT, p.CROSS),
     )
 
 
 def _index(data: Data) -> str:
-    return (
-        "Index of all that was made, from few videos to many: "
-        f"{_trails(data, q.INDEX, p.CROSS)}; of what left the sender: {_trails(data, q.INDEX_OF_SENT, p.CROSS)}; never "
-        f"sent, of all made (%): {_trails(data, q.NEVER_LEFT, p.CROSS, 1)}; lost in the network, of what was sent (%): "
-        f"{_trails(data, q.DROPS, p.CROSS, 1)}."
+    return WORDS.fill(
+        "index",
+        trails_index=_trails(data, q.INDEX, p.CROSS),
+        trails_index_of_sent=_trails(data, q.INDEX_OF_SENT, p.CROSS),
+        trails_never_left_1=_trails(data, q.NEVER_LEFT, p.CROSS, 1),
+        trails_drops_1=_trails(data, q.DROPS, p.CROSS, 1),
     )
 
 
 def _d6(data: Data) -> str:
     taken = 100 - _mean(data, q.RECALL_CONGESTION, p.CROSS, transport=DVRC)
-    return (
-        "Parts of all that was made (%), from few videos to many. Lost in the network: "
-        f"{_trails(data, q.DROPPED_OF_MADE, p.CROSS, 1)}; lost there or never sent: "
-        f"{_trails(data, q.MISSING_OF_MADE, p.CROSS, 1)}; delayed: {_trails(data, q.DELAYED, p.CROSS, 1)}. "
-        f"DVRC takes {taken:.0f} % of a queue's losses for random "
-        f"(see D14)."
+    return WORDS.fill(
+        "d6",
+        trails_dropped_of_made_1=_trails(data, q.DROPPED_OF_MADE, p.CROSS, 1),
+        trails_missing_of_made_1=_trails(data, q.MISSING_OF_MADE, p.CROSS, 1),
+        trails_delayed_1=_trails(data, q.DELAYED, p.CROSS, 1),
+        taken=taken,
     )
 
 
@@ -128,11 +132,10 @@ def _d7(data: Data) -> str:
 
 
 def _d8(data: Data) -> str:
-    return (
-        "Fairness index (means over the sweep) with like round trips: "
-        f"{_beside(data, q.FAIRNESS, p.CROSS)}; with "
-        f"spread "
-        f"ones: {_beside(data, q.FAIRNESS, p.SPREAD)}."
+    return WORDS.fill(
+        "d8",
+        beside_fairness_cross=_beside(data, q.FAIRNESS, p.CROSS),
+        beside_fairness_spread=_beside(data, q.FAIRNESS, p.SPREAD),
     )
 
 
@@ -141,36 +144,33 @@ def _d9(data: Data) -> str:
         {n: _mean(data, one, p.QUEUE, transport=n) for n in (DVRC, TFRC, WESTWOOD)}
         for one in (q.DRAINS, q.DRAINS_HALF)
     )
-    return (
-        f"Under DVRC the queue falls from three quarters to a half {halves[DVRC]:.1f} times a minute and to a quarter "
-        f"{deep[DVRC]:.1f} times; under TFRC to a quarter {deep[TFRC]:.1f} and under Westwood+ "
-        f"{deep[WESTWOOD]:.1f} "
-        f"times. "
-        f"Under UDP less than three quarters are full {_mean(data, q.NOT_FULL, p.QUEUE, transport=UDP):.1f} % of the "
-        f"time."
+    return WORDS.fill(
+        "d9",
+        halves_dvrc=halves[DVRC],
+        deep_dvrc=deep[DVRC],
+        deep_tfrc=deep[TFRC],
+        deep_westwood=deep[WESTWOOD],
+        not_full_udp=_mean(data, q.NOT_FULL, p.QUEUE, transport=UDP),
     )
 
 
 def _against(grid: str) -> Callable[[Data], str]:
     def words(data: Data) -> str:
-        return (
-            f"Means over the sweep. Index of all that was made: {_beside(data, q.INDEX, grid)}; lost in the network, "
-            f"of all made (%): {_beside(data, q.DROPPED_OF_MADE, grid, 1)}; lost there or never sent (%): "
-            f"{_beside(data, q.MISSING_OF_MADE, grid, 1)}; goodput (Mb/s): {_beside(data, q.GOODPUT, grid)}; "
-            "fairness index: "
-            f"{_beside(data, q.FAIRNESS, grid)}; worst case: {_beside(data, q.WORST_CASE, grid)}."
+        return WORDS.fill(
+            "against",
+            beside_index=_beside(data, q.INDEX, grid),
+            beside_dropped_of_made_1=_beside(data, q.DROPPED_OF_MADE, grid, 1),
+            beside_missing_of_made_1=_beside(data, q.MISSING_OF_MADE, grid, 1),
+            beside_goodput=_beside(data, q.GOODPUT, grid),
+            beside_fairness=_beside(data, q.FAIRNESS, grid),
+            beside_worst_case=_beside(data, q.WORST_CASE, grid),
         )
 
     return words
 
 
 def _d10(data: Data) -> str:
-    return (
-        f"With reverse traffic: {_against(p.REVERSE)(data)} Over five hops: {_against(p.CHAIN)(data)} A sender that "
-        f"adds a "
-        "layer with a regular report at most and drops one within a second of heavy loss asks for less than "
-        "there is, and loses less of it."
-    )
+    return WORDS.fill("d10", against_reverse=_against(p.REVERSE)(data), against_chain=_against(p.CHAIN)(data))
 
 
 def _d11(data: Data) -> str:
@@ -183,7 +183,7 @@ def _d11(data: Data) -> str:
         for name in (DVRC, TFRC)
     }
     crowd = " and ".join(map(str, measured.labels("tcp")))
-    return f"With {crowd} TCP flows their share is {beside[DVRC]} beside DVRC and {beside[TFRC]} beside TFRC."
+    return WORDS.fill("d11", crowd=crowd, beside_dvrc=beside[DVRC], beside_tfrc=beside[TFRC])
 
 
 def _d12(data: Data) -> str:
@@ -196,12 +196,7 @@ def _d12(data: Data) -> str:
         )
         for name in (DVRC, TFRC, RENO)
     )
-    return (
-        f"Goodput (kb/s) at {first} and {last} hops: {trails}; half of a link is "
-        f"{1e3 * q.PAYLOAD_SHARE / 2:.0f}. A "
-        f"flow "
-        "over N full links meets N times the losses and the round trip of those that it competes with."
-    )
+    return WORDS.fill("d12", first=first, last=last, trails=trails, half_a_link=1e3 * q.PAYLOAD_SHARE / 2)
 
 
 def _d13(data: Data) -> str:
@@ -229,13 +224,14 @@ def _d19(data: Data) -> str:
 
 
 def _cov(data: Data) -> str:
-    return f"Coefficient of variation, from few videos to many: {_trails(data, q.COV, p.CROSS)}."
+    return WORDS.fill("cov", trails_cov=_trails(data, q.COV, p.CROSS))
 
 
 def _late(data: Data) -> str:
-    return (
-        f"Late of what arrived (%), from few videos to many: {_trails(data, q.LATE_OF_RECEIVED, p.CROSS, 1)}; "
-        f"of all that was made: {_trails(data, q.DELAYED, p.CROSS, 1)}."
+    return WORDS.fill(
+        "late",
+        trails_late_of_received_1=_trails(data, q.LATE_OF_RECEIVED, p.CROSS, 1),
+        trails_delayed_1=_trails(data, q.DELAYED, p.CROSS, 1),
     )
 
 
@@ -247,9 +243,12 @@ def _rules(data: Data) -> str:
             f"{name} {_mean(data, measure, p.RULES, transport=name):.{digits}f}" for name in names
         )
 
-    return (
-        f"With 40 videos R2's queue swings by {each(q.SWING, 1)} packets and drains to a half {each(q.DRAINS_HALF, 1)} "
-        f"times a minute; lost of what was sent (%): {each(q.DROPS, 1)}; fairness index: {each(q.FAIRNESS, 3)}."
+    return WORDS.fill(
+        "rules",
+        each_swing_1=each(q.SWING, 1),
+        each_drains_half_1=each(q.DRAINS_HALF, 1),
+        each_drops_1=each(q.DROPS, 1),
+        each_fairness_3=each(q.FAIRNESS, 3),
     )
 
 
@@ -263,10 +262,7 @@ def _d33(data: Data) -> str:
         for tcp in crowds
     )
     crowded = _mean(data, rate, p.FRIENDLY, transport=DVRC, tcp=max(crowds), flows=most)
-    return (
-        f"The videos' normalised throughput beside TCP flows: {told}. Each of {most} DVRC videos gets {crowded:.0f} "
-        f"kb/s beside {max(crowds)}."
-    )
+    return WORDS.fill("d33", told=told, most=most, crowded=crowded, crowd=max(crowds))
 
 
 EXPLANATIONS: Mapping[str, Notes] = {

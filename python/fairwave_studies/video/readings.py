@@ -27,6 +27,7 @@ from fairwave_studies.video.systems import (
     UDP,
     WESTWOOD,
 )
+from fairwave_study import texts
 from fairwave_study.readings import Factor, Readings, Value
 
 if TYPE_CHECKING:
@@ -239,384 +240,255 @@ def rtcp(**changes: Any) -> Changes:
     return lambda _, labels: paths if carrier(labels) == RTCP else {}
 
 
-FACTORS = (
-    Factor(
-        "packets",
-        "How a frame becomes packets.",
-        (
-            Value("of 1000 bytes", "§4.1: each frame is divided into packets of a fixed size, and 1000 bytes are the "
-                  "size for all flows. A layer is a stream of bytes; what of a frame does not fill a packet "
-                  "shares it with the next frame, so that rates stay what they are."),
-            Value("and a remainder", "ns-2's UDP agent (`apps/udp.cc`, `sendmsg`) sends what is left of a message in a "
-                  "shorter packet; here each layer of each frame is a message.", _remainders),
+FACTORS = texts.factors(
+    __file__,
+    (
+        Factor(
+            "packets",
+            values=(
+                Value("of 1000 bytes"),
+                Value("and a remainder", changes=_remainders),
+            ),
         ),
-        "Twice the paper says that sizes are fixed, and never that a packet is short.",
-    ),
-    Factor(
-        "stream",
-        "What TFRC, Westwood+ and plain UDP carry.",
-        (
-            Value("one stream", "§4.1: over TFRC and Westwood+ the video goes at the optimal quality and adaptation is "
-                  "disabled; layers then have no use."),
-            Value("all layers", "The same server may cut the same layers and send them all.", _in_layers),
+        Factor(
+            "stream",
+            values=(
+                Value("one stream"),
+                Value("all layers", changes=_in_layers),
+            ),
         ),
-        "Without adaptation nobody needs layers; a server that cuts them all the same is possible, not likely.",
-    ),
-    Factor(
-        "pace",
-        "How DVRC spaces its packets.",
-        (
-            Value("at R", "§3.1: data are sent out on the basis of the rate determined at the receiving end, which is "
-                          "R (§3.3, step 2)."),
-            Value("at c_K", "The rate that the receiver asks for is a number of layers (§3.3, step 4): c_K is the "
-                            "rate of what is sent.", dvrc(pace="layers")),
-            Value("as frames are made", "§3.3's sender joins and leaves layers and is not said to do more; §1: UDP "
-                                        "simply sends at the application's rate and pattern.", dvrc(pace="none")),
+        Factor(
+            "pace",
+            values=(
+                Value("at R"),
+                Value("at c_K", changes=dvrc(pace="layers")),
+                Value("as frames are made", changes=dvrc(pace="none")),
+            ),
         ),
-        "By the words on transmission; the third has none for it but §3.3's silence.",
-    ),
-    Factor(
-        "reaction",
-        "What is one loss event to DVRC.",
-        (
-            Value("every gap", "§3.1: control is triggered when a packet arrives whose sequence number is greater "
-                               "than the expected one; nothing is said of events that are passed over."),
-            Value("once per round trip", "§2 describes TFRC so, and §3.2 speaks of loss events and epochs without "
-                                         "saying how near each other two may be.", dvrc(reaction="round-trip"),
-                  flagged="With α a packet per round trip DVRC alone on a path with room for two layers loses over a "
-                          "third of its packets, which §3.2 says it does not."),
+        Factor(
+            "reaction",
+            values=(
+                Value("every gap"),
+                Value("once per round trip", changes=dvrc(reaction="round-trip")),
+            ),
         ),
-        "The one is printed, the other a habit of other protocols.",
-    ),
-    Factor(
-        "rise",
-        "In which steps y(t) is 0.",
-        (
-            Value("each round trip without loss", "§3.2 takes the conventional parameters of AIAD and AIMD, whose "
-                                                  "step is a round trip (its reference Chiu & Jain 1989; TCP)."),
-            Value("each packet", "§3.1: every datagram is acknowledged, so every control packet is a step; a packet's "
-                                 "share of what a round trip adds, as TCP adds it per "
-                                 "acknowledgement.", dvrc(rise="packet")),
+        Factor(
+            "rise",
+            values=(
+                Value("each round trip without loss"),
+                Value("each packet", changes=dvrc(rise="packet")),
+            ),
         ),
-        "Both are customary; a step that only a whole round trip without loss earns is the plainer reading of (6).",
-    ),
-    Factor(
-        "alpha",
-        "The unit of α in Eq. (11).",
-        (
-            Value("a packet per second", "Eq. (11) adds α to R, so that 1 is one of whatever R is counted in; packets "
-                                         "are of one size, and a rate in them is packets per second: 8 kb/s. No round "
-                                         "trip is in the equation."),
-            Value("a packet per round trip", "§3.2: the conventional parameters of AIAD and AIMD, which for a TCP's "
-                                             "window are a packet per round trip.", dvrc(aiamd__unit="packet",
-                                             aiamd__alpha_rate=None)), ),
-        "The first is what the equation's dimensions say, and alone on an empty path it loses little. The "
-        "second loses a quarter there: a rate, unlike a window, is not slowed by the queue that it fills.",
-    ),
-    Factor(
-        "compared",
-        "Which rate is held against R̄ − n·D̄.",
-        (
-            Value("receiving rate", "§3.2's text (the currently measured rate) and Figures 2 and 3."),
-            Value("requested rate", "Eq. (11) as printed: R(t − 1).", _compared),
+        Factor(
+            "alpha",
+            values=(
+                Value("a packet per second"),
+                Value("a packet per round trip", changes=dvrc(aiamd__unit="packet", aiamd__alpha_rate=None)),
+            ),
         ),
-        "The text says so three times and a figure shows it; the equation once.",
-    ),
-    Factor(
-        "measured-over",
-        "Over what the receiving rate is measured.",
-        (
-            Value("150 ms or a round trip", "§4.2 and §5.1 take rates over 150 ms, about two round trips."),
-            Value("the epoch", "§3.2: the state variable is the receiving rate updated at the end of each epoch.",
-                  dvrc(measure="epoch")),
-            Value("a round trip", "The step of the control.", dvrc(measure_over="1 ms")),
-            Value("500 ms", "Nothing bounds it from above but the life of an epoch.", dvrc(measure_over="500 ms")),
+        Factor(
+            "compared",
+            values=(
+                Value("receiving rate"),
+                Value("requested rate", changes=_compared),
+            ),
         ),
-        "The only interval that the paper names for rates comes first; then what its definition of the "
-        "variable suggests.",
-    ),
-    Factor(
-        "gains",
-        "How fast R̄ and D̄ move.",
-        (
-            Value("1/8 and 1/4", "RFC 6298 §2.3, the customary mean and deviation, which §3.1 takes up for the "
-                                 "timeout."),
-            Value("0.1 and 0.75", "The paper's own smoothing of round trips, Eq. (2) and (4) as printed.",
-                  dvrc(aiamd__mean_gain=0.1, aiamd__deviation_gain=0.75)),
-            Value("1/2 and 1/2", "No word bounds them.", dvrc(aiamd__mean_gain=0.5, aiamd__deviation_gain=0.5)),
+        Factor(
+            "measured-over",
+            values=(
+                Value("150 ms or a round trip"),
+                Value("the epoch", changes=dvrc(measure="epoch")),
+                Value("a round trip", changes=dvrc(measure_over="1 ms")),
+                Value("500 ms", changes=dvrc(measure_over="500 ms")),
+            ),
         ),
-        "Custom, then the paper's own numbers for another quantity, then something else altogether.",
-    ),
-    Factor(
-        "ceiling",
-        "How far R may rise once all layers are sent.",
-        (
-            Value("c_k", "§3.3 and §5.4: DVRC takes only what all layers need; a rate that nothing tests is not "
-                         "probed."),
-            Value("a quarter above", "Eq. (11) names no bound; some room keeps the highest layer from leaving at the "
-                                     "first loss.", dvrc(headroom=0.25)),
+        Factor(
+            "gains",
+            values=(
+                Value("1/8 and 1/4"),
+                Value("0.1 and 0.75", changes=dvrc(aiamd__mean_gain=0.1, aiamd__deviation_gain=0.75)),
+                Value("1/2 and 1/2", changes=dvrc(aiamd__mean_gain=0.5, aiamd__deviation_gain=0.5)),
+            ),
         ),
-        "§5.4 states the purpose; room above it is ours.",
-    ),
-    Factor(
-        "timeout",
-        "The shortest silence that DVRC takes for losses, DTO.",
-        (
-            Value("200 ms at least", "§5.5: DVRC estimates its timeout as TCP does, and TCP's has a least value; that "
-                                     "of ns-2 is 200 ms."),
-            Value("as printed", "Eq. (3) has no least value.", dvrc(timeout__least="0 s")),
+        Factor(
+            "ceiling",
+            values=(
+                Value("c_k"),
+                Value("a quarter above", changes=dvrc(headroom=0.25)),
+            ),
         ),
-        "Without a least value the pause between two frames is a timeout on a path shorter than that.",
-    ),
-    Factor(
-        "layers",
-        "What the layers add.",
-        (
-            Value("128 to 384 kb/s", "Lost; multiples of ISDN's 64 kb/s with a base that 50 videos fit into 10 Mb/s."),
-            Value("five of 200 kb/s", "A packet of 1000 bytes per frame and layer.", layered([200] * 5)),
-            Value("half as much", "64 to 192 kb/s: low-rate MPEG-4 of its day.", layered([64, 64, 64, 128, 192])),
+        Factor(
+            "timeout",
+            values=(
+                Value("200 ms at least"),
+                Value("as printed", changes=dvrc(timeout__least="0 s")),
+            ),
         ),
-        "§5.4 wants the base layers alone to go into a crowded link, §5.3's 1–50 videos of 10 Mb/s want "
-        "about 1 Mb/s each.",
-    ),
-    Factor(
-        "group",
-        "Order of the frames.",
-        (
-            Value("IBBPBBPBBPBB", "12 frames, the commonest at 25 frames a second."),
-            Value("IBBPBBPBBPBBPBB", "15 frames, the commonest at 30.", _group),
+        Factor(
+            "layers",
+            values=(
+                Value("128 to 384 kb/s"),
+                Value("five of 200 kb/s", changes=layered([200] * 5)),
+                Value("half as much", changes=layered([64, 64, 64, 128, 192])),
+            ),
         ),
-        "§4.1 names I, P and B frames and no group.",
-    ),
-    Factor(
-        "losses",
-        "Correlated losses: the sentence that defines q gives it in both cases.",
-        (
-            Value("q after a loss", "§4.1, and the model's own literature: p unless the packet before was lost."),
-            Value("q but for the first", "§4.1 word by word: every packet of a round but the first with q.",
-                  lossy(other=0.15)),
-            Value("rounds of 100", "The length of rounds is not stated.", lossy(mean_length=100.0)),
+        Factor(
+            "group",
+            values=(
+                Value("IBBPBBPBBPBB"),
+                Value("IBBPBBPBBPBBPBB", changes=_group),
+            ),
         ),
-        "Two cases that have the same number are a slip of the pen, and correlated losses need two.",
-    ),
-    Factor(
-        "buffers",
-        "Which bandwidth-delay product buffers hold.",
-        (
-            Value("rate × round trip", "§4.1: adjusted in accordance with the bandwidth-delay product."),
-            Value("rate × one way", "The same words with the link's delay one way.", buffers(0.5)),
-            Value("twice that", "§4.1 says in accordance with, not equal to.", buffers(2.0)),
+        Factor(
+            "losses",
+            values=(
+                Value("q after a loss"),
+                Value("q but for the first", changes=lossy(other=0.15)),
+                Value("rounds of 100", changes=lossy(mean_length=100.0)),
+            ),
         ),
-        "The product is commonly taken with the round trip.",
-    ),
-    Factor(
-        "hosts",
-        "What the hosts' own links hold where they are as fast as the bottleneck (§5.1, §5.4).",
-        (
-            Value("as the routers", "§4.1 names one size of buffer, and a host's link is as fast as the router's."),
-            Value("50 packets", "ns-2's default (`tcl/lib/ns-default.tcl`, `queue_limit`); §4.1 speaks of routers.",
-            _fifty), ),
-        "With 50 packets a window of 64 never overflows anything but the bottleneck, and a TCP that fills its own "
-        "link sends at just the bottleneck's pace: whoever else then comes finds it full, however its sendings are "
-        "spread.",
-    ),
-    Factor(
-        "rates",
-        "Rates of the two bottlenecks of Figures 5a and 5b.",
-        (
-            Value("10 Mb/s", "§5.3: 64 to 256 kb/s are up to 2.5 % of the bottleneck."),
-            Value("5 and 10 Mb/s", "§4.1: R1 is the bottleneck for video traffic, R2 another one.", _first_slower),
-            Value("20 Mb/s", "§5.3's figure is 5b's alone.", _both_faster),
+        Factor(
+            "buffers",
+            values=(
+                Value("rate × round trip"),
+                Value("rate × one way", changes=buffers(0.5)),
+                Value("twice that", changes=buffers(2.0)),
+            ),
         ),
-        "The one number of the text, applied to both; then what the order of routers suggests.",
-    ),
-    Factor(
-        "minimum-timeout",
-        "TCP's shortest timeout.",
-        (
-            Value("200 ms", "ns-2 since 2004-10-14 (`tcl/lib/ns-default.tcl`, `minrto_`); the paper was sent in in "
-                            "2007."),
-            Value("1 s", "ns-2 before, and RFC 2988 §2.4; Figure 6's coarse timeouts.", tcp(min_rto="1 s")),
+        Factor(
+            "hosts",
+            values=(
+                Value("as the routers"),
+                Value("50 packets", changes=_fifty),
+            ),
         ),
-        "The date speaks for the newer version.",
-        "coarse clock",
-    ),
-    Factor(
-        "starts",
-        "When flows begin.",
-        (
-            Value("within a second", "§4.1: results are taken from 2 s on, to leave out what starting up does."),
-            Value("together", "No spread is stated.", _together),
+        Factor(
+            "rates",
+            values=(
+                Value("10 Mb/s"),
+                Value("5 and 10 Mb/s", changes=_first_slower),
+                Value("20 Mb/s", changes=_both_faster),
+            ),
         ),
-        "Seeds and spread delays are said to avoid synchronisation; flows that begin at once would bring it.",
-        "phase effect",
-    ),
-    Factor(
-        "reports",
-        "How RTCP/UDP reports and adapts.",
-        (
-            Value("every 5 s", "RFC 3550 §6.2's minimum; a layer less above 5 % lost, one more below 2 %."),
-            Value("reduced minimum", "RFC 3550 §6.2: 360 s over the bandwidth in kb/s.", rtcp(reduced_minimum=True)),
-            Value("2 and 1 %", "No threshold is stated.", rtcp(drop_above=0.02, add_below=0.01)),
+        Factor(
+            "minimum-timeout",
+            values=(
+                Value("200 ms"),
+                Value("1 s", changes=tcp(min_rto="1 s")),
+            ),
+            kind="coarse clock",
         ),
-        "The standard's default, then its option.",
-    ),
-    Factor(
-        "sent",
-        "What the video delivery index and the share of delayed packets are parts of.",
-        (
-            Value("all that was made", "§4.2 divides by the packets sent by the application: what it made, whether its "
-                  "transport sent it or still holds it."),
-            Value("what left the sender", "§5.2 explains the indices of TFRC and Westwood+ by packets lost and packets "
-                  "late, and never by packets that were not sent.", plausibility=0.5),
+        Factor(
+            "starts",
+            values=(
+                Value("within a second"),
+                Value("together", changes=_together),
+            ),
+            kind="phase effect",
         ),
-        "The definition comes before an explanation of one figure, and the drop rate is defined in the same words.",
-        "definition",
-    ),
-    Factor(
-        "lost",
-        "Which packets are lost. The drop rate is their part of all that the application made.",
-        (
-            Value("in the network", "§5.2 and §5.3 explain TFRC's losses by congestion and link errors, and the "
-                                    "quantity "
-                  "is called the packet drop rate."),
-            Value("all that did not arrive", "§4.2: lost of those that the application sent. A trace of ns-2 that "
-                                             "is counted "
-                  "at the application's two ends has no other losses: what never left the sender is one.",
-                  plausibility=0.5),
+        Factor(
+            "reports",
+            values=(
+                Value("every 5 s"),
+                Value("reduced minimum", changes=rtcp(reduced_minimum=True)),
+                Value("2 and 1 %", changes=rtcp(drop_above=0.02, add_below=0.01)),
+            ),
         ),
-        "A drop is an event in a queue or on a link; what waits in a sender was dropped by nobody, though whoever "
-        "counts "
-        "what the application sent and received finds it missing.",
-        "definition",
-    ),
-    Factor(
-        "late",
-        "Which packets are delayed.",
-        (
-            Value("gap above 75 ms", "§4.2: a packet inter-arrival threshold."),
-            Value("gap in excess of the sender's", "§4.2 rests it on delay variation; Eq. (12) compares spacings."),
+        Factor(
+            "sent",
+            values=(
+                Value("all that was made"),
+                Value("what left the sender", plausibility=0.5),
+            ),
+            kind="definition",
         ),
-        "The one is the definition, the other its reason.",
-        "definition",
-    ),
-    Factor(
-        "clock",
-        "The granularity of TCP's clock.",
-        (
-            Value("10 ms", "ns-2's default by then (`tcl/lib/ns-default.tcl`, `tcpTick_`; its test suites note that "
-                           "it was "
-                           "changed from 0.1)."),
-            Value("100 ms", "ns-2's default before (`tcpTick_ 0.1`), which scripts kept.", tcp(tick="100 ms"),
-                  plausibility=0.5),
-            Value("500 ms", "§5.1 speaks of coarse timeouts: the timer of 500 ms of BSD's TCP, whence the words.",
-                  tcp(tick="500 ms"), plausibility=0.5),
+        Factor(
+            "lost",
+            values=(
+                Value("in the network"),
+                Value("all that did not arrive", plausibility=0.5),
+            ),
+            kind="definition",
         ),
-        "The tool's default of the paper's date, then the one before, then what the words call to mind.",
-        "coarse clock",
-    ),
-    Factor(
-        "acknowledgements",
-        "Which segments TCP's receiver acknowledges.",
-        (
-            Value("each", "ns-2's `Agent/TCPSink`, the default; the paper names no other."),
-            Value("delayed", "RFC 2581 §4.2 and ns-2's `Agent/TCPSink/DelAck`.", tcp(delayed_ack=True),
-                  plausibility=0.5),
+        Factor(
+            "late",
+            values=(
+                Value("gap above 75 ms"),
+                Value("gap in excess of the sender's"),
+            ),
+            kind="definition",
         ),
-        "Delayed acknowledgements have to be asked for in ns-2, and are worth a word to whoever does.",
-    ),
-    Factor(
-        "window",
-        "What limits TCP's window.",
-        (
-            Value("64 packets", "§4.1: at most 64 kB, of packets of 1000 bytes."),
-            Value("20 packets", "§4.1 limits the congestion window, ns-2's `maxcwnd_`; its `window_`, the "
-                                "receiver's, is 20 "
-                                "unless a script says otherwise.", tcp(receiver_window=20), plausibility=0.25),
+        Factor(
+            "clock",
+            values=(
+                Value("10 ms"),
+                Value("100 ms", changes=tcp(tick="100 ms"), plausibility=0.5),
+                Value("500 ms", changes=tcp(tick="500 ms"), plausibility=0.5),
+            ),
+            kind="coarse clock",
         ),
-        "§4.1 says 64 kB; that a lower limit was left in force is an oversight that its words admit.",
-    ),
-    Factor(
-        "jitter",
-        "By how much TCP's sendings are spread.",
-        (
-            Value("a packet's time on the dumbbell", "Floyd & Jacobson 1992 (phase effects); ns-2's scripts set "
-                                                     "`overhead_` "
-                  "so. Figure 6 has two TCP flows that both go on; on Figures 5a to 5c delays are spread instead "
-                  "(§4.1)."),
-            Value("none", "ns-2's default, `overhead_ 0`; the paper names none.", tcp(p.DUMBBELL, send_jitter="0 s")),
-            Value("1 ms", "What ns-2's own test suites set, `overhead_ 0.001`, in all topologies.",
-                  tcp(send_jitter="1 ms"), plausibility=0.5),
+        Factor(
+            "acknowledgements",
+            values=(
+                Value("each"),
+                Value("delayed", changes=tcp(delayed_ack=True), plausibility=0.5),
+            ),
         ),
-        "With no spread at all one of two TCP flows can be shut out for good, which Figure 6 does not show; the "
-        "default is "
-        "as likely by the tool alone.",
-        "phase effect",
-    ),
-    Factor(
-        "recovery",
-        "How TCP recovers from losses.",
-        (
-            Value("Reno's", "§4.1 names TCP Reno for file transfers; Westwood+ is a modification of Reno (§2, §5.2)."),
-            Value("NewReno's", "Westwood+'s code for ns-2 comes with NewReno's recovery as well; what is compared "
-                               "are windows, "
-                               "so all have the same.", tcp(recovery="newreno"), plausibility=0.5),
-            Value("with SACK", "Deployed by then (RFC 3517), and in ns-2; 'conformant TCP' (§2) is not Reno's "
-                               "recovery alone.",
-                  tcp(recovery="sack"), plausibility=0.25),
+        Factor(
+            "window",
+            values=(
+                Value("64 packets"),
+                Value("20 packets", changes=tcp(receiver_window=20), plausibility=0.25),
+            ),
         ),
-        "By the names that the paper uses.",
-    ),
-    Factor(
-        "headers",
-        "Which headers are on the wire.",
-        (
-            Value("of every protocol", "UDP and IP beneath DVRC and RTCP, 32 bytes of TFRC, 40 of TCP: what a "
-                                       "network carries. "
-                                       "§3.1 encapsulates DVRC's header in UDP datagrams."),
-            Value("as ns-2 counts", "In ns-2 a packet of UDP or TFRC is as large as the script says, 1000 bytes "
-                                    "(§4.1: for all "
-                                    "system flows), while TCP's 40 bytes are added (`tcpip_base_hdr_size_`).",
-                  _as_ns2_counts),
+        Factor(
+            "jitter",
+            values=(
+                Value("a packet's time on the dumbbell"),
+                Value("none", changes=tcp(p.DUMBBELL, send_jitter="0 s")),
+                Value("1 ms", changes=tcp(send_jitter="1 ms"), plausibility=0.5),
+            ),
+            kind="phase effect",
         ),
-        "§4.1's packet size can be that of the payload or of the packet; a header of its own is DVRC's by Figure 1.",
-    ),
-    Factor(
-        "buffer-unit",
-        "What buffers count.",
-        (
-            Value("packets", "ns-2's default for drop-tail (`queue_in_bytes_ false`)."),
-            Value("bytes", "§4.1: the bandwidth-delay product, which is so many bytes.", plausibility=0.5),
+        Factor(
+            "recovery",
+            values=(
+                Value("Reno's"),
+                Value("NewReno's", changes=tcp(recovery="newreno"), plausibility=0.5),
+                Value("with SACK", changes=tcp(recovery="sack"), plausibility=0.25),
+            ),
         ),
-        "ns-2's queues have to be told to count bytes.",
-    ),
-    Factor(
-        "hop-delay",
-        "How long a hop of Figure 5c takes.",
-        (
-            Value("10 ms", "Lost with the figure; as the routers of Figures 5a and 5b are assumed to be apart."),
-            Value("5 ms", "The least of the delays that §4.1 names.", _hops(5)),
-            Value("25 ms", "As the dumbbell's bottleneck, whose round trip of 70 ms §4.1 states.", _hops(25)),
+        Factor(
+            "headers",
+            values=(
+                Value("of every protocol"),
+                Value("as ns-2 counts", changes=_as_ns2_counts),
+            ),
         ),
-        "Nothing is known but that ten of them are crossed; the middle of what the other topologies have comes first.",
-    ),
-    Factor(
-        "spread",
-        "How far round trips differ in Figure 10c.",
-        (
-            Value("to 150 ms one way", "§5.2: flow RTTs vary significantly."),
-            Value("to 75 ms one way", "The same words, with half of it.", _spread),
+        Factor(
+            "buffer-unit",
+            values=(
+                Value("packets"),
+                Value("bytes", plausibility=0.5),
+            ),
         ),
-        "The words want much.",
+        Factor(
+            "hop-delay",
+            values=(
+                Value("10 ms"),
+                Value("5 ms", changes=_hops(5)),
+                Value("25 ms", changes=_hops(25)),
+            ),
+        ),
+        Factor(
+            "spread",
+            values=(
+                Value("to 150 ms one way"),
+                Value("to 75 ms one way", changes=_spread),
+            ),
+        ),
     ),
-)  # fmt: skip
-
-
-SHORTENED = (
-    "30 s instead of 60 s where many flows meet (20 s with links of 20 Mb/s) and 100 s instead of 200 s for a single "
-    "video; 5, 20 and 50 videos instead of eight numbers; 1, 5 and 10 hops instead of ten; 4, 5 and 8 layers."
 )
-"""What `essentials` has less of than the whole study."""
 
 
 def applied(found: Readings, grid: Grid, reading: Reading) -> Grid:
@@ -647,4 +519,4 @@ def readings() -> Readings:
 
         return essentials(reading)
 
-    return Readings(FACTORS, whole, essential, shortened=SHORTENED)
+    return Readings(FACTORS, whole, essential, shortened=texts.shortened(__file__))

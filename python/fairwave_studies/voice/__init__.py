@@ -5,15 +5,17 @@
 - `readings`: how the papers can be understood, ranked.
 - `scenario.toml`, `points`: what is simulated.
 - `quantities`, `figures`, `tables`: what is measured and shown.
-- `statements`, `claims`, `contention`, `varying`, `selecting`: what the papers assert, and its tests.
+- `claims`, `contention`, `varying`, `selecting`: what the papers assert, and its tests.
 - `explanations`, `experiments`, `account`: what became of it, why, and what a fair account of either paper is.
 - `assumptions`: what they leave open, and which factor varies it.
+- `study.toml`, `claims.toml`, `readings.toml`, `assumptions.toml`, `accounts.toml`: the study in words.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairwave_study import texts
 from fairwave_study.readings import Readings
 from fairwave_study.study import Study
 
@@ -23,21 +25,7 @@ if TYPE_CHECKING:
     from fairwave_studies.voice.points import Sweep
     from fairwave_study.readings import Reading
 
-TITLE = "Voice over UDP, Vegas, Westwood and TCP-Real"
-QUESTION = (
-    "Calls cross a bottleneck of their own, then one that they share with file transfers, then a lossy "
-    "last hop. Which transport carries them best, and which leaves most to the others? Papers 000 "
-    "(Assessment of Internet voice transport with TCP) and 001 (Evaluation of transport services for "
-    "VoIP) answer: TCP-Real, and not UDP. Their topology's rates and delays are lost, and their text prints "
-    "no "
-    "measured number, so numbers cannot be compared with theirs; what they assert can be tested."
-)
-
-SHORTENED = (
-    "Runs of 40 s instead of 60, with 40, 80 and 120 calls (001: 40, 60 and 80; beside 60 transfers 40 and 120), "
-    "payloads of 160 and 500 bytes, and error rates of 0, 0.01 and 0.05."
-)
-"""What the exploration makes smaller."""
+TITLE, QUESTION = texts.title(__file__)
 
 
 def study() -> Study:
@@ -49,7 +37,7 @@ def all_readings() -> Readings:
     """All readings of the papers."""
     from fairwave_studies.voice.readings import FACTORS
 
-    return Readings(FACTORS, whole, essential, shortened=SHORTENED)
+    return Readings(FACTORS, whole, essential, shortened=texts.shortened(__file__))
 
 
 def whole(reading: Reading) -> Study:

@@ -2,7 +2,8 @@
 
 A claim that speaks of timeliness is judged by what the reading of the papers takes *timely* and *sent* for; the other
 meanings of *timely* stand beside it. Where a stricter sense of the words was once tested, that stands beside it, too. A
-claim that joins several assertions has a part for each. How the papers' words are read is told in `selecting`.
+claim that joins several assertions has a part for each. How the papers' words are read is told in `selecting`; the
+claims' own words are in `claims.toml`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from fairwave_studies.voice import varying
 from fairwave_studies.voice.explanations import EXPLANATIONS
 from fairwave_studies.voice.points import CALLS
 from fairwave_studies.voice.quantities import ShareDefinition
-from fairwave_studies.voice.statements import STATEMENTS
+from fairwave_study import texts
 from fairwave_study.claims import Claim, Evidence, Part
 
 if TYPE_CHECKING:
@@ -50,6 +51,9 @@ SINGLE: Mapping[str, ClaimTest] = {
     "V36": first.v36, "V38": first.v38,
 }  # fmt: skip
 """The tests of the others."""
+
+STATEMENTS = texts.claims(__file__, [*PARTS, *SINGLE])
+"""The claims in words."""
 
 TIMELY = (
     "V4", "V5", "V10", "V12", "V13", "V14", "V15", "V17", "V18", "V23", "V24", "V25", "V27", "V29", "V30", "V32", "V33",

@@ -14,6 +14,7 @@ import numpy as np
 from fairwave.answers.labels import spelled
 from fairwave_studies.voice import quantities as q
 from fairwave_studies.voice.points import CALLS, TCPS
+from fairwave_study import texts
 from fairwave_study.claims import Verdict
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
     from fairwave.measuring.measures import Measure
     from fairwave_study.study import Data
+
+WORDS = texts.notes(__file__)
+"""The sentences, in `explanations.toml`, with a name for each number in them."""
 
 UDP, VEGAS, WESTWOOD, REAL = "udp", *TCPS
 ALL = (UDP, *TCPS)
@@ -45,7 +49,7 @@ def _said(values: Iterable[tuple[str, float]], digits: str) -> str:
 
 def _under(**reading: str) -> str:
     """The command that makes the study under another reading."""
-    return f"`fairwave study voice --reading FILE`, FILE holding `{json.dumps(reading, ensure_ascii=False)}`"
+    return WORDS.fill("under", reading=json.dumps(reading, ensure_ascii=False))
 
 
 class _Numbers:
@@ -63,48 +67,39 @@ class _Numbers:
 
 def _v1(data: Data) -> str:
     fine, coarse = _Numbers(data, q.GOODPUT, ".3f"), _Numbers(data, q.GOODPUT, ".2f")
-    return (
-        "Where nothing is scarce every TCP repairs what the last hop loses and UDP does not "
-        f"(20 calls: {fine(20)} Mb/s). With 120 calls ({coarse(120)} Mb/s) UDP does not back off, and it "
-        "carries no "
-        f"headers where TCP's segments do; with headers for all: {_under(headers='40 bytes for all')}."
+    return WORDS.fill(
+        "v1",
+        fine_20=fine(20),
+        coarse_120=coarse(120),
+        under_40_bytes_for_all=_under(headers="40 bytes for all"),
     )
 
 
 def _v2(data: Data) -> str:
     goodput = _Numbers(data, q.GOODPUT, ".2f")
-    return (
-        f"Alone at R1→R2, 120 calls: {goodput(120)} Mb/s. Beside 10 file transfers, 60 calls: "
-        f"{goodput(60, 10)}; "
-        f"80 calls: {goodput(80, 10)} Mb/s. Where buffers count packets, a packet of speech takes as much "
-        "room as one of "
-        "a transfer, and at R2→R3 the transfers' bursts decide; with buffers that count bytes: "
-        f"{_under(buffers='50 kB')}."
+    return WORDS.fill(
+        "v2",
+        goodput_120=goodput(120),
+        goodput_60_10=goodput(60, 10),
+        goodput_80_10=goodput(80, 10),
+        under_50_kb=_under(buffers="50 kB"),
     )
 
 
 def _v3(data: Data) -> str:
     loss = _Numbers(data, q.loss(), ".0f", TCPS)
-    return (
-        "What is lost over TCP is what still waits in the senders when the run ends, so that the transport "
-        "with the "
-        f"least goodput loses most: alone, 120 calls: {loss(120)} %; beside 10 transfers, 60 calls: "
-        f"{loss(60, 10)} %."
-    )
+    return WORDS.fill("v3", loss_120=loss(120), loss_60_10=loss(60, 10))
 
 
 def _v4(data: Data) -> str:
     index = _Numbers(data, q.index(PRINTED), ".2f")
     age = _said([(one, mean(data, q.DELAY, one, 120) / 1e3) for one in ALL], ".1f")
-    return (
-        f"With 80 calls {index(80)}; with 120 calls {index(120)}. The index counts what the application "
-        "sent. A TCP that "
-        "backs off keeps speech in its own buffer, where it is lost to the listener. By Algorithm 1 a "
-        "packet in time is "
-        f"one that follows the one before it soon, however old: with 120 calls packets are {age} s old on "
-        "the mean. Over "
-        "UDP each loss makes the next packet late, too. An index over what was put on the wire: "
-        f"{_under(sent='by the transport')}."
+    return WORDS.fill(
+        "v4",
+        index_80=index(80),
+        index_120=index(120),
+        age=age,
+        under_by_the_transport=_under(sent="by the transport"),
     )
 
 
@@ -112,25 +107,28 @@ def _v5(data: Data) -> str:
     late = [mean(data, q.delayed(PRINTED), UDP, flows) for flows in (40, 80, 120)]
     lost = [mean(data, q.loss(), UDP, flows) for flows in (40, 80, 120)]
     slow = [mean(data, q.DELAY_P95, UDP, 120, ftp) for ftp in (0, 20)]
-    return (
-        f"By Algorithm 1 to the letter {late[0]:.1f}, {late[1]:.1f} and {late[2]:.1f} % of UDP's packets "
-        "are late with 40, "
-        "80 and 120 calls: the first after each silence, and the first after each run of losses "
-        f"({lost[0]:.1f}, {lost[1]:.1f} and {lost[2]:.1f} % are lost). The papers blame queueing, but the "
-        "95th percentile "
-        f"of the delay is {slow[0]:.0f} ms alone and {slow[1]:.0f} ms beside 20 transfers with 120 calls. A "
-        "buffer that "
-        f"takes 300 ms to drain: {_under(buffers='75 kB', timely='one-way delay')}."
+    return WORDS.fill(
+        "v5",
+        late_0=late[0],
+        late_1=late[1],
+        late_2=late[2],
+        lost_0=lost[0],
+        lost_1=lost[1],
+        lost_2=lost[2],
+        slow_0=slow[0],
+        slow_1=slow[1],
+        under_75_kb=_under(buffers="75 kB", timely="one-way delay"),
     )
 
 
 def _v6(data: Data) -> str:
     fine, fairness = _Numbers(data, q.FAIRNESS, ".4f"), _Numbers(data, q.FAIRNESS, ".3f")
-    return (
-        "Until the path is full everybody gets what they say, and all four are equal (20 calls: "
-        f"{fine(20)}). Under "
-        f"contention: 80 calls {fairness(80)}; 120 calls {fairness(120)}; beside 10 transfers, 80 calls "
-        f"{fairness(80, 10)}."
+    return WORDS.fill(
+        "v6",
+        fine_20=fine(20),
+        fairness_80=fairness(80),
+        fairness_120=fairness(120),
+        fairness_80_10=fairness(80, 10),
     )
 
 
@@ -141,11 +139,7 @@ def _v7(data: Data) -> str:
 
 def _v8(data: Data) -> str:
     coarse, fine = _Numbers(data, q.loss(), ".0f"), _Numbers(data, q.loss(), ".2f")
-    return (
-        f"120 calls: {coarse(120)} %. With few calls UDP loses what the last hop loses, which the TCPs "
-        "repair "
-        f"(20 calls: {fine(20)} %)."
-    )
+    return WORDS.fill("v8", coarse_120=coarse(120), fine_20=fine(20))
 
 
 def _gain(data: Data, transport: str) -> float:
@@ -158,33 +152,27 @@ def _gain(data: Data, transport: str) -> float:
 
 def _v9(data: Data) -> str:
     gains = _said([(one, _gain(data, one)) for one in ALL], "+.0f")
-    return (
-        f"With 80 calls, in %: {gains}. Headers weigh less in longer packets, a window of as many packets "
-        "carries three "
-        "times the speech, and buffers that count packets hold three times as much."
-    )
+    return WORDS.fill("v9", gains=gains)
 
 
 def _v10(data: Data) -> str:
     index = _Numbers(data, q.index(PRINTED), ".2f")
-    return (
-        f"With 80 calls: 160 bytes {index(80, 20)}; 500 bytes {index(80, 20, payload='500 B')}. Over TCP "
-        "more speech "
-        "gets through (V9), and the index rises with it. A packet error costs more speech when the packet "
-        "is longer, "
-        "as the paper argues, but no larger share of the packets, and the index counts packets. With errors "
-        "that strike "
-        f"bytes: {_under(errors='per byte')}."
+    return WORDS.fill(
+        "v10",
+        index_80_20=index(80, 20),
+        index_80_20_500_b=index(80, 20, payload="500 B"),
+        under_per_byte=_under(errors="per byte"),
     )
 
 
 def _v11(data: Data) -> str:
     left = _Numbers(data, q.FTP_GOODPUT, ".2f")
-    return (
-        f"With 20 transfers they keep {left(80, 20)} Mb/s beside 80 calls, {left(120, 20)} beside 120: "
-        "whatever fills "
-        "R1→R2, headers included, brings the same load to R2→R3. With 60 transfers: "
-        f"{left(80, 60)}; {left(120, 60)} Mb/s."
+    return WORDS.fill(
+        "v11",
+        left_80_20=left(80, 20),
+        left_120_20=left(120, 20),
+        left_80_60=left(80, 60),
+        left_120_60=left(120, 60),
     )
 
 
@@ -197,52 +185,34 @@ def _falls(data: Data, flows: int) -> str:
 
 
 def _v12(data: Data) -> str:
-    return (
-        f"From no errors to 0.05 goodput falls with 80 calls by {_falls(data, 80)} %, with 120 by "
-        f"{_falls(data, 120)} "
-        "%. With more calls a window that errors keep small matters less, for the path is full anyway."
-    )
+    return WORDS.fill("v12", falls_80=_falls(data, 80), falls_120=_falls(data, 120))
 
 
 def _v13(data: Data) -> str:
     timers = _Numbers(data, q.TIMEOUTS, ".0f", TCPS)
-    return (
-        f"From no errors to 0.05 goodput falls with 80 calls by {_falls(data, 80)} %, with 120 by "
-        f"{_falls(data, 120)} "
-        "%. A window that is kept does not help a sender that must wait for its timer: with errors of 0.05 "
-        "and 80 calls "
-        f"timers repair, in %, {timers(80, 20, per=0.05)} of the losses, since windows are too small for "
-        "three duplicate "
-        "acknowledgements."
+    return WORDS.fill(
+        "v13",
+        falls_80=_falls(data, 80),
+        falls_120=_falls(data, 120),
+        timers=timers(80, 20, per=0.05),
     )
 
 
 def _v14(data: Data) -> str:
     late = _Numbers(data, q.index(BY_DELAY), ".2f")
-    return (
-        f"Goodput falls with 80 calls by {_falls(data, 80)} %, that of UDP by the errors themselves. By "
-        "one-way delay "
-        f"the index with 80 calls is {late(80, 20)}: what is nearly nothing cannot be sensitive."
-    )
+    return WORDS.fill("v14", falls_80=_falls(data, 80), late_80_20=late(80, 20))
 
 
 def _v15(data: Data) -> str:
     index = _Numbers(data, q.index_by_threshold(PRINTED), ".2f")
-    return (
-        f"As printed, with 80 calls: {index(80, 20, threshold=100.0)} at 100 ms, "
-        f"{index(80, 20, threshold=400.0)} at 400. The gaps in question are those of a retransmission "
-        "timeout "
-        "and of a window that waits for its acknowledgement."
+    return WORDS.fill(
+        "v15", index_80_20_100=index(80, 20, threshold=100.0), index_80_20_400=index(80, 20, threshold=400.0)
     )
 
 
 def _v16(data: Data) -> str:
     gains = _said([(one, _gain(data, one)) for one in ALL], "+.0f")
-    return (
-        f"With 80 calls longer payloads raise goodput, in %, by: {gains}. Whoever has least with short "
-        "packets has most "
-        "to gain."
-    )
+    return WORDS.fill("v16", gains=gains)
 
 
 def _v17(data: Data) -> str:
@@ -271,26 +241,23 @@ def _v20(data: Data) -> str:
 
 def _v21(data: Data) -> str:
     goodput = _Numbers(data, q.GOODPUT, ".2f")
-    return (
-        f"Alone: 40 calls {goodput(40)}; 120 calls {goodput(120)} Mb/s. Beside 10 transfers: 40 "
-        f"calls {goodput(40, 10)}; 80 calls {goodput(80, 10)} Mb/s."
+    return WORDS.fill(
+        "v21",
+        goodput_40=goodput(40),
+        goodput_120=goodput(120),
+        goodput_40_10=goodput(40, 10),
+        goodput_80_10=goodput(80, 10),
     )
 
 
 def _v22(data: Data) -> str:
     goodput, drops = _Numbers(data, q.GOODPUT, ".2f", TCPS), _Numbers(data, q.FIRST_DROPS, ".0f", TCPS)
-    return (
-        f"Alone, 80 calls: {goodput(80)} Mb/s; R1 drops {drops(80)} %. In ns-2 Vegas's segments carry no header and "
-        f"Real's 40 bytes; without headers for anyone: {_under(headers='none')}."
-    )
+    return WORDS.fill("v22", goodput_80=goodput(80), drops_80=drops(80), under_none=_under(headers="none"))
 
 
 def _v23(data: Data) -> str:
     index = _Numbers(data, q.index(PRINTED), ".2f")
-    return (
-        f"Beside 10 transfers: 40 calls {index(40, 10)}; 80 calls {index(80, 10)}. What a TCP that gives way to "
-        "transfers does not send is lost to the listener."
-    )
+    return WORDS.fill("v23", index_40_10=index(40, 10), index_80_10=index(80, 10))
 
 
 def _v24(data: Data) -> str:
@@ -302,19 +269,12 @@ def _v24(data: Data) -> str:
 
 def _v25(data: Data) -> str:
     late, lost = _Numbers(data, q.delayed(PRINTED), ".1f", TCPS), _Numbers(data, q.loss(), ".0f", TCPS)
-    return (
-        f"Late, alone with 120 calls: {late(120)} %; beside 10 transfers with 80: {late(80, 10)} %. By Algorithm 1 "
-        f"only a packet that comes can come late, and of Westwood's most never leave the sender (lost, alone with "
-        f"120 calls: {lost(120)} %)."
-    )
+    return WORDS.fill("v25", late_120=late(120), late_80_10=late(80, 10), lost_120=lost(120))
 
 
 def _v26(data: Data) -> str:
     wait, drops = _Numbers(data, q.FIRST_WAIT, ".0f"), _Numbers(data, q.FIRST_DROPS, ".0f")
-    return (
-        f"With 120 calls packets wait {wait(120)} ms at R1 and {drops(120)} % are dropped. A buffer of 50 packets "
-        "is full under every transport; its packets take longer to send where they carry headers."
-    )
+    return WORDS.fill("v26", wait_120=wait(120), drops_120=drops(120))
 
 
 def _index_gains(data: Data) -> str:
@@ -328,14 +288,15 @@ def _index_gains(data: Data) -> str:
 
 
 def _v27(data: Data) -> str:
-    return f"With 80 calls the index changes from 160 to 500 bytes by: {_index_gains(data)}."
+    return WORDS.fill("v27", index_gains=_index_gains(data))
 
 
 def _v28(data: Data) -> str:
     gains = _said([(one, _gain(data, one)) for one in (REAL, UDP)], "+.0f")
-    return (
-        f"With 80 calls, in %: {gains}. R2's buffer counts packets, so that longer ones carry more past it; with "
-        f"buffers in bytes and more room at R2: {_under(buffers='50 kB', **{'shared-bottleneck': '6 Mb/s'})}."
+    return WORDS.fill(
+        "v28",
+        gains=gains,
+        under_50_kb_and_room=_under(buffers="50 kB", **{"shared-bottleneck": "6 Mb/s"}),
     )
 
 
@@ -347,17 +308,11 @@ def _v29(data: Data) -> str:
         return none - some
 
     short, long = (_said([(one, fall(one, payload)) for one in ALL], ".3f") for payload in ("160 B", "500 B"))
-    return (
-        f"From no errors to 0.01 the index falls with 160 bytes by {short}; with 500 by {long}. A packet error rate "
-        f"strikes packets of any length alike; with errors that strike bytes: {_under(errors='per byte')}."
-    )
+    return WORDS.fill("v29", short=short, long=long, under_per_byte=_under(errors="per byte"))
 
 
 def _v30(data: Data) -> str:
-    return (
-        f"With 80 calls the index changes from 160 to 500 bytes by: {_index_gains(data)}. Where R2's buffer counts "
-        "packets, longer ones raise it."
-    )
+    return WORDS.fill("v30", index_gains=_index_gains(data))
 
 
 def _v31(data: Data) -> str:
@@ -368,16 +323,11 @@ def _v31(data: Data) -> str:
             values.append(f"{spelled(one)} {1e3 * theirs / ftp:.0f} and {1e3 * calls / 120:.0f}")
         return ", ".join(values)
 
-    return (
-        f"A transfer's and a call's kb/s beside 120 calls: with 20 transfers {each(20)}; with 60 {each(60)}."
-    )
+    return WORDS.fill("v31", each_20=each(20), each_60=each(60))
 
 
 def _v32(data: Data) -> str:
-    return (
-        f"From no errors to 0.05 goodput falls with 80 calls by {_falls(data, 80)} %, with 120 by "
-        f"{_falls(data, 120)} %."
-    )
+    return WORDS.fill("v32", falls_80=_falls(data, 80), falls_120=_falls(data, 120))
 
 
 def _v33(data: Data) -> str:
@@ -386,10 +336,11 @@ def _v33(data: Data) -> str:
         f"{mean(data, q.index(PRINTED), UDP, flows, 20, per=0.05):.2f}"
         for flows in (80, 120)
     )
-    return (
-        f"Goodput falls with 80 calls by {_falls(data, 80)} %. UDP's index from no errors to 0.05: {index}. By "
-        f"Algorithm 1 to the letter each lost packet makes the next one late; by arrivals: "
-        f"{_under(timely='gap to the arrival before')}."
+    return WORDS.fill(
+        "v33",
+        falls_80=_falls(data, 80),
+        index=index,
+        under_gap_to_the_arrival_before=_under(timely="gap to the arrival before"),
     )
 
 
@@ -400,10 +351,12 @@ def _v34(data: Data) -> str:
 
 def _v35(data: Data) -> str:
     index = _Numbers(data, q.index_by_threshold(PRINTED), ".2f", (VEGAS, REAL))
-    return (
-        f"With 80 calls {index(80, 20, threshold=100.0)} at 100 ms, {index(80, 20, threshold=200.0)} at 200; with 40 "
-        f"{index(40, 20, threshold=100.0)} and {index(40, 20, threshold=200.0)}. Beside 20 transfers most of the "
-        "speech waits in the sender, whatever the threshold."
+    return WORDS.fill(
+        "v35",
+        index_80_20_100=index(80, 20, threshold=100.0),
+        index_80_20_200=index(80, 20, threshold=200.0),
+        index_40_20_100=index(40, 20, threshold=100.0),
+        index_40_20_200=index(40, 20, threshold=200.0),
     )
 
 
@@ -414,7 +367,7 @@ def _v36(data: Data) -> str:
 
 def _v37(data: Data) -> str:
     index = _Numbers(data, q.index(PRINTED), ".2f")
-    return f"Alone: 80 calls {index(80)}; 120 calls {index(120)}. Beside 10 transfers, 80 calls: {index(80, 10)}."
+    return WORDS.fill("v37", index_80=index(80), index_120=index(120), index_80_10=index(80, 10))
 
 
 def _v38(data: Data) -> str:
@@ -434,11 +387,7 @@ def _distance(data: Data, flows: int) -> float:
 
 def _v39(data: Data) -> str:
     far = ", ".join(f"{flows} calls {_distance(data, flows):.1f} %" for flows in (10, 40, 80, 120))
-    return (
-        f"From their mean runs lie, by UDP's goodput alone: {far}. Talkspurts with a shape of 1.5 have no "
-        "variance, so that few calls say more in one minute than in another; where the path is full it is as full in "
-        "every run."
-    )
+    return WORDS.fill("v39", far=far)
 
 
 NOTES: tuple[Callable[[Data], str], ...] = (
