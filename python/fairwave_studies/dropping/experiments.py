@@ -758,6 +758,8 @@ def _why_q20(found: FoundExperiment) -> str:
         Fairness among the classes needs a TCP that takes what it is left. With transfers up to 269 ms away the index
         is {_three(found, base, FAIR_6, ".2f")} with AVQ in CA6 and {_three(found, base, FAIR_7, ".2f")} with REM in
         CA7; with transfers 39 ms away {_three(found, near, FAIR_6, ".2f")} and {_three(found, near, FAIR_7, ".2f")}.
+        TCP then gets, with AVQ in CA6, {_three(found, near, TCP_6_AVQ, ".2f")} instead of
+        {_three(found, base, TCP_6_AVQ, ".2f")} Mb/s.
         With AVQ it also rests on a detail of ns-2: the virtual queue forgets an arrival whose place another packet
         took, so that the real queue holds more. Where the virtual queue makes the exchange too, the queue is too short
         for Drop-Sel to see who is heaviest, and the index is {_three(found, exchange, FAIR_6, ".2f")}.
@@ -774,8 +776,8 @@ def _why_q21(found: FoundExperiment) -> str:
     return _paragraph(f"""
         PUNSI takes nearly everything from unresponsive classes because it sees one class where there are two. Voice,
         other UDP and TCP have {_class_shares(found, base, punsi)} % under it. Where it compares flows they have
-        {_class_shares(found, flows, punsi)} %. What is contradicted is the other half, and by little. Under Drop-Sel they have
-        {_class_shares(found, base, under)} %: UDP keeps what it sends, and TCP, which yields, falls short of a third.
+        {_class_shares(found, flows, punsi)} %. What is contradicted is the other half, and by little. Under Drop-Sel
+        they have {_class_shares(found, base, under)} %: UDP keeps what it sends, and TCP, which yields, falls short of a third.
         Twice as many transfers for the same load leave {_class_shares(found, more, under)} %, within the 10 points
         that count as nearly equal. {_judged(found)}
     """)
@@ -817,8 +819,9 @@ def _why_q24(found: FoundExperiment) -> str:
         Where TCP dominates the variance is that of RED's queue, and the step makes it: in CA4 it is, in ms²,
         {told(base, "CA4").removeprefix("CA4 ")}; with a slope {told(slope, "CA4").removeprefix("CA4 ")}. Drop-Sel's is
         least there, as printed, because it takes what waits from one class, and voice, which is not that class, waits
-        evenly. The same mechanism contradicts the rest of the claim. In CA1 and CA3, too, voice is not the heaviest class:
-        {told(base, "CA1", "CA3")}. In CA2, where it is, the three are closer ({told(base, "CA2").removeprefix("CA2 ")}).
+        evenly. The same mechanism contradicts the rest of the claim. In CA1 and CA3, too, voice is not the heaviest
+        class: {told(base, "CA1", "CA3")}. In CA2, where it is, the three are closer
+        ({told(base, "CA2").removeprefix("CA2 ")}).
         With the choice off in RED's early drops Drop-Sel's lead is gone in CA3
         ({told(forced, "CA3").removeprefix("CA3 ")}). In no setting is Drop-Tail's the least in CA1 and CA2, as the
         paper prints; its variances have no unit. {_judged(found)}
@@ -870,8 +873,8 @@ LATE_REM = "voice late, CA8 with REM, {} (%)"
 def _why_q28(found: FoundExperiment) -> str:
     base, near = _sides(found)
     return _paragraph(f"""
-        Drop-Sel loses no more voice because it drops next to none of it where voice is modest; what is late is common to all.
-        In all with RED voice loses, in %, in CA7 {_three(found, base, LOST_RED["CA7"])} and in CA8
+        Drop-Sel loses no more voice because it drops next to none of it where voice is modest; what is late is common
+        to all. In all with RED voice loses, in %, in CA7 {_three(found, base, LOST_RED["CA7"])} and in CA8
         {_three(found, base, LOST_RED["CA8"])}. What stays open is lateness with REM, where the victims differ by less
         than runs do ({_three(found, base, LATE_REM)} % in CA8). Transfers 39 ms away press harder, and the victims
         part: {_three(found, near, LATE_REM)} %. {_judged(found)}
@@ -916,7 +919,8 @@ def _why_q31(found: FoundExperiment) -> str:
         default, AVQ's voice waits {found.of(longer, WAIT_OF.format("AVQ")).mean:.0f} ms and loses
         {found.of(longer, LOST_OF.format("AVQ")).mean:.0f} %; with the buffer of the other disciplines
         {found.of(routers, WAIT_OF.format("AVQ")).mean:.0f} ms and
-        {found.of(routers, LOST_OF.format("AVQ")).mean:.0f} %. The claim is one about a buffer that the paper does not name. {_judged(found)}
+        {found.of(routers, LOST_OF.format("AVQ")).mean:.0f} %. The claim is one about a buffer that the paper does not
+        name. {_judged(found)}
     """)
 
 
