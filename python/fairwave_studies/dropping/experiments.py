@@ -777,8 +777,9 @@ def _why_q21(found: FoundExperiment) -> str:
         PUNSI takes nearly everything from unresponsive classes because it sees one class where there are two. Voice,
         other UDP and TCP have {_class_shares(found, base, punsi)} % under it. Where it compares flows they have
         {_class_shares(found, flows, punsi)} %. What is contradicted is the other half, and by little. Under Drop-Sel
-        they have {_class_shares(found, base, under)} %: UDP keeps what it sends, and TCP, which yields, falls short of a
-        third. Twice as many transfers for the same load leave {_class_shares(found, more, under)} %, within the 10 points
+        they have {_class_shares(found, base, under)} %: UDP keeps what it sends, and TCP, which yields, falls short
+        of a third. Twice as many transfers for the same load leave {_class_shares(found, more, under)} %, within the
+        10 points
         that count as nearly equal. {_judged(found)}
     """)
 
