@@ -243,13 +243,13 @@ def page(found: dict[str, tuple[dict[str, Any], pl.DataFrame]]) -> str:
         ),
         (
             "The claims of the five papers were judged in many readings. A factor is a detail that a paper leaves "
-            "open. Each column of the picture is a reading that was drawn from all factors at once. Assumptions that no "
-            "factor varies are named with each study. The base reading, apart on the left, takes the most plausible "
-            "value of every factor. These values were ranked before the exploration, and the base reading was judged "
-            "with all replications of the study. Green: reproduced; orange: undecided; red: contradicted. Shares have "
-            "95 % intervals. *Means as claimed* is the share of readings in which all means lie on the claimed side, "
-            "whatever their intervals. *Weighted* is the share reproduced when each reading counts by the stated "
-            "plausibility of what decides the claim."
+            "open. Each column of the picture is a reading that was drawn from all factors at once. Assumptions "
+            "that no factor varies are named with each study. The base reading, apart on the left, takes the most "
+            "plausible value of every factor. These values were ranked before the exploration, and the base reading "
+            "was judged with all replications of the study. Green: reproduced; orange: undecided; red: "
+            "contradicted. Shares have 95 % intervals. *Means as claimed* is the share of readings in which all "
+            "means lie on the claimed side, whatever their intervals. *Weighted* is the share reproduced when each "
+            "reading counts by the stated plausibility of what decides the claim."
         ),
         "![Claims in rows, readings in columns, a colour per verdict](figures/readings.png)",
     ]
