@@ -528,6 +528,61 @@ def _d36(found: FoundExperiment) -> str:
     """)
 
 
+def _d2(found: FoundExperiment) -> str:
+    return _paragraph(f"""
+        The largest jitter is {_told(found, "largest jitter (ms)", 0)} ms, below 75 ms on every side, though DVRC's
+        rate is rough (coefficient of variation {_told(found, "CoV")}). Eq. (13) moves by a sixteenth of each
+        difference of gaps, so that single long gaps, of which Figure 7 has many, do not show in it. Neither
+        smoothness nor the moment at which packets leave is needed for the claim. {_judged(found)}
+    """)
+
+
+def _d3(found: FoundExperiment) -> str:
+    return _paragraph(f"""
+        Most random losses are judged rightly because most losses of any cause are judged random. With n = 1.5 the
+        bound lies low, {_told(found, "losses above the bound (%)", 0)} % of all losses fall above it, and so do
+        {_told(found, RANDOM, 0)} % of the random ones. Of the queue's losses {_told(found, CONGESTION, 0)} % are
+        taken for congestion (D14). A bound at the average itself gives up the one for the other. {_judged(found)}
+    """)
+
+
+def _d13(found: FoundExperiment) -> str:
+    return _paragraph(f"""
+        Few layers suffice: with 4, 5 and 8 of them goodput is {_told(found, "goodput, 4 layers (Mb/s)")},
+        {_told(found, "goodput, 5 layers (Mb/s)")} and {_told(found, "goodput, 8 layers (Mb/s)")} Mb/s, the index
+        {_told(found, "index, 4 layers", 3)}, {_told(found, "index, 5 layers", 3)} and
+        {_told(found, "index, 8 layers", 3)}. What stays open in the base is one split, whose goodput a rate that
+        comes back by a packet per second leaves to chance; by a packet per round trip layers hardly matter.
+        {_judged(found)}
+    """)
+
+
+def _d18(found: FoundExperiment) -> str:
+    return _paragraph(f"""
+        Over five hops DVRC's index is {_told(found, "fairness, 5 videos", 3)} with 5 videos,
+        {_told(found, "fairness, 20 videos", 3)} with 20 and {_told(found, "fairness, 50 videos", 3)} with 50. The
+        paper lays it to multiplicative adjustments at congestion. They are not needed: without, the index with 20
+        videos changes by {_moves(found, "fairness, 20 videos", "never halved", 3)}. {_judged(found)}
+    """)
+
+
+def _d19(found: FoundExperiment) -> str:
+    return _paragraph(f"""
+        TCP's coefficient of variation is {_told(found, "CoV of TCP")}, DVRC's {_told(found, "CoV of DVRC")}. Timeouts
+        make the difference: a TCP flow has {_told(found, "timeouts of a TCP flow", 0)} of them in a run. A clock of
+        500 ms makes each longer and TCP's rate rougher; a recovery with SACK, which needs fewer, makes it nearly as
+        smooth as DVRC's. {_judged(found)}
+    """)
+
+
+def _d26(found: FoundExperiment) -> str:
+    return _paragraph(f"""
+        TFRC's index is {_told(found, "fairness, TFRC", 3)} and Westwood+'s {_told(found, "fairness, Westwood+", 3)}.
+        The traditional index forgives a few starved flows (D7). Errors that come in long rounds, which some flows
+        meet and others do not, lower both. {_judged(found)}
+    """)
+
+
 FURTHER = [
     Experiment(
         "why-D4", "D4", "How fast DVRC's rate rises.", (AS_BASE, FASTER_ALPHA), _d4,
@@ -682,6 +737,48 @@ FURTHER = [
             **{f"lost, {one} (%)": _at(q.DROPS, p.RULES, transport=one) for one in (DVRC, AIAD)},
             **{f"fairness, {one}": _at(q.FAIRNESS, p.RULES, transport=one) for one in (DVRC, AIAD)},
         },
+    ),
+    Experiment(
+        "why-D2", "D2", "When packets leave the sender; then one reaction per round trip.",
+        (AS_BASE, Side("as frames are made", {"pace": "as frames are made"}), Side("once per round trip", GENTLE)),
+        _d2,
+        {
+            "largest jitter (ms)": _at(q.LARGEST_JITTER, p.SINGLE, transport=DVRC),
+            "CoV": _at(q.COV, p.SINGLE, transport=DVRC),
+        },
+    ),
+    Experiment(
+        "why-D3", "D3", "The weight n of the deviation in the bound R̄ − n·D̄.",
+        (AS_BASE, Side("n = 0", changes=dvrc(aiamd__deviations=0.0))), _d3,
+        {
+            RANDOM: _at(q.RECALL_RANDOM, p.BOUND, reading=p.TEXT),
+            "losses above the bound (%)": _at(q.JUDGED_RANDOM, p.BOUND, reading=p.TEXT),
+            CONGESTION: _at(q.RECALL_CONGESTION, p.BOUND, reading=p.TEXT),
+        },
+    ),
+    Experiment(
+        "why-D13", "D13", "How fast DVRC's rate rises.", (AS_BASE, FASTER_ALPHA), _d13,
+        {
+            f"{name}, {layers} layers{unit}": _at(measure, p.LAYERS, layers=layers)
+            for name, measure, unit in (("goodput", q.GOODPUT, " (Mb/s)"), ("index", q.INDEX, ""))
+            for layers in (4, 5, 8)
+        },
+    ),
+    Experiment(
+        "why-D18", "D18", "How fast DVRC's rate rises; then halving on congestion.",
+        (AS_BASE, EACH_PACKET, NEVER_HALVED), _d18, _by_flows(q.FAIRNESS, p.CHAIN, "fairness"),
+    ),
+    Experiment(
+        "why-D19", "D19", "The clock of TCP's timeouts; then recovery.", (AS_BASE, COARSE, WITH_SACK), _d19,
+        {
+            "CoV of TCP": _at(q.COV_TCP, p.SINGLE, transport=DVRC),
+            "CoV of DVRC": _at(q.COV, p.SINGLE, transport=DVRC),
+            "timeouts of a TCP flow": _at(q.TIMEOUTS, p.SINGLE, transport=DVRC),
+        },
+    ),
+    Experiment(
+        "why-D26", "D26", "How errors come on the last hop.", (AS_BASE, LONG_ROUNDS), _d26,
+        _by_system(q.FAIRNESS, p.CROSS, "fairness", "", (TFRC, WESTWOOD)),
     ),
 ]  # fmt: skip
 """Of claims that one more switch explains."""

@@ -740,6 +740,21 @@ def _v38(found: FoundExperiment) -> str:
     """)
 
 
+def _strays(measure: Measure, transport: str, flows: int) -> Quantity:
+    """By how much a run of calls alone is off the mean over runs, in %."""
+
+    def taken(data: Data) -> NDArray[np.float64]:
+        found = at(measure, transport, flows, 0)(data)
+        off: NDArray[np.float64] = np.abs(found / found.mean() - 1) * 100
+        return off
+
+    return taken
+
+
+def _v39(found: FoundExperiment) -> str:
+    return "TODO"
+
+
 FURTHER = (
     Experiment(
         "why-V1", "V1", "Packet errors on the last hop; then headers.", (AS_BASE_SIDE, NO_ERRORS, ALL_COUNTED), _v1,
@@ -908,6 +923,15 @@ FURTHER = (
     Experiment(
         "why-V38", "V38", "What makes a packet late; then packet errors.", (AS_BASE_SIDE, BY_DELAY, NO_ERRORS), _v38,
         {**_each(INDEX, 40, 0, "index"), **_each(INDEX, 40, 10, "index")},
+    ),
+    Experiment(
+        "why-V39", "V39", "The law of talk and silence; then packet errors.",
+        (AS_BASE_SIDE, Side("exponential periods", {"periods": "exponential"}), NO_ERRORS), _v39,
+        {
+            f"{name} off the mean, {SHORT[one]}, {flows} calls (%)": _strays(measure, one, flows)
+            for name, measure in (("goodput", q.GOODPUT), ("index", INDEX))
+            for one, flows in ((UDP, 40), (REAL, 80))
+        },
     ),
 )  # fmt: skip
 """Of claims that one more switch explains."""
