@@ -397,6 +397,17 @@ def test_sides_that_experiments_share_are_simulated_once(readings, monkeypatch, 
     assert len(asked) == 2
 
 
+def test_panels_of_one_quantity_have_one_axis():
+    from matplotlib.figure import Figure
+
+    names = ("lost, a (%)", "lost, b (%)", "lost, b (packets)", "wait, a (ms)")
+    several = dict(zip(names, Figure().subplots(1, 4), strict=True))
+    for height, panel in enumerate(several.values(), 1):
+        panel.set_ylim(0, height)
+    trying._share_axes(several)
+    assert [panel.get_ylim() for panel in several.values()] == [(0, 2), (0, 2), (0, 3), (0, 4)]
+
+
 def test_experiments_that_cannot_be_are_refused(readings, tmp_path):
     study = study_under(readings.base(), readings)
     with pytest.raises(ValueError, match="'why-S3' is about 'S9', which is no claim of 'small'"):

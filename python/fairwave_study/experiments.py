@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import polars as pl
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from fairwave.provenance import Provenance
@@ -337,6 +338,7 @@ def picture(found: FoundExperiment, folder: Path, provenance: Provenance, title:
                     )
             panel.set_xticks([])
             panel.set_title(textwrap.fill(name, 18), fontsize=8.5)
+        _share_axes(dict(zip(several, others, strict=True)))
         canvas.legend(*axes.get_legend_handles_labels(), loc="outside upper left", ncols=1, fontsize=8.5)
         return drawing.save(
             canvas, folder, found.experiment.id, _numbers(found), provenance,
@@ -354,6 +356,19 @@ def _panels(found: FoundExperiment) -> list[str]:
         return len({found.of(side, name).mean for side in sides}) > 1
 
     return [name for name in found.experiment.quantities if differs(name)][:PANELS]
+
+
+def _share_axes(panels: Mapping[str, Axes]) -> None:
+    """Gives panels of one quantity the same vertical axis: names alike up to the first comma and in their unit."""
+    kinds: dict[tuple[str, str], list[Axes]] = {}
+    for name, panel in panels.items():
+        kinds.setdefault((name.split(",")[0], name.rpartition("(")[2] if "(" in name else ""), []).append(
+            panel
+        )
+    for alike in kinds.values():
+        ends = [panel.get_ylim() for panel in alike]
+        for panel in alike:
+            panel.set_ylim(min(low for low, _ in ends), max(high for _, high in ends))
 
 
 def _shown(found: FoundExperiment) -> list[str]:
