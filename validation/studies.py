@@ -60,8 +60,23 @@ def keep(folder: Path) -> None:
             continue
         shutil.copyfile(source / "tables" / "readings.csv", KEPT / f"{name}-readings.csv")
         whys = [one["id"] for one in ledger.get("experiments", [])]
-        for picture in ("readings-matrix", "readings-factors", *whys):
+        for picture in ("readings-matrix", "readings-factors"):
             shutil.copyfile(source / "figures" / f"{picture}.png", DOCS / "figures" / f"{name}-{picture}.png")
+        for picture in whys:
+            shrink(source / "figures" / f"{picture}.png", DOCS / "figures" / f"{name}-{picture}.png")
+
+
+COLOURS = 64
+"""Of a picture that is kept: a few flat colours and the greys at the edges of letters."""
+
+
+def shrink(picture: Path, target: Path) -> None:
+    """Keeps a picture with fewer colours: there are dozens, and each is a third as large so."""
+    from PIL import Image
+
+    with Image.open(picture) as image:
+        few = image.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+        few.save(target, optimize=True, dpi=image.info.get("dpi", (100, 100)))
 
 
 def kept(name: str) -> tuple[dict[str, Any], pl.DataFrame] | None:
