@@ -422,10 +422,11 @@ def _d25(found: FoundExperiment) -> str:
 
 def _d27(found: FoundExperiment) -> str:
     return _paragraph(f"""
-        Multiplicative decrease makes DVRC fairer: its index is {_told(found, "fairness, DVRC", 3)}. Whether that
-        makes it the fairest hangs on the errors of the last hop. TFRC's is {_told(found, "fairness, TFRC", 3)}: where
-        errors come in long rounds TFRC's flows measure loss rates that differ, as the paper says, and DVRC, which
-        takes such losses for random, excels. Where they are short TFRC is as fair. {_judged(found)}
+        DVRC's index is {_told(found, "fairness, DVRC", 3)}; without multiplicative decrease it changes by
+        {_moves(found, "fairness, DVRC", "never halved", 3)}. Whether it is the fairest hangs on the errors of the
+        last hop. TFRC's is {_told(found, "fairness, TFRC", 3)}: where errors come in long rounds TFRC's flows measure
+        loss rates that differ, as the paper says, and DVRC, which takes such losses for random, excels. Where they
+        are short TFRC is as fair. {_judged(found)}
     """)
 
 
