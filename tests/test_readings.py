@@ -369,6 +369,45 @@ def test_an_experiment_shows_a_mechanism_on_and_off_and_is_kept(outcome, reading
         trying.carry_out(changed, folder)
 
 
+def test_sides_that_experiments_share_are_simulated_once(readings, monkeypatch, tmp_path):
+    asked = []
+    judge = trying.judge
+
+    def counted(*args, claims, changes, **more):
+        asked.append((claims, changes))
+        return judge(*args, claims=claims, changes=changes, **more)
+
+    monkeypatch.setattr(trying, "judge", counted)
+    twice = replace(
+        EXPERIMENT,
+        id="again-S3",
+        words=lambda _: "Twice.",
+        quantities={"doubled": lambda data: 2 * EXPERIMENT.quantities[LATE](data)},
+    )
+    study = replace(study_under(readings.base(), readings), experiments=[EXPERIMENT, twice])
+    one, other = trying.carry_out(study, tmp_path)
+    long = EXPERIMENT.sides[1].changes
+    assert [changes for _, changes in asked] == [None, long]
+    for side in EXPERIMENT.sides:
+        assert other.of(side.label, "doubled").mean == pytest.approx(2 * one.of(side.label, LATE).mean)
+        assert other.verdict(side.label) == one.verdict(side.label)
+    # What is kept is each experiment's own.
+    alone = replace(study, experiments=[twice])
+    assert trying.carry_out(alone, tmp_path)[0].to_dict() == other.to_dict()
+    assert len(asked) == 2
+
+
+def test_panels_of_one_quantity_have_one_axis():
+    from matplotlib.figure import Figure
+
+    names = ("lost, a (%)", "lost, b (%)", "lost, b (packets)", "wait, a (ms)")
+    several = dict(zip(names, Figure().subplots(1, 4), strict=True))
+    for height, panel in enumerate(several.values(), 1):
+        panel.set_ylim(0, height)
+    trying._share_axes(several)
+    assert [panel.get_ylim() for panel in several.values()] == [(0, 2), (0, 2), (0, 3), (0, 4)]
+
+
 def test_experiments_that_cannot_be_are_refused(readings, tmp_path):
     study = study_under(readings.base(), readings)
     with pytest.raises(ValueError, match="'why-S3' is about 'S9', which is no claim of 'small'"):

@@ -60,8 +60,23 @@ def keep(folder: Path) -> None:
             continue
         shutil.copyfile(source / "tables" / "readings.csv", KEPT / f"{name}-readings.csv")
         whys = [one["id"] for one in ledger.get("experiments", [])]
-        for picture in ("readings-matrix", "readings-factors", *whys):
+        for picture in ("readings-matrix", "readings-factors"):
             shutil.copyfile(source / "figures" / f"{picture}.png", DOCS / "figures" / f"{name}-{picture}.png")
+        for picture in whys:
+            shrink(source / "figures" / f"{picture}.png", DOCS / "figures" / f"{name}-{picture}.png")
+
+
+COLOURS = 64
+"""Of a picture that is kept: a few flat colours and the greys at the edges of letters."""
+
+
+def shrink(picture: Path, target: Path) -> None:
+    """Keeps a picture with fewer colours: there are dozens, and each is a third as large so."""
+    from PIL import Image
+
+    with Image.open(picture) as image:
+        few = image.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+        few.save(target, optimize=True, dpi=image.info.get("dpi", (100, 100)))
 
 
 def kept(name: str) -> tuple[dict[str, Any], pl.DataFrame] | None:
@@ -101,12 +116,11 @@ def not_explored(ledger: dict[str, Any]) -> str:
 
 
 def sentences(ledger: dict[str, Any], paper: str) -> list[str]:
-    """Three sentences on what a reader can rely on."""
+    """Sentences on what a reader can rely on."""
     claims = claims_of(ledger, paper)
     by: dict[str, list[str]] = {}
     for one in claims:
         by.setdefault(overall(one["readings"]).verdict, []).append(one["id"])
-    best = next(one["best_reading"] for one in ledger["papers"] if one["paper"] == paper)
     hanging = by.get("hangs on the reading", [])
     mostly, never = by.get("contradicted in most readings", []), by.get("contradicted in every reading", [])
     counts: dict[str, int] = {}
@@ -120,7 +134,7 @@ def sentences(ledger: dict[str, Any], paper: str) -> list[str]:
         f"{_listed(names)} in {words}"
         for names, words in (
             (nearly, "95 % or more of the readings"),
-            (most, "most, more than chance explains"),
+            (most, "most readings (the interval of the share lies above one half)"),
         )
         if names
     ]
@@ -139,12 +153,48 @@ def sentences(ledger: dict[str, Any], paper: str) -> list[str]:
         for names, words in ((mostly, "most readings and reproduced in at most 5 %"), (never, "every one"))
         if names
     ]
-    contrary = "".join(against)
-    together = (
-        f"Best reading: {best['held']} of {best['of']} claims hold, confirmed on seeds that were not used to choose it "
-        f"(base reading: {best['base']}). All claims that are not named here are undecided."
+    left = by.get("undecided", [])
+    rest = f" {_listed(left)} {'is' if len(left) == 1 else 'are'} undecided." if left else ""
+    unheard = [one["id"] for one in ledger["claims"] if paper in one["source"] and not one["readings"]]
+    alone = f" {_listed(unheard)}: judged in the base reading alone." if unheard else ""
+    return [rely, f"{hang}{''.join(against)}.{rest}{alone}"]
+
+
+FRESH = (
+    ("the base reading", "base_anew"),
+    ("the authors' likely set-up", "likely"),
+    ("the reading in which most claims hold", "best_reading"),
+)
+"""What is judged on seeds that nothing else uses, and its name in a ledger."""
+
+
+def fresh(entry: dict[str, Any]) -> str:
+    """How many of a paper's claims hold on seeds on which nothing else is judged, as a table."""
+    rows = []
+    for words, name in FRESH:
+        if not (one := entry.get(name)):
+            continue
+        against = str(len(one["against"])) if "against" in one else "–"
+        held = ", ".join(one["claims"]) if one.get("claims") else ""
+        chosen = f" ({one['found']} on the seeds that chose it)" if name == "best_reading" else ""
+        rows.append(f"| {words} | {one['held']} of {one['of']}{chosen} | {against} | {held} |")
+    seeds = ", ".join(map(str, entry["best_reading"]["judged_on"]))
+    head = f"| on seeds {seeds}, which nothing else uses | claims that hold | contradicted | which hold |"
+    return "\n".join([head, "|---|---|---:|---|", *rows])
+
+
+def whys(name: str, ledger: dict[str, Any]) -> str:
+    """For which claims an experiment shows why, and for which none does."""
+    have = {one["claim"] for one in ledger.get("experiments", [])}
+    if not have:
+        return ""
+    every = [one["id"] for one in ledger["claims"]]
+    none = [one for one in every if one not in have]
+    said = (
+        f"Experiments switch a mechanism on and off for {len(have)} of {len(every)} claims and "
+        f"[say why](studies/{name}.md#why) they come out so"
     )
-    return [rely, f"{hang}{contrary}.", together]
+    return f"{said}; none do for {_listed(none)}." if none else f"{said}."
 
 
 def _listed(names: list[str]) -> str:
@@ -204,16 +254,17 @@ def page(found: dict[str, tuple[dict[str, Any], pl.DataFrame]]) -> str:
         "# The studies at a glance",
         (
             "Made by `python -m validation.studies` from the ledgers in `docs/studies/`; do not edit. "
-            "[How a study works, and how a claim is judged](judging.md) is told elsewhere."
+            "[How a study works, and how a claim is judged](judging.md) is on a page of its own."
         ),
         (
-            "Every claim of the five papers was judged in many readings of them: details that a paper leaves open are "
-            "factors, and each column below is a reading drawn from all factors at once. What no factor varies is "
-            "named with each study. The base reading, apart on the left, is the most plausible one, ranked before the "
-            "exploration, and judged with all replications of the study. Green: reproduced; orange: undecided; red: "
-            "contradicted. Shares have 95 % intervals. *Means as claimed* is the share of readings in which all means "
-            "lie on the claimed side, whatever their intervals. *Weighted* is the share reproduced with readings "
-            "weighted by the stated plausibility of what decides the claim."
+            "The claims of the five papers were judged in many readings. A factor is a detail that a paper leaves "
+            "open. Each column of the picture is a reading that was drawn from all factors at once. Assumptions "
+            "that no factor varies are named with each study. The base reading, apart on the left, takes the most "
+            "plausible value of every factor. These values were ranked before the exploration, and the base reading "
+            "was judged with all replications of the study. Green: reproduced; orange: undecided; red: "
+            "contradicted. Shares have 95 % intervals. *Means as claimed* is the share of readings in which all "
+            "means lie on the claimed side, whatever their intervals. *Weighted* is the share reproduced when each "
+            "reading counts by the stated plausibility of what decides the claim."
         ),
         "![Claims in rows, readings in columns, a colour per verdict](figures/readings.png)",
     ]
@@ -227,6 +278,9 @@ def page(found: dict[str, tuple[dict[str, Any], pl.DataFrame]]) -> str:
         for entry in ledger["papers"]:
             paper = entry["paper"]
             parts.append(f"**Paper {paper}** ({TITLES[paper]}). {' '.join(sentences(ledger, paper))}")
+            parts.append(fresh(entry))
+        if told_why := whys(name, ledger):
+            parts.append(told_why)
         heads = [
             "claim",
             "over all readings",

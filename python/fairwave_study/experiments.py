@@ -12,25 +12,25 @@ import json
 import math
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fairwave.measuring.statistics import Interval, paired
 from fairwave_study.claims import Comparison, Evidence
-from fairwave_study.shelf import QUANTITY, Shelf, from_plain, judge, to_plain, version
+from fairwave_study.shelf import QUANTITY, Shelf, StoredReading, judge, to_plain, version
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import polars as pl
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from fairwave.provenance import Provenance
     from fairwave_report.figures import Drawing
     from fairwave_study.readings import Changes, Reading, Readings
-    from fairwave_study.shelf import StoredReading
     from fairwave_study.study import Data, Study
 
 FRESH = (21, 22, 23, 24, 25)
@@ -198,34 +198,81 @@ def carry_out(
     if len(set(ids)) < len(ids):
         raise ValueError(f"two experiments of study {study.name!r} share an id: {', '.join(ids)}")
     shelf = Shelf(folder / "readings", version(study.name))
-    found = []
-    for one in study.experiments:
-        if only is not None and one.id not in only:
-            continue
-        if one.claim not in {claim.id for claim in study.claims}:
+    claims = {claim.id for claim in study.claims}
+    wanted = [one for one in study.experiments if only is None or one.id in only]
+    for one in wanted:
+        if one.claim not in claims:
             raise ValueError(
                 f"experiment {one.id!r} is about {one.claim!r}, which is no claim of {study.name!r}"
             )
-        left = {side.label: _side(study.readings, one, side, shelf, threads, status) for side in one.sides}
-        evidence = {label: kept.claims[one.claim] for label, kept in left.items()}
+    _simulate(study.readings, wanted, shelf, threads, status)
+    found = []
+    for one in wanted:
+        left = {side.label: _kept(study.readings, one, side, shelf) for side in one.sides}
+        evidence = {label: kept.claims[one.claim] for label, kept in left.items() if kept is not None}
         quantities = {
             label: {name: kept.claims[f"{QUANTITY}{name}"].comparisons[0] for name in one.quantities}
             for label, kept in left.items()
+            if kept is not None
         }
         found.append(FoundExperiment(one, evidence, quantities))
     return found
 
 
-def _side(
+def _simulate(
     readings: Readings,
-    experiment: Experiment,
-    side: Side,
+    experiments: Sequence[Experiment],
     shelf: Shelf,
     threads: int | None,
     status: Callable[[str], None] | None,
-) -> StoredReading:
+) -> None:
+    """Carries out the sides that the shelf lacks. Sides that simulate the same are simulated once."""
+    missing: dict[str, list[tuple[Experiment, Side]]] = {}
+    for one in experiments:
+        for side in one.sides:
+            if _kept(readings, one, side, shelf) is None:
+                missing.setdefault(_same(readings, one, side), []).append((one, side))
+    for at, several in enumerate(missing.values(), 1):
+        if status:
+            ids = ", ".join(dict.fromkeys(one.id for one, _ in several))
+            status(f"experiments, side {at} of {len(missing)}: {several[0][1].label} ({ids})")
+        side = several[0][1]
+        reading = readings.complete(side.reading)
+        whole = judge(
+            readings, reading, FRESH, threads,
+            claims=[one.claim for one, _ in several],
+            changes=side.changes,
+            quantities={
+                f"{one.id} {name}": taken for one, _ in several for name, taken in one.quantities.items()
+            },
+        )  # fmt: skip
+        for one, own in several:
+            evidence = {one.claim: whole.claims[one.claim]}
+            for name in one.quantities:
+                (taken,) = whole.claims[f"{QUANTITY}{one.id} {name}"].comparisons
+                evidence[f"{QUANTITY}{name}"] = Evidence([replace(taken, label=name)])
+            shelf.put(
+                _key(readings, one, own), FRESH, to_plain(StoredReading(reading, evidence, whole.seconds))
+            )
+
+
+def _same(readings: Readings, experiment: Experiment, side: Side) -> str:
+    """A name that sides share when they simulate the same.
+
+    A change of a side's own may fit only the scenarios of its claim, so those of other claims are no part of it.
+    """
     reading = readings.complete(side.reading)
-    key = json.dumps(
+    changed = _digest(readings, reading, experiment, side)
+    return json.dumps([dict(sorted(reading.items())), changed], ensure_ascii=False)
+
+
+def _kept(readings: Readings, experiment: Experiment, side: Side, shelf: Shelf) -> StoredReading | None:
+    return shelf.get(_key(readings, experiment, side), FRESH)
+
+
+def _key(readings: Readings, experiment: Experiment, side: Side) -> str:
+    reading = readings.complete(side.reading)
+    return json.dumps(
         {
             "experiment": experiment.claim,
             "quantities": sorted(experiment.quantities),
@@ -234,19 +281,6 @@ def _side(
         },
         ensure_ascii=False,
     )
-    kept = shelf.get(key, FRESH)
-    if kept is None:
-        if status:
-            status(f"experiment {experiment.id}: {side.label}")
-        plain = to_plain(
-            judge(
-                readings, reading, FRESH, threads,
-                claims=[experiment.claim], changes=side.changes, quantities=experiment.quantities,
-            )
-        )  # fmt: skip
-        shelf.put(key, FRESH, plain)
-        kept = from_plain(plain)
-    return kept
 
 
 def _digest(readings: Readings, reading: Reading, experiment: Experiment, side: Side) -> str:
@@ -304,6 +338,7 @@ def picture(found: FoundExperiment, folder: Path, provenance: Provenance, title:
                     )
             panel.set_xticks([])
             panel.set_title(textwrap.fill(name, 18), fontsize=8.5)
+        _share_axes(dict(zip(several, others, strict=True)))
         canvas.legend(*axes.get_legend_handles_labels(), loc="outside upper left", ncols=1, fontsize=8.5)
         return drawing.save(
             canvas, folder, found.experiment.id, _numbers(found), provenance,
@@ -321,6 +356,19 @@ def _panels(found: FoundExperiment) -> list[str]:
         return len({found.of(side, name).mean for side in sides}) > 1
 
     return [name for name in found.experiment.quantities if differs(name)][:PANELS]
+
+
+def _share_axes(panels: Mapping[str, Axes]) -> None:
+    """Gives panels of one quantity the same vertical axis: names alike up to the first comma and in their unit."""
+    kinds: dict[tuple[str, str], list[Axes]] = {}
+    for name, panel in panels.items():
+        kinds.setdefault((name.split(",")[0], name.rpartition("(")[2] if "(" in name else ""), []).append(
+            panel
+        )
+    for alike in kinds.values():
+        ends = [panel.get_ylim() for panel in alike]
+        for panel in alike:
+            panel.set_ylim(min(low for low, _ in ends), max(high for _, high in ends))
 
 
 def _shown(found: FoundExperiment) -> list[str]:

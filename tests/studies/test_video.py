@@ -16,7 +16,12 @@ from page_links import problems
 
 FIGURES = [f"002-{number}" for number in (3, *range(6, 21))]
 BEYOND = [
+    "002-3-causes",
+    "002-6-cov",
+    "002-7-gaps",
     "002-9-readings",
+    "002-11-fullness",
+    "002-17-others",
     "decodable",
     "decodable-reverse",
     "judgements",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -126,6 +127,16 @@ def _throughput(number: str, case: str, grid: str, victims: tuple[str, ...], que
         source=f"paper 004, Figure {number}",
         caption=f"Dotted: a third of the link. {MARKED if printed else ''}".strip(),
         size=(7.6, 4.0),
+    )
+
+
+def _random(case: str, grid: str) -> Figure:
+    """Drop-Random, which the paper names and does not measure, next to its victims."""
+    return replace(
+        _throughput("", case, grid, (*p.PAPERS_VICTIMS, p.RANDOM)),
+        id=f"random-{case}",
+        source="beyond the paper; §2 names Drop-Random",
+        caption="Dotted: a third of the link.",
     )
 
 
@@ -296,7 +307,7 @@ def _beyond() -> list[Figure]:
 
 def figures(extent: Extent, reading: Reading = BASE) -> list[Figure]:
     """All figures, under a reading."""
-    victims = p.compared(extent)
+    victims = p.PAPERS_VICTIMS
     found = [
         _throughput(f"4{letter}", case, p.ALWAYS_ON, victims)
         for letter, case in zip("abcd", p.S1_CASES, strict=True)
@@ -320,6 +331,8 @@ def figures(extent: Extent, reading: Reading = BASE) -> list[Figure]:
         _opinion(f"9{letter}", case, grid, q.opinion(reading))
         for letter, (case, grid) in zip("abcdef", cases, strict=True)
     ]
+    if extent.random:
+        found += [_random("CA1", p.ALWAYS_ON), _random("CA5", p.ON_OFF)]
     if not extent.beyond:
         return found
     return [*found, *(_full_opinion(*case) for case in cases), _distance(), *_guard(), *_beyond()]

@@ -67,30 +67,30 @@ def summed(name: str, summary: pl.DataFrame, of: str) -> pl.DataFrame:
 
 
 def _judging(canvas: Canvas, data: Data) -> pl.DataFrame:
-    """Figure 3: the receiving rate and the bound over time; what became of losses."""
+    """Figure 3: the receiving rate and the bound over time."""
     traces = {
         one.title: during(first_seed(data.measured(one, p.BOUND).at(reading=p.TEXT)))
         for one in (q.RECEIVING, q.BOUND)
     }
-    left, right = canvas.subplots(1, 2, width_ratios=(1.9, 1))
+    panel = canvas.subplots()
     looks = style.looks([DVRC, "bound"])
     for (title, trace), look in zip(traces.items(), looks.values(), strict=True):
-        width, shape = (1.0, "-") if title == q.RECEIVING.title else (1.8, "-")
-        left.plot(
-            trace["time"], trace["value"], color=look.colour, linestyle=shape, linewidth=width, label=title
-        )
-    left.set_xlabel("time (s)")
-    left.set_ylabel("kb/s")
-    left.set_title("one replication")
-    left.set_ylim(0, 1200)
-    left.legend(loc="upper right", ncols=2)
+        width = 1.0 if title == q.RECEIVING.title else 1.8
+        panel.plot(trace["time"], trace["value"], color=look.colour, linewidth=width, label=title)
+    panel.set_xlabel("time (s)")
+    panel.set_ylabel("kb/s")
+    panel.set_ylim(0, 1200)
+    panel.legend(loc="upper right", ncols=2)
+    return pl.concat([traced("trace", title, one) for title, one in traces.items()])
+
+
+def _causes(canvas: Canvas, data: Data) -> pl.DataFrame:
+    """What the losses of Figure 3's runs were, and what they were taken for."""
     causes = data.measured(q.CAUSES, p.BOUND).at(reading=p.TEXT).without("reading").summary(["losses"])
-    _lying_bars(right, causes, "losses")
-    right.set_xlabel("packets in 200 s")
-    right.set_title("losses by cause and judgement")
-    return pl.concat(
-        [*(traced("trace", title, one) for title, one in traces.items()), summed("losses", causes, "losses")]
-    )
+    panel = canvas.subplots()
+    _lying_bars(panel, causes, "losses")
+    panel.set_xlabel("packets in a run")
+    return summed("losses", causes, "losses")
 
 
 def _lying_bars(axes: Axes, summary: pl.DataFrame, of: str) -> None:
@@ -112,36 +112,37 @@ def _lying_bars(axes: Axes, summary: pl.DataFrame, of: str) -> None:
 
 
 def _rates(canvas: Canvas, data: Data) -> pl.DataFrame:
-    """Figure 6: the rates of DVRC and two TCP flows over time; CoV beside the published."""
+    """Figure 6: the rates of DVRC and two TCP flows over the whole run."""
     names = {"video[0]": DVRC, "ftp[0]": "TCP 1", "ftp[1]": "TCP 2"}
     traces = {
-        words: during(first_seed(data.measured(q.RATE[name], p.SINGLE).at(transport=DVRC)), (20.0, 60.0))
+        words: first_seed(data.measured(q.RATE[name], p.SINGLE).at(transport=DVRC)).sort("time")
         for name, words in names.items()
     }
     looks = style.looks([DVRC, "reno", "tcp 2"])
-    left, right = canvas.subplots(1, 2, width_ratios=(1.8, 1.2))
+    panel = canvas.subplots()
     for (words, trace), look in zip(traces.items(), looks.values(), strict=True):
-        left.plot(
+        panel.plot(
             trace["time"], trace["value"], color=look.colour, label=words,
-            linewidth=1.7 if words == DVRC else 0.9, zorder=3 if words == DVRC else 2,
+            linewidth=1.3 if words == DVRC else 0.6, zorder=3 if words == DVRC else 2,
         )  # fmt: skip
-    left.set_xlabel("time (s)")
-    left.set_ylabel("rate (kb/s)")
-    left.set_ylim(0, 1200)
-    left.legend(loc="upper right", ncols=3)
-    left.set_title("one replication, bins of 150 ms")
+    panel.set_xlabel("time (s)")
+    panel.set_ylabel("rate (kb/s)")
+    panel.set_ylim(0, 1200)
+    panel.legend(loc="upper right", ncols=3)
+    return pl.concat([traced("rate (kb/s)", words, one) for words, one in traces.items()])
+
+
+def _cov(canvas: Canvas, data: Data) -> pl.DataFrame:
+    """§5.1's coefficients of variation, next to the printed ones."""
     video, bulk = (
         data.measured(q.COV, grid).at(transport=[DVRC, LITERAL, TFRC]).summary(["transport"])
         for grid in (p.SINGLE, p.BULK)
     )
-    _bars_beside(right, {"video": video, "endless data": bulk}, PUBLISHED_COV)
-    right.set_title("coefficient of variation")
+    panel = canvas.subplots()
+    _bars_beside(panel, {"video": video, "endless data": bulk}, PUBLISHED_COV)
+    panel.set_ylabel("coefficient of variation")
     return pl.concat(
-        [
-            *(traced("rate (kb/s)", words, one) for words, one in traces.items()),
-            summed("CoV, video", video, "transport"),
-            summed("CoV, endless data", bulk, "transport"),
-        ]
+        [summed("CoV, video", video, "transport"), summed("CoV, endless data", bulk, "transport")]
     )
 
 
@@ -184,103 +185,137 @@ def _bars_beside(axes: Axes, parts: dict[str, pl.DataFrame], published: dict[str
     axes.grid(visible=False, axis="x")
 
 
+def _runs_of(data: Data) -> list[int]:
+    """The runs of one DVRC flow next to two TCP flows, in order of their seeds."""
+    rows = data.results[p.SINGLE].to_polars("runs").filter(pl.col("transport").cast(pl.String) == DVRC)
+    found: list[int] = rows.sort("seed")["run"].to_list()
+    return found
+
+
 def _jitter(canvas: Canvas, data: Data) -> pl.DataFrame:
-    """Figure 7: Eqs. (12) and (13) over time; how many gaps are how long."""
-    results = data.results[p.SINGLE]
-    runs = (
-        results.to_polars("runs")
-        .filter(pl.col("transport").cast(pl.String) == DVRC)
-        .sort("seed")["run"]
-        .to_list()
-    )
-    one = q.arrivals(results, runs[0])
-    part = during(one.with_columns(pl.col("jitter_s").alias("value")))
+    """Figure 7: Eqs. (12) and (13) over time."""
+    one = q.arrivals(data.results[p.SINGLE], _runs_of(data)[0])
+    part = one.with_columns(pl.col("jitter_s").alias("value")).sort("time")
     look = style.looks([DVRC, "reno"])
-    left, right = canvas.subplots(1, 2, width_ratios=(1.7, 1))
-    left.plot(
+    panel = canvas.subplots()
+    panel.plot(
         part["time"],
         part["difference_s"] * 1e3,
         ".",
         color=look["reno"].colour,
-        markersize=2.0,
+        markersize=1.5,
         label="|D(i, j)|, Eq. (12)",
     )
-    left.plot(
-        part["time"], part["jitter_s"] * 1e3, color=look[DVRC].colour, linewidth=1.6, label="jitter, Eq. (13)"
+    panel.plot(
+        part["time"], part["jitter_s"] * 1e3, color=look[DVRC].colour, linewidth=1.3, label="jitter, Eq. (13)"
     )
     for line in (q.NOTICEABLE_S, q.THRESHOLD_S):
-        left.axhline(line * 1e3, color=style.INK, linewidth=0.9, linestyle=(0, (1, 2)))
-    left.set_xlabel("time (s)")
-    left.set_ylabel("ms")
-    left.set_ylim(0, 160)
-    left.set_title("one replication")
-    left.legend(loc="upper right", ncols=2)
-    edges = np.linspace(0, 0.2, 81)
-    shares = {}
-    for column, words, name in (
-        ("gap_s", "gap between arrivals", DVRC),
-        ("difference_s", "|D(i, j)|", "reno"),
-    ):
-        every = np.concatenate(
-            [q.arrivals(results, run).filter(pl.col("time") >= 2)[column].to_numpy() for run in runs]
-        )
-        below = np.array([(every <= edge).mean() * 100 for edge in edges])
-        right.plot(edges * 1e3, below, color=look[name].colour, linestyle=look[name].line, label=words)
-        shares[words] = pl.DataFrame({"time": edges, "value": below})
-    for line in (q.NOTICEABLE_S, q.THRESHOLD_S):
-        right.axvline(line * 1e3, color=style.INK, linewidth=0.9, linestyle=(0, (1, 2)))
-    right.set_xlabel("ms")
-    right.set_ylabel("% of units up to so long")
-    right.set_ylim(0, 101)
-    right.set_title("all replications")
-    right.legend(loc="lower right")
+        panel.axhline(line * 1e3, color=style.INK, linewidth=0.9, linestyle=(0, (1, 2)))
+    panel.set_xlabel("time (s)")
+    panel.set_ylabel("ms")
+    panel.set_ylim(0, 160)
+    panel.legend(loc="upper right", ncols=2)
     return pl.concat(
         [
             traced("jitter (s), over time (s)", "J", part),
             traced(
                 "difference (s), over time (s)", "D", part.with_columns(pl.col("difference_s").alias("value"))
             ),
-            *(traced("share (%), up to (s)", words, one) for words, one in shares.items()),
         ]
     )
 
 
+def _gaps(canvas: Canvas, data: Data) -> pl.DataFrame:
+    """How many of Figure 7's gaps are how long, over all replications."""
+    runs = _runs_of(data)
+    look = style.looks([DVRC, "reno"])
+    panel = canvas.subplots()
+    edges = np.linspace(0, 0.2, 81)
+    shares = {}
+    for column, words, name in (
+        ("gap_s", "gap between arrivals", DVRC),
+        ("difference_s", "|D(i, j)|", "reno"),
+    ):
+        several = [
+            q.arrivals(data.results[p.SINGLE], run).filter(pl.col("time") >= 2)[column].to_numpy()
+            for run in runs
+        ]
+        every = np.concatenate(several)
+        below = np.array([(every <= edge).mean() * 100 for edge in edges])
+        panel.plot(edges * 1e3, below, color=look[name].colour, linestyle=look[name].line, label=words)
+        shares[words] = pl.DataFrame({"time": edges, "value": below})
+    for line in (q.NOTICEABLE_S, q.THRESHOLD_S):
+        panel.axvline(line * 1e3, color=style.INK, linewidth=0.9, linestyle=(0, (1, 2)))
+    panel.set_xlabel("ms")
+    panel.set_ylabel("% of units up to so long")
+    panel.set_ylim(0, 101)
+    panel.legend(loc="lower right")
+    return pl.concat([traced("share (%), up to (s)", words, one) for words, one in shares.items()])
+
+
 def _queues(canvas: Canvas, data: Data, *, capacity: float) -> pl.DataFrame:
-    """Figure 11: R2's queue over time under DVRC and UDP; how long how full under all systems."""
+    """Figure 11: R2's queue over time, (a) under DVRC and (b) under UDP."""
+    queue = data.measured(q.QUEUE, p.QUEUE)
+    looks = style.looks(queue.labels("transport"))
+    several, rows = canvas.subplots(1, 2, sharey=True), []
+    for axes, name, letter in zip(several, (DVRC, UDP), "ab", strict=True):
+        trace = first_seed(queue.at(transport=name)).sort("time")
+        axes.plot(trace["time"], trace["value"], color=looks[name].colour, linewidth=0.8)
+        axes.set_ylim(0, capacity * 1.05)
+        axes.set_title(f"({letter}) {name}")
+        axes.set_xlabel("time (s)")
+        rows.append(traced("queue (packets)", name, trace))
+    several[0].set_ylabel("packets in R2's queue")
+    return pl.concat(rows)
+
+
+def _fullness(canvas: Canvas, data: Data, *, capacity: float) -> pl.DataFrame:
+    """How long R2's queue is how full, under all systems and over all replications."""
     queue = data.measured(q.QUEUE, p.QUEUE)
     names = queue.labels("transport")
     looks = style.looks(names)
-    top, bottom, right = canvas.subplot_mosaic([["a", "c"], ["b", "c"]], width_ratios=(1.8, 1)).values()
-    right, bottom = bottom, right
-    rows = []
-    for axes, name, letter in ((top, DVRC, "a"), (bottom, UDP, "b")):
-        trace = during(first_seed(queue.at(transport=name)), (20.0, 50.0))
-        axes.plot(trace["time"], trace["value"], color=looks[name].colour, linewidth=1.0)
-        axes.set_ylim(0, capacity * 1.05)
-        axes.set_title(f"({letter}) {name}, one replication")
-        axes.set_ylabel("packets")
-        rows.append(traced("queue (packets)", name, trace))
-    bottom.set_xlabel("time (s)")
+    panel, rows = canvas.subplots(), []
     levels = np.linspace(0, capacity, 51)
     for name in names:
         values = queue.at(transport=name).frame.filter(pl.col("time") >= 2)["value"].to_numpy()
         share = np.array([(values <= level).mean() * 100 for level in levels])
-        right.plot(levels, share, color=looks[name].colour, linestyle=looks[name].line, label=name)
-        rows.append(
-            traced(
-                "time with at most so many packets (%)", name, pl.DataFrame({"time": levels, "value": share})
-            )
-        )
-    right.set_xlabel("packets in the queue")
-    right.set_ylabel("% of the time at most so many")
-    right.set_ylim(0, 101)
-    right.set_title("all replications")
-    right.legend(loc="upper left")
+        panel.plot(levels, share, color=looks[name].colour, linestyle=looks[name].line, label=name)
+        found = pl.DataFrame({"time": levels, "value": share})
+        rows.append(traced("time with at most so many packets (%)", name, found))
+    panel.set_xlabel("packets in the queue")
+    panel.set_ylabel("% of the time at most so many")
+    panel.set_ylim(0, 101)
+    panel.legend(loc="upper left")
     return pl.concat(rows)
 
 
+FAIR_SHARE_KBPS = 1e3 * q.PAYLOAD_SHARE / 2
+"""Of a link of 1 Mb/s that one video and one TCP flow share, in kb/s of payload."""
+
+
 def _hops(canvas: Canvas, data: Data) -> pl.DataFrame:
-    """Figure 17: throughput over the length of the chain."""
+    """Figure 17: the throughput of the DVRC flow, and the mean of the forward TCP flows, over the number of hops."""
+    parts = [
+        data.measured(q.per_flow(group), p.HOPS)
+        .at(transport=DVRC)
+        .without("transport")
+        .summary(["hops"])
+        .with_columns(pl.lit(words).alias("of"))
+        for group, words in ((q.VIDEO, DVRC), (q.TCP, "TCP, mean of the forward flows"))
+    ]
+    summary = pl.concat(parts)
+    panel = canvas.subplots()
+    draw_panel(
+        panel,
+        Panel(summary, "hops", "of", "throughput (kb/s)", "hops", lines={"fair share": FAIR_SHARE_KBPS}),
+    )
+    room_above([panel], [summary])
+    one_legend(canvas, panel)
+    return summary
+
+
+def _hops_of_others(canvas: Canvas, data: Data) -> pl.DataFrame:
+    """The same with other protocols in DVRC's place."""
     rows, numbers = canvas.subplots(1, 2, sharey=True), []
     for axes, group, title in zip(
         rows, (q.VIDEO, q.TCP), ("the flow through all hops", "mean of the forward TCP flows"), strict=True
@@ -289,7 +324,7 @@ def _hops(canvas: Canvas, data: Data) -> pl.DataFrame:
         draw_panel(
             axes,
             Panel(summary, "hops", "transport", "goodput (kb/s)", "hops", title,
-                  lines={"fair share": 1e3 * q.PAYLOAD_SHARE / 2}),
+                  lines={"fair share": FAIR_SHARE_KBPS}),
         )  # fmt: skip
         numbers.append(summary.select(pl.lit(group).alias("of"), pl.all()))
     room_above(rows, numbers)
@@ -310,8 +345,12 @@ def one_legend(canvas: Canvas, axes: Any) -> None:
     canvas.legend(handles, labels, loc="outside upper left", ncols=max(len(labels), 1))
 
 
+ONE_RUN = "One replication."
+
+
 def alone() -> list[Figure]:
-    """Figures 3, 6 and 7: one DVRC flow."""
+    """Figures 3, 6 and 7, of one DVRC flow, as the paper has them; then what they leave out."""
+    wide, narrow = (8.2, 3.9), (6.0, 3.9)
     return [
         Figure(
             id="002-3",
@@ -319,28 +358,54 @@ def alone() -> list[Figure]:
             grids=(p.BOUND,),
             draw=_judging,
             source="paper 002, Figure 3",
-            caption="A loss while the rate is above the bound is taken for random. Right: what the losses really were, "
-            "which the simulator knows.",
-            size=(10.6, 3.9),
+            caption=f"A loss while the rate is above the bound is taken for random. {ONE_RUN}",
+            size=wide,
+        ),
+        Figure(
+            id="002-3-causes",
+            title="What the losses were, and what they were taken for",
+            grids=(p.BOUND,),
+            draw=_causes,
+            source="paper 002, Figure 3, against the truth",
+            caption="The simulator knows the cause of each loss.",
+            size=narrow,
         ),
         Figure(
             id="002-6",
-            title="Rates of one DVRC and two TCP flows, 1 Mb/s",
-            grids=(p.SINGLE, p.BULK),
+            title="Sending rates of one DVRC and two TCP flows, 1 Mb/s",
+            grids=(p.SINGLE,),
             draw=_rates,
-            source="paper 002, Figure 6 and §5.1",
-            caption="Right: CoV of DVRC (by text and by equation) and TFRC, as video and with data that never ends "
-            "(the rate control alone), beside the published numbers.",
-            size=(10.6, 3.9),
+            source="paper 002, Figure 6",
+            caption=f"Averaged over 150 ms. {ONE_RUN}",
+            size=wide,
+        ),
+        Figure(
+            id="002-6-cov",
+            title="Coefficient of variation of DVRC and TFRC beside two TCP flows",
+            grids=(p.SINGLE, p.BULK),
+            draw=_cov,
+            source="paper 002, §5.1",
+            caption="DVRC by text and by equation, and TFRC, as video and with data that never ends (the rate control "
+            "alone), next to the printed numbers.",
+            size=narrow,
         ),
         Figure(
             id="002-7",
-            title="Jitter of one DVRC flow beside two TCP flows",
+            title="Delay jitter of one DVRC flow beside two TCP flows",
             grids=(p.SINGLE,),
             draw=_jitter,
             source="paper 002, Figure 7",
-            caption="Units of video in order of arrival. Dotted: 50 and 75 ms.",
-            size=(10.6, 3.9),
+            caption=f"Units of video in order of arrival. Dotted: 50 and 75 ms. {ONE_RUN}",
+            size=wide,
+        ),
+        Figure(
+            id="002-7-gaps",
+            title="How long the gaps between arrivals are, one DVRC flow beside two TCP flows",
+            grids=(p.SINGLE,),
+            draw=_gaps,
+            source="paper 002, §5.1: most gaps are below 50 ms",
+            caption="All replications, from 2 s on. Dotted: 50 and 75 ms.",
+            size=narrow,
         ),
     ]
 
@@ -349,12 +414,25 @@ def queues(capacity: float = q.CAPACITY) -> Figure:
     """Figure 11."""
     return Figure(
         id="002-11",
-        title="Queue of router R2 with 40 videos",
+        title="Queue length of router R2 with 40 videos",
         grids=(p.QUEUE,),
         draw=partial(_queues, capacity=capacity),
         source="paper 002, Figure 11a–b",
-        caption=f"Means over 50 ms. The buffer holds {capacity:g} packets.",
-        size=(10.6, 4.6),
+        caption=f"Means over 50 ms. The buffer holds {capacity:g} packets. {ONE_RUN}",
+        size=(9.6, 3.9),
+    )
+
+
+def fullness(capacity: float = q.CAPACITY) -> Figure:
+    """How full Figure 11's queue is under every system."""
+    return Figure(
+        id="002-11-fullness",
+        title="How long the queue of R2 is how full, with 40 videos",
+        grids=(p.QUEUE,),
+        draw=partial(_fullness, capacity=capacity),
+        source="paper 002, Figure 11, over all replications",
+        caption=f"Means over 50 ms, from 2 s on. The buffer holds {capacity:g} packets.",
+        size=(6.0, 3.9),
     )
 
 
@@ -362,11 +440,24 @@ def hops() -> Figure:
     """Figure 17."""
     return Figure(
         id="002-17",
-        title="One flow through 1 to 10 hops of 1 Mb/s, each with a TCP flow either way",
+        title="DVRC throughput and average throughput of forward TCP flows, 1 to 10 hops of 1 Mb/s",
         grids=(p.HOPS,),
         draw=_hops,
         source="paper 002, Figure 17",
-        caption="From 10 s, when it joins, to 200 s. The paper has DVRC alone; TFRC and a Reno flow in its place tell "
-        "what is the protocol's and what the path's.",
+        caption="Each hop has a TCP flow either way. From 10 s, when DVRC joins, to 200 s.",
+        size=(6.0, 3.9),
+    )
+
+
+def hops_of_others() -> Figure:
+    """Figure 17 with other protocols in DVRC's place."""
+    return Figure(
+        id="002-17-others",
+        title="Other protocols in DVRC's place through 1 to 10 hops of 1 Mb/s",
+        grids=(p.HOPS,),
+        draw=_hops_of_others,
+        source="paper 002, Figure 17, with TFRC and Reno",
+        caption="The paper has DVRC alone. TFRC and a Reno flow in its place separate what the protocol does from "
+        "what the path does.",
         size=(9.6, 3.9),
     )

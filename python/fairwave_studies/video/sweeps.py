@@ -11,7 +11,7 @@ from fairwave_report.figures import Panel, draw_panel
 from fairwave_studies.video import points as p
 from fairwave_studies.video import quantities as q
 from fairwave_studies.video.claims import TCP_SHARE, VIDEO_SHARE, MeasuredTerms
-from fairwave_studies.video.figures import one_legend, room_above
+from fairwave_studies.video.figures import fullness, hops_of_others, one_legend, room_above
 from fairwave_studies.video.systems import DVRC, TFRC
 from fairwave_study.study import Figure
 
@@ -123,8 +123,9 @@ def cross(words: MeasuredTerms) -> list[Figure]:
 
 
 def reverse(words: MeasuredTerms) -> list[Figure]:
-    """Figures 12 to 14."""
+    """Figures 12 to 14, after how full Figure 11's queue is under every system."""
     return [
+        fullness(words.capacity),
         _figure(
             12, "", "With reverse and bursty traffic: goodput", p.REVERSE, [q.GOODPUT],
             caption="5 file transfers forward, 10 in reverse, 10 sources of Pareto bursts.",
@@ -157,8 +158,9 @@ def friendliness() -> list[Figure]:
 
 
 def chain(words: MeasuredTerms) -> list[Figure]:
-    """Figures 18 to 20."""
+    """Figures 18 to 20, after Figure 17 with other protocols in DVRC's place."""
     return [
+        hops_of_others(),
         _figure(
             18, "", "Over five hops: goodput", p.CHAIN, [q.GOODPUT],
             caption="10 Mb/s; each hop has one TCP flow forward and one backward.",

@@ -1,0 +1,52 @@
+"""`docs/studies.md`: what it tells of fresh seeds and of experiments, and the pictures that are kept."""
+
+import numpy as np
+import pytest
+from validation import studies
+
+BEST = {"held": 3, "of": 5, "found": 4, "claims": ["A", "B", "C"], "against": ["D"], "judged_on": [11, 12]}
+ANEW = {"held": 1, "of": 5, "found": 2, "claims": ["A"], "against": ["C", "D"], "judged_on": [11, 12]}
+
+
+def test_a_table_tells_what_holds_on_seeds_that_nothing_else_uses():
+    head, _, *rows = studies.fresh({"best_reading": BEST, "base_anew": ANEW, "likely": None}).splitlines()
+    assert head.startswith("| on seeds 11, 12, ")
+    assert rows == [
+        "| the base reading | 1 of 5 | 2 | A |",
+        "| the reading in which most claims hold | 3 of 5 (4 on the seeds that chose it) | 1 | A, B, C |",
+    ]
+
+
+def test_a_ledger_of_an_earlier_release_has_no_more_than_the_best_reading():
+    entry = {"best_reading": {"held": 3, "of": 5, "found": 4, "judged_on": [4, 5]}}
+    (row,) = studies.fresh(entry).splitlines()[2:]
+    assert row == "| the reading in which most claims hold | 3 of 5 (4 on the seeds that chose it) | – |  |"
+
+
+@pytest.mark.parametrize(
+    ("explained", "words"),
+    [
+        ([], ""),
+        (["A"], "for 1 of 2 claims and [say why](studies/x.md#why) they come out so; none do for B."),
+        (["A", "B", "B"], "for 2 of 2 claims and [say why](studies/x.md#why) they come out so."),
+    ],
+)
+def test_it_says_for_which_claims_experiments_say_why(explained, words):
+    ledger = {"claims": [{"id": "A"}, {"id": "B"}], "experiments": [{"claim": one} for one in explained]}
+    assert studies.whys("x", ledger).endswith(words)
+    assert bool(studies.whys("x", ledger)) == bool(words)
+
+
+def test_a_picture_is_kept_with_few_colours_and_looks_the_same(tmp_path):
+    from PIL import Image
+
+    full, few = tmp_path / "full.png", tmp_path / "few.png"
+    ramp = np.zeros((40, 200, 4), dtype=np.uint8)
+    ramp[..., 0] = np.arange(200)
+    ramp[..., 3] = 255
+    Image.fromarray(ramp).save(full, dpi=(200, 200))
+    studies.shrink(full, few)
+    with Image.open(few) as kept:
+        assert len(kept.getcolors(10_000)) <= studies.COLOURS
+        assert kept.info["dpi"] == pytest.approx((200, 200), abs=0.1)
+        assert np.abs(np.asarray(kept.convert("RGB"), dtype=int) - ramp[..., :3]).max() <= 4
