@@ -199,9 +199,7 @@ def draw(
         return []
     if len(wide) == 1:
         return [draw_curves(found, drawn, wide[0], folder)]
-    # The axes with numbers and most values lie across and up; the others are told apart by panel.
-    order = sorted(wide, key=lambda one: (not one.is_number, -len(one.labels)))
-    across, up, rest = order[0], order[1], [one for one in wide if one not in order[:2]]
+    across, up, rest = arranged(wide)
     panels = math.prod(len(one.labels) for one in rest)
     if panels > MOST_MULTIPLES:
         return []
@@ -209,6 +207,15 @@ def draw(
     if not rest and across.is_number and len(up.labels) <= MOST_CURVES:
         drawings.insert(1, draw_curves(found, drawn, across, folder, up))
     return drawings
+
+
+def arranged(wide: Sequence[GridAxis], first: str = "") -> tuple[GridAxis, GridAxis, list[GridAxis]]:
+    """The axes that lie across and up, and those that are told apart by panel; the axis `first` lies across.
+
+    Axes with numbers come before others, those with most values first.
+    """
+    order = sorted(wide, key=lambda one: (one.key != first, not one.is_number, -len(one.labels)))
+    return order[0], order[1], [one for one in wide if one not in order[:2]]
 
 
 def draw_curves(

@@ -20,6 +20,7 @@ from fairwave_report.heard import RecordedCall
 from fairwave_report.limits import write_find
 from fairwave_report.overlay import write_overlay
 from fairwave_report.page import TableView
+from fairwave_report.plotting import figure
 from fairwave_report.single import of_live, to_draw
 from fairwave_report.video import show as shown
 from fairwave_speech import Adaptive, Fixed, Neteq, SpeechError
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 __all__ = [
     "clips",
     "drawn",
+    "figure",
     "heard",
     "of_live",
     "playout_buffer",
