@@ -7,7 +7,9 @@ from matplotlib.figure import Figure
 
 import fairwave
 from fairwave import extras
-from fairwave_report import plotting
+from fairwave.answers.answer import Answer
+from fairwave.answers.verdict import column_names
+from fairwave_report import grids, plotting
 from made_up import made_up
 
 QUEUES = "link.home>isp.queue"
@@ -191,3 +193,61 @@ def test_every_kind_is_drawn_and_documented():
     for kind in plotting.KINDS:
         assert f"| `{kind}` |" in (fairwave.Results.plot.__doc__ or "")
     assert math.isfinite(plotting.MOST_LINES)
+
+
+@pytest.fixture(scope="module")
+def wide():
+    """A sweep over three axes, the third of which has more values than a page has room for maps."""
+    call = fairwave.build(
+        "a call", "300 ms", topology="dumbbell", flows=[fairwave.flow("call", "udp", "voice")]
+    )
+    bottleneck = "topology.bottleneck"
+    return fairwave.sweep(
+        call,
+        {
+            f"{bottleneck}.rate": ["1 Mb/s", "2 Mb/s"],
+            f"{bottleneck}.delay": [f"{ms} ms" for ms in range(1, 14)],
+            "flow.call.traffic.codec": ["g711", "g729"],
+        },
+        show="loss.call", n=1,
+    )  # fmt: skip
+
+
+def test_a_page_without_room_for_its_maps_says_so_and_what_to_do(wide, tmp_path, monkeypatch):
+    page = grids.write_sweep(
+        wide, ["loss.call"], Answer(["Said."]), tmp_path / "page", title="wide"
+    ).read_text()
+    assert "No heat maps" not in page
+    assert "map-loss-call" in page, "two codecs are two maps"
+    monkeypatch.setattr(grids, "MOST_MULTIPLES", 1)
+    page = grids.write_sweep(
+        wide, ["loss.call"], Answer(["Said."]), tmp_path / "page", title="wide"
+    ).read_text()
+    assert "map-loss-call" not in page
+    said = "the values of call.traffic.codec would make 2 maps of each measure, and a page has room for 1"
+    assert said in page
+    assert "plot(&#39;loss.call&#39;, at={&#39;flow.call.traffic.codec&#39;: &#39;g711&#39;})" in page
+    assert '<th scope="col" title="topology.bottleneck.rate">rate</th>' in page
+    assert "rate is topology.bottleneck.rate, delay is topology.bottleneck.delay" in page
+
+
+def test_more_maps_than_a_figure_has_room_for_are_refused_with_what_to_hold(wide, monkeypatch):
+    assert len(wide.results.plot("loss.call").axes) == 3, "two maps and their colour bar"
+    monkeypatch.setattr(grids, "MOST_MULTIPLES", 1)
+    with pytest.raises(
+        ValueError, match=r"would make 2; hold some: at=\{'flow.call.traffic.codec': 'g711'\}"
+    ):
+        wide.results.plot("loss.call")
+
+
+@pytest.mark.parametrize(
+    ("keys", "heads"),
+    [
+        (["topology.bottleneck.rate", "topology.bottleneck.delay"], ["rate", "delay"]),
+        (["flow.call.count", "flow.files.count", "duration"], ["call.count", "files.count", "duration"]),
+        (["link.a>b.queue", "link.b>c.queue"], ["a>b.queue", "b>c.queue"]),
+        (["rate", "topology.bottleneck.rate"], ["rate", "bottleneck.rate"]),
+    ],
+)
+def test_heads_are_as_short_as_they_can_be_told_apart(keys, heads):
+    assert list(column_names(keys).values()) == heads

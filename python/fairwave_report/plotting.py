@@ -276,7 +276,7 @@ def _map(asked: Asked, kind: str) -> None:
     if (panels := math.prod(len(part.labels) for part in rest)) > grids.MOST_MULTIPLES:
         raise ValueError(
             f"a figure has at most {grids.MOST_MULTIPLES} maps, and {', '.join(part.key for part in rest)} would make "
-            f"{panels}; hold some: {asked.hold(2)}"
+            f"{panels}; hold some: at={{{', '.join(f'{part.key!r}: {part.labels[0]!r}' for part in rest)}}}"
         )
     grids.draw_map(found, one, across, up, rest, Path())
 
