@@ -106,6 +106,7 @@ def test_what_ns3_cannot_do_alike_is_refused_with_its_place(changes: dict[str, o
 
 
 FLOWING = {"duration": "2 s", "warmup": "0 s", "hosts": {"clock-skew": "0 ppm", "send-jitter": "0 s"}}
+CLASSES = [{"name": "voice", "match": {"dscp": "ef"}}, {"name": "data"}]
 STAGE = {"rate": "500 kb/s", "burst": "10 kB"}
 
 
@@ -122,10 +123,10 @@ def network(near: dict[str, object], **flow: object) -> dict[str, object]:
 @pytest.mark.parametrize(
     ("scenario", "words"),
     [
-        (network({"police": STAGE}), r"a>r1: a policer \(`police`\), which is not compared with {}; leave `police` out"),
+        (network({"police": STAGE}), r"a>r1: a policer \(`police`\), which is not compared with {}; leave `pol"),
         (network({"shape": STAGE}), r"a>r1: a shaper \(`shape`\), which is not compared with {}"),
         (
-            network({"queue": {"discipline": "drr", "classes": [{"name": "v", "match": {"dscp": "ef"}}, {"name": "d"}]}}),
+            network({"queue": {"discipline": "drr", "classes": CLASSES}}),
             r"a>r1: a class map \(`classes` of the queue `drr`\), which is not compared with {}",
         ),
         (

@@ -95,7 +95,7 @@ def options(
         "fairwave run calls.toml -n 10 --set flow.voice.count=20 --out out/calls",
         "cat calls.toml | fairwave run - --json",
         "fairwave run calls.toml --capture 'link:r1>r2=up.pcapng' --loss-pattern 'link:r1>r2=losses.txt'",
-        "fairwave run examples/rrul.toml --qlog out/qlog --qlog-flow tcp-upload[0]",
+        "fairwave run examples/rrul.toml --qlog out/qlog --qlog-flow tcp-upload-be[0]",
     )
 )
 def run(
