@@ -303,6 +303,13 @@ def plain_numbers(axis: Any) -> None:
     axis.set_major_formatter(lambda value, _: f"{value:g}")
 
 
+def whole_ticks(axes: Axes) -> None:
+    """Ticks at whole numbers alone, at the horizontal axis."""
+    from matplotlib.ticker import MaxNLocator
+
+    axes.xaxis.set_major_locator(MaxNLocator(nbins="auto", steps=[1, 2, 5, 10], integer=True))
+
+
 def _fit(axes: Axes, panel: Panel) -> None:
     """A vertical axis that fits the intervals, with room around them."""
     values = [

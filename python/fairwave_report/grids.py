@@ -283,6 +283,9 @@ def draw_curves(
     name = "curves"
     with drawing.canvas(name, drawing.size_for(len(panels))) as canvas:
         drawing.draw_panels(canvas, panels)
+        if along.is_count and not along.is_log:
+            for axes in canvas.axes:
+                drawing.whole_ticks(axes)
         return drawing.save(
             canvas, folder, name, pl.concat(numbers, how="vertical_relaxed"), found.results.provenance,
             title=f"Along {short_key(along.key)}",
