@@ -187,9 +187,11 @@ def documented(fence):
     return [part.split("\n", 1)[1] for part in text.split("```")[1::2] if part.split("\n", 1)[0] == fence]
 
 
-def test_the_documents_python_runs(capsys):
-    (code,) = documented("python")
+def test_the_documents_python_runs(capsys, tmp_path, monkeypatch):
+    code = "".join(documented("python"))
+    monkeypatch.chdir(tmp_path)
     exec(compile(code, "docs/asking.md", "exec"), {})
+    assert (tmp_path / "out" / "voice.pdf").read_bytes().startswith(b"%PDF")
     said = capsys.readouterr().out
     assert "{'flow.voice.count': 5}" in said
     assert "loss.voice <= 1 holds down to topology.bottleneck.rate" in said

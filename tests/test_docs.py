@@ -21,6 +21,7 @@ from fairwave.cli import app as cli
 from fairwave.layers import studies as studies_there
 from fairwave.live import Live, kernel
 from fairwave.live.beside import simulated
+from fairwave_report import gallery
 from fairwave_speech.fetch import Recordings
 from made_captures import CALL, pcap, pcapng
 
@@ -308,6 +309,12 @@ def test_the_reference_of_commands_is_that_of_the_commands(tmp_path):
 def test_the_gallery_shows_every_example():
     shown = set(re.findall(r"examples/([a-z0-9-]+)\.toml\)", text("docs/gallery.md")))
     assert shown == {one.stem for one in (ROOT / "examples").glob("*.toml")}, "stale: make docs"
+
+
+def test_the_gallery_lays_saved_folders_over_each_other():
+    for command in gallery.OVERLAID:
+        assert f"\n{command}\n" in text("docs/gallery.md"), "stale: make docs"
+    assert (ROOT / "docs" / "figures" / "gallery-overlaid.png").exists()
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from fairwave_report import style
 from fairwave_report.axes import axis, quantities
 from fairwave_report.chosen_style import StyleError, read
 from fairwave_report.embedding import beside
-from fairwave_report.figures import Panel, canvas, draw_panels, fitted, save
+from fairwave_report.figures import Panel, canvas, draw_panels, fitted, save, whole_ticks
 
 BARS = pl.DataFrame(
     [("udp", 3.0, 2.8, 3.2), ("tfrc", 2.0, 1.9, 2.1)], schema=["x", "mean", "low", "high"], orient="row"
@@ -200,3 +200,18 @@ def test_an_axis_is_in_the_order_of_its_numbers():
     assert axis("x", [1, 10, 100, 1000]).is_log
     assert not axis("x", [1, 500, 1000]).is_log, "even steps"
     assert axis("x", ["red", "codel"]).labels == ["red", "codel"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "whole"),
+    [([1, 7, 12], True), ([0.5, 1, 2], False), (["1 Mb/s", "2 Mb/s"], False), (["red", "pie"], False)],
+)
+def test_an_axis_that_counts_has_ticks_at_whole_numbers_alone(labels, whole):
+    along = axis("flow.calls.count", labels)
+    assert along.is_count is whole
+    if whole:
+        with canvas("t", (6.4, 3.7)) as figure:
+            axes = figure.subplots()
+            axes.plot(along.values, along.values)
+            whole_ticks(axes)
+            assert all(float(one).is_integer() for one in axes.get_xticks())

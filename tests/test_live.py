@@ -523,6 +523,27 @@ def test_a_live_page_draws_what_was_recorded_live_and_begins_with_the_promise(sc
     assert report["books"]["released"] > 100
 
 
+@thrice
+def test_live_figures_have_the_formats_and_the_style_that_are_asked_for(scenario, tmp_path, fairwave):
+    out = tmp_path / "out"
+    asked = ("live", scenario(MIXED), "--out", out, "--overwrite", "--figures", "pdf", "--style", "paper")
+    _, _, error = fairwave(*asked)
+    assert "could not be drawn" not in error
+    made = sorted(one.name for one in (out / "figures").iterdir())
+    assert "series.pdf" in made
+    assert not [one for one in made if one.endswith((".svg", ".png"))]
+
+
+def test_a_live_run_does_not_begin_with_a_style_that_is_none(scenario, tmp_path, fairwave):
+    status, _, error = fairwave("live", scenario(MIXED), "--out", tmp_path / "out", "--style", "papr")
+    assert status == 2
+    assert "did you mean 'paper'?" in error
+    assert not (tmp_path / "out").exists()
+    status, _, error = fairwave("live", scenario(MIXED), "--figures", "pdf")
+    assert status == 2
+    assert "add --out FOLDER, without --no-page" in error
+
+
 @pytest.mark.usefixtures("unsimulated")
 def test_results_are_kept_when_the_page_cannot_be_drawn(scenario, tmp_path, fairwave, monkeypatch):
     from fairwave_report import single

@@ -16,6 +16,7 @@ from fairwave_validation.kernel import lab
 from fairwave_validation.kernel.endpoint import LENGTH, TcpInfo
 from fairwave_validation.kernel.relay import DelayLine
 from fairwave_validation.measures import shares
+from fairwave_validation.translate import NotInNs2Error, translate
 from fairwave_validation.verdict import Comparison, Estimate, compare
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -102,6 +103,46 @@ def test_what_ns3_cannot_do_alike_is_refused_with_its_place(changes: dict[str, o
     record = {"record": {}} if "flow" in changes else {}
     with pytest.raises(ns3.NotInNs3Error, match=words):
         told("ns3/cubic/1bdp", **changes, **record)
+
+
+FLOWING = {"duration": "2 s", "warmup": "0 s", "hosts": {"clock-skew": "0 ppm", "send-jitter": "0 s"}}
+CLASSES = [{"name": "voice", "match": {"dscp": "ef"}}, {"name": "data"}]
+STAGE = {"rate": "500 kb/s", "burst": "10 kB"}
+
+
+def network(near: dict[str, object], **flow: object) -> dict[str, object]:
+    """Two hosts at two routers, with a second way between these."""
+    pairs = [("a", "r1", near), ("r1", "r2", {}), ("r2", "b", {}), ("r1", "r3", {}), ("r3", "r2", {})]
+    links = [
+        {"from": one, "to": other, "rate": "1 Mb/s", "delay": "5 ms"} | more for one, other, more in pairs
+    ]
+    flows = [{"name": "f", "from": "a", "to": "b", "transport": "tcp/cubic", "traffic": "bulk"} | flow]
+    return {"name": "n", "link": links, "flow": flows, **FLOWING}
+
+
+@pytest.mark.parametrize(
+    ("scenario", "words"),
+    [
+        (network({"police": STAGE}), r"a>r1: a policer \(`police`\), which is not compared with {}; leave `pol"),
+        (network({"shape": STAGE}), r"a>r1: a shaper \(`shape`\), which is not compared with {}"),
+        (
+            network({"queue": {"discipline": "drr", "classes": CLASSES}}),
+            r"a>r1: a class map \(`classes` of the queue `drr`\), which is not compared with {}",
+        ),
+        (
+            network({}, failover="100 ms") | {"event": [{"at": "1 s", "link": "r1>r2", "state": "down"}]},
+            r"f\[0\]: its route changes during the run \(`failover`\), which is not compared with {}",
+        ),
+    ],
+)  # fmt: skip
+def test_stages_class_maps_and_changing_routes_are_refused_not_left_out(
+    scenario: dict[str, object], words: str
+) -> None:
+    drawn = json.loads(fairwave.load(json.dumps(scenario)).native.exact_plan(1))
+    with pytest.raises(ns3.NotInNs3Error, match=words.format("ns-3")):
+        ns3.translate(drawn, "r1>r2", 0.1)
+    with pytest.raises(NotInNs2Error, match=words.format("ns-2")):
+        translate(drawn, "r1>r2")
 
 
 def test_a_queue_that_is_not_compared_is_refused() -> None:

@@ -44,6 +44,54 @@ EVENTS = {
 }
 
 
+WHOLE, NUMBER, TEXT = (int,), (int, float), (str,)
+HEADER = {"packet_type": TEXT, "packet_number": WHOLE}
+FRAMES = {
+    "crypto": {"frame_type": TEXT, "offset": WHOLE, "length": WHOLE},
+    "stream": {"frame_type": TEXT, "stream_id": WHOLE, "offset": WHOLE, "length": WHOLE},
+    "ack": {"frame_type": TEXT, "acked_ranges": (list,)},
+}
+PACKET = {"header": (dict,), "raw": (dict,), "frames": (list,)}
+FIELDS = {
+    "transport:packet_sent": PACKET,
+    "transport:packet_received": PACKET,
+    "recovery:metrics_updated": dict.fromkeys(
+        ("congestion_window", "ssthresh", "bytes_in_flight", "packets_in_flight"), WHOLE
+    )
+    | dict.fromkeys(("smoothed_rtt", "latest_rtt", "min_rtt"), NUMBER),
+    "recovery:congestion_state_updated": {"old": TEXT, "new": TEXT},
+    "recovery:packet_lost": {"header": (dict,), "trigger": TEXT, "fairwave_cause": TEXT},
+}
+"""Fields that the CDDL of draft-ietf-quic-qlog-quic-events-04 has for what is written here, and one of our own."""
+
+
+def fits(data: dict, allowed: dict, *, needs: tuple[str, ...] = ()) -> None:
+    """Nothing but fields of the schema, each of its type; numbers are no less than 0."""
+    assert set(data) <= set(allowed), data
+    assert set(needs) <= set(data), data
+    for name, value in data.items():
+        assert isinstance(value, allowed[name]), (name, value)
+        assert not isinstance(value, (int, float)) or value >= 0, (name, value)
+
+
+def follows_the_schema(name: str, data: dict) -> None:
+    """An event's data as the CDDL has them."""
+    if name not in FIELDS:
+        return
+    fits(data, FIELDS[name])
+    if "header" in data:
+        fits(data["header"], HEADER, needs=("packet_type",))
+    if "raw" in data:
+        fits(data["raw"], {"length": WHOLE})
+    for frame in data.get("frames", ()):
+        allowed = FRAMES[frame["frame_type"]]
+        fits(frame, allowed, needs=tuple(allowed))
+        for one in frame.get("acked_ranges", ()):
+            assert 1 <= len(one) <= 2
+            assert sorted(one) == one
+    assert data.get("trigger", "time_threshold") in {"reordering_threshold", "time_threshold", "pto_expired"}
+
+
 def valid(path: Path) -> dict:
     """A file, held against the fields that draft-ietf-quic-qlog-main-schema (0.3) requires."""
     file = json.loads(path.read_text(encoding="utf-8"))
@@ -62,6 +110,7 @@ def valid(path: Path) -> dict:
         assert isinstance(event["data"], dict)
         assert event["time"] >= last
         last = event["time"]
+        follows_the_schema(event["name"], event["data"])
         if event["name"] == "transport:packet_sent":
             assert event["data"]["header"]["packet_type"] == "1RTT"
             assert event["data"]["header"]["packet_number"] >= 0

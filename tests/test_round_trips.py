@@ -271,8 +271,12 @@ def test_rrul_has_flent_s_parts_and_cake_answers_pings_sooner():
     base = fairwave.load(Path(__file__).parents[1] / "examples" / "rrul.toml").with_overrides(
         {"duration": "20 s"}
     )
-    groups = {flow["name"]: flow.get("count", 1) for flow in base.to_dict()["flow"]}
-    assert groups == {"tcp-upload": 4, "tcp-download": 4, "ping-icmp": 1, "ping-udp-be": 1, "ping-udp-ef": 1}
+    marks = {flow["name"]: flow.get("dscp", "df") for flow in base.to_dict()["flow"]}
+    each = {"be": "df", "bk": "cs1", "cs5": "cs5", "ef": "ef"}
+    assert marks == {
+        **{f"tcp-{way}-{name}": dscp for way in ("upload", "download") for name, dscp in each.items()},
+        "ping-icmp": "df", **{f"ping-udp-{name}": each[name] for name in ("be", "bk", "ef")},
+    }  # fmt: skip
     median = {}
     for queue in ("drop-tail", "fq-codel", "cake"):
         results = base.with_overrides({"link.modem>isp.queue": queue}).run(1)
@@ -280,7 +284,12 @@ def test_rrul_has_flent_s_parts_and_cake_answers_pings_sooner():
             results.measured("rtt_median", name).values[0] for name in ("ping-icmp", "ping-udp-ef")
         ]
         series = results.to_polars("series").filter(pl.col("kind").cast(pl.String) == "group_round_trip_s")
-        assert series.height == 3 * 20 + 2 * 15, "a value per second; the load begins at 5 s"
+        assert series.height == 4 * 20 + 8 * 15, "a value per second; the load begins at 5 s"
+        if queue == "cake":
+            tins = results.to_polars("tins").filter(pl.col("link").cast(pl.String) == "modem>isp")
+            sent = dict(tins.select(pl.col("tin").cast(pl.String), "pkts").iter_rows())
+            assert len(sent) == 3
+            assert min(sent.values()) > 100, "CS1 goes to bulk, CS5 and EF to voice"
     # Propagation is 30.2 ms both ways; a full modem adds up to 0.8 s up and 0.17 s down.
     assert min(median["drop-tail"]) > 300
     assert max(median["fq-codel"]) < 80

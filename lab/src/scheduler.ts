@@ -9,13 +9,23 @@ import {
   type CheckedScenario,
   type EngineClient,
   type ExpandedScenario,
+  type Json,
   type ObservedRun,
   type PacketTrace,
   type Refusal,
   type Request,
   type Table,
 } from "./protocol";
-import { controlsOf, type KeptSetting, type PageStore, renewControls, type Side, settingsOf } from "./state";
+import { parse } from "./quantities";
+import {
+  controlsOf,
+  type KeptSetting,
+  type PageStore,
+  renewControls,
+  type Side,
+  type StoppedRun,
+  settingsOf,
+} from "./state";
 import { isPrecise, scoresOf } from "./verdict";
 
 const BINS = 300;
@@ -32,10 +42,24 @@ const MOST_REPLICATED_MS = 5000;
 /** The text and the replications wait for this pause. */
 const SETTLE_MS = 300;
 
+/** The beginning of a run that Stop has ended is computed at once if that takes at most this time; otherwise the page asks. */
+const AT_ONCE_MS = 3000;
+
 /** How a call becomes audio. */
 export interface AudioOptions {
   law: "u" | "a";
   conceal: boolean;
+}
+
+/** Seconds until a share of a duration, rounded down to hundredths. */
+function secondsUntil(share: number, total: number): number {
+  return Math.floor(share * total * 100) / 100;
+}
+
+/** Whether an event of a scenario comes before a time in seconds. */
+function isBefore(event: Json, seconds: number): boolean {
+  const at = event !== null && typeof event === "object" && !Array.isArray(event) ? parse(event.at) : undefined;
+  return at === undefined || at.value < seconds;
 }
 
 export class Scheduler {
@@ -120,22 +144,76 @@ export class Scheduler {
     return answer.json.ok ? answer.json.json : answer.json.message;
   }
 
-  /** Ends all computation at once. What is on the page stays, and the state says what it belongs to. */
+  /**
+   * Ends all computation at once. The page then shows the run until there, if that is quickly computed, or offers it. Otherwise what is on
+   * the page stays, and the state says what it belongs to.
+   */
   stop(): void {
-    const { run, isBusy, isCurrent, progress, replications, isReplicated } = this.store.state;
+    const { run, isBusy, isCurrent, progress, replications, isReplicated, stopped: before } = this.store.state;
     if (!isBusy && (isReplicated || !run)) return;
     // Otherwise the engine draws packets, renders audio, or replicates.
     const wasRunning = this.isRunning;
+    const took = this.foreground.busyFor;
+    const part = wasRunning && progress !== undefined ? this.partUntil(progress, took) : undefined;
     this.startGeneration();
     this.isWanted = false;
     this.foreground.cancel();
-    const share = progress === undefined ? "" : ` at ${Math.floor(progress * 100)} % of the simulated time`;
     const runs = replications.length;
     let stopped: string;
-    if (!wasRunning) stopped = runs > 1 ? `Stopped after ${runs} runs.` : "Stopped after one run.";
-    else if (!run) stopped = `Stopped${share}. There is no result yet.`;
-    else stopped = `Stopped${share}. The page shows the result before the last change.`;
-    this.store.update({ stopped, replications, isReplicated: !wasRunning, isCurrent: !wasRunning && isCurrent });
+    if (!wasRunning && run && !isCurrent) stopped = before ?? "Stopped.";
+    else if (!wasRunning) stopped = runs > 1 ? `Stopped after ${runs} runs.` : "Stopped after one run.";
+    else {
+      const place = progress === undefined ? undefined : this.placeOf(progress);
+      const result = run ? "The page shows the result before the last change." : "There is no result yet.";
+      stopped = `Stopped${place ? ` at ${place}` : ""}. ${result}`;
+    }
+    this.store.update({ stopped, part, replications, isReplicated: !wasRunning, isCurrent: !wasRunning && isCurrent });
+    if (part && took <= AT_ONCE_MS) void this.showPart();
+  }
+
+  /** A simulated share as people read it: `26.2 s of 60 s`, or a percentage where the duration is not known. */
+  private placeOf(share: number): string {
+    const total = parse(this.store.state.scenario.duration)?.value;
+    if (total === undefined) return `${Math.floor(share * 100)} % of the simulated time`;
+    return `${secondsUntil(share, total)} s of ${total} s`;
+  }
+
+  /** The run until a share of its time; undefined if nothing is measured until then. */
+  private partUntil(share: number, took: number): StoppedRun | undefined {
+    const { scenario, complete } = this.store.state;
+    const total = parse(scenario.duration)?.value;
+    if (total === undefined) return undefined;
+    const seconds = secondsUntil(share, total);
+    const warmup = parse(complete.warmup ?? scenario.warmup ?? "0 s")?.value ?? 0;
+    return seconds > warmup ? { seconds, total, took } : undefined;
+  }
+
+  /**
+   * Shows the beginning of the run that Stop has ended: the engine runs the same scenario with the same seed and an earlier end. A run does
+   * not depend on its end, so this is exactly what had happened until Stop.
+   */
+  async showPart(): Promise<void> {
+    const { part, scenario } = this.store.state;
+    if (!part) return;
+    const { generation } = this;
+    const { seconds, total } = part;
+    const shorter: Table = { ...scenario, duration: `${seconds} s` };
+    const events = scenario.event;
+    if (Array.isArray(events)) shorter.event = events.filter((event) => isBefore(event, seconds));
+    this.store.update({ part: undefined });
+    const text = JSON.stringify(shorter);
+    const base = { op: "run", text, file: "scenario", observe: true, bins: BINS, allowed: true } as const;
+    const json = (await this.query<ObservedRun>(base))?.json;
+    if (!json || generation !== this.generation) return;
+    const place = `Stopped at ${seconds} s of ${total} s.`;
+    if (!json.ok) {
+      this.store.update({ stopped: `${place} The first ${seconds} s cannot be shown: ${json.message}` });
+      return;
+    }
+    const stopped = `${place} The page shows the first ${seconds} s.`;
+    const isFirst = this.store.state.run === undefined;
+    this.store.update({ run: json, replications: [], isReplicated: true, isCurrent: false, stopped });
+    if (isFirst) renewControls(this.store);
   }
 
   /** Runs the scenario again, after a stop. */
@@ -291,7 +369,7 @@ export class Scheduler {
     clearTimeout(this.settleTimer);
     this.background.cancel();
     this.asked = undefined;
-    const nothing = { question: undefined, stopped: undefined, progress: undefined };
+    const nothing = { question: undefined, stopped: undefined, part: undefined, progress: undefined };
     this.store.update({ replications: [], isReplicated: false, isCurrent: false, ...nothing });
   }
 

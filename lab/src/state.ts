@@ -42,6 +42,16 @@ export interface Take {
   samples: Int16Array;
 }
 
+/** A run that Stop has ended. */
+export interface StoppedRun {
+  /** Simulated time that it had reached, s. */
+  seconds: number;
+  /** Its duration, s. */
+  total: number;
+  /** Computing time until then, ms. */
+  took: number;
+}
+
 export interface PageState {
   /** The scenario as it is set now. */
   scenario: Table;
@@ -77,6 +87,8 @@ export interface PageState {
   question: string | undefined;
   /** What the last Stop ended, in words; undefined after the next change. */
   stopped: string | undefined;
+  /** The run that the last Stop ended, whose beginning can be shown; undefined if there is none. */
+  part: StoppedRun | undefined;
   kept: KeptSetting | undefined;
   lesson: LessonPlace | undefined;
   canUndo: boolean;
@@ -110,6 +122,7 @@ export function initialState(): PageState {
     progress: undefined,
     question: undefined,
     stopped: undefined,
+    part: undefined,
     kept: undefined,
     lesson: undefined,
     canUndo: false,

@@ -242,6 +242,7 @@ describe("progress and Stop", () => {
     expect(foreground.cancelled).toBe(1);
     expect(store.state).toMatchObject({ isBusy: false, progress: undefined, run: undefined });
     expect(store.state.stopped).toBe("Stopped at 43 % of the simulated time. There is no result yet.");
+    expect(store.state.part).toBeUndefined();
     scheduler.runAgain();
     expect(store.state.stopped).toBeUndefined();
     await foreground.answer(result("again"));
@@ -262,6 +263,53 @@ describe("progress and Stop", () => {
     });
     expect(store.state.stopped).toMatch(/shows the result before the last change/);
     expect([...foreground.pending, ...background.pending]).toEqual([]);
+  });
+
+  const timed: Table = { duration: "60 s", warmup: "5 s", event: [{ at: "20 s" }, { at: "40 s" }] };
+
+  test("Stop shows the run until there: the same scenario with an earlier end", async () => {
+    await open(timed);
+    report(0.437);
+    scheduler.stop();
+    expect(store.state.stopped).toBe("Stopped at 26.22 s of 60 s. There is no result yet.");
+    const request = await foreground.answer(result("part"));
+    expect(scenarioOf(request)).toEqual({ duration: "26.22 s", warmup: "5 s", event: [{ at: "20 s" }] });
+    expect(request).toMatchObject({ op: "run", observe: true, allowed: true });
+    expect(store.state).toMatchObject({ run: { digest: "part" }, isCurrent: false, isReplicated: true, isBusy: false });
+    expect(store.state.stopped).toBe("Stopped at 26.22 s of 60 s. The page shows the first 26.22 s.");
+    expect(store.state.scenario).toEqual(timed);
+    await vi.advanceTimersByTimeAsync(500);
+    expect([...foreground.pending, ...background.pending]).toEqual([]);
+    scheduler.runAgain();
+    expect(scenarioOf(await foreground.answer(result("whole")))).toEqual(timed);
+    expect(store.state).toMatchObject({ run: { digest: "whole" }, isCurrent: true, stopped: undefined });
+  });
+
+  test("Stop offers the beginning of a run that took long, and Stop ends that, too", async () => {
+    await open(timed);
+    report(0.5);
+    foreground.busyFor = 8000;
+    scheduler.stop();
+    expect(foreground.pending).toEqual([]);
+    expect(store.state.part).toEqual({ seconds: 30, total: 60, took: 8000 });
+    void scheduler.showPart();
+    expect(store.state).toMatchObject({ isBusy: true, part: undefined });
+    scheduler.stop();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(store.state).toMatchObject({ isBusy: false, run: undefined });
+  });
+
+  test("Stop within the warm-up has nothing to show, and a beginning that is refused says why", async () => {
+    await open(timed);
+    report(0.05);
+    scheduler.stop();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(store.state).toMatchObject({ part: undefined, isBusy: false, run: undefined });
+    scheduler.runAgain();
+    report(0.5);
+    scheduler.stop();
+    await foreground.answer({ ok: false, message: "no" });
+    expect(store.state.stopped).toBe("Stopped at 30 s of 60 s. The first 30 s cannot be shown: no");
   });
 
   test("Stop during the replications keeps those that there are", async () => {

@@ -14,11 +14,12 @@ from fairwave.provenance import METADATA_KEY, Provenance
 from fairwave.staging import staging, write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+    from matplotlib.figure import Figure
 
     from fairwave.answers.answer import Answer
     from fairwave.measuring.measured import Measured
@@ -312,6 +313,57 @@ class Results:
         from fairwave.answers.of_results import page
 
         return page(self, Path(out), scenario, group)
+
+    def plot(
+        self,
+        measure: str | Sequence[str],
+        group: str | None = None,
+        *,
+        kind: str | None = None,
+        over: str | None = None,
+        at: Mapping[str, Any] | None = None,
+        style: str | None = None,
+        save: str | Path | None = None,
+    ) -> Figure:
+        """Draws a measure, as pages draw it; a notebook shows the figure.
+
+            results = fw.compare(call, {"flow.voice.transport": ["udp", "tcp/vegas"]}, n=10)
+            results.plot("mos.voice")
+            results.plot("mos.voice", kind="violin", style="paper", save="mos.pdf")
+
+        | `kind` | what it shows |
+        |---|---|
+        | `curve` | means along an axis of numbers, with 95 % bands; a curve for each value of a second axis |
+        | `bar` | means of alternatives, with 95 % intervals |
+        | `map` | means over two axes as colours; a panel for each value of further axes |
+        | `ecdf` | share of runs up to each value |
+        | `box` | quartiles of runs |
+        | `violin` | density of runs |
+        | `difference` | each alternative minus the first, paired by seed |
+        | `time` | the course over time, mean over runs; needs `record.series` |
+
+        Args:
+            measure: A measure (`"mos.voice"`, `"utilisation.r1>r2"`), or a list of them, a panel each.
+            group: The flow group, where `measure` does not name it.
+            kind: What is drawn. If left out: a map over two axes or more, a curve over one of numbers, bars over other
+                ones, and the share of runs where nothing varies.
+            over: The axis that lies across.
+            at: Labels of axes of which one value is drawn: `{"flow.voice.count": 10}`.
+            style: As `--style`: `"paper"`, `"slides"`, `"mono"`, a Matplotlib style sheet, or several: `"paper,mono"`.
+            save: A file that the figure is written to, too: `.svg`, `.png` or `.pdf`.
+
+        Returns:
+            A figure of Matplotlib's, which keeps its style when it is saved later.
+
+        Raises:
+            TypeError: An argument of the wrong kind.
+            ValueError: There is no such measure, kind or style, or it does not fit what varies.
+            LookupError: The runs have no such flow group, link, axis or label, or recorded no series.
+            fairwave.extras.MissingExtraError: The extra `report` is not installed.
+        """
+        from fairwave.answers.of_results import plot
+
+        return plot(self, measure, group, kind, over, at, style, save)
 
     def save(self, out: str | Path) -> Path:
         """Writes every table as Parquet and CSV and the provenance as JSON into the folder `out`; all or nothing.

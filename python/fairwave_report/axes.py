@@ -56,6 +56,11 @@ class GridAxis:
         middle = each[len(each) // 2]
         return middle < (each[0] + each[-1]) / 4
 
+    @property
+    def is_count(self) -> bool:
+        """Whether the values are whole numbers without a unit: no tick belongs between them."""
+        return self.is_number and not self.unit and all(float(one).is_integer() for one in self.values)
+
     def ticks(self) -> list[str]:
         """Its values at an axis that names each; quantities without their unit, which the title has."""
         if self.is_number:

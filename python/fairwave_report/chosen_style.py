@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import shutil
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -38,18 +38,36 @@ class StyleError(ValueError):
     """There is no such style or format; the message says which there are."""
 
 
-def read(style: str | None, formats: str | None) -> FigureStyle:
+@dataclass(frozen=True)
+class Asked:
+    """How a style is asked for, as messages name it.
+
+    Attributes:
+        name: The option or argument.
+        examples: What to write.
+    """
+
+    name: str
+    examples: str
+
+
+OPTION = Asked("--style", EXAMPLES)
+ARGUMENT = Asked("style", "write for example style='paper', style='paper,mono' or style='thesis.mplstyle'")
+
+
+def read(style: str | None, formats: str | None, asked: Asked = OPTION) -> FigureStyle:
     """The style and the formats that are asked for.
 
     Args:
         style: Names of `NAMES` and at most one file of a Matplotlib style sheet, separated by commas.
         formats: Some of `FORMATS`, separated by commas.
+        asked: How the style is asked for.
 
     Raises:
         StyleError: A name is none, or the file is no style sheet.
     """
     found = FigureStyle()
-    for name in _words(style or "", "--style", EXAMPLES) if style is not None else ():
+    for name in _words(style or "", asked.name, asked.examples) if style is not None else ():
         if name == "paper":
             found = replace(found, settings=_paper(), width=7.16, column=3.5)
         elif name == "slides":
@@ -57,7 +75,7 @@ def read(style: str | None, formats: str | None) -> FigureStyle:
         elif name == "mono":
             found = replace(found, looks=MONOCHROME, is_fixed=True, map="Greys")
         else:
-            found = _with_sheet(found, name)
+            found = _with_sheet(found, name, asked)
     if formats is None:
         return found
     wanted = _words(formats, "--figures", "write for example --figures pdf,svg")
@@ -91,9 +109,9 @@ def _slides() -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _with_sheet(style: FigureStyle, name: str) -> FigureStyle:
+def _with_sheet(style: FigureStyle, name: str, asked: Asked) -> FigureStyle:
     """The style with a sheet's settings on top: its width, its letters, its colours where it has a cycle."""
-    settings = _sheet(name)
+    settings = _sheet(name, asked)
     found = replace(style, settings={**style.settings, **settings})
     if "figure.figsize" in settings:
         across = float(settings["figure.figsize"][0])
@@ -107,7 +125,7 @@ def _with_sheet(style: FigureStyle, name: str) -> FigureStyle:
     return found
 
 
-def _sheet(name: str) -> dict[str, Any]:
+def _sheet(name: str, asked: Asked) -> dict[str, Any]:
     """The settings of a style sheet."""
     import matplotlib as mpl
 
@@ -116,10 +134,10 @@ def _sheet(name: str) -> dict[str, Any]:
         near = get_close_matches(name, NAMES, 1)
         hint = f"did you mean {near[0]!r}? " if near else ""
         each = ", ".join(f"{one} ({what})" for one, what in NAMES.items())
-        raise StyleError(f"--style is {name!r}, but there are {each}, or a file; {hint}{EXAMPLES}")
+        raise StyleError(f"{asked.name} is {name!r}, but there are {each}, or a file; {hint}{asked.examples}")
     if file.stat().st_size > LARGEST:
         raise StyleError(
-            f"--style: {name} has more than {LARGEST} bytes, too many for a style sheet; {EXAMPLES}"
+            f"{asked.name}: {name} has more than {LARGEST} bytes, too many for a style sheet; {asked.examples}"
         )
     complaints = _Complaints()
     log = logging.getLogger("matplotlib")
@@ -129,7 +147,7 @@ def _sheet(name: str) -> dict[str, Any]:
         found = mpl.rc_params_from_file(file.resolve(), fail_on_error=False, use_default_template=False)
         settings: dict[str, Any] = {str(key): found[key] for key in found if key not in NOT_OURS}
     except (OSError, UnicodeDecodeError) as error:
-        raise StyleError(f"--style: {name} cannot be read ({error}); {EXAMPLES}") from None
+        raise StyleError(f"{asked.name}: {name} cannot be read ({error}); {asked.examples}") from None
     finally:
         log.removeHandler(complaints)
         log.propagate = spoke
@@ -137,11 +155,12 @@ def _sheet(name: str) -> dict[str, Any]:
     if wrong or not settings:
         why = wrong[0] if wrong else "it sets nothing"
         raise StyleError(
-            f"--style: {name} is no style sheet of Matplotlib's: {why}; a sheet has lines as 'font.size: 9'"
+            f"{asked.name}: {name} is no style sheet of Matplotlib's: {why}; a sheet has lines as 'font.size: 9'"
         )
     if settings.get("text.usetex") and shutil.which("latex") is None:
         raise StyleError(
-            f"--style: {name} sets text.usetex, but there is no latex here; install it, or write 'text.usetex: False'"
+            f"{asked.name}: {name} sets text.usetex, but there is no latex here; install it, or write "
+            "'text.usetex: False'"
         )
     return settings
 

@@ -44,14 +44,18 @@ class Spread:
     Attributes:
         line: The measure across the alternatives.
         samples: Alternative to its value in each run, in the order of seeds; NaN where it is not defined.
+        heading: What stands above it; the measure's name without the group when empty.
     """
 
     line: MeasureLine
     samples: dict[Any, NDArray[np.float64]]
+    heading: str = ""
 
     @property
     def title(self) -> str:
-        """The measure's name."""
+        """What stands above it."""
+        if self.heading:
+            return self.heading
         bare = self.line.measure.title.removeprefix(f"{self.line.group} ")
         return bare[:1].upper() + bare[1:]
 
@@ -85,7 +89,31 @@ def draw_distributions(
     chosen = spreads(found, axis)
     if not chosen:
         return []
-    data = pl.DataFrame(
+    drawn = [draw_one(kind, chosen, axis, folder, provenance) for kind in KINDS]
+    return [one for one in drawn if one is not None]
+
+
+KINDS = ("ecdf", "box", "violin", "difference")
+"""The figures of how runs are spread."""
+
+
+def draw_one(
+    kind: str, chosen: Sequence[Spread], axis: str, folder: Path, provenance: Provenance
+) -> drawing.Drawing | None:
+    """One of `KINDS`; no differences of a single alternative."""
+    if kind == "ecdf":
+        return _draw_cdf(chosen, _samples(chosen, axis), folder, provenance)
+    if kind == "difference":
+        return _draw_differences(chosen, axis, folder, provenance)
+    title, caption, draw = {
+        "box": ("Runs as boxes", BOX, _draw_boxes), "violin": ("Runs as violins", VIOLIN, _draw_violins),
+    }[kind]  # fmt: skip
+    return _draw_each(kind, title, caption, draw, chosen, _quartiles(chosen, axis), folder, provenance)
+
+
+def _samples(chosen: Sequence[Spread], axis: str) -> pl.DataFrame:
+    """Every run of each measure and alternative."""
+    return pl.DataFrame(
         [
             {
                 "measure": one.line.measure.id, "group": one.line.group, axis: str(label), "replication": number,
@@ -96,14 +124,6 @@ def draw_distributions(
             for number, value in enumerate(values, 1)
         ]
     )  # fmt: skip
-    quartiles = _quartiles(chosen, axis)
-    drawn = [_draw_cdf(chosen, data, folder, provenance)]
-    for kind, title, caption, draw in (
-        ("box", "Runs as boxes", BOX, _draw_boxes), ("violin", "Runs as violins", VIOLIN, _draw_violins),
-    ):  # fmt: skip
-        drawn.append(_draw_each(kind, title, caption, draw, chosen, quartiles, folder, provenance))
-    differences = _draw_differences(chosen, axis, folder, provenance)
-    return [*drawn, *([differences] if differences is not None else [])]
 
 
 BOX = (
@@ -162,7 +182,8 @@ def _draw_cdf(
             axes.set_ylabel("runs (%)")
             panels.append(ChartPanel(one.title, unit, "runs (%)", series, ends=(0.0, 102.0)))
         handles, labels = grid.flat[0].get_legend_handles_labels()
-        canvas.legend(handles, labels, loc="outside upper left", ncols=min(len(labels), 8))
+        if len(labels) > 1:
+            canvas.legend(handles, labels, loc="outside upper left", ncols=min(len(labels), 8))
         return drawing.save(
             canvas, folder, "cdf", data, provenance,
             title="Cumulative shares of runs",

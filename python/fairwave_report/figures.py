@@ -6,6 +6,7 @@ import io
 import math
 import re
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -76,6 +77,7 @@ class Panel:
         scale: Panels of the same scale side by side have the same vertical axis; one of its own when empty.
         whole: Whether the vertical axis shows all that the measure can be, where both ends are known.
         unit: Unit of the numbers that a bar says when it is pointed at.
+        has_markers: Whether a line marks each of its values.
     """
 
     data: pl.DataFrame
@@ -92,6 +94,7 @@ class Panel:
     scale: str = ""
     whole: bool = False
     unit: str = ""
+    has_markers: bool = True
 
     @property
     def foot(self) -> float:
@@ -104,11 +107,25 @@ def canvas(salt: str, size: tuple[float, float]) -> Iterator[Figure]:
     """An empty figure in house style, `size` in inches."""
     import matplotlib as mpl
 
-    mpl.use("agg", force=False)
-    from matplotlib.figure import Figure
+    from fairwave_report.styled import StyledFigure
 
-    with mpl.rc_context(cast("Any", style.settings(salt))):
-        yield Figure(figsize=style.inches(size))
+    settings = style.settings(salt)
+    with mpl.rc_context(cast("Any", settings)):
+        yield StyledFigure(settings, figsize=style.inches(size))
+
+
+_kept: ContextVar[list[Figure] | None] = ContextVar("figures kept", default=None)
+
+
+@contextmanager
+def keeping() -> Iterator[list[Figure]]:
+    """Keeps the figures that are drawn within the block in a list, instead of saving them."""
+    kept: list[Figure] = []
+    before = _kept.set(kept)
+    try:
+        yield kept
+    finally:
+        _kept.reset(before)
 
 
 def draw_panels(figure: Figure, panels: Sequence[Panel]) -> None:
@@ -124,7 +141,23 @@ def draw_panels(figure: Figure, panels: Sequence[Panel]) -> None:
     handles, labels = grid.flat[0].get_legend_handles_labels()
     if len(labels) > 1:
         # One row while it fits.
-        figure.legend(handles, labels, loc="outside upper left", ncols=min(len(labels), 2 + 3 * columns))
+        most = min(len(labels), 2 + 3 * columns)
+        figure.legend(handles, labels, loc="outside upper left", ncols=_legend_columns(figure, labels, most))
+
+
+LETTERS, HANDLE = 15, 6
+"""Letters of a legend per inch at the house style's size, and how many a line's sample takes."""
+
+
+def _legend_columns(figure: Figure, labels: Sequence[str], most: int) -> int:
+    """Columns of a legend, at most so many, that are no wider than the figure."""
+    room = figure.get_figwidth() * LETTERS / style.points(1.0)
+    for columns in range(most, 1, -1):
+        rows = -(-len(labels) // columns)
+        parts = [labels[at : at + rows] for at in range(0, len(labels), rows)]
+        if sum(max(map(len, part)) + HANDLE for part in parts) <= room:
+            return columns
+    return 1
 
 
 def draw_panel(axes: Axes, panel: Panel) -> None:
@@ -144,9 +177,8 @@ def draw_panel(axes: Axes, panel: Panel) -> None:
         low, high = (_end(part, end, panel.limits) for end in ("low", "high"))
         look, label = looks[name], (spelled(name) if name is not None else None)
         if panel.kind == "line":
-            axes.plot(
-                x, mean, color=look.colour, marker=look.marker, linestyle=look.line, label=label, zorder=3
-            )
+            marker = look.marker if panel.has_markers else None
+            axes.plot(x, mean, color=look.colour, marker=marker, linestyle=look.line, label=label, zorder=3)
             axes.fill_between(x, low, high, color=look.colour, alpha=0.18, linewidth=0, zorder=2)
         else:
             width = 0.8 / len(names)
@@ -269,6 +301,13 @@ def plain_numbers(axis: Any) -> None:
     axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if decades < 2.5 else (1.0,), numticks=12))
     axis.set_minor_formatter(NullFormatter())
     axis.set_major_formatter(lambda value, _: f"{value:g}")
+
+
+def whole_ticks(axes: Axes) -> None:
+    """Ticks at whole numbers alone, at the horizontal axis."""
+    from matplotlib.ticker import MaxNLocator
+
+    axes.xaxis.set_major_locator(MaxNLocator(nbins="auto", steps=[1, 2, 5, 10], integer=True))
 
 
 def _fit(axes: Axes, panel: Panel) -> None:
@@ -424,8 +463,13 @@ def save(
 ) -> Drawing:
     """Writes the figure in the formats of the style, `stem`.svg and .png, and its numbers, `stem`.csv and .parquet.
 
-    It must be called inside `canvas`.
+    It must be called inside `canvas`. Inside `keeping` nothing is written.
     """
+    kept = _kept.get()
+    if kept is not None:
+        kept.append(figure)
+        return Drawing(stem, title, "", (), data, caption, source, alt or title)
+
     from matplotlib import rcParams
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 

@@ -1,7 +1,8 @@
 """The gallery: every example with its question, its command and the picture that this command makes.
 
 ``python -m fairwave_report.gallery docs`` makes ``docs/gallery.md`` and its pictures from ``examples/``. It runs each
-command as it is printed and copies one figure of the folder that the command leaves.
+command as it is printed and copies one figure of the folder that the command leaves. The last section lays two saved
+folders over each other.
 """
 
 from __future__ import annotations
@@ -68,6 +69,46 @@ def picture_of(command: str) -> tuple[str, bytes]:
     )
 
 
+OVERLAID = (
+    (
+        "fairwave sweep examples/home-call.toml --grid 'link.home>isp.rate=2 Mb/s,5 Mb/s,10 Mb/s,20 Mb/s' -n 3 "
+        "--out out/drop-tail"
+    ),
+    (
+        "fairwave sweep examples/home-call.toml --grid 'link.home>isp.rate=2 Mb/s,5 Mb/s,10 Mb/s,20 Mb/s' -n 3 "
+        "--set 'link.home>isp.queue=fq-codel' --out out/fq-codel"
+    ),
+    "fairwave compare out/drop-tail out/fq-codel --out out/both",
+)
+"""The commands of the section about saved folders; those before the last leave the folders that the last compares."""
+
+
+def overlaid(figures: Path) -> list[str]:
+    """The section about saved folders; its picture is left in `figures`.
+
+    Raises:
+        subprocess.CalledProcessError: A command failed.
+    """
+    with TemporaryDirectory() as folder:
+        Path(folder, "examples").symlink_to(Path("examples").resolve())
+        for command in OVERLAID:
+            words = [sys.executable, "-m", *shlex.split(command)]
+            subprocess.run(words, check=True, stdout=subprocess.DEVNULL, cwd=folder)
+        picture = Path(folder) / "out" / "both" / "figures" / "overlay.png"
+        (figures / "gallery-overlaid.png").write_bytes(picture.read_bytes())
+    return [
+        "## Two runs overlaid", "",
+        ("What did the change of one key do? Two saved folders, laid over each other without running anything again: "
+        "a call next to an upload over faster and faster lines, before and after the modem's queue is replaced. The "
+        "page also lists the keys in which their scenarios differ."),
+        "", "```sh", *OVERLAID, "```", "",
+        ("![two runs overlaid: what the call gets along the rate of the uplink, a curve for each folder]"
+        "(figures/gallery-overlaid.png)"),
+        "",
+        "Picture: `out/both/figures/overlay.png`. Scenario: [examples/home-call.toml](../examples/home-call.toml).", "",
+    ]  # fmt: skip
+
+
 def entry(path: Path, figures: Path) -> list[str]:
     """An example's section; its picture is left in `figures`."""
     title = load(path).name
@@ -102,6 +143,7 @@ def main(folder: str = "docs") -> None:
     ]
     for path in sorted(Path("examples").glob("*.toml")):
         lines += entry(path, figures)
+    lines += overlaid(figures)
     (docs / "gallery.md").write_text("\n".join(lines), encoding="utf-8")
 
 

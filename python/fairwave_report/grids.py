@@ -14,7 +14,7 @@ import polars as pl
 
 from fairwave.answers.bands import scale_of
 from fairwave.answers.labels import spelled
-from fairwave.answers.verdict import short_key
+from fairwave.answers.verdict import column_names, short_key, written_out
 from fairwave.results import write_table
 from fairwave.staging import staging
 from fairwave_report import chart, style
@@ -123,6 +123,8 @@ def write_sweep(
             if left
             else []
         )
+        if without := _without_maps(several, axes):
+            notes.append(without)
         if found.short:
             wanted = ", ".join(dict.fromkeys(f"{one.asked} ± {one.wanted:.3g}" for one in found.short))
             notes.append(
@@ -182,10 +184,12 @@ def _table(several: Sequence[Surface], axes: Sequence[GridAxis]) -> TableView:
         ]
         runs = max(cell.interval.n + cell.interval.undefined for cell in cells)
         rows.append([*(spelled(first.labels[one.key]) for one in axes), *marked, str(runs)])
-    heads = [*(short_key(one.key) for one in axes), *(one.measure.label for one in several), "replications"]
+    names = column_names([one.key for one in axes])
+    heads = [*names.values(), *(one.measure.label for one in several), "runs"]
     return TableView(
         "points", "Every point: mean ± half width of the 95 % interval", heads, rows,
-        ("points.csv", "points.parquet"),
+        ("points.csv", "points.parquet"), caption=written_out(names),
+        meanings={name: key for key, name in names.items() if name != key},
     )  # fmt: skip
 
 
@@ -194,14 +198,12 @@ def draw(
 ) -> list[drawing.Drawing]:
     """The figures of a sweep: what they are depends on how many axes have more than one value."""
     drawn = several[:MOST_MEASURES]
-    wide = [one for one in axes if len(one.labels) > 1] or list(axes[:1])
+    wide = _varied(axes)
     if not drawn or not wide:
         return []
     if len(wide) == 1:
         return [draw_curves(found, drawn, wide[0], folder)]
-    # The axes with numbers and most values lie across and up; the others are told apart by panel.
-    order = sorted(wide, key=lambda one: (not one.is_number, -len(one.labels)))
-    across, up, rest = order[0], order[1], [one for one in wide if one not in order[:2]]
+    across, up, rest = arranged(wide)
     panels = math.prod(len(one.labels) for one in rest)
     if panels > MOST_MULTIPLES:
         return []
@@ -209,6 +211,38 @@ def draw(
     if not rest and across.is_number and len(up.labels) <= MOST_CURVES:
         drawings.insert(1, draw_curves(found, drawn, across, folder, up))
     return drawings
+
+
+def _varied(axes: Sequence[GridAxis]) -> list[GridAxis]:
+    """The axes that have more than one value; the first where none has."""
+    return [one for one in axes if len(one.labels) > 1] or list(axes[:1])
+
+
+def _without_maps(several: Sequence[Surface], axes: Sequence[GridAxis]) -> str:
+    """Why there are no heat maps, and what to do; empty where there are some."""
+    wide = _varied(axes)
+    if len(wide) < 3 or not several:
+        return ""
+    _, _, rest = arranged(wide)
+    panels = math.prod(len(one.labels) for one in rest)
+    if panels <= MOST_MULTIPLES:
+        return ""
+    keys = " and ".join(short_key(one.key) for one in rest)
+    held = ", ".join(f"{one.key!r}: {one.labels[0]!r}" for one in rest)
+    return (
+        f"No heat maps: the values of {keys} would make {panels} maps of each measure, and a page has room for "
+        f"{MOST_MULTIPLES}. Give --grid fewer of them, or draw some in Python: fairwave.Results.load(FOLDER)"
+        f".plot({several[0].asked!r}, at={{{held}}}). The table has all points."
+    )
+
+
+def arranged(wide: Sequence[GridAxis], first: str = "") -> tuple[GridAxis, GridAxis, list[GridAxis]]:
+    """The axes that lie across and up, and those that are told apart by panel; the axis `first` lies across.
+
+    Axes with numbers come before others, those with most values first.
+    """
+    order = sorted(wide, key=lambda one: (one.key != first, not one.is_number, -len(one.labels)))
+    return order[0], order[1], [one for one in wide if one not in order[:2]]
 
 
 def draw_curves(
@@ -249,6 +283,9 @@ def draw_curves(
     name = "curves"
     with drawing.canvas(name, drawing.size_for(len(panels))) as canvas:
         drawing.draw_panels(canvas, panels)
+        if along.is_count and not along.is_log:
+            for axes in canvas.axes:
+                drawing.whole_ticks(axes)
         return drawing.save(
             canvas, folder, name, pl.concat(numbers, how="vertical_relaxed"), found.results.provenance,
             title=f"Along {short_key(along.key)}",

@@ -151,6 +151,8 @@ def draw(
         if along.is_log:
             axes.set_xscale("log")
             drawing.plain_numbers(axes.xaxis)
+        elif along.is_count:
+            drawing.whole_ticks(axes)
         axes.set_xlabel(f"{along.title}, log scale" if along.is_log else along.title)
         axes.set_ylabel(measure.label if measure.unit else f"{measure.label}, {scale_label(measure)}")
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))

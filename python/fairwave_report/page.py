@@ -51,6 +51,7 @@ class TableView:
         files: Names of the files that hold it, relative to the folder of the page.
         source: The table of a paper that it answers to.
         caption: What to see.
+        meanings: Heads that are short for something, with what: it is shown when the head is pointed at.
     """
 
     id: str
@@ -60,6 +61,7 @@ class TableView:
     files: Sequence[str] = ()
     source: str = ""
     caption: str = ""
+    meanings: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

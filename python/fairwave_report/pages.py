@@ -20,6 +20,7 @@ from fairwave_report.heard import RecordedCall
 from fairwave_report.limits import write_find
 from fairwave_report.overlay import write_overlay
 from fairwave_report.page import TableView
+from fairwave_report.plotting import figure
 from fairwave_report.single import of_live, to_draw
 from fairwave_report.video import show as shown
 from fairwave_speech import Adaptive, Fixed, Neteq, SpeechError
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 __all__ = [
     "clips",
     "drawn",
+    "figure",
     "heard",
     "of_live",
     "playout_buffer",
@@ -133,6 +135,7 @@ def drawn(
     buffer = written_playout(groups(read)[heard.group]) if heard is not None else None
     clips, said = listened(heard, saved, seed, buffer) if heard is not None else ([], [])
     tables, notes = [], []
+    of_runs = "mean ± 95 % interval" if results.rows("runs").num_rows > 1 else "value of the one run"
     rows_of = summary(read, results, names)
     for name, flow in groups(read).items():
         mine = [row for row in rows_of if row["group"] == name and row["usual"]]
@@ -141,7 +144,7 @@ def drawn(
         ]
         head = f"{name}: {how_many(flow, activities(read).get(name))}"
         if rows:
-            tables.append(TableView(f"group-{name}", head, ["", "mean ± 95 % interval"], rows))
+            tables.append(TableView(f"group-{name}", head, ["", of_runs], rows))
         if both := both_directions(results, name):
             tables.append(TableView(f"both-{name}", f"{name}: both directions", list(BOTH), both))
         notes += [f"{name}: {said}." for said in dict.fromkeys(one for row in mine for one in row["remarks"])]

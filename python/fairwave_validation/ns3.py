@@ -37,6 +37,7 @@ from typing import TYPE_CHECKING, Any
 from fairwave_validation.measures import jain
 from fairwave_validation.ns3_driver import PROGRAM
 from fairwave_validation.translate import quantity
+from fairwave_validation.unsaid import unsaid
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -130,6 +131,8 @@ def translate(plan: Table, bottleneck: str, spacing: float) -> Table:
         raise NotInNs3Error(
             f"no link `{bottleneck}`; there are {', '.join(link['name'] for link in links[:8])}"
         )
+    if missing := unsaid(plan, "ns-3"):
+        raise NotInNs3Error(missing)
     link = links[place]
     if link["loss"]["model"] not in ("none", "bernoulli") or link["rate"]["law"] != "constant":
         raise NotInNs3Error(f"{bottleneck}: only constant rates and losses `bernoulli` are compared")

@@ -19,6 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fairwave_validation.case import NsCase, NsFlow, NsLink, NsQueue
+from fairwave_validation.unsaid import unsaid
 
 Plan = dict[str, Any]
 
@@ -39,6 +40,8 @@ def translate(plan: Plan, bottleneck: str) -> NsCase:
         raise NotInNs2Error(
             'hosts that are not in step; write `hosts = { clock-skew = "0 ppm", send-jitter = "0 s" }`'
         )
+    if missing := unsaid(plan, "ns-2"):
+        raise NotInNs2Error(missing)
     record = plan["record"]
     return NsCase(
         name=plan["name"],

@@ -10,9 +10,10 @@ export function connectAnswerPanel(store: PageStore, scheduler: Scheduler): void
   store.subscribe(["run", "replications", "kept"], renderVerdict);
   store.subscribe(["problem"], renderProblem);
   store.subscribe(["isBusy"], ({ isBusy }) => document.body.classList.toggle("busy", isBusy));
-  store.subscribe(["isBusy", "progress", "isReplicated", "replications", "run", "stopped"], renderProgress);
+  store.subscribe(["isBusy", "progress", "isReplicated", "replications", "run", "stopped", "part"], renderProgress);
   store.subscribe(["question"], renderQuestion);
   find("stop").addEventListener("click", () => scheduler.stop());
+  find("part").addEventListener("click", () => void scheduler.showPart());
   find("again").addEventListener("click", () => scheduler.runAgain());
   find("agree").addEventListener("click", () => scheduler.answerQuestion(true));
   find("decline").addEventListener("click", () => scheduler.answerQuestion(false));
@@ -42,7 +43,7 @@ function renderVerdict({ run, replications, previousRun, kept }: Readonly<PageSt
 }
 
 function renderProgress(state: Readonly<PageState>): void {
-  const { isBusy, progress, isReplicated, replications, run, isCurrent, stopped } = state;
+  const { isBusy, progress, isReplicated, replications, run, isCurrent, stopped, part } = state;
   const isReplicating = !isBusy && run !== undefined && isCurrent && !isReplicated;
   find<HTMLButtonElement>("stop").disabled = !isBusy && !isReplicating;
   const bar = find<HTMLProgressElement>("progress");
@@ -53,6 +54,8 @@ function renderProgress(state: Readonly<PageState>): void {
   document.body.classList.toggle("empty", isEmpty);
   if (isEmpty) setText("verdict", "No result yet.");
   find("again").hidden = stopped === undefined || isBusy || (run !== undefined && isCurrent);
+  find("part").hidden = part === undefined || isBusy;
+  if (part) setText("part", `Show the first ${part.seconds} s (takes about ${Math.ceil(part.took / 1000)} s)`);
   let words = stopped ?? "Ready.";
   if (isBusy) words = progress === undefined ? "Computing …" : `${Math.floor(progress * 100)} % of the simulated time`;
   else if (isReplicating) words = `Repeating with other seeds: ${Math.max(1, replications.length)} runs so far.`;

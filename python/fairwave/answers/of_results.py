@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairwave.answers import shown, verdict
@@ -9,7 +12,9 @@ from fairwave.measuring import measures
 from fairwave.measuring.statistics import Interval, paired
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Sequence
+
+    from matplotlib.figure import Figure
 
     from fairwave.answers.answer import Answer
     from fairwave.notebook import PageView
@@ -143,6 +148,64 @@ def page(results: Results, out: Path, scenario: Scenario | None, group: str | No
             "results.page needs the scenario of these runs: results.page('out/page', scenario=call)"
         )
     return PageView(pages.drawn(scenario, results, results.provenance.seeds[0], out, [], quiet=True))
+
+
+def plot(
+    results: Results,
+    measure: str | Sequence[str],
+    group: str | None,
+    kind: str | None,
+    over: str | None,
+    at: Mapping[str, Any] | None,
+    style: str | None,
+    save: str | Path | None,
+) -> Figure:
+    """Draws measures; what they are and what is raised is said at `Results.plot`."""
+    from fairwave.ask.wording import measure as read
+    from fairwave.extras import need_all
+    from fairwave.layers import layer
+
+    texts = [measure] if isinstance(measure, str) else measure
+    if not isinstance(texts, (list, tuple)) or not texts or not all(isinstance(one, str) for one in texts):
+        raise TypeError(
+            f"measure is {measure!r:.60}, but must be a text or a list of texts; write for example 'mos.voice'"
+        )
+    for name, value, example in (
+        ("group", group, "voice"), ("kind", kind, "violin"), ("style", style, "paper"),
+        ("over", over, next(iter(results.axes), "flow.voice.count")),
+    ):  # fmt: skip
+        if value is not None and not isinstance(value, str):
+            raise TypeError(
+                f"{name} is {value!r:.60}, but must be a text; write for example {name}={example!r}"
+            )
+    if at is not None and not isinstance(at, Mapping):
+        raise TypeError(
+            f"at is {at!r:.60}, but must be a dictionary of axes to labels; write for example "
+            "at={'flow.voice.count': 10}"
+        )
+    if save is not None and not isinstance(save, (str, PathLike)):
+        raise TypeError(f"save is {save!r:.60}, but must be a path; write for example save='mos.pdf'")
+    if group is not None:
+        texts = [one if "." in one else f"{one}.{group}" for one in texts]
+    wanted = [read(one) for one in dict.fromkeys(texts)]
+    for one in wanted:
+        whose = one.text.partition(".")[2]
+        if ">" in whose:
+            _check_link(results, whose)
+        elif whose:
+            check_group(results, whose)
+    need_all("results.plot", "report")
+    made: Figure = layer("pages").figure(
+        results, wanted, kind, over, dict(at or {}), style, Path(save) if save is not None else None
+    )
+    return made
+
+
+def _check_link(results: Results, name: str) -> None:
+    """Refuses the name of a link direction that no run has."""
+    found = [str(one) for one in results.rows("links")["link"].unique()]
+    if name not in found:
+        raise LookupError(f"no link direction {name!r} in these runs, which have {', '.join(found)}")
 
 
 def _compared(results: Results) -> str:

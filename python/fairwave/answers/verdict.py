@@ -54,6 +54,28 @@ def short_key(key: str) -> str:
     return key
 
 
+def column_names(keys: Sequence[str]) -> dict[str, str]:
+    """Each key as the head of a column: as many of its last parts as tell it apart from the others.
+
+    `topology.bottleneck.rate` is `rate`; next to `link.a>b.rate` it is `bottleneck.rate`.
+    """
+    parts = {key: key.split(".") for key in keys}
+    found = {}
+    for key, mine in parts.items():
+        others = [theirs for other, theirs in parts.items() if other != key]
+        length = next(
+            (n for n in range(1, len(mine)) if all(theirs[-n:] != mine[-n:] for theirs in others)), len(mine)
+        )
+        found[key] = ".".join(mine[-length:])
+    return found
+
+
+def written_out(names: Mapping[str, str]) -> str:
+    """The keys that heads of columns stand for, in a sentence; empty where heads are the keys."""
+    said = ", ".join(f"{name} is {key}" for key, name in names.items() if name != key)
+    return f"{said}." if said else ""
+
+
 @dataclass(frozen=True)
 class VariedAxis:
     """What is varied, and how sentences name its values.

@@ -95,7 +95,7 @@ def options(
         "fairwave run calls.toml -n 10 --set flow.voice.count=20 --out out/calls",
         "cat calls.toml | fairwave run - --json",
         "fairwave run calls.toml --capture 'link:r1>r2=up.pcapng' --loss-pattern 'link:r1>r2=losses.txt'",
-        "fairwave run examples/rrul.toml --qlog out/qlog --qlog-flow tcp-upload[0]",
+        "fairwave run examples/rrul.toml --qlog out/qlog --qlog-flow tcp-upload-be[0]",
     )
 )
 def run(
@@ -211,6 +211,8 @@ def live(
         bool, typer.Option("--beside", help="Simulate the scenario as well and compare both.")
     ] = False,
     page: Annotated[bool, typer.Option(help="With --out: draw the run on a page.")] = True,
+    style: FigureStyle = None,
+    figures: FigureFiles = None,
     capture: HostCapture = None,
     require: Require = None,
     junit: JUnit = None,
@@ -225,7 +227,7 @@ def live(
     status = live_scenario(
         scenario, seed, out, record or [], settings or [],
         capture=capture, laws=laws or [], beside=beside, page=page, overwrite=overwrite, json=json,
-        require=require or [], junit=junit,
+        require=require or [], junit=junit, style=style, figures=figures,
     )  # fmt: skip
     raise typer.Exit(status)
 

@@ -183,8 +183,11 @@ def _show_sweep(read: Scenario, found: Sweep, usual: Sequence[str]) -> None:
         runs = max(cell.interval.n + cell.interval.undefined for cell in point)
         rows.append([*(str(cells[0].labels[axis]) for axis in axes), *marked, str(runs)])
     from fairwave.advice import activities
+    from fairwave.answers.verdict import column_names, written_out
 
-    said = [f"{name}: {words}" for name, words in activities(read).items()]
+    heads = column_names(axes)
+    said = [*filter(None, [written_out(heads)])]
+    said += [f"{name}: {words}" for name, words in activities(read).items()]
     if short := found.short:
         wanted = ", ".join(dict.fromkeys(f"{cell.asked} ± {cell.wanted:.3g}" for cell in short))
         said.append(
@@ -193,7 +196,7 @@ def _show_sweep(read: Scenario, found: Sweep, usual: Sequence[str]) -> None:
         )
     console.table(
         f"{f'{read.name}, {owner}' if owner else read.name} — mean ± 95 % interval",
-        [*axes, *(labels[one] for one in asked), "replications"], rows,
+        [*heads.values(), *(labels[one] for one in asked), "runs"], rows,
         caption="\n".join(said),
     )  # fmt: skip
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairwave._native import RunError
 from fairwave.cli import FAILED, StoppedError, console
-from fairwave.cli.input import BadInputError, layer_or_note, scenario, seeds
+from fairwave.cli.input import BadInputError, drawn_as, layer_or_note, scenario, seeds
 from fairwave.cli.inspecting import warn
 
 if TYPE_CHECKING:
@@ -51,6 +51,8 @@ def live_scenario(
     json: bool,
     require: Sequence[str] = (),
     junit: Path | None = None,
+    style: str | None = None,
+    figures: str | None = None,
 ) -> int:
     """Runs a scenario in real time, shows what came of it and how true it was, and answers with the exit status."""
     from fairwave.ask.requiring import of_results
@@ -69,12 +71,13 @@ def live_scenario(
         )
     wanted = requiring.conditions(require, junit, read)
     other = simulated(read) if beside else None  # before anything runs: it may be refused
-    pages = layer_or_note(needed=False, quiet=json) if out and page else None
+    pages = layer_or_note(needed=bool(style or figures), quiet=json) if out and page else None
+    look = drawn_as(style, figures, pages, out)  # a name that is none is refused before anything runs
     if pages:
         read = pages.to_draw(read, seed)
     shown, saved, undrawn = None, False, ""
     try:
-        with claimed(out, "live", read.name, overwrite=overwrite) if out else nullcontext():
+        with look, claimed(out, "live", read.name, overwrite=overwrite) if out else nullcontext():
             console.say(f"{read.name}: live, for {read.to_dict()['duration']} …", quiet=json)
             made = live(read, seed, recording=capture, laws=laws)
             if made.results is None:

@@ -18,6 +18,7 @@
   const colourOf = (series) => style(series.colour) || series.fixed;
   const faint = (colour) => (/^#[0-9a-f]{6}$/i.test(colour) ? `${colour}2e` : colour);
   const HEIGHT = 250;
+  const WHOLE = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 1e6, 1e7, 1e8, 1e9];
   const LEAST = 300;
 
   function swatch(series, within) {
@@ -72,6 +73,9 @@
     const ink = style("ink");
     const rule = style("rule");
     const font = "13px system-ui, sans-serif";
+    // An axis of whole numbers without a unit counts something: nothing lies between them.
+    const counts = !panel.x.log && !panel.x.label.includes("(") && panel.series.every((one) => one.x.every(Number.isInteger));
+    const whole = counts ? { incrs: WHOLE } : {};
     const axis = (said, log) => ({
       label: log ? `${said}${said ? ", " : ""}log scale` : said,
       labelFont: font,
@@ -121,7 +125,7 @@
           x: { time: false, distr: panel.x.log ? 3 : 1, auto: false, min: state.ends[at.number][0], max: state.ends[at.number][1] },
           y: panel.y.log ? { distr: 3 } : { range },
         },
-        axes: [{ ...axis(panel.x.label, panel.x.log), size: 32 }, { ...axis(panel.y.label, panel.y.log), size: 62 }],
+        axes: [{ ...axis(panel.x.label, panel.x.log), ...whole, size: 32 }, { ...axis(panel.y.label, panel.y.log), size: 62 }],
         series,
         bands,
         hooks: {
@@ -165,7 +169,7 @@
       ctx.lineTo(bbox.left + bbox.width, y);
       ctx.stroke();
       ctx.textAlign = "right";
-      ctx.fillText(label, bbox.left + bbox.width - 4, y - 4 * devicePixelRatio);
+      write(ctx, label, bbox.left + bbox.width - 4, y - 4 * devicePixelRatio);
     }
     panel.marks.forEach(([place, label], row) => {
       const x = u.valToPos(place, "x", true);
@@ -175,9 +179,21 @@
       ctx.lineTo(x, bbox.top + bbox.height);
       ctx.stroke();
       ctx.textAlign = "left";
-      ctx.fillText(label, x + 3 * devicePixelRatio, bbox.top + (12 + 13 * (row % 4)) * devicePixelRatio);
+      write(ctx, label, x + 3 * devicePixelRatio, bbox.top + (12 + 13 * (row % 4)) * devicePixelRatio);
     });
     ctx.restore();
+  }
+
+  // Words that lines run behind.
+  function write(ctx, label, x, y) {
+    ctx.save();
+    ctx.setLineDash([]);
+    ctx.strokeStyle = style("ground");
+    ctx.lineWidth = 4 * devicePixelRatio;
+    ctx.lineJoin = "round";
+    ctx.strokeText(label, x, y);
+    ctx.restore();
+    ctx.fillText(label, x, y);
   }
 
   // What stands at the pointer, beside it.

@@ -142,9 +142,12 @@ impl Trace {
             self.in_flight.insert(sequence, InFlight { number, payload, lost: false });
             self.bytes += payload;
             self.highest = self.highest.max(sequence + 1);
-            let kind = if sequence == 0 { "crypto" } else { "stream" };
             let offset = u64::from(sequence.saturating_sub(1)) * u64::from(self.segment.unwrap_or(0));
-            frames.push(json!({ "frame_type": kind, "stream_id": 0, "offset": offset, "length": payload }));
+            frames.push(if sequence == 0 {
+                json!({ "frame_type": "crypto", "offset": offset, "length": payload })
+            } else {
+                json!({ "frame_type": "stream", "stream_id": 0, "offset": offset, "length": payload })
+            });
         }
         let data = json!({
             "header": { "packet_type": "1RTT", "packet_number": number },

@@ -1,0 +1,33 @@
+"""What the descriptions of other simulators have no words for here: it is refused, instead of left out in silence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+STAGES = {"police": "a policer", "shape": "a shaper"}
+"""Key of a link in a plan to what it is."""
+
+
+def unsaid(plan: dict[str, Any], simulator: str) -> str:
+    """The first policer, shaper, class map or route that changes in a plan, in a sentence; empty where there is none.
+
+    Args:
+        plan: Of `exact_plan`.
+        simulator: Which is told of it: `ns-2`, `ns-3`.
+    """
+    for link in plan["links"]:
+        for key, what in STAGES.items():
+            if link.get(key):
+                return f"{link['name']}: {what} (`{key}`), which is not compared with {simulator}; leave `{key}` out"
+        if link["queue"].get("classes"):
+            return (
+                f"{link['name']}: a class map (`classes` of the queue `{link['queue']['discipline']}`), which is not "
+                f"compared with {simulator}; write a queue without classes"
+            )
+    for flow in plan["flows"]:
+        if flow.get("reroutes"):
+            return (
+                f"{flow['name']}: its route changes during the run (`failover`), which is not compared with "
+                f"{simulator}; leave `failover` and the link's events out"
+            )
+    return ""
