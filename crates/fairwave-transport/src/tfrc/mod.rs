@@ -14,7 +14,8 @@
 //! - A report that is older than one already taken in (reordered) is ignored.
 //! - Unused sending credit is kept for at most one round-trip time (§4.6), and only by a sender that had nothing to send.
 //! - The send queue is unbounded.
-//! - TFRC-SP takes H = 40 bytes whatever `header` says, and N/K for closed loss intervals alone.
+//! - TFRC-SP takes H = 40 bytes whatever `header` says, and N/K for closed loss intervals alone;
+//!   its packets are never sent in bursts.
 //!
 //! **The preset `ns2`** takes from ns-2.35 (`tfrc.cc`, `tfrc-sink.cc`, `ns-default.tcl`) what [`Law`] names: a packet is lost with the first that
 //! overtakes it (`numPkts_`), old intervals count at least half (`minDiscountRatio_`), the round trip is smoothed over a longer past (`df_`),

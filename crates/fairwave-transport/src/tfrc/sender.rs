@@ -148,7 +148,9 @@ impl TfrcSender {
                 return;
             }
             let Some(part) = self.next_part(now) else { return };
-            let credit = Span::from_seconds(self.round_trip.unwrap_or(0.0));
+            // The least interval holds between packets as they leave, so small packets have no credit.
+            let most = if self.config.small_packets { 0.0 } else { self.round_trip.unwrap_or(0.0) };
+            let credit = Span::from_seconds(most);
             let earliest = Instant::from_nanos(now.nanos().saturating_sub(credit.nanos()));
             self.last = Some((due.max(earliest), f64::from(part.payload.max(1))));
             self.send(now, part, out);
