@@ -23,9 +23,9 @@ def outcome(tmp_path_factory):
 
 def test_the_ledger_has_every_claim_figure_and_table(outcome):
     ledger = json.loads((outcome[1] / "ledger.json").read_text(encoding="utf-8"))
-    assert [one["id"] for one in ledger["claims"]] == [f"F{number}" for number in range(1, 21)]
+    assert [one["id"] for one in ledger["claims"]] == [f"F{number}" for number in range(1, 27)]
     assert {one["id"] for one in ledger["figures"]} == {"calls", "streams", "video", "queues"}
-    assert {one["id"] for one in ledger["tables"]} == {p.CALLS, p.STREAMS, p.VIDEO, p.QUEUES}
+    assert {one["id"] for one in ledger["tables"]} == {"verdicts", p.CALLS, p.STREAMS, p.VIDEO, p.QUEUES}
     assert all(one["interval"] != [None, None] for one in ledger["claims"])
 
 

@@ -54,6 +54,11 @@ ASSUMPTIONS = (
         "Stoica, Shenker & Zhang 1998, §4.1",
     ),
     Assumption(
+        "buffer",
+        "Queues have paper 004's buffer of 300 ms. CSFQ's authors had 51 ms, so it is also tried with 50 ms.",
+        "Stoica, Shenker & Zhang 1998, §4",
+    ),
+    Assumption(
         "shares",
         "AFD and CSFQ share by flow. A call is a flow of little rate, so fairness by flow favours calls "
         "and Drop-Sel's fairness by "

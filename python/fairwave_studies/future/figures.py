@@ -12,6 +12,7 @@ from fairwave_studies.future.claims import (
     SEEN,
     STREAM,
     STREAM_LOSS,
+    TIMELY,
     TRANSFERS,
     WAIT,
 )
@@ -22,12 +23,12 @@ FIGURES = (
         "calls",
         "What carries a contested call",
         p.CALLS,
-        (CALL_MOS, TRANSFERS),
+        (CALL_MOS, TIMELY, TRANSFERS),
         "carrier",
         "flows",
         "transport of the calls",
         kind="bar",
-        caption="20 or 80 calls and 20 transfers over Reno. Better is a higher MOS and a higher goodput.",
+        caption="20 or 80 calls and 20 transfers over Reno. Better is higher in each panel.",
     ),
     Figure(
         "streams",

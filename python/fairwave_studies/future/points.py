@@ -67,6 +67,7 @@ CASES: Mapping[str, tuple[int, int, int]] = {
 """Voice, other UDP and TCP in percent of the offered load: paper 004, Table 2."""
 
 TAIL, SEL, AFD, CSFQ, APART = "red", "red + drop-sel", "afd", "csfq", "fq-codel"
+CSFQ_SHORT = "csfq, 50 ms"
 _RED: Mapping[str, Any] = {
     "discipline": "red",
     "preset": "ns2",
@@ -85,6 +86,7 @@ SCHEMES: Mapping[str, Mapping[str, Any]] = {
     SEL: {**_RED, **_BUFFER, "victim": "drop-sel"},
     AFD: {"discipline": "afd", **_BUFFER},
     CSFQ: {"discipline": "csfq", **_BUFFER},
+    CSFQ_SHORT: {"discipline": "csfq", "capacity": {"bytes": 21_875}},
     APART: {"discipline": "fq-codel", **_BUFFER},
 }
 """Name of a queue to its table: paper 004's, the two that share by flow, and a current one for comparison."""
