@@ -30,6 +30,8 @@ from fairwave_study.study import Table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from fairwave.measuring.measures import Measure
     from fairwave.measuring.statistics import Interval
     from fairwave_study.study import Data
@@ -95,21 +97,19 @@ IDEAS = (
 """In the order in which they are told."""
 
 
-def _difference(data: Data, idea: Idea, measure: Measure) -> Interval:
-    """With the idea less without it: seed by seed, mean over the points of its grid."""
+def _samples(data: Data, idea: Idea, measure: Measure) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """With the idea and without it: a number per seed, the mean over the points of its grid."""
     found = data.measured(measure, idea.grid)
     axis = "queue" if idea.grid == p.QUEUES else "carrier"
-    with_it, without = idea.pair
     points = [
         point
         for point in found.points(without=[axis])
         if all(str(point[key]) == label for key, label in idea.fix.items())
     ]
-    each = [
-        found.samples(**point, **{axis: with_it}) - found.samples(**point, **{axis: without})
-        for point in points
-    ]
-    return interval(np.mean(each, axis=0))
+    with_it, without = (
+        np.mean([found.samples(**point, **{axis: one}) for point in points], axis=0) for one in idea.pair
+    )
+    return with_it, without
 
 
 def _turn(found: Interval, measure: Measure) -> str:
@@ -128,13 +128,16 @@ def _verdict(benefit: str, cost: str) -> str:
 def _verdicts(data: Data) -> pl.DataFrame:
     rows = []
     for idea in IDEAS:
-        gain, price = (_difference(data, idea, one) for one in (idea.benefit, idea.cost))
+        (ours, theirs), (others, before) = (_samples(data, idea, one) for one in (idea.benefit, idea.cost))
+        gain, price = interval(ours - theirs), interval(others - before)
         rows.append(
             {
                 "idea": idea.name,
                 "in what": idea.benefit.label,
+                "without it": str(interval(theirs)),
                 "difference": str(gain),
                 "at whose cost": idea.cost.label,
+                "without it there": str(interval(before)),
                 "difference there": str(price),
                 "verdict": _verdict(_turn(gain, idea.benefit), _turn(price, idea.cost)),
             }
