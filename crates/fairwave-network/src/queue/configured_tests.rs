@@ -9,7 +9,7 @@ use super::fq_codel::FqCodelConfig;
 use super::{DisciplineConfig, QueueConfig};
 
 /// Disciplines that are only named, with all that they take then. The numbers are those of their sources, see the modules.
-const DEFAULTS: [&str; 15] = [
+const DEFAULTS: [&str; 17] = [
     r#"{"discipline":"drop-tail","victim":"tail"}"#,
     r#"{"discipline":"red","preset":"floyd","victim":"tail"}"#,
     r#"{"discipline":"ared","interval":"500 ms","mean-packet":"500 B","mode":"packets","target-delay":"5 ms","victim":"tail"}"#,
@@ -19,6 +19,8 @@ const DEFAULTS: [&str; 15] = [
     r#"{"discipline":"choke","candidates":1,"max-p":0.1,"max-threshold":15.0,"mean-packet":"500 B","min-threshold":5.0,"mode":"packets","weight":0.002}"#,
     r#"{"discipline":"fred","many-flows":true,"max-p":0.02,"mean-packet":"500 B","min-queue":2,"weight":0.002}"#,
     r#"{"discipline":"punsi","match":"flow","max-p":0.1,"max-threshold":15.0,"mean-packet":"500 B","min-threshold":5.0,"mode":"packets","recent":10,"weight":0.002}"#,
+    r#"{"discipline":"afd","alpha":1.7,"beta":1.8,"interval":"6.25 ms","mean-packet":"500 B","sampling":5.0,"shadow":500}"#,
+    r#"{"discipline":"csfq","flow-memory":"100 ms","link-memory":"200 ms"}"#,
     r#"{"discipline":"codel","interval":"100 ms","mtu":"1.5 kB","target":"5 ms","victim":"tail"}"#,
     r#"{"discipline":"pie","alpha":0.125,"beta":1.25,"max-burst":"150 ms","mean-packet":"1 kB","target":"15 ms","update":"15 ms","victim":"tail"}"#,
     r#"{"discipline":"fq-codel","drop-batch":64,"ecn":true,"flows":1024,"interval":"100 ms","memory-limit":"33.554432 MB","quantum":"1.514 kB","target":"5 ms"}"#,
@@ -28,7 +30,7 @@ const DEFAULTS: [&str; 15] = [
 ];
 
 /// Each told something else about everything.
-const OTHERS: [&str; 15] = [
+const OTHERS: [&str; 17] = [
     r#"{"discipline":"drop-tail","victim":"front"}"#,
     r#"{"discipline":"red","preset":"ns2","victim":"drop-sel","ecn":true,"drop-by-size":true,"gentle":false,"max-p":0.2,"max-threshold":20.0,"mean-packet":"600 B","min-threshold":4.0,"mode":"bytes","wait":true,"weight":0.01}"#,
     r#"{"discipline":"ared","ecn":true,"interval":"400 ms","max-threshold":20.0,"mean-packet":"600 B","min-threshold":4.0,"mode":"bytes","target-delay":"6 ms","victim":"random","weight":0.01}"#,
@@ -38,6 +40,8 @@ const OTHERS: [&str; 15] = [
     r#"{"discipline":"choke","candidates":2,"max-p":0.2,"max-threshold":20.0,"mean-packet":"600 B","min-threshold":4.0,"mode":"bytes","weight":0.01}"#,
     r#"{"discipline":"fred","many-flows":false,"max-p":0.1,"max-threshold":20.0,"mean-packet":"600 B","min-queue":4,"min-threshold":4.0,"weight":0.01}"#,
     r#"{"discipline":"punsi","match":"class","max-p":0.2,"max-threshold":20.0,"mean-packet":"600 B","min-threshold":4.0,"mode":"bytes","recent":5,"weight":0.01}"#,
+    r#"{"discipline":"afd","alpha":1.0,"beta":1.1,"interval":"10 ms","mean-packet":"600 B","sampling":2.0,"shadow":100,"target":9.0}"#,
+    r#"{"discipline":"csfq","flow-memory":"50 ms","link-memory":"60 ms","threshold":"9 kB","window":"70 ms"}"#,
     r#"{"discipline":"codel","ecn":true,"interval":"50 ms","mtu":"600 B","target":"2 ms","victim":"front"}"#,
     r#"{"discipline":"pie","alpha":0.2,"beta":2.0,"ecn":true,"mark-ecnth":0.2,"max-burst":"100 ms","mean-packet":"600 B","target":"20 ms","update":"30 ms","victim":"front"}"#,
     r#"{"discipline":"fq-codel","ce-threshold":"1 ms","drop-batch":8,"ecn":false,"flows":16,"interval":"50 ms","memory-limit":"4 MB","quantum":"300 B","target":"2 ms","victim":"front"}"#,
@@ -92,7 +96,7 @@ fn every_disciplines_example_goes_before_a_buffer_and_is_written_as_it_was_read(
 #[test]
 fn disciplines_mark_where_they_are_told_to_and_those_of_today_of_themselves() {
     let marks = |text: &str| queue(&table(text)).discipline.marks();
-    let marking = |tables: [&str; 15]| -> Vec<String> {
+    let marking = |tables: [&str; 17]| -> Vec<String> {
         let names = tables.iter().filter(|text| marks(text));
         names.map(|text| table(text)["discipline"].as_str().expect("a name").to_owned()).collect()
     };
@@ -106,7 +110,7 @@ fn disciplines_mark_where_they_are_told_to_and_those_of_today_of_themselves() {
 #[test]
 fn fair_queues_keep_a_list_for_each_of_their_hashes() {
     let lists = |text: &str| queue(&table(text)).discipline.lists();
-    let of = |tables: [&str; 15]| tables.iter().map(|text| lists(text)).filter(|lists| *lists > 0).collect::<Vec<_>>();
+    let of = |tables: [&str; 17]| tables.iter().map(|text| lists(text)).filter(|lists| *lists > 0).collect::<Vec<_>>();
     assert_eq!(of(DEFAULTS), [1024, 1024, 3 * 1024]);
     assert_eq!(of(OTHERS), [16, 16, 1024]);
 }

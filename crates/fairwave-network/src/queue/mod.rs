@@ -11,6 +11,7 @@
 //! waiting: it joins the end of the queue, then the victim is discarded. A packet that is larger than the whole buffer
 //! is dropped under any rule, because no victim could make room. At equal times packets come before timers.
 
+mod afd;
 mod ared;
 mod avq;
 mod bins;
@@ -23,6 +24,7 @@ mod codel;
 mod config;
 #[cfg(test)]
 mod configured_tests;
+mod csfq;
 mod discipline;
 mod drop_tail;
 mod drr;
@@ -103,6 +105,8 @@ macro_rules! disciplines {
             choke { Choke(ChokeConfig) }
             fred { Fred(FredConfig) }
             punsi { Punsi(PunsiConfig) }
+            afd { Afd(AfdConfig) }
+            csfq { Csfq(CsfqConfig) }
             codel { Codel(CodelConfig) }
             pie { Pie(PieConfig) }
             fq_codel { FqCodel(FqCodelConfig) }
@@ -483,7 +487,7 @@ impl Queue {
     }
 
     /// The quantity by which the discipline judges congestion, for plots: RED, ARED, CHOKe, FRED and PUNSI the average queue
-    /// in (mean) packets, AVQ its virtual capacity in bits per second, REM its price, CoDel, FQ-CoDel and CAKE how long the packet that left last had
+    /// in (mean) packets, AFD its fair share in samples, CSFQ its fair rate in bits per second, AVQ its virtual capacity in bits per second, REM its price, CoDel, FQ-CoDel and CAKE how long the packet that left last had
     /// waited, in seconds, PIE and GREEN their drop probability, FQ-PIE that of the queue in which something happened last, DualPI2 its base probability, and a queue that drops when full the packets that wait. As of the
     /// last arrival or departure.
     pub fn average(&self) -> f64 {

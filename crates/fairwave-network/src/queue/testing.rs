@@ -91,6 +91,10 @@ fn make_nervous(config: &mut serde_json::Value) {
         "avq" => serde_json::json!({"virtual-buffer": "3 kB"}),
         "rem" => serde_json::json!({"gamma": 0.1, "phi": 1.1, "target": 2}),
         "green" => serde_json::json!({"step": 0.1, "interval": "1 ms", "memory": "1 ms", "target": 0.5}),
+        "afd" => serde_json::json!({"target": 2, "shadow": 20, "sampling": 1, "interval": "1 ms"}),
+        "csfq" => {
+            serde_json::json!({"threshold": "500 B", "flow-memory": "10 ms", "window": "1 ms", "link-memory": "10 ms"})
+        }
         "codel" => serde_json::json!({"target": "2 ms", "interval": "10 ms", "mtu": "40 B"}),
         "fq-codel" => serde_json::json!({"target": "2 ms", "interval": "10 ms", "quantum": "300 B", "flows": 3}),
         "fq-pie" => serde_json::json!({

@@ -179,7 +179,7 @@ fn overload(config: serde_json::Value, load: f64, seconds: f64) -> (usize, usize
 /// half a minute to get there.
 #[test]
 fn every_discipline_leaves_light_load_alone_and_sheds_overload_before_the_buffer_is_full() {
-    for discipline in ["red", "ared", "avq", "rem", "choke", "fred", "punsi", "codel", "pie"] {
+    for discipline in ["red", "ared", "avq", "rem", "choke", "fred", "punsi", "afd", "csfq", "codel", "pie"] {
         let config = serde_json::json!({"discipline": discipline, "capacity": {"packets": 100}});
         let (early, overflow, arrived) = overload(config.clone(), 0.5, 60.0);
         assert!((early + overflow) * 200 < arrived, "{discipline} at half load: {early} and {overflow} of {arrived}");
@@ -425,7 +425,7 @@ fn a_discipline_that_chooses_for_itself_refuses_a_victim_and_says_why() {
         assert!(discipline["required"].as_array().expect("keys").contains(&"capacity".into()), "{name}");
         assert_eq!(discipline["additionalProperties"], false, "{name}");
         let chooses = match name {
-            "choke" | "fred" | "punsi" => true,
+            "choke" | "fred" | "punsi" | "afd" | "csfq" => true,
             "drop-tail" | "red" | "ared" | "avq" | "rem" | "green" | "codel" | "pie" => false,
             _ => continue,
         };

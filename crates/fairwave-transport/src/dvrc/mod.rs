@@ -92,6 +92,20 @@ pub struct DvrcConfig {
     /// Whether the layers' rates are fixed or chosen again for each group. Default `fixed`.
     #[serde(skip_serializing_if = "is_default")]
     pub allocation: Allocation,
+    /// Which datagrams the receiver answers. Default `packet`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub answers: Answers,
+}
+
+/// Which datagrams the receiver answers with a control packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Answers {
+    /// Each (paper 002 §3.1).
+    #[default]
+    Packet,
+    /// The first in each round trip, and those that tell of a loss event: as often as TFRC reports (RFC 4342 §6).
+    RoundTrip,
 }
 
 /// What counts as one loss event: it ends an epoch, is judged, and lowers the rate.
@@ -151,6 +165,9 @@ pub enum Allocation {
     /// they have R, each keeping its share, but no less than the base layer's rate and no more than all layers had; units are coded
     /// that much smaller. Until the next group, K is the number of those layers that R carries. For cumulative layers.
     Group,
+    /// Layers are cut anywhere, as fine granularity scalability allows (paper 002 §3.3): of each frame the layers that R carries whole are
+    /// sent, and of the next one the part that R leaves. The base layer is always whole. For cumulative layers.
+    Fine,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -179,6 +196,7 @@ impl Default for DvrcConfig {
             measure: Measured::default(),
             pace: Pace::default(),
             allocation: Allocation::default(),
+            answers: Answers::default(),
         }
     }
 }

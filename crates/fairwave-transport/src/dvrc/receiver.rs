@@ -2,7 +2,7 @@
 
 use super::aiamd::{Aiamd, Verdict};
 use super::wire::{CONTROL, Control, Data, Header, body, clamp};
-use super::{DvrcConfig, FlowContext, Measured, Reaction, Rise};
+use super::{Answers, DvrcConfig, FlowContext, Measured, Reaction, Rise};
 use fairwave_endpoint::gaps::{Gap, LossDetector};
 use fairwave_endpoint::meter::RateMeter;
 use fairwave_endpoint::parts::Assembly;
@@ -55,6 +55,8 @@ pub struct DvrcReceiver {
     congestion_events: u64,
     random_events: u64,
     timeouts: u64,
+    /// From when on a datagram is answered, where not each is.
+    answer_from: Instant,
 }
 
 impl DvrcReceiver {
@@ -91,6 +93,7 @@ impl DvrcReceiver {
             congestion_events: 0,
             random_events: 0,
             timeouts: 0,
+            answer_from: Instant::ZERO,
         })
     }
 
@@ -215,6 +218,7 @@ impl DvrcReceiver {
         let complete = self.assembly.completes(data.unit, data.parts);
         let (unit, payload, layer) = (data.unit, u32::from(data.length), data.layer);
         out.deliveries.push(Delivery { unit, payload, created, layer, complete });
+        let events = self.congestion_events + self.random_events;
         if let Some(Gap { before, after }) = self.detector.on_arrival(sequence, now) {
             let packets = after.0 - before.0 - 1;
             self.lost += packets;
@@ -231,7 +235,11 @@ impl DvrcReceiver {
         self.arrived = true;
         self.timeouts_in_a_row = 0;
         self.silence_end = if self.timeout > Span::ZERO { now + self.timeout } else { Instant::NEVER };
-        self.answer(data.sequence, data.timestamp, false, out);
+        let begins_event = self.congestion_events + self.random_events > events;
+        if self.config.answers == Answers::Packet || begins_event || now >= self.answer_from {
+            self.answer_from = now + self.round_trip;
+            self.answer(data.sequence, data.timestamp, false, out);
+        }
     }
 
     fn on_silence(&mut self, now: Instant, out: &mut Output) {

@@ -351,3 +351,19 @@ fn alpha_as_a_rate_is_the_same_on_every_path() {
     wake(&mut receiver, ms(101));
     assert_eq!(receiver.view().rate, 208_000.0);
 }
+
+#[test]
+fn a_receiver_that_reports_by_round_trips_answers_once_in_each_and_at_loss_events() {
+    let config = DvrcConfig { answers: Answers::RoundTrip, ..DvrcConfig::default() };
+    let mut receiver = receiver_with(&config);
+    let mut answered = Vec::new();
+    for number in (0..50).filter(|&number| number != 33) {
+        let now = ms(10 * u64::from(number));
+        wake(&mut receiver, now);
+        if !arrive(&mut receiver, now, data(number)).packets.is_empty() {
+            answered.push(number);
+        }
+    }
+    // The round trip is 100 ms. Packet 34 tells that 33 is lost.
+    assert_eq!(answered, [0, 10, 20, 30, 34, 44]);
+}

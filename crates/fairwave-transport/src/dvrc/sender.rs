@@ -107,6 +107,9 @@ impl DvrcSender {
 
     /// c_K of the layers as they are now.
     fn sent_rate(&self) -> Rate {
+        if self.config.allocation == Allocation::Fine {
+            return self.context.layers.total().map_or(self.rate, |total| total.min(self.rate));
+        }
         let place = usize::from(self.layers.max(1)) - 1;
         let rate = self.context.layers.cumulative().get(place).copied().unwrap_or(self.rate);
         Rate::from_bits_per_second((rate.bits_per_second() as f64 * self.scale) as u64)
@@ -122,6 +125,22 @@ impl DvrcSender {
         // What rounding to whole bits takes from R must not cost a layer.
         let carried = Rate::from_bits_per_second(((bits(self.rate) + 1.0) / self.scale) as u64);
         self.layers = self.context.layers.carried_by(carried).max(1);
+    }
+
+    /// What part of a unit R leaves room for: all of the base layer, a part of the layer that R does not carry whole, nothing above.
+    fn cut(&mut self, unit: &Unit) {
+        let (layers, bits) = (&self.context.layers, |rate: Rate| rate.bits_per_second() as f64);
+        let rates = layers.cumulative();
+        if layers.are_versions() || rates.is_empty() {
+            (self.layers, self.scale) = (layers.carried_by(self.rate).max(1), 1.0);
+            return;
+        }
+        let reached = 1 + rates.iter().take(rates.len() - 1).filter(|rate| **rate < self.rate).count();
+        self.layers = reached as u8;
+        let place = usize::from(unit.layer).min(rates.len() - 1);
+        let below = if place == 0 { 0.0 } else { bits(rates[place - 1]) };
+        let part = (bits(self.rate) - below) / (bits(rates[place]) - below);
+        self.scale = if place == 0 { 1.0 } else { part.clamp(0.0, 1.0) };
     }
 
     /// Takes in a unit that must have left after `most-delay`. The pace is set here and kept until nothing waits. If
@@ -244,8 +263,10 @@ impl Sender for DvrcSender {
         if !self.running {
             return;
         }
-        if self.config.allocation == Allocation::Group {
-            self.allocate(&unit);
+        match self.config.allocation {
+            Allocation::Fixed => {}
+            Allocation::Group => self.allocate(&unit),
+            Allocation::Fine => self.cut(&unit),
         }
         if !self.subscription.takes(&self.context.layers, self.layers, &unit) {
             out.skipped += 1;

@@ -370,3 +370,26 @@ fn of_versions_one_is_sent_and_another_from_the_next_group_on() {
     assert_eq!(version(&mut sender, 1, FrameType::P), [0]);
     assert_eq!(version(&mut sender, 2, FrameType::I), [1]);
 }
+
+#[test]
+fn layers_that_are_cut_anywhere_fill_the_rate_and_the_base_layer_is_always_whole() {
+    let fine =
+        DvrcConfig { segment: Bytes::new(1000), allocation: Allocation::Fine, headroom: 0.0, ..DvrcConfig::default() };
+    // Four layers of 200 kb/s: what of a frame of 800 bytes in each layer is sent, and the layers that the sender tells of.
+    for (rate, sent, layers) in [
+        (200_000, vec![800], 1.0),
+        (250_000, vec![800, 200], 2.0),
+        (400_000, vec![800, 800], 2.0),
+        (500_000, vec![800, 800, 400], 3.0),
+        (800_000, vec![800, 800, 800, 800], 4.0),
+    ] {
+        let mut sender = started_with(fine.clone(), context());
+        drive(&mut sender, &[unit(0, 100, Instant::ZERO, 0)], ms(100));
+        hear(&mut sender, ms(100), Control { rate, ..answer(0, 0) });
+        let frame: Vec<Unit> = (0..4).map(|layer| unit(1 + u32::from(layer), 800, ms(200), layer)).collect();
+        let payloads: Vec<u16> =
+            drive(&mut sender, &frame, ms(900)).iter().map(|(_, one)| header(one).length).collect();
+        assert_eq!(payloads, sent, "at {rate}");
+        assert_eq!(sender.view().layers, layers, "at {rate}");
+    }
+}

@@ -8,6 +8,10 @@
 //! was found belong to it (cluster losses). With `fine-grain` the gap is stretched by the ratio of a short-term to a long-term
 //! mean of the round trip.
 //!
+//! With `gamma` the rate yields to a queue before it overflows: paper 003's γ (§IV, Eq. (15) and (16)) for a rate instead of a window. When the queueing
+//! delay reaches that share of the largest seen, the gap becomes IPG/γ one round trip later; nothing more is detected until a packet sent
+//! after that is acknowledged, and a loss event in between takes its place.
+//!
 //! **Assumptions.** After the first acknowledgement the rate is a packet per round trip; there is no slow start. The rate does
 //! not rise over a round trip in which the application left some of it unused: nothing tests a rate that is not used. The gap is 64 s
 //! at most. The send queue is unbounded; a unit longer than a segment is cut, and what is lost stays lost.
@@ -30,7 +34,7 @@ use fairwave_endpoint::sizes::{DATAGRAM_PAYLOAD, check_sizes};
 use fairwave_endpoint::wire::Protocol;
 use fairwave_units::config::{ConfigError, check_between};
 use fairwave_units::random::Stream;
-use fairwave_units::ratio::Ratio;
+use fairwave_units::ratio::{OptionalRatio, Ratio};
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::Bytes;
 
@@ -51,6 +55,10 @@ pub struct RapConfig {
     pub beta: f64,
     /// Lengthen the gap while the round trip exceeds its long-term mean. Default false, as in ns-2.
     pub fine_grain: bool,
+    /// γ: share of the largest queueing delay at which the rate is lowered to what leaves the queue empty, above 0 and below 1
+    /// (paper 003: 0.5). Not done when left out.
+    #[serde(with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
+    pub gamma: Option<f64>,
 }
 
 impl Default for RapConfig {
@@ -61,6 +69,7 @@ impl Default for RapConfig {
             acknowledgement: Bytes::new(44),
             beta: 0.5,
             fine_grain: false,
+            gamma: None,
         }
     }
 }
@@ -93,13 +102,14 @@ impl Checked for RapConfig {
     /// Checks the ranges.
     ///
     /// # Errors
-    /// When `segment` is zero, a packet would exceed 65 535 B on the wire, or `beta` is not between 0 and 1.
+    /// When `segment` is zero, a packet would exceed 65 535 B on the wire, or `beta` or `gamma` is not between 0 and 1.
     fn check(&self) -> Result<(), ConfigError> {
         check_sizes(self.segment.unwrap_or(DATAGRAM_PAYLOAD), self.header)?;
         let size = self.acknowledgement;
         if size == Bytes::ZERO || size.get() > u64::from(u16::MAX) {
             return Err(ConfigError::new("acknowledgement", size, "from 1 to 65535 B", "acknowledgement = \"44 B\""));
         }
-        check_between("beta", self.beta, 0.0, 1.0, "beta = 0.5")
+        check_between("beta", self.beta, 0.0, 1.0, "beta = 0.5")?;
+        check_between("gamma", self.gamma.unwrap_or(0.5), 0.0, 1.0, "gamma = 0.5")
     }
 }

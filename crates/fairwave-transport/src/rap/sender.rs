@@ -11,6 +11,7 @@ use fairwave_endpoint::sizes::narrow;
 use fairwave_endpoint::{FlowContext, Output, Sender, SenderView};
 use fairwave_media::traffic::{FrameType, Unit};
 use fairwave_network::packet::{Body, Ecn, Packet};
+use fairwave_tcp::control::gamma::gamma;
 use fairwave_units::config::ConfigError;
 use fairwave_units::registry::Checked;
 use fairwave_units::units::{Instant, Span};
@@ -67,6 +68,45 @@ impl RoundTrip {
     }
 }
 
+/// What γ knows of the path.
+#[derive(Clone, Copy, Debug)]
+struct QueueWatch {
+    /// Th_upper.
+    upper: f64,
+    least: Span,
+    most: Span,
+    /// When a detected decrease takes effect.
+    due: Instant,
+    /// Nothing is detected before this packet is acknowledged.
+    rest: u64,
+}
+
+impl QueueWatch {
+    /// A packet's round trip is known: Eq. (15).
+    fn on_sample(&mut self, now: Instant, number: u64, sample: Span) {
+        (self.least, self.most) = (self.least.min(sample), self.most.max(sample));
+        let (queue, room) = (sample.saturating_sub(self.least), self.most.saturating_sub(self.least));
+        let reached = room > Span::ZERO && queue.seconds() >= self.upper * room.seconds();
+        if reached && self.due == Instant::NEVER && number > self.rest {
+            self.due = now + sample;
+        }
+    }
+
+    /// γ, if a decrease is due; `next` is the packet that leaves next.
+    fn take(&mut self, now: Instant, next: u64) -> Option<f64> {
+        if now < self.due {
+            return None;
+        }
+        self.overtaken(next);
+        Some(gamma(self.least, self.most, self.upper))
+    }
+
+    /// No decrease is due any more.
+    fn overtaken(&mut self, next: u64) {
+        (self.due, self.rest) = (Instant::NEVER, next);
+    }
+}
+
 /// The sending half.
 #[derive(Clone, Debug)]
 pub struct RapSender {
@@ -97,6 +137,7 @@ pub struct RapSender {
     loss_events: u64,
     timeouts: u64,
     held_back: LimitedTimes,
+    watch: Option<QueueWatch>,
 }
 
 impl RapSender {
@@ -126,6 +167,13 @@ impl RapSender {
             loss_events: 0,
             timeouts: 0,
             held_back: LimitedTimes::default(),
+            watch: config.gamma.map(|upper| QueueWatch {
+                upper,
+                least: Span::from_nanos(u64::MAX),
+                most: Span::ZERO,
+                due: Instant::NEVER,
+                rest: 0,
+            }),
         })
     }
 
@@ -181,6 +229,9 @@ impl RapSender {
         self.gap = (self.gap / self.config.beta).min(LONGEST_GAP);
         self.lost_in_step = true;
         self.loss_events += 1;
+        if let Some(watch) = &mut self.watch {
+            watch.overtaken(self.sequence);
+        }
         true
     }
 
@@ -251,6 +302,9 @@ impl RapSender {
         if let Some(sent) = sent {
             let begins = self.round_trip.is_none();
             self.round_trip = Some(RoundTrip::of(self.round_trip, (now - sent).seconds()));
+            if let Some(watch) = &mut self.watch {
+                watch.on_sample(now, number, now - sent);
+            }
             if begins {
                 self.gap = self.smoothed();
                 self.step = now + Span::from_seconds(self.smoothed());
@@ -270,6 +324,9 @@ impl RapSender {
     }
 
     fn send_what_is_due(&mut self, now: Instant, out: &mut Output) {
+        if let Some(factor) = self.watch.as_mut().and_then(|watch| watch.take(now, self.sequence)) {
+            self.gap = (self.gap / factor).min(LONGEST_GAP);
+        }
         self.end_step(now);
         while self.has_data() && self.next_send() <= now {
             let events = self.loss_events;
@@ -357,5 +414,51 @@ impl Sender for RapSender {
             limited: Some(self.held_back),
             ..SenderView::default()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(millis: u64) -> Instant {
+        Instant::ZERO + Span::from_millis(millis)
+    }
+
+    fn watch() -> QueueWatch {
+        let mut watch = QueueWatch {
+            upper: 0.5,
+            least: Span::from_nanos(u64::MAX),
+            most: Span::ZERO,
+            due: Instant::NEVER,
+            rest: 0,
+        };
+        // Round trips between 100 and 200 ms were seen before.
+        watch.on_sample(ms(0), 0, Span::from_millis(100));
+        watch.on_sample(ms(0), 0, Span::from_millis(200));
+        watch
+    }
+
+    #[test]
+    fn eq_15_and_16_half_of_the_largest_queueing_delay_lowers_the_rate_by_gamma_a_round_trip_later() {
+        let mut watch = watch();
+        watch.on_sample(ms(1000), 7, Span::from_millis(149));
+        assert_eq!(watch.due, Instant::NEVER);
+        watch.on_sample(ms(1000), 8, Span::from_millis(150));
+        assert_eq!(watch.due, ms(1150));
+        assert_eq!(watch.take(ms(1149), 20), None);
+        let factor = watch.take(ms(1150), 20).expect("due");
+        assert!((factor - 2.0 / 3.0).abs() < 1e-12, "min / (0.5 max + 0.5 min): {factor}");
+        assert_eq!(watch.take(ms(2000), 20), None, "once");
+    }
+
+    #[test]
+    fn what_was_sent_before_a_decrease_or_a_loss_detects_nothing() {
+        let mut watch = watch();
+        watch.overtaken(20);
+        watch.on_sample(ms(1000), 20, Span::from_millis(190));
+        assert_eq!(watch.due, Instant::NEVER);
+        watch.on_sample(ms(1000), 21, Span::from_millis(190));
+        assert_eq!(watch.due, ms(1190));
     }
 }

@@ -282,3 +282,24 @@ proptest! {
         prop_assert!(wire.sent.len() <= 150);
     }
 }
+
+#[test]
+fn gamma_lowers_the_rate_where_packets_queue_and_nothing_is_lost() {
+    let fullest = |gamma| {
+        let mut wire = wire(true, &RapConfig { gamma, ..RapConfig::default() });
+        wire.bottleneck = Some(Rate::from_bits_per_second(400_000));
+        let (mut most, mut cuts, mut before) = (0.0f64, 0, 0.0);
+        for at in 0..20_000 {
+            wire.run_until(ms(at));
+            let now = per_round_trip(&wire);
+            most = most.max(now);
+            cuts += u32::from(now < 0.99 * before);
+            before = now;
+        }
+        assert_eq!(wire.sender.view().fast_retransmits, 0, "nothing is lost");
+        (most, cuts)
+    };
+    let ((plain, never), (gamma, often)) = (fullest(None), fullest(Some(0.5)));
+    assert_eq!(never, 0);
+    assert!(often >= 3 && gamma < plain, "{gamma} and {plain}, {often} cuts");
+}

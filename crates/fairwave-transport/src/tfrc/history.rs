@@ -6,6 +6,8 @@
 //! mean over the latest eight, with the open interval only when it raises the mean, gives the rate (§5.4), and when the
 //! open interval is more than twice the mean, older ones are discounted (§5.5).
 //!
+//! For small packets a closed interval of at most two round trips counts as its packets over its losses (RFC 4828).
+//!
 //! **Assumptions.** A packet that arrives after it was taken for lost does not take the loss back (§5.1 allows to).
 
 use fairwave_endpoint::gaps::{Arrival, Gap};
@@ -20,6 +22,10 @@ const WEIGHTS: [f64; INTERVALS] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
 #[derive(Clone, Debug)]
 pub struct LossHistory {
     discounting: bool,
+    /// Short intervals count N/K (RFC 4828).
+    short: bool,
+    /// Packets lost since the current event began, that one included.
+    losses: u64,
     /// No discount goes below this (§5.5: THRESHOLD).
     least_discount: f64,
     /// The first loss of the current event: packet and time.
@@ -33,7 +39,22 @@ pub struct LossHistory {
 impl LossHistory {
     /// No loss so far. `discounting`: §5.5, down to `least_discount`.
     pub fn new(discounting: bool, least_discount: f64) -> Self {
-        LossHistory { discounting, least_discount, event: None, closed: [(0.0, 1.0); INTERVALS], count: 0, events: 0 }
+        LossHistory {
+            discounting,
+            short: false,
+            losses: 0,
+            least_discount,
+            event: None,
+            closed: [(0.0, 1.0); INTERVALS],
+            count: 0,
+            events: 0,
+        }
+    }
+
+    /// Intervals of at most two round trips count as their packets over their losses, if `short`.
+    #[must_use]
+    pub fn with_short_intervals(self, short: bool) -> Self {
+        LossHistory { short, ..self }
     }
 
     /// Loss events so far.
@@ -45,6 +66,7 @@ impl LossHistory {
     /// very first, the caller follows with [`LossHistory::set_first_interval`].
     pub fn on_gap(&mut self, gap: Gap, round_trip: Span) -> u64 {
         let begun = self.events;
+        let mut counted = gap.before.0 + 1;
         // No more events are kept than there are intervals, so a gap of any width ends here.
         for _ in 0..=INTERVALS {
             let start = match self.event {
@@ -52,16 +74,22 @@ impl LossHistory {
                 Some((_, time)) => gap.first_later_than(time + round_trip),
             };
             let Some(start) = start else { break };
-            if let Some((earlier, _)) = self.event {
+            self.losses += start.saturating_sub(counted);
+            counted = start;
+            if let Some((earlier, time)) = self.event {
                 let discount = self.discount(start.saturating_sub(1));
                 for older in &mut self.closed {
                     older.1 *= discount;
                 }
-                self.push(start.saturating_sub(earlier) as f64);
+                let packets = start.saturating_sub(earlier) as f64;
+                let is_short = self.short && gap.time_of(start) <= time + round_trip * 2;
+                self.push(if is_short { packets / self.losses.max(1) as f64 } else { packets });
             }
             self.event = Some((start, gap.time_of(start)));
+            self.losses = 0;
             self.events += 1;
         }
+        self.losses += gap.after.0.saturating_sub(counted);
         self.events - begun
     }
 

@@ -115,3 +115,31 @@ proptest! {
         prop_assert!(rates.windows(2).all(|w| w[1] <= w[0] + 1e-12), "{rates:?}");
     }
 }
+
+/// Losses at 100, 120, 151, 155 and 300, with round trips of 50 ms: events at 100, 151 and 300.
+fn intervals(short: bool) -> [f64; 2] {
+    let mut history = LossHistory::new(false, 0.25).with_short_intervals(short);
+    for gap in gaps(&[100, 120, 151, 155, 300], 350) {
+        history.on_gap(gap, Span::from_millis(50));
+    }
+    assert_eq!(history.events(), 3);
+    [history.closed[1].0, history.closed[0].0]
+}
+
+#[test]
+fn rfc_4828_a_loss_interval_of_at_most_two_round_trips_is_its_packets_over_its_losses() {
+    // 51 packets in 51 ms, two of them lost; 149 packets in 149 ms, three round trips.
+    assert_eq!(intervals(true), [25.5, 149.0]);
+    assert_eq!(intervals(false), [51.0, 149.0]);
+}
+
+#[test]
+fn rfc_4828_losses_of_a_long_gap_are_counted_in_the_event_in_which_they_lie() {
+    let mut history = LossHistory::new(false, 0.25).with_short_intervals(true);
+    let missing: Vec<u64> = (100..225).collect();
+    for gap in gaps(&missing, 300) {
+        history.on_gap(gap, Span::from_millis(50));
+    }
+    // Events at 100, 151 and 202: everything between them was lost.
+    assert_eq!((history.events(), history.closed[0].0, history.closed[1].0), (3, 1.0, 1.0));
+}

@@ -5,12 +5,17 @@
 //! allows, [`TfrcSender`] and [`TfrcReceiver`] the endpoints. Bulk data and units (voice, video, constant rate) are both
 //! carried; packets are paced on virtual time.
 //!
+//! With `small-packets` it is TFRC-SP (RFC 4828): the equation counts segments of 1460 bytes whatever is sent, the rate is lowered by the share of
+//! headers (40 bytes), packets leave at least 10 ms apart, and a loss interval of at most two round trips with K losses among N packets counts N/K.
+//!
 //! **Assumptions.**
 //! - The segment size s of the equation is the mean payload of packets sent (received), smoothed with gain 1/16 (§4.1
 //!   asks for a mean and leaves the averaging open); rates count payload, as §3.1 says.
 //! - A report that is older than one already taken in (reordered) is ignored.
 //! - Unused sending credit is kept for at most one round-trip time (§4.6), and only by a sender that had nothing to send.
 //! - The send queue is unbounded.
+//! - TFRC-SP takes H = 40 bytes whatever `header` says, and N/K for closed loss intervals alone;
+//!   its packets are never sent in bursts.
 //!
 //! **The preset `ns2`** takes from ns-2.35 (`tfrc.cc`, `tfrc-sink.cc`, `ns-default.tcl`) what [`Law`] names: a packet is lost with the first that
 //! overtakes it (`numPkts_`), old intervals count at least half (`minDiscountRatio_`), the round trip is smoothed over a longer past (`df_`),
@@ -42,7 +47,7 @@ use fairwave_endpoint::wire::Protocol;
 use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
-use fairwave_units::units::Bytes;
+use fairwave_units::units::{Bytes, Span};
 
 /// What differs between presets.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -83,6 +88,10 @@ pub struct TfrcConfig {
     /// Lower the rate while the round-trip time rises (RFC 5348 §4.5). Default: rfc false, ns2 true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub oscillation_damping: Option<bool>,
+    /// TFRC-SP, for packets that are small by nature (RFC 4828): the rate in bits is that of a TCP with segments of 1460 B.
+    /// Default false.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub small_packets: bool,
 }
 
 impl Default for TfrcConfig {
@@ -94,6 +103,7 @@ impl Default for TfrcConfig {
             feedback: Bytes::new(40),
             history_discounting: true,
             oscillation_damping: None,
+            small_packets: false,
         }
     }
 }
@@ -169,6 +179,25 @@ impl Checked for TfrcConfig {
             return Err(ConfigError::new("feedback", self.feedback, "at most 65535 B", "feedback = \"40 B\""));
         }
         Ok(())
+    }
+}
+
+/// RFC 4828: the segment size that the equation counts in, whatever is sent (§4.1: the nominal segment size).
+const NOMINAL_SEGMENT: f64 = 1460.0;
+/// RFC 4828: bytes of headers that lower the allowed rate (H).
+const SMALL_PACKET_HEADERS: f64 = 40.0;
+/// RFC 4828: the least time between packets (the Min Interval).
+const LEAST_INTERVAL: Span = Span::from_millis(10);
+
+impl TfrcConfig {
+    /// The segment size that the equation counts in where packets carry `segment` bytes.
+    fn equation_segment(&self, segment: f64) -> f64 {
+        if self.small_packets { NOMINAL_SEGMENT } else { segment }
+    }
+
+    /// The part of the equation's rate that is payload where packets carry `segment` bytes.
+    fn payload_part(&self, segment: f64) -> f64 {
+        if self.small_packets { segment / (segment + SMALL_PACKET_HEADERS) } else { 1.0 }
     }
 }
 

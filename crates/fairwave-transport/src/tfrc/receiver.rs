@@ -23,6 +23,7 @@ pub struct TfrcReceiver {
     assembly: Assembly,
     detector: LossDetector,
     history: LossHistory,
+    config: TfrcConfig,
     meter: RateMeter,
     /// s: the mean payload received.
     segment: f64,
@@ -50,7 +51,9 @@ impl TfrcReceiver {
             seen: ReplayWindow::default(),
             assembly: Assembly::default(),
             detector: LossDetector::new(law.later_arrivals),
-            history: LossHistory::new(config.history_discounting, law.least_discount),
+            history: LossHistory::new(config.history_discounting, law.least_discount)
+                .with_short_intervals(config.small_packets),
+            config: config.clone(),
             meter: RateMeter::default(),
             segment: 0.0,
             round_trip: Span::ZERO,
@@ -93,7 +96,8 @@ impl TfrcReceiver {
             return 1.0;
         }
         let reached = self.highest_rate.bits_per_second() as f64 / 8.0;
-        1.0 / loss_for(reached.max(0.5 * self.segment / round_trip), self.segment, round_trip)
+        let rate = reached.max(0.5 * self.segment / round_trip) / self.config.payload_part(self.segment);
+        1.0 / loss_for(rate, self.config.equation_segment(self.segment), round_trip)
     }
 
     fn report(&mut self, now: Instant, out: &mut Output) {

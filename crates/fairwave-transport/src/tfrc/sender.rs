@@ -2,7 +2,7 @@
 
 use super::equation::bytes_per_second;
 use super::limits::{RateLimitedTimes, ReceiveRates};
-use super::{PresetDetails, TfrcConfig};
+use super::{LEAST_INTERVAL, PresetDetails, TfrcConfig};
 use crate::Properties;
 use fairwave_endpoint::limited::{Limit, LimitedTimes};
 use fairwave_endpoint::parts::{Part, SendQueue};
@@ -135,7 +135,9 @@ impl TfrcSender {
 
     /// When the next packet may leave (§4.6).
     fn next_send(&self) -> Instant {
-        self.last.map_or(Instant::ZERO, |(nominal, size)| nominal + Span::from_seconds(size / self.pacing_rate()))
+        let least = if self.config.small_packets { LEAST_INTERVAL } else { Span::ZERO };
+        self.last
+            .map_or(Instant::ZERO, |(nominal, size)| nominal + Span::from_seconds(size / self.pacing_rate()).max(least))
     }
 
     fn send_what_is_due(&mut self, now: Instant, out: &mut Output) {
@@ -146,7 +148,9 @@ impl TfrcSender {
                 return;
             }
             let Some(part) = self.next_part(now) else { return };
-            let credit = Span::from_seconds(self.round_trip.unwrap_or(0.0));
+            // The least interval holds between packets as they leave, so small packets have no credit.
+            let most = if self.config.small_packets { 0.0 } else { self.round_trip.unwrap_or(0.0) };
+            let credit = Span::from_seconds(most);
             let earliest = Instant::from_nanos(now.nanos().saturating_sub(credit.nanos()));
             self.last = Some((due.max(earliest), f64::from(part.payload.max(1))));
             self.send(now, part, out);
@@ -210,7 +214,9 @@ impl TfrcSender {
     /// Step (4) of §4.3 for p > 0: the equation's rate within `limit`.
     fn rate_by_equation(&mut self, now: Instant, limit: f64) {
         let round_trip = self.round_trip.unwrap_or(LONGEST_PAUSE);
-        self.equation_rate = bytes_per_second(self.segment, round_trip, self.loss_event_rate);
+        let segment = self.config.equation_segment(self.segment);
+        let part = self.config.payload_part(self.segment);
+        self.equation_rate = part * bytes_per_second(segment, round_trip, self.loss_event_rate);
         // ns-2.35 (`increase_rate`): by a packet per round trip in each since the last change, two at the most.
         let rounds = ((now - self.changed).seconds() / round_trip).min(2.0);
         let slope = self.law.increase * rounds * self.segment / round_trip;

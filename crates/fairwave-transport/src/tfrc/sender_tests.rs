@@ -338,3 +338,31 @@ fn section_4_3_slow_start_doubles_the_rate_at_most_once_in_a_round_trip() {
     report(&mut sender, ms(311), ms(211), 0, 1_000_000, 0.0);
     assert_eq!(rate(&sender), 4.0 * initial);
 }
+
+fn small() -> TfrcSender {
+    let config = TfrcConfig { small_packets: true, ..TfrcConfig::default() };
+    let mut sender = TfrcSender::new(FlowContext::default(), &config).expect("a valid configuration");
+    sender.on_start(Instant::ZERO, &mut Output::default());
+    sender
+}
+
+#[test]
+fn rfc_4828_the_equation_counts_segments_of_1460_bytes_and_headers_lower_the_rate() {
+    let mut sender = small();
+    hand_over(&mut sender, Instant::ZERO, 160);
+    report(&mut sender, ms(100), Instant::ZERO, 0, 1_000_000, 0.01);
+    let expected = bytes_per_second(1460.0, 0.1, 0.01) * 160.0 / 200.0;
+    assert!((rate(&sender) / expected - 1.0).abs() < 1e-9, "{} and not {expected}", rate(&sender));
+}
+
+#[test]
+fn rfc_4828_packets_leave_at_least_10_ms_apart() {
+    let mut sender = small();
+    hand_over(&mut sender, Instant::ZERO, 160);
+    report(&mut sender, ms(100), Instant::ZERO, 0, 1_000_000, 0.0001);
+    for _ in 0..5 {
+        hand_over(&mut sender, ms(200), 160);
+    }
+    let times = drive(&mut sender, ms(300));
+    assert!(times.len() >= 3 && times.windows(2).all(|pair| pair[1] - pair[0] >= Span::from_millis(10)), "{times:?}");
+}
