@@ -74,10 +74,7 @@ def test_what_it_drops_is_counted_apart_from_other_drops(results):
         assert tins[kind].numbers("drops").sum() < 0.1 * tins["none"].numbers("drops").sum()
 
 
-def test_no_data_of_the_download_is_lost_to_it(results):
-    down = results["aggressive"].rows("links").only(link="isp>home")
+def test_data_is_never_taken_for_an_acknowledgement(results):
     tins = results["aggressive"].rows("tins").only(link="isp>home")
-    assert tins.numbers("ack_drop").sum() == 0, (
-        "data goes this way, and the upload's acknowledgements do not wait"
-    )
-    assert len(down) > 0
+    assert tins.numbers("pkts").sum() > 10_000
+    assert tins.numbers("ack_drop").sum() == 0
