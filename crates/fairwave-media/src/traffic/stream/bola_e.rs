@@ -1,4 +1,4 @@
-//! BOLA-E: BOLA as dash.js deploys it (Spiteri, Sitaraman & Sparacio 2018, *From Theory to Practice: Improving Bitrate Adaptation in the DASH
+//! BOLA-E: BOLA as dash.js deploys it (Spiteri et al. 2018, *From Theory to Practice: Improving Bitrate Adaptation in the DASH
 //! Reference Player*; dash.js `BolaRule` and `InsufficientBufferRule`).
 //!
 //! Differences from BOLA-BASIC: parameters that suit a short buffer; a *placeholder*, seconds that count as buffered though they are not; BOLA-O, which

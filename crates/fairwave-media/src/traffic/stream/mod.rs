@@ -533,7 +533,8 @@ mod tests {
             stream
         };
         let (basic, deployed) = (fetched("bola"), fetched("bola-e"));
-        assert_eq!(deployed.rungs[..8], [0, 3, 3, 3, 3, 3, 3, 3]);
+        // Once two segments have come, half of what the network brings in the buffer's time limits for two more: the buffer is short.
+        assert_eq!(deployed.rungs[..8], [0, 3, 2, 2, 3, 3, 3, 3]);
         assert!(basic.rungs[..8].iter().all(|rung| *rung < 3), "{:?}", &basic.rungs[..8]);
         let switches = |stream: &Stream| stream.rungs[100..].windows(2).filter(|pair| pair[0] != pair[1]).count();
         assert_eq!(switches(&deployed), 0);
