@@ -49,7 +49,7 @@ SEEDS = range(1, 7)
 def sessions():
     """Of each algorithm and measure, one value per seed."""
     found = {}
-    for abr in ("bba-2", "mpc", "robust-mpc"):
+    for abr in ("bba-2", "mpc", "robust-mpc", "bola", "bola-e"):
         scenario = fairwave.load(PATH).with_overrides({"flow.tv.traffic.abr": abr})
         runs = [scenario.run(seed).rows("sessions") for seed in SEEDS]
         found[abr] = {
@@ -85,3 +85,10 @@ def test_bba_stalls_about_as_often_as_robust_mpc_here(sessions):
     # Their order is not found here: with them BBA stalls 1.6 times as long.
     bba, robust = (sessions[abr]["stall_ratio"].mean() for abr in ("bba-2", "robust-mpc"))
     assert 0.4 < bba / robust < 1.6, (bba, robust)
+
+
+def test_bola_e_stalls_less_and_switches_less_than_bola_basic(sessions):
+    # What its additions are for: BOLA-O against oscillation, the limit by the buffer against stalls.
+    basic, deployed = sessions["bola"], sessions["bola-e"]
+    assert deployed["switches"].mean() < 0.5 * basic["switches"].mean()
+    assert deployed["stall_ratio"].mean() < 0.5 * basic["stall_ratio"].mean()
