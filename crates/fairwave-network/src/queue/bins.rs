@@ -91,6 +91,12 @@ impl Bins {
         self.bins.get(bin as usize).map_or(ListEnds::EMPTY, |bin| bin.ends)
     }
 
+    /// The packet that came into its list just before the one at `place`; [`NIL`] if none waits there.
+    #[inline]
+    pub fn before(&self, place: u32) -> u32 {
+        self.members.get(place as usize).map_or(NIL, |member| member.list.previous)
+    }
+
     /// The list that holds most bytes, the first of several; none if all are empty.
     pub fn fattest(&mut self) -> Option<u32> {
         if self.winners.is_empty() {

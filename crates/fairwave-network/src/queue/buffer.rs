@@ -305,6 +305,19 @@ impl Buffer {
         self.by_bins().and_then(|bins| at(bins.ends(bin).front))
     }
 
+    /// The packet of a list by number that came last.
+    #[inline]
+    pub fn back_of_bin(&self, bin: u32) -> Option<Place> {
+        self.by_bins().and_then(|bins| at(bins.ends(bin).back))
+    }
+
+    /// The packet that came into the same list by number just before this one.
+    #[inline]
+    pub fn before_in_bin(&self, place: Place) -> Option<Place> {
+        self.waiting(place)?;
+        self.by_bins().and_then(|bins| at(bins.before(place.0)))
+    }
+
     /// The list by number that holds most bytes, the first of several; none while nothing waits. Once asked for, it is kept up to date
     /// with whatever comes and goes.
     pub fn fattest_bin(&mut self) -> Option<u32> {

@@ -14,9 +14,10 @@
 //! **Deviations.** Hosts are the scenario's nodes, so they never collide in a hash. A driver of a queue that does not
 //! name the nodes of flows gets two hosts for each flow. A quantum is divided exactly instead of with random rounding,
 //! clocks count exactly, and square roots are exact. The buffer is the queue's `capacity`, in the place of Linux'
-//! `memlimit`. Absent: the ACK filter (off by default), `nat`, `wash`, `ingress`, `autorate-ingress`, firewall marks,
+//! `memlimit`. Absent: `nat`, `wash`, `ingress`, `autorate-ingress`, firewall marks,
 //! `precedence` and `diffserv8`; packets are never of several segments.
 
+mod ack_filter;
 mod cobalt;
 mod statistics;
 mod tin;
@@ -26,6 +27,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use self::ack_filter::AckFilter;
 pub use self::statistics::TinStatistics;
 
 use self::cobalt::Settings;
@@ -158,6 +160,9 @@ pub struct CakeConfig {
     /// Extra bytes of the link's framing; only with `bandwidth`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub framing: Option<Framing>,
+    /// Which acknowledgements of TCP are dropped while later ones of the same connection wait: for links whose reverse direction is slow.
+    #[serde(default, skip_serializing_if = "AckFilter::is_none")]
+    pub ack_filter: AckFilter,
 }
 
 fn rtt() -> Span {
@@ -239,6 +244,7 @@ impl DisciplineLaw for CakeConfig {
             overhead: i64::from(self.overhead.unwrap_or(0)),
             mpu: self.mpu.unwrap_or(Bytes::ZERO).get(),
             framing: self.framing.unwrap_or_default(),
+            ack_filter: self.ack_filter,
             ends: None,
             random: None,
             salt: 0,
@@ -287,6 +293,7 @@ pub struct Cake {
     overhead: i64,
     mpu: u64,
     framing: Framing,
+    ack_filter: AckFilter,
     /// Between which nodes flows go.
     ends: Option<Arc<[[u32; 2]]>>,
     /// BLUE's; seeded by the link's stream when the first packet arrives.
@@ -406,6 +413,19 @@ impl Discipline for Cake {
         bin_of(place, queue)
     }
 
+    fn filters(&self) -> bool {
+        !self.ack_filter.is_none()
+    }
+
+    fn filter(&mut self, bin: u32, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>) {
+        let redundant = self.ack_filter.redundant(buffer, bin);
+        let Some(packet) = redundant.and_then(|place| buffer.remove(place)) else { return };
+        let tin = &mut self.tins[(bin / QUEUES) as usize];
+        tin.packets -= 1;
+        tin.counters.acknowledgements_dropped += 1;
+        drops.push((packet, DropReason::AckFilter));
+    }
+
     fn make_room(&mut self, now: Instant, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>) {
         let Some(fattest) = buffer.fattest_bin() else { return };
         let Some(packet) = buffer.front_of_bin(fattest).and_then(|place| buffer.remove(place)) else { return };
@@ -481,7 +501,7 @@ impl Discipline for Cake {
                 collisions: counters.collisions,
                 drops: counters.drops,
                 marks: counters.marks,
-                acknowledgements_dropped: 0,
+                acknowledgements_dropped: counters.acknowledgements_dropped,
                 sparse_flows,
                 bulk_flows,
                 unresponsive_flows,

@@ -97,6 +97,14 @@ pub trait Discipline: Send {
         0
     }
 
+    /// It drops packets that wait because of what arrives ([`Discipline::filter`]). Asked once, of disciplines with lists.
+    fn filters(&self) -> bool {
+        false
+    }
+
+    /// The arrival waits at the end of a list. Removes what it makes redundant, and appends it to `drops`; the arrival stays.
+    fn filter(&mut self, _bin: u32, _buffer: &mut Buffer, _drops: &mut Vec<(Packet, DropReason)>) {}
+
     /// Bytes on the wire that may wait, besides what the buffer's capacity allows. Asked once.
     fn memory(&self) -> u64 {
         u64::MAX

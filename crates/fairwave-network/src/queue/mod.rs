@@ -65,7 +65,7 @@ use serde::{Deserialize, Serialize};
 
 pub use avq::{AvqPreset, OnVictim};
 pub use buffer::{Buffer, Place, Tally};
-pub use cake::{Diffserv, Framing, Isolation, TinStatistics};
+pub use cake::{AckFilter, Diffserv, Framing, Isolation, TinStatistics};
 pub use class_map::{ClassConfig, ClassMap, ClassQueue, DEFAULT_CLASS, MOST_CLASSES, Match};
 pub use config::{Capacity, Mode, QueueConfig};
 pub use discipline::{
@@ -140,6 +140,8 @@ pub enum DropReason {
     Link = 2,
     /// A policer dropped it.
     Policed = 3,
+    /// CAKE's ACK filter dropped it, because a later acknowledgement says the same; counted with those that were dropped early.
+    AckFilter = 4,
 }
 
 /// The disciplines at work, by value: a call costs a jump.
@@ -173,6 +175,8 @@ macro_rules! at_work {
                 fn bins(&self) -> usize;
                 #[inline]
                 fn bin(&mut self, now: Instant, packet: &Packet, buffer: &Buffer) -> u32;
+                fn filters(&self) -> bool;
+                fn filter(&mut self, bin: u32, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>);
                 fn memory(&self) -> u64;
                 fn make_room(&mut self, now: Instant, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>);
                 #[inline]
@@ -265,6 +269,8 @@ pub struct Queue {
     memory: u64,
     /// The discipline puts what arrives into lists.
     binned: bool,
+    /// The discipline drops what arrivals make redundant: [`Discipline::filters`].
+    filters: bool,
     /// None when the discipline chooses.
     selector: Option<Selector>,
     discipline: ActiveDiscipline,
@@ -296,6 +302,7 @@ impl Queue {
             },
             memory: discipline.memory(),
             binned: bins > 0,
+            filters: bins > 0 && discipline.filters(),
             capacity: config.capacity,
             reaches_capacity: discipline.reaches_capacity(),
             selector,
@@ -313,13 +320,16 @@ impl Queue {
         self.discipline.told_ends(ends);
     }
 
-    fn push(&mut self, now: Instant, packet: Packet) {
+    fn push(&mut self, now: Instant, packet: Packet, drops: &mut Vec<(Packet, DropReason)>) {
         if !self.binned {
             self.buffer.push(now, packet);
             return;
         }
         let bin = self.discipline.bin(now, &packet, &self.buffer);
         self.buffer.push_into(now, packet, bin);
+        if self.filters {
+            self.discipline.filter(bin, &mut self.buffer, drops);
+        }
     }
 
     /// A packet arrives. Whatever is dropped now, the arrival or others, is appended to `drops`; the arrival waits unless
@@ -348,7 +358,7 @@ impl Queue {
                     self.discipline.overflowed();
                     return;
                 }
-                self.push(now, packet);
+                self.push(now, packet, drops);
                 if mark && let Some(place) = self.buffer.back() {
                     self.buffer.mark(place);
                 }
@@ -358,7 +368,7 @@ impl Queue {
                     drops.push((packet, DropReason::Early));
                     return;
                 }
-                self.push(now, packet);
+                self.push(now, packet, drops);
                 if let Some(victim) = self.drop_victim(DropReason::Early, drops) {
                     self.discipline.exchanged(&packet, &victim);
                 }

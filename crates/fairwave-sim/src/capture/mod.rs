@@ -205,6 +205,9 @@ impl Probe for Capture<'_> {
             RemovalCause::Dropped(DropReason::Overflow) => {
                 format!("dropped: no room in the queue ({})", self.causes[link][0])
             }
+            RemovalCause::Dropped(DropReason::AckFilter) => {
+                "dropped by CAKE's ACK filter: a later one says the same".to_owned()
+            }
             RemovalCause::Dropped(_) => format!("dropped by the discipline ({})", self.causes[link][0]),
             RemovalCause::Failed => "lost: the link was down".to_owned(),
         };

@@ -2,7 +2,7 @@
 //!
 //! BBA-0 and BBA-2 are those of Huang et al. 2014, Algorithm 1, §5 and §6: *A Buffer-Based Approach to Rate Adaptation*.
 //!
-//! BOLA is BOLA-BASIC of Spiteri et al. 2016.
+//! BOLA is BOLA-BASIC of Spiteri et al. 2016. BOLA-E is in [`super::bola_e`].
 //!
 //! MPC and RobustMPC are those of Yin et al. 2015, Eq. 5, Algorithm 1 and §4.3.
 //!
@@ -31,6 +31,9 @@ pub enum Abr {
     /// Buffer-based: maximises the utility of a segment per size (Spiteri et al. 2016, BOLA-BASIC).
     #[default]
     Bola,
+    /// BOLA as dash.js has it: for short buffers, with a placeholder, and limited by the predicted throughput (Spiteri et
+    /// al. 2018, BOLA-E).
+    BolaE,
     /// By buffer and predicted throughput: the best plan for the next five segments (Yin et al. 2015).
     Mpc,
     /// As `mpc`, with the predicted throughput reduced by the error of the last predictions (Yin et al. 2015, §4.3).
@@ -103,7 +106,8 @@ impl View<'_> {
         let rung = match abr {
             Abr::Bba0 => self.bba_0(),
             Abr::Bba2 => return self.bba_2(),
-            Abr::Bola => self.bola(),
+            // BOLA-E remembers more than a view has: see `bola_e`.
+            Abr::Bola | Abr::BolaE => self.bola(),
             Abr::Mpc => self.mpc(self.predicted()),
             Abr::RobustMpc => {
                 let last = &self.errors[self.errors.len().saturating_sub(HORIZON)..];

@@ -11,6 +11,7 @@
 //! alike. Viewers never give up, and never seek.
 
 mod abr;
+mod bola_e;
 
 use std::collections::VecDeque;
 
@@ -18,6 +19,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use abr::{Abr, View};
+
+use bola_e::BolaE;
 
 use super::{FrameType, TrafficLaw, TrafficSource, TransferRequest, Unit, Volume};
 use fairwave_units::config::{ConfigError, check_span};
@@ -190,6 +193,8 @@ pub struct Stream {
     errors: Vec<f64>,
     gained: Option<f64>,
     filling: bool,
+    /// What BOLA-E remembers.
+    bola_e: Option<BolaE>,
     state: Playing,
 }
 
@@ -236,9 +241,11 @@ impl Stream {
     fn new(config: &StreamConfig, start: Instant, random: Random) -> Self {
         let segment = config.segment.seconds();
         let length = config.length.map_or(f64::INFINITY, Span::seconds);
+        let ladder: Vec<f64> = config.ladder.iter().map(|rate| rate.bits_per_second() as f64).collect();
         let mut stream = Stream {
             abr: config.abr,
-            ladder: config.ladder.iter().map(|rate| rate.bits_per_second() as f64).collect(),
+            bola_e: (config.abr == Abr::BolaE).then(|| BolaE::new(&ladder)),
+            ladder,
             segment,
             most: config.buffer.seconds(),
             start_up: config.start_up.unwrap_or(config.segment).seconds(),
@@ -288,8 +295,19 @@ impl Stream {
             gained: self.gained,
             filling: self.filling,
         };
-        let (rung, filling) = view.choose(self.abr);
+        let (rung, filling, pause) = match &mut self.bola_e {
+            Some(bola) => {
+                let (rung, pause) = bola.choose(&view);
+                (rung, false, pause)
+            }
+            None => {
+                let (rung, filling) = view.choose(self.abr);
+                (rung, filling, 0.0)
+            }
+        };
         self.filling = filling;
+        let at = at + Span::from_seconds(pause);
+        self.state.advance(at, false);
         let size = self.sizes.pop_front().unwrap_or(1.0);
         let bytes = self.ladder.get(rung).copied().unwrap_or_default() * self.segment * size / 8.0;
         let payload = libm::round(bytes).clamp(1.0, f64::from(u32::MAX)) as u32;
@@ -366,7 +384,11 @@ impl TrafficSource for Stream {
                 list.remove(0);
             }
         }
+        let stalls = self.state.stalls;
         self.state.advance(now, false);
+        if let Some(bola) = &mut self.bola_e {
+            bola.fetched(self.state.buffer + took, self.state.stalls > stalls);
+        }
         self.state.buffer += self.segment;
         self.gained = Some(self.segment - took);
         self.came += 1;
@@ -382,6 +404,9 @@ impl TrafficSource for Stream {
         if self.state.buffer > room {
             at += Span::from_seconds(self.state.buffer - room);
             self.state.advance(at, false);
+        }
+        if let Some(bola) = &mut self.bola_e {
+            bola.waited(at.since(now).seconds());
         }
         self.ask(at);
     }
@@ -486,7 +511,7 @@ mod tests {
 
     #[test]
     fn every_algorithm_reaches_what_a_steady_network_carries_and_none_stalls_on_one_that_carries_twice_the_lowest() {
-        for abr in ["bba-0", "bba-2", "bola", "mpc", "robust-mpc", "rate"] {
+        for abr in ["bba-0", "bba-2", "bola", "bola-e", "mpc", "robust-mpc", "rate"] {
             let json = format!(r#"{{"abr": "{abr}", "buffer": "60 s", "variation": 0.1}}"#);
             for (rate, low, high) in [(600e3, 290e3, 610e3), (2.2e6, 1.1e6, 2.25e6), (20e6, 3.5e6, 4.31e6)] {
                 let mut stream = stream(&json);
@@ -499,6 +524,35 @@ mod tests {
                 assert!(found.stall_ratio().expect("begun") <= most, "{abr} at {rate}: {found:?}");
             }
         }
+    }
+
+    #[test]
+    fn bola_e_is_at_what_the_network_carries_after_one_segment_and_stays_there() {
+        // 2.2 Mb/s carry 1.85 of the ladder; a buffer of 60 s lets BOLA-BASIC climb by the buffer alone, and swing.
+        let fetched = |abr: &str| {
+            let mut stream = stream(&format!(r#"{{"abr": "{abr}"}}"#));
+            fetch(&mut stream, 200, |_| 2.2e6);
+            stream
+        };
+        let (basic, deployed) = (fetched("bola"), fetched("bola-e"));
+        // Once two segments have come, half of what the network brings in the buffer's time limits for two more: the buffer is short.
+        assert_eq!(deployed.rungs[..8], [0, 3, 2, 2, 3, 3, 3, 3]);
+        assert!(basic.rungs[..8].iter().all(|rung| *rung < 3), "{:?}", &basic.rungs[..8]);
+        let switches = |stream: &Stream| stream.rungs[100..].windows(2).filter(|pair| pair[0] != pair[1]).count();
+        assert_eq!(switches(&deployed), 0);
+        assert!(switches(&basic) > 10, "{}", switches(&basic));
+        // It pauses rather than fill the buffer with what the network does not sustain.
+        assert!(deployed.state.buffer < 30.0 && deployed.state.stalls == 0, "{:?}", deployed.state);
+    }
+
+    #[test]
+    fn bola_e_goes_down_before_its_buffer_is_empty() {
+        // From 4 Mb/s to 0.5 Mb/s: what half of the throughput brings in the buffer's time.
+        let mut stream = stream(r#"{"abr": "bola-e"}"#);
+        fetch(&mut stream, 120, |at| if at < 120.0 { 4e6 } else { 5e5 });
+        let found = stream.seen(stream.state.at);
+        assert!(stream.rungs[20] >= 4 && *stream.rungs.last().expect("some") == 0, "{:?}", stream.rungs);
+        assert!(found.stalls <= 1, "{found:?}");
     }
 
     #[test]

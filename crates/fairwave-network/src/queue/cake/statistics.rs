@@ -1,7 +1,6 @@
 //! What `tc -s qdisc` tells of CAKE's tins, counted as Linux' `sch_cake` does: of the whole run, warm-up included.
 //!
 //! **Deviations.** `marks` counts packets that bore no mark before. `un_flows` are the queues that BLUE drops from at the moment.
-//! `ack_drop` stays 0 without an ACK filter.
 
 use fairwave_units::units::{Bytes, Rate, Span};
 
@@ -63,6 +62,7 @@ pub(super) struct TinCounters {
     pub collisions: u64,
     pub drops: u64,
     pub marks: u64,
+    pub acknowledgements_dropped: u64,
     /// Nanoseconds, as the delays that follow.
     pub average: u64,
     pub peak: u64,

@@ -1,0 +1,277 @@
+//! BOLA-E: BOLA as dash.js deploys it (Spiteri et al. 2018, *From Theory to Practice: Improving Bitrate Adaptation in the DASH
+//! Reference Player*; dash.js `BolaRule` and `InsufficientBufferRule`).
+//!
+//! Differences from BOLA-BASIC: parameters that suit a short buffer; a *placeholder*, seconds that count as buffered though they are not; BOLA-O, which
+//! does not rise above what the throughput sustains; and a limit by the time until the buffer runs out.
+//!
+//! **Parameters.** Utilities are ln(rate/lowest) + 1. The lowest rung is right at 10 s of buffer, the highest at 10 s and 2 s for each rung.
+//!
+//! **Assumptions and deviations.** Throughput is the harmonic mean of the last five segments, as for MPC; dash.js has moving averages with half-lives of 3 s and 8 s.
+//! dash.js 5 limits by 0.7 of the throughput where its documentation says 0.5; here it is 0.5. No download is abandoned or replaced.
+
+use super::abr::View;
+
+/// Below so many seconds BOLA adds no pause.
+const MINIMUM_BUFFER: f64 = 10.0;
+/// Seconds more for each rung.
+const BUFFER_PER_RUNG: f64 = 2.0;
+/// What of the placeholder is left after each segment.
+const DECAY: f64 = 0.99;
+/// The share of the throughput that counts for BOLA-O and at the start.
+const SAFE_THROUGHPUT: f64 = 0.9;
+/// The share of what comes until the buffer runs out that a segment may have.
+const SAFE_BUFFER: f64 = 0.5;
+/// The first segments are not limited by the buffer.
+const UNLIMITED: u64 = 2;
+
+/// What BOLA-E keeps.
+#[derive(Clone, Debug)]
+pub(super) struct BolaE {
+    rates: Vec<f64>,
+    /// Of each rung.
+    utilities: Vec<f64>,
+    /// Seconds.
+    v: f64,
+    gamma: f64,
+    /// Seconds that count as buffered.
+    placeholder: f64,
+    /// Its first choice by throughput has been made.
+    steady: bool,
+    /// The rung of the latest segment.
+    last: usize,
+    /// Segments that have come.
+    came: u64,
+}
+
+impl BolaE {
+    /// For a ladder of rates.
+    pub fn new(rates: &[f64]) -> Self {
+        let lowest = rates.first().copied().unwrap_or(1.0);
+        let utilities: Vec<f64> = rates.iter().map(|rate| libm::log(rate / lowest) + 1.0).collect();
+        let top = MINIMUM_BUFFER + BUFFER_PER_RUNG * rates.len() as f64;
+        let most = utilities.last().copied().unwrap_or(1.0);
+        let gamma = (most - 1.0) / (top / MINIMUM_BUFFER - 1.0);
+        let v = if gamma > 0.0 { MINIMUM_BUFFER / gamma } else { 0.0 };
+        BolaE { rates: rates.to_vec(), utilities, v, gamma, placeholder: 0.0, steady: false, last: 0, came: 0 }
+    }
+
+    /// The rung with the most of (V (v + γ) − level) / rate, of equals the higher.
+    fn by_level(&self, level: f64) -> usize {
+        let value = |rung: usize| (self.v * (self.utilities[rung] + self.gamma) - level) / self.rates[rung];
+        (1..self.rates.len()).fold(0, |best, rung| if value(rung) >= value(best) { rung } else { best })
+    }
+
+    /// The highest level at which it fetches a rung rather than wait.
+    fn most_for(&self, rung: usize) -> f64 {
+        self.v * (self.utilities[rung] + self.gamma)
+    }
+
+    /// The lowest level at which it prefers a rung to all lower ones.
+    fn least_for(&self, rung: usize) -> f64 {
+        let (rate, utility) = (self.rates[rung], self.utilities[rung]);
+        let over = |(lower, its): (&f64, &f64)| self.v * (self.gamma + (rate * its - lower * utility) / (rate - lower));
+        self.rates.iter().zip(&self.utilities).take(rung).map(over).fold(0.0, f64::max)
+    }
+
+    /// The highest rung that a throughput carries.
+    fn sustained(&self, throughput: f64) -> usize {
+        self.rates.iter().rposition(|rate| *rate <= throughput).unwrap_or(0)
+    }
+
+    /// The player has waited for so many seconds though it could have fetched.
+    pub fn waited(&mut self, seconds: f64) {
+        if self.steady {
+            self.placeholder += seconds;
+        }
+    }
+
+    /// A segment has come for which the player asked with so many seconds in its buffer; `stalled` if that ran out meanwhile.
+    pub fn fetched(&mut self, level: f64, stalled: bool) {
+        self.came += 1;
+        if stalled && self.steady {
+            self.placeholder = 0.0;
+        }
+        let most = (self.most_for(self.last) - level).max(0.0);
+        self.placeholder = (DECAY * self.placeholder).min(most);
+    }
+
+    /// The rung of the next segment, and how many seconds the player pauses before it asks for that.
+    pub fn choose(&mut self, view: &View<'_>) -> (usize, f64) {
+        let Some(throughput) = view.predicted().filter(|_| self.rates.len() > 1) else { return (0, 0.0) };
+        let sustained = self.sustained(SAFE_THROUGHPUT * throughput);
+        let mut pause = 0.0;
+        let mut rung = if self.steady {
+            let level = view.buffer + self.placeholder;
+            let mut rung = self.by_level(level);
+            // BOLA-O: no rise to what the network does not sustain.
+            if rung > self.last && rung > sustained {
+                rung = sustained.max(self.last);
+            }
+            let over = (level - self.most_for(rung)).max(0.0);
+            pause = (over - self.placeholder).max(0.0);
+            self.placeholder = (self.placeholder - over).max(0.0);
+            if rung + 1 == self.rates.len() {
+                pause = 0.0;
+            }
+            rung
+        } else {
+            self.steady = view.buffer >= view.segment - 1e-9;
+            self.placeholder = (self.least_for(sustained) - view.buffer).max(0.0);
+            sustained
+        };
+        if self.came >= UNLIMITED {
+            let most = self.sustained(SAFE_BUFFER * throughput * view.buffer / view.segment);
+            if most < rung {
+                (rung, pause) = (most, 0.0);
+            }
+        }
+        self.last = rung;
+        (rung, pause)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LADDER: [f64; 4] = [300e3, 750e3, 1500e3, 3000e3];
+
+    fn view(buffer: f64, throughput: &'static [f64]) -> View<'static> {
+        View {
+            ladder: &LADDER,
+            segment: 4.0,
+            most: 60.0,
+            buffer,
+            before: None,
+            sizes: &[],
+            throughput,
+            errors: &[],
+            gained: None,
+            filling: false,
+        }
+    }
+
+    /// One that has begun, with the rung of its latest segment.
+    fn steady(last: usize) -> BolaE {
+        BolaE { steady: true, last, came: 10, ..BolaE::new(&LADDER) }
+    }
+
+    #[test]
+    fn the_lowest_rung_is_right_at_10_s_and_the_highest_at_2_s_more_for_each_rung() {
+        let bola = BolaE::new(&LADDER);
+        // V (v − 1 + γ) is what a rung is worth: at these levels nothing and, for the highest, all of it.
+        assert!((bola.v * (bola.utilities[0] + bola.gamma - 1.0) - 10.0).abs() < 1e-9);
+        assert!((bola.v * (bola.utilities[3] + bola.gamma - 1.0) - 18.0).abs() < 1e-9);
+        assert!((bola.gamma - libm::log(10.0) / 0.8).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_least_level_of_a_rung_is_where_it_is_worth_as_much_as_the_best_below() {
+        let bola = BolaE::new(&LADDER);
+        for rung in 1..4 {
+            let least = bola.least_for(rung);
+            assert_eq!((bola.by_level(least - 1e-6), bola.by_level(least + 1e-6)), (rung - 1, rung));
+            assert!(least < bola.most_for(rung));
+        }
+        assert_eq!(bola.least_for(0), 0.0);
+    }
+
+    #[test]
+    fn it_begins_with_the_lowest_rung_and_goes_on_with_what_nine_tenths_of_the_throughput_carry() {
+        let mut bola = BolaE::new(&LADDER);
+        assert_eq!(bola.choose(&view(0.0, &[])), (0, 0.0));
+        bola.fetched(0.0, false);
+        // 0.9 · 1.7 Mb/s = 1.53 Mb/s. The placeholder makes up for the buffer that such a rung asks for.
+        assert_eq!(bola.choose(&view(4.0, &[1.7e6])), (2, 0.0));
+        assert!((bola.placeholder - (bola.least_for(2) - 4.0)).abs() < 1e-9 && bola.steady);
+        let mut slower = BolaE::new(&LADDER);
+        assert_eq!(slower.choose(&view(4.0, &[1.6e6])).0, 1, "0.9 · 1.6 Mb/s = 1.44 Mb/s");
+        let mut early = BolaE::new(&LADDER);
+        early.choose(&view(3.0, &[1.6e6]));
+        assert!(!early.steady, "not before a whole segment is there");
+    }
+
+    #[test]
+    fn the_placeholder_counts_as_buffer() {
+        let mut bola = steady(1);
+        let (with, without) = (bola.least_for(2) + 0.1, bola.least_for(2) - 0.1);
+        let fast: &[f64] = &[9e6];
+        assert_eq!(bola.clone().choose(&view(without, fast)).0, 1);
+        bola.placeholder = 0.2;
+        assert_eq!(bola.choose(&view(without, fast)).0, 2);
+        assert_eq!(steady(1).choose(&view(with, fast)).0, 2);
+    }
+
+    #[test]
+    fn it_does_not_rise_above_what_the_throughput_carries_but_holds_what_it_has() {
+        // The level asks for the highest rung, the throughput of 1 Mb/s carries rung 1.
+        assert_eq!(steady(0).choose(&view(30.0, &[1e6])).0, 1);
+        assert_eq!(steady(2).choose(&view(30.0, &[1e6])).0, 2, "what it has it holds");
+        assert_eq!(steady(3).choose(&view(30.0, &[1e6])).0, 3);
+        assert_eq!(steady(0).choose(&view(30.0, &[9e6])).0, 3);
+    }
+
+    #[test]
+    fn a_buffer_too_full_for_a_low_rung_takes_the_placeholder_first_and_then_a_pause() {
+        let slow: &[f64] = &[1e6];
+        let most = steady(0).most_for(1);
+        let (rung, pause) = steady(0).choose(&view(most + 3.0, slow));
+        assert_eq!(rung, 1);
+        assert!((pause - 3.0).abs() < 1e-9, "{pause}");
+        let mut bola = BolaE { placeholder: 5.0, ..steady(0) };
+        assert_eq!(bola.choose(&view(most - 2.0, slow)), (1, 0.0));
+        assert!((bola.placeholder - 2.0).abs() < 1e-9, "{}", bola.placeholder);
+        let mut both = BolaE { placeholder: 1.0, ..steady(0) };
+        let (_, pause) = both.choose(&view(most + 3.0, slow));
+        assert!((pause - 3.0).abs() < 1e-9 && both.placeholder == 0.0);
+        // At the highest rung the buffer fills as far as it may.
+        let high = steady(3).most_for(3) + 5.0;
+        assert_eq!(steady(3).choose(&view(high, &[9e6])), (3, 0.0));
+    }
+
+    #[test]
+    fn a_segment_must_come_within_half_of_the_time_that_the_buffer_lasts() {
+        // 0.5 · 4 Mb/s · 3 s / 4 s = 1.5 Mb/s, of the first two segments not.
+        let fast: &[f64] = &[4e6];
+        let full = BolaE { placeholder: 30.0, ..steady(3) };
+        assert_eq!(full.clone().choose(&view(3.0, fast)).0, 2);
+        assert_eq!(full.clone().choose(&view(2.9, fast)).0, 1);
+        assert_eq!(full.clone().choose(&view(0.0, fast)).0, 0, "an empty buffer has the lowest");
+        assert_eq!(BolaE { came: 1, ..full }.choose(&view(2.9, fast)).0, 3);
+    }
+
+    #[test]
+    fn the_placeholder_shrinks_with_each_segment_and_ends_with_a_stall() {
+        let with = |placeholder| BolaE { placeholder, ..steady(1) };
+        let mut bola = with(2.0);
+        bola.fetched(5.0, false);
+        assert!((bola.placeholder - 1.98).abs() < 1e-9);
+        // With what was buffered no more than the rung's most.
+        let mut bola = with(20.0);
+        bola.fetched(5.0, false);
+        assert!((bola.placeholder - (bola.most_for(1) - 5.0)).abs() < 1e-9);
+        let mut bola = with(20.0);
+        bola.fetched(100.0, false);
+        assert_eq!(bola.placeholder, 0.0);
+        let mut bola = with(2.0);
+        bola.fetched(1.0, true);
+        assert_eq!(bola.placeholder, 0.0);
+    }
+
+    #[test]
+    fn what_a_player_waits_makes_up_for_what_it_plays_meanwhile() {
+        let mut bola = steady(2);
+        bola.waited(3.0);
+        assert_eq!(bola.placeholder, 3.0);
+        let mut new = BolaE::new(&LADDER);
+        new.waited(3.0);
+        assert_eq!(new.placeholder, 0.0, "not before it has begun");
+    }
+
+    #[test]
+    fn a_single_rung_is_always_it() {
+        let mut bola = BolaE::new(&LADDER[..1]);
+        bola.fetched(0.0, false);
+        assert_eq!(bola.choose(&view(9.0, &[1e6])), (0, 0.0));
+    }
+}

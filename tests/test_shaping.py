@@ -1,0 +1,80 @@
+"""Shapers and classes next to Linux' `tbf` and `htb`, in network namespaces."""
+
+import pytest
+
+from fairwave_validation.kernel import lab, shaping
+
+
+def shaper(key: str) -> shaping.ShaperCase:
+    return next(one for one in shaping.SHAPERS if one.key == key)
+
+
+def test_both_sides_get_the_same_bucket():
+    case = shaping.ShaperCase("", 5_000_000, 10_000, ((0, 1000, 0),), peak_bps=20_000_000, limit=20_000)
+    assert case.tc() == (
+        "tbf rate 5000000bit burst 10000 limit 20000 peakrate 20000000bit mtu 1514".split()  # noqa: SIM905
+    )
+    assert case.ours() == {
+        "shape": {"rate": "5000000 b/s", "burst": "10000 B", "peak": "20000000 b/s", "peak-burst": "1514 B"},
+        "queue": {"discipline": "drop-tail", "capacity": {"bytes": 19_000}},
+    }
+
+
+def test_what_was_sent_late_is_replayed_late():
+    # Two frames of 1000 B fit the burst; the third waits for tokens from the second on: 8 ms.
+    sent = [0, 500_000, 3_000_000]
+    link = shaping.ShaperCase("", 1_000_000, 2000, ((0, 1000, 0),)).ours()
+    ours = shaping.in_fairwave(link, [(0, 1000, 0)] * 3, sent)
+    assert [length for _, _, length in ours] == [1000] * 3
+    first = ours[0][0]
+    assert [at - first for at, _, _ in ours] == pytest.approx([0, 500_000, 8_000_000], abs=2000)
+
+
+def test_classes_are_offered_what_the_case_says():
+    case = shaping.ClassCase("", 10_000_000, (0.5, 0.5), (0.2, 1.0), seconds=2.0)
+    per_class = [sum(size for _, size, whose in case.arrivals if whose == place) for place in (1, 2)]
+    assert [8 * size / 2.0 for size in per_class] == pytest.approx([2e6, 10e6], rel=0.01)
+
+
+@pytest.fixture
+def kernel() -> None:
+    if lacks := lab.missing():
+        pytest.skip("no tbf and htb can be asked here: this needs " + ", ".join(lacks))
+
+
+@pytest.mark.live
+@pytest.mark.usefixtures("kernel")
+@pytest.mark.parametrize("key", ["trains of 20 frames", "trains within the burst", "small frames"])
+def test_a_shaper_sends_each_packet_when_tbf_does(key):
+    # A kernel that gets no processor is late; so the best of three counts.
+    found = []
+    for turn in range(3):
+        found.append(shaping.compare_shaper(shaper(key), f"t{turn}"))
+        one = found[-1]
+        assert (one.kernel_dropped, one.our_dropped) == (0, 0)
+        assert (one.held > 0.1) == (key != "trains within the burst")
+        if one.early_us < 300 and one.median_us < 300 and abs(one.last_us) < 1000:
+            return
+    pytest.fail(f"{found}")
+
+
+@pytest.mark.live
+@pytest.mark.usefixtures("kernel")
+def test_a_full_queue_before_a_shaper_drops_as_many_as_tbf():
+    found = []
+    for turn in range(3):
+        one = shaping.compare_shaper(shaper("overflow"), f"o{turn}")
+        found.append((one.kernel_dropped, one.our_dropped))
+        if one.our_dropped > 100 and abs(one.kernel_dropped - one.our_dropped) <= 5:
+            return
+    pytest.fail(f"dropped by tbf, by fairwave: {found}")
+
+
+@pytest.mark.live
+@pytest.mark.usefixtures("kernel")
+def test_classes_share_a_shaped_link_as_htb_shares_it():
+    for turn in range(3):
+        shares = shaping.compare_classes(shaping.CLASSES[2], f"h{turn}")
+        if all(abs(kernel - ours) < 0.02 for kernel, ours in shares):
+            return
+    pytest.fail(f"{shares}")
