@@ -38,6 +38,7 @@ pub struct UdpConfig {
     /// How many earlier units each datagram repeats besides its own, 0 to 2, as RFC 2198 lays them out: whoever loses a datagram
     /// finds its speech in the next. Default 0. The copies and 4 B of header for each, and 1 B more, are on the wire.
     #[serde(skip_serializing_if = "is_none")]
+    #[schemars(extend("default" = UdpConfig::default().redundancy))]
     pub redundancy: u8,
 }
 

@@ -31,9 +31,11 @@ pub struct ConversationConfig {
     pub codec: Codec,
     /// Payload of a packet; a whole number of the codec's frames. Default: what fits the packet time.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "what fits the packet time"))]
     pub payload: Option<Bytes>,
     /// Speech in a packet; a whole number of the codec's frames. Default: what fits the payload, else 20 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "what fits the payload, else 20 ms"))]
     pub packet_time: Option<Span>,
     /// How long one talks alone, in the mean; exponential, from 1 ms to 1 h.
     pub single_talk: Span,

@@ -44,6 +44,7 @@ pub struct GameConfig {
     pub playout_delay: Span,
     /// The share of the time to the next frame over which a frame's packets leave evenly, from 0 to 0.99. Default 0: all at once.
     #[serde(with = "Ratio", default, skip_serializing_if = "is_nothing")]
+    #[schemars(extend("default" = 0.0))]
     pub pacing: f64,
     /// Where in its first interval the game begins: `random`, uniform over one frame; or `zero`, at the flow's start, so that flows
     /// that start together stay in step. Default `random`.

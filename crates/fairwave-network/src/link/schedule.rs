@@ -27,6 +27,7 @@ pub struct ScheduleConfig {
     pub steps: Vec<Step<Rate>>,
     /// After this time the schedule begins again, later than its last step. Default: it does not, and the last rate holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "it does not, and the last rate holds"))]
     pub repeat_after: Option<Span>,
 }
 

@@ -30,6 +30,7 @@ pub struct RoundsConfig {
     /// Probability that a packet is lost which is not a round's first and whose predecessor was not lost. Default: `first`. The
     /// paper's sentence, word by word, has q here, too.
     #[serde(with = "OptionalRatio", default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "`first`"))]
     pub other: Option<f64>,
     /// Mean packets in a round, at least 1. Default 10.
     #[serde(default = "mean_length")]

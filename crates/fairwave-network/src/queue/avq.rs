@@ -70,6 +70,7 @@ pub struct AvqConfig {
     pub gamma: f64,
     /// Size of the virtual buffer; that of the real one when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "that of the real one"))]
     pub virtual_buffer: Option<Bytes>,
     /// What a packet of a capacity given in packets counts in the virtual buffer.
     #[serde(default = "mean_packet")]

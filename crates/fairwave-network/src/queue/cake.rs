@@ -137,6 +137,7 @@ pub enum Framing {
 pub struct CakeConfig {
     /// The rate that it sends at, no faster than the link to have any effect; whatever the link carries when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "whatever the link carries"))]
     pub bandwidth: Option<Rate>,
     /// Levels of service.
     #[serde(default)]

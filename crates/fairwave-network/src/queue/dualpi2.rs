@@ -84,9 +84,11 @@ pub struct Dualpi2Config {
     pub scheduler: Scheduler,
     /// The share of the link that the classic queue has at least while both wait, from 0, which is none, to below 1; 0.1 when left out. Of `wrr`.
     #[serde(with = "OptionalRatio", default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = CLASSIC_PROTECTION))]
     pub classic_protection: Option<f64>,
     /// By how much classic packets count as younger; 50 ms when left out. Of `ts-fifo`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = TIME_SHIFT))]
     pub time_shift: Option<Span>,
     /// When marks saturate, drop what can be marked as well; otherwise only a full buffer does.
     #[serde(default = "yes")]

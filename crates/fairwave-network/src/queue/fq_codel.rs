@@ -48,6 +48,7 @@ pub struct FqCodelConfig {
     pub ecn: bool,
     /// Mark whatever has waited longer than this, besides, where its transport understands marks; off when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "off"))]
     pub ce_threshold: Option<Span>,
     /// What may wait, besides what the buffer's capacity allows.
     #[serde(default = "memory_limit")]

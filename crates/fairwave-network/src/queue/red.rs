@@ -99,6 +99,7 @@ pub struct RedConfig {
     /// From `max-threshold` to twice that the probability climbs to 1; otherwise it jumps to 1. Default true, but false with `harddrop =
     /// false`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "true, but false with `harddrop = false`"))]
     pub gentle: Option<bool>,
     /// Whether packets or bytes count in queue, average and thresholds (ns-2's `queue_in_bytes_`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -121,6 +122,7 @@ pub struct RedConfig {
     /// too, as Linux' `red` does without `harddrop`. With `min-threshold` = `max-threshold` and `weight = 1.0` that is DCTCP's switch (RFC
     /// 8257 §3.1): every packet is marked that finds so many waiting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = true))]
     pub harddrop: Option<bool>,
     /// Which packet goes where chance drops one: that of the victim rule, or `arrival`, so that the rule is asked in forced drops only
     /// (the average asks for every packet, or the buffer is full), as in ns-2.35.

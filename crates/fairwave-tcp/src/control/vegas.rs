@@ -30,12 +30,15 @@ const GAMMA: f64 = 1.0;
 pub struct VegasConfig {
     /// Grow below so many queued segments, above 0. Default 1.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = ALPHA))]
     pub alpha: Option<f64>,
     /// Shrink above so many queued segments, above `alpha`. Default 3.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = BETA))]
     pub beta: Option<f64>,
     /// Leave slow start above so many queued segments, above 0. Default 1.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = GAMMA))]
     pub gamma: Option<f64>,
 }
 

@@ -41,6 +41,7 @@ pub struct RapConfig {
     /// Payload of a packet of bulk data, and the most that a packet carries of a unit. Default 1000 B for bulk data, and 1200 B
     /// for units, as other datagrams carry them.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "1000 B for bulk data, 1200 B for units"))]
     pub segment: Option<Bytes>,
     /// Header bytes of a data packet on the wire. Default 44 B, as ns-2 counts them.
     pub header: Bytes,

@@ -39,9 +39,11 @@ pub struct StreamConfig {
     pub buffer: Span,
     /// What must be in the buffer before playing begins, or goes on after a stall; at most `buffer` less a segment. Default one segment.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "one segment"))]
     pub start_up: Option<Span>,
     /// How much the sizes of segments vary: σ of their logarithm, from 0 to 2, with the rung's rate as mean. Default 0.
     #[serde(skip_serializing_if = "is_nothing")]
+    #[schemars(extend("default" = 0.0))]
     pub variation: f64,
     /// How long the video is; without it, it does not end.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -40,6 +40,7 @@ pub struct VideoConfig {
     pub group: String,
     /// How frame sizes vary. Default: the fit that comes with fairwave.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "the fit that comes with fairwave"))]
     pub fit: Option<VideoFit>,
     /// How long after it was made a frame is shown; what arrives later is of no use to the decoder. Default 1 s.
     pub playout_delay: Span,
@@ -47,9 +48,11 @@ pub struct VideoConfig {
     /// packet leaves with the first frame that has bytes in it (a stored video: what is left of the packet is filled by the next
     /// frame). Default: none; each layer of each frame is a unit, which the transport cuts and whose last packet is shorter.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "none"))]
     pub packet: Option<Bytes>,
     /// What the video can be had in. Default `layers`.
     #[serde(skip_serializing_if = "Coding::is_layers")]
+    #[schemars(extend("default" = Coding::default()))]
     pub coding: Coding,
     /// Where in its first interval the video begins: `random`, uniform over one group of frames; or `zero`, at the flow's start, so that flows
     /// that start together stay in step. Default `random`; `zero` under ns-2's presets.
