@@ -107,6 +107,7 @@ pub struct RedConfig {
     /// Whether a packet's chance to be dropped is proportional to its size, and drops are spaced by bytes (ns-2's
     /// `bytes_`). When left out: in byte mode yes, in packet mode no.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "true in byte mode, else false"))]
     pub drop_by_size: Option<bool>,
     /// Mean packet size on the wire: for ageing while the link idles, and the unit of byte mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
