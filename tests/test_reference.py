@@ -1,5 +1,9 @@
 """What everything that a scenario can name is: nothing is left out, and the examples are whole scenarios."""
 
+import json
+import re
+from functools import cache
+
 import pytest
 
 from fairwave import _native, reference
@@ -38,9 +42,73 @@ def test_the_lists_are_those_of_the_simulator():
 def test_vegas_is_explained_with_rule_source_and_defaults():
     (vegas,) = reference.entries("vegas")
     assert "Brakmo & Peterson 1995" in vegas.about
-    assert [(row[0], row[2]) for row in vegas.parameters] == [("alpha", "1"), ("beta", "3"), ("gamma", "1")]
+    assert [(row[0], row[2]) for row in vegas.parameters] == [
+        ("alpha", "1.0"),
+        ("beta", "3.0"),
+        ("gamma", "1.0"),
+    ]
     assert "min-rto" in [row[0] for row in vegas.common]
     assert 'name = "tcp/vegas"' in vegas.example
+
+
+NEEDS = {"mark-ecnth": {"ecn": True}, "time-shift": {"scheduler": "ts-fifo", "classic-protection": None}}
+"""What else has to be set, or not, where a key is."""
+
+
+def every_default():
+    """Each parameter that has one value where it is left out; those that laws share once."""
+    seen = set()
+    for kind in reference.SCHEMA:
+        for name, law in reference._laws(kind).items():
+            for key, part in law["properties"].items():
+                shared = (
+                    "tcp" if name.startswith("tcp/") else kind,
+                    key,
+                    str(part.get("default")),
+                    part.get("description"),
+                )
+                if part.get("default") is None or shared in seen or name.startswith("host/"):
+                    continue
+                if key not in reference._example(kind, name):
+                    seen.add(shared)
+                    yield kind, name, key, part["default"]
+
+
+@cache
+def outcome(kind, name, set_to):
+    """What a law's example leaves after a second, with these further keys."""
+    given = reference._example(kind, name) | json.loads(set_to)
+    given = {key: value for key, value in given.items() if value is not None}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reference, "_example", lambda *_: given)
+        text = reference._scenario(kind, name).replace('duration = "10 s"', 'duration = "1 s"')
+    found = load(text).run()
+    return found.links.to_pylist(), found.flows.drop_columns("transport").to_pylist()
+
+
+@pytest.mark.parametrize(("kind", "name", "key", "default"), list(every_default()), ids=str)
+def test_a_default_is_what_a_scenario_without_the_key_gets(kind, name, key, default):
+    needs = NEEDS.get(key, {})
+    left_out, told = (json.dumps(needs | more) for more in ({}, {key: default}))
+    assert outcome(kind, name, told) == outcome(kind, name, left_out)
+
+
+def test_no_default_is_told_in_prose_alone():
+    for kind in reference.SCHEMA:
+        for name, law in reference._laws(kind).items():
+            for key, part in law["properties"].items():
+                said = re.search(r"\bDefault:? |left out\.", reference._flat(part.get("description", "")))
+                if said and key not in law.get("required", []):
+                    assert reference._row(key, part, required=False)[2] != "–", (name, key)
+
+
+def test_a_default_that_depends_on_the_preset_names_the_others():
+    rows = {row[0]: row[2] for row in reference.entries("vegas")[0].common}
+    assert rows["min-rto"] == '"1 s"; linux, ns2: "200 ms"'
+    assert rows["duplicates"] == "3"
+    assert rows["deadline"] == "everything is delivered, however late"
+    assert rows["preset"] == '"rfc"'
+    assert {row[0]: row[2] for row in reference.entries("prague")[0].common}["ecn"] == '"scalable"'
 
 
 def test_needed_and_default_parameters_are_told_apart():

@@ -324,17 +324,8 @@ def _written_by(kind: str, name: str) -> tuple[str, ...]:
 
 def _row(key: str, part: dict[str, Any], *, required: bool) -> Row:
     about = _flat(part.get("description", ""))
-    told = re.search(r"(?:^|[.;] )Default:? (.+?)(?:\.(?: |$)|; |: (?!rfc)|$)", about)
-    left_out = re.search(r"; ([^;]+?) (?:if|when) left out", about)
-    if required:
-        default = "needed"
-    elif part.get("default") is not None:
-        default = inline(part["default"])
-    elif told:
-        default = told[1]
-    else:
-        default = left_out[1] if left_out else "–"
-    if key in OF_QUEUES and not told and part.get("default") is None:
+    default = "needed" if required else _default(part)
+    if key in OF_QUEUES and default == "–":
         default, fallback = OF_QUEUES[key]
         about = about or fallback
     return (
@@ -343,6 +334,22 @@ def _row(key: str, part: dict[str, Any], *, required: bool) -> Row:
         default,
         about or _flat(_referred(part).get("description", "") if "$ref" in part else ""),
     )
+
+
+def _default(part: dict[str, Any]) -> str:
+    """What a parameter is where it is left out: a value, one for each preset, or words where it follows from others."""
+    if part.get("default") is not None:
+        return inline(part["default"])
+    by_preset = part.get("x-defaults", {})
+    if not by_preset:
+        return str(part.get("x-default", "–"))
+    usual = by_preset.get("rfc")
+    others: dict[str, list[str]] = {}
+    for preset, value in by_preset.items():
+        if value != usual:
+            others.setdefault(inline(value), []).append(preset)
+    each = [f"{', '.join(presets)}: {value}" for value, presets in others.items()]
+    return "; ".join([inline(usual), *each] if usual is not None else each)
 
 
 OF_QUEUES = {

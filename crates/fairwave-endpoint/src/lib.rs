@@ -85,8 +85,8 @@ pub struct LossVerdict {
     pub begins_event: bool,
     /// The receiving rate at this moment, bits per second of payload.
     pub receive_rate: f64,
-    /// Below this rate a loss is taken for congestion, bits per second of payload; NaN while there is none.
-    pub bound: f64,
+    /// Below this rate a loss is taken for congestion, bits per second of payload; none while there is no bound.
+    pub bound: Option<f64>,
 }
 
 impl Output {
@@ -139,38 +139,23 @@ pub trait Receiver {
     }
 }
 
-/// What a receiver shows of itself to traces and reports; fields that its protocol does not have are NaN.
-#[derive(Clone, Copy, PartialEq, Debug)]
+/// What a receiver shows of itself to traces and reports; fields that its protocol does not have are `None`.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct ReceiverView {
     /// Measured receiving rate, bits per second of payload.
-    pub receive_rate: f64,
+    pub receive_rate: Option<f64>,
     /// Below this receiving rate a loss is taken for congestion (DVRC: mean − n · deviation), bits per second of payload.
-    pub bound: f64,
+    pub bound: Option<f64>,
     /// The sending rate that the receiver asks for, bits per second of payload.
-    pub rate: f64,
+    pub rate: Option<f64>,
     /// Layers that the receiver asks for.
-    pub layers: f64,
+    pub layers: Option<u8>,
     /// Loss events that it took for congestion.
     pub congestion_events: u64,
     /// Loss events that it took for random.
     pub random_events: u64,
     /// Times that nothing arrived for so long that it acted.
     pub timeouts: u64,
-}
-
-impl Default for ReceiverView {
-    /// Nothing to show.
-    fn default() -> Self {
-        ReceiverView {
-            receive_rate: f64::NAN,
-            bound: f64::NAN,
-            rate: f64::NAN,
-            layers: f64::NAN,
-            congestion_events: 0,
-            random_events: 0,
-            timeouts: 0,
-        }
-    }
 }
 
 /// What a sender or its controller estimates of the path: a quantity with its unit.
@@ -248,21 +233,21 @@ impl Estimate {
     }
 }
 
-/// What a sender shows of itself to traces and reports; fields that its protocol does not have are NaN.
-#[derive(Clone, Copy, PartialEq, Debug)]
+/// What a sender shows of itself to traces and reports; fields that its protocol does not have are `None`.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct SenderView {
     /// Congestion window, segments.
-    pub window: f64,
+    pub window: Option<f64>,
     /// Slow start threshold, segments.
-    pub slow_start_threshold: f64,
+    pub slow_start_threshold: Option<f64>,
     /// Smoothed round-trip time, seconds.
-    pub smoothed_rtt: f64,
+    pub smoothed_rtt: Option<f64>,
     /// Sending rate that the controller allows, bits per second of payload.
-    pub rate: f64,
+    pub rate: Option<f64>,
     /// What it estimates of its path; none where it estimates nothing, or nothing yet.
     pub estimate: Option<Estimate>,
     /// Video layers that are sent.
-    pub layers: f64,
+    pub layers: Option<u8>,
     /// What waits in the sender for the rate that the transport allows; nothing for one that does not tell (TCP).
     pub backlog: Option<Backlog>,
     /// Packets sent, retransmissions included.
@@ -294,25 +279,5 @@ impl Backlog {
     /// The longest wait by `now`, those that still wait included.
     pub fn longest_by(&self, now: Instant) -> Span {
         self.longest.max(self.since.map_or(Span::ZERO, |since| now - since))
-    }
-}
-
-impl Default for SenderView {
-    /// Nothing sent and nothing to show.
-    fn default() -> Self {
-        SenderView {
-            window: f64::NAN,
-            slow_start_threshold: f64::NAN,
-            smoothed_rtt: f64::NAN,
-            rate: f64::NAN,
-            estimate: None,
-            layers: f64::NAN,
-            backlog: None,
-            sent: 0,
-            retransmitted: 0,
-            timeouts: 0,
-            fast_retransmits: 0,
-            limited: None,
-        }
     }
 }

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// The source of parameters that the scenario does not set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -34,6 +35,26 @@ pub enum Preset {
 }
 
 impl Preset {
+    /// All of them.
+    pub const ALL: [Preset; 4] = [Preset::Rfc, Preset::Linux, Preset::Ns2, Preset::Ns2Of2004];
+
+    /// Its name in scenarios.
+    pub fn name(self) -> &'static str {
+        match self {
+            Preset::Rfc => "rfc",
+            Preset::Linux => "linux",
+            Preset::Ns2 => "ns2",
+            Preset::Ns2Of2004 => "ns2-2004",
+        }
+    }
+
+    /// What a parameter is with each of these presets where it is not set, by the preset's name: a schema has this table under
+    /// `x-defaults`.
+    pub fn defaults<T: Serialize>(presets: &[Preset], of: impl Fn(Preset) -> T) -> Map<String, Value> {
+        let value = |&preset: &Preset| Some((preset.name().to_owned(), serde_json::to_value(of(preset)).ok()?));
+        presets.iter().filter_map(value).collect()
+    }
+
     /// Whether it is one of ns-2's.
     pub fn like_ns2(self) -> bool {
         matches!(self, Preset::Ns2 | Preset::Ns2Of2004)

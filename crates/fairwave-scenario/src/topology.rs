@@ -46,6 +46,9 @@ pub enum Preset {
     MultiHop,
 }
 
+/// Links between the routers of `multi-hop` where nothing else is said.
+const HOPS: u64 = 5;
+
 /// A network by name, with changes to the preset's values.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -74,6 +77,7 @@ pub struct Topology {
     pub sink_access: Option<LinkSpec>,
     /// `multi-hop`: links between routers, 1 to 1000; 5 if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = HOPS))]
     pub hops: Option<u64>,
 }
 
@@ -190,7 +194,7 @@ impl Topology {
 
     /// Links between routers.
     pub fn hops(&self) -> u64 {
-        self.hops.unwrap_or(5)
+        self.hops.unwrap_or(HOPS)
     }
 
     /// The links between the routers: names of both ends, how many, and what they are like.

@@ -135,8 +135,8 @@ pub struct ClassRow {
     pub lost: u64,
     /// Packets that wait at the end of the run.
     pub waiting: u64,
-    /// Mean wait of the packets whose transmission has begun; NaN without any.
-    pub mean_wait_s: f64,
+    /// Mean wait of the packets whose transmission has begun; none without any.
+    pub mean_wait_s: Option<f64>,
     /// Packets whose transmission has begun with a mark (congestion experienced) that this queue gave them.
     pub marked: u64,
 }
@@ -157,11 +157,7 @@ pub(crate) fn rows(link: &str, queue: &LinkQueue, classes: &ClassMeasures) -> Ve
             wire_dropped: counted.wire_dropped,
             lost: counted.lost,
             waiting: u64::from(queue.class_packets(class)),
-            mean_wait_s: if counted.served == 0 {
-                f64::NAN
-            } else {
-                counted.waited as f64 / counted.served as f64 / 1e9
-            },
+            mean_wait_s: (counted.served > 0).then(|| counted.waited as f64 / counted.served as f64 / 1e9),
             marked: counted.marked,
         }
     };

@@ -129,10 +129,10 @@ mod tests {
             flow: "call[0]".to_owned(),
             unit: 0,
             created_s: 0.0,
-            arrived_s,
+            arrived_s: Some(arrived_s),
             payload: 160,
             fate: "",
-            played_s: 0.0,
+            played_s: Some(0.0),
         };
         RunResult { units: vec![row], ..RunResult::default() }
     }
@@ -142,6 +142,12 @@ mod tests {
         let digest = |value: f64| unit(value).digest().expect("a digest");
         assert_ne!(digest(0.1), digest(0.1_f64.next_up()));
         assert_eq!(digest(f64::NAN), digest(-f64::NAN));
+        let never = {
+            let mut result = unit(0.1);
+            result.units[0].arrived_s = None;
+            result.digest().expect("a digest")
+        };
+        assert_eq!(never, digest(f64::NAN), "what is not there and what is not a number are null");
     }
 
     #[test]
@@ -159,7 +165,7 @@ mod tests {
                 wire_dropped: 0,
                 lost: 0,
                 waiting: 0,
-                mean_wait_s: 0.0,
+                mean_wait_s: Some(0.0),
                 marked,
             };
             let with = RunResult { classes: vec![counted.clone()], ..RunResult::default() };

@@ -88,7 +88,7 @@ mod tests {
     }
 
     fn verdict(first: u64, packets: u64, congestion: bool) -> LossVerdict {
-        LossVerdict { first, packets, congestion, begins_event: true, receive_rate: 0.0, bound: 0.0 }
+        LossVerdict { first, packets, congestion, begins_event: true, receive_rate: 0.0, bound: None }
     }
 
     #[test]

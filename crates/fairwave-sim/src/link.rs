@@ -60,7 +60,7 @@ pub struct Link {
     lossy: bool,
     /// How long a packet takes depends on its size alone, and nothing else changes.
     steady: bool,
-    /// First in, first out, over a sound wire.
+    /// First in, first out, over a sound wire, without bins of departures, in the window: a packet may cross in one step.
     simple: bool,
     /// Counters; those of a crossing without waiting come first.
     pub measure: LinkMeasure,
@@ -126,7 +126,7 @@ impl Link {
             fed_in_order: false,
             plain: matches!(service, Service::Fifo(_)),
             lossy: !matches!(wire, Wire::Sound),
-            simple: matches!((&service, &wire), (Service::Fifo(_), Wire::Sound)),
+            simple: window.warmup == Instant::ZERO && matches!((&service, &wire), (Service::Fifo(_), Wire::Sound)),
             service,
             wire,
             measure: LinkMeasure::new(Bins::over(window, bin)),
@@ -293,9 +293,10 @@ impl Link {
     /// [`Self::transmit`] and [`Self::leave`] would do, in one step.
     #[inline(always)]
     pub fn cross(&mut self, now: Instant, packet: &Packet, window: Window) -> Option<Instant> {
-        if !self.simple || self.free > now || now < window.warmup {
+        if !self.simple || self.free > now {
             return None;
         }
+        debug_assert!(now >= window.warmup, "a crossing at {now}, before the window");
         let free = if packet.wire == self.last_wire { now + self.last_time } else { self.end_of(now, packet) };
         let arrival = free + self.delay;
         if arrival > window.end {
@@ -316,6 +317,9 @@ impl Link {
 
     /// The window begins at `now`.
     pub fn begin_window(&mut self, now: Instant, window: Window) {
+        // Until now each crossing would have had to ask whether the warm-up is over.
+        self.simple = matches!((&self.service, &self.wire), (Service::Fifo(_), Wire::Sound))
+            && self.measure.departed_in_bin.is_none();
         self.account_for_queue(now, window);
         if let Service::Managed(managed) = &mut self.service {
             managed.classes_before = managed.classes;

@@ -1,6 +1,6 @@
 //! What a run leaves: rows per flow, per threshold of timeliness, per link, and the series and units that were asked for.
 //!
-//! Times are in seconds, rates in bits per second of payload, sizes in bytes; a field that is not defined is NaN here and null
+//! Times are in seconds, rates in bits per second of payload, sizes in bytes; a field that is not defined is `None` here and null
 //! in every table that is made of it.
 //!
 //! **Window.** Unless stated otherwise, results count the window from the end of the warm-up to the end of the run.
@@ -87,9 +87,9 @@ pub struct FlowRow {
     pub units_in_flight: u64,
     /// Payload delivered to the application, each byte once.
     pub payload_received: u64,
-    /// Payload delivered while the flow was on, over that time; NaN for a flow that was not on in the window. What is
+    /// Payload delivered while the flow was on, over that time; none for a flow that was not on in the window. What is
     /// delivered after its stop does not count.
-    pub goodput_bps: f64,
+    pub goodput_bps: Option<f64>,
     /// Data packets sent, retransmissions included.
     pub packets_sent: u64,
     /// Data packets sent again.
@@ -100,64 +100,64 @@ pub struct FlowRow {
     pub timeouts: u64,
     /// Window reductions on loss without a timeout.
     pub fast_retransmits: u64,
-    /// How long the window of the receiver held the sender back; NaN for a transport that nothing holds back.
-    pub limited_receiver_s: f64,
-    /// How long the congestion window, or the rate that congestion control allows, did; NaN likewise.
-    pub limited_congestion_s: f64,
-    /// How long the application did, which had nothing to send; NaN likewise. With the other two it is the time that the flow was on.
-    pub limited_application_s: f64,
+    /// How long the window of the receiver held the sender back; none for a transport that nothing holds back.
+    pub limited_receiver_s: Option<f64>,
+    /// How long the congestion window, or the rate that congestion control allows, did; none likewise.
+    pub limited_congestion_s: Option<f64>,
+    /// How long the application did, which had nothing to send; none likewise. With the other two it is the time that the flow was on.
+    pub limited_application_s: Option<f64>,
     /// Data packets dropped by queues.
     pub dropped: u64,
     /// Data packets lost by links.
     pub lost: u64,
     /// One-way delay of received units, application to application: mean.
-    pub delay_mean_s: f64,
+    pub delay_mean_s: Option<f64>,
     /// Median.
-    pub delay_p50_s: f64,
+    pub delay_p50_s: Option<f64>,
     /// 95th percentile.
-    pub delay_p95_s: f64,
+    pub delay_p95_s: Option<f64>,
     /// 99th percentile.
-    pub delay_p99_s: f64,
+    pub delay_p99_s: Option<f64>,
     /// Largest.
-    pub delay_max_s: f64,
+    pub delay_max_s: Option<f64>,
     /// RFC 3550 interarrival jitter: mean of the running estimate over the units received.
-    pub jitter_s: f64,
+    pub jitter_s: Option<f64>,
     /// The largest that the estimate became.
-    pub jitter_max_s: f64,
+    pub jitter_max_s: Option<f64>,
     /// E-model rating of a voice flow with its playout buffer: 0 to 100, for wideband codecs to 129.
-    pub r_factor: f64,
+    pub r_factor: Option<f64>,
     /// Mean opinion score from the rating, 1 to 4.5.
-    pub mos: f64,
+    pub mos: Option<f64>,
     /// Why a call has no rating, or a remark on its rating (see `fairwave_core::quality::call`); otherwise empty.
     pub quality_note: String,
     /// Of a call, units that arrived but that its receiver did not play; of a video, units that arrived after their frame was
     /// shown. Both with those that wait.
     pub late_units: u64,
     /// Mean delay mouth to ear of the units that a call's receiver plays.
-    pub mouth_to_ear_s: f64,
+    pub mouth_to_ear_s: Option<f64>,
     /// The E-model's packet loss, 0 to 1: units not played, and time made up for units that were played after it.
-    pub missed_ratio: f64,
+    pub missed_ratio: Option<f64>,
     /// Points of R that the codec costs.
-    pub r_cost_codec: f64,
+    pub r_cost_codec: Option<f64>,
     /// Points of R that delay mouth to ear costs.
-    pub r_cost_delay: f64,
+    pub r_cost_delay: Option<f64>,
     /// Points of R that units cost that never arrived.
-    pub r_cost_loss: f64,
+    pub r_cost_loss: Option<f64>,
     /// Points of R that units cost that arrived too late or still wait, and time made up for those that were only just not too late.
-    pub r_cost_lateness: f64,
+    pub r_cost_lateness: Option<f64>,
     /// Units that the transport's adaptation left out (layers above those subscribed): neither sent nor lost.
     pub units_skipped: u64,
     /// The longest wait of a unit in the sender for the rate that the transport allows, including units that still wait
-    /// at the end: 0 for transports that hold nothing back, NaN for bulk data and for TCP, which does not report it.
-    pub sender_wait_max_s: f64,
+    /// at the end: 0 for transports that hold nothing back, none for bulk data and for TCP, which does not report it.
+    pub sender_wait_max_s: Option<f64>,
     /// Payload bytes that still waited there at the end; likewise.
-    pub sender_backlog: f64,
+    pub sender_backlog: Option<f64>,
     /// Frames of a video that were to be shown by the end.
     pub frames: u64,
-    /// Share of them of which at least the base layer could be decoded; NaN for what is not video.
-    pub decodable_ratio: f64,
-    /// Layers in which they could be decoded, mean; NaN for what is not video.
-    pub decodable_layers: f64,
+    /// Share of them of which at least the base layer could be decoded; none for what is not video.
+    pub decodable_ratio: Option<f64>,
+    /// Layers in which they could be decoded, mean; none for what is not video.
+    pub decodable_layers: Option<f64>,
     /// Packets dropped by queues that a judging receiver took for congestion.
     pub congestion_as_congestion: u64,
     /// Packets dropped by queues that it took for random loss.
@@ -200,8 +200,8 @@ pub struct PlaybackRow {
     pub share: f64,
     /// Reads that the application attempted.
     pub reads: u64,
-    /// How many succeeded, 0 to 100; NaN without reads.
-    pub success_percent: f64,
+    /// How many succeeded, 0 to 100; none without reads.
+    pub success_percent: Option<f64>,
 }
 
 /// Recovery of one flow from an interruption, to one level.
@@ -215,8 +215,8 @@ pub struct RecoveryRow {
     pub level: f64,
     /// Full speed: the goodput between the warm-up and the interruption.
     pub full_bps: f64,
-    /// From the end of the interruption to the end of the first bin that reaches the level; NaN if none does.
-    pub recovery_s: f64,
+    /// From the end of the interruption to the end of the first bin that reaches the level; none if none does.
+    pub recovery_s: Option<f64>,
 }
 
 /// A file or a page: what is wanted as a whole. See `fairwave_core::quality::completion`.
@@ -232,12 +232,12 @@ pub struct TransferRow {
     pub began_s: f64,
     /// Payload bytes.
     pub size: u64,
-    /// When its last byte was delivered; NaN if it was not.
-    pub ended_s: f64,
-    /// Completion time; NaN likewise.
-    pub seconds: f64,
-    /// Completion time over that of its payload alone at the narrowest link's rate; NaN likewise.
-    pub slowdown: f64,
+    /// When its last byte was delivered; none if it was not.
+    pub ended_s: Option<f64>,
+    /// Completion time; none likewise.
+    pub seconds: Option<f64>,
+    /// Completion time over that of its payload alone at the narrowest link's rate; none likewise.
+    pub slowdown: Option<f64>,
     /// `completed`, `unfinished` or `refused`.
     pub fate: &'static str,
 }
@@ -255,16 +255,16 @@ pub struct CompletionRow {
     pub unfinished: u64,
     /// Those refused, as many as may be at work being so.
     pub refused: u64,
-    /// Completion time of the completed: mean; NaN without any, and for flows that stay for a time of their own.
-    pub mean_s: f64,
+    /// Completion time of the completed: mean; none without any, and for flows that stay for a time of their own.
+    pub mean_s: Option<f64>,
     /// Median.
-    pub p50_s: f64,
+    pub p50_s: Option<f64>,
     /// 95th percentile.
-    pub p95_s: f64,
+    pub p95_s: Option<f64>,
     /// Largest.
-    pub max_s: f64,
+    pub max_s: Option<f64>,
     /// Mean slowdown.
-    pub slowdown: f64,
+    pub slowdown: Option<f64>,
 }
 
 /// What the viewer of an adaptive stream got, from the flow's beginning on. See `fairwave_core::traffic::Session`.
@@ -276,22 +276,22 @@ pub struct SessionRow {
     pub flow: u32,
     /// Segments that came.
     pub segments: u64,
-    /// From asking for the first segment to playing; NaN if it did not begin.
-    pub start_up_s: f64,
+    /// From asking for the first segment to playing; none if it did not begin.
+    pub start_up_s: Option<f64>,
     /// How long the video played.
     pub played_s: f64,
     /// How long it stood still after it had begun.
     pub stalled_s: f64,
     /// How often it did.
     pub stalls: u64,
-    /// Time stood still over that and the time played; NaN if it did not begin.
-    pub stall_ratio: f64,
-    /// Mean rate of the segments that came; NaN without any.
-    pub rate_bps: f64,
+    /// Time stood still over that and the time played; none if it did not begin.
+    pub stall_ratio: Option<f64>,
+    /// Mean rate of the segments that came; none without any.
+    pub rate_bps: Option<f64>,
     /// How often the rate changed from one segment to the next.
     pub switches: u64,
-    /// Quality of experience of Yin et al. 2015 (Eq. 5) for each segment, as a rate; NaN without any.
-    pub experience_bps: f64,
+    /// Quality of experience of Yin et al. 2015 (Eq. 5) for each segment, as a rate; none without any.
+    pub experience_bps: Option<f64>,
 }
 
 /// Both directions of a conversation. See `fairwave_core::quality::conversation`.
@@ -301,32 +301,32 @@ pub struct ConversationRow {
     pub group: String,
     /// Number of the conversation within the group.
     pub conversation: u32,
-    /// Mean delay mouth to ear of the direction from `from` to `to`, which is flow 2·conversation; NaN if nothing was played.
-    pub mouth_to_ear_there_s: f64,
+    /// Mean delay mouth to ear of the direction from `from` to `to`, which is flow 2·conversation; none if nothing was played.
+    pub mouth_to_ear_there_s: Option<f64>,
     /// Of the direction back, which is flow 2·conversation + 1.
-    pub mouth_to_ear_back_s: f64,
+    pub mouth_to_ear_back_s: Option<f64>,
     /// Their sum.
-    pub round_trip_s: f64,
+    pub round_trip_s: Option<f64>,
     /// Share of the time in which both talk.
-    pub double_talk_meant: f64,
+    pub double_talk_meant: Option<f64>,
     /// Share of the time in which the party at `from` talks and hears the other.
-    pub double_talk_heard_from: f64,
+    pub double_talk_heard_from: Option<f64>,
     /// The same at `to`.
-    pub double_talk_heard_to: f64,
+    pub double_talk_heard_to: Option<f64>,
     /// Share of the time in which neither party talks.
-    pub mutual_silence_meant: f64,
+    pub mutual_silence_meant: Option<f64>,
     /// E-model rating of the direction there, with the conversation's round trip.
-    pub r_there: f64,
+    pub r_there: Option<f64>,
     /// Of the direction back.
-    pub r_back: f64,
+    pub r_back: Option<f64>,
     /// Mean opinion score of the direction there.
-    pub mos_there: f64,
+    pub mos_there: Option<f64>,
     /// Of the direction back.
-    pub mos_back: f64,
+    pub mos_back: Option<f64>,
     /// That of the worse direction: the conversation's.
-    pub mos: f64,
+    pub mos: Option<f64>,
     /// Mean of both directions'.
-    pub mos_mean: f64,
+    pub mos_mean: Option<f64>,
     /// Why there is no rating, or a remark on it; otherwise empty.
     pub quality_note: String,
 }
@@ -340,26 +340,26 @@ pub struct RoundTripRow {
     pub flow: u32,
     /// Samples in the window.
     pub samples: u64,
-    /// Mean; NaN without samples, as all that follow.
-    pub mean_s: f64,
+    /// Mean; none without samples, as all that follow.
+    pub mean_s: Option<f64>,
     /// Shortest.
-    pub min_s: f64,
+    pub min_s: Option<f64>,
     /// Median, by the nearest rank.
-    pub p50_s: f64,
+    pub p50_s: Option<f64>,
     /// 95th percentile.
-    pub p95_s: f64,
+    pub p95_s: Option<f64>,
     /// 99th percentile.
-    pub p99_s: f64,
+    pub p99_s: Option<f64>,
     /// Longest.
-    pub max_s: f64,
+    pub max_s: Option<f64>,
     /// Mean without the longest twentieth.
-    pub trimmed_mean_s: f64,
+    pub trimmed_mean_s: Option<f64>,
     /// Smoothed (RFC 6298 §2) after the last sample of the run.
-    pub smoothed_s: f64,
-    /// Requests of the window with a known outcome; NaN for flows other than pings.
-    pub requests: f64,
+    pub smoothed_s: Option<f64>,
+    /// Requests of the window with a known outcome; none for flows other than pings.
+    pub requests: Option<f64>,
     /// How many of them were not.
-    pub unanswered: f64,
+    pub unanswered: Option<f64>,
 }
 
 /// The Quality of Outcome of one flow. See `fairwave_core::quality::outcome`.
@@ -369,12 +369,12 @@ pub struct OutcomeRow {
     pub group: String,
     /// Index within the group.
     pub flow: u32,
-    /// The least of latency's and loss's, 0 to 100; NaN without latencies.
-    pub score: f64,
+    /// The least of latency's and loss's, 0 to 100; none without latencies.
+    pub score: Option<f64>,
     /// The least over the percentiles of latency.
-    pub latency: f64,
+    pub latency: Option<f64>,
     /// That of loss; 100 where it does not count.
-    pub loss: f64,
+    pub loss: Option<f64>,
 }
 
 /// The counters of a tin of CAKE, as `tc -s qdisc` shows them.
@@ -384,8 +384,8 @@ pub struct TinRow {
     pub link: String,
     /// `Best Effort`, `Bulk`, `Video`, `Voice`.
     pub tin: &'static str,
-    /// Its own rate, bits per second; NaN where nothing is limited.
-    pub thresh_bps: f64,
+    /// Its own rate, bits per second; none where nothing is limited.
+    pub thresh_bps: Option<f64>,
     /// COBALT's target.
     pub target_s: f64,
     /// COBALT's interval.
@@ -470,8 +470,8 @@ pub struct OutageRow {
     pub link: String,
     /// When it failed; in the warm-up, too.
     pub from_s: f64,
-    /// When it came back; NaN if it did not within the run.
-    pub to_s: f64,
+    /// When it came back; none if it did not within the run.
+    pub to_s: Option<f64>,
     /// Packets lost that waited when it failed or came while it was down.
     pub lost_waiting: u64,
     /// Packets lost in the middle of their transmission.
@@ -502,13 +502,13 @@ pub struct UnitRow {
     pub unit: u32,
     /// When the application made it.
     pub created_s: f64,
-    /// When it was complete at the receiver; NaN if it was not.
-    pub arrived_s: f64,
+    /// When it was complete at the receiver; none if it was not.
+    pub arrived_s: Option<f64>,
     /// Payload bytes.
     pub payload: u32,
     /// `played`, `late` (arrived, but not played) or `lost` in a call; `arrived`, `lost`, or `skipped` by a transport's
     /// adaptation otherwise; `in-flight` where it may yet have arrived when the run ended.
     pub fate: &'static str,
-    /// When a call's receiver plays it; NaN if it does not.
-    pub played_s: f64,
+    /// When a call's receiver plays it; none if it does not.
+    pub played_s: Option<f64>,
 }

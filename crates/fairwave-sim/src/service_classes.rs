@@ -36,10 +36,10 @@ pub struct ServiceClassRow {
     pub waiting: u64,
     /// Most packets that waited at once.
     pub max_queue_packets: u32,
-    /// Mean wait of the packets that left; NaN without any.
-    pub mean_wait_s: f64,
-    /// The longest wait of one of them; NaN likewise.
-    pub max_wait_s: f64,
+    /// Mean wait of the packets that left; none without any.
+    pub mean_wait_s: Option<f64>,
+    /// The longest wait of one of them; none likewise.
+    pub max_wait_s: Option<f64>,
 }
 
 /// The rows of a link.
@@ -52,7 +52,7 @@ pub(crate) fn rows(plan: &LinkPlan, link: &Link) -> Vec<ServiceClassRow> {
         if depth > 0 {
             within.push(name);
         }
-        let of_served = |nanos: f64| if counters.served == 0 { f64::NAN } else { nanos / 1e9 };
+        let of_served = |nanos: f64| (counters.served > 0).then_some(nanos / 1e9);
         ServiceClassRow {
             link: plan.name.clone(),
             class: within.join("/"),

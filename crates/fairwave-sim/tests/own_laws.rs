@@ -91,7 +91,12 @@ fn a_scenario_runs_the_programs_own_controller() {
     assert_eq!(own.transport, "tcp/scalable");
     // Reno needs half a window of round trips, 30 s here, to be where it was before a loss; Scalable TCP a few.
     let sack = result(&SCALABLE.replace("tcp/scalable\", gain = 0.02", "tcp/sack\"")).flows.remove(0);
-    assert!(own.goodput_bps > 1.2 * sack.goodput_bps, "{} beside {}", own.goodput_bps, sack.goodput_bps);
+    assert!(
+        own.goodput_bps.expect("measured") > 1.2 * sack.goodput_bps.expect("measured"),
+        "{} beside {}",
+        own.goodput_bps.expect("measured"),
+        sack.goodput_bps.expect("measured")
+    );
 }
 
 #[test]
@@ -102,9 +107,9 @@ fn a_scenario_runs_the_programs_own_discipline() {
     // The call asks for less than its half, so it has all of it, and the flood the rest.
     assert!(call.dropped == 0 && lost(flood) > 0.6, "{} and {}", call.dropped, lost(flood));
     // It waits for the packet in transmission and one turn of the flood, of at most two packets: 11.4 ms each.
-    assert!(call.delay_max_s < 0.050, "{}", call.delay_max_s);
+    assert!(call.delay_max_s.expect("measured") < 0.050, "{}", call.delay_max_s.expect("measured"));
     let fifo = result(&DEFICIT_ROUND_ROBIN.replace("\"deficit-round-robin\", quantum = \"1 kB\"", "\"drop-tail\""));
-    assert!(lost(&fifo.flows[1]) > 0.3 && fifo.flows[1].delay_p50_s > 0.3, "{:?}", fifo.flows[1]);
+    assert!(lost(&fifo.flows[1]) > 0.3 && fifo.flows[1].delay_p50_s.expect("measured") > 0.3, "{:?}", fifo.flows[1]);
 }
 
 #[test]
@@ -146,7 +151,11 @@ fn a_scenario_runs_the_programs_own_transport() {
     let own = flow(SPACED);
     assert_eq!((own.dropped, own.units_lost), (0, 0));
     // Ten packets of 1240 bytes at 1.5 Mb/s: the last leaves nine of them after the first.
-    assert!((own.sender_wait_max_s - 9.0 * 1240.0 * 8.0 / 1.5e6).abs() < 1e-6, "{}", own.sender_wait_max_s);
+    assert!(
+        (own.sender_wait_max_s.expect("measured") - 9.0 * 1240.0 * 8.0 / 1.5e6).abs() < 1e-6,
+        "{}",
+        own.sender_wait_max_s.expect("measured")
+    );
     let burst = flow(&SPACED.replace("{ name = \"spaced\", rate = \"1.5 Mb/s\" }", "\"udp\""));
     assert!(burst.dropped as f64 > 0.25 * burst.packets_sent as f64, "{}", burst.dropped);
 }

@@ -114,7 +114,7 @@ impl Case {
             })
             .collect();
         let result = run(&dumbbell.plan(seed, flows)).expect("a run");
-        let goodputs: Vec<f64> = result.flows.iter().map(|flow| flow.goodput_bps).collect();
+        let goodputs: Vec<f64> = result.flows.iter().map(|flow| flow.goodput_bps.expect("measured")).collect();
         let (sum, squares): (f64, f64) = goodputs.iter().fold((0.0, 0.0), |(s, q), g| (s + g, q + g * g));
         let link = &result.links[0];
         let jain = sum * sum / (goodputs.len() as f64 * squares);

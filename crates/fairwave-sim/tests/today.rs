@@ -34,7 +34,7 @@ fn a_call_loses_nothing_and_hardly_waits_where_each_flow_has_its_queue() {
     let waits = |queue: &str| {
         let result = beside_floods("1 Mb/s", queue, 3, |_| {});
         let row = result.classes.iter().find(|row| row.link == "r1>r2" && row.class == "voice").expect("a row");
-        (row.dropped_early + row.dropped_overflow, row.mean_wait_s)
+        (row.dropped_early + row.dropped_overflow, row.mean_wait_s.expect("measured"))
     };
     // FQ-PIE drops whatever comes while its buffer is full.
     for discipline in ["fq-codel", "cake"] {

@@ -38,8 +38,13 @@ fn a_call_over_a_long_path_is_rated_the_same_however_soon_the_run_ends() {
     for delay in [150, 300] {
         let [short, long] = [10, 60].map(|duration| outcome(&call(duration, delay), 1).flows.remove(0));
         assert_eq!((short.units_lost, long.units_lost), (0, 0));
-        assert!((short.r_factor - long.r_factor).abs() < 0.1, "{} {}", short.r_factor, long.r_factor);
-        assert!(short.mos > 1.0, "{}", short.mos);
+        assert!(
+            (short.r_factor.expect("measured") - long.r_factor.expect("measured")).abs() < 0.1,
+            "{} {}",
+            short.r_factor.expect("measured"),
+            long.r_factor.expect("measured")
+        );
+        assert!(short.mos.expect("measured") > 1.0, "{}", short.mos.expect("measured"));
     }
 }
 
@@ -70,8 +75,12 @@ fn what_a_reliable_call_still_holds_at_the_end_is_missed_but_not_lost() {
     assert_eq!(call.units_lost, 0, "{call:?}");
     assert!(call.units_waiting > 20, "{call:?}");
     assert_eq!(call.units_sent, call.units_received + call.units_waiting);
-    assert_eq!((call.mos, call.r_cost_loss), (1.0, 0.0), "the listener misses it all the same");
-    assert!(call.missed_ratio >= call.units_waiting as f64 / call.units_sent as f64, "{call:?}");
+    assert_eq!(
+        (call.mos.expect("measured"), call.r_cost_loss.expect("measured")),
+        (1.0, 0.0),
+        "the listener misses it all the same"
+    );
+    assert!(call.missed_ratio.expect("measured") >= call.units_waiting as f64 / call.units_sent as f64, "{call:?}");
     assert!(call.late_units >= call.units_waiting);
     let waiting = result.units.iter().filter(|unit| unit.fate == "waiting").count();
     assert_eq!(waiting as u64, call.units_waiting);
@@ -117,19 +126,19 @@ proptest! {
         let result = coming_and_going(warmup, &starts, capacity, seed);
         for (flow, (start, lasts)) in result.flows.iter().zip(&starts) {
             let on = (start + lasts).min(6000).saturating_sub(warmup.max(*start));
-            prop_assert_eq!(flow.goodput_bps.is_nan(), on == 0, "{:?}", flow);
+            prop_assert_eq!(flow.goodput_bps.is_none(), on == 0, "{:?}", flow);
             if on > 0 {
                 // A receiver hands on at once what it had kept behind a gap: for TCP at most its window, for UDP one packet.
                 let kept = if flow.transport == "udp" { 1000 } else { 64 * 1500 } * 8;
                 let most = 1e7 + f64::from(kept) * 1e3 / on as f64;
-                prop_assert!(flow.goodput_bps <= most, "{} over {} ms", flow.goodput_bps, on);
+                prop_assert!(flow.goodput_bps.expect("measured") <= most, "{} over {} ms", flow.goodput_bps.expect("measured"), on);
             }
         }
         for link in &result.links {
             prop_assert!(link.utilisation <= 1.0, "{:?}", link);
         }
         for group in &result.groups {
-            prop_assert!(group.jain.is_nan() || group.jain <= 1.0 + 1e-12, "{:?}", group);
+            prop_assert!(group.jain.is_none() || group.jain.expect("measured") <= 1.0 + 1e-12, "{:?}", group);
         }
     }
 }
@@ -227,18 +236,21 @@ traffic = { kind = "cbr", rate = "1 Mb/s", payload = "1000 B" }
     let result = outcome(text, 1);
     let [early, late] = [&result.groups[0], &result.groups[1]];
     // The last 300 ms of it were delivered in the window, and are no goodput.
-    assert!(result.flows[0].payload_received > 0 && result.flows[0].goodput_bps.is_nan());
-    assert!(early.goodput_bps.is_nan() && early.jain.is_nan());
-    assert!((late.goodput_bps - 1e6).abs() < 1e4 && late.jain == 1.0);
+    assert!(result.flows[0].payload_received > 0 && result.flows[0].goodput_bps.is_none());
+    assert!(early.goodput_bps.is_none() && early.jain.is_none());
+    assert!((late.goodput_bps.expect("measured") - 1e6).abs() < 1e4 && late.jain.expect("measured") == 1.0);
 }
 
 #[test]
 fn what_drains_after_the_stop_is_no_goodput() {
     let drains = coming_and_going(0, &[(0, 500), (500, 500)], 1500, 1);
     for flow in &drains.flows {
-        assert!(flow.goodput_bps <= 1e7, "{flow:?}");
+        assert!(flow.goodput_bps.expect("measured") <= 1e7, "{flow:?}");
     }
-    assert!(drains.flows[1].payload_received as f64 * 8.0 / 0.5 > drains.flows[1].goodput_bps * 1.05, "some drained");
+    assert!(
+        drains.flows[1].payload_received as f64 * 8.0 / 0.5 > drains.flows[1].goodput_bps.expect("measured") * 1.05,
+        "some drained"
+    );
 }
 
 /// Calls and a download through a bottleneck, everything lost on it for half a second in the warm-up if `BLACKOUT` says so.
@@ -278,22 +290,22 @@ fn measures(result: &RunResult) -> Vec<(&'static str, f64)> {
     vec![
         ("loss", mean(&|call| call.units_lost as f64 / call.units_sent as f64)),
         ("packet loss", mean(&|call| (call.dropped + call.lost) as f64 / call.packets_sent as f64)),
-        ("delay", mean(&|call| call.delay_mean_s)),
-        ("delay, 95th percentile", mean(&|call| call.delay_p95_s)),
-        ("jitter", mean(&|call| call.jitter_s)),
-        ("R", mean(&|call| call.r_factor)),
-        ("MOS", mean(&|call| call.mos)),
+        ("delay", mean(&|call| call.delay_mean_s.expect("measured"))),
+        ("delay, 95th percentile", mean(&|call| call.delay_p95_s.expect("measured"))),
+        ("jitter", mean(&|call| call.jitter_s.expect("measured"))),
+        ("R", mean(&|call| call.r_factor.expect("measured"))),
+        ("MOS", mean(&|call| call.mos.expect("measured"))),
         ("index", timely as f64 / calls.iter().map(|call| call.units_sent).sum::<u64>() as f64),
-        ("goodput", download.goodput_bps),
-        ("Jain", download.jain),
-        ("overhead", download.overhead),
+        ("goodput", download.goodput_bps.expect("measured")),
+        ("Jain", download.jain.expect("measured")),
+        ("overhead", download.overhead.expect("measured")),
         ("dropped share", download.dropped_share),
         ("timeouts per second", result.flows[4].timeouts as f64 / (result.flows[4].stop_s - 20.0)),
         ("utilisation", link.utilisation),
         ("mean queue", link.mean_queue_packets),
         ("drop rate", link.drop_rate),
         ("mean wait", link.mean_wait_s),
-        ("mean wait of a class", class.mean_wait_s),
+        ("mean wait of a class", class.mean_wait_s.expect("measured")),
     ]
 }
 

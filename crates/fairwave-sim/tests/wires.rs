@@ -83,7 +83,7 @@ fn jitter_makes_packets_late_by_its_mean_and_keeps_their_order() {
     let mean = |jitter: &str| {
         let result = of(&text("\"100 Mb/s\"", jitter, DATAGRAMS), 1);
         assert_eq!(link(&result, "a>b").reordered, 0);
-        result.flows[0].delay_mean_s
+        result.flows[0].delay_mean_s.expect("measured")
     };
     let more = mean("jitter = { model = \"uniform\", up-to = \"4 ms\" }") - mean("");
     // 4 ms are less than the 5 ms between packets, so no packet waits for another.
@@ -98,7 +98,10 @@ fn tcp_acknowledges_copies_again_and_its_goodput_stays_within_the_link() {
     let clean = of(&text("\"2 Mb/s\"", "", bulk), 1);
     let copied = of(&text("\"2 Mb/s\"", "duplicate = { share = 0.01 }", bulk), 1);
     assert!(link(&copied, "a>b").duplicated > 20);
-    assert!(copied.flows[0].goodput_bps <= 2e6 && copied.flows[0].goodput_bps > 0.8 * clean.flows[0].goodput_bps);
+    assert!(
+        copied.flows[0].goodput_bps.expect("measured") <= 2e6
+            && copied.flows[0].goodput_bps.expect("measured") > 0.8 * clean.flows[0].goodput_bps.expect("measured")
+    );
 }
 
 #[test]

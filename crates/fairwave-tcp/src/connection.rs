@@ -424,17 +424,13 @@ impl Connection {
 
     /// What may be plotted.
     pub fn view(&self) -> SenderView {
-        let smoothed_rtt = self.smoothed_rtt().seconds();
+        let smoothed_rtt = Some(self.smoothed_rtt().seconds()).filter(|seconds| *seconds > 0.0);
         let window = self.window.congestion.min(f64::from(self.parameters.receiver_window));
         SenderView {
-            window: self.window.congestion,
-            slow_start_threshold: self.window.threshold,
-            smoothed_rtt: if smoothed_rtt > 0.0 { smoothed_rtt } else { f64::NAN },
-            rate: if smoothed_rtt > 0.0 {
-                window * f64::from(self.path.payload) * 8.0 / smoothed_rtt
-            } else {
-                f64::NAN
-            },
+            window: Some(self.window.congestion),
+            slow_start_threshold: Some(self.window.threshold),
+            smoothed_rtt,
+            rate: smoothed_rtt.map(|seconds| window * f64::from(self.path.payload) * 8.0 / seconds),
             estimate: self.control.estimate(),
             sent: self.sent,
             retransmitted: self.retransmitted,

@@ -123,7 +123,7 @@ impl DeliveryRate {
         let is_long_enough = interval > Span::ZERO && (path.min_rtt == Span::MAX || interval >= path.min_rtt);
         let delivered = path.delivered - note.delivered;
         Some(RateSample {
-            rate: if is_long_enough { delivered as f64 / interval.seconds() } else { f64::NAN },
+            rate: is_long_enough.then(|| delivered as f64 / interval.seconds()),
             interval,
             prior_delivered: note.delivered,
             in_flight: note.in_flight,
@@ -184,7 +184,7 @@ mod tests {
             rig.send(u64::from(n) * 10, n + 1, false);
         }
         let first = rig.acknowledge(100, 2);
-        assert_eq!((first.rate, first.interval), (10.0, Span::from_millis(100)), "one segment in a round trip");
+        assert_eq!((first.rate, first.interval), (Some(10.0), Span::from_millis(100)), "one segment in a round trip");
         for n in 1..9 {
             rig.acknowledge(100 + u64::from(n) * 20, n + 2);
         }
@@ -195,7 +195,7 @@ mod tests {
         // Segment 11: ten delivered when it left, the ninth 10 ms before.
         let next = rig.acknowledge(370, 12);
         assert_eq!((next.prior_delivered, next.interval), (9, Span::from_millis(190)), "sending took longer");
-        assert!((next.rate - 2.0 / 0.19).abs() < 1e-9, "{}", next.rate);
+        assert!((next.rate.expect("a rate") - 2.0 / 0.19).abs() < 1e-9, "{next:?}");
     }
 
     #[test]
@@ -206,7 +206,7 @@ mod tests {
         for n in 0..60u32 {
             let millis = u64::from(n) * 10;
             if millis >= 100 && !(200..300).contains(&millis) {
-                rates.push(rig.acknowledge(millis, n - 8).rate);
+                rates.push(rig.acknowledge(millis, n - 8).rate.expect("a rate"));
             }
             rig.send(millis, n + 1, false);
         }
@@ -249,7 +249,7 @@ mod tests {
         let mut rig = Rig::new();
         rig.send(0, 1, false);
         let sample = rig.acknowledge(60, 2);
-        assert!(sample.rate.is_nan() && sample.newly_delivered == 1);
+        assert!(sample.rate.is_none() && sample.newly_delivered == 1);
     }
 
     #[test]

@@ -68,6 +68,7 @@ pub struct TcpConfig {
     pub preset: Preset,
     /// How losses are detected and repaired. Default: the controller's own recovery.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "the controller's"))]
     pub recovery: Option<Recovery>,
     /// In recovery the window falls gradually, as segments are delivered (RFC 9937); for recoveries `sack` and `rack`.
     /// Default: linux true, unless the controller asks for samples of the delivery rate; else false.
@@ -76,10 +77,12 @@ pub struct TcpConfig {
     /// Whether and how segments may be marked instead of dropped: `none`, `classic` (RFC 3168), `accurate` (marks are counted, RFC
     /// 9768) or `scalable` (the same as ECT(1), RFC 9331). Default: the controller's choice; none for most.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "what the controller asks for"))]
     pub ecn: Option<Marks>,
     /// Paces segments at the controller's rate, or at 2 windows per round trip in slow start and 1.2 after it (Linux).
     /// Default: true for controllers that have a rate, else false.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "at the controller's rate"))]
     pub pacing: Option<bool>,
     /// After a paced segment that left late, the next gap is shorter by the delay, at most by half (Linux). Default: linux true, else
     /// false.
@@ -118,6 +121,7 @@ pub struct TcpConfig {
     /// acknowledgements (RFC 5681 §3.1; RFC 3465 §2.1). For controllers that grow with each acknowledgement. Default:
     /// rfc true if acknowledgements are delayed; ns2 false; linux uses the kernel's rule.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "by the controller's own rule"))]
     pub byte_counting: Option<bool>,
     /// Number of first data segments that are acknowledged at once although acknowledgements are delayed. Default:
     /// linux 16, else 0.
@@ -162,6 +166,7 @@ pub struct TcpConfig {
     /// Partial reliability: the sender neither sends nor retransmits data older than this, and tells the receiver not
     /// to wait for it. Default: TCP delivers everything, at any age. Bulk data has no age.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "everything is delivered, however late"))]
     pub deadline: Option<Span>,
 }
 
@@ -341,9 +346,7 @@ impl TcpConfig {
             restart_window: if ns2 { 1.0 } else { f64::from(initial) },
             initial_threshold: f64::from(self.initial_threshold.unwrap_or(receiver_window)),
             handshake: self.handshake.unwrap_or(true),
-            delayed_ack: self
-                .delays_acknowledgements()
-                .then(|| self.ack_delay.unwrap_or(Span::from_millis(if linux { 40 } else { 100 }))),
+            delayed_ack: self.delays_acknowledgements().then(|| self.longest_ack_delay()),
             quick_acks: self.quick_acks.unwrap_or(if linux { 16 } else { 0 }),
             duplicate_threshold: self.duplicates.unwrap_or(3),
             limited_transmit: self.limited_transmit.unwrap_or(true),
@@ -380,6 +383,46 @@ impl TcpConfig {
         }
     }
 
+    /// What each key of a connection whose controller has these needs is: its own value, or what holds where it is left out. A key that
+    /// nothing would read, or that may not be set, is left out.
+    pub fn spelled_out(&self, needs: Needs) -> TcpConfig {
+        let parameters = self.parameters_with(needs);
+        let linux = self.preset == Preset::Linux;
+        let bytes = |size: u16| Some(Bytes::new(u64::from(size)));
+        TcpConfig {
+            preset: self.preset,
+            recovery: Some(parameters.recovery),
+            prr: Some(parameters.prr),
+            ecn: Some(parameters.marks),
+            // A controller's own rate has no value: `true` asks for a pace by the window.
+            pacing: self.pacing.or((!needs.paces).then_some(false)),
+            pacing_credit: Some(parameters.pacing_credit),
+            segment: bytes(parameters.segment),
+            header: bytes(parameters.header),
+            acknowledgement: bytes(parameters.acknowledgement),
+            receiver_window: Some(parameters.receiver_window),
+            initial_window: Some(parameters.initial_window as u32),
+            initial_threshold: Some(parameters.initial_threshold as u32),
+            handshake: Some(parameters.handshake),
+            delayed_ack: Some(self.delays_acknowledgements()),
+            ack_delay: Some(self.longest_ack_delay()),
+            byte_counting: Some(parameters.counts_segments).filter(|_| needs.credit && !linux),
+            quick_acks: Some(parameters.quick_acks),
+            duplicates: Some(parameters.duplicate_threshold),
+            limited_transmit: Some(parameters.limited_transmit),
+            careful: Some(parameters.careful),
+            slow_start_restart: Some(parameters.slow_start_restart),
+            pipe: Some(parameters.pipe).filter(|_| parameters.recovery != Recovery::Rack),
+            clock: Some(parameters.rto.clock),
+            tick: Some(parameters.rto.tick),
+            initial_rto: Some(parameters.rto.initial),
+            min_rto: Some(parameters.rto.min),
+            max_rto: Some(parameters.rto.max),
+            send_jitter: Some(parameters.jitter),
+            deadline: parameters.deadline,
+        }
+    }
+
     /// The recovery of a connection whose controller has these needs.
     fn recovery_with(&self, needs: Needs) -> Recovery {
         self.recovery.unwrap_or(match needs.recovery {
@@ -392,6 +435,10 @@ impl TcpConfig {
     /// not.
     fn delays_acknowledgements(&self) -> bool {
         self.delayed_ack.unwrap_or(!self.preset.like_ns2())
+    }
+
+    fn longest_ack_delay(&self) -> Span {
+        self.ack_delay.unwrap_or(Span::from_millis(if self.preset == Preset::Linux { 40 } else { 100 }))
     }
 
     fn default_segment(&self) -> Bytes {

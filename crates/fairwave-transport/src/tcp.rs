@@ -109,7 +109,7 @@ impl<C: ControlLaw> JsonSchema for Tcp<C> {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let own = C::json_schema(generator);
-        let mut schema = described_with_connection(own, generator);
+        let mut schema = described_with_connection(own, generator, &[Needs::of::<C>()]);
         // Controllers that answer marks in a way of their own choose how they are reported.
         if C::MARKS != Marks::None
             && let Some(about) =
@@ -126,16 +126,54 @@ impl<C: ControlLaw> JsonSchema for Tcp<C> {
 /// The schema's text on the default of `ecn`, for any controller.
 const ANY_MARKS: &str = "Default: the controller's choice; none for most.";
 
-/// A controller's schema with the keys of the connection.
-fn described_with_connection(mut schema: Schema, generator: &mut SchemaGenerator) -> Schema {
+/// Needs that differ in everything that a default may depend on: those of a controller of which only its table is known.
+const UNKNOWN: [Needs; 2] = [
+    Needs { credit: false, ..Needs::recovery(Recovery::Reno) },
+    Needs { samples: true, paces: true, marks: Marks::Classic, ..Needs::recovery(Recovery::Sack) },
+];
+
+/// A controller's schema with the keys of the connection, each with what it is where it is left out, if that is the same for
+/// all `needs`.
+fn described_with_connection(mut schema: Schema, generator: &mut SchemaGenerator, needs: &[Needs]) -> Schema {
     let mut connection = TcpConfig::json_schema(generator);
-    if let Some(Value::Object(keys)) = connection.remove("properties") {
+    if let Some(Value::Object(mut keys)) = connection.remove("properties") {
+        for (key, described) in &mut keys {
+            let Some(described) = described.as_object_mut() else { continue };
+            let by_preset: Map<String, Value> = Preset::ALL
+                .into_iter()
+                .filter_map(|preset| Some((preset.name().to_owned(), default_of(key, preset, needs)?)))
+                .collect();
+            match by_preset.values().next() {
+                _ if key == "preset" => {
+                    described.insert("default".to_owned(), Value::from(Preset::default().name()));
+                }
+                Some(value)
+                    if by_preset.len() == Preset::ALL.len() && by_preset.values().all(|other| other == value) =>
+                {
+                    described.insert("default".to_owned(), value.clone());
+                }
+                Some(_) => {
+                    described.insert("x-defaults".to_owned(), Value::Object(by_preset));
+                }
+                None => {}
+            }
+        }
         let own = schema.ensure_object().entry("properties").or_insert_with(|| Value::Object(Map::new()));
         if let Some(own) = own.as_object_mut() {
             own.extend(keys);
         }
     }
     schema
+}
+
+/// What a key of a connection is where it is left out, with a controller that has any of these needs.
+fn default_of(key: &str, preset: Preset, needs: &[Needs]) -> Option<Value> {
+    let of = |needs: &Needs| {
+        let whole = TcpConfig { preset, ..TcpConfig::default() }.spelled_out(*needs);
+        serde_json::to_value(whole).ok()?.get_mut(key).map(Value::take)
+    };
+    let first = of(needs.first()?)?;
+    needs.iter().all(|needs| of(needs).as_ref() == Some(&first)).then_some(first)
 }
 
 impl<C: ControlLaw> Checked for Tcp<C> {
@@ -247,7 +285,7 @@ pub(super) fn with_connection(given: RuntimeLaw<dyn AnyControlLaw>) -> RuntimeLa
     };
     RuntimeLaw::new(name, whole, move |generator| {
         let own = schema(generator);
-        described_with_connection(own, generator)
+        described_with_connection(own, generator, &UNKNOWN)
     })
 }
 
@@ -369,6 +407,29 @@ mod tests {
         assert_eq!(given.shown(), built_in.shown());
         assert_eq!(given.check(), built_in.check());
         given.parameters()
+    }
+
+    #[test]
+    fn a_key_set_to_its_default_changes_nothing() {
+        for preset in Preset::ALL {
+            for needs in [Needs::of::<AimdConfig>(), Needs::of::<PragueConfig>(), UNKNOWN[0], UNKNOWN[1]] {
+                let left_out = TcpConfig { preset, ..TcpConfig::default() };
+                let spelled_out = left_out.spelled_out(needs);
+                assert_eq!(spelled_out.parameters_with(needs), left_out.parameters_with(needs), "{preset:?} {needs:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_schema_has_the_default_of_each_key_by_preset_where_presets_differ() {
+        let schema = Tcp::<PragueConfig>::json_schema(&mut SchemaGenerator::default());
+        let key = |key: &str, what: &str| schema.pointer(&format!("/properties/{key}/{what}")).cloned();
+        assert_eq!(key("duplicates", "default"), Some(Value::from(3)));
+        assert_eq!(key("ecn", "default"), Some(Value::from("scalable")));
+        assert_eq!(key("preset", "default"), Some(Value::from("rfc")));
+        let expected = serde_json::json!({ "rfc": "1 s", "linux": "200 ms", "ns2": "200 ms", "ns2-2004": "1 s" });
+        assert_eq!((key("min-rto", "x-defaults"), key("min-rto", "default")), (Some(expected), None));
+        assert_eq!(key("pacing", "default"), None, "Prague has a rate");
     }
 
     #[test]

@@ -39,6 +39,7 @@ pub struct UdpConfig {
     /// receiver that loses a datagram finds its speech in the next. Default 0. On the wire are the copies, 4 B of
     /// header for each, and 1 B more.
     #[serde(skip_serializing_if = "is_none")]
+    #[schemars(extend("default" = UdpConfig::default().redundancy))]
     pub redundancy: u8,
 }
 

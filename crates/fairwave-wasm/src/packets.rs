@@ -27,11 +27,11 @@ pub struct Passage {
     /// When it arrived.
     pub arrived: f64,
     /// When its transmission began.
-    pub begun: f64,
+    pub begun: Option<f64>,
     /// When it ended.
-    pub left: f64,
+    pub left: Option<f64>,
     /// When the queue dropped it, or the link failed.
-    pub gone: f64,
+    pub gone: Option<f64>,
     /// Why: `overflow`, `early` or `failed`; empty for what was not dropped.
     pub why: &'static str,
     /// The wire lost it after its transmission.
@@ -46,7 +46,7 @@ pub struct Recorder<'a> {
     groups: &'a [usize],
     passages: Vec<Passage>,
     /// Packets in the queue or in transmission: arrival, start of the transmission, and index among the passages, if kept.
-    here: Vec<(Packet, f64, f64, Option<usize>)>,
+    here: Vec<(Packet, f64, Option<f64>, Option<usize>)>,
     progress: Progress,
 }
 
@@ -84,8 +84,8 @@ impl<'a> Recorder<'a> {
                     marked: false,
                     arrived,
                     begun,
-                    left: f64::NAN,
-                    gone: f64::NAN,
+                    left: None,
+                    gone: None,
                     why: "",
                     lost: false,
                 });
@@ -108,7 +108,7 @@ impl Probe for Recorder<'_> {
 
     fn arrived(&mut self, link: usize, packet: &Packet, at: Instant) {
         if link == self.link {
-            self.here.push((*packet, at.seconds(), f64::NAN, None));
+            self.here.push((*packet, at.seconds(), None, None));
         }
     }
 
@@ -116,9 +116,9 @@ impl Probe for Recorder<'_> {
         if link == self.link
             && let Some(place) = self.find(packet)
         {
-            self.here[place].2 = at.seconds();
+            self.here[place].2 = Some(at.seconds());
             if let Some(passage) = self.passage(place, at) {
-                passage.begun = at.seconds();
+                passage.begun = Some(at.seconds());
             }
         }
     }
@@ -128,7 +128,7 @@ impl Probe for Recorder<'_> {
             && let Some(place) = self.find(packet)
         {
             if let Some(passage) = self.passage(place, at) {
-                passage.left = at.seconds();
+                passage.left = Some(at.seconds());
                 passage.lost = lost;
                 passage.marked = packet.ecn == Ecn::Ce;
             }
@@ -141,7 +141,7 @@ impl Probe for Recorder<'_> {
             && let Some(place) = self.find(packet)
         {
             if let Some(passage) = self.passage(place, at) {
-                passage.gone = at.seconds();
+                passage.gone = Some(at.seconds());
                 passage.why = match how {
                     RemovalCause::Dropped(DropReason::Overflow) => "overflow",
                     RemovalCause::Dropped(_) => "early",

@@ -354,9 +354,8 @@ fn voice(result: &RunResult, plan: &Plan) -> Vec<Value> {
     let of_group = |(index, name): (usize, &String)| {
         let flow = plan.flows.iter().find(|flow| flow.group == index)?;
         flow.traffic.call()?;
-        let scores: Vec<f64> =
-            result.flows.iter().filter(|row| &row.group == name && row.mos.is_finite()).map(|row| row.mos).collect();
-        let mean = scores.iter().sum::<f64>() / scores.len() as f64;
+        let scores: Vec<f64> = result.flows.iter().filter(|row| &row.group == name).filter_map(|row| row.mos).collect();
+        let mean = (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64);
         let note = result.flows.iter().find(|row| &row.group == name).map_or("", |row| row.quality_note.as_str());
         Some(json!({ "group": name, "rated": scores.len(), "mos": mean, "note": note }))
     };
@@ -386,9 +385,11 @@ fn group_series(seen: &Observer, plan: &Plan) -> Vec<Value> {
     plan.groups.iter().enumerate().take(24).map(one).collect()
 }
 
-fn rounded(values: &[f64], digits: i32) -> Vec<f64> {
+/// Each value to so many digits; none where there is none.
+fn rounded<V: Into<Option<f64>> + Copy>(values: &[V], digits: i32) -> Vec<Option<f64>> {
     let scale = 10f64.powi(digits);
-    values.iter().map(|value| (value * scale).round() / scale).collect()
+    let one = |value: &V| -> Option<f64> { (*value).into().map(|value: f64| (value * scale).round() / scale) };
+    values.iter().map(one).collect()
 }
 
 /// Samples of senders, by flow.
@@ -413,35 +414,34 @@ fn senders(rows: &[SeriesRow]) -> Vec<Value> {
 fn calls(units: &[UnitRow], plan: &Plan, bins: usize) -> Vec<Value> {
     let width = plan.duration.seconds() / bins as f64;
     let of_call = |rows: &[UnitRow]| {
-        let nothing = || vec![f64::NAN; bins];
-        let (mut delay, mut longest, mut played) = (nothing(), nothing(), nothing());
+        let (mut delay, mut longest, mut played) = (vec![0.0; bins], vec![None::<f64>; bins], vec![0.0; bins]);
         let mut counts = vec![[0u32; 4]; bins];
-        let add = |to: &mut f64, value: f64| *to = if to.is_nan() { value } else { *to + value };
         for row in rows {
             let bin = ((row.created_s / width) as usize).min(bins - 1);
-            let travelled = row.arrived_s - row.created_s;
-            if travelled.is_finite() {
-                add(&mut delay[bin], travelled);
-                longest[bin] = longest[bin].max(travelled);
+            if let Some(arrived) = row.arrived_s {
+                let travelled = arrived - row.created_s;
+                delay[bin] += travelled;
+                longest[bin] = Some(longest[bin].map_or(travelled, |longest| longest.max(travelled)));
                 counts[bin][0] += 1;
             }
-            if row.played_s.is_finite() {
-                add(&mut played[bin], row.played_s - row.created_s);
+            if let Some(at) = row.played_s {
+                played[bin] += at - row.created_s;
                 counts[bin][1] += 1;
             }
             counts[bin][2] += u32::from(row.fate == "lost");
             counts[bin][3] += u32::from(row.fate == "late");
         }
-        for (bin, [arrived, heard, ..]) in counts.iter().enumerate() {
-            delay[bin] /= f64::from(*arrived);
-            played[bin] /= f64::from(*heard);
-        }
+        // The mean of each bin; none of a bin in which there is none of `kind`.
+        let means = |sums: &[f64], kind: usize| -> Vec<Option<f64>> {
+            let each = sums.iter().zip(&counts);
+            each.map(|(sum, counts)| (counts[kind] > 0).then(|| sum / f64::from(counts[kind]))).collect()
+        };
         let count = |fate: &str| rows.iter().filter(|row| row.fate == fate).count();
         json!({
             "flow": rows.first().map(|row| row.flow.as_str()),
-            "delay_s": rounded(&delay, 5),
+            "delay_s": rounded(&means(&delay, 0), 5),
             "longest_s": rounded(&longest, 5),
-            "played_s": rounded(&played, 5),
+            "played_s": rounded(&means(&played, 1), 5),
             "lost": counts.iter().map(|bin| bin[2]).collect::<Vec<_>>(),
             "late": counts.iter().map(|bin| bin[3]).collect::<Vec<_>>(),
             "counts": { "played": count("played"), "late": count("late"), "lost": count("lost") },

@@ -5,7 +5,8 @@ use fairwave_core::speech::call::heard;
 use fairwave_core::speech::g711::Law;
 use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::plan::Plan;
-use fairwave_sim::run;
+
+use fairwave_sim::{UnitRow, run};
 use serde_json::{Value, json};
 
 /// Runs the plan and renders a call: the one with this name, or the first. `sound` holds linear samples, 16 bits, little-endian,
@@ -35,13 +36,13 @@ pub fn render_call(
     let result = run(&plan).map_err(|error| error.to_string())?;
     let call = &plan.flows[index];
     let Some((_, packet_time)) = call.traffic.call() else { return Err(format!("`{}` is no call", call.name)) };
-    let instant = |seconds: f64| match seconds.is_finite() {
-        true => Instant::ZERO + Span::from_nanos((seconds * 1e9).round() as u64),
-        false => Instant::NEVER,
-    };
+    let instant = |seconds: f64| Instant::ZERO + Span::from_nanos((seconds * 1e9).round() as u64);
     let of_call = result.units.iter().filter(|row| row.flow == call.name && row.fate != "in-flight");
-    let units: Vec<SpokenUnit> =
-        of_call.map(|row| SpokenUnit { created: instant(row.created_s), arrived: instant(row.arrived_s) }).collect();
+    let spoken = |row: &UnitRow| SpokenUnit {
+        created: instant(row.created_s),
+        arrived: row.arrived_s.map_or(Instant::NEVER, instant),
+    };
+    let units: Vec<SpokenUnit> = of_call.map(spoken).collect();
     let found = heard(&units, packet_time, &call.playout, &speech, law, conceals);
     if found.samples.is_empty() {
         return Err(format!(

@@ -33,23 +33,23 @@ impl LossRuns {
         self.lost
     }
 
-    /// Lost over sent (papers 000–002: packet loss rate); NaN when nothing was sent.
-    pub fn rate(&self) -> f64 {
-        self.lost as f64 / self.sent as f64
+    /// Lost over sent (papers 000–002: packet loss rate); none when nothing was sent.
+    pub fn rate(&self) -> Option<f64> {
+        (self.sent > 0).then(|| self.lost as f64 / self.sent as f64)
     }
 
-    /// Mean length of a run of losses; NaN when nothing was lost.
-    pub fn mean_burst(&self) -> f64 {
-        self.lost as f64 / self.bursts as f64
+    /// Mean length of a run of losses; none when nothing was lost.
+    pub fn mean_burst(&self) -> Option<f64> {
+        (self.bursts > 0).then(|| self.lost as f64 / self.bursts as f64)
     }
 
     /// ITU-T G.107 §7.5: mean burst over the mean burst that independent losses of the same rate p would have, 1/(1 − p).
     /// 1 for independent losses, more for clustered ones; 1 when nothing or everything was lost.
     pub fn burst_ratio(&self) -> f64 {
-        if self.lost == 0 || self.lost == self.sent {
-            return 1.0;
+        match (self.mean_burst(), self.rate()) {
+            (Some(burst), Some(rate)) if self.lost < self.sent => burst * (1.0 - rate),
+            _ => 1.0,
         }
-        self.mean_burst() * (1.0 - self.rate())
     }
 }
 
@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn bursts_are_runs_of_losses() {
         let runs: LossRuns = [0, 1, 1, 0, 1, 0, 0, 0, 0, 0].map(|lost| lost == 1).into_iter().collect();
-        assert_eq!((runs.rate(), runs.mean_burst()), (0.3, 1.5));
+        assert_eq!((runs.rate(), runs.mean_burst()), (Some(0.3), Some(1.5)));
         assert!((runs.burst_ratio() - 1.5 * 0.7).abs() < 1e-12);
     }
 
@@ -92,6 +92,13 @@ mod tests {
             })
             .collect();
         assert!((runs.burst_ratio() - 1.0 / (p + q)).abs() < 0.05, "{}", runs.burst_ratio());
+    }
+
+    #[test]
+    fn nothing_sent_has_no_rate_and_nothing_lost_has_no_burst() {
+        assert_eq!((LossRuns::new().rate(), LossRuns::new().mean_burst()), (None, None));
+        let received: LossRuns = [false; 3].into_iter().collect();
+        assert_eq!((received.rate(), received.mean_burst()), (Some(0.0), None));
     }
 
     #[test]

@@ -97,8 +97,8 @@ pub struct PlaybackSuccess {
     pub share: f64,
     /// Reads attempted.
     pub reads: u64,
-    /// x % application success percentage, 0 to 100; NaN without reads.
-    pub success: f64,
+    /// x % application success percentage, 0 to 100; none without reads.
+    pub success: Option<f64>,
 }
 
 /// Records payload as it arrives, and reads at its times.
@@ -194,7 +194,7 @@ mod tests {
             playback.on_received(at(10.5 + second as f64), Bytes::new(kilobytes * 1000));
         }
         playback.read_until(at(10.0 + seconds.len() as f64));
-        playback.results().map(|result| result.success).collect()
+        playback.results().filter_map(|result| result.success).collect()
     }
 
     #[test]
@@ -217,7 +217,7 @@ mod tests {
         playback.on_received(at(0.5), Bytes::new(200_000));
         playback.on_received(at(1.5), Bytes::new(50_000));
         playback.read_until(at(2.0));
-        assert_eq!(playback.results().map(|result| result.success).collect::<Vec<_>>(), [50.0, 100.0]);
+        assert_eq!(playback.results().map(|result| result.success).collect::<Vec<_>>(), [Some(50.0), Some(100.0)]);
     }
 
     #[test]
@@ -230,8 +230,8 @@ mod tests {
         let mut playback = Playback::new(&config(r#"{ "rate": "1 Mb/s" }"#), at(0.0)).expect("in range");
         playback.on_received(at(1.0), Bytes::new(125_000));
         playback.read_until(at(2.0));
-        let reads: Vec<(u64, f64)> = playback.results().map(|result| (result.reads, result.success)).collect();
-        assert_eq!(reads, [(2, 50.0), (2, 50.0)]);
+        let reads: Vec<(u64, Option<f64>)> = playback.results().map(|result| (result.reads, result.success)).collect();
+        assert_eq!(reads, [(2, Some(50.0)), (2, Some(50.0))]);
     }
 
     #[test]

@@ -24,15 +24,20 @@ pub fn normalized_throughput(throughput: Rate, bottleneck: Rate, flows: u32) -> 
 /// x % application success percentage (paper 003 §II.A), 0 to 100: the percentage of all seconds of all flows in which the
 /// allotted goodput exceeds the share `x` (0 to 1) of the targeted receiving rate.
 ///
-/// Each item holds the goodputs of one flow, second by second. NaN without any.
-pub fn application_success<'a>(flows: impl IntoIterator<Item = &'a [Rate]>, target: Rate, x: f64) -> f64 {
+/// Each item holds the goodputs of one flow, second by second. `None` without any.
+pub fn application_success<'a>(flows: impl IntoIterator<Item = &'a [Rate]>, target: Rate, x: f64) -> Option<f64> {
     let enough = x * target.bits_per_second() as f64;
     let (mut successes, mut reads) = (0u64, 0u64);
     for goodput in flows.into_iter().flatten() {
         reads += 1;
         successes += u64::from(goodput.bits_per_second() as f64 > enough);
     }
-    100.0 * successes as f64 / reads as f64
+    percentage(successes, reads)
+}
+
+/// Successes in percent of all reads; none without reads.
+fn percentage(successes: u64, reads: u64) -> Option<f64> {
+    (reads > 0).then(|| 100.0 * successes as f64 / reads as f64)
 }
 
 /// Paper 003's application proper: it reads up to `per_read` each `interval` from a playback buffer that holds at most
@@ -71,9 +76,9 @@ impl PlaybackBuffer {
         success
     }
 
-    /// Percentage of reads that succeeded; NaN before the first.
-    pub fn success_percentage(&self) -> f64 {
-        100.0 * self.successes as f64 / self.reads as f64
+    /// Percentage of reads that succeeded; none before the first.
+    pub fn success_percentage(&self) -> Option<f64> {
+        percentage(self.successes, self.reads)
     }
 }
 
@@ -113,7 +118,8 @@ mod tests {
     fn success_must_exceed_the_share_of_the_target() {
         let flows = [bits(&[900_001, 900_000]), bits(&[1_000_000, 0])];
         let success = application_success(flows.iter().map(Vec::as_slice), Rate::from_bits_per_second(1_000_000), 0.9);
-        assert_eq!(success, 50.0);
+        assert_eq!(success, Some(50.0));
+        assert_eq!(application_success([], Rate::from_bits_per_second(1_000_000), 0.9), None);
     }
 
     #[test]
@@ -124,7 +130,7 @@ mod tests {
         buffer.on_received(Bytes::new(70_000));
         assert!(buffer.read(), "25 kB were left from before");
         assert!(!buffer.read());
-        assert!((buffer.success_percentage() - 200.0 / 3.0).abs() < 1e-9);
+        assert!((buffer.success_percentage().expect("reads") - 200.0 / 3.0).abs() < 1e-9);
     }
 
     #[test]

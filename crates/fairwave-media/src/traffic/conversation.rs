@@ -32,10 +32,12 @@ pub struct ConversationConfig {
     pub codec: Codec,
     /// Payload of a packet; a whole number of the codec's frames. Default: the payload that fits the packet time.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "what fits the packet time"))]
     pub payload: Option<Bytes>,
     /// Length of speech in a packet; a whole number of the codec's frames. Default: the time that fits the payload,
     /// else 20 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "what fits the payload, else 20 ms"))]
     pub packet_time: Option<Span>,
     /// Mean time for which one party talks alone; exponential, from 1 ms to 1 h.
     pub single_talk: Span,

@@ -47,6 +47,7 @@ pub struct GameConfig {
     /// Packets of a frame leave evenly over this share of the time to the next frame, from 0 to 0.99. Default 0: all at
     /// once.
     #[serde(with = "Ratio", default, skip_serializing_if = "is_nothing")]
+    #[schemars(extend("default" = 0.0))]
     pub pacing: f64,
     /// Where in its first interval the game begins: `random`, uniform over one frame; or `zero`, at the flow's start, so that flows
     /// that start together stay in step. Default `random`.

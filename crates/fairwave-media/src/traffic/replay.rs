@@ -33,9 +33,11 @@ pub struct ReplayConfig {
     pub file: Option<String>,
     /// Which of the capture's flows: its number or its name, as `fairwave replay FILE` lists them. Default: the one with the most bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "the one with the most bytes"))]
     pub select: Option<String>,
     /// Speed relative to the capture, above 0. Default 1.
     #[serde(default = "as_then", skip_serializing_if = "is_as_then")]
+    #[schemars(extend("default" = 1.0))]
     pub speed: f64,
 }
 

@@ -34,6 +34,10 @@ pub enum Reading {
     MeanRate,
 }
 
+/// How long talk and silence last where nothing else is said.
+const TALK: Period = Period::Pareto { mean: Span::from_millis(1000), shape: 1.5 };
+const SILENCE: Period = Period::Pareto { mean: Span::from_millis(1350), shape: 1.5 };
+
 /// One speaker of a call. While the speaker talks, a packet of the codec's frames leaves at each packet time. With a
 /// codec without discontinuous transmission (G.711, G.722, G.726, G.728, iLBC) the speaker talks all the time. With any
 /// other codec the speaker pauses, and the lengths of talk and silence are drawn at random (papers 000 and 001 by
@@ -46,26 +50,33 @@ pub struct VoiceConfig {
     /// Payload of a packet; a whole number of the codec's frames. Default: the payload that fits the packet time. If
     /// you give the packet time too, the two need not match the codec.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "what fits the packet time"))]
     pub payload: Option<Bytes>,
     /// Length of speech in a packet; a whole number of the codec's frames. Default: the time that fits the payload,
     /// else 20 ms (30 ms for G.723.1 and iLBC-30).
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "what fits the payload, else 20 ms (30 ms for G.723.1 and iLBC-30)"))]
     pub packet_time: Option<Span>,
     /// How long talkspurts last. Default Pareto, shape 1.5, mean 1.00 s.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = TALK))]
     pub talk: Option<Period>,
     /// How long silences last. Default Pareto, shape 1.5, mean 1.35 s.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = SILENCE))]
     pub silence: Option<Period>,
     /// True: the speaker talks all the time; false: the speaker pauses. Default: true with a codec that has no discontinuous
     /// transmission, unless `talk`, `silence`, `first` or `reading` is set.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "true with a codec that has no discontinuous transmission, unless `talk`, `silence`, `first` or `reading` is set"))]
     pub always_on: Option<bool>,
     /// State at the beginning of a speaker who pauses. Default `stationary`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = First::default()))]
     pub first: Option<First>,
     /// What the codec's rate means for a speaker who pauses. Default `peak-rate`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = Reading::default()))]
     pub reading: Option<Reading>,
     /// Where in its first interval the speaker begins: `random`, uniform over one packet time; or `zero`, at the flow's start, so
     /// that flows that start together stay in step. Default `random`; `zero` for speakers who pause under ns-2's presets.
@@ -129,8 +140,7 @@ impl VoiceConfig {
         let always_on = self
             .always_on
             .unwrap_or(!self.codec.has_discontinuous_transmission() && self.pausing_keys().all(|(_, set)| !set));
-        let default = |millis| Period::Pareto { mean: Span::from_millis(millis), shape: 1.5 };
-        (!always_on).then(|| (self.talk.unwrap_or(default(1000)), self.silence.unwrap_or(default(1350))))
+        (!always_on).then(|| (self.talk.unwrap_or(TALK), self.silence.unwrap_or(SILENCE)))
     }
 
     /// The keys that only a speaker who pauses has, and whether they are set.

@@ -39,6 +39,7 @@ pub struct Outage {
     pub from: Span,
     /// When the link comes back; never if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "not at all"))]
     pub to: Option<Span>,
 }
 

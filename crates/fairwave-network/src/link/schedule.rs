@@ -29,6 +29,7 @@ pub struct ScheduleConfig {
     /// The schedule repeats with this period, which is longer than the time of its last step. Default: no repetition;
     /// the last rate holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "it does not, and the last rate holds"))]
     pub repeat_after: Option<Span>,
 }
 

@@ -28,6 +28,7 @@ pub struct HandoffConfig {
     /// Times connected equal their mean; interruptions are exponential (paper 003, Figures 13 and 14: a handoff every 5
     /// s, of exponential length). Default false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(extend("default" = false))]
     pub regular: bool,
 }
 

@@ -31,6 +31,7 @@ pub struct RoundsConfig {
     /// Probability of losing a packet that is not a round's first and whose predecessor was not lost. Default: `first`.
     /// Read word by word, the paper's sentence has q here too.
     #[serde(with = "OptionalRatio", default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "`first`"))]
     pub other: Option<f64>,
     /// Mean packets in a round, at least 1. Default 10.
     #[serde(default = "mean_length")]

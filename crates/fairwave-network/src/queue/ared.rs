@@ -30,12 +30,15 @@ use fairwave_units::units::{Bytes, Instant, Rate, Span};
 pub struct AredConfig {
     /// Average queue, in (mean) packets, below which there are no early drops; automatic when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "automatic"))]
     pub min_threshold: Option<f64>,
     /// Average queue, in (mean) packets, at which the drop probability reaches max-p; three times `min-threshold` when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "three times `min-threshold`"))]
     pub max_threshold: Option<f64>,
     /// Weight of the newest sample in the average, in (0, 1]; automatic when left out.
     #[serde(with = "OptionalRatio", default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "automatic"))]
     pub weight: Option<f64>,
     /// The queueing delay that the automatic `min-threshold` aims at.
     #[serde(default = "target_delay")]

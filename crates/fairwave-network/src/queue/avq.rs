@@ -70,6 +70,7 @@ pub struct AvqConfig {
     pub gamma: f64,
     /// Size of the virtual buffer; the size of the real buffer when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "that of the real one"))]
     pub virtual_buffer: Option<Bytes>,
     /// Packet size that converts a capacity in packets to bytes of the virtual buffer.
     #[serde(default = "mean_packet")]

@@ -141,6 +141,7 @@ pub enum Framing {
 pub struct CakeConfig {
     /// The rate of the shaper; it has no effect above the link's rate. Left out: the link's rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "whatever the link carries"))]
     pub bandwidth: Option<Rate>,
     /// Levels of service.
     #[serde(default)]

@@ -86,9 +86,11 @@ pub struct Dualpi2Config {
     /// Only for `wrr`: minimum share of the link for the classic queue while both queues hold packets, from 0 (none) to
     /// below 1; 0.1 when left out.
     #[serde(with = "OptionalRatio", default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = CLASSIC_PROTECTION))]
     pub classic_protection: Option<f64>,
     /// Only for `ts-fifo`: time by which classic packets count as younger; 50 ms when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = TIME_SHIFT))]
     pub time_shift: Option<Span>,
     /// When marks saturate, drop packets that can be marked too; otherwise only a full buffer drops them.
     #[serde(default = "yes")]

@@ -49,6 +49,7 @@ pub struct FqCodelConfig {
     /// In addition, mark every packet that has waited longer than this, if its transport understands marks; off when
     /// left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "off"))]
     pub ce_threshold: Option<Span>,
     /// Limit of waiting packets, in addition to the buffer's capacity.
     #[serde(default = "memory_limit")]

@@ -39,9 +39,11 @@ pub struct FredConfig {
     /// Average queue, in packets, below which there are no random drops; also the most packets that a flow may hold; a
     /// quarter of the buffer when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "a quarter of the buffer"))]
     pub min_threshold: Option<f64>,
     /// Average queue, in packets, from which arrivals are dropped; twice min-threshold when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "twice `min-threshold`"))]
     pub max_threshold: Option<f64>,
     /// Weight of the newest sample in the average, in (0, 1].
     #[serde(with = "Ratio", default = "weight")]

@@ -55,6 +55,7 @@ pub struct PieConfig {
     pub ecn: bool,
     /// The drop probability up to which packets are marked, in (0, 1]. Above it they are dropped. Only with `ecn`. Default: 0.1.
     #[serde(with = "OptionalRatio", default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = MARK_UP_TO))]
     pub mark_ecnth: Option<f64>,
 }
 

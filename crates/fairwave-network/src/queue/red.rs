@@ -99,6 +99,7 @@ pub struct RedConfig {
     /// The probability climbs to 1 from `max-threshold` to twice that; otherwise it jumps to 1. Default true, but false
     /// with `harddrop = false`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "true, but false with `harddrop = false`"))]
     pub gentle: Option<bool>,
     /// Whether packets or bytes count in queue, average and thresholds (ns-2's `queue_in_bytes_`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -106,6 +107,7 @@ pub struct RedConfig {
     /// Whether the drop probability of a packet is proportional to its size, and drops are spaced by bytes (ns-2's
     /// `bytes_`). When left out: true in byte mode, false in packet mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "true in byte mode, else false"))]
     pub drop_by_size: Option<bool>,
     /// Mean packet size on the wire: ages the average while the link idles, and is the unit of byte mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -123,6 +125,7 @@ pub struct RedConfig {
     /// `max-threshold` and `weight = 1.0` this is DCTCP's switch (RFC 8257 §3.1): it marks every packet that finds so
     /// many packets waiting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = true))]
     pub harddrop: Option<bool>,
     /// Which packet an early drop removes: that of the victim rule, or `arrival`. With `arrival`, the rule applies to
     /// forced drops only (the average exceeds the range of early drops, or the buffer is full), as in ns-2.35.

@@ -237,7 +237,7 @@ pub struct RateSample {
 impl RateSample {
     pub fn of(sample: &core_control::RateSample) -> Self {
         RateSample {
-            rate: sample.rate,
+            rate: sample.rate.unwrap_or(f64::NAN),
             interval: sample.interval.seconds(),
             prior_delivered: sample.prior_delivered,
             in_flight: sample.in_flight,

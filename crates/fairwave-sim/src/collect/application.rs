@@ -38,7 +38,7 @@ pub(crate) fn recovery(run: &RunRecord<'_>, flow: usize, index: u32) -> Vec<Reco
         flow: index,
         level,
         full_bps: full.bits_per_second() as f64,
-        recovery_s: throughput::recovery_time(&after, bin, full, level).map_or(f64::NAN, Span::seconds),
+        recovery_s: throughput::recovery_time(&after, bin, full, level).map(Span::seconds),
     };
     config.levels.iter().map(row).collect()
 }

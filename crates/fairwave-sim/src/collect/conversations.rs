@@ -29,19 +29,19 @@ fn row(run: &RunRecord<'_>, number: u32, there: usize, back: usize) -> Conversat
     let mut row = ConversationRow {
         group: run.plan.groups[run.plan.flows[there].group].clone(),
         conversation: number,
-        mouth_to_ear_there_s: f64::NAN,
-        mouth_to_ear_back_s: f64::NAN,
-        round_trip_s: f64::NAN,
-        double_talk_meant: f64::NAN,
-        double_talk_heard_from: f64::NAN,
-        double_talk_heard_to: f64::NAN,
-        mutual_silence_meant: f64::NAN,
-        r_there: f64::NAN,
-        r_back: f64::NAN,
-        mos_there: f64::NAN,
-        mos_back: f64::NAN,
-        mos: f64::NAN,
-        mos_mean: f64::NAN,
+        mouth_to_ear_there_s: None,
+        mouth_to_ear_back_s: None,
+        round_trip_s: None,
+        double_talk_meant: None,
+        double_talk_heard_from: None,
+        double_talk_heard_to: None,
+        mutual_silence_meant: None,
+        r_there: None,
+        r_back: None,
+        mos_there: None,
+        mos_back: None,
+        mos: None,
+        mos_mean: None,
         quality_note: String::new(),
     };
     let (Some(one), Some(other)) = (Party::of(run, there), Party::of(run, back)) else { return row };
@@ -51,11 +51,11 @@ fn row(run: &RunRecord<'_>, number: u32, there: usize, back: usize) -> Conversat
         let [one_said, other_said] = [&one, &other].map(|party| joined(party.said(), window));
         let [one_heard, other_heard] = [&one, &other].map(|party| joined(party.heard(), window));
         let at_once = both(&one_said, &other_said).seconds();
-        row.double_talk_meant = at_once / on;
-        row.double_talk_heard_from = both(&one_said, &other_heard).seconds() / on;
-        row.double_talk_heard_to = both(&other_said, &one_heard).seconds() / on;
+        row.double_talk_meant = Some(at_once / on);
+        row.double_talk_heard_from = Some(both(&one_said, &other_heard).seconds() / on);
+        row.double_talk_heard_to = Some(both(&other_said, &one_heard).seconds() / on);
         let talked = length(&one_said).seconds() + length(&other_said).seconds() - at_once;
-        row.mutual_silence_meant = (1.0 - talked / on).max(0.0);
+        row.mutual_silence_meant = Some((1.0 - talked / on).max(0.0));
     }
     let (there, back) = match (one.quality(), other.quality()) {
         (Ok(there), Ok(back)) => (there, back),
@@ -64,15 +64,15 @@ fn row(run: &RunRecord<'_>, number: u32, there: usize, back: usize) -> Conversat
             return row;
         }
     };
-    let seconds = |quality: &CallQuality| quality.delay.map_or(f64::NAN, Span::seconds);
+    let seconds = |quality: &CallQuality| quality.delay.map(Span::seconds);
     (row.mouth_to_ear_there_s, row.mouth_to_ear_back_s) = (seconds(&there), seconds(&back));
-    row.round_trip_s = row.mouth_to_ear_there_s + row.mouth_to_ear_back_s;
+    row.round_trip_s = row.mouth_to_ear_there_s.zip(row.mouth_to_ear_back_s).map(|(there, back)| there + back);
     match rate(&[one.direction(&there), other.direction(&back)]) {
         Ok(rating) => {
             let [there, back] = rating.directions;
-            (row.r_there, row.r_back) = (there.rating.r, back.rating.r);
-            (row.mos_there, row.mos_back) = (there.mos, back.mos);
-            (row.mos, row.mos_mean) = (rating.worse(), rating.mean());
+            (row.r_there, row.r_back) = (Some(there.rating.r), Some(back.rating.r));
+            (row.mos_there, row.mos_back) = (Some(there.mos), Some(back.mos));
+            (row.mos, row.mos_mean) = (Some(rating.worse()), Some(rating.mean()));
             let notes = [("there", there.caveats.to_string()), ("back", back.caveats.to_string())];
             row.quality_note = match notes {
                 [(_, there), (_, back)] if there == back => there,

@@ -24,7 +24,7 @@ pub(crate) fn row(run: &RunRecord<'_>, flow: usize, index: u32, receiving: &Rece
     let stop = plan.stop.min(run.ended(flow)).min(window.end);
     let on = run.length_on(flow);
     let [limited_receiver_s, limited_congestion_s, limited_application_s] =
-        before.limited_since(&view, window.end.min(run.ended(flow))).unwrap_or([f64::NAN; 3]);
+        before.limited_since(&view, window.end.min(run.ended(flow))).map_or([None; 3], |times| times.map(Some));
     let judgements =
         receiving.judge.as_ref().map_or_else(Default::default, |judge| judge.judgements.since(before.judgements));
     let mut row = FlowRow {
@@ -51,29 +51,29 @@ pub(crate) fn row(run: &RunRecord<'_>, flow: usize, index: u32, receiving: &Rece
         limited_application_s,
         dropped: measure.dropped,
         lost: measure.lost,
-        delay_mean_s: f64::NAN,
-        delay_p50_s: f64::NAN,
-        delay_p95_s: f64::NAN,
-        delay_p99_s: f64::NAN,
-        delay_max_s: f64::NAN,
-        jitter_s: f64::NAN,
-        jitter_max_s: f64::NAN,
-        r_factor: f64::NAN,
-        mos: f64::NAN,
+        delay_mean_s: None,
+        delay_p50_s: None,
+        delay_p95_s: None,
+        delay_p99_s: None,
+        delay_max_s: None,
+        jitter_s: None,
+        jitter_max_s: None,
+        r_factor: None,
+        mos: None,
         quality_note: String::new(),
         late_units: 0,
-        mouth_to_ear_s: f64::NAN,
-        missed_ratio: f64::NAN,
-        r_cost_codec: f64::NAN,
-        r_cost_delay: f64::NAN,
-        r_cost_loss: f64::NAN,
-        r_cost_lateness: f64::NAN,
+        mouth_to_ear_s: None,
+        missed_ratio: None,
+        r_cost_codec: None,
+        r_cost_delay: None,
+        r_cost_loss: None,
+        r_cost_lateness: None,
         units_skipped: 0,
-        sender_wait_max_s: f64::NAN,
-        sender_backlog: f64::NAN,
+        sender_wait_max_s: None,
+        sender_backlog: None,
         frames: 0,
-        decodable_ratio: f64::NAN,
-        decodable_layers: f64::NAN,
+        decodable_ratio: None,
+        decodable_layers: None,
         congestion_as_congestion: judgements.congestion_as_congestion,
         congestion_as_random: judgements.congestion_as_random,
         random_as_congestion: judgements.random_as_congestion,
@@ -85,23 +85,23 @@ pub(crate) fn row(run: &RunRecord<'_>, flow: usize, index: u32, receiving: &Rece
         describe_units(&mut row, log, &due);
         rate_call(&mut row, log, &due, plan);
         if let Some(backlog) = view.backlog {
-            row.sender_wait_max_s = backlog.longest_by(window.end).seconds();
-            row.sender_backlog = backlog.payload.get() as f64;
+            row.sender_wait_max_s = Some(backlog.longest_by(window.end).seconds());
+            row.sender_backlog = Some(backlog.payload.get() as f64);
         }
         if let Some(frames) = plan.traffic.frames() {
             let watched = watched::decodability(log, &frames, window.end);
             row.frames = watched.frames;
-            row.decodable_ratio = watched.ratio().unwrap_or(f64::NAN);
-            row.decodable_layers = watched.mean_layers().unwrap_or(f64::NAN);
+            row.decodable_ratio = watched.ratio();
+            row.decodable_layers = watched.mean_layers();
             row.late_units = watched::late(log, &frames, window.end, &due);
         }
     }
     row
 }
 
-/// Payload over a span, in bits per second; NaN over none.
-pub(crate) fn rate(payload: u64, span: Span) -> f64 {
-    if span == Span::ZERO { f64::NAN } else { Bytes::new(payload).per(span).bits_per_second() as f64 }
+/// Payload over a span, in bits per second; none over no time.
+pub(crate) fn rate(payload: u64, span: Span) -> Option<f64> {
+    (span > Span::ZERO).then(|| Bytes::new(payload).per(span).bits_per_second() as f64)
 }
 
 /// What the units of a flow had come to when the run ended.
@@ -125,15 +125,15 @@ fn describe_units(row: &mut FlowRow, log: &UnitLog, due: &UnitsDue) {
     row.units_sent = row.units_received + row.units_lost + row.units_waiting;
     row.units_skipped = due.count(log, Outcome::Skipped);
     row.units_in_flight = due.count(log, Outcome::InFlight);
-    row.jitter_s = log.jitter.mean().seconds();
-    row.jitter_max_s = log.jitter.largest().seconds();
+    row.jitter_s = Some(log.jitter.mean().seconds());
+    row.jitter_max_s = Some(log.jitter.largest().seconds());
     let received = due.judged(log).filter(|(_, outcome)| *outcome == Outcome::Received);
     if let Some(delays) = DelaySummary::of_units(received.map(|(unit, _)| (unit.created, unit.arrived))) {
-        row.delay_mean_s = delays.mean.seconds();
-        row.delay_p50_s = delays.p50.seconds();
-        row.delay_p95_s = delays.p95.seconds();
-        row.delay_p99_s = delays.p99.seconds();
-        row.delay_max_s = delays.max.seconds();
+        row.delay_mean_s = Some(delays.mean.seconds());
+        row.delay_p50_s = Some(delays.p50.seconds());
+        row.delay_p95_s = Some(delays.p95.seconds());
+        row.delay_p99_s = Some(delays.p99.seconds());
+        row.delay_max_s = Some(delays.max.seconds());
     }
 }
 
@@ -142,16 +142,16 @@ fn rate_call(row: &mut FlowRow, log: &UnitLog, due: &UnitsDue, plan: &FlowPlan) 
     let waiting = row.units_waiting;
     match call_quality(&judged(log, due), waiting, codec, packet_time, plan.reception, &plan.playout) {
         Ok(quality) => {
-            row.r_factor = quality.rating.r;
-            row.mos = quality.mos;
+            row.r_factor = Some(quality.rating.r);
+            row.mos = Some(quality.mos);
             row.quality_note = quality.caveats.to_string();
             row.late_units = quality.late;
-            row.mouth_to_ear_s = quality.delay.map_or(f64::NAN, Span::seconds);
-            row.missed_ratio = quality.missed;
-            row.r_cost_codec = quality.causes.codec;
-            row.r_cost_delay = quality.causes.delay;
-            row.r_cost_loss = quality.causes.loss;
-            row.r_cost_lateness = quality.causes.lateness;
+            row.mouth_to_ear_s = quality.delay.map(Span::seconds);
+            row.missed_ratio = Some(quality.missed);
+            row.r_cost_codec = Some(quality.causes.codec);
+            row.r_cost_delay = Some(quality.causes.delay);
+            row.r_cost_loss = Some(quality.causes.loss);
+            row.r_cost_lateness = Some(quality.causes.lateness);
         }
         Err(reason) => row.quality_note = reason.to_string(),
     }

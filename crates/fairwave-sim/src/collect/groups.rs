@@ -13,8 +13,7 @@ pub(crate) fn rows(run: &RunRecord<'_>, flows: &[FlowRow]) -> Vec<GroupRow> {
         .map(|(index, name)| {
             let members: Vec<usize> = (0..flows.len()).filter(|&flow| run.plan.flows[flow].group == index).collect();
             // A flow that is not on in the window has no goodput, and no part in the sharing.
-            let goodputs: Vec<Rate> = (members.iter().map(|&flow| flows[flow].goodput_bps))
-                .filter(|goodput| !goodput.is_nan())
+            let goodputs: Vec<Rate> = (members.iter().filter_map(|&flow| flows[flow].goodput_bps))
                 .map(|goodput| Rate::from_bits_per_second(goodput as u64))
                 .collect();
             let transport = members.first().map_or_else(String::new, |&flow| flows[flow].transport.clone());
@@ -27,11 +26,10 @@ pub(crate) fn rows(run: &RunRecord<'_>, flows: &[FlowRow]) -> Vec<GroupRow> {
 }
 
 /// Joint deliveries of flows, divided by the time from the first flow's beginning to the last flow's end in the window,
-/// so that flows that take turns on a link do not exceed the link; NaN where none is on.
-fn goodput(run: &RunRecord<'_>, members: &[usize]) -> f64 {
+/// so that flows that take turns on a link do not exceed the link; none where none is on.
+fn goodput(run: &RunRecord<'_>, members: &[usize]) -> Option<f64> {
     let on = || members.iter().map(|&flow| run.on(flow)).filter(|(from, until)| until > from);
-    let (Some(from), Some(until)) = (on().map(|(from, _)| from).min(), on().map(|(_, until)| until).max()) else {
-        return f64::NAN;
-    };
+    let from = on().map(|(from, _)| from).min()?;
+    let until = on().map(|(_, until)| until).max()?;
     rate(members.iter().map(|&flow| run.receiving[flow].measure.payload_while_on()).sum(), until.since(from))
 }

@@ -56,7 +56,7 @@ fn row_of(link: &str, tin: &TinStatistics) -> TinRow {
     TinRow {
         link: link.to_owned(),
         tin: tin.name,
-        thresh_bps: tin.threshold.map_or(f64::NAN, |rate| rate.bits_per_second() as f64),
+        thresh_bps: tin.threshold.map(|rate| rate.bits_per_second() as f64),
         target_s: tin.target.seconds(),
         interval_s: tin.interval.seconds(),
         pk_delay_s: tin.peak_delay.seconds(),
@@ -87,7 +87,7 @@ pub(crate) fn outages(run: &RunRecord<'_>) -> Vec<OutageRow> {
         let row = |(outage, toll): (&Outage, &OutageLosses)| OutageRow {
             link: plan.name.clone(),
             from_s: outage.from.seconds(),
-            to_s: outage.to.filter(|to| Instant::ZERO + *to <= run.window.end).map_or(f64::NAN, Span::seconds),
+            to_s: outage.to.filter(|to| Instant::ZERO + *to <= run.window.end).map(Span::seconds),
             lost_waiting: toll.waiting,
             lost_in_transmission: toll.in_transmission,
         };

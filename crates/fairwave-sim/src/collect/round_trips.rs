@@ -10,10 +10,6 @@ use crate::result::{OutcomeRow, RoundTripRow};
 use crate::round_trips::RoundTrips;
 use crate::unit_log::LoggedUnit;
 
-fn seconds(span: Option<Span>) -> f64 {
-    span.map_or(f64::NAN, Span::seconds)
-}
-
 /// When each request of a flow of pings was made; none of other flows.
 fn requests<'a>(run: &'a RunRecord<'_>, flow: usize) -> Option<impl Iterator<Item = (u32, Instant)> + 'a> {
     use fairwave_core::transport::TransportConfig;
@@ -31,8 +27,7 @@ fn measured(run: &RunRecord<'_>, flow: usize) -> Option<RoundTrips> {
 /// The row of a flow, which is the `index`-th of its group, if its round trips were measured.
 pub(crate) fn row(run: &RunRecord<'_>, flow: usize, index: u32) -> Option<RoundTripRow> {
     let RoundTrips { summary, trimmed, smoothed, requests } = measured(run, flow)?;
-    let of = |value: fn(fairwave_core::quality::delay::DelaySummary) -> Span| seconds(summary.map(value));
-    let counts = requests.map_or([f64::NAN; 2], |(requests, unanswered)| [requests as f64, unanswered as f64]);
+    let of = |value: fn(fairwave_core::quality::delay::DelaySummary) -> Span| summary.map(value).map(Span::seconds);
     Some(RoundTripRow {
         group: run.plan.groups[run.plan.flows[flow].group].clone(),
         flow: index,
@@ -43,10 +38,10 @@ pub(crate) fn row(run: &RunRecord<'_>, flow: usize, index: u32) -> Option<RoundT
         p95_s: of(|summary| summary.p95),
         p99_s: of(|summary| summary.p99),
         max_s: of(|summary| summary.max),
-        trimmed_mean_s: seconds(trimmed),
-        smoothed_s: seconds(smoothed),
-        requests: counts[0],
-        unanswered: counts[1],
+        trimmed_mean_s: trimmed.map(Span::seconds),
+        smoothed_s: smoothed.map(Span::seconds),
+        requests: requests.map(|(requests, _)| requests as f64),
+        unanswered: requests.map(|(_, unanswered)| unanswered as f64),
     })
 }
 
@@ -74,9 +69,9 @@ pub(crate) fn outcomes(run: &RunRecord<'_>, flow: usize, index: u32) -> Option<O
     Some(OutcomeRow {
         group: run.plan.groups[plan.group].clone(),
         flow: index,
-        score: found.map_or(f64::NAN, |found| found.score),
-        latency: found.map_or(f64::NAN, |found| found.latency),
-        loss: found.map_or(f64::NAN, |found| found.loss),
+        score: found.map(|found| found.score),
+        latency: found.map(|found| found.latency),
+        loss: found.map(|found| found.loss),
     })
 }
 

@@ -40,16 +40,18 @@ pub(crate) fn append(run: &RunRecord<'_>, rows: &mut Vec<SeriesRow>) {
             ("ssthresh", view.slow_start_threshold),
             ("srtt_s", view.smoothed_rtt),
             ("rate_bps", view.rate),
-            ("estimate", view.estimate.map_or(f64::NAN, Estimate::value)),
-            ("layers", view.layers),
+            ("estimate", view.estimate.map(Estimate::value)),
+            ("layers", view.layers.map(f64::from)),
             ("receive_bps", sample.receiver.receive_rate),
             ("bound_bps", sample.receiver.bound),
         ];
-        rows.extend(values.into_iter().filter(|(_, value)| value.is_finite()).map(|(kind, value)| SeriesRow {
-            kind,
-            name: run.plan.flows[sample.flow].name.clone(),
-            time_s: sample.at.seconds(),
-            value,
+        rows.extend(values.into_iter().filter_map(|(kind, value)| {
+            Some(SeriesRow {
+                kind,
+                name: run.plan.flows[sample.flow].name.clone(),
+                time_s: sample.at.seconds(),
+                value: value.filter(|value| value.is_finite())?,
+            })
         }));
     }
 }

@@ -22,14 +22,14 @@ pub(crate) fn rows(run: &RunRecord<'_>) -> Vec<SessionRow> {
                 group: run.plan.groups[plan.group].clone(),
                 flow: index as u32,
                 segments: session.segments,
-                start_up_s: session.start_up.map_or(f64::NAN, Span::seconds),
+                start_up_s: session.start_up.map(Span::seconds),
                 played_s: session.played,
                 stalled_s: session.stalled,
                 stalls: session.stalls,
-                stall_ratio: session.stall_ratio().unwrap_or(f64::NAN),
-                rate_bps: session.rate.unwrap_or(f64::NAN),
+                stall_ratio: session.stall_ratio(),
+                rate_bps: session.rate,
                 switches: session.switches,
-                experience_bps: session.experience.unwrap_or(f64::NAN),
+                experience_bps: session.experience,
             });
         }
         first += members.len();

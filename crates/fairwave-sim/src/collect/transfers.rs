@@ -70,8 +70,8 @@ fn timed(run: &RunRecord<'_>, flow: usize) -> TransferRecord {
 
 fn row(group: &str, flow: u32, number: u32, transfer: &TransferRecord) -> TransferRow {
     let ended = match transfer.fate {
-        TransferFate::Completed(at) => at.seconds(),
-        _ => f64::NAN,
+        TransferFate::Completed(at) => Some(at.seconds()),
+        _ => None,
     };
     TransferRow {
         group: group.to_owned(),
@@ -80,14 +80,14 @@ fn row(group: &str, flow: u32, number: u32, transfer: &TransferRecord) -> Transf
         began_s: transfer.began.seconds(),
         size: transfer.size.get(),
         ended_s: ended,
-        seconds: transfer.took().map_or(f64::NAN, Span::seconds),
-        slowdown: transfer.slowdown().unwrap_or(f64::NAN),
+        seconds: transfer.took().map(Span::seconds),
+        slowdown: transfer.slowdown(),
         fate: transfer.fate.name(),
     }
 }
 
 fn completion(group: &str, transfers: u64, found: &Completions) -> CompletionRow {
-    let time = |of: fn(&DelaySummary) -> Span| found.times.as_ref().map_or(f64::NAN, |times| of(times).seconds());
+    let time = |of: fn(&DelaySummary) -> Span| found.times.as_ref().map(|times| of(times).seconds());
     CompletionRow {
         group: group.to_owned(),
         transfers,
@@ -98,6 +98,6 @@ fn completion(group: &str, transfers: u64, found: &Completions) -> CompletionRow
         p50_s: time(|times| times.p50),
         p95_s: time(|times| times.p95),
         max_s: time(|times| times.max),
-        slowdown: found.slowdown.unwrap_or(f64::NAN),
+        slowdown: found.slowdown,
     }
 }

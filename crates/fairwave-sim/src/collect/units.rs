@@ -25,19 +25,19 @@ pub(crate) fn rows<'a>(run: &RunRecord<'a>, flow: usize, log: &'a UnitLog) -> im
     let fates = plan.traffic.call().map(|(_, packet_time)| play(&all(), packet_time, &plan.playout));
     log.units.iter().enumerate().map(move |(index, unit)| {
         let (fate, played) = match (due.outcome(unit), fates.as_ref().and_then(|fates| fates.get(index))) {
-            (Outcome::Skipped, _) => ("skipped", f64::NAN),
-            (Outcome::InFlight, _) => ("in-flight", f64::NAN),
-            (Outcome::Waiting, _) => ("waiting", f64::NAN),
-            (_, Some(UnitFate::Played(at))) => ("played", at.seconds()),
-            (_, Some(UnitFate::Late(_))) => ("late", f64::NAN),
-            (Outcome::Lost, _) | (_, Some(UnitFate::Lost)) => ("lost", f64::NAN),
-            (Outcome::Received, None) => ("arrived", f64::NAN),
+            (Outcome::Skipped, _) => ("skipped", None),
+            (Outcome::InFlight, _) => ("in-flight", None),
+            (Outcome::Waiting, _) => ("waiting", None),
+            (_, Some(UnitFate::Played(at))) => ("played", Some(at.seconds())),
+            (_, Some(UnitFate::Late(_))) => ("late", None),
+            (Outcome::Lost, _) | (_, Some(UnitFate::Lost)) => ("lost", None),
+            (Outcome::Received, None) => ("arrived", None),
         };
         UnitRow {
             flow: plan.name.clone(),
             unit: index as u32,
             created_s: unit.created.seconds(),
-            arrived_s: if unit.arrived == Instant::NEVER { f64::NAN } else { unit.arrived.seconds() },
+            arrived_s: (unit.arrived != Instant::NEVER).then(|| unit.arrived.seconds()),
             payload: unit.payload,
             fate,
             played_s: played,

@@ -162,10 +162,10 @@ macro_rules! row {
             /// How they were sent.
             pub transport: String,
             /// Payload that the flows delivered while they were on, over the time from the first one's beginning to the last one's end.
-            pub goodput_bps: f64,
+            pub goodput_bps: Option<f64>,
             $(
-                #[doc = concat!("See `measures/", stringify!($file), ".rs`; NaN where it is not defined.")]
-                pub $column: f64,
+                #[doc = concat!("See `measures/", stringify!($file), ".rs`; none where it is not defined.")]
+                pub $column: Option<f64>,
             )+
             /// Data packets dropped by queues over those sent.
             pub dropped_share: f64,
@@ -179,14 +179,14 @@ macro_rules! row {
 
         impl GroupRow {
             /// The row of a group, its name, transport and goodput given.
-            pub(crate) fn of(name: &str, transport: String, goodput_bps: f64, group: &Group<'_>) -> GroupRow {
+            pub(crate) fn of(name: &str, transport: String, goodput_bps: Option<f64>, group: &Group<'_>) -> GroupRow {
                 let sent = group.sum(|row| row.packets_sent);
                 GroupRow {
                     group: name.to_owned(),
                     flows: group.flows.len() as u64,
                     transport,
                     goodput_bps,
-                    $($column: <$file::$Measure as Measure>::of(group).unwrap_or(f64::NAN),)+
+                    $($column: <$file::$Measure as Measure>::of(group),)+
                     dropped_share: ratio(group.sum(|row| row.dropped), sent),
                     lost_share: ratio(group.sum(|row| row.lost), sent),
                     units_sent: group.sum(|row| row.units_sent),
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn a_group_without_flows_has_a_row() {
         let group = Group { flows: Vec::new(), goodputs: Vec::new(), bins: Vec::new() };
-        let row = GroupRow::of("none", String::new(), f64::NAN, &group);
-        assert!(row.jain.is_nan() && row.worst_case_fairness.is_nan() && row.units_sent == 0);
+        let row = GroupRow::of("none", String::new(), None, &group);
+        assert!(row.jain.is_none() && row.worst_case_fairness.is_none() && row.units_sent == 0);
     }
 }

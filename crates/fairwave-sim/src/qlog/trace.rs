@@ -55,8 +55,8 @@ pub(super) struct Trace {
     /// Of TCP, what is in flight, by segment.
     in_flight: BTreeMap<u32, InFlight>,
     bytes: u64,
-    smallest: f64,
-    latest: f64,
+    smallest: Option<f64>,
+    latest: Option<f64>,
     /// What was told last of each quantity.
     told: Map<String, Value>,
     decided: Map<String, Value>,
@@ -100,8 +100,8 @@ impl Trace {
             numbers: 0,
             in_flight: BTreeMap::new(),
             bytes: 0,
-            smallest: f64::INFINITY,
-            latest: f64::NAN,
+            smallest: None,
+            latest: None,
             told: Map::new(),
             decided: Map::new(),
             state: None,
@@ -189,8 +189,9 @@ impl Trace {
         if let Body::Ack { next, echo, sack, .. } = packet.body {
             if next > self.acknowledged {
                 self.acknowledged = next;
-                self.latest = at.since(echo).millis();
-                self.smallest = self.smallest.min(self.latest);
+                let latest = at.since(echo).millis();
+                self.latest = Some(latest);
+                self.smallest = Some(self.smallest.map_or(latest, |smallest| smallest.min(latest)));
             }
             let mut numbers = Vec::new();
             let kept = self.in_flight.split_off(&next);
@@ -229,47 +230,45 @@ impl Trace {
 
     /// The sender has dealt with something: what it shows of itself now.
     pub fn acted(&mut self, view: &SenderView, receiver: &ReceiverView, at: Instant) -> io::Result<()> {
+        let smoothed_rtt = view.smoothed_rtt.map(|seconds| seconds * 1e3);
         if let Some(segment) = self.segment {
             self.change_state(view, at);
-            let bytes = |segments: f64| {
-                if segments < MOST_SEGMENTS {
-                    json!((segments * f64::from(segment)).round() as u64)
-                } else {
-                    Value::Null
-                }
+            let bytes = |segments: Option<f64>| match segments {
+                Some(segments) if segments < MOST_SEGMENTS => json!((segments * f64::from(segment)).round() as u64),
+                _ => Value::Null,
             };
             let metrics = [
                 ("congestion_window", bytes(view.window)),
                 ("ssthresh", bytes(view.slow_start_threshold)),
                 ("bytes_in_flight", json!(self.bytes)),
                 ("packets_in_flight", json!(self.in_flight.len())),
-                ("smoothed_rtt", number(view.smoothed_rtt * 1e3)),
+                ("smoothed_rtt", number(smoothed_rtt)),
                 ("latest_rtt", number(self.latest)),
-                ("min_rtt", number(if self.smallest.is_finite() { self.smallest } else { f64::NAN })),
+                ("min_rtt", number(self.smallest)),
             ];
             let changed = changed(&mut self.told, metrics);
             if !changed.is_empty() {
                 self.event(at, "recovery:metrics_updated", &Value::Object(changed));
             }
-        } else if view.smoothed_rtt.is_finite() {
-            let changed = changed(&mut self.told, [("smoothed_rtt", number(view.smoothed_rtt * 1e3))]);
+        } else if smoothed_rtt.is_some() {
+            let changed = changed(&mut self.told, [("smoothed_rtt", number(smoothed_rtt))]);
             if !changed.is_empty() {
                 self.event(at, "recovery:metrics_updated", &Value::Object(changed));
             }
         }
         // A TCP's rate is its window over its round trip, and told already.
-        let rate = if self.segment.is_some() { f64::NAN } else { view.rate };
+        let rate = view.rate.filter(|_| self.segment.is_none());
         let estimate = view.estimate.map_or(Value::Null, |estimate| {
-            json!({ "quantity": estimate.quantity(), "unit": estimate.unit(), "value": number(estimate.value()) })
+            json!({ "quantity": estimate.quantity(), "unit": estimate.unit(), "value": number(Some(estimate.value())) })
         });
         let decisions = [
             ("rate_bps", number(rate)),
             ("estimate", estimate),
-            ("layers", number(view.layers)),
+            ("layers", number(view.layers.map(f64::from))),
             ("receive_rate_bps", number(receiver.receive_rate)),
             ("bound_bps", number(receiver.bound)),
             ("asked_rate_bps", number(receiver.rate)),
-            ("asked_layers", number(receiver.layers)),
+            ("asked_layers", number(receiver.layers.map(f64::from))),
             ("losses_as_congestion", count(receiver.congestion_events)),
             ("losses_as_random", count(receiver.random_events)),
         ];
@@ -291,7 +290,7 @@ impl Trace {
             && self.acknowledged < self.recovers_to
         {
             state
-        } else if view.window < view.slow_start_threshold {
+        } else if view.window.zip(view.slow_start_threshold).is_some_and(|(window, threshold)| window < threshold) {
             State::SlowStart
         } else {
             State::Avoidance
@@ -334,8 +333,8 @@ fn ranges(numbers: &[u64]) -> Vec<[u64; 2]> {
     numbers.chunk_by(|one, next| one + 1 == *next).filter_map(run).collect()
 }
 
-fn number(value: f64) -> Value {
-    if value.is_finite() { json!(value) } else { Value::Null }
+fn number(value: Option<f64>) -> Value {
+    value.filter(|value| value.is_finite()).map_or(Value::Null, Value::from)
 }
 
 /// A count that is told once it is not 0.

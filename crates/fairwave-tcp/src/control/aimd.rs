@@ -20,6 +20,10 @@ use fairwave_units::config::{ConfigError, check_between};
 use fairwave_units::ratio::OptionalRatio;
 use fairwave_units::registry::{Checked, Law};
 
+/// What is added and what is kept where nothing else is said: Reno's.
+pub(super) const ALPHA: f64 = 1.0;
+pub(super) const BETA: f64 = 0.5;
+
 /// TCP(α, β) (Yang & Lam 2000; paper 003). The window grows by α segments per round trip, and a loss reduces it to β
 /// times its size. TCP(1, 0.5) is Reno.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -27,24 +31,26 @@ use fairwave_units::registry::{Checked, Law};
 pub struct AimdConfig {
     /// Segments added per round trip, above 0. Default 1.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = ALPHA))]
     pub alpha: Option<f64>,
     /// Part of the window kept on loss, above 0 and below 1. Default 0.5.
     #[serde(with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = BETA))]
     pub beta: Option<f64>,
 }
 
 impl AimdConfig {
     /// The controller with what is set, and TCP(1, 0.5) where nothing is.
     pub(super) fn aimd(&self, preset: Preset) -> Aimd {
-        let aimd = Aimd::new(self.alpha.unwrap_or(1.0), self.beta.unwrap_or(0.5), preset.like_ns2());
+        let aimd = Aimd::new(self.alpha.unwrap_or(ALPHA), self.beta.unwrap_or(BETA), preset.like_ns2());
         Aimd { growth: Growth::of(preset), whole: preset == Preset::Ns2Of2004, ..aimd }
     }
 }
 
 impl Checked for AimdConfig {
     fn check(&self) -> Result<(), ConfigError> {
-        check_between("alpha", self.alpha.unwrap_or(1.0), 0.0, f64::INFINITY, "alpha = 0.31")?;
-        check_between("beta", self.beta.unwrap_or(0.5), 0.0, 1.0, "beta = 0.875")
+        check_between("alpha", self.alpha.unwrap_or(ALPHA), 0.0, f64::INFINITY, "alpha = 0.31")?;
+        check_between("beta", self.beta.unwrap_or(BETA), 0.0, 1.0, "beta = 0.875")
     }
 }
 
@@ -64,7 +70,7 @@ impl ControlLaw for AimdConfig {
     /// α and β, where at least one is set.
     fn shown(&self) -> Option<String> {
         (self.alpha.or(self.beta))?;
-        Some(format!("{}, {}", self.alpha.unwrap_or(1.0), self.beta.unwrap_or(0.5)))
+        Some(format!("{}, {}", self.alpha.unwrap_or(ALPHA), self.beta.unwrap_or(BETA)))
     }
 }
 

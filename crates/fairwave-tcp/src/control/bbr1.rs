@@ -44,13 +44,16 @@ pub struct Bbr1Config {
     /// The window grows by the measured aggregation of acknowledgements, at most by the data of 100 ms. Default: linux
     /// true, else false.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-defaults" = Preset::defaults(&Preset::ALL, |preset| preset == Preset::Linux)))]
     pub ack_aggregation: Option<bool>,
     /// Rounds the window up to an even number of segments, and adds two while probing for bandwidth. Default: linux
     /// true, else false.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-defaults" = Preset::defaults(&Preset::ALL, |preset| preset == Preset::Linux)))]
     pub even_window: Option<bool>,
     /// Margin by which pacing stays below the rate that the gains give, 0 to 1. Default: linux 0.01, else 0.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-defaults" = Preset::defaults(&Preset::ALL, |preset| margin(preset))))]
     pub pacing_margin: Option<f64>,
 }
 
@@ -99,7 +102,7 @@ impl ControlLaw for Bbr1Config {
         Box::new(Bbr1 {
             aggregation: self.ack_aggregation.unwrap_or(is_linux).then(Aggregation::default),
             even: self.even_window.unwrap_or(is_linux),
-            below: self.pacing_margin.unwrap_or(if is_linux { LINUX_MARGIN } else { 0.0 }),
+            below: self.pacing_margin.unwrap_or(margin(preset)),
             config: *self,
             stream,
             state: State::Startup,
@@ -127,6 +130,11 @@ impl ControlLaw for Bbr1Config {
 
 /// `bbr_pacing_margin_percent` of Linux.
 const LINUX_MARGIN: f64 = 0.01;
+
+/// By which part the pace stays below the gains where nothing else is said.
+fn margin(preset: Preset) -> f64 {
+    if preset == Preset::Linux { LINUX_MARGIN } else { 0.0 }
+}
 /// `BBRHighGain`, 2/ln 2: the smallest that doubles the rate each round trip.
 const HIGH_GAIN: f64 = 2.0 / std::f64::consts::LN_2;
 /// Pacing gains of the phases of ProbeBW.

@@ -29,9 +29,11 @@ macro_rules! binomial {
         pub struct $Config {
             /// The window grows by this over its power k per round trip, above 0, segments. Default 1.
             #[serde(skip_serializing_if = "Option::is_none")]
+            #[schemars(extend("default" = ALPHA))]
             pub alpha: Option<f64>,
             /// The window falls by this times its power l on loss, above 0 and at most 2, segments. Default 2/3.
             #[serde(skip_serializing_if = "Option::is_none")]
+            #[schemars(extend("default" = BETA))]
             pub beta: Option<f64>,
         }
 

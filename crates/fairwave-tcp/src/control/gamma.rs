@@ -32,15 +32,19 @@ const DELTA: f64 = 2.0;
 pub struct GammaConfig {
     /// Segments added per round trip, above 0. Default 1.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = super::aimd::ALPHA))]
     pub alpha: Option<f64>,
     /// Part of the window kept on loss, above 0 and below 1. Default 0.5.
     #[serde(with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = super::aimd::BETA))]
     pub beta: Option<f64>,
     /// Share of the largest queueing delay at which the window is lowered, above 0 and below 1. Default 0.5.
     #[serde(with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = UPPER))]
     pub upper: Option<f64>,
     /// Lowers the window as soon as the share is reached, not one round trip later. Default false.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(extend("default" = GammaConfig::default().at_once))]
     pub at_once: bool,
 }
 
@@ -82,21 +86,27 @@ impl ControlLaw for GammaConfig {
 pub struct GammaDeltaConfig {
     /// Segments added per round trip, above 0. Default 1.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = super::aimd::ALPHA))]
     pub alpha: Option<f64>,
     /// Part of the window kept on loss, above 0 and below 1. Default 0.5.
     #[serde(with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = super::aimd::BETA))]
     pub beta: Option<f64>,
     /// Segments added per round trip while the queue is nearly empty, above 0. Default 2.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = DELTA))]
     pub delta: Option<f64>,
     /// Share of the largest queueing delay at which the window is lowered, above 0 and below 1. Default 0.5.
     #[serde(with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = UPPER))]
     pub upper: Option<f64>,
     /// Share up to which the window grows by `delta`, above 0 and below `upper`. Default 0.1.
     #[serde(with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = LOWER))]
     pub lower: Option<f64>,
     /// Lowers the window as soon as the share is reached, not one round trip later. Default false.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(extend("default" = GammaDeltaConfig::default().at_once))]
     pub at_once: bool,
 }
 

@@ -124,8 +124,8 @@ pub struct Path {
 /// that was sent (draft-ietf-ccwg-bbr §4.1).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RateSample {
-    /// Delivered in the interval over the interval, segments per second; NaN if the interval is too short to say.
-    pub rate: f64,
+    /// Delivered in the interval over the interval, segments per second; none if the interval is too short to say.
+    pub rate: Option<f64>,
     /// The longer of the times that sending and acknowledging took.
     pub interval: Span,
     /// [`Path::delivered`] when the segment was sent.

@@ -32,15 +32,19 @@ use fairwave_units::units::Rate;
 pub struct RealConfig {
     /// Part of the window lost on a large drop of the rate, above 0 and below 1. Default 0.125.
     #[serde(with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = RealConfig::default().thresholds().gamma))]
     pub gamma: Option<f64>,
     /// A drop of the rate by up to this part is none, from 0 to below 1. Default 0.01.
     #[serde(with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = RealConfig::default().thresholds().hold))]
     pub hold: Option<f64>,
     /// A drop of the rate by up to this part is small, from `hold` to below 1. Default 0.125.
     #[serde(with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = RealConfig::default().thresholds().cut))]
     pub cut: Option<f64>,
     /// Jitter is low up to this part of the largest queueing delay, from 0 to below 1. Default 0.5.
     #[serde(with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = RealConfig::default().thresholds().jitter))]
     pub jitter: Option<f64>,
 }
 

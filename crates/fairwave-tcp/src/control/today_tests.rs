@@ -44,7 +44,7 @@ fn see(wire: &mut TcpWire, from: u64, to: u64) -> ConnectionSamples {
     for now in (1000 * from..1000 * to).step_by(10) {
         wire.run_until(at(now));
         let view = wire.sender.view();
-        queues.push((view.smoothed_rtt - 0.05) * rate / PACKET);
+        queues.push((view.smoothed_rtt.expect("a round trip") - 0.05) * rate / PACKET);
         estimates.push(view.estimate.map_or(f64::NAN, Estimate::value));
     }
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;

@@ -30,12 +30,15 @@ const GAMMA: f64 = 1.0;
 pub struct VegasConfig {
     /// The window grows below this number of queued segments, above 0. Default 1.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = ALPHA))]
     pub alpha: Option<f64>,
     /// The window shrinks above this number of queued segments, above `alpha`. Default 3.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = BETA))]
     pub beta: Option<f64>,
     /// Slow start ends above this number of queued segments, above 0. Default 1.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = GAMMA))]
     pub gamma: Option<f64>,
 }
 

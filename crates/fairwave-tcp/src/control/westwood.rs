@@ -19,6 +19,9 @@ use fairwave_units::ratio::OptionalRatio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Instant, Rate};
 
+/// The pole of the filter where nothing else is said.
+const FILTER: f64 = 19.0 / 21.0;
+
 /// Westwood (Mascolo, Casetti, Gerla, Sanadidi & Wang 2001; paper 000). Each acknowledgement gives a sample of the bandwidth; on loss the slow
 /// start threshold becomes the filtered estimate times the least round trip, instead of half the window.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -26,6 +29,7 @@ use fairwave_units::units::{Instant, Rate};
 pub struct WestwoodConfig {
     /// Pole of the filter of bandwidth samples, from 0 to below 1. Default 19/21.
     #[serde(with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = FILTER))]
     pub filter: Option<f64>,
 }
 
@@ -54,7 +58,7 @@ impl ControlLaw for WestwoodConfig {
     const RECOVERY: Recovery = Recovery::Reno;
 
     fn controller(&self, preset: Preset) -> Westwood {
-        Westwood { growth: Growth::of(preset), ..Westwood::new(self.filter.unwrap_or(19.0 / 21.0)) }
+        Westwood { growth: Growth::of(preset), ..Westwood::new(self.filter.unwrap_or(FILTER)) }
     }
 }
 

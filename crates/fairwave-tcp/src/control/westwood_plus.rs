@@ -20,6 +20,9 @@ use fairwave_units::ratio::OptionalRatio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Instant, Rate, Span};
 
+/// The part of the estimate that is kept where nothing else is said.
+const FILTER: f64 = 0.9;
+
 /// Westwood+ (Grieco & Mascolo 2004). Westwood with one bandwidth sample per round trip, so that compressed
 /// acknowledgements do not inflate the estimate.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -27,6 +30,7 @@ use fairwave_units::units::{Instant, Rate, Span};
 pub struct WestwoodPlusConfig {
     /// Part of the bandwidth estimate that is kept in each round trip, from 0 to below 1. Default 0.9.
     #[serde(with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = FILTER))]
     pub filter: Option<f64>,
 }
 
@@ -45,7 +49,7 @@ impl ControlLaw for WestwoodPlusConfig {
     const RECOVERY: Recovery = Recovery::Newreno;
 
     fn controller(&self, preset: Preset) -> WestwoodPlus {
-        WestwoodPlus { growth: Growth::of(preset), ..WestwoodPlus::new(self.filter.unwrap_or(0.9)) }
+        WestwoodPlus { growth: Growth::of(preset), ..WestwoodPlus::new(self.filter.unwrap_or(FILTER)) }
     }
 }
 

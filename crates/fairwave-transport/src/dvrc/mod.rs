@@ -79,18 +79,23 @@ pub struct DvrcConfig {
     pub silence: Span,
     /// What counts as one loss event. Default `round-trip`; §3.1's words are `gap`.
     #[serde(skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = Reaction::default()))]
     pub reaction: Reaction,
     /// When y(t) of Eq. (11) is 0. Default `round-trip`.
     #[serde(skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = Rise::default()))]
     pub rise: Rise,
     /// The receiving rate that judges a loss. Default `window`.
     #[serde(skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = Measured::default()))]
     pub measure: Measured,
     /// How the sender spaces packets. Default `rate`.
     #[serde(skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = Pace::default()))]
     pub pace: Pace,
     /// Whether the layers' rates are fixed or chosen again for each group. Default `fixed`.
     #[serde(skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = Allocation::default()))]
     pub allocation: Allocation,
     /// Which datagrams the receiver answers. Default `packet`.
     #[serde(skip_serializing_if = "is_default")]

@@ -132,7 +132,7 @@ impl DvrcReceiver {
     /// A loss, detected now at this receiving rate. It begins a loss event, or belongs to the event that began less
     /// than a round trip ago, or to the timeout during whose silence it happened.
     fn on_loss(&mut self, now: Instant, first: u64, packets: u64, receiving: Rate, out: &mut Output) {
-        let bound = self.policy.bound().unwrap_or(f64::NAN);
+        let bound = self.policy.bound();
         let in_silence = packets > 0 && self.silent_after.is_some_and(|newest| newest + 1 == first);
         let (verdict, begins_event) = match self.event {
             _ if in_silence => {
@@ -297,10 +297,10 @@ impl Receiver for DvrcReceiver {
 
     fn view(&self) -> ReceiverView {
         ReceiverView {
-            receive_rate: self.receiving.bits_per_second() as f64,
-            bound: self.policy.bound().unwrap_or(f64::NAN),
-            rate: self.policy.rate().bits_per_second() as f64,
-            layers: if self.context.layers.count() == 0 { f64::NAN } else { f64::from(self.layers()) },
+            receive_rate: Some(self.receiving.bits_per_second() as f64),
+            bound: self.policy.bound(),
+            rate: Some(self.policy.rate().bits_per_second() as f64),
+            layers: (self.context.layers.count() > 0).then(|| self.layers()),
             congestion_events: self.congestion_events,
             random_events: self.random_events,
             timeouts: self.timeouts,

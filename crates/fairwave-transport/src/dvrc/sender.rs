@@ -308,10 +308,10 @@ impl Sender for DvrcSender {
 
     fn view(&self) -> SenderView {
         SenderView {
-            smoothed_rtt: self.estimator.round_trip().map_or(f64::NAN, Span::seconds),
-            rate: self.rate.bits_per_second() as f64,
+            smoothed_rtt: self.estimator.round_trip().map(Span::seconds),
+            rate: Some(self.rate.bits_per_second() as f64),
             estimate: Some(Estimate::MissingPackets(f64::from(self.lost))),
-            layers: if self.is_layered() { f64::from(self.layers) } else { f64::NAN },
+            layers: self.is_layered().then_some(self.layers),
             backlog: Some(self.queue.backlog()),
             sent: self.sequence - self.first_sequence,
             timeouts: self.silences,

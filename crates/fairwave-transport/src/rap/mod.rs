@@ -45,6 +45,7 @@ pub struct RapConfig {
     /// Payload of a packet of bulk data, and the most payload of a unit in one packet. Default 1000 B for bulk data,
     /// and 1200 B for units, as in other datagrams.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "1000 B for bulk data, 1200 B for units"))]
     pub segment: Option<Bytes>,
     /// Header bytes of a data packet on the wire. Default 44 B, as ns-2 counts them.
     pub header: Bytes,

@@ -405,8 +405,8 @@ impl Sender for RapSender {
     fn view(&self) -> SenderView {
         let payload = self.config.packet(self.context.bulk).payload;
         SenderView {
-            smoothed_rtt: self.round_trip.map_or(f64::NAN, |means| means.smoothed),
-            rate: 8.0 * payload.get() as f64 / self.gap,
+            smoothed_rtt: self.round_trip.map(|means| means.smoothed),
+            rate: Some(8.0 * payload.get() as f64 / self.gap),
             backlog: Some(self.queue.backlog()),
             sent: self.sent,
             timeouts: self.timeouts,

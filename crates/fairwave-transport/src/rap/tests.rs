@@ -28,7 +28,7 @@ fn ms(millis: u64) -> Instant {
 
 /// Packets per round trip of 100 ms that the sender allows.
 fn per_round_trip(wire: &Wire<RapSender, RapReceiver>) -> f64 {
-    wire.sender.view().rate / 8000.0 * 0.1
+    wire.sender.view().rate.expect("a rate") / 8000.0 * 0.1
 }
 
 fn voice(count: u64) -> Vec<Unit> {
@@ -142,7 +142,7 @@ fn it_shows_the_round_trip_what_was_sent_and_what_held_it_back() {
     let mut wire = bulk();
     wire.run_until(ms(1000));
     let view = wire.sender.view();
-    assert!((view.smoothed_rtt - 0.1).abs() < 1e-9, "{}", view.smoothed_rtt);
+    assert!((view.smoothed_rtt.expect("a round trip") - 0.1).abs() < 1e-9, "{view:?}");
     assert_eq!(view.sent, wire.sent.len() as u64);
     let held = view.limited.expect("it tells").time(Limit::Congestion, ms(1000));
     assert_eq!(held, Span::from_secs(1), "bulk data always waits for the rate");
@@ -174,7 +174,7 @@ fn alone_on_an_empty_path_it_fills_most_of_it_and_pays_with_what_it_overshoots()
 fn a_rate_that_the_application_does_not_use_does_not_rise() {
     let mut wire = wire(false, &RapConfig::default());
     wire.units = voice(500);
-    let allowed = |wire: &Wire<RapSender, RapReceiver>| wire.sender.view().rate / (8.0 * 1200.0) * 0.1;
+    let allowed = |wire: &Wire<RapSender, RapReceiver>| wire.sender.view().rate.expect("a rate") / (8.0 * 1200.0) * 0.1;
     wire.run_until(ms(3000));
     // 50 units a second are 5 per round trip; until what waited at first is gone the rate rises beyond that.
     let early = allowed(&wire);

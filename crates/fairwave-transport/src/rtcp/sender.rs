@@ -139,10 +139,10 @@ impl Sender for RtcpSender {
     fn view(&self) -> SenderView {
         let rate = self.context.layers.cumulative().get(usize::from(self.layers) - 1);
         SenderView {
-            smoothed_rtt: self.round_trip.map_or(f64::NAN, Span::seconds),
-            rate: rate.map_or(f64::NAN, |rate| rate.bits_per_second() as f64),
+            smoothed_rtt: self.round_trip.map(Span::seconds),
+            rate: rate.map(|rate| rate.bits_per_second() as f64),
             estimate: Some(Estimate::LostShare(self.fraction_lost)),
-            layers: if self.is_layered() { f64::from(self.layers) } else { f64::NAN },
+            layers: self.is_layered().then_some(self.layers),
             ..self.udp.view()
         }
     }

@@ -74,10 +74,12 @@ pub(super) struct PresetDetails {
 pub struct TfrcConfig {
     /// Where parameters that are not set come from. Default rfc (RFC 5348).
     #[serde(skip_serializing_if = "is_rfc")]
+    #[schemars(extend("default" = Preset::default()))]
     pub preset: Preset,
     /// Payload of a packet of bulk data, and the most payload of a unit in one packet. Default 1000 B for bulk data, as
     /// in ns-2, and 1200 B for units, as in other datagrams.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "1000 B for bulk data, 1200 B for units"))]
     pub segment: Option<Bytes>,
     /// Header bytes of a data packet on the wire. Default 32 B, as ns-2 counts them.
     pub header: Bytes,
@@ -87,6 +89,7 @@ pub struct TfrcConfig {
     pub history_discounting: bool,
     /// Lower the rate while the round-trip time rises (RFC 5348 §4.5). Default: rfc false, ns2 true.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-defaults" = Preset::defaults(&[Preset::Rfc, Preset::Ns2], |preset| TfrcConfig { preset, ..TfrcConfig::default() }.details().damps)))]
     pub oscillation_damping: Option<bool>,
     /// TFRC-SP, for packets that are small by nature (RFC 4828): the rate in bits is that of a TCP with segments of 1460 B.
     /// Default false.

@@ -355,8 +355,8 @@ impl Sender for TfrcSender {
 
     fn view(&self) -> SenderView {
         SenderView {
-            smoothed_rtt: self.round_trip.unwrap_or(f64::NAN),
-            rate: 8.0 * self.rate,
+            smoothed_rtt: self.round_trip,
+            rate: Some(8.0 * self.rate),
             estimate: Some(Estimate::LossEventRate(self.loss_event_rate)),
             backlog: Some(self.queue.backlog()),
             sent: self.sent,

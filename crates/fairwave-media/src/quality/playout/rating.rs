@@ -18,8 +18,8 @@ pub struct CallQuality {
     pub late: u64,
     /// Units that will never arrive: dropped by queues or lost by links.
     pub lost: u64,
-    /// Late for playout: `late` over the units that were not lost; NaN if there are none.
-    pub late_ratio: f64,
+    /// Late for playout: `late` over the units that were not lost; none if there are none.
+    pub late_ratio: Option<f64>,
     /// The E-model's packet loss, 0 to 1: units not played and units' times made up beside them, over all of both.
     pub missed: f64,
     /// Mean delay mouth to ear of what was played: packet time, coder's look-ahead, and from making to playing. None when nothing
@@ -65,7 +65,8 @@ pub fn call_quality(
     let offset = Span::from_nanos((sum / number.max(1)) as u64);
     let delay = packet_time + codec.look_ahead() + offset;
     let burst_ratio = missed.burst_ratio();
-    let rated = call::rate(codec, reception, delay, missed.rate(), burst_ratio)?;
+    let missed = missed.rate().ok_or(UnratedCause::NothingSent)?;
+    let rated = call::rate(codec, reception, delay, missed, burst_ratio)?;
     let absent = count(|fate| matches!(fate, UnitFate::Lost));
     let waiting = waiting.min(absent);
     let late = count(|fate| matches!(fate, UnitFate::Late(_))) + waiting;
@@ -76,12 +77,12 @@ pub fn call_quality(
         sent,
         late,
         lost,
-        late_ratio: late as f64 / (sent - lost) as f64,
-        missed: missed.rate(),
+        late_ratio: (sent > lost).then(|| late as f64 / (sent - lost) as f64),
+        missed,
         delay: (number > 0).then_some(delay),
         burst_ratio,
         rating: rated.rating,
-        causes: Causes::of(codec, reception, delay, lost_share, missed.rate(), burst_ratio)?,
+        causes: Causes::of(codec, reception, delay, lost_share, missed, burst_ratio)?,
         mos: rated.mos,
         caveats: rated.caveats,
     })

@@ -145,9 +145,9 @@ fn late_for_playout_is_a_share_of_what_arrived() {
     let call = spurt(&[Some(50), Some(81), None, Some(40), None, Some(50)]);
     let quality = rated(&call, &fixed(30, Reference::First));
     assert_eq!((quality.sent, quality.late, quality.lost), (6, 1, 2));
-    assert_eq!(quality.late_ratio, 0.25);
+    assert_eq!(quality.late_ratio, Some(0.25));
     assert_eq!(quality.missed, 0.5);
-    assert!(rated(&spurt(&[None; 3]), &fixed(30, Reference::First)).late_ratio.is_nan());
+    assert!(rated(&spurt(&[None; 3]), &fixed(30, Reference::First)).late_ratio.is_none());
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn mouth_to_ear_is_the_mean_over_what_was_played() {
     let config = PlayoutConfig::Neteq(NeteqConfig { stretch: false, ..NeteqConfig::default() });
     let quality = rated(&call, &config);
     assert_eq!(quality.delay, Some(Span::from_micros((2 * 30_625 + 3 * 70_625) / 5 + 20_000)));
-    assert_eq!((quality.late, quality.lost, quality.late_ratio), (0, 1, 0.0));
+    assert_eq!((quality.late, quality.lost, quality.late_ratio), (0, 1, Some(0.0)));
     assert_eq!(quality.missed, 3.0 / 8.0, "the last, and two units' time that was made up");
 }
 

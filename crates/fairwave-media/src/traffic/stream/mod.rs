@@ -44,9 +44,11 @@ pub struct StreamConfig {
     /// Length that must be in the buffer before the player begins, or continues after a stall; at most `buffer` less a
     /// segment. Default one segment.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "one segment"))]
     pub start_up: Option<Span>,
     /// Variation of segment sizes: σ of their logarithm, from 0 to 2, with the chosen rate as mean. Default 0.
     #[serde(skip_serializing_if = "is_nothing")]
+    #[schemars(extend("default" = 0.0))]
     pub variation: f64,
     /// Length of the video. Left out: the video does not end.
     #[serde(skip_serializing_if = "Option::is_none")]

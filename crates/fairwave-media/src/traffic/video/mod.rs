@@ -40,6 +40,7 @@ pub struct VideoConfig {
     pub group: String,
     /// Model of the frame sizes. Default: the fit that comes with fairwave.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "the fit that comes with fairwave"))]
     pub fit: Option<VideoFit>,
     /// Time from making a frame to showing it; the decoder cannot use data that arrive later. Default 1 s.
     pub playout_delay: Span,
@@ -48,9 +49,11 @@ pub struct VideoConfig {
     /// frame fills the rest of the packet). Default: none; each layer of each frame is a unit. The transport cuts it
     /// into packets, the last of them shorter.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "none"))]
     pub packet: Option<Bytes>,
     /// How a sender can reduce the video's rate. Default `layers`.
     #[serde(skip_serializing_if = "Coding::is_layers")]
+    #[schemars(extend("default" = Coding::default()))]
     pub coding: Coding,
     /// Where in its first interval the video begins: `random`, uniform over one group of frames; or `zero`, at the flow's start, so that flows
     /// that start together stay in step. Default `random`; `zero` under ns-2's presets.

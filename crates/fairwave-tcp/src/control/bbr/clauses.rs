@@ -127,7 +127,7 @@ fn update_max_bw_takes_samples_of_a_limited_sender_only_if_they_are_not_below_th
     let after = |rate: f64, application_limited: bool| {
         let mut law = cruising();
         law.max_bw = [RATE, 0.0];
-        law.update_max_bw(&ack(&path(), &RateSample { rate, application_limited, ..sample() }, 0));
+        law.update_max_bw(&ack(&path(), &RateSample { rate: Some(rate), application_limited, ..sample() }, 0));
         law.max_bw[1]
     };
     assert_eq!(after(900.0, false), 900.0);
@@ -241,7 +241,7 @@ fn save_and_restore_cwnd_the_window_of_before_a_recovery_comes_back() {
 #[test]
 fn update_latest_delivery_signals_keep_the_largest_of_a_round_and_begin_anew_with_the_next() {
     let mut bounds = Bounds { round_delivered: 1000, ..Bounds::default() };
-    let of = |rate: f64, prior_delivered: u64| RateSample { rate, prior_delivered, ..sample() };
+    let of = |rate: f64, prior_delivered: u64| RateSample { rate: Some(rate), prior_delivered, ..sample() };
     for (rate, prior) in [(500.0, 900), (300.0, 950)] {
         let of = of(rate, prior);
         bounds.update_latest(&ack(&path(), &of, 0));
@@ -281,7 +281,7 @@ fn after_a_lossy_round(state: State) -> [(f64, f64); 2] {
     law.bounds.note_loss(&path());
     [1001, 1100].map(|delivered| {
         let end = Path { delivered, ..path() };
-        let of = RateSample { rate: 10.0, prior_delivered: delivered - 1, ..sample() };
+        let of = RateSample { rate: Some(10.0), prior_delivered: delivered - 1, ..sample() };
         law.bounds.update_latest(&ack(&end, &of, 0));
         law.bounds.round_begins = true;
         law.adapt_lower_bounds(&window(200.0));
@@ -448,7 +448,7 @@ fn start_probe_bw_up_looks_for_growth_from_its_own_beginning_and_its_samples_are
     let mut law = in_state(State::Refill);
     (law.full.bw, law.full.count, law.full.now) = (5.0 * RATE, 2, true);
     law.rounds.begins = true;
-    law.update_cycle(&ack(&path(), &RateSample { rate: 900.0, ..sample() }, 0), &window(100.0));
+    law.update_cycle(&ack(&path(), &RateSample { rate: Some(900.0), ..sample() }, 0), &window(100.0));
     assert_eq!((law.state, law.cycle.is_sample), (State::Up, true));
     assert_eq!((law.full.bw, law.full.count, law.full.now), (900.0, 0, false));
 }

@@ -111,7 +111,7 @@ pub(in super::super) fn round_trip(sample: &RateSample) -> Option<f64> {
 
 /// The sample's rate, segments per second; 0 if its interval was too short to say.
 pub(in super::super) fn rate(sample: &RateSample) -> f64 {
-    if sample.rate.is_nan() { 0.0 } else { sample.rate }
+    sample.rate.unwrap_or(0.0)
 }
 
 #[cfg(test)]
@@ -149,7 +149,7 @@ mod tests {
 
     fn sample(prior_delivered: u64) -> RateSample {
         RateSample {
-            rate: 1.0,
+            rate: Some(1.0),
             interval: Span::from_millis(1),
             prior_delivered,
             in_flight: 1,

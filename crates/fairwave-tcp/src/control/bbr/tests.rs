@@ -224,7 +224,7 @@ fn a_product_below_a_segment_keeps_four_in_flight() {
 
 pub(super) fn sample() -> RateSample {
     RateSample {
-        rate: 100.0,
+        rate: Some(100.0),
         interval: Span::from_millis(40),
         prior_delivered: 0,
         in_flight: 100,
@@ -240,7 +240,7 @@ pub(super) fn ack<'a>(path: &'a Path, sample: &'a RateSample, lost: u64) -> Ack<
     Ack {
         path,
         sample,
-        rate: sample.rate,
+        rate: sample.rate.unwrap_or(0.0),
         delivered: (path.delivered - sample.prior_delivered) as f64,
         lost,
         is_limited: sample.application_limited,
@@ -270,7 +270,7 @@ fn a_round_trip_with_losses_leaves_seven_tenths_of_the_short_term_bounds_but_not
         let mut law = cruising();
         let window = Window { congestion: 200.0, threshold: 1e9 };
         let path = Path { delivered: 1000, lost: 1, ..Path::new(1000) };
-        let sample = RateSample { rate, prior_delivered: 1000 - delivered, lost: 1, ..sample() };
+        let sample = RateSample { rate: Some(rate), prior_delivered: 1000 - delivered, lost: 1, ..sample() };
         law.note_losses(&ack(&path, &sample, 1), &window);
         law.bounds.update_latest(&ack(&path, &sample, 1));
         law.adapt_lower_bounds(&window);
@@ -426,7 +426,7 @@ fn on_a_short_path_marks_take_a_third_of_their_share_and_on_a_long_one_they_are_
         law.update_min_rtt(&ack(&Path::new(1000), &RateSample { prior_delivered: 0, ..rtt }, 0));
         let window = Window { congestion: 200.0, threshold: 1e9 };
         let path = Path { delivered: 1000, marked: 1, ..Path::new(1000) };
-        let of = RateSample { prior_delivered: 1000, marked: 1, rate: 10.0, ..sample() };
+        let of = RateSample { prior_delivered: 1000, marked: 1, rate: Some(10.0), ..sample() };
         let ack = ack(&path, &of, 0);
         law.marked.take(&ack, &law.config, law.min_rtt.seconds());
         law.note_losses(&ack, &window);

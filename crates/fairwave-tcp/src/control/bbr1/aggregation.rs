@@ -27,7 +27,7 @@ pub(super) struct Aggregation {
 impl Aggregation {
     /// Takes in an acknowledgement; `bandwidth` in segments per second, `window` in segments.
     pub fn update(&mut self, now: Instant, round_begins: bool, sample: &RateSample, bandwidth: f64, window: f64) {
-        if sample.newly_delivered == 0 || sample.rate.is_nan() {
+        if sample.newly_delivered == 0 || sample.rate.is_none() {
             return;
         }
         if round_begins {
@@ -100,7 +100,7 @@ mod tests {
         let mut bunches = after([(1, 5)]);
         let before = bunches;
         bunches.update(Instant::from_seconds(1.0), true, &delivers(0), 1000.0, 80.0);
-        bunches.update(Instant::from_seconds(1.0), true, &RateSample { rate: f64::NAN, ..delivers(9) }, 1000.0, 80.0);
+        bunches.update(Instant::from_seconds(1.0), true, &RateSample { rate: None, ..delivers(9) }, 1000.0, 80.0);
         assert_eq!(bunches, before);
     }
 }

@@ -18,7 +18,7 @@ fn path(millis: u64, pipe: u32) -> Path {
 
 fn sample() -> RateSample {
     RateSample {
-        rate: RATE,
+        rate: Some(RATE),
         interval: Span::from_millis(100),
         prior_delivered: 900,
         in_flight: 100,
@@ -78,7 +78,7 @@ fn bbr_update_btl_bw_is_the_largest_of_ten_round_trips() {
         let mut law = filled();
         for round in 1..=rounds {
             let path = Path { delivered: 1000 * round, ..path(0, 100) };
-            let of = RateSample { rate: 500.0, prior_delivered: path.delivered - 1, ..sample() };
+            let of = RateSample { rate: Some(500.0), prior_delivered: path.delivered - 1, ..sample() };
             law.update_bandwidth(&path, &of);
         }
         law.bandwidth.largest()
@@ -91,7 +91,7 @@ fn bbr_update_btl_bw_takes_samples_of_a_limited_sender_only_if_they_are_not_belo
     // What of this sample is left when the round trip of before, with 1000, is forgotten.
     let left = |rate: f64, application_limited: bool| {
         let mut law = filled();
-        law.update_bandwidth(&path(0, 100), &RateSample { rate, application_limited, ..sample() });
+        law.update_bandwidth(&path(0, 100), &RateSample { rate: Some(rate), application_limited, ..sample() });
         law.bandwidth.move_to(10);
         law.bandwidth.largest()
     };

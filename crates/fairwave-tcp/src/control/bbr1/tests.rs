@@ -8,7 +8,7 @@ const RATE: f64 = 1000.0;
 /// A sample with so many segments newly delivered.
 pub(super) fn delivers(newly_delivered: u32) -> RateSample {
     RateSample {
-        rate: RATE,
+        rate: Some(RATE),
         interval: Span::from_millis(40),
         prior_delivered: 0,
         in_flight: 40,
