@@ -106,6 +106,7 @@ class Extent:
         smooth: Length of the runs in which smoothness is measured, from 15 s on.
         handoffs: Length of the runs with handoffs.
         both_rates: Whether what the paper gives by two captions is made by both, or by the reading's alone.
+        crowd_flows: How many flows those are; the bottleneck has 1 Mb/s for each.
         beyond: Whether systems beyond the paper's are made, and its equations.
     """
 
@@ -126,7 +127,8 @@ class Extent:
     applications: str = "20 s"
     crowd: str = "20 s"
     smooth: str = "40 s"
-    handoffs: str = "100 s"
+    handoffs: str = "300 s"
+    crowd_flows: int = 100
     both_rates: bool = True
     beyond: bool = True
 
@@ -136,19 +138,20 @@ PAPER = Extent()
 
 ESSENTIAL = Extent(
     flows=(10, 50, 100),
-    many_flows=(10, 20, 80),
+    many_flows=(10, 20, 60),
     readers=(10, 30),
     shares=(10, 30),
-    errors=(0.0, 0.02, 0.05),
-    crowd_errors=(0.0, 0.05),
-    many_errors=(0.0, 0.05),
+    errors=(0.0, 0.01, 0.05),
+    crowd_errors=(0.0, 0.01, 0.05),
+    many_errors=(0.0, 0.01, 0.05),
     spreads=(50, 300),
-    round_trips=(80, 110, 140, 200, 260),
+    round_trips=(80, 120, 180, 260),
     slow="40 s",
-    fast="20 s",
+    fast="15 s",
     fast_few="10 s",
     applications="12 s",
-    crowd="8 s",
+    crowd="10 s",
+    crowd_flows=50,
     both_rates=False,
     beyond=False,
 )
@@ -286,12 +289,9 @@ def markov(per: float) -> dict[str, Any]:
 
 
 def _with_errors(extent: Extent, reading: Reading) -> list[Grid]:
-    crowd: dict[str, Any] = {
-        "flow.main.count": 100,
-        **rate(100),
-        "duration": extent.applications,
-        "warmup": EARLY,
-    }
+    many = extent.crowd_flows
+    crowd: dict[str, Any] = {"flow.main.count": many, **rate(many), "duration": extent.crowd, "warmup": EARLY}
+    reading_crowd = {**crowd, "duration": extent.applications}
     wireless = vary("topology.sink-access.rate", _rates(extent, reading["wireless"]))
     # As fast as everything else: then it is the same network as without any wireless link.
     if "100 Mb/s" in wireless:
@@ -308,12 +308,12 @@ def _with_errors(extent: Extent, reading: Reading) -> list[Grid]:
         Grid(
             ERRORS_100,
             base(**crowd),
-            {"wireless": wireless, "per": lossy(extent.crowd_errors), "transport": family(100)},
+            {"wireless": wireless, "per": lossy(extent.crowd_errors), "transport": family(many)},
         ),
         Grid(
             CONSTANT_ERRORS,
-            base(**crowd, **constant(), **slow_sinks),
-            {"per": lossy(extent.many_errors), "transport": family(100)},
+            base(**reading_crowd, **constant(), **slow_sinks),
+            {"per": lossy(extent.many_errors), "transport": family(many)},
         ),
     ]
 
@@ -508,7 +508,7 @@ def _equations(extent: Extent) -> list[Grid]:
 
 def grids(extent: Extent, reading: Reading) -> list[Grid]:
     """Everything that figures, tables and claims read, under a reading; equations are the same under all."""
-    from fairwave_studies.smoothness.readings import READINGS
+    from fairwave_studies.smoothness.readings import applied
 
     experiments = [
         *_by_flows(extent),
@@ -521,6 +521,6 @@ def grids(extent: Extent, reading: Reading) -> list[Grid]:
         *(_beyond(extent) if extent.beyond else []),
     ]
     return [
-        *(READINGS.apply(grid, reading) for grid in experiments),
+        *(applied(grid, reading, extent.crowd_flows) for grid in experiments),
         *(_equations(extent) if extent.beyond else []),
     ]
