@@ -107,6 +107,7 @@ class Extent:
         handoffs: Length of the runs with handoffs.
         both_rates: Whether what the paper gives by two captions is made by both, or by the reading's alone.
         crowd_flows: How many flows those are; the bottleneck has 1 Mb/s for each.
+        leavers: With how many flows Figure 8 begins; the bottleneck has 1 Mb/s for each.
         beyond: Whether systems beyond the paper's are made, and its equations.
     """
 
@@ -129,6 +130,7 @@ class Extent:
     smooth: str = "40 s"
     handoffs: str = "300 s"
     crowd_flows: int = 100
+    leavers: int = 100
     both_rates: bool = True
     beyond: bool = True
 
@@ -140,18 +142,19 @@ ESSENTIAL = Extent(
     flows=(10, 50, 100),
     many_flows=(10, 20, 60),
     readers=(10, 30),
-    shares=(10, 30),
+    shares=(10, 20),
     errors=(0.0, 0.01, 0.05),
     crowd_errors=(0.0, 0.01, 0.05),
     many_errors=(0.0, 0.01, 0.05),
     spreads=(50, 300),
     round_trips=(80, 120, 180, 260),
-    slow="40 s",
-    fast="15 s",
-    fast_few="10 s",
+    slow="36 s",
+    fast="12 s",
+    fast_few="8 s",
     applications="12 s",
     crowd="10 s",
-    crowd_flows=50,
+    crowd_flows=30,
+    leavers=48,
     both_rates=False,
     beyond=False,
 )
@@ -261,22 +264,30 @@ def _rates(extent: Extent, of_reading: str) -> tuple[str, ...]:
     return RATES if extent.both_rates else (of_reading,)
 
 
+GROUPS, GROUP_COUNTS = ("first", "second", "third", "fourth"), (12, 13, 25, 50)
+"""The groups of Figures 7 and 8, and how many flows each has."""
+
+
 def _changing(extent: Extent, reading: Reading) -> list[Grid]:
     growing = _read("dynamic.toml")
     beginning = {"from": "0 s", "to": "100 ms"}
     leaving: dict[str, Any] = {f"flow.{name}.start": beginning for name in ("second", "third", "fourth")}
     leaving |= {"flow.second.stop": "25 s", "flow.third.stop": "20 s", "flow.fourth.stop": "15 s"}
 
-    def axes(rates: tuple[str, ...]) -> Axes:
+    share = extent.leavers / 100
+    counts = zip(GROUPS, GROUP_COUNTS, strict=True)
+    leaving |= {f"flow.{name}.count": round(count * share) for name, count in counts}
+
+    def axes(rates: tuple[str, ...], share: float = 1.0) -> Axes:
         return {
-            "bottleneck": {name: rate(_megabits(name)) for name in rates},
-            "transport": family(lambda labels: _megabits(labels["bottleneck"])),
+            "bottleneck": {name: rate(_megabits(name) * share) for name in rates},
+            "transport": family(lambda labels: _megabits(labels["bottleneck"]) * share),
         }
 
     return [
         Grid(GROWING, growing, axes(_rates(extent, reading["rate-of-7"]))),
         # Figure 8's caption and the text agree on 100 Mb/s.
-        Grid(SHRINKING, growing.with_overrides(leaving), axes(_rates(extent, "100 Mb/s"))),
+        Grid(SHRINKING, growing.with_overrides(leaving), axes(_rates(extent, "100 Mb/s"), share)),
     ]
 
 
@@ -521,6 +532,6 @@ def grids(extent: Extent, reading: Reading) -> list[Grid]:
         *(_beyond(extent) if extent.beyond else []),
     ]
     return [
-        *(applied(grid, reading, extent.crowd_flows) for grid in experiments),
+        *(applied(grid, reading, extent) for grid in experiments),
         *(_equations(extent) if extent.beyond else []),
     ]

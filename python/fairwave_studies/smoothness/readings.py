@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fairwave.runs.grid import Grid, Label, Overrides
+    from fairwave_studies.smoothness.points import Extent
     from fairwave_study.readings import Reading
     from fairwave_study.study import Study
 
@@ -135,7 +136,7 @@ def _hops(reading: Reading) -> Changes:
     return changes
 
 
-def _in_bytes(reading: Reading, crowd: int) -> Changes:
+def _in_bytes(reading: Reading, extent: Extent) -> Changes:
     """The bottleneck's buffer, where it is drop-tail, in so many bytes instead of packets of 1000."""
     products = 0.5 if reading["buffers"] == "one way" else 1.0
     trip_ms = float(reading["round-trip"].split()[0])
@@ -146,21 +147,23 @@ def _in_bytes(reading: Reading, crowd: int) -> Changes:
         shortest = 30.0 if grid == n.SPREAD else products * trip_ms
         return {
             "topology.bottleneck.queue.capacity": {
-                "bytes": round(_megabits(grid, labels, crowd) * shortest * 1e3 / 8)
+                "bytes": round(_megabits(grid, labels, extent) * shortest * 1e3 / 8)
             }
         }
 
     return changes
 
 
-def _megabits(grid: str, labels: Labels, crowd: int) -> float:
+def _megabits(grid: str, labels: Labels, extent: Extent) -> float:
     """The bottleneck's rate at a point, Mb/s."""
     if "bottleneck" in labels:
-        return float(str(labels["bottleneck"]).split()[0])
+        return float(str(labels["bottleneck"]).split()[0]) * (
+            extent.leavers / 100 if grid == n.SHRINKING else 1
+        )
     if grid in (n.CONSTANT, n.AVOIDANCE):
         return float(labels["flows"])
     if grid in n.CROWDS:
-        return float(crowd)
+        return float(extent.crowd_flows)
     if grid == n.WIRED_100:
         return 100.0
     return 20.0 if grid in (n.BEYOND, n.BESIDE, n.BEYOND_READERS) else 10.0
@@ -675,22 +678,23 @@ def essential(reading: Reading) -> Study:
 
 
 SHORTENED = (
-    "runs of 40 s instead of 60 s at 10 Mb/s, and of 8 to 20 s instead of 20 to 30 s at 100 Mb/s; two or three numbers "
-    "of flows instead of seven to ten; error rates of 0, 1 and 5 %; where packet errors meet a hundred flows, fifty "
-    "with half of the bottleneck; spreads to 50 and 300 ms; four round trips of Figure 20 instead of ten."
+    "runs of 36 s instead of 60 s at 10 Mb/s, and of 8 to 12 s instead of 20 to 30 s at 100 Mb/s; two or three numbers "
+    "of flows instead of seven to ten; error rates of 0, 1 and 5 %; where packet errors meet a hundred flows of 1 Mb/s "
+    "each, thirty of as much; Figure 8 begins with 48 flows of 1 Mb/s each instead of a hundred; spreads to 50 and 300 "
+    "ms; four round trips of Figure 20 instead of ten."
 )
 """What `essential` has less of than `whole`."""
 
 READINGS = Readings(FACTORS, whole, essential, shortened=SHORTENED)
 
 
-def applied(grid: Grid, reading: Reading, crowd: int) -> Grid:
+def applied(grid: Grid, reading: Reading, extent: Extent) -> Grid:
     """The grid under a reading, complete: delays and bytes that two factors set together come last.
 
     Args:
         grid: The grid.
         reading: A value for every factor.
-        crowd: How many flows packet errors meet where they are many, each with 1 Mb/s.
+        extent: How much is simulated, and with how many flows.
     """
     grid = READINGS.apply(grid, reading)
     base = READINGS.base()
@@ -698,5 +702,5 @@ def applied(grid: Grid, reading: Reading, crowd: int) -> Grid:
     if reading["hops"] != base["hops"]:
         later.append(_hops(reading))
     if reading["buffer-unit"] != base["buffer-unit"]:
-        later.append(_in_bytes(reading, crowd))
+        later.append(_in_bytes(reading, extent))
     return READINGS.changed(grid, *later) if later else grid
