@@ -678,10 +678,10 @@ def essential(reading: Reading) -> Study:
 
 
 SHORTENED = (
-    "runs of 36 s instead of 60 s at 10 Mb/s, and of 8 to 12 s instead of 20 to 30 s at 100 Mb/s; two or three numbers "
-    "of flows instead of seven to ten; error rates of 0, 1 and 5 %; where packet errors meet a hundred flows of 1 Mb/s "
-    "each, thirty of as much; Figure 8 begins with 48 flows of 1 Mb/s each instead of a hundred; spreads to 50 and 300 "
-    "ms; four round trips of Figure 20 instead of ten."
+    "runs of 30 s instead of 40 to 60 s at 10 Mb/s, of 7 to 11 s instead of 20 to 30 s at 100 Mb/s, of 200 s instead "
+    "of 300 s with handoffs; two or three numbers of flows instead of seven to ten; error rates of 0, 1 and 5 %; where "
+    "packet errors meet a hundred flows of 1 Mb/s each, twenty of as much; Figure 8 begins with 48 flows of 1 Mb/s "
+    "each instead of a hundred; spreads to 50 and 300 ms; three round trips of Figure 20 instead of ten."
 )
 """What `essential` has less of than `whole`."""
 
