@@ -1,4 +1,4 @@
-"""What paper 003's authors likely had, for the account at the top of the page; chosen before the exploration was run."""
+"""What paper 003's authors likely had, for the account at the top of the page; chosen before the exploration."""
 
 from __future__ import annotations
 
