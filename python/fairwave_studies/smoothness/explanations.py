@@ -80,7 +80,7 @@ EXPLANATIONS: Mapping[str, Notes] = {
     ),
     "S36": _otherwise(
         "Before the blackout γ keeps its window close to what the path alone holds, and Reno's is a quarter larger. "
-        "Where a single timeout falls to the blackout, half of each is left, and γ has further to go; where several do, "
-        "both begin from the minimum (why-S15)."
+        "Where a single timeout falls to the blackout, half of each is left, and γ has further to go; where several "
+        "do, both begin at the minimum (why-S15)."
     ),
 }
