@@ -16,7 +16,16 @@ from page_links import problems
 
 PAPER = [f"003-{number}" for number in range(2, 21)]
 EQUATIONS = ["003-eq1", "003-eq4", "003-eq13", "003-eq16"]
-OURS = ["003-markov", "003-20-distance", "003-beyond", "003-beyond-readers", "003-beyond-friendly"]
+OURS = [
+    "003-markov",
+    "003-handoffs",
+    "003-alike",
+    "003-20-round-trips",
+    "003-20-distance",
+    "003-beyond",
+    "003-beyond-readers",
+    "003-beyond-friendly",
+]
 VERDICTS = {"reproduced", "not reproduced", "undecided"}
 
 FEW = Extent(
