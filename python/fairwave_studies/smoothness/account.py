@@ -36,6 +36,14 @@ ACCOUNTS = [
             "definition": "Over how long a rate is taken, whether start-up is in it, what a read finds and when a flow "
             "has recovered are definitions; the paper gives each in words that admit several.",
         },
+        closing="The mechanisms that the paper names are at work. A deep decrease empties a small queue (why-S1, "
+        "why-S2), γ is what Eq. (16) says (why-S14), recovery times follow from α and δ (why-S15), and after "
+        "a short handoff β decides and after a long one α (why-S19). Three things stand between them and the "
+        "figures. With Reno's recovery one overflow or one handoff costs several decreases or a timeout, "
+        "where the paper argues with one decrease: with SACK what it says of diverse round trips and of short "
+        "handoffs comes out (why-S11, why-S19). Without jitter a drop-tail queue is a phase effect at work, "
+        "whatever β is (why-S20). And 100 flows on 10 Mb/s have windows so small that no α and no β shows "
+        "(why-S6).",
     )
 ]
 """One paper, one account."""

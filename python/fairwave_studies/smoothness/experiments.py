@@ -468,10 +468,10 @@ EXPERIMENTS = [
             Side("RED of ns-2", {"red": "ns2-2004"}),
         ), _s20,
         {
-            FAIR_TAIL: _smooth_pair(q.FAIRNESS, n.SPREAD, **TAIL),
-            FAIR_RED: _smooth_pair(q.FAIRNESS, n.SPREAD, queue="RED"),
             TAIL_50: _smooth_pair(q.FAIRNESS, n.SPREAD, largest=50, **TAIL),
             TAIL_300: _smooth_pair(q.FAIRNESS, n.SPREAD, largest=300, **TAIL),
+            FAIR_RED: _smooth_pair(q.FAIRNESS, n.SPREAD, queue="RED"),
+            FAIR_TAIL: _smooth_pair(q.FAIRNESS, n.SPREAD, **TAIL),
         },
     ),
     Experiment(
