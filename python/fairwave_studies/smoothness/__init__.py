@@ -1,13 +1,14 @@
 """Paper 003 (Tsaoussidis & Zhang): what does smoothness cost in responsiveness, on wires and over radio?
 
 `fairwave study smoothness` regenerates Figures 2–20, holds Eqs. (1)–(4), (13) and (16) against measurement, puts claims
-S1 to S23 to the test, and asks the paper's questions of SQRT, IIAD and RAP.
+S1 to S36 to the test, and asks the paper's questions of SQRT, IIAD and RAP.
 
 - `readings`: how else the paper can be read; `names`: labels that all share.
 - `scenario.toml`, `dynamic.toml`, `beside.toml`, `systems`, `points`: what is simulated.
 - `quantities`, `figures`, `equations`, `tables`: what is measured and shown.
 - `claims`, `statements`, `explanations`: what the paper asserts, and what became of it.
 - `assumptions`: what it leaves open, and which factor of the readings varies it.
+- `account`, `experiments`: what its authors likely had, and what shows why claims come out as they do.
 """
 
 from __future__ import annotations
@@ -52,8 +53,10 @@ def under(reading: Reading, extent: Extent | None = None, *, claims_only: bool =
         claims_only: Leave out figures, tables, assumptions and whatever only they need.
     """
     from fairwave_studies.smoothness import equations, figures
+    from fairwave_studies.smoothness.account import ACCOUNTS
     from fairwave_studies.smoothness.assumptions import ASSUMPTIONS, calibrations
     from fairwave_studies.smoothness.claims import claims
+    from fairwave_studies.smoothness.experiments import EXPERIMENTS
     from fairwave_studies.smoothness.points import PAPER, grids
     from fairwave_studies.smoothness.readings import READINGS
     from fairwave_studies.smoothness.tables import tables
@@ -70,4 +73,6 @@ def under(reading: Reading, extent: Extent | None = None, *, claims_only: bool =
         assumptions=[] if claims_only else ASSUMPTIONS,
         calibrations=[] if claims_only else calibrations(reading),
         readings=READINGS,
+        accounts=[] if claims_only else ACCOUNTS,
+        experiments=[] if claims_only else EXPERIMENTS,
     )

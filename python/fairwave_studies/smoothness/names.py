@@ -64,3 +64,12 @@ MANY_FLOWS = (
 
 BINNED = (GROWING, SHRINKING, AVOIDANCE, BEYOND)
 """Grids on which something is taken per period."""
+
+CROWDS = (ERRORS_100, CONSTANT_ERRORS)
+"""Grids on which packet errors meet many flows."""
+
+OVERALL = (WIRED_10, WIRED_100, ERRORS_10, ERRORS_100, MARKOV, SPREAD)
+"""Grids on which goodput, overhead or long-term fairness is what is asked for."""
+
+READ = (CONSTANT, CONSTANT_ERRORS, BEYOND_READERS)
+"""Grids with applications that read."""

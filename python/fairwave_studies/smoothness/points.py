@@ -106,6 +106,8 @@ class Extent:
         smooth: Length of the runs in which smoothness is measured, from 15 s on.
         handoffs: Length of the runs with handoffs.
         both_rates: Whether what the paper gives by two captions is made by both, or by the reading's alone.
+        crowd_flows: How many flows those are; the bottleneck has 1 Mb/s for each.
+        leavers: With how many flows Figure 8 begins; the bottleneck has 1 Mb/s for each.
         beyond: Whether systems beyond the paper's are made, and its equations.
     """
 
@@ -126,7 +128,9 @@ class Extent:
     applications: str = "20 s"
     crowd: str = "20 s"
     smooth: str = "40 s"
-    handoffs: str = "100 s"
+    handoffs: str = "300 s"
+    crowd_flows: int = 100
+    leavers: int = 100
     both_rates: bool = True
     beyond: bool = True
 
@@ -136,19 +140,23 @@ PAPER = Extent()
 
 ESSENTIAL = Extent(
     flows=(10, 50, 100),
-    many_flows=(10, 20, 80),
-    readers=(10, 30),
-    shares=(10, 30),
-    errors=(0.0, 0.02, 0.05),
-    crowd_errors=(0.0, 0.05),
-    many_errors=(0.0, 0.05),
+    many_flows=(10, 20, 40),
+    readers=(10, 20),
+    shares=(10, 20),
+    errors=(0.0, 0.01, 0.05),
+    crowd_errors=(0.0, 0.01, 0.05),
+    many_errors=(0.0, 0.01, 0.05),
     spreads=(50, 300),
-    round_trips=(80, 110, 140, 200, 260),
-    slow="40 s",
-    fast="20 s",
-    fast_few="10 s",
-    applications="12 s",
-    crowd="8 s",
+    round_trips=(100, 160, 240),
+    slow="30 s",
+    fast="9 s",
+    fast_few="7 s",
+    applications="11 s",
+    crowd="10 s",
+    crowd_flows=20,
+    leavers=48,
+    smooth="30 s",
+    handoffs="200 s",
     both_rates=False,
     beyond=False,
 )
@@ -258,22 +266,30 @@ def _rates(extent: Extent, of_reading: str) -> tuple[str, ...]:
     return RATES if extent.both_rates else (of_reading,)
 
 
+GROUPS, GROUP_COUNTS = ("first", "second", "third", "fourth"), (12, 13, 25, 50)
+"""The groups of Figures 7 and 8, and how many flows each has."""
+
+
 def _changing(extent: Extent, reading: Reading) -> list[Grid]:
     growing = _read("dynamic.toml")
     beginning = {"from": "0 s", "to": "100 ms"}
     leaving: dict[str, Any] = {f"flow.{name}.start": beginning for name in ("second", "third", "fourth")}
     leaving |= {"flow.second.stop": "25 s", "flow.third.stop": "20 s", "flow.fourth.stop": "15 s"}
 
-    def axes(rates: tuple[str, ...]) -> Axes:
+    share = extent.leavers / 100
+    counts = zip(GROUPS, GROUP_COUNTS, strict=True)
+    leaving |= {f"flow.{name}.count": round(count * share) for name, count in counts}
+
+    def axes(rates: tuple[str, ...], share: float = 1.0) -> Axes:
         return {
-            "bottleneck": {name: rate(_megabits(name)) for name in rates},
-            "transport": family(lambda labels: _megabits(labels["bottleneck"])),
+            "bottleneck": {name: rate(_megabits(name) * share) for name in rates},
+            "transport": family(lambda labels: _megabits(labels["bottleneck"]) * share),
         }
 
     return [
         Grid(GROWING, growing, axes(_rates(extent, reading["rate-of-7"]))),
         # Figure 8's caption and the text agree on 100 Mb/s.
-        Grid(SHRINKING, growing.with_overrides(leaving), axes(_rates(extent, "100 Mb/s"))),
+        Grid(SHRINKING, growing.with_overrides(leaving), axes(_rates(extent, "100 Mb/s"), share)),
     ]
 
 
@@ -286,12 +302,9 @@ def markov(per: float) -> dict[str, Any]:
 
 
 def _with_errors(extent: Extent, reading: Reading) -> list[Grid]:
-    crowd: dict[str, Any] = {
-        "flow.main.count": 100,
-        **rate(100),
-        "duration": extent.applications,
-        "warmup": EARLY,
-    }
+    many = extent.crowd_flows
+    crowd: dict[str, Any] = {"flow.main.count": many, **rate(many), "duration": extent.crowd, "warmup": EARLY}
+    reading_crowd = {**crowd, "duration": extent.applications}
     wireless = vary("topology.sink-access.rate", _rates(extent, reading["wireless"]))
     # As fast as everything else: then it is the same network as without any wireless link.
     if "100 Mb/s" in wireless:
@@ -308,12 +321,12 @@ def _with_errors(extent: Extent, reading: Reading) -> list[Grid]:
         Grid(
             ERRORS_100,
             base(**crowd),
-            {"wireless": wireless, "per": lossy(extent.crowd_errors), "transport": family(100)},
+            {"wireless": wireless, "per": lossy(extent.crowd_errors), "transport": family(many)},
         ),
         Grid(
             CONSTANT_ERRORS,
-            base(**crowd, **constant(), **slow_sinks),
-            {"per": lossy(extent.many_errors), "transport": family(100)},
+            base(**reading_crowd, **constant(), **slow_sinks),
+            {"per": lossy(extent.many_errors), "transport": family(many)},
         ),
     ]
 
@@ -508,7 +521,7 @@ def _equations(extent: Extent) -> list[Grid]:
 
 def grids(extent: Extent, reading: Reading) -> list[Grid]:
     """Everything that figures, tables and claims read, under a reading; equations are the same under all."""
-    from fairwave_studies.smoothness.readings import READINGS
+    from fairwave_studies.smoothness.readings import applied
 
     experiments = [
         *_by_flows(extent),
@@ -521,6 +534,6 @@ def grids(extent: Extent, reading: Reading) -> list[Grid]:
         *(_beyond(extent) if extent.beyond else []),
     ]
     return [
-        *(READINGS.apply(grid, reading) for grid in experiments),
+        *(applied(grid, reading, extent) for grid in experiments),
         *(_equations(extent) if extent.beyond else []),
     ]

@@ -45,6 +45,19 @@ DROPS = measures.link("drop_rate", BOTTLENECK, "dropped at the bottleneck", "%",
 WAIT = measures.link("mean_wait_s", BOTTLENECK, "wait at the bottleneck", "ms", 1e3)
 
 
+FAR_FROM = 10
+"""From this flow on, of Figure 16's twenty, round trips are in the upper half."""
+
+
+def _far_goodput(results: Results) -> pl.DataFrame:
+    far = results.to_polars("flows").filter(pl.col("flow") >= FAR_FROM)
+    return far.group_by("run", maintain_order=True).agg((pl.col("goodput_bps").sum() * 1e-6).alias("value"))
+
+
+FAR_GOODPUT = Measure("goodput_far", "goodput of the far half", "Mb/s", _far_goodput, "higher", table="flows")
+"""What the ten flows with the longest round trips have of Figure 16's bottleneck."""
+
+
 def success(share: float, reading: Literal["goodput", "buffer"] = "goodput") -> Measure:
     """Application success percentage: reads that found more than `share` of 125 kB, in % of all flows' reads."""
 

@@ -1,4 +1,4 @@
-"""The sentences of paper 003 that are put to the test, S1 to S23, in our words."""
+"""The sentences of paper 003 that are put to the test, S1 to S36, in our words."""
 
 from __future__ import annotations
 
@@ -10,11 +10,8 @@ STATEMENTS: dict[str, tuple[str, str, tuple[str, ...], tuple[str, ...]]] = {
         "§III, Observation 2, Figure 2", (n.WIRED_10,), ("length",),
     ),
     "S2": (
-        (
-            "At 100 Mb/s smooth TCPs have higher goodput than the responsive one (mean over 20 flows "
-            "and more), and goodput "
-        "jumps from 10 to 20 flows."
-        ),
+        ("At 100 Mb/s smooth TCPs have higher goodput than the responsive one (mean over 20 flows and more), and "
+         "goodput jumps from 10 to 20 flows."),
         "§III, Observation 2, Figure 3", (n.WIRED_100,), ("window", "length"),
     ),
     "S3": (
@@ -26,14 +23,12 @@ STATEMENTS: dict[str, tuple[str, str, tuple[str, ...], tuple[str, ...]]] = {
         "§III, Observation 2, Figure 5", (n.WIRED_100,), ("window", "length"),
     ),
     "S5": (
-        "On wires the 90 % application success grows with β.",
+        "On wires the 90 % application success of smooth TCPs is higher than the responsive one's.",
         "§III, Observation 2, Figure 6", (n.CONSTANT,), ("application",),
     ),
     "S6": (
-        (
-            "Until flows join at 15 s smoother is fairer; after they have doubled twice (20 s) TCP(1.25, "
-            "0.25) is fairest."
-        ),
+        ("Until flows join at 15 s smooth TCPs are fairer than the responsive one; after they have doubled twice (20 "
+         "s) TCP(1.25, 0.25) is fairest."),
         "§III, Observation 3, Figure 7", (n.GROWING,), ("window", "joining"),
     ),
     "S7": (
@@ -41,7 +36,7 @@ STATEMENTS: dict[str, tuple[str, str, tuple[str, ...], tuple[str, ...]]] = {
         "§III, Observation 3, Figure 8", (n.SHRINKING,), ("window", "joining"),
     ),
     "S8": (
-        "With packet errors rising to 5 % responsive overtakes smooth in goodput.",
+        "With packet errors of 5 % the responsive TCP has more goodput than the smooth ones.",
         "§III, Observation 4, Figures 9–10", (n.ERRORS_10, n.ERRORS_100), ("length",),
     ),
     "S9": (
@@ -53,14 +48,13 @@ STATEMENTS: dict[str, tuple[str, str, tuple[str, ...], tuple[str, ...]]] = {
         "§III, Observation 4, Figure 15", (n.CONSTANT_ERRORS,), ("application",),
     ),
     "S11": (
-        (
-            "Fairness falls with the spread of round trips, and the smoothest is slightly fairer (mean "
-            "over spreads)."
-        ),
+        ("Fairness falls with the spread of round trips for all four, and smooth TCP is slightly fairer: the two "
+         "smooth ones than the other two (mean over spreads)."),
         "§III, Observation 5, Figure 16", (n.SPREAD,), ("length",),
     ),
     "S12": (
-        "Under RED the smoothest's advantage among spread round trips is gone.",
+        ("Under RED smooth TCP's advantage among spread round trips is less than under drop-tail, and no more than "
+         "0.01 is left of it."),
         "§III, Observation 5, Figure 17", (n.SPREAD,), ("length",),
     ),
     "S13": (
@@ -99,19 +93,13 @@ STATEMENTS: dict[str, tuple[str, str, tuple[str, ...], tuple[str, ...]]] = {
         "§III, Observation 4, Figure 14", (n.HANDOFFS,), ("window",),
     ),
     "S19": (
-        (
-            "With handoffs of 500 ms on average TCP(1, 0.5) has more goodput than TCP(1.25, 0.25), "
-            "whose goodput is relatively "
-        "high: above that of TCP(0.31, 0.875)."
-        ),
-        "§III, Observation 4, Figure 13", (n.HANDOFFS,), ("window",),
+        ("With handoffs of 500 ms on average, while they happen to be short, TCP(1, 0.5) has more goodput than "
+         "TCP(1.25, 0.25), whose goodput is relatively high: above that of TCP(0.31, 0.875)."),
+        "§III, Observation 4, Figure 13 (40 to 60 s)", (n.HANDOFFS,), ("window",),
     ),
     "S20": (
-        (
-            "Among spread round trips RED lowers the goodput of smooth TCPs and makes them less fair "
-            "than drop-tail does (mean "
-        "over spreads)."
-        ),
+        ("Among spread round trips RED lowers the goodput of smooth TCPs and makes them less fair than drop-tail does "
+         "(mean over spreads)."),
         "§III, Observation 5, Figures 16–17", (n.SPREAD,), ("length",),
     ),
     "S21": (
@@ -131,6 +119,61 @@ STATEMENTS: dict[str, tuple[str, str, tuple[str, ...], tuple[str, ...]]] = {
     "S23": (
         "Reno+γ has higher short-term fairness and lower CoV than even TFRC (mean over numbers of flows).",
         "§IV, Observation 6, Figures 18–19", (n.AVOIDANCE,), ("extremes", "length"),
+    ),
+    "S24": (
+        "Where packet errors are few (1 % and less) smooth TCPs have more goodput than the responsive one.",
+        "§III, Observation 4, Figures 9–10 (left)", (n.ERRORS_10, n.ERRORS_100), ("length",),
+    ),
+    "S25": (
+        ("Where packet errors are few (1 % and less) smooth TCPs have more 70 % application success than the "
+         "responsive one."),
+        "§III, Observation 4, Figure 15 (left)", (n.CONSTANT_ERRORS,), ("application",),
+    ),
+    "S26": (
+        "When flows join, allotted fairness drops for all four (mean over three times).",
+        "§III, Observation 3, Figure 7", (n.GROWING,), ("window", "joining"),
+    ),
+    "S27": (
+        "When flows have joined, the fairness of TCP(1.25, 0.25) recovers fastest: within 5 s it gains most.",
+        "§III, Observation 3, Figure 7", (n.GROWING,), ("window", "joining"),
+    ),
+    "S28": (
+        "As more flows join, the system becomes increasingly unfair with smooth TCPs: from 15–20 s to 25–30 s.",
+        "§III, Observation 3, Figure 7", (n.GROWING,), ("window", "joining"),
+    ),
+    "S29": (
+        "When flows leave, goodput at first decreases for all four (first second, mean over three times).",
+        "§III, Observation 3, Figure 8", (n.SHRINKING,), ("window", "joining"),
+    ),
+    "S30": (
+        "When flows have left, the goodput of TCP(1.25, 0.25) comes back fastest: it gains most within 3 s.",
+        "§III, Observation 3, Figure 8", (n.SHRINKING,), ("window", "joining"),
+    ),
+    "S31": (
+        "From no packet errors to 5 % smooth TCPs lose more goodput than the responsive one.",
+        "§III, Observation 4, Figures 9–10", (n.ERRORS_10, n.ERRORS_100), ("length",),
+    ),
+    "S32": (
+        "With packet errors of 5 % bandwidth is available: none of the four fills nine tenths of the link (10 flows).",
+        "§III, Observation 4, Figure 9", (n.ERRORS_10,), ("length",),
+    ),
+    "S33": (
+        "With drop-tail the flows with long round trips get more by smooth TCP than by the others (mean over spreads).",
+        "§III, Observation 5, Figure 16", (n.SPREAD,), ("length",),
+    ),
+    "S34": (
+        "RED lowers the goodput of smooth TCPs with long round trips (mean over spreads).",
+        "§III, Observation 5, Figure 17", (n.SPREAD,), ("length",),
+    ),
+    "S35": (
+        ("γ backs off before the queue overflows: Reno+γ has fewer packets dropped than Reno (mean over numbers of "
+         "flows)."),
+        "§IV, Observation 6", (n.AVOIDANCE,), ("extremes", "length"),
+    ),
+    "S36": (
+        ("γ's smoothness is not had at the cost of responsiveness: after a blackout Reno+γ takes no longer than "
+         "Reno, and δ makes it faster."),
+        "§IV, Observation 6, Figure 20", (n.RECOVERY,), ("window-of-20",),
     ),
 }  # fmt: skip
 """Statement, source, the grids that the test reads, and the assumptions on which it may hang beside the factors."""
