@@ -321,7 +321,9 @@ def _handed_off(canvas: Canvas, data: Data) -> pl.DataFrame:
     ]
     summary = pl.DataFrame(rows)
     panel = Panel(summary, "when", "transport", q.STEADY_GOODPUT.label, "handoffs on average", kind="bar")
-    draw_panel(canvas.subplots(), panel)
+    axes = canvas.subplots()
+    draw_panel(axes, panel)
+    _one_legend(canvas, axes)
     return summary
 
 
