@@ -104,7 +104,13 @@ impl Checked for AfdConfig {
             check_between("target", target, 0.0, f64::INFINITY, "target = 50")?;
         }
         check_between("alpha", self.alpha, 0.0, f64::INFINITY, "alpha = 1.7")?;
-        check_between("beta", self.beta, self.alpha, f64::INFINITY, "beta = 1.8")?;
+        check_between(
+            "beta",
+            self.beta,
+            self.alpha,
+            f64::INFINITY,
+            &format!("beta = {}", (2.0 * self.alpha).max(1.8)),
+        )?;
         if self.interval == Span::ZERO {
             return Err(ConfigError::new("interval", "0 s", "above 0", "interval = \"6.25 ms\""));
         }
@@ -128,7 +134,7 @@ impl DisciplineLaw for AfdConfig {
                 "target",
                 target,
                 format!("at most what the buffer holds, {most:.0} mean packets"),
-                "target left out",
+                format!("target = {}", most / 4.0),
             )),
             _ => Ok(()),
         }
