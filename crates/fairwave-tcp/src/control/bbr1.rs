@@ -53,7 +53,7 @@ pub struct Bbr1Config {
     pub even_window: Option<bool>,
     /// Margin by which pacing stays below the rate that the gains give, 0 to 1. Default: linux 0.01, else 0.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-defaults" = Preset::defaults(&Preset::ALL, |preset| margin(preset))))]
+    #[schemars(extend("x-defaults" = Preset::defaults(&Preset::ALL, margin)))]
     pub pacing_margin: Option<f64>,
 }
 
