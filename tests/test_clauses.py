@@ -19,6 +19,7 @@ FAMILIES = {
     "ledbat": 10, "loss-link": 10, "playout": 10, "prague": 10, "price-queues": 6, "prr": 5, "rack-tlp": 20,
     "rap-dvrc": 10, "real-gamma-aimd": 6, "red-family": 10, "rtcp-udp": 6, "speech": 5, "tcp-ends": 20,
     "tcp-recovery": 10, "tfrc": 10, "traffic": 10, "vegas": 5, "westwood": 5,
+    "policers": 20, "class-maps": 20, "streaming": 20, "sources": 20,
 }  # fmt: skip
 
 

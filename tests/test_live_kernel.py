@@ -89,7 +89,7 @@ def test_the_list_tells_the_kernels_even_where_ours_cannot_be_seen(fairwave, mon
     status, out, _ = fairwave("kernel", "list")
     assert status == 0
     assert "reno" in out
-    assert "cannot be seen" in out
+    assert "cannot be read" in out
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_in_virtual_time_a_controller_of_the_kernel_is_refused_with_what_to_writ
 
 
 def test_beside_says_what_it_cannot_simulate():
-    with pytest.raises(ScenarioError, match="flow bulk: nothing simulated"):
+    with pytest.raises(ScenarioError, match="flow bulk: no simulated controller corresponds"):
         beside.simulated(scenario(transport("westwood")))
     read = beside.simulated(scenario(transport("reno"))).to_dict()
     assert read["flow"][0]["transport"]["name"] == "tcp/sack"

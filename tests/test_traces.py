@@ -171,7 +171,7 @@ REFUSED = [
     (b'{"uplink": {"trace_pattern": [{"duration": 0, "capacity": 5}]}}', r"\[0\].duration is 0"),
     (b'{"uplink": {"trace_pattern": [{"duration": 1, "capacity": -5}]}}', r"\[0\].capacity is -5"),
     (b'{"uplink": {"trace_pattern": [{"duration": 1, "capacity": 5, "loss": 7}]}}', "a share from 0 to 1"),
-    (b'[NormalizedBwConfig]\nmean = "12Mbps"\n', "NormalizedBwConfig, of which no steps"),
+    (b'[NormalizedBwConfig]\nmean = "12Mbps"\n', "NormalizedBwConfig, which describes no steps"),
     (b'[StaticBwConfig]\nbw = "12Mbps"\n', "a duration of None"),
     (b'[StaticBwConfig]\nbw = "12"\nduration = "1s"\n', "a rate of '12'"),
 ]  # fmt: skip

@@ -327,20 +327,22 @@ class Results:
     ) -> Figure:
         """Draws a measure, as pages draw it; a notebook shows the figure.
 
+        For example::
+
             results = fw.compare(call, {"flow.voice.transport": ["udp", "tcp/vegas"]}, n=10)
             results.plot("mos.voice")
             results.plot("mos.voice", kind="violin", style="paper", save="mos.pdf")
 
-        | `kind` | what it shows |
-        |---|---|
-        | `curve` | means along an axis of numbers, with 95 % bands; a curve for each value of a second axis |
-        | `bar` | means of alternatives, with 95 % intervals |
-        | `map` | means over two axes as colours; a panel for each value of further axes |
-        | `ecdf` | share of runs up to each value |
-        | `box` | quartiles of runs |
-        | `violin` | density of runs |
-        | `difference` | each alternative minus the first, paired by seed |
-        | `time` | the course over time, mean over runs; needs `record.series` |
+        Kinds:
+
+        - `curve`: means along an axis of numbers, with 95 % bands; a curve for each value of a second axis.
+        - `bar`: means of alternatives, with 95 % intervals.
+        - `map`: means over two axes as colours; a panel for each value of further axes.
+        - `ecdf`: share of runs up to each value.
+        - `box`: quartiles of runs.
+        - `violin`: density of runs.
+        - `difference`: each alternative minus the first, paired by seed.
+        - `time`: the course over time, mean over runs; needs `record.series`.
 
         Args:
             measure: A measure (`"mos.voice"`, `"utilisation.r1>r2"`), or a list of them, a panel each.
@@ -353,7 +355,7 @@ class Results:
             save: A file that the figure is written to, too: `.svg`, `.png` or `.pdf`.
 
         Returns:
-            A figure of Matplotlib's, which keeps its style when it is saved later.
+            A Matplotlib figure, which keeps its style when you save it later.
 
         Raises:
             TypeError: An argument of the wrong kind.

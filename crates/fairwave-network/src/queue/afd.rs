@@ -47,6 +47,7 @@ pub struct AfdConfig {
     pub sampling: f64,
     /// Queue length to settle at, in mean packets, above 0; a quarter of the buffer when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "a quarter of the buffer"))]
     pub target: Option<f64>,
     /// Weight of the queue length at the update before, above 0.
     #[serde(default = "alpha")]

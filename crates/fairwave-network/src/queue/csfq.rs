@@ -46,6 +46,7 @@ pub struct CsfqConfig {
     pub link_memory: Span,
     /// K_c: time between updates of the fair rate; `link-memory` when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "`link-memory`"))]
     pub window: Option<Span>,
     /// While less waits nothing is dropped by rate; a quarter of the buffer when left out (packets count 1000 B).
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -99,6 +99,7 @@ pub struct DvrcConfig {
     pub allocation: Allocation,
     /// Which datagrams the receiver answers. Default `packet`.
     #[serde(skip_serializing_if = "is_default")]
+    #[schemars(extend("default" = Answers::default()))]
     pub answers: Answers,
 }
 

@@ -59,6 +59,7 @@ pub struct RapConfig {
     /// γ: share of the largest queueing delay at which the rate is lowered to what leaves the queue empty, above 0 and below 1
     /// (paper 003: 0.5). Not done when left out.
     #[serde(with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "not done"))]
     pub gamma: Option<f64>,
 }
 

@@ -94,6 +94,7 @@ pub struct TfrcConfig {
     /// TFRC-SP, for packets that are small by nature (RFC 4828): the rate in bits is that of a TCP with segments of 1460 B.
     /// Default false.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(extend("default" = false))]
     pub small_packets: bool,
 }
 
