@@ -125,7 +125,7 @@ def desk(tmp_path, monkeypatch):
 def saved(desk):
     """The folders and the style sheet that pages name without making them first."""
     results = fairwave.load(CALLS.replace('"10 s"', '"2 s"')).run(1)
-    for name in ("a", "b", "before", "after"):
+    for name in ("a", "b", "before", "after", "drop-tail", "fq-codel"):
         results.save(desk / "out" / name)
     (desk / "thesis.mplstyle").write_text("font.size: 9\n", encoding="utf-8")
 

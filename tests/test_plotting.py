@@ -191,7 +191,7 @@ def test_without_matplotlib_the_extra_is_named(compared, monkeypatch):
 def test_every_kind_is_drawn_and_documented():
     assert set(plotting.DRAWN) == set(plotting.KINDS)
     for kind in plotting.KINDS:
-        assert f"| `{kind}` |" in (fairwave.Results.plot.__doc__ or "")
+        assert f"- `{kind}`:" in (fairwave.Results.plot.__doc__ or "")
     assert math.isfinite(plotting.MOST_LINES)
 
 
