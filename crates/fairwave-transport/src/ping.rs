@@ -232,6 +232,23 @@ mod tests {
     }
 
     #[test]
+    fn a_copy_that_comes_alone_is_answered_and_a_flow_that_begins_again_goes_on() {
+        let (mut sender, mut receiver) = ends(&PingConfig::default());
+        let mut out = Output::default();
+        sender.on_unit(Instant::ZERO, unit(0), &mut out);
+        let request = out.packets[0];
+        receiver.on_packet(Instant::ZERO, &request, &mut Output::default());
+        let mut copy = Output::default();
+        receiver.on_packet(Instant::ZERO, &request, &mut copy);
+        assert_eq!((copy.packets.len(), copy.deliveries.len()), (1, 0));
+        sender.on_stop(Instant::ZERO);
+        sender.on_start(Instant::ZERO, &mut out);
+        out.clear();
+        sender.on_unit(Instant::ZERO, unit(1), &mut out);
+        assert_eq!(out.packets.len(), 1);
+    }
+
+    #[test]
     fn nothing_is_requested_after_the_stop() {
         let (mut sender, _) = ends(&PingConfig::default());
         let mut out = Output::default();

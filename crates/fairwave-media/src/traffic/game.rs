@@ -278,6 +278,14 @@ mod tests {
     }
 
     #[test]
+    fn a_game_has_sixty_frames_a_second_a_fifth_of_code_and_says_how_many_packets_that_is() {
+        let config: GameConfig = serde_json::from_str(r#"{"rate": "20 Mb/s"}"#).expect("a game");
+        assert_eq!((config.frame_rate, config.redundancy), (60.0, 0.2));
+        // 41 667 B a frame: 35 packets of 1200 B, and seven of the code.
+        assert_eq!(config.units_per_second(), Some(60.0 * 42.0));
+    }
+
+    #[test]
     fn what_makes_no_sense_is_refused_by_its_key() {
         for (json, key) in [
             ("{}", "rate"),

@@ -384,6 +384,20 @@ mod tests {
     }
 
     #[test]
+    fn the_committed_bucket_is_asked_first_and_what_is_beyond_the_peak_is_red_whatever_it_holds() {
+        use Action::{Drop, Transmit};
+        let said = actions(
+            r#"{"rate": "80 kb/s", "burst": "1000 B", "excess-burst": "1000 B", "exceed": {"remark": "af12"}}"#,
+            &[(0, 1000), (0, 1000), (0, 1000)],
+        );
+        assert_eq!(said, [Transmit, AF12, Drop]);
+        let peak = r#""rate": "80 kb/s", "burst": "2000 B", "peak": "160 kb/s", "exceed": {"remark": "af12"}"#;
+        assert_eq!(actions(&format!(r#"{{{peak}, "peak-burst": "500 B"}}"#), &[(0, 1000)]), [Drop]);
+        // The burst at the peak rate is the committed one unless it is written.
+        assert_eq!(actions(&format!("{{{peak}}}"), &[(0, 1000), (0, 1000), (0, 1000)]), [Transmit, Transmit, Drop]);
+    }
+
+    #[test]
     fn what_exceeds_is_remarked_and_goes_on() {
         let said =
             actions(r#"{"rate": "8 %", "burst": "1000 B", "exceed": {"remark": "af12"}}"#, &[(0, 1000), (0, 1000)]);

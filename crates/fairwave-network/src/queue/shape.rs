@@ -149,6 +149,12 @@ mod tests {
     }
 
     #[test]
+    fn a_burst_that_is_not_written_is_ten_milliseconds_of_the_rate() {
+        let config: ShapeConfig = serde_json::from_str(r#"{"rate": "10 Mb/s"}"#).expect("a shaper");
+        assert_eq!(config.largest(Rate::from_bits_per_second(100_000_000)), 12_500);
+    }
+
+    #[test]
     fn a_peak_rate_spaces_a_burst() {
         let mut shaper =
             shaper(r#"{"rate": "80 kb/s", "burst": "4000 B", "peak": "400 kb/s", "peak-burst": "1000 B"}"#);
