@@ -80,6 +80,15 @@ class Experiment:
     quantities: Mapping[str, Callable[[Data], NDArray[np.float64]]] = field(default_factory=dict)
 
 
+def paragraph(text: str) -> str:
+    """A paragraph that is written over several lines, as one line."""
+    return " ".join(text.split())
+
+
+def _with_interval(found: Interval, form: str) -> str:
+    return f"{found.mean:{form}} [{found.low:{form}}, {found.high:{form}}]"
+
+
 @dataclass(frozen=True)
 class FoundExperiment:
     """What an experiment found.
@@ -110,9 +119,29 @@ class FoundExperiment:
 
     def change(self, label: str, side: str | None = None) -> Interval:
         """How much higher a comparison or quantity is on a side (None: the last) than on the first, seed by seed."""
-        labels = [one.label for one in self.experiment.sides]
+        labels = self.sides()
         other = side if side is not None else labels[-1]
         return paired(self._one(other, label).samples, self._one(labels[0], label).samples)
+
+    def sides(self) -> list[str]:
+        """The labels of the sides, in order."""
+        return [one.label for one in self.experiment.sides]
+
+    def each(self, label: str, digits: int = 2) -> str:
+        """A comparison or quantity on every side: "0.59 (base), 0.21 (SACK)"."""
+        return ", ".join(f"{self.of(side, label).mean:.{digits}f} ({side})" for side in self.sides())
+
+    def moves(self, label: str, side: str | None = None, digits: int = 2) -> str:
+        """`change` with its interval: "+0.36 [+0.33, +0.39]"."""
+        return _with_interval(self.change(label, side), f"+.{digits}f")
+
+    def with_interval(self, side: str, label: str, digits: int = 2) -> str:
+        """`of` with its interval: "0.59 [0.56, 0.62]"."""
+        return _with_interval(self.of(side, label), f".{digits}f")
+
+    def part(self, side: str, name: str) -> str:
+        """The verdict of a part of the claim on a side."""
+        return str(self.evidence[side].parts()[name].verdict())
 
     def labels(self) -> list[str]:
         """What all sides compare."""

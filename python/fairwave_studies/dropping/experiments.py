@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from fairwave_studies.dropping import points as p
 from fairwave_studies.dropping import published
 from fairwave_studies.dropping import quantities as q
-from fairwave_study.experiments import Experiment, Side
+from fairwave_study.experiments import Experiment, Side, paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -536,19 +536,10 @@ def _queues(found: FoundExperiment, side: str, name: str, digits: str = ".0f") -
     return ", ".join(f"{one} {found.of(side, name.format(one)).mean:{digits}}" for one in p.QUEUES)
 
 
-def _sides(found: FoundExperiment) -> list[str]:
-    return [one.label for one in found.experiment.sides]
-
-
 def _judged(found: FoundExperiment) -> str:
     """The verdicts: "The claim is reproduced (as in the base reading), undecided (…)."."""
-    several = ", ".join(f"{found.verdict(side)} ({side})" for side in _sides(found))
+    several = ", ".join(f"{found.verdict(side)} ({side})" for side in found.sides())
     return f"The claim is {several}."
-
-
-def _paragraph(text: str) -> str:
-    """A paragraph that is written over several lines, as one."""
-    return " ".join(text.split())
 
 
 def _class_shares(found: FoundExperiment, side: str, name: str) -> str:
@@ -561,12 +552,12 @@ CLASS_SHARE = {case: SHARE_NAME.format(case=case) for case in ("CA1", "CA2")}
 
 
 def _why_q1(found: FoundExperiment) -> str:
-    base, slope, forced = _sides(found)
+    base, slope, forced = found.sides()
 
     def shares(side: str) -> str:
         return " and ".join(_class_shares(found, side, CLASS_SHARE[case]) for case in ("CA1", "CA2"))
 
-    return _paragraph(f"""
+    return paragraph(f"""
         Drop-Sel makes equal what waits, and so what is carried, only as long as each drop is one choice. With the
         RED of 1993 voice, other UDP and TCP have {shares(base)} % in CA1 and CA2. Beyond the step every arrival is
         dropped, and TCP, which loses several segments at once, gives up a part of its third. ns-2.35's RED has a
@@ -584,8 +575,8 @@ TCP_5, TCP_5_GONE, VOICE_5_GONE = (
 
 
 def _why_q3(found: FoundExperiment) -> str:
-    base, forced = _sides(found)
-    return _paragraph(f"""
+    base, forced = found.sides()
+    return paragraph(f"""
         TCP gains what voice loses. In CA5 voice is the heaviest class, and Drop-Sel takes the packets from it: voice
         dropped is, in %, {_three(found, base, VOICE_5_GONE)}; TCP dropped {_three(found, base, TCP_5_GONE)}; and TCP
         gets, in Mb/s, {_three(found, base, TCP_5, ".2f")}. Where the rule is asked in forced drops only, TCP's gain is
@@ -598,8 +589,8 @@ OTHER_7_REM = "other UDP, CA7 with REM, {} (Mb/s)"
 
 
 def _why_q4(found: FoundExperiment) -> str:
-    base, near = _sides(found)
-    return _paragraph(f"""
+    base, near = found.sides()
+    return paragraph(f"""
         With AVQ in CA6 Drop-Sel does more than spare TCP: TCP gets, in Mb/s, {_three(found, base, TCP_6_AVQ, ".2f")},
         and with transfers 39 ms away {_three(found, near, TCP_6_AVQ, ".2f")}. Drop-Tail under AVQ refuses large
         arrivals, which TCP's are; Drop-Sel takes voice's place instead. With REM in CA7 other UDP is the heaviest
@@ -618,13 +609,13 @@ VOICE_2, TCP_2 = "VoIP, CA2, Drop-Sel (%)", "TCP, CA2, Drop-Sel (%)"
 
 
 def _why_q5(found: FoundExperiment) -> str:
-    base, flows, slope = _sides(found)
+    base, flows, slope = found.sides()
     of = found.of
 
     def other(side: str) -> str:
         return ", ".join(f"{of(side, name).mean:.2f} ({scheme})" for scheme, name in OTHER_UNDER.items())
 
-    return _paragraph(f"""
+    return paragraph(f"""
         What punishes other UDP is that PUNSI counts two classes. It compares an arriving UDP packet with the packets
         that wait; voice and other UDP are one class, so that nearly every comparison is a match and both packets go.
         Other UDP has, in Mb/s, {other(base)}. Where PUNSI compares flows instead, a match is rare, and other UDP keeps
@@ -642,8 +633,8 @@ GONE_7, GONE_8, GONE_7_REM = (
 
 
 def _why_q7(found: FoundExperiment) -> str:
-    base, forced = _sides(found)
-    return _paragraph(f"""
+    base, forced = found.sides()
+    return paragraph(f"""
         A class below its share is not the heaviest in the queue, and Drop-Sel passes it over. Voice dropped in CA7
         with RED is, in %, {_three(found, base, GONE_7)}. The mechanism is the choice and not fewer drops: where
         the rule is asked in forced drops only, more of voice goes, {_three(found, forced, GONE_7)}. In CA8 the
@@ -658,8 +649,8 @@ MOS_OF, WAIT_OF, LOST_OF = "MOS, {}", "wait, {} (ms)", "voice lost in all, {} (%
 
 
 def _why_q9(found: FoundExperiment) -> str:
-    base, routers, larger = _sides(found)
-    return _paragraph(f"""
+    base, routers, larger = found.sides()
+    return paragraph(f"""
         The order follows the length of the queue, and that is a setting. Over all cases and victims voice waits, in
         ms, {_queues(found, base, WAIT_OF)}, loses, in %, {_queues(found, base, LOST_OF)}, and has a MOS of
         {_queues(found, base, MOS_OF, ".2f")}. AVQ is best because its virtual buffer holds 30 ms. With the buffer of
@@ -676,8 +667,8 @@ MOS_5_AVQ, MOS_8_AVQ = "MOS, CA5 with AVQ, {}", "MOS, CA8 with AVQ, {}"
 
 
 def _why_q10(found: FoundExperiment) -> str:
-    base, longer = _sides(found)
-    return _paragraph(f"""
+    base, longer = found.sides()
+    return paragraph(f"""
         That Drop-Sel lowers the score where voice dominates fails in one cell, CA5 with AVQ. AVQ's queue is a few
         packets long, and in it the arrival that triggered the drop is often the heaviest class, so that Drop-Sel
         takes less of voice than Drop-Front does: lost are, in %, {_three(found, base, LOST_5_AVQ)}, and the MOS is
@@ -696,8 +687,8 @@ TCP_8 = "TCP, CA8, {} (Mb/s)"
 
 
 def _why_q13(found: FoundExperiment) -> str:
-    base, forced = _sides(found)
-    return _paragraph(f"""
+    base, forced = found.sides()
+    return paragraph(f"""
         In CA8 TCP is 65 % of the load and the heaviest class in the queue nearly always. Drop-Sel takes from it what
         must go: dropped are of voice, in %, {_three(found, base, OF_8["voice"])}, of other UDP
         {_three(found, base, OF_8["other-udp"])}, of TCP {_three(found, base, OF_8["tcp"])}. TCP is not harmed because
@@ -711,7 +702,7 @@ WAIT_1, WAIT_2, GONE_1 = "wait, CA1, {} (ms)", "wait, CA2, {} (ms)", "voice drop
 
 
 def _why_q16(found: FoundExperiment) -> str:
-    base, other, slope = _sides(found)
+    base, other, slope = found.sides()
 
     def waits(side: str) -> str:
         return ", ".join(
@@ -720,7 +711,7 @@ def _why_q16(found: FoundExperiment) -> str:
             for case, name in (("CA1", WAIT_1), ("CA2", WAIT_2))
         )
 
-    return _paragraph(f"""
+    return paragraph(f"""
         §3 expects a shorter wait because the packet that goes has waited longest. A second effect works against it:
         RED's chance goes by size, so that it decides on large arrivals, and at the front stands a call's small packet
         more often. The queue loses fewer bytes than came, and voice dropped in CA1 rises from
@@ -736,12 +727,12 @@ FAIR = "fairness, {}"
 
 
 def _why_q19(found: FoundExperiment) -> str:
-    base, forced = _sides(found)
+    base, forced = found.sides()
     gain, less = (
         found.of(side, FAIR.format(p.DROP_SEL)).mean - found.of(side, FAIR.format(p.TAIL)).mean
         for side in (base, forced)
     )
-    return _paragraph(f"""
+    return paragraph(f"""
         Jain's index over CA5 to CA8 is {_three(found, base, FAIR, ".2f")}. Drop-Sel's lead over Drop-Tail comes from
         RED's early drops as well as from forced ones: where it is asked in forced drops only, the lead is {less:.3f}
         instead of {gain:.3f} ({_three(found, forced, FAIR, ".2f")}). Where a class asks for less than a third no rule
@@ -753,8 +744,8 @@ FAIR_6, FAIR_7 = "fairness, CA6 with AVQ, {}", "fairness, CA7 with REM, {}"
 
 
 def _why_q20(found: FoundExperiment) -> str:
-    base, near, exchange = _sides(found)
-    return _paragraph(f"""
+    base, near, exchange = found.sides()
+    return paragraph(f"""
         Fairness among the classes needs a TCP that takes what it is left. With transfers up to 269 ms away the index
         is {_three(found, base, FAIR_6, ".2f")} with AVQ in CA6 and {_three(found, base, FAIR_7, ".2f")} with REM in
         CA7; with transfers 39 ms away {_three(found, near, FAIR_6, ".2f")} and {_three(found, near, FAIR_7, ".2f")}.
@@ -771,9 +762,9 @@ MOSTLY = {scheme: f"{{}}, {scheme} (%)" for scheme in (f"RED, {p.DROP_SEL}", p.P
 
 
 def _why_q21(found: FoundExperiment) -> str:
-    base, flows, more = _sides(found)
+    base, flows, more = found.sides()
     under, punsi = MOSTLY[f"RED, {p.DROP_SEL}"], MOSTLY[p.PUNSI_SCHEME]
-    return _paragraph(f"""
+    return paragraph(f"""
         PUNSI takes nearly everything from unresponsive classes because it sees one class where there are two. Voice,
         other UDP and TCP have {_class_shares(found, base, punsi)} % under it. Where it compares flows they have
         {_class_shares(found, flows, punsi)} %. What is contradicted is the other half, and by little. Under Drop-Sel
@@ -789,7 +780,7 @@ TCP_SENDS = {case: f"TCP sends, {case}, {{}} (Mb/s)" for case in ("CA3", "CA4")}
 
 
 def _why_q23(found: FoundExperiment) -> str:
-    base, slope = _sides(found)
+    base, slope = found.sides()
 
     def told(side: str) -> str:
         return "; ".join(
@@ -798,7 +789,7 @@ def _why_q23(found: FoundExperiment) -> str:
             for case in ("CA3", "CA4")
         )
 
-    return _paragraph(f"""
+    return paragraph(f"""
         The paper's argument holds, and the step of the RED of 1993 hides it. A large arrival is exchanged for the
         front packet, which is a call's more often, so that TCP is dropped less and sends more. Beyond the step every
         arrival costs the front one packet, in runs, and most packets of such a run are TCP's. TCP with the step,
@@ -811,12 +802,12 @@ VARIANCES = {case: f"variance, {case}, {{}} (ms²)" for case in p.S1_CASES}
 
 
 def _why_q24(found: FoundExperiment) -> str:
-    base, slope, forced = _sides(found)
+    base, slope, forced = found.sides()
 
     def told(side: str, *cases: str) -> str:
         return "; ".join(f"{case} {_three(found, side, VARIANCES[case], '.0f')}" for case in cases)
 
-    return _paragraph(f"""
+    return paragraph(f"""
         Where TCP dominates the variance is that of RED's queue, and the step makes it: in CA4 it is, in ms²,
         {told(base, "CA4").removeprefix("CA4 ")}; with a slope {told(slope, "CA4").removeprefix("CA4 ")}. Drop-Sel's is
         least there, as printed, because it takes what waits from one class, and voice, which is not that class, waits
@@ -838,8 +829,8 @@ OTHER_1, BRINGS_1, TCP_3, SPREAD_1 = (
 
 
 def _why_q25(found: FoundExperiment) -> str:
-    base, forced = _sides(found)
-    return _paragraph(f"""
+    base, forced = found.sides()
+    return paragraph(f"""
         The claim and Q1 exclude each other. In CA1 other UDP brings {found.of(base, BRINGS_1).mean:.2f} Mb/s, more than
         a third of the link; a rule that makes the classes equal must take from it. It gets
         {_three(found, base, OTHER_1, ".2f")} Mb/s. Where the rule is asked in forced drops only, as in ns-2's code,
@@ -854,8 +845,8 @@ WAIT_5, LATE_6 = "wait, CA5, {}, Drop-Tail (ms)", "voice late, CA6, {}, Drop-Tai
 
 
 def _why_q27(found: FoundExperiment) -> str:
-    base, longer, larger = _sides(found)
-    return _paragraph(f"""
+    base, longer, larger = found.sides()
+    return paragraph(f"""
         Which discipline has the longest queue is set by hand. Voice waits in CA5 under Drop-Tail, in ms,
         {_queues(found, base, WAIT_5)}, and comes late in CA6, in %, {_queues(found, base, LATE_6, ".1f")}. AVQ has
         almost no late packet because its buffer holds 30 ms, which was chosen by that row of Table 6; with ns-2's 50
@@ -872,8 +863,8 @@ LATE_REM = "voice late, CA8 with REM, {} (%)"
 
 
 def _why_q28(found: FoundExperiment) -> str:
-    base, near = _sides(found)
-    return _paragraph(f"""
+    base, near = found.sides()
+    return paragraph(f"""
         Drop-Sel loses no more voice because it drops next to none of it where voice is modest; what is late is common
         to all. In all with RED voice loses, in %, in CA7 {_three(found, base, LOST_RED["CA7"])} and in CA8
         {_three(found, base, LOST_RED["CA8"])}. What stays open is lateness with REM, where the victims differ by less
@@ -886,12 +877,12 @@ WAIT_7_8 = {case: f"wait, {case}, {{}} (ms)" for case in MODEST}
 
 
 def _why_q29(found: FoundExperiment) -> str:
-    base, other = _sides(found)
+    base, other = found.sides()
 
     def told(side: str) -> str:
         return "; ".join(f"{case} {_three(found, side, name, '.0f')}" for case, name in WAIT_7_8.items())
 
-    return _paragraph(f"""
+    return paragraph(f"""
         Drop-Sel takes what waits from the classes that fill the queue with large packets, and each such drop frees
         more bytes than a call's packet at the front does. Voice waits, in ms, {told(base)}. With ns-2.35's RED, which
         has no step to end the growth under Drop-Front, the lead is larger: {told(other)}. {_judged(found)}
@@ -902,8 +893,8 @@ LOST_9 = {queue: f"voice lost in all, CA9 with {queue}, {{}} (%)" for queue in (
 
 
 def _why_q30(found: FoundExperiment) -> str:
-    base, forced = _sides(found)
-    return _paragraph(f"""
+    base, forced = found.sides()
+    return paragraph(f"""
         Two routers in a row change nothing: voice is modest, Drop-Sel passes it over at both, and Drop-Front takes it
         at both, because the front packet is a call's more often than the arrival on which RED decides. In CA9 voice
         loses, in %, with RED {_three(found, base, LOST_9["RED"])}, with REM {_three(found, base, LOST_9["REM"])}. With
@@ -913,8 +904,8 @@ def _why_q30(found: FoundExperiment) -> str:
 
 
 def _why_q31(found: FoundExperiment) -> str:
-    base, longer, routers = _sides(found)
-    return _paragraph(f"""
+    base, longer, routers = found.sides()
+    return paragraph(f"""
         AVQ's queue is as long as its virtual buffer lets it be. Over all cases and victims voice waits, in ms,
         {_queues(found, base, WAIT_OF)} and loses, in %, {_queues(found, base, LOST_OF)}. With room for 114 ms, ns-2's
         default, AVQ's voice waits {found.of(longer, WAIT_OF.format("AVQ")).mean:.0f} ms and loses

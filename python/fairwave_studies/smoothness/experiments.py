@@ -24,7 +24,7 @@ from fairwave_studies.smoothness.names import (
     STANDARD,
     TFRC,
 )
-from fairwave_study.experiments import Experiment, Side
+from fairwave_study.experiments import Experiment, Side, paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -133,36 +133,6 @@ def _short_handoffs(grid: str, _labels: dict[str, Label]) -> Overrides:
     return {"topology.sink-access.loss": law} if grid == n.HANDOFFS else {}
 
 
-def _sides(found: FoundExperiment) -> list[str]:
-    return [one.label for one in found.experiment.sides]
-
-
-def _each(found: FoundExperiment, name: str, digits: int = 2) -> str:
-    """A quantity on every side: "0.59 (base), 0.21 (SACK)"."""
-    return ", ".join(f"{found.of(side, name).mean:.{digits}f} ({side})" for side in _sides(found))
-
-
-def _moves(found: FoundExperiment, name: str, side: str | None = None, digits: int = 2) -> str:
-    """How much higher a quantity is on a side than on the first, with its interval."""
-    change = found.change(name, side)
-    return f"{change.mean:+.{digits}f} [{change.low:+.{digits}f}, {change.high:+.{digits}f}]"
-
-
-def _told(found: FoundExperiment, side: str, name: str, digits: int = 2) -> str:
-    """A quantity on a side, with its interval."""
-    told = found.of(side, name)
-    return f"{told.mean:.{digits}f} [{told.low:.{digits}f}, {told.high:.{digits}f}]"
-
-
-def _part(found: FoundExperiment, side: str, name: str) -> str:
-    return str(found.evidence[side].parts()[name].verdict())
-
-
-def _paragraph(text: str) -> str:
-    """A paragraph that is written over several lines, as one."""
-    return " ".join(text.split())
-
-
 # S1, S2: Eq. (13)
 
 UNUSED = "goodput of TCP(1.25, 0.25) less TCP(1, 0.5)'s, 10 flows (Mb/s)"
@@ -170,13 +140,14 @@ UNUSED_100 = "goodput of TCP(1.25, 0.25) less TCP(1, 0.5)'s, 50 and 100 flows (M
 
 
 def _s1(found: FoundExperiment) -> str:
-    one, three = _sides(found)
-    return _paragraph(f"""
+    one, three = found.sides()
+    return paragraph(f"""
         Eq. (13) asks for a buffer of 1/β − 1 products of rate and round trip if no decrease is to empty the queue:
         one for β = 1/2, three for β = 1/4. With one product TCP(1.25, 0.25)'s goodput less TCP(1, 0.5)'s is
-        {_told(found, one, UNUSED)} Mb/s with ten flows, and with fifty and a hundred {_told(found, one, UNUSED_100)}:
+        {found.with_interval(one, UNUSED)} Mb/s with ten flows, and with fifty and a hundred
+        {found.with_interval(one, UNUSED_100)}:
         few flows back off together, many do not. With three products the difference with ten flows is
-        {_told(found, three, UNUSED)} Mb/s. The claim is {found.verdict(one)} with one product and
+        {found.with_interval(three, UNUSED)} Mb/s. The claim is {found.verdict(one)} with one product and
         {found.verdict(three)} with three. So what keeps the four apart at 10 Mb/s is the very effect that Observation
         2 describes for 100 Mb/s.
     """)
@@ -187,16 +158,18 @@ SMOOTH_STANDARD = "goodput of the two smooth less TCP(1, 0.5)'s, 40 flows (Mb/s)
 
 
 def _s2(found: FoundExperiment) -> str:
-    one, three, quarter = _sides(found)
-    return _paragraph(f"""
+    one, three, quarter = found.sides()
+    return paragraph(f"""
         What the two smooth systems have more than TCP(1.25, 0.25), with 40 flows at 100 Mb/s, is
-        {_told(found, quarter, SMOOTH_GAIN)} Mb/s with a buffer of a quarter product, {_told(found, one, SMOOTH_GAIN)}
-        with one and {_told(found, three, SMOOTH_GAIN)} with three; more than TCP(1, 0.5)
-        {_told(found, quarter, SMOOTH_STANDARD)}, {_told(found, one, SMOOTH_STANDARD)} and
-        {_told(found, three, SMOOTH_STANDARD)}. The mechanism is the paper's: a deep decrease empties a small queue.
+        {found.with_interval(quarter, SMOOTH_GAIN)} Mb/s with a buffer of a quarter product,
+        {found.with_interval(one, SMOOTH_GAIN)}
+        with one and {found.with_interval(three, SMOOTH_GAIN)} with three; more than TCP(1, 0.5)
+        {found.with_interval(quarter, SMOOTH_STANDARD)}, {found.with_interval(one, SMOOTH_STANDARD)} and
+        {found.with_interval(three, SMOOTH_STANDARD)}. The mechanism is the paper's: a deep decrease empties a small
+        queue.
         Observation 2 speaks of high bandwidth and a small buffer; §II's buffer of one product is small only for β
-        below 1/2. That smooth is above responsive is {_part(found, quarter, "smooth over responsive")} with a quarter
-        and {_part(found, one, "smooth over responsive")} with one.
+        below 1/2. That smooth is above responsive is {found.part(quarter, "smooth over responsive")} with a quarter
+        and {found.part(one, "smooth over responsive")} with one.
     """)
 
 
@@ -213,16 +186,16 @@ LATE_SMOOTH, LATE_RESPONSIVE = (
 
 
 def _s6(found: FoundExperiment) -> str:
-    slow, gentle, middle, fast = _sides(found)
-    return _paragraph(f"""
+    slow, gentle, middle, fast = found.sides()
+    return paragraph(f"""
         Until 15 s TCP(0.31, 0.875) is fairer at 10 Mb/s ({found.of(slow, EARLY_SMOOTH).mean:.2f} against
         {found.of(slow, EARLY_RESPONSIVE).mean:.2f}): twelve flows overflow the buffer and smaller decreases disturb
         the shares less. At 40 and 100 Mb/s twelve windows of 64 kB lose nothing before 15 s, and all four are alike
-        ({_part(found, middle, "until 15 s")}, {_part(found, fast, "until 15 s")}). After 20 s there are fifty and a
+        ({found.part(middle, "until 15 s")}, {found.part(fast, "until 15 s")}). After 20 s there are fifty and a
         hundred flows. At 10 Mb/s a share is then a packet or two per round trip: fairness is
         {found.of(slow, LATE_SMOOTH).mean:.2f} and {found.of(slow, LATE_RESPONSIVE).mean:.2f}, and timeouts decide it,
         which know no α and no β. Part of the unfairness is the newcomers' slow start: without it TCP(1.25, 0.25) has
-        {_moves(found, LATE_RESPONSIVE, gentle)} and TCP(0.31, 0.875) {_moves(found, LATE_SMOOTH, gentle)}. The two
+        {found.moves(LATE_RESPONSIVE, gentle)} and TCP(0.31, 0.875) {found.moves(LATE_SMOOTH, gentle)}. The two
         halves of the sentence ask for two networks: the caption's rate, at which there is something to lose before 15
         s, and a share large enough for windows to differ afterwards.
     """)
@@ -237,12 +210,13 @@ NARROW, WIDE_SPREAD = "TCP(0.31, 0.875): fairness, 30 to 50 ms", "TCP(0.31, 0.87
 
 
 def _s11(found: FoundExperiment) -> str:
-    reno, newreno, sack, still = _sides(found)
-    return _paragraph(f"""
-        What the two smooth systems are fairer by is {_told(found, reno, ADVANTAGE, 3)} with Reno's recovery,
-        {_told(found, newreno, ADVANTAGE, 3)} with NewReno's and {_told(found, sack, ADVANTAGE, 3)} with SACK. Reno
+    reno, newreno, sack, still = found.sides()
+    return paragraph(f"""
+        What the two smooth systems are fairer by is {found.with_interval(reno, ADVANTAGE, 3)} with Reno's recovery,
+        {found.with_interval(newreno, ADVANTAGE, 3)} with NewReno's and {found.with_interval(sack, ADVANTAGE, 3)} with
+        SACK. Reno
         answers each loss of a window with a decrease or a timeout: a far flow of TCP(0.31, 0.875) has
-        {_each(found, TIMEOUTS_SMOOTHEST, 1)} timeouts, one of TCP(1.25, 0.25) {_each(found, TIMEOUTS_RESPONSIVE, 1)}.
+        {found.each(TIMEOUTS_SMOOTHEST, 1)} timeouts, one of TCP(1.25, 0.25) {found.each(TIMEOUTS_RESPONSIVE, 1)}.
         After a timeout a small α is slow, and the longer the round trip the slower, which takes back what a high β
         gave the far flows. With SACK an overflow is one decrease, as Observation 5 has it, and the claim is
         {found.verdict(sack)} ({found.verdict(reno)} with Reno). That fairness falls with the spread needs sendings
@@ -257,8 +231,8 @@ TAIL_50, TAIL_300 = "drop-tail, 30 to 50 ms", "drop-tail, 30 to 300 ms"
 
 
 def _s20(found: FoundExperiment) -> str:
-    spread, still, gentle = _sides(found)
-    return _paragraph(f"""
+    spread, still, gentle = found.sides()
+    return paragraph(f"""
         Without jitter fairness under drop-tail is {found.of(still, TAIL_50).mean:.2f} where round trips lie between
         30 and 50 ms, and {found.of(still, TAIL_300).mean:.2f} where they lie between 30 and 300: it rises with the
         spread. With jitter it falls, from {found.of(spread, TAIL_50).mean:.2f} to
@@ -266,11 +240,11 @@ def _s20(found: FoundExperiment) -> str:
         clocked by one queue meet it in the same order again and again, so that some are always dropped; unlike round
         trips break the order, and so does jitter. RED breaks it, too. Without jitter RED therefore seems to make the
         smooth systems fairer ({found.of(still, FAIR_RED).mean:.2f} against {found.of(still, FAIR_TAIL).mean:.2f}),
-        and the claim on fairness is {_part(found, still, "fairness")}. With jitter the two queues are as fair
+        and the claim on fairness is {found.part(still, "fairness")}. With jitter the two queues are as fair
         ({found.of(spread, FAIR_RED).mean:.2f} and {found.of(spread, FAIR_TAIL).mean:.2f}:
-        {_part(found, spread, "fairness")}), also with ns-2's RED ({found.of(gentle, FAIR_RED).mean:.2f}:
-        {_part(found, gentle, "fairness")}). That goodput is lower is {_part(found, spread, "goodput")} with RED of
-        1993, which drops all above its upper threshold, and {_part(found, gentle, "goodput")} with ns-2's gentle one.
+        {found.part(spread, "fairness")}), also with ns-2's RED ({found.of(gentle, FAIR_RED).mean:.2f}:
+        {found.part(gentle, "fairness")}). That goodput is lower is {found.part(spread, "goodput")} with RED of
+        1993, which drops all above its upper threshold, and {found.part(gentle, "goodput")} with ns-2's gentle one.
     """)
 
 
@@ -280,8 +254,8 @@ GAMMA_10, GAMMA_20 = "γ, 10 flows", "γ, 20 flows"
 
 
 def _s14(found: FoundExperiment) -> str:
-    one, half, late, still = _sides(found)
-    return _paragraph(f"""
+    one, half, late, still = found.sides()
+    return paragraph(f"""
         γ is {found.of(one, GAMMA_10).mean:.3f} with 10 flows and {found.of(one, GAMMA_20).mean:.3f} with 20, as Eq.
         (16) has it for k = 1. With a buffer of the one-way product, k = 1/2, it is
         {found.of(half, GAMMA_10).mean:.3f} and {found.of(half, GAMMA_20).mean:.3f}, as the equation has it, too
@@ -298,12 +272,12 @@ TAKES = {name: f"{name}: seconds to 90 %" for name in (GAMMA, SMOOTHEST, GAMMA_D
 
 
 def _s15(found: FoundExperiment) -> str:
-    old, new = _sides(found)
+    old, new = found.sides()
     times = ", ".join(
         f"{name} {found.of(old, words).mean:.1f} s and {found.of(new, words).mean:.1f} s"
         for name, words in TAKES.items()
     )
-    return _paragraph(f"""
+    return paragraph(f"""
         With a least timeout of 1 s and of 200 ms, each on the path on which Reno takes 19 s, the others take:
         {times}. Published are 19, 57 and 10 s. A blackout of 1 s holds one timeout of 1 s, which halves the threshold
         once, and slow start then makes up for half of the way; it holds several of 200 ms, after which window and
@@ -322,17 +296,20 @@ PAUSES_STANDARD, PAUSES_RESPONSIVE = "timeouts of TCP(1, 0.5)", "timeouts of TCP
 
 
 def _s19(found: FoundExperiment) -> str:
-    reno, sack, short, both = _sides(found)
-    return _paragraph(f"""
-        While handoffs are short TCP(1, 0.5)'s goodput less TCP(1.25, 0.25)'s is {_told(found, reno, LEAST)} Mb/s with
-        Reno's recovery and {_told(found, sack, LEAST)} with SACK. A handoff of 50 ms takes a burst out of a window.
+    reno, sack, short, both = found.sides()
+    return paragraph(f"""
+        While handoffs are short TCP(1, 0.5)'s goodput less TCP(1.25, 0.25)'s is {found.with_interval(reno, LEAST)}
+        Mb/s with
+        Reno's recovery and {found.with_interval(sack, LEAST)} with SACK. A handoff of 50 ms takes a burst out of a
+        window.
         Reno cannot repair a burst by fast recovery and waits for its timer: over a run with handoffs of 50 ms each
         TCP(1, 0.5) has {found.of(short, PAUSES_STANDARD).mean:.0f} timeouts with Reno and
         {found.of(both, PAUSES_STANDARD).mean:.1f} with SACK. After a timeout α decides, as the paper says of longer
         handoffs; after a fast recovery β does, as it says of short ones. With SACK the claim is {found.verdict(sack)}
         ({found.verdict(reno)} with Reno). That the responsive system's goodput is relatively high holds where
-        handoffs are of mixed length: its distance to TCP(0.31, 0.875) is {_told(found, sack, HIGH)} Mb/s over the
-        whole run with SACK, but {_told(found, both, HIGH)} if all last 50 ms.
+        handoffs are of mixed length: its distance to TCP(0.31, 0.875) is {found.with_interval(sack, HIGH)} Mb/s over
+        the
+        whole run with SACK, but {found.with_interval(both, HIGH)} if all last 50 ms.
     """)
 
 
@@ -343,8 +320,8 @@ FAIR_GAMMA, FAIR_TFRC = "short-term fairness of Reno+γ", "short-term fairness o
 
 
 def _s23(found: FoundExperiment) -> str:
-    later, once, still, second, steady = _sides(found)
-    return _paragraph(f"""
+    later, once, still, second, steady = found.sides()
+    return paragraph(f"""
         Taken over 500 ms Reno+γ's coefficient of variation is {found.of(later, COV_GAMMA).mean:.3f} and TFRC's
         {found.of(later, COV_TFRC).mean:.3f}; over 1 s {found.of(second, COV_GAMMA).mean:.3f} and
         {found.of(second, COV_TFRC).mean:.3f}. γ cuts a window by a third when the queue is half full, and additive

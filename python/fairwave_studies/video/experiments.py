@@ -9,7 +9,7 @@ from fairwave_studies.video import quantities as q
 from fairwave_studies.video.claims import TCP_SHARE, of, swept
 from fairwave_studies.video.readings import dvrc
 from fairwave_studies.video.systems import AIAD, DVRC, RENO, RTCP, TFRC, WESTWOOD
-from fairwave_study.experiments import Experiment, Side
+from fairwave_study.experiments import Experiment, Side, paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,49 +60,20 @@ def _unfilled(_grid: str, _labels: dict[str, Label]) -> Overrides:
     return {f"flow.{group}.transport.receiver-window": 4 for group in ("tcp", "tcp-back")}
 
 
-def _sides(found: FoundExperiment) -> list[str]:
-    return [one.label for one in found.experiment.sides]
-
-
-def _each(found: FoundExperiment, name: str, digits: int = 2) -> str:
-    """A quantity on every side: "0.59 (every gap), 0.21 (once)"."""
-    return ", ".join(f"{found.of(side, name).mean:.{digits}f} ({side})" for side in _sides(found))
-
-
-def _moves(found: FoundExperiment, name: str, side: str | None = None, digits: int = 2) -> str:
-    """How much a quantity is higher on a side than on the first, with its interval."""
-    change = found.change(name, side)
-    return f"{change.mean:+.{digits}f} [{change.low:+.{digits}f}, {change.high:+.{digits}f}]"
-
-
-def _with_interval(found: FoundExperiment, side: str, name: str, digits: int = 2) -> str:
-    told = found.of(side, name)
-    return f"{told.mean:.{digits}f} [{told.low:.{digits}f}, {told.high:.{digits}f}]"
-
-
-def _part(found: FoundExperiment, side: str, name: str) -> str:
-    return str(found.evidence[side].parts()[name].verdict())
-
-
-def _paragraph(text: str) -> str:
-    """A paragraph that is written over several lines, as one."""
-    return " ".join(text.split())
-
-
 COV_DVRC, COV_TFRC = "CoV of DVRC", "CoV of TFRC"
 LOSS_DVRC = "lost of what DVRC sent (%)"
 
 
 def _d1(found: FoundExperiment) -> str:
-    _, never, gentle, both = _sides(found)
-    return _paragraph(f"""
-        DVRC's coefficient of variation is {_each(found, COV_DVRC)}, TFRC's {found.of(both, COV_TFRC).mean:.2f};
+    _, never, gentle, both = found.sides()
+    return paragraph(f"""
+        DVRC's coefficient of variation is {found.each(COV_DVRC)}, TFRC's {found.of(both, COV_TFRC).mean:.2f};
         published are 0.1854 and 0.2229. Two things make DVRC rough. It halves its rate at losses that it takes for
-        congestion: without, the coefficient changes by {_moves(found, COV_DVRC, never)}. And it answers every gap in
+        congestion: without, the coefficient changes by {found.moves(COV_DVRC, never)}. And it answers every gap in
         sequence numbers, of which one overflow of a drop-tail queue leaves several: with one reaction and one packet
-        per round trip it changes by {_moves(found, COV_DVRC, gentle)}, with both by {_moves(found, COV_DVRC, both)}.
-        Then DVRC − TFRC is {_with_interval(found, both, "DVRC − TFRC")}. The smoothness that §5.1 prints is that of a
-        sender that gives way additively alone and seldom, and it is paid for: lost are {_each(found, LOSS_DVRC, 1)}
+        per round trip it changes by {found.moves(COV_DVRC, gentle)}, with both by {found.moves(COV_DVRC, both)}.
+        Then DVRC − TFRC is {found.with_interval(both, "DVRC − TFRC")}. The smoothness that §5.1 prints is that of a
+        sender that gives way additively alone and seldom, and it is paid for: lost are {found.each(LOSS_DVRC, 1)}
         %.
     """)
 
@@ -114,19 +85,19 @@ INDEX_BY_GAP, INDEX_BY_EXCESS = "DVRC, 50 videos: index by gaps", "DVRC, 50 vide
 
 
 def _d5(found: FoundExperiment) -> str:
-    made, left, excess = _sides(found)
-    return _paragraph(f"""
+    made, left, excess = found.sides()
+    return paragraph(f"""
         Of all that was made DVRC's index is {found.of(made, INDEX_DVRC).mean:.2f} and TFRC's
         {found.of(made, INDEX_TFRC).mean:.2f}. Over TFRC {found.of(made, UNSENT_TFRC).mean:.0f} % of the video never
         leaves the sender, over Westwood+ {found.of(made, UNSENT_WESTWOOD).mean:.0f} %, because a video that is not
         adapted asks for more than its share. Whether that counts as sent decides who is highest: that DVRC is, is
-        {_part(found, made, "highest")} of all made and {_part(found, left, "highest")} of what left the sender; a
+        {found.part(made, "highest")} of all made and {found.part(left, "highest")} of what left the sender; a
         definition, and no property of a network. That DVRC's index falls with contention is arithmetic of another
         definition: at the base layer's 128 kb/s packets of 1000 bytes leave 62.5 ms apart, so that a packet that is
         lost makes the next one late by a threshold of 75 ms. With 50 videos {found.of(made, LATE_BY_GAP).mean:.1f} %
         are late and the index is {found.of(made, INDEX_BY_GAP).mean:.2f}; by gaps in excess of the sender's own
         {found.of(made, LATE_BY_EXCESS).mean:.1f} % are, and it is {found.of(made, INDEX_BY_EXCESS).mean:.2f}. That it
-        is nearly flat is {_part(found, made, "nearly flat")} by gaps and {_part(found, excess, "nearly flat")} by
+        is nearly flat is {found.part(made, "nearly flat")} by gaps and {found.part(excess, "nearly flat")} by
         excess gaps.
     """)
 
@@ -136,14 +107,14 @@ RTCP_REVERSE, DVRC_REVERSE = "RTCP/UDP, reverse traffic (Mb/s)", "DVRC, reverse 
 
 
 def _d10(found: FoundExperiment) -> str:
-    base, strict, gentle = _sides(found)
-    return _paragraph(f"""
+    base, strict, gentle = found.sides()
+    return paragraph(f"""
         Over five hops the videos get {found.of(base, RTCP_HOPS).mean:.2f} Mb/s by RTCP/UDP and
         {found.of(base, DVRC_HOPS).mean:.2f} by DVRC; with reverse traffic {found.of(base, RTCP_REVERSE).mean:.2f} and
         {found.of(base, DVRC_REVERSE).mean:.2f}. A sender that drops a layer only above 5 % lost stays where it is
         while five hops of TCP take a few per cent; DVRC gives way at every gap. With thresholds of 2 and 1 % RTCP/UDP
-        changes by {_moves(found, RTCP_HOPS, strict)} Mb/s over five hops ({found.verdict(strict)}); with one reaction
-        and one packet per round trip DVRC changes by {_moves(found, DVRC_HOPS, gentle)} ({found.verdict(gentle)}).
+        changes by {found.moves(RTCP_HOPS, strict)} Mb/s over five hops ({found.verdict(strict)}); with one reaction
+        and one packet per round trip DVRC changes by {found.moves(DVRC_HOPS, gentle)} ({found.verdict(gentle)}).
         Who gets more hangs on how little loss a sender answers, which the paper leaves open for RTCP/UDP.
     """)
 
@@ -153,17 +124,17 @@ TIMEOUTS_TFRC = "timeouts of a TCP flow beside TFRC"
 
 
 def _d11(found: FoundExperiment) -> str:
-    base, clock, still, every = _sides(found)
-    return _paragraph(f"""
-        TCP's normalised throughput is {_each(found, BESIDE_TFRC)} beside TFRC and {_each(found, BESIDE_DVRC)} beside
-        DVRC. A clock of 500 ms changes it by {_moves(found, BESIDE_TFRC, clock)} beside TFRC, and beside DVRC too
-        ({_moves(found, BESIDE_DVRC, clock)}). With so many flows a window is a few packets, losses end in timeouts
-        ({_each(found, TIMEOUTS_TFRC, 1)} per flow), and the clock makes each of them long; the videos' protocols have
+    base, clock, still, every = found.sides()
+    return paragraph(f"""
+        TCP's normalised throughput is {found.each(BESIDE_TFRC)} beside TFRC and {found.each(BESIDE_DVRC)} beside
+        DVRC. A clock of 500 ms changes it by {found.moves(BESIDE_TFRC, clock)} beside TFRC, and beside DVRC too
+        ({found.moves(BESIDE_DVRC, clock)}). With so many flows a window is a few packets, losses end in timeouts
+        ({found.each(TIMEOUTS_TFRC, 1)} per flow), and the clock makes each of them long; the videos' protocols have
         no such clock. So Figure 16's starvation is that of coarse timeouts and not of equation-based control. That
         TCP keeps its share beside DVRC is a phase effect: sendings that are not spread change it by
-        {_moves(found, BESIDE_DVRC, still)}. With both, and videos of half the rate, which ask for less than their
-        share, it is {_with_interval(found, every, BESIDE_DVRC)} beside DVRC and
-        {_with_interval(found, every, BESIDE_TFRC)} beside TFRC, and the claim is {found.verdict(every)}
+        {found.moves(BESIDE_DVRC, still)}. With both, and videos of half the rate, which ask for less than their
+        share, it is {found.with_interval(every, BESIDE_DVRC)} beside DVRC and
+        {found.with_interval(every, BESIDE_TFRC)} beside TFRC, and the claim is {found.verdict(every)}
         ({found.verdict(base)} in the base).
     """)
 
@@ -173,14 +144,14 @@ TEN, LOSS_FIVE = "goodput over 10 hops (kb/s)", "lost over 5 hops (%)"
 
 
 def _d12(found: FoundExperiment) -> str:
-    base, gentle, unfilled = _sides(found)
-    return _paragraph(f"""
-        Over one hop DVRC gets {_each(found, ONE, 0)} kb/s, over five {_each(found, FIVE, 0)}, over ten
-        {_each(found, TEN, 0)}. Each hop has a TCP flow that fills its queue and overflows it, so that a flow through
+    base, gentle, unfilled = found.sides()
+    return paragraph(f"""
+        Over one hop DVRC gets {found.each(ONE, 0)} kb/s, over five {found.each(FIVE, 0)}, over ten
+        {found.each(TEN, 0)}. Each hop has a TCP flow that fills its queue and overflows it, so that a flow through
         all of them meets the sum of their losses ({found.of(base, LOSS_FIVE).mean:.0f} % over five). A gentler DVRC
-        gains {_moves(found, FIVE, gentle, 0)} kb/s over five hops and {_moves(found, TEN, gentle, 0)} over ten. Where
+        gains {found.moves(FIVE, gentle, 0)} kb/s over five hops and {found.moves(TEN, gentle, 0)} over ten. Where
         TCP's window is 4 packets, which a hop holds without an overflow, the gain is
-        {_moves(found, FIVE, unfilled, 0)} and {_moves(found, TEN, unfilled, 0)} kb/s at
+        {found.moves(FIVE, unfilled, 0)} and {found.moves(TEN, unfilled, 0)} kb/s at
         {found.of(unfilled, LOSS_FIVE).mean:.1f} % lost, and the claim is {found.verdict(unfilled)}. Figure 17's
         share, which does not depend on the number of hops, needs transfers that do not overflow their hop; a window
         of 64 kB on 1 Mb/s does.
@@ -195,14 +166,14 @@ INFORMED, CONGESTION, RANDOM = (
 
 
 def _d14(found: FoundExperiment) -> str:
-    base, *others = _sides(found)
+    base, *others = found.sides()
     last = others[-1]
-    return _paragraph(f"""
-        Of the queue's losses {_each(found, CONGESTION, 0)} % are taken for congestion, of random ones
-        {_each(found, RANDOM, 0)} % for random. With the paper's n = 1.5 the bound lies so low that nearly every loss
+    return paragraph(f"""
+        Of the queue's losses {found.each(CONGESTION, 0)} % are taken for congestion, of random ones
+        {found.each(RANDOM, 0)} % for random. With the paper's n = 1.5 the bound lies so low that nearly every loss
         falls above it: both shares together, less what a judge has who does not look at all (informedness), come to
-        {_with_interval(found, base, INFORMED, 0)} %. With n = 0, the bound at the average itself, it is
-        {_with_interval(found, last, INFORMED, 0)} %: n trades one kind of error for the other, and the rate at a loss
+        {found.with_interval(base, INFORMED, 0)} %. With n = 0, the bound at the average itself, it is
+        {found.with_interval(last, INFORMED, 0)} %: n trades one kind of error for the other, and the rate at a loss
         holds little of its cause. A drop-tail queue drops when it is full, and while it is full the receiver has its
         whole share of the link; the rate falls after the first loss. The verdict is {found.verdict(base)} with n =
         1.5 and {found.verdict(last)} with n = 0.
@@ -214,8 +185,8 @@ MISSED_DVRC, MISSED_TFRC = "DVRC: did not arrive (%)", "TFRC: did not arrive (%)
 
 
 def _d15(found: FoundExperiment) -> str:
-    network, missing = _sides(found)
-    return _paragraph(f"""
+    network, missing = found.sides()
+    return paragraph(f"""
         In the network DVRC loses {found.of(network, LOST_DVRC).mean:.1f} % of all that was made and TFRC
         {found.of(network, LOST_TFRC).mean:.1f} %; of TFRC's video {found.of(network, MISSED_TFRC).mean:.0f} % did not
         arrive, of DVRC's {found.of(network, MISSED_DVRC).mean:.0f} %. The verdict is {found.verdict(network)} where
@@ -273,31 +244,31 @@ def _by_flows(measure: Measure, grid: str, name: str, unit: str = "") -> dict[st
 
 def _told(found: FoundExperiment, name: str, digits: int = 2) -> str:
     """A quantity on the first side, and on those that differ from it: "0.97 (0.94: rises with each packet)"."""
-    first, *others = [(side, f"{found.of(side, name).mean:.{digits}f}") for side in _sides(found)]
+    first, *others = [(side, f"{found.of(side, name).mean:.{digits}f}") for side in found.sides()]
     differ = ", ".join(f"{value}: {side}" for side, value in others if value != first[1])
     return f"{first[1]} ({differ})" if differ else first[1]
 
 
 def _judged(found: FoundExperiment) -> str:
     """The verdicts: "The claim is reproduced (as in the base reading), undecided (…)."."""
-    several = ", ".join(f"{found.verdict(side)} ({side})" for side in _sides(found))
+    several = ", ".join(f"{found.verdict(side)} ({side})" for side in found.sides())
     return f"The claim is {several}."
 
 
 def _d4(found: FoundExperiment) -> str:
-    _, faster = _sides(found)
-    return _paragraph(f"""
+    _, faster = found.sides()
+    return paragraph(f"""
         Westwood+ falls short of TFRC with 50 videos: {_told(found, "goodput, Westwood+, 50 videos (Mb/s)")} Mb/s to
         {_told(found, "goodput, TFRC, 50 videos (Mb/s)")}. That it falls short of DVRC hangs on how fast DVRC comes
         back after it gave way: by a packet per second it has {_told(found, "goodput, DVRC, 50 videos (Mb/s)")}, and
         with 5 videos, which could have more, {_told(found, "goodput, DVRC, 5 videos (Mb/s)")}: a packet per round
-        trip changes it by {_moves(found, "goodput, DVRC, 5 videos (Mb/s)", faster)} Mb/s. {_judged(found)}
+        trip changes it by {found.moves("goodput, DVRC, 5 videos (Mb/s)", faster)} Mb/s. {_judged(found)}
     """)
 
 
 def _d6(found: FoundExperiment) -> str:
-    base, *_ = _sides(found)
-    return _paragraph(f"""
+    base, *_ = found.sides()
+    return paragraph(f"""
         In the network DVRC loses most, {_told(found, "lost, DVRC (%)", 1)} %, because it sends; TFRC loses
         {_told(found, "lost, TFRC (%)", 1)} %. Of TFRC's video {found.of(base, "did not arrive, TFRC (%)").mean:.0f} %
         and of Westwood+'s {found.of(base, "did not arrive, Westwood+ (%)").mean:.0f} % did not arrive, of DVRC's
@@ -309,7 +280,7 @@ def _d6(found: FoundExperiment) -> str:
 
 
 def _d7(found: FoundExperiment) -> str:
-    return _paragraph(f"""
+    return paragraph(f"""
         With 50 videos some Westwood+ flow is starved: its worst-case fairness is
         {_told(found, "worst-case fairness, Westwood+, 50 videos")}, and with 5 videos
         {_told(found, "worst-case fairness, Westwood+, 5 videos")}. Starvation is less sure where buffers count bytes.
@@ -319,7 +290,7 @@ def _d7(found: FoundExperiment) -> str:
 
 
 def _d8(found: FoundExperiment) -> str:
-    return _paragraph(f"""
+    return paragraph(f"""
         TFRC's index falls from {_told(found, "fairness, cross traffic, TFRC")} with cross traffic to
         {_told(found, "fairness, round trips spread, TFRC")} with spread round trips. The paper lays it to its
         equation, in which the rate goes with the inverse of the round trip, and nothing that is switched here changes
@@ -330,18 +301,18 @@ def _d8(found: FoundExperiment) -> str:
 
 
 def _d9(found: FoundExperiment) -> str:
-    _, faster, _ = _sides(found)
-    return _paragraph(f"""
+    _, faster, _ = found.sides()
+    return paragraph(f"""
         A queue drains only if its senders give way by much and come back. With α of a packet per second 40 videos
         rest near the base layer. R2's buffer has room for {_told(found, "time with room in R2's queue (%)", 0)} % of
         the time, and its queue swings by {_told(found, "swing of R2's queue", 0)} packets. With a packet per round
-        trip the time with room changes by {_moves(found, "time with room in R2's queue (%)", faster, 0)} points, and
+        trip the time with room changes by {found.moves("time with room in R2's queue (%)", faster, 0)} points, and
         the queue drains as in Figure 11a. {_judged(found)}
     """)
 
 
 def _d16(found: FoundExperiment) -> str:
-    return _paragraph(f"""
+    return paragraph(f"""
         Who has the worst case hangs on how errors come on the last hop. RTCP/UDP's worst-case fairness is
         {_told(found, "worst-case fairness, RTCP/UDP")}, DVRC's {_told(found, "worst-case fairness, DVRC")}. Where
         every packet of a round but the first may be lost, as §4.1 says word by word, the last hop alone takes more
@@ -351,8 +322,8 @@ def _d16(found: FoundExperiment) -> str:
 
 
 def _d17(found: FoundExperiment) -> str:
-    base, _ = _sides(found)
-    return _paragraph(f"""
+    base, _ = found.sides()
+    return paragraph(f"""
         As with D15: over five hops DVRC loses {found.of(base, "lost, DVRC (%)").mean:.1f} % in the network and TFRC
         {found.of(base, "lost, TFRC (%)").mean:.1f} %, because TFRC holds its video back; of TFRC's
         {found.of(base, "did not arrive, TFRC (%)").mean:.0f} % did not arrive. RTCP/UDP loses more than DVRC either
@@ -363,7 +334,7 @@ def _d17(found: FoundExperiment) -> str:
 
 
 def _d20(found: FoundExperiment) -> str:
-    return _paragraph(f"""
+    return paragraph(f"""
         Which path is worse is a matter of the links' rate. With reverse traffic DVRC's index is
         {_told(found, "index, reverse traffic")}, over five hops {_told(found, "index, five hops")}. The bursts of the
         reverse topology keep their rate. On 10 Mb/s {_told(found, "lost, reverse traffic (%)", 1)} % are lost next to
@@ -374,37 +345,37 @@ def _d20(found: FoundExperiment) -> str:
 
 
 def _d21(found: FoundExperiment) -> str:
-    return _paragraph(f"""
+    return paragraph(f"""
         DVRC's index is {_told(found, "fairness, 5 videos")} with 5 videos, {_told(found, "fairness, 20 videos")} with
         20 and {_told(found, "fairness, 50 videos")} with 50. The paper lays it to multiplicative decrease, which has
         a small part in it: without, the index with 20 videos changes by
-        {_moves(found, "fairness, 20 videos", "never halved")}. A faster rise costs more. On every side the index
+        {found.moves("fairness, 20 videos", "never halved")}. A faster rise costs more. On every side the index
         stays above the line: it is no single mechanism's. {_judged(found)}
     """)
 
 
 def _d22(found: FoundExperiment) -> str:
-    return _paragraph(f"""
+    return paragraph(f"""
         DVRC's coefficient of variation is {_told(found, "CoV, DVRC")}, Westwood+'s {_told(found, "CoV, Westwood+")},
         TFRC's {_told(found, "CoV, TFRC")}. A window that falls to a packet after a timeout is rougher than a rate
-        that halves at most; halving itself is a small part ({_moves(found, "CoV, DVRC")} without). {_judged(found)}
+        that halves at most; halving itself is a small part ({found.moves("CoV, DVRC")} without). {_judged(found)}
     """)
 
 
 def _d23(found: FoundExperiment) -> str:
-    _, faster, rounds = _sides(found)
-    return _paragraph(f"""
+    _, faster, rounds = found.sides()
+    return paragraph(f"""
         Lost are {_told(found, "lost, 5 videos (%)", 1)} % with 5 videos and {_told(found, "lost, 50 videos (%)", 1)}
         % with 50. Two readings turn the claim. A rate that rises by a packet per round trip overflows R2 more often
-        when many share it ({_moves(found, "lost, 50 videos (%)", faster, 1)} points with 50). And where every packet
+        when many share it ({found.moves("lost, 50 videos (%)", faster, 1)} points with 50). And where every packet
         of a round but the first may be lost, the last hop alone takes
         {found.of(rounds, "lost, 5 videos (%)").mean:.0f} %, whatever the protocol does. {_judged(found)}
     """)
 
 
 def _d24(found: FoundExperiment) -> str:
-    base, _ = _sides(found)
-    return _paragraph(f"""
+    base, _ = found.sides()
+    return paragraph(f"""
         TFRC delays little of what it sends: late are {found.of(base, "late, of what left (%)").mean:.1f} % of what
         left the sender. Of all that was made it is {found.of(base, "late, of all made (%)").mean:.1f} %, but for
         another reason: {found.of(base, "never sent (%)").mean:.0f} % of the video never leaves and cannot be late.
@@ -413,7 +384,7 @@ def _d24(found: FoundExperiment) -> str:
 
 
 def _d25(found: FoundExperiment) -> str:
-    return _paragraph(f"""
+    return paragraph(f"""
         Of what arrived over Westwood+ {_told(found, "late, of what arrived, Westwood+ (%)", 1)} % come late, of
         TFRC's {_told(found, "late, of what arrived, TFRC (%)", 1)} %. It is contention: with links of 20 Mb/s, where
         each video has twice the share, fewer come late. {_judged(found)}
@@ -421,9 +392,9 @@ def _d25(found: FoundExperiment) -> str:
 
 
 def _d27(found: FoundExperiment) -> str:
-    return _paragraph(f"""
+    return paragraph(f"""
         DVRC's index is {_told(found, "fairness, DVRC", 3)}; without multiplicative decrease it changes by
-        {_moves(found, "fairness, DVRC", "never halved", 3)}. Whether it is the fairest hangs on the errors of the
+        {found.moves("fairness, DVRC", "never halved", 3)}. Whether it is the fairest hangs on the errors of the
         last hop. TFRC's is {_told(found, "fairness, TFRC", 3)}: where errors come in long rounds TFRC's flows measure
         loss rates that differ, as the paper says, and DVRC, which takes such losses for random, excels. Where they
         are short TFRC is as fair. {_judged(found)}
@@ -431,7 +402,7 @@ def _d27(found: FoundExperiment) -> str:
 
 
 def _d28(found: FoundExperiment) -> str:
-    return _paragraph(f"""
+    return paragraph(f"""
         DVRC's index with spread round trips is {_told(found, "fairness, 5 videos")} with 5 videos,
         {_told(found, "fairness, 20 videos")} with 20 and {_told(found, "fairness, 50 videos")} with 50: it rises. A
         share of 10 Mb/s among 50 is between the first layer and the second, so that most videos hold the same,
@@ -444,19 +415,19 @@ USED_DVRC, USED_TFRC = (f"satisfactory use: flows 5, transport {one}" for one in
 
 
 def _d30(found: FoundExperiment) -> str:
-    base, each, _ = _sides(found)
-    return _paragraph(f"""
+    base, each, _ = found.sides()
+    return paragraph(f"""
         With few videos the link is used a little less than the 90 % that count as satisfactory: to
-        {_with_interval(found, base, USED_DVRC, 1)} % with 5 DVRC videos and
-        {_with_interval(found, base, USED_TFRC, 1)} % with 5 over TFRC. The videos have
+        {found.with_interval(base, USED_DVRC, 1)} % with 5 DVRC videos and
+        {found.with_interval(base, USED_TFRC, 1)} % with 5 over TFRC. The videos have
         {_told(found, "goodput, DVRC, 5 videos (Mb/s)")} and {_told(found, "goodput, TFRC, 5 videos (Mb/s)")} Mb/s. A
-        rise with each packet does not help ({_moves(found, "goodput, DVRC, 5 videos (Mb/s)", each)} Mb/s). With 50
+        rise with each packet does not help ({found.moves("goodput, DVRC, 5 videos (Mb/s)", each)} Mb/s). With 50
         videos DVRC has {_told(found, "goodput, DVRC, 50 videos (Mb/s)")} Mb/s, and the link is full. {_judged(found)}
     """)
 
 
 def _d31(found: FoundExperiment) -> str:
-    return _paragraph(f"""
+    return paragraph(f"""
         DVRC's index falls from {_told(found, "index, DVRC, 5 videos")} to {_told(found, "index, DVRC, 50 videos")}
         for the reason of D5: at the base layer packets leave 62.5 ms apart, and a lost one makes the next one late by
         a threshold of 75 ms. By gaps in excess of the sender's own it falls from
@@ -468,7 +439,7 @@ def _d31(found: FoundExperiment) -> str:
 
 
 def _d32(found: FoundExperiment) -> str:
-    return _paragraph(f"""
+    return paragraph(f"""
         The smallest throughput of a DVRC flow is {_told(found, "worst-case fairness, DVRC")} of the largest,
         RTCP/UDP's {_told(found, "worst-case fairness, RTCP/UDP")}. The size of layers matters to it: layers half as
         large make the smallest share smaller, not larger, and DVRC's lead is gone. {_judged(found)}
@@ -476,11 +447,11 @@ def _d32(found: FoundExperiment) -> str:
 
 
 def _d33(found: FoundExperiment) -> str:
-    base, clock, _ = _sides(found)
-    return _paragraph(f"""
+    base, clock, _ = found.sides()
+    return paragraph(f"""
         TFRC takes more than its share only from a TCP with coarse timeouts. TCP's share beside TFRC is
         {_told(found, "TCP's share beside TFRC")}; a clock of 500 ms changes it by
-        {_moves(found, "TCP's share beside TFRC", clock)}. With so few packets under way most losses end in timeouts,
+        {found.moves("TCP's share beside TFRC", clock)}. With so few packets under way most losses end in timeouts,
         {found.of(base, "timeouts of a TCP flow beside TFRC").mean:.0f} per flow, and a coarse clock makes each last
         longer, so that there are fewer of them ({found.of(clock, "timeouts of a TCP flow beside TFRC").mean:.0f}).
         Smaller layers change nothing. It is the mechanism of D11. {_judged(found)}
@@ -488,7 +459,7 @@ def _d33(found: FoundExperiment) -> str:
 
 
 def _d34(found: FoundExperiment) -> str:
-    return _paragraph(f"""
+    return paragraph(f"""
         Among 40 TCP flows each of 50 videos has
         {_told(found, "a video's goodput, 40 TCP flows, 50 videos (kb/s)", 0)} kb/s. A ninetieth of 10 Mb/s is 107
         kb/s of payload, and the base layer 128: what the paper describes is a share of about one layer. With layers
@@ -498,20 +469,20 @@ def _d34(found: FoundExperiment) -> str:
 
 
 def _d35(found: FoundExperiment) -> str:
-    _, unfilled = _sides(found)
-    return _paragraph(f"""
+    _, unfilled = found.sides()
+    return paragraph(f"""
         What DVRC gives up because of all hops, the TCP flow of each hop takes. Over five hops a TCP flow has
         {_told(found, "a TCP flow, 5 hops (kb/s)", 0)} kb/s and the video
         {_told(found, "the video, 5 hops (kb/s)", 0)}. With a window of 4 packets, which a hop holds without an
         overflow, the video keeps its share (D12), and a TCP flow's changes by
-        {_moves(found, "a TCP flow, 5 hops (kb/s)", unfilled, 0)} kb/s, to about its own. Over one hop the order is
+        {found.moves("a TCP flow, 5 hops (kb/s)", unfilled, 0)} kb/s, to about its own. Over one hop the order is
         the other one: the TCP flow has {_told(found, "a TCP flow, 1 hops (kb/s)", 0)} kb/s and the video
         {_told(found, "the video, 1 hops (kb/s)", 0)}. {_judged(found)}
     """)
 
 
 def _d29(found: FoundExperiment) -> str:
-    return _paragraph(f"""
+    return paragraph(f"""
         With 40 videos R2's queue is nearly always full (D9), so that it hardly swings under any sender: by
         {_told(found, "swing of R2's queue, DVRC", 0)} packets under DVRC,
         {_told(found, "swing of R2's queue, Reno", 0)} under Reno. Where there is room to swing, on links of 20 Mb/s,
@@ -521,7 +492,7 @@ def _d29(found: FoundExperiment) -> str:
 
 
 def _d36(found: FoundExperiment) -> str:
-    return _paragraph(f"""
+    return paragraph(f"""
         That AIAMD loses less is sure: {_told(found, "lost, DVRC (%)", 1)} % to AIAD's
         {_told(found, "lost, DVRC, AIAD (%)", 1)} %. In fairness they are alike, {_told(found, "fairness, DVRC")} and
         {_told(found, "fairness, DVRC, AIAD")}, and a buffer that is nearly always full drains under neither often
@@ -530,7 +501,7 @@ def _d36(found: FoundExperiment) -> str:
 
 
 def _d2(found: FoundExperiment) -> str:
-    return _paragraph(f"""
+    return paragraph(f"""
         The largest jitter is {_told(found, "largest jitter (ms)", 0)} ms, below 75 ms on every side, though DVRC's
         rate is rough (coefficient of variation {_told(found, "CoV")}). Eq. (13) moves by a sixteenth of each
         difference of gaps, so that single long gaps, of which Figure 7 has many, do not show in it. Neither
@@ -539,7 +510,7 @@ def _d2(found: FoundExperiment) -> str:
 
 
 def _d3(found: FoundExperiment) -> str:
-    return _paragraph(f"""
+    return paragraph(f"""
         Most random losses are judged rightly because most losses of any cause are judged random. With n = 1.5 the
         bound lies low, {_told(found, "losses above the bound (%)", 0)} % of all losses fall above it, and so do
         {_told(found, RANDOM, 0)} % of the random ones. Of the queue's losses {_told(found, CONGESTION, 0)} % are
@@ -548,7 +519,7 @@ def _d3(found: FoundExperiment) -> str:
 
 
 def _d13(found: FoundExperiment) -> str:
-    return _paragraph(f"""
+    return paragraph(f"""
         Few layers suffice: with 4, 5 and 8 of them goodput is {_told(found, "goodput, 4 layers (Mb/s)")},
         {_told(found, "goodput, 5 layers (Mb/s)")} and {_told(found, "goodput, 8 layers (Mb/s)")} Mb/s, the index
         {_told(found, "index, 4 layers", 3)}, {_told(found, "index, 5 layers", 3)} and
@@ -559,16 +530,16 @@ def _d13(found: FoundExperiment) -> str:
 
 
 def _d18(found: FoundExperiment) -> str:
-    return _paragraph(f"""
+    return paragraph(f"""
         Over five hops DVRC's index is {_told(found, "fairness, 5 videos", 3)} with 5 videos,
         {_told(found, "fairness, 20 videos", 3)} with 20 and {_told(found, "fairness, 50 videos", 3)} with 50. The
         paper lays it to multiplicative adjustments at congestion. They are not needed: without, the index with 20
-        videos changes by {_moves(found, "fairness, 20 videos", "never halved", 3)}. {_judged(found)}
+        videos changes by {found.moves("fairness, 20 videos", "never halved", 3)}. {_judged(found)}
     """)
 
 
 def _d19(found: FoundExperiment) -> str:
-    return _paragraph(f"""
+    return paragraph(f"""
         TCP's coefficient of variation is {_told(found, "CoV of TCP")}, DVRC's {_told(found, "CoV of DVRC")}. Timeouts
         make the difference: a TCP flow has {_told(found, "timeouts of a TCP flow", 0)} of them in a run. A clock of
         500 ms makes each longer and TCP's rate rougher; a recovery with SACK, which needs fewer, makes it nearly as
@@ -577,7 +548,7 @@ def _d19(found: FoundExperiment) -> str:
 
 
 def _d26(found: FoundExperiment) -> str:
-    return _paragraph(f"""
+    return paragraph(f"""
         TFRC's index is {_told(found, "fairness, TFRC", 3)} and Westwood+'s {_told(found, "fairness, Westwood+", 3)}.
         The traditional index forgives a few starved flows (D7). Errors that come in long rounds, which some flows
         meet and others do not, lower both. {_judged(found)}

@@ -13,7 +13,7 @@ import numpy as np
 from fairwave_studies.voice import quantities as q
 from fairwave_studies.voice.points import TCPS
 from fairwave_studies.voice.selecting import part
-from fairwave_study.experiments import Experiment, Side
+from fairwave_study.experiments import Experiment, Side, paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -425,18 +425,13 @@ def _labels(found: FoundExperiment) -> list[str]:
     return [one.label for one in found.experiment.sides]
 
 
-def _paragraph(text: str) -> str:
-    """A paragraph that is written over several lines, as one."""
-    return " ".join(text.split())
-
-
 def _v1(found: FoundExperiment) -> str:
     say, (base, clean, counted) = _say(found), _labels(found)
     low, high = (
         {one: _named("goodput", one, flows, ftp, " (Mb/s)") for one in EVERY}
         for flows, ftp in ((40, 10), (120, 0))
     )
-    return _paragraph(f"""
+    return paragraph(f"""
         Under contention UDP has more because it does not back off: alone with 120 calls it carries
         {say(base, high[UDP])} Mb/s, Westwood {say(base, high[WESTWOOD])}. Where headers are counted for everyone it
         carries {say(counted, high[UDP])}, Westwood {say(counted, high[WESTWOOD])}: a part of the lead is headers.
@@ -451,7 +446,7 @@ def _v1(found: FoundExperiment) -> str:
 def _v6(found: FoundExperiment) -> str:
     say, (base, bare) = _say(found), _labels(found)
     real, udp, vegas = (_named("fairness", one, 120) for one in (REAL, UDP, VEGAS))
-    return _paragraph(f"""
+    return paragraph(f"""
         Real's 40 bytes of header cost it fairness. A fifth of the bottleneck carries them, so that Real meets
         contention with fewer calls than Vegas and UDP, which have none in ns-2. With 120 calls alone its index is
         {say(base, real, ".3f")}, Vegas's {say(base, vegas, ".3f")} and UDP's {say(base, udp, ".3f")}; without headers
@@ -464,7 +459,7 @@ def _v7(found: FoundExperiment) -> str:
     say, (base, wide, coarse) = _say(found), _labels(found)
     few, many = (_named("fairness", VEGAS, flows) for flows in (80, 120))
     timers = _named("repaired by timeout", VEGAS, 120, 0, " (%)")
-    return _paragraph(f"""
+    return paragraph(f"""
         Vegas becomes less fair as soon as R1 is full. Each call then has too few packets under way for duplicate
         acknowledgements ({say(base, timers, ".0f")} % of its losses are repaired by timeout), and calls that time out
         fall behind. From 80 to 120 calls its index falls from {say(base, few, ".3f")} to {say(base, many, ".3f")}.
@@ -479,7 +474,7 @@ def _v8(found: FoundExperiment) -> str:
     say, (base, wired, counted) = _say(found), _labels(found)
     udp, west = (_named("lost", one, 120, 0, " (%)") for one in (UDP, WESTWOOD))
     left, left_west = (_named("lost of what left", one, 120, 0, " (%)") for one in (UDP, WESTWOOD))
-    return _paragraph(f"""
+    return paragraph(f"""
         Whether UDP loses too much is a matter of what counts as sent. With 120 calls alone UDP loses
         {say(base, udp, ".0f")} % of what the application made, in queues; Westwood {say(base, west, ".0f")} %, which
         waits in its senders when the run ends. Of what was put on the wire UDP loses {say(wired, left, ".0f")} % and
@@ -492,7 +487,7 @@ def _v8(found: FoundExperiment) -> str:
 def _v12(found: FoundExperiment) -> str:
     say, (base, alike, narrow) = _say(found), _labels(found)
     few, many = (f"goodput falls, Vegas, {flows} calls (%)" for flows in (80, 120))
-    return _paragraph(f"""
+    return paragraph(f"""
         A packet error costs a TCP a window, and that is felt where the window is the limit and not the path. From no
         errors to 0.05 Vegas's goodput falls by {say(base, few, ".1f")} % with 80 calls and by
         {say(base, many, ".1f")} % with 120. That Vegas does not follow is its recovery's: where all recover as
@@ -507,7 +502,7 @@ def _v13(found: FoundExperiment) -> str:
     say, (base, room, bare) = _say(found), _labels(found)
     vegas, west, real = (f"goodput falls, {SHORT[one]}, 80 calls (%)" for one in (VEGAS, WESTWOOD, REAL))
     timers, ours = (_named("repaired by timeout", one, 80, 20, " (%)") for one in (WESTWOOD, REAL))
-    return _paragraph(f"""
+    return paragraph(f"""
         From no errors to 0.05 goodput falls with 80 calls by {say(base, vegas, ".1f")} % over Vegas,
         {say(base, west, ".1f")} % over Westwood and {say(base, real, ".1f")} % over Real. A window that is kept helps
         little where calls wait for timers: {say(base, timers, ".1f")} % of Westwood's losses are repaired by timeout,
@@ -523,7 +518,7 @@ def _v15(found: FoundExperiment) -> str:
     say, (base, delay) = _say(found), _labels(found)
     vegas, udp = (f"index gains from 100 to 400 ms, {SHORT[one]}, 80 calls" for one in (VEGAS, UDP))
     age = "delay, Vegas, 80 calls (ms)"
-    return _paragraph(f"""
+    return paragraph(f"""
         A longer threshold forgives the gap that a retransmission timeout or a waiting window leaves. From 100 to 400
         ms Vegas's index gains {say(base, vegas, ".3f")}, UDP's {say(base, udp, ".3f")}. That is so by gaps. By
         one-way delay a threshold of tenths of a second forgives nothing, because speech over Vegas waits in its
@@ -535,7 +530,7 @@ def _v15(found: FoundExperiment) -> str:
 def _v17(found: FoundExperiment) -> str:
     say, (base, bare) = _say(found), _labels(found)
     few, many = (f"index, Real, {flows} calls, errors of 0.05" for flows in (80, 120))
-    return _paragraph(f"""
+    return paragraph(f"""
         With errors of 0.05 Real's index is {say(base, few, ".3f")} with 80 calls and {say(base, many, ".3f")} with
         120. Its better standing goes with its headers: without them it is {say(bare, few, ".3f")} and
         {say(bare, many, ".3f")}, and its lead does not grow. The claim is {found.verdict(base)} with ns-2's headers
@@ -547,7 +542,7 @@ def _v18(found: FoundExperiment) -> str:
     say, (base, wide, mean) = _say(found), _labels(found)
     few, many = ("UDP's index, 40 calls", "UDP's index, 80 calls")
     drops = "dropped at R1, 80 calls (%)"
-    return _paragraph(f"""
+    return paragraph(f"""
         UDP's index follows R1's drop rate. Up to the load that fills R1 it is {say(base, few, ".3f")} (40 calls);
         with 80, where R1 drops {say(base, drops, ".0f")} %, {say(base, many, ".3f")}. With 4 Mb/s at R1 80 calls
         satisfy too ({say(wide, many, ".3f")}). Where 64 kb/s is the mean over talk and silence, 40 calls overflow R1:
@@ -560,7 +555,7 @@ def _v19(found: FoundExperiment) -> str:
     say, (base, wide) = _say(found), _labels(found)
     vegas, real = (_named("fairness", one, 80, 10) for one in (VEGAS, REAL))
     timers, ours = (_named("repaired by timeout", one, 80, 10, " (%)") for one in (VEGAS, REAL))
-    return _paragraph(f"""
+    return paragraph(f"""
         Beside 10 transfers with 80 calls Vegas's index is {say(base, vegas, ".3f")} and Real's
         {say(base, real, ".3f")}, with 6 Mb/s at R2 {say(wide, vegas, ".3f")} and {say(wide, real, ".3f")}: a
         difference as large as that between runs. Of Vegas's losses {say(base, timers, ".0f")} % are repaired by
@@ -573,7 +568,7 @@ def _v20(found: FoundExperiment) -> str:
     say, (base, wired, wide) = _say(found), _labels(found)
     udp, vegas = (_named("lost", one, 80, 10, " (%)") for one in (UDP, VEGAS))
     left = _named("lost of what left", VEGAS, 80, 10, " (%)")
-    return _paragraph(f"""
+    return paragraph(f"""
         As with V8, it is a definition. With 80 calls beside 10 transfers UDP loses {say(base, udp, ".0f")} % of what
         the application made, in queues, and Vegas {say(base, vegas, ".0f")} %, in its senders. Of what was put on the
         wire Vegas loses {say(wired, left, ".1f")} %. A wide R2 lets both through ({say(wide, udp, ".0f")} and
@@ -586,7 +581,7 @@ def _v24(found: FoundExperiment) -> str:
     say, (base, mean, bytes_) = _say(found), _labels(found)
     few, many = "UDP's index, 40 calls", "UDP's index, 80 calls"
     drops = "dropped at R2, 40 calls (%)"
-    return _paragraph(f"""
+    return paragraph(f"""
         What UDP loses beside transfers it loses at R2, whose buffer counts packets: a call's packet finds it as full
         as a transfer's of six times the size. With 40 calls {say(base, drops, ".1f")} % are dropped there, and the
         index is {say(base, few, ".3f")} ({say(base, many, ".3f")} with 80). A buffer that counts bytes drops
@@ -601,7 +596,7 @@ def _v25(found: FoundExperiment) -> str:
     late = {one: _named("late", one, 120, 0, " (%)") for one in TCPS}
     beside = {one: _named("late", one, 80, 10, " (%)") for one in TCPS}
     lost = _named("lost", WESTWOOD, 120, 0, " (%)")
-    return _paragraph(f"""
+    return paragraph(f"""
         Only a packet that comes can come late, and {say(base, lost, ".0f")} % of Westwood's never leave their senders
         with 120 calls alone. Late are {say(base, late[WESTWOOD], ".1f")} % of Westwood's packets and
         {say(base, late[REAL], ".1f")} % of Real's. Packet errors have little part in it: without them they are
@@ -618,7 +613,7 @@ def _v26(found: FoundExperiment) -> str:
     say, (base, counted, bare) = _say(found), _labels(found)
     udp, real = (_named("wait at R1", one, 120, 0, " (ms)") for one in (UDP, REAL))
     drops, ours = (_named("dropped at R1", one, 120, 0, " (%)") for one in (UDP, REAL))
-    return _paragraph(f"""
+    return paragraph(f"""
         R1's buffer holds 50 packets and is full under every transport, so that the wait is the time that 50 packets
         take to send. UDP's have no header in ns-2: with 120 calls they wait {say(base, udp, ".1f")} ms, Real's
         {say(base, real, ".1f")}. With 40 bytes for all UDP's wait {say(counted, udp, ".1f")} ms, the longest. That
@@ -633,7 +628,7 @@ def _v29(found: FoundExperiment) -> str:
     say, (base, struck) = _say(found), _labels(found)
     short, long = (f"index falls, UDP, {size}" for size in ("160 B", "500 B"))
     real_short, real_long = (f"index falls, Real, {size}" for size in ("160 B", "500 B"))
-    return _paragraph(f"""
+    return paragraph(f"""
         A packet error rate strikes a packet of any length alike; long packets are more sensitive only where errors
         strike bytes. From no errors to 0.01 UDP's index falls by {say(base, short, ".3f")} with 160 bytes and by
         {say(base, long, ".3f")} with 500; where bytes are struck by {say(struck, short, ".3f")} and
@@ -647,7 +642,7 @@ def _v29(found: FoundExperiment) -> str:
 def _v31(found: FoundExperiment) -> str:
     say, (base, narrow) = _say(found), _labels(found)
     theirs, call = "a transfer beside Vegas, 20 transfers (kb/s)", "a call, Vegas, 20 transfers (kb/s)"
-    return _paragraph(f"""
+    return paragraph(f"""
         R1 shields the transfers: whatever the calls do, no more than R1's 2 Mb/s reaches R2's 3. With 20 transfers
         and 120 calls over Vegas a transfer has {say(base, theirs, ".1f")} kb/s and a call {say(base, call, ".1f")}.
         With 2 Mb/s at R2 as well, what the calls bring may fill it: a transfer has {say(narrow, theirs, ".1f")} and a
@@ -660,7 +655,7 @@ def _v32(found: FoundExperiment) -> str:
     say, (base, wide, coarse) = _say(found), _labels(found)
     west, vegas = (f"goodput falls, {SHORT[one]}, 80 calls (%)" for one in (WESTWOOD, VEGAS))
     timers = _named("repaired by timeout", WESTWOOD, 80, 20, " (%)")
-    return _paragraph(f"""
+    return paragraph(f"""
         Westwood keeps its window at a random loss, since its estimate of the bandwidth does not fall. That shows
         where the window is what limits. From no errors to 0.05 its goodput falls by {say(base, west, ".1f")} % with
         80 calls, Vegas's by {say(base, vegas, ".1f")} %. With 6 Mb/s at R2 they fall by {say(wide, west, ".1f")} and
@@ -674,7 +669,7 @@ def _v32(found: FoundExperiment) -> str:
 def _v34(found: FoundExperiment) -> str:
     say, (base, wide, delay) = _say(found), _labels(found)
     early, later = (f"late, Real, 120 calls, {size} ms (%)" for size in (100, 200))
-    return _paragraph(f"""
+    return paragraph(f"""
         Below 200 ms packets come late because a window of a few packets waits a round trip and more for its
         acknowledgements. Over Real with 120 calls {say(base, early, ".1f")} % are late at 100 ms and
         {say(base, later, ".1f")} % at 200: more than the 5 points that count as slight. With 6 Mb/s at R2 more is
@@ -689,7 +684,7 @@ def _v35(found: FoundExperiment) -> str:
     vegas = "index, Vegas, 80 calls, 200 ms"
     lost = "lost, Vegas, 80 calls (%)"
     left = "satisfied at 200 ms: flows 80, transport tcp/vegas"
-    return _paragraph(f"""
+    return paragraph(f"""
         Nobody is satisfied at 200 ms whose speech does not leave the sender: over Vegas with 80 calls
         {say(base, lost, ".0f")} % have not arrived when the run ends, and the index is {say(base, vegas, ".3f")}. Of
         what was put on the wire it is {say(wired, left, ".3f")}, near the 0.9 that counts as satisfied. With 6 Mb/s
@@ -702,7 +697,7 @@ def _v35(found: FoundExperiment) -> str:
 def _v36(found: FoundExperiment) -> str:
     say, (base, wide) = _say(found), _labels(found)
     few, drops = "lost, UDP, 80 calls (%)", "dropped at R1, 80 calls (%)"
-    return _paragraph(f"""
+    return paragraph(f"""
         UDP does not answer, so that what exceeds R1 is dropped there: with 80 calls {say(base, drops, ".0f")} % of
         {say(base, few, ".0f")} % lost. With 4 Mb/s at R1 {say(wide, drops, ".1f")} % are dropped and
         {say(wide, few, ".1f")} % lost, by the last hop. The claim is {found.verdict(base)} and {found.verdict(wide)}:
@@ -714,7 +709,7 @@ def _v37(found: FoundExperiment) -> str:
     say, (base, wired, bare) = _say(found), _labels(found)
     udp, real, west = (_named("index", one, 80) for one in (UDP, REAL, WESTWOOD))
     left, left_west = (_named("index of what left", one, 80) for one in (REAL, WESTWOOD))
-    return _paragraph(f"""
+    return paragraph(f"""
         Congestion control hurts by what it keeps from the wire. With 80 calls alone UDP's index is
         {say(base, udp, ".3f")}, Real's {say(base, real, ".3f")} and Westwood's {say(base, west, ".3f")}, because what
         waits in a sender was made and is not heard. Of what was put on the wire Real's is {say(wired, left, ".3f")}
@@ -728,7 +723,7 @@ def _v38(found: FoundExperiment) -> str:
     say, (base, delay, clean) = _say(found), _labels(found)
     udp, vegas = (_named("index", one, 40) for one in (UDP, VEGAS))
     beside, west = (_named("index", one, 40, 10) for one in (UDP, WESTWOOD))
-    return _paragraph(f"""
+    return paragraph(f"""
         The gain is repair. Alone with 40 calls a TCP sends again what the last hop loses, and by gaps the packet that
         was sent again comes in time: Vegas's index is {say(base, vegas, ".3f")}, UDP's {say(base, udp, ".3f")}.
         Without packet errors there is nothing to repair there: {say(clean, vegas, ".3f")} and
@@ -755,7 +750,7 @@ def _v39(found: FoundExperiment) -> str:
     say, (base, even, clean) = _say(found), _labels(found)
     udp, real = "goodput off the mean, UDP, 40 calls (%)", "goodput off the mean, Real, 80 calls (%)"
     index = "index off the mean, Real, 80 calls (%)"
-    return _paragraph(f"""
+    return paragraph(f"""
         What varies between runs is how much the calls say. Alone with 40 calls over UDP a run's goodput is off the
         mean by {say(base, udp, ".1f")} %, and without packet errors by {say(clean, udp, ".1f")} %: errors have no
         part in it. Periods of shape 1.5 have no finite variance; with exponential ones it is {say(even, udp, ".1f")}
