@@ -1,5 +1,6 @@
 //! Sources of traffic ([`traffic`]), quality at the receiver ([`quality`]), and received speech ([`speech`]).
 
+pub mod encoder;
 pub mod quality;
 pub mod speech;
 pub mod traffic;

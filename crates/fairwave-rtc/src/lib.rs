@@ -1,0 +1,14 @@
+//! Calls as WebRTC makes them. One transport carries all streams of a peer.
+//!
+//! - [`control`]: rate controllers. Each says how much the sender may send; one file each.
+//! - [`rtp`]: headers of media packets. [`mailbox`]: messages of feedback, which are longer than a packet of the laboratory.
+//!
+//! All of it is state machines without clock or socket, as everywhere below the simulator.
+
+pub mod control;
+pub mod mailbox;
+pub mod rtp;
+
+// Macros of `fairwave-units` name these modules.
+#[allow(unused_imports)]
+pub(crate) use fairwave_units::{config, random, ratio, registry, units};
