@@ -10,19 +10,60 @@ use serde::{Deserialize, Serialize};
 pub use audio::{AudioConfig, AudioEncoder, AudioFrame};
 pub use video::{EncodedFrame, VideoConfig, VideoEncoder};
 
-/// What a peer of a call sends: its streams, all by one transport.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+/// What a peer of a call sends over the transport `webrtc`, which encodes it for the rate that the network allows: microphone and
+/// camera, or a shared screen besides. Each is a table, `true` for its defaults, or `false`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Media {
-    /// The microphone; none without audio.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The microphone. Default `true`.
+    #[serde(with = "switch")]
+    #[schemars(schema_with = "switch::schema::<AudioConfig>", extend("default" = true))]
     pub audio: Option<AudioConfig>,
-    /// The camera; none without it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The camera. Default `true`.
+    #[serde(with = "switch")]
+    #[schemars(schema_with = "switch::schema::<VideoConfig>", extend("default" = true))]
     pub video: Option<VideoConfig>,
-    /// A shared screen; none without it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// A shared screen. Default `false`.
+    #[serde(with = "switch")]
+    #[schemars(schema_with = "switch::schema::<VideoConfig>", extend("default" = false))]
     pub screen: Option<VideoConfig>,
+}
+
+impl Default for Media {
+    fn default() -> Self {
+        Media { audio: Some(AudioConfig::default()), video: Some(VideoConfig::default()), screen: None }
+    }
+}
+
+/// A stream that can be switched off: a table, or `true` for its defaults, or `false`.
+mod switch {
+    use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+    use serde::de::{DeserializeOwned, Error};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use serde_json::Value;
+
+    pub(super) fn serialize<T: Serialize, S: Serializer>(stream: &Option<T>, serializer: S) -> Result<S::Ok, S::Error> {
+        match stream {
+            Some(stream) => stream.serialize(serializer),
+            None => false.serialize(serializer),
+        }
+    }
+
+    pub(super) fn deserialize<'de, T, D>(deserializer: D) -> Result<Option<T>, D::Error>
+    where
+        T: DeserializeOwned + Default,
+        D: Deserializer<'de>,
+    {
+        match Value::deserialize(deserializer)? {
+            Value::Bool(on) => Ok(on.then(T::default)),
+            Value::Object(table) => serde_json::from_value(Value::Object(table)).map(Some).map_err(D::Error::custom),
+            other => Err(D::Error::custom(format!("invalid type: {other}, expected a table, `true` or `false`"))),
+        }
+    }
+
+    pub(super) fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [T::json_schema(generator), { "type": "boolean" }] })
+    }
 }
 
 /// A stream of a peer: the number is the unit's `layer` in traffic of the kind `media`.

@@ -1,30 +1,198 @@
-//! Video encoders of calls.
+//! Video encoders of calls: a target rate goes in, frames come out.
+//!
+//! The encoder follows its target after [`VideoConfig::reaction`], within [`VideoConfig::error`], as RFC 8868's test encoder
+//! does (150 kb/s to 1.5 Mb/s there, 100 ms, 5 %). Frames vary about their share of the rate as real encodings do: `fit.json` holds
+//! what encodings by libvpx, libx264 and SVT-AV1 of scenes made for it showed (`fairwave_report.encoder_fit`). A frame that was
+//! larger than its share is paid back within half a second. A key frame is larger by the fitted ratio, at most nine
+//! shares (libvpx's bound on the size of key frames in calls). An encoder that is in debt for more than [`DEBT`] leaves frames out.
+//!
+//! *The picture's size.* The camera's picture is scaled to the size that looks best at the target, by the fitted quality, and
+//! not more often than each [`RESIZE_EVERY`]. libwebrtc decides by the quantiser, which a fit does not have.
+//!
+//! *Layers.* Temporal layers halve the frame rate (shares of the rate as in libwebrtc: 60/40; 40/20/40). Simulcast streams halve
+//! the size, with the rates of libwebrtc's table (`simulcast.cc`); each has its own frames. Spatial layers halve it too, but a
+//! layer depends on the one below.
+//!
+//! *A shared screen* stands still most of the time. Its pages stand, scroll and change at times drawn from the stream. What is
+//! new on it is sent within the rate, and the picture sharpens until it is as good as the codec makes it; then only empty frames follow.
+//!
+//! **Assumptions.** The opinion of a picture by its PSNR interpolates the table of Klaue, Rathke and Wolisz (EvalVid, 2003): 20, 25,
+//! 31 and 37 dB are the bounds of the five grades. A spatial layer names the layer below as what it depends on, not its own predecessor.
+
+use std::collections::VecDeque;
+use std::sync::OnceLock;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use fairwave_units::config::{ConfigError, check_fraction};
 use fairwave_units::random::Stream;
-use fairwave_units::units::{Instant, Rate};
+use fairwave_units::ratio::Ratio;
+use fairwave_units::registry::Checked;
+use fairwave_units::units::{Instant, Rate, Span};
+
+/// A debt of more than this time at the target's rate makes the encoder leave frames out.
+pub const DEBT: Span = Span::from_millis(400);
+/// A frame that is too large is paid back within this time.
+const PAY_BACK: f64 = 0.5;
+/// The most shares of the rate that a key frame takes (libvpx, `rc_max_intra_bitrate_pct` as libwebrtc sets it: 0.5 · 600 ms · 30/s).
+const MOST_KEY: f64 = 9.0;
+/// The picture's size changes at most this often.
+pub const RESIZE_EVERY: Span = Span::from_secs(2);
+/// A change of size must promise this much, dB.
+const WORTH: f64 = 0.5;
+/// Sizes that a camera's picture is scaled to: the adaptation steps of libwebrtc (two thirds and three quarters, in turn, of its pixels).
+const SCALES: [f64; 5] = [1.0, 0.75, 0.5, 0.375, 0.25];
+/// The rate error holds for this long.
+const ERROR_HOLDS: Span = Span::from_secs(1);
+/// A frame in which nothing is new.
+const EMPTY_FRAME: f64 = 40.0;
+/// PSNR in dB, and the opinion that it stands for.
+const OPINION: [(f64, f64); 6] = [(15.0, 1.0), (20.0, 1.5), (25.0, 2.5), (31.0, 3.5), (37.0, 4.5), (43.0, 5.0)];
+/// Mean times for which a screen stands and scrolls, seconds; and the share of changes that are new pages.
+const STANDS: f64 = 4.0;
+const SCROLLS: f64 = 1.0;
+const NEW_PAGE: f64 = 0.3;
+/// A screen's picture is not made any sharper than this, dB.
+const SHARP: f64 = 40.0;
+/// Share of the page that comes into view each second while it scrolls.
+const SCROLL_SPEED: f64 = 0.7;
+
+/// The codec.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum VideoCodec {
+    /// VP8 (RFC 6386), by libvpx as calls use it.
+    #[default]
+    Vp8,
+    /// H.264, by x264 without delay.
+    H264,
+    /// AV1, by SVT-AV1 in real time.
+    Av1,
+}
+
+impl VideoCodec {
+    /// Its name in scenarios.
+    pub fn name(self) -> &'static str {
+        match self {
+            VideoCodec::Vp8 => "vp8",
+            VideoCodec::H264 => "h264",
+            VideoCodec::Av1 => "av1",
+        }
+    }
+}
+
+/// What the picture shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scene {
+    /// A head that moves a little and talks.
+    #[default]
+    TalkingHead,
+    /// Pages of text that stand still, scroll and change.
+    Screen,
+}
 
 /// How a camera or a screen is encoded.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct VideoConfig {
+    /// The codec: `vp8`, `h264` or `av1`. Default `vp8`.
+    pub codec: VideoCodec,
+    /// What it shows: `talking-head` or `screen`. Default `talking-head`.
+    pub scene: Scene,
+    /// Pixels across, 64 to 3840. Default 1280.
+    pub width: u16,
+    /// Pixels down, 64 to 2160. Default 720.
+    pub height: u16,
+    /// Frames that the camera makes a second, 1 to 60. Default 30.
+    pub frame_rate: f64,
     /// The least rate of the payload. Default 30 kb/s, as in libwebrtc.
     pub least: Rate,
-    /// The most. Default 2.5 Mb/s.
+    /// The most. Default 2.5 Mb/s, libwebrtc's for this size.
     pub most: Rate,
-    /// Frames that the camera makes a second. Default 30.
-    pub frame_rate: f64,
+    /// From a new target until the encoder follows it, up to 10 s. Default 100 ms (RFC 8868's test encoder).
+    pub reaction: Span,
+    /// How far its rate strays from the target, 0 to 0.5. Default 0.05 (likewise).
+    #[serde(with = "Ratio")]
+    pub error: f64,
+    /// From one key frame to the next, at least 100 ms. Default: key frames only where they are asked for, as in calls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key_interval: Option<Span>,
+    /// Temporal layers, 1 to 3. Default 1.
+    pub temporal_layers: u8,
+    /// Simulcast streams, 1 to 3, each of half the size of the next. Default 1.
+    pub simulcast: u8,
+    /// Spatial layers of one stream, 1 to 3. Default 1.
+    pub spatial_layers: u8,
 }
 
 impl Default for VideoConfig {
     fn default() -> Self {
         VideoConfig {
+            codec: VideoCodec::default(),
+            scene: Scene::default(),
+            width: 1280,
+            height: 720,
+            frame_rate: 30.0,
             least: Rate::from_bits_per_second(30_000),
             most: Rate::from_bits_per_second(2_500_000),
-            frame_rate: 30.0,
+            reaction: Span::from_millis(100),
+            error: 0.05,
+            key_interval: None,
+            temporal_layers: 1,
+            simulcast: 1,
+            spatial_layers: 1,
         }
+    }
+}
+
+impl Checked for VideoConfig {
+    fn check(&self) -> Result<(), ConfigError> {
+        let refuse = |key: &str, value: String, allowed: &str, example: &str| {
+            Err(ConfigError::new(key, value, allowed, example))
+        };
+        if !(64..=3840).contains(&self.width) {
+            return refuse("width", self.width.to_string(), "from 64 to 3840", "width = 1280");
+        }
+        if !(64..=2160).contains(&self.height) {
+            return refuse("height", self.height.to_string(), "from 64 to 2160", "height = 720");
+        }
+        if !(1.0..=60.0).contains(&self.frame_rate) {
+            return refuse("frame-rate", self.frame_rate.to_string(), "from 1 to 60", "frame-rate = 30");
+        }
+        let (least, most) = (self.least.bits_per_second(), self.most.bits_per_second());
+        if least < 1_000 {
+            return refuse("least", self.least.to_string(), "at least 1 kb/s", "least = \"30 kb/s\"");
+        }
+        if most < least || most > 1_000_000_000 {
+            let allowed = format!("from least ({}) to 1 Gb/s", self.least);
+            return refuse("most", self.most.to_string(), &allowed, "most = \"2.5 Mb/s\"");
+        }
+        if self.reaction > Span::from_secs(10) {
+            return refuse("reaction", self.reaction.to_string(), "from 0 s to 10 s", "reaction = \"100 ms\"");
+        }
+        check_fraction("error", self.error, "error = 0.05")?;
+        if self.error > 0.5 {
+            return refuse("error", self.error.to_string(), "from 0 to 0.5", "error = 0.05");
+        }
+        if self.key_interval.is_some_and(|interval| interval < Span::from_millis(100)) {
+            let value = self.key_interval.map_or_else(String::new, |interval| interval.to_string());
+            return refuse("key-interval", value, "at least 100 ms", "key-interval = \"4 s\"");
+        }
+        for (key, number) in [
+            ("temporal-layers", self.temporal_layers),
+            ("simulcast", self.simulcast),
+            ("spatial-layers", self.spatial_layers),
+        ] {
+            if !(1..=3).contains(&number) {
+                return refuse(key, number.to_string(), "from 1 to 3", &format!("{key} = 2"));
+            }
+        }
+        if self.simulcast > 1 && self.spatial_layers > 1 {
+            return refuse("spatial-layers", self.spatial_layers.to_string(), "1 with simulcast", "spatial-layers = 1");
+        }
+        Ok(())
     }
 }
 
@@ -35,6 +203,8 @@ pub struct EncodedFrame {
     pub bytes: u32,
     /// It depends on no other frame.
     pub key: bool,
+    /// How many frames of its stream back is the frame that it depends on, layers counted as frames; 0 for a key frame.
+    pub depends: u8,
     /// The simulcast stream, each of which has an SSRC of its own, from 0 (the smallest picture).
     pub stream: u8,
     /// Spatial layer within its stream, from 0.
@@ -49,18 +219,203 @@ pub struct EncodedFrame {
     pub quality: f32,
 }
 
+/// What the encodings of one codec and scene showed.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct Fit {
+    /// Size of a key frame over that of the others.
+    key_ratio: f64,
+    /// Standard deviation of the logarithm of the others' sizes.
+    deviation: f64,
+    /// Correlation of neighbours' logarithms.
+    correlation: f64,
+    sizes: Vec<FitOfSize>,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct FitOfSize {
+    width: f64,
+    height: f64,
+    /// PSNR at one bit per pixel, and what each doubling adds, dB.
+    psnr_at_one_bit: f64,
+    psnr_per_doubling: f64,
+    /// How far the line strays from what it was fitted to, dB.
+    #[allow(dead_code)] // for readers of the file
+    worst: f64,
+}
+
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct Fits {
+    #[allow(dead_code)] // for readers of the file
+    about: String,
+    vp8: FitsOfCodec,
+    h264: FitsOfCodec,
+    av1: FitsOfCodec,
+}
+
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct FitsOfCodec {
+    talking_head: Fit,
+    screen: Fit,
+}
+
+impl Fit {
+    fn of(config: &VideoConfig) -> &'static Fit {
+        static SHIPPED: OnceLock<Fits> = OnceLock::new();
+        let fits = SHIPPED.get_or_init(|| {
+            serde_json::from_str(include_str!("fit.json")).unwrap_or_else(|error| panic!("encoder/fit.json: {error}"))
+        });
+        let of_codec = match config.codec {
+            VideoCodec::Vp8 => &fits.vp8,
+            VideoCodec::H264 => &fits.h264,
+            VideoCodec::Av1 => &fits.av1,
+        };
+        match config.scene {
+            Scene::TalkingHead => &of_codec.talking_head,
+            Scene::Screen => &of_codec.screen,
+        }
+    }
+
+    /// PSNR of a picture with so many pixels, seen at its camera's size, coded with so many bits: between the fitted sizes by the
+    /// logarithm of the pixels, and no better than the codec made any.
+    fn psnr(&self, pixels: f64, bits: f64) -> f64 {
+        let line = |size: &FitOfSize| {
+            let per_pixel = (bits / pixels).clamp(1e-4, 1.0);
+            size.psnr_at_one_bit + size.psnr_per_doubling * libm::log2(per_pixel)
+        };
+        let area = |size: &FitOfSize| size.width * size.height;
+        let (Some(first), Some(last)) = (self.sizes.first(), self.sizes.last()) else { return 0.0 };
+        if pixels <= area(first) {
+            // Half the pixels across cost a camera's picture about as much as from the second size to the first.
+            return line(first) - 1.5 * libm::log2(area(first) / pixels);
+        }
+        for pair in self.sizes.windows(2) {
+            if let [low, high] = pair
+                && pixels <= area(high)
+            {
+                let share = libm::log2(pixels / area(low)) / libm::log2(area(high) / area(low));
+                return line(low) * (1.0 - share) + line(high) * share;
+            }
+        }
+        line(last)
+    }
+
+    /// Bits per pixel of a screen's picture that is sent whole and as sharp as it gets. Screens are coded in their own size.
+    fn whole_screen(&self) -> f64 {
+        self.sizes.last().map_or(1.0, |size| libm::exp2((SHARP - size.psnr_at_one_bit) / size.psnr_per_doubling))
+    }
+
+    /// PSNR of a screen of whose bits this share has been sent, 0 to 1.
+    fn screen_psnr(&self, share: f64) -> f64 {
+        self.sizes.last().map_or(SHARP, |size| SHARP + size.psnr_per_doubling * libm::log2(share.max(0.01)))
+    }
+}
+
+/// The opinion that a PSNR stands for, 1 to 5.
+pub fn opinion_of(psnr: f64) -> f64 {
+    let mut opinion = OPINION[0].1;
+    for pair in OPINION.windows(2) {
+        if let [(low, at_low), (high, at_high)] = *pair
+            && psnr > low
+        {
+            opinion = at_low + (at_high - at_low) * ((psnr - low) / (high - low)).min(1.0);
+        }
+    }
+    opinion
+}
+
+/// Rates of a simulcast stream by its pixels: the most, what is wanted before the next gets any, and the least, bits per second
+/// (libwebrtc, `video/config/simulcast.cc`).
+fn simulcast_rates(pixels: f64) -> (f64, f64, f64) {
+    const TABLE: [(f64, f64, f64, f64); 6] = [
+        (1920.0 * 1080.0, 5e6, 4e6, 8e5),
+        (1280.0 * 720.0, 2.5e6, 2.5e6, 6e5),
+        (960.0 * 540.0, 1.2e6, 1.2e6, 3.5e5),
+        (640.0 * 360.0, 7e5, 5e5, 1.5e5),
+        (480.0 * 270.0, 4.5e5, 3.5e5, 1.5e5),
+        (320.0 * 180.0, 2e5, 1.5e5, 3e4),
+    ];
+    let found = TABLE.iter().find(|row| pixels >= row.0).unwrap_or(&TABLE[5]);
+    (found.1, found.2, found.3)
+}
+
+/// What one simulcast stream is at.
+#[derive(Clone, Debug)]
+struct StreamState {
+    /// Full size, pixels across and down.
+    size: (u16, u16),
+    /// Bits that its frames were larger than their shares.
+    debt: f64,
+    /// Deviation of the next frame's logarithm.
+    deviation: f64,
+    /// Mean bits of its frames, by which quality goes.
+    mean: Option<f64>,
+    /// Index into [`SCALES`].
+    scale: usize,
+    resized: Option<Instant>,
+    /// The next frame is to be a key frame.
+    key: bool,
+    keyed: Option<Instant>,
+    /// Frames since the key frame.
+    number: u64,
+    /// Bits of the screen's picture that have been sent and that it needs.
+    sharp: f64,
+    /// It has had a rate.
+    active: bool,
+}
+
 /// A video encoder at work.
 #[derive(Clone, Debug)]
 pub struct VideoEncoder {
     config: VideoConfig,
-    target: Rate,
-    key: bool,
+    fit: &'static Fit,
+    stream: Stream,
+    /// Targets that it will follow, and from when; the first is the present one.
+    targets: VecDeque<(Instant, f64)>,
+    streams: Vec<StreamState>,
+    error: f64,
+    error_until: Instant,
+    /// A screen: it scrolls, until when, and what is new on it, as a share of the page.
+    scrolls: bool,
+    scene_until: Instant,
+    news: f64,
 }
 
 impl VideoEncoder {
-    /// An encoder; all its randomness comes from `stream`.
-    pub fn new(config: &VideoConfig, _stream: Stream) -> Self {
-        VideoEncoder { config: *config, target: config.least, key: true }
+    /// An encoder; all its randomness comes from `stream`. The parameters have been checked.
+    pub fn new(config: &VideoConfig, stream: Stream) -> Self {
+        let count = usize::from(config.simulcast);
+        let streams = (0..count).map(|place| {
+            let halvings = (count - 1 - place) as u32;
+            StreamState {
+                size: (config.width >> halvings, config.height >> halvings),
+                debt: 0.0,
+                deviation: 0.0,
+                mean: None,
+                scale: 0,
+                resized: None,
+                key: true,
+                keyed: None,
+                number: 0,
+                sharp: 0.0,
+                active: false,
+            }
+        });
+        VideoEncoder {
+            fit: Fit::of(config),
+            stream,
+            targets: VecDeque::new(),
+            streams: streams.collect(),
+            config: *config,
+            error: 0.0,
+            error_until: Instant::ZERO,
+            scrolls: false,
+            scene_until: Instant::ZERO,
+            news: 1.0,
+        }
     }
 
     /// Payload rates between which its target moves.
@@ -70,36 +425,448 @@ impl VideoEncoder {
 
     /// Simulcast streams that it makes, at least 1.
     pub fn streams(&self) -> u8 {
-        1
+        self.config.simulcast
     }
 
     /// The payload rate that it may use from `now` on, all its streams and layers together; it follows with its reaction time.
-    /// Zero suspends it.
-    pub fn set_target(&mut self, _now: Instant, target: Rate) {
-        self.target = target;
+    /// Zero suspends it, at once.
+    pub fn set_target(&mut self, now: Instant, target: Rate) {
+        let target = target.bits_per_second().min(self.config.most.bits_per_second()) as f64;
+        if target == 0.0 {
+            self.targets.clear();
+            self.targets.push_back((now, 0.0));
+            return;
+        }
+        let begins = self.targets.back().is_none_or(|(_, latest)| *latest == 0.0);
+        if begins {
+            self.targets.clear();
+        }
+        if self.targets.back().is_none_or(|(_, latest)| *latest != target) {
+            self.targets.push_back((if begins { now } else { now + self.config.reaction }, target));
+        }
     }
 
-    /// The receiver cannot decode: the next frame is to be a key frame.
-    pub fn request_key_frame(&mut self, _stream: u8) {
-        self.key = true;
+    /// The receiver cannot decode: the next frame of this simulcast stream is to be a key frame.
+    pub fn request_key_frame(&mut self, stream: u8) {
+        if let Some(state) = self.streams.get_mut(usize::from(stream)) {
+            state.key = true;
+        }
     }
 
     /// The camera made a frame at `created`. Adds its encodings to `out`: none if the encoder leaves the frame out.
-    pub fn encode(&mut self, _created: Instant, out: &mut Vec<EncodedFrame>) {
-        if self.target.bits_per_second() == 0 {
+    pub fn encode(&mut self, created: Instant, out: &mut Vec<EncodedFrame>) {
+        while self.targets.get(1).is_some_and(|(from, _)| *from <= created) {
+            self.targets.pop_front();
+        }
+        let Some(&(from, target)) = self.targets.front() else { return };
+        if target <= 0.0 || from > created {
             return;
         }
-        let bytes = (self.target.bits_per_second() as f64 / 8.0 / self.config.frame_rate).max(1.0) as u32;
-        let key = std::mem::take(&mut self.key);
-        out.push(EncodedFrame {
-            bytes,
-            key,
-            stream: 0,
-            spatial: 0,
-            temporal: 0,
-            width: 640,
-            height: 360,
-            quality: 4.0,
-        });
+        if created >= self.error_until {
+            self.error = self.config.error * (2.0 * self.stream.uniform() - 1.0);
+            self.error_until = created + ERROR_HOLDS;
+        }
+        if self.config.scene == Scene::Screen {
+            self.turn_pages(created);
+        }
+        let mut rest = target * (1.0 + self.error);
+        for place in 0..self.streams.len() {
+            let rate = self.share(place, &mut rest);
+            self.encode_stream(place, rate, created, out);
+        }
+        self.news = 0.0;
+    }
+
+    /// The rate of a simulcast stream: what it wants, then what is left for the largest that runs.
+    fn share(&self, place: usize, rest: &mut f64) -> f64 {
+        if self.streams.len() == 1 {
+            return std::mem::take(rest);
+        }
+        let rates = |place: usize| {
+            let size = self.streams.get(place).map_or((0, 0), |state| state.size);
+            simulcast_rates(f64::from(size.0) * f64::from(size.1))
+        };
+        let (most, wanted, least) = rates(place);
+        if *rest < least && place > 0 {
+            return 0.0;
+        }
+        let next = (place + 1 < self.streams.len()).then(|| rates(place + 1).2);
+        let given = match next {
+            // The next larger one runs, too: what this one wants.
+            Some(least_of_next) if *rest - wanted.min(*rest) >= least_of_next => wanted,
+            _ => most,
+        };
+        let given = given.min(*rest);
+        *rest -= given;
+        given
+    }
+
+    fn encode_stream(&mut self, place: usize, rate: f64, created: Instant, out: &mut Vec<EncodedFrame>) {
+        let config = self.config;
+        let (noise, draws) = (self.stream.normal(), self.news);
+        let Some(state) = self.streams.get_mut(place) else { return };
+        if rate <= 0.0 {
+            state.active = false;
+            return;
+        }
+        if !state.active {
+            (state.active, state.key, state.debt) = (true, true, 0.0);
+        }
+        state.sharp = (state.sharp - draws).max(0.0);
+        let share = rate / config.frame_rate;
+        let due = config.key_interval.is_some_and(|every| state.keyed.is_none_or(|latest| created - latest >= every));
+        let key = state.key || due;
+        if state.debt > rate * DEBT.seconds() {
+            // The frame is left out; its share pays back. A key frame that was asked for comes as soon as may be.
+            state.debt -= share;
+            return;
+        }
+        let resize = state.resized.is_none_or(|latest| created - latest >= RESIZE_EVERY);
+        if resize && config.scene == Scene::TalkingHead {
+            resize_to_rate(state, self.fit, share, created);
+        }
+        let scale = SCALES[state.scale.min(SCALES.len() - 1)];
+        let (width, height) = scaled(state.size, scale);
+        let pixels = f64::from(width) * f64::from(height);
+        let temporal = temporal_layer(config.temporal_layers, if key { 0 } else { state.number });
+        let weight = temporal_weight(config.temporal_layers, temporal);
+        // What was too much is paid back by all frames of half a second; what was too little may be made up for in the same way.
+        let budget = share * weight - (state.debt / (PAY_BACK * config.frame_rate)).clamp(-0.5 * share, 0.5 * share);
+        let bits = match config.scene {
+            Scene::TalkingHead => {
+                let keep = self.fit.correlation;
+                state.deviation = keep * state.deviation + (1.0 - keep * keep).sqrt() * self.fit.deviation * noise;
+                let varies = libm::exp(state.deviation - self.fit.deviation * self.fit.deviation / 2.0);
+                let larger = if key { self.fit.key_ratio.min(MOST_KEY) } else { 1.0 };
+                budget * varies * larger
+            }
+            Scene::Screen => {
+                let whole = self.fit.whole_screen() * pixels;
+                // A key frame sends it again.
+                if key {
+                    state.sharp = 0.0;
+                }
+                let missing = (1.0 - state.sharp) * whole;
+                let bits =
+                    missing.min(budget.max(share / 2.0) * if key { MOST_KEY } else { 3.0 }).max(EMPTY_FRAME * 8.0);
+                state.sharp = (state.sharp + bits / whole).min(1.0);
+                bits
+            }
+        };
+        let bits = bits.max(EMPTY_FRAME * 8.0);
+        state.debt = (state.debt + bits - share).max(-rate * PAY_BACK);
+        if !key {
+            let mean = state.mean.unwrap_or(bits);
+            state.mean = Some(mean + (bits - mean) / config.frame_rate);
+        }
+        let psnr = match config.scene {
+            Scene::TalkingHead => self.fit.psnr(pixels, state.mean.unwrap_or(share)),
+            Scene::Screen => self.fit.screen_psnr(state.sharp),
+        };
+        if key {
+            (state.key, state.keyed, state.number) = (false, Some(created), 0);
+        }
+        let depends = if key { 0 } else { depends_on(config.temporal_layers, state.number) };
+        state.number += 1;
+        let layers = config.spatial_layers;
+        for spatial in 0..layers {
+            let halvings = layers - 1 - spatial;
+            let bits = bits * spatial_share(layers, spatial);
+            out.push(EncodedFrame {
+                bytes: ((bits / 8.0) as u32).max(1),
+                key: key && spatial == 0,
+                depends: match spatial {
+                    0 => depends * layers,
+                    _ => 1,
+                },
+                stream: place as u8,
+                spatial,
+                temporal,
+                width: width >> halvings,
+                height: height >> halvings,
+                quality: opinion_of(psnr - 3.0 * f64::from(halvings)) as f32,
+            });
+        }
+    }
+
+    /// What is new on the screen since the frame before.
+    fn turn_pages(&mut self, now: Instant) {
+        if now >= self.scene_until {
+            self.scrolls = !self.scrolls;
+            if self.scrolls && self.stream.chance(NEW_PAGE) {
+                self.scrolls = false;
+                self.news = 1.0;
+            }
+            let mean = if self.scrolls { SCROLLS } else { STANDS };
+            self.scene_until = now + Span::from_seconds(self.stream.exponential(mean)).max(Span::from_millis(100));
+        }
+        if self.scrolls {
+            self.news = (self.news + SCROLL_SPEED / self.config.frame_rate).min(1.0);
+        }
+    }
+}
+
+/// The size that looks best at this many bits a frame.
+fn resize_to_rate(state: &mut StreamState, fit: &Fit, share: f64, now: Instant) {
+    let psnr = |scale: usize| {
+        let (width, height) = scaled(state.size, SCALES[scale]);
+        fit.psnr(f64::from(width) * f64::from(height), share)
+    };
+    let mut best = state.scale;
+    for scale in 0..SCALES.len() {
+        let worth = if best == state.scale && state.resized.is_some() { WORTH } else { 0.0 };
+        if psnr(scale) > psnr(best) + worth {
+            best = scale;
+        }
+    }
+    if state.resized.is_none() || best != state.scale {
+        // Another size needs a key frame (VP8, H.264).
+        state.key |= best != state.scale;
+        (state.scale, state.resized) = (best, Some(now));
+    }
+}
+
+/// Pixels of a scaled picture, whole pairs.
+fn scaled(size: (u16, u16), scale: f64) -> (u16, u16) {
+    let side = |pixels: u16| ((f64::from(pixels) * scale / 2.0) as u16 * 2).max(2);
+    (side(size.0), side(size.1))
+}
+
+/// The temporal layer of a frame by its number since the key frame.
+fn temporal_layer(layers: u8, number: u64) -> u8 {
+    match layers {
+        2 => [0, 1][(number % 2) as usize],
+        3 => [0, 2, 1, 2][(number % 4) as usize],
+        _ => 0,
+    }
+}
+
+/// How many frames back is the one that a frame depends on, by its number since the key frame.
+fn depends_on(layers: u8, number: u64) -> u8 {
+    match layers {
+        2 => [2, 1][(number % 2) as usize],
+        3 => [4, 1, 2, 1][(number % 4) as usize],
+        _ => 1,
+    }
+}
+
+/// What a frame of a temporal layer gets, as a multiple of its even share (libwebrtc: 60/40; 40/20/40 of the rate).
+fn temporal_weight(layers: u8, temporal: u8) -> f64 {
+    match (layers, temporal) {
+        (2, 0) => 1.2,
+        (2, _) => 0.8,
+        (3, 0) => 1.6,
+        (3, _) => 0.8,
+        _ => 1.0,
+    }
+}
+
+/// What a spatial layer gets of its stream's bits: each three times that of the one below. Assumed.
+fn spatial_share(layers: u8, spatial: u8) -> f64 {
+    let whole: f64 = (0..layers).map(|layer| 3_f64.powi(i32::from(layer))).sum();
+    3_f64.powi(i32::from(spatial)) / whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairwave_units::random::Seed;
+
+    fn encoder(config: VideoConfig) -> VideoEncoder {
+        config.check().expect("a valid configuration");
+        VideoEncoder::new(&config, Seed(3).stream("video"))
+    }
+
+    fn at(number: u64) -> Instant {
+        Instant::ZERO + Span::from_seconds(number as f64 / 30.0)
+    }
+
+    fn kilobits(rate: u64) -> Rate {
+        Rate::from_bits_per_second(rate * 1000)
+    }
+
+    /// Frames of so many seconds from `from` on.
+    fn encoded(encoder: &mut VideoEncoder, from: u64, seconds: u64) -> Vec<(u64, EncodedFrame)> {
+        let mut frames = Vec::new();
+        for number in from * 30..(from + seconds) * 30 {
+            let mut out = Vec::new();
+            encoder.encode(at(number), &mut out);
+            frames.extend(out.into_iter().map(|frame| (number, frame)));
+        }
+        frames
+    }
+
+    fn rate(frames: &[(u64, EncodedFrame)], seconds: u64) -> f64 {
+        frames.iter().map(|(_, frame)| f64::from(frame.bytes) * 8.0).sum::<f64>() / seconds as f64
+    }
+
+    #[test]
+    fn the_mean_rate_is_the_target_within_the_error() {
+        for codec in [VideoCodec::Vp8, VideoCodec::H264, VideoCodec::Av1] {
+            for target in [150, 800, 2_500] {
+                let mut encoder = encoder(VideoConfig { codec, ..VideoConfig::default() });
+                encoder.set_target(at(0), kilobits(target));
+                let frames = encoded(&mut encoder, 0, 60);
+                let off = rate(&frames, 60) / (target as f64 * 1000.0) - 1.0;
+                assert!(off.abs() < 0.05, "{codec:?} {target}: {off}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_new_target_holds_after_the_reaction_time() {
+        let exact = VideoConfig { error: 0.0, reaction: Span::from_millis(500), ..VideoConfig::default() };
+        let mut encoder = encoder(exact);
+        encoder.set_target(at(0), kilobits(1_000));
+        encoded(&mut encoder, 0, 10);
+        encoder.set_target(at(300), kilobits(200));
+        assert_eq!(encoder.targets.front().map(|target| target.1), Some(1e6));
+        let mut out = Vec::new();
+        encoder.encode(at(314), &mut out);
+        assert_eq!(encoder.targets.front().map(|target| target.1), Some(1e6));
+        encoder.encode(at(315), &mut out);
+        assert_eq!(encoder.targets.front().map(|target| target.1), Some(2e5));
+        let after = rate(&encoded(&mut encoder, 11, 20), 20);
+        assert!((after / 2e5 - 1.0).abs() < 0.05, "{after}");
+    }
+
+    #[test]
+    fn key_frames_come_first_on_request_and_at_their_interval_and_are_larger() {
+        let mut encoder = encoder(VideoConfig::default());
+        encoder.set_target(at(0), kilobits(1_000));
+        let mut frames = encoded(&mut encoder, 0, 10);
+        encoder.request_key_frame(0);
+        frames.extend(encoded(&mut encoder, 10, 10));
+        let keys: Vec<u64> = frames.iter().filter(|(_, frame)| frame.key).map(|(number, _)| *number).collect();
+        assert_eq!((keys.first(), keys.last()), (Some(&0), Some(&300)));
+        assert!(frames.iter().all(|(_, frame)| frame.key == (frame.depends == 0)));
+        let sum = |key: bool| {
+            let sizes: Vec<f64> = frames.iter().filter(|f| f.1.key == key).map(|f| f64::from(f.1.bytes)).collect();
+            sizes.iter().sum::<f64>() / sizes.len() as f64
+        };
+        assert!(sum(true) > 3.0 * sum(false) && sum(true) < 12.0 * sum(false), "{} {}", sum(true), sum(false));
+        let mut regular =
+            self::encoder(VideoConfig { key_interval: Some(Span::from_secs(2)), ..VideoConfig::default() });
+        regular.set_target(at(0), kilobits(1_000));
+        let keys = encoded(&mut regular, 0, 10).iter().filter(|(_, frame)| frame.key).count();
+        assert!((5..=6).contains(&keys), "{keys}");
+    }
+
+    #[test]
+    fn a_large_debt_leaves_frames_out_until_it_is_paid() {
+        let mut encoder = encoder(VideoConfig::default());
+        encoder.set_target(at(0), kilobits(2_500));
+        encoded(&mut encoder, 0, 5);
+        encoder.set_target(at(150), kilobits(100));
+        encoder.request_key_frame(0);
+        encoder.streams[0].debt = 60_000.0;
+        let frames = encoded(&mut encoder, 6, 2);
+        assert!(frames.len() < 60 && frames[0].0 > 180, "{} of 60, the first {}", frames.len(), frames[0].0);
+    }
+
+    #[test]
+    fn zero_suspends_at_once_and_what_follows_begins_with_a_key_frame() {
+        let mut encoder = encoder(VideoConfig::default());
+        encoder.encode(at(0), &mut Vec::new());
+        encoder.set_target(at(0), kilobits(500));
+        encoded(&mut encoder, 0, 2);
+        encoder.set_target(at(60), Rate::default());
+        assert!(encoded(&mut encoder, 2, 2).is_empty());
+        encoder.set_target(at(120), kilobits(500));
+        assert_eq!(encoded(&mut encoder, 4, 1).first().map(|(number, _)| *number), Some(120));
+    }
+
+    #[test]
+    fn the_picture_is_smaller_and_worse_at_low_rates() {
+        let of = |target: u64| {
+            let mut encoder = encoder(VideoConfig::default());
+            encoder.set_target(at(0), kilobits(target));
+            encoded(&mut encoder, 0, 10).last().map(|(_, frame)| (frame.width, frame.quality)).expect("frames")
+        };
+        let rows: Vec<(u16, f32)> = [60, 200, 700, 2_500].map(of).to_vec();
+        assert!(rows.windows(2).all(|pair| pair[0].0 <= pair[1].0 && pair[0].1 <= pair[1].1), "{rows:?}");
+        assert!(rows[0].0 < rows[3].0 && rows[0].1 < rows[3].1, "{rows:?}");
+    }
+
+    #[test]
+    fn temporal_layers_take_turns_and_depend_on_layers_below() {
+        let of = |layers: u8| {
+            let mut encoder = encoder(VideoConfig { temporal_layers: layers, ..unvaried() });
+            encoder.set_target(at(0), kilobits(1_000));
+            encoded(&mut encoder, 0, 1)
+        };
+        let three: Vec<(u8, u8)> = of(3).iter().take(9).map(|(_, f)| (f.temporal, f.depends)).collect();
+        assert_eq!(three, [(0, 0), (2, 1), (1, 2), (2, 1), (0, 4), (2, 1), (1, 2), (2, 1), (0, 4)]);
+        let two: Vec<(u8, u8)> = of(2).iter().take(5).map(|(_, f)| (f.temporal, f.depends)).collect();
+        assert_eq!(two, [(0, 0), (1, 1), (0, 2), (1, 1), (0, 2)]);
+    }
+
+    #[test]
+    fn simulcast_streams_get_what_libwebrtcs_table_gives_them() {
+        let shares = |target: f64| {
+            let encoder = encoder(VideoConfig { simulcast: 3, ..VideoConfig::default() });
+            let mut rest = target;
+            (0..3).map(|place| encoder.share(place, &mut rest)).collect::<Vec<f64>>()
+        };
+        assert_eq!(shares(3.0e6), [1.5e5, 5e5, 2.35e6]);
+        assert_eq!(shares(1.25e6), [1.5e5, 5e5, 6e5]);
+        assert_eq!(shares(1.2e6), [1.5e5, 7e5, 0.0], "720 lines need 600 kb/s");
+        assert_eq!(shares(2.0e5), [2e5, 0.0, 0.0]);
+        assert_eq!(shares(2.0e4), [2e4, 0.0, 0.0]);
+        let mut encoder = encoder(VideoConfig { simulcast: 3, ..VideoConfig::default() });
+        encoder.set_target(at(0), kilobits(2_500));
+        let first: Vec<(u8, u16, bool)> =
+            encoded(&mut encoder, 0, 1).iter().take(3).map(|(_, f)| (f.stream, f.width, f.key)).collect();
+        assert!(first.iter().all(|frame| frame.2), "{first:?}");
+        assert_eq!(first.iter().map(|frame| frame.0).collect::<Vec<u8>>(), [0, 1, 2]);
+    }
+
+    #[test]
+    fn spatial_layers_depend_on_the_one_below() {
+        let mut encoder = encoder(VideoConfig { spatial_layers: 3, ..VideoConfig::default() });
+        encoder.set_target(at(0), kilobits(2_000));
+        let frames = encoded(&mut encoder, 0, 1);
+        let seen: Vec<(u8, u8, bool)> = frames.iter().take(6).map(|(_, f)| (f.spatial, f.depends, f.key)).collect();
+        assert_eq!(seen, [(0, 0, true), (1, 1, false), (2, 1, false), (0, 3, false), (1, 1, false), (2, 1, false)]);
+        assert!(frames[1].1.width > frames[0].1.width && frames[2].1.bytes > frames[1].1.bytes);
+    }
+
+    #[test]
+    fn a_screen_is_silent_while_it_stands_and_sharpens_after_a_change() {
+        let mut encoder = encoder(VideoConfig { scene: Scene::Screen, ..VideoConfig::default() });
+        encoder.set_target(at(0), kilobits(1_000));
+        let frames = encoded(&mut encoder, 0, 120);
+        let empty = frames.iter().filter(|(_, frame)| f64::from(frame.bytes) <= EMPTY_FRAME).count();
+        assert!(empty * 4 > frames.len(), "{empty} of {}", frames.len());
+        assert!(rate(&frames, 120) < 1.06e6);
+        let best = frames.iter().map(|(_, frame)| frame.quality).fold(0.0, f32::max);
+        let worst = frames.iter().skip(30).map(|(_, frame)| frame.quality).fold(5.0, f32::min);
+        assert!(best > worst + 0.5, "{worst} to {best}");
+    }
+
+    #[test]
+    fn opinion_follows_the_grades_of_psnr() {
+        assert_eq!([10.0, 20.0, 28.0, 37.0, 60.0].map(opinion_of), [1.0, 1.5, 3.0, 4.5, 5.0]);
+    }
+
+    #[test]
+    fn what_no_encoder_does_is_refused() {
+        let refused = |config: VideoConfig| config.check().expect_err("refused").key;
+        let default = VideoConfig::default();
+        assert_eq!(refused(VideoConfig { width: 63, ..default }), "width");
+        assert_eq!(refused(VideoConfig { height: 2161, ..default }), "height");
+        assert_eq!(refused(VideoConfig { frame_rate: f64::NAN, ..default }), "frame-rate");
+        assert_eq!(refused(VideoConfig { least: Rate::default(), ..default }), "least");
+        assert_eq!(refused(VideoConfig { most: kilobits(20), ..default }), "most");
+        assert_eq!(refused(VideoConfig { reaction: Span::from_secs(11), ..default }), "reaction");
+        assert_eq!(refused(VideoConfig { error: 0.6, ..default }), "error");
+        assert_eq!(refused(VideoConfig { key_interval: Some(Span::from_millis(99)), ..default }), "key-interval");
+        assert_eq!(refused(VideoConfig { temporal_layers: 4, ..default }), "temporal-layers");
+        assert_eq!(refused(VideoConfig { simulcast: 0, ..default }), "simulcast");
+        assert_eq!(refused(VideoConfig { simulcast: 2, spatial_layers: 2, ..default }), "spatial-layers");
+    }
+
+    fn unvaried() -> VideoConfig {
+        VideoConfig { error: 0.0, ..VideoConfig::default() }
     }
 }

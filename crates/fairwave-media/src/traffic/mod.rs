@@ -12,6 +12,7 @@ pub mod codec;
 mod conversation;
 mod game;
 mod interrupted;
+mod media;
 mod on_off;
 mod other_codec;
 mod period;
@@ -32,6 +33,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::encoder::Media;
 use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law, NameTaken, Registry, RuntimeLaw, delegate, family, files, laws};
@@ -106,6 +108,7 @@ macro_rules! sources {
             game { Game(GameConfig) }
             replay { Replay(ReplayConfig) }
             stream { Stream(StreamConfig) }
+            media { Media(MediaConfig) }
         }
     };
 }
@@ -250,6 +253,11 @@ pub trait TrafficLaw: Law {
     /// Payload that a source without a rate moves in a number of seconds, mean and maximum, if the network does not
     /// limit it.
     fn volume(&self, _lasts: f64) -> Option<Volume> {
+        None
+    }
+
+    /// The streams of a peer, of applications whose transport encodes them.
+    fn media(&self) -> Option<&Media> {
         None
     }
 
@@ -433,6 +441,14 @@ macro_rules! at_work {
                 match self {
                     $(TrafficConfig::$Variant(law) => law.volume(lasts),)+
                     TrafficConfig::Own(own) => own.law().any_volume(lasts),
+                }
+            }
+
+            /// See [`TrafficLaw::media`]; a program's own has none.
+            pub fn media(&self) -> Option<&Media> {
+                match self {
+                    $(TrafficConfig::$Variant(law) => law.media(),)+
+                    TrafficConfig::Own(_) => None,
                 }
             }
 

@@ -1,0 +1,160 @@
+//! What a peer of a call sends: microphone, camera, shared screen. The transport `webrtc` encodes it for the rate that the network
+//! allows.
+//!
+//! The source makes a unit whenever the microphone or the camera has a frame. A unit's layer tells its stream
+//! ([`StreamKind`](crate::encoder::StreamKind)); its payload is what the stream has at its highest rate, and the encoder makes it smaller.
+
+pub use crate::encoder::Media as MediaConfig;
+
+use super::{FrameType, TrafficLaw, TrafficSource, Unit};
+use crate::encoder::StreamKind;
+use fairwave_units::config::ConfigError;
+use fairwave_units::random::Stream;
+use fairwave_units::registry::{Checked, Law};
+use fairwave_units::units::{Instant, Rate, Span};
+
+impl Checked for MediaConfig {
+    fn check(&self) -> Result<(), ConfigError> {
+        if self.audio.is_none() && self.video.is_none() && self.screen.is_none() {
+            return Err(ConfigError::new("audio", "false", "true where video and screen are false", "audio = true"));
+        }
+        let within = |name: &'static str| move |error: ConfigError| error.within(name);
+        self.audio.as_ref().map_or(Ok(()), Checked::check).map_err(within("audio"))?;
+        self.video.as_ref().map_or(Ok(()), Checked::check).map_err(within("video"))?;
+        self.screen.as_ref().map_or(Ok(()), Checked::check).map_err(within("screen"))
+    }
+}
+
+impl Law for MediaConfig {
+    const NAME: &'static str = "media";
+    const EXAMPLE: &'static str = r#"{"audio": {"rate": "32 kb/s"}, "video": {"codec": "vp8", "most": "2.5 Mb/s"}}"#;
+    const BESIDE: &'static str = r#"{"transport": "webrtc"}"#;
+}
+
+/// Time between frames, and the payload of each at the stream's highest rate.
+fn cadences(media: &MediaConfig) -> impl Iterator<Item = (StreamKind, Span, u32)> + use<> {
+    let bytes = |rate: Rate, every: Span| rate.bytes_in(every).get().max(1) as u32;
+    let audio = media.audio.map(|audio| (StreamKind::Audio, audio.frame, bytes(audio.rate, audio.frame)));
+    let camera = |kind: StreamKind, video: Option<crate::encoder::VideoConfig>| {
+        let video = video?;
+        let every = Span::from_seconds(1.0 / video.frame_rate);
+        Some((kind, every, bytes(video.most, every)))
+    };
+    let (video, screen) = (camera(StreamKind::Video, media.video), camera(StreamKind::Screen, media.screen));
+    [audio, video, screen].into_iter().flatten()
+}
+
+impl TrafficLaw for MediaConfig {
+    type Source = Devices;
+
+    fn source(&self, start: Instant, mut stream: Stream) -> Result<Devices, ConfigError> {
+        self.check()?;
+        let device = |(kind, every, payload): (StreamKind, Span, u32)| {
+            // Devices run by clocks of their own: each begins somewhere in its first interval.
+            let begins = start + every.scaled(stream.uniform());
+            Device { kind, every, payload, begins, made: 0 }
+        };
+        Ok(Devices { devices: cadences(self).map(device).collect(), next_id: 0 })
+    }
+
+    fn media(&self) -> Option<&MediaConfig> {
+        Some(self)
+    }
+
+    fn units_per_second(&self) -> Option<f64> {
+        Some(cadences(self).map(|(_, every, _)| 1.0 / every.seconds()).sum())
+    }
+
+    fn mean_payload(&self) -> Option<f64> {
+        let bytes: f64 = cadences(self).map(|(_, every, payload)| f64::from(payload) / every.seconds()).sum();
+        Some(bytes / self.units_per_second()?)
+    }
+}
+
+/// A microphone, a camera or a screen.
+#[derive(Clone, PartialEq, Debug)]
+struct Device {
+    kind: StreamKind,
+    every: Span,
+    payload: u32,
+    begins: Instant,
+    made: u64,
+}
+
+impl Device {
+    fn due(&self) -> Instant {
+        self.begins + self.every * self.made
+    }
+}
+
+/// The devices of a peer.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Devices {
+    devices: Vec<Device>,
+    next_id: u32,
+}
+
+impl TrafficSource for Devices {
+    fn next_unit(&mut self) -> Option<Unit> {
+        // At the same instant the microphone comes first.
+        let device = self.devices.iter_mut().min_by_key(|device| (device.due(), device.kind))?;
+        let frame_type = if device.kind == StreamKind::Audio { FrameType::None } else { FrameType::P };
+        let unit = Unit {
+            id: self.next_id,
+            payload: device.payload,
+            created: device.due(),
+            layer: device.kind as u8,
+            frame_type,
+        };
+        device.made += 1;
+        self.next_id = self.next_id.wrapping_add(1);
+        Some(unit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairwave_units::random::Seed;
+
+    fn media(json: &str) -> MediaConfig {
+        serde_json::from_str(json).expect("media")
+    }
+
+    #[test]
+    fn microphone_and_camera_make_their_frames_side_by_side() {
+        let mut source = media("{}").source(Instant::from_seconds(1.0), Seed(1).stream("media")).expect("a source");
+        let units: Vec<Unit> = std::iter::from_fn(|| source.next_unit()).take(800).collect();
+        assert!(units.windows(2).all(|pair| pair[0].created <= pair[1].created && pair[1].id == pair[0].id + 1));
+        for (kind, every, payload) in [(StreamKind::Audio, 0.02, 80), (StreamKind::Video, 1.0 / 30.0, 10_416)] {
+            let own: Vec<&Unit> = units.iter().filter(|unit| unit.layer == kind as u8).collect();
+            let first = own[0].created.seconds();
+            assert!(first >= 1.0 && first < 1.0 + every, "{first}");
+            let last = own[own.len() - 1].created.seconds();
+            assert!((last - first - every * (own.len() - 1) as f64).abs() < 1e-6);
+            assert!(own.iter().all(|unit| unit.payload == payload));
+        }
+        assert!(media("{}").units_per_second().is_some_and(|rate| (rate - 80.0).abs() < 1e-6));
+    }
+
+    #[test]
+    fn streams_are_switched_and_described() {
+        assert_eq!(media("{}"), media(r#"{"audio": true, "video": {}, "screen": false}"#));
+        let shares = media(r#"{"audio": false, "video": false, "screen": {"scene": "screen", "frame-rate": 5}}"#);
+        assert!(shares.audio.is_none() && shares.video.is_none());
+        let mut source = shares.source(Instant::ZERO, Seed(1).stream("media")).expect("a source");
+        assert_eq!(source.next_unit().map(|unit| unit.layer), Some(StreamKind::Screen as u8));
+        let written = serde_json::to_value(&shares).expect("JSON");
+        assert_eq!((&written["audio"], &written["screen"]["frame-rate"]), (&false.into(), &5.0.into()));
+        assert_eq!(serde_json::from_value::<MediaConfig>(written).expect("read again"), shares);
+    }
+
+    #[test]
+    fn nothing_to_send_and_what_encoders_refuse_are_refused() {
+        let refused = |json: &str| media(json).check().expect_err("refused").key;
+        assert_eq!(refused(r#"{"audio": false, "video": false}"#), "audio");
+        assert_eq!(refused(r#"{"audio": {"frame": "30 ms"}}"#), "audio.frame");
+        assert_eq!(refused(r#"{"video": {"simulcast": 4}}"#), "video.simulcast");
+        assert_eq!(refused(r#"{"screen": {"width": 10}}"#), "screen.width");
+    }
+}

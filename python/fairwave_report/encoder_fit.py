@@ -1,0 +1,178 @@
+"""The fit of the video encoders that comes with fairwave: how large their frames are, and how good.
+
+`python -m fairwave_report.encoder_fit` writes `fit.json` beside the source that uses it. It encodes the scenes of
+:mod:`fairwave_video.scenes` with the encoders that FFmpeg has, as calls set them: no B frames, no look-ahead, one pass,
+a key frame only at the beginning and where it is asked for. Each scene is coded in several sizes at several constant
+quantisers. Pictures are compared at the size of the original, so a small picture pays for its size.
+
+What is fitted, for each codec, scene and size:
+- the luminance PSNR as a straight line over the logarithm of the bits per pixel (of the size that is coded): those of
+  frames that are not key frames, for a screen those of key frames;
+- how much larger a key frame is than the frames around it, at the same quantiser;
+- the deviation and the correlation of the logarithm of the other frames' sizes.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from math import log, log2
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairwave_video import scenes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import av
+
+FIT_JSON = Path("crates/fairwave-media/src/encoder/fit.json")
+"""Where the fit is compiled from."""
+
+SCENES = ("talking-head", "screen")
+"""What is encoded."""
+
+SIZES = ((320, 180), (640, 360), (1280, 720))
+"""In which sizes."""
+
+FRAMES = 120
+"""Frames of each scene. Of the screen every third one, so that it scrolls within them."""
+
+KEY_AT = (0, 60)
+"""Frames that are asked to be key frames."""
+
+ENCODERS: dict[str, tuple[str, dict[str, str], str, Sequence[int]]] = {
+    "vp8": (
+        "libvpx",
+        {"deadline": "realtime", "cpu-used": "8", "lag-in-frames": "0", "error-resilient": "1"},
+        "qmin",
+        (12, 28, 44, 60),
+    ),
+    "h264": ("libx264", {"preset": "veryfast", "tune": "zerolatency", "bf": "0"}, "qp", (22, 28, 34, 40)),
+    "av1": (
+        "libsvtav1",
+        {"preset": "10", "svtav1-params": "pred-struct=1:lookahead=0:scd=0:tune=1"},
+        "crf",
+        (25, 36, 47, 58),
+    ),
+}
+"""FFmpeg's encoder of each codec, its settings, the option of its quantiser, and the quantisers that are tried."""
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A scene, coded once.
+
+    Attributes:
+        sizes: Bytes per frame.
+        keys: Which are key frames.
+        psnr: Mean of the frames that are not, dB, at the size of the original.
+    """
+
+    sizes: tuple[int, ...]
+    keys: tuple[bool, ...]
+    psnr: float
+
+
+def encode(codec: str, pictures: Sequence[av.VideoFrame], size: tuple[int, int], quantiser: int) -> Coded:
+    """Encodes a scene at one quantiser, and compares what a viewer sees with the original."""
+    import av
+
+    name, settings, option, _ = ENCODERS[codec]
+    encoder = av.CodecContext.create(name, "w")
+    assert isinstance(encoder, av.VideoCodecContext)
+    encoder.width, encoder.height = size
+    encoder.pix_fmt = "yuv420p"
+    encoder.framerate = scenes.FRAME_RATE  # type: ignore[assignment]
+    encoder.gop_size = 9999
+    encoder.thread_count = 1
+    options = {**settings, option: str(quantiser)}
+    if option == "qmin":  # libvpx: the same finest and coarsest quantiser, and a rate that is never reached
+        options["qmax"] = str(quantiser)
+        encoder.bit_rate = 100_000_000
+    encoder.options = options
+    decoder = av.CodecContext.create({"vp8": "vp8", "h264": "h264", "av1": "libdav1d"}[codec], "r")
+    assert isinstance(decoder, av.VideoCodecContext)
+    packets: list[av.Packet] = []
+    for number, picture in enumerate(pictures):
+        small = picture.reformat(*size, "yuv420p")
+        small.pts = number
+        small.pict_type = av.video.frame.PictureType.I if number in KEY_AT else av.video.frame.PictureType.NONE
+        packets.extend(encoder.encode(small))
+    packets.extend(encoder.encode(None))
+    shown = [frame for packet in packets for frame in decoder.decode(packet)]
+    shown.extend(decoder.decode(None))
+    quality = [
+        _psnr(original, frame)
+        for number, (original, frame) in enumerate(zip(pictures, shown, strict=False))
+        if number not in KEY_AT and number % 4 == 0
+    ]
+    keys = tuple(packet.is_keyframe for packet in packets)
+    return Coded(tuple(packet.size for packet in packets), keys, float(np.mean(quality)))
+
+
+def _psnr(original: av.VideoFrame, shown: av.VideoFrame) -> float:
+    first = original.reformat(format="gray").to_ndarray().astype(float)
+    second = shown.reformat(original.width, original.height, "gray").to_ndarray().astype(float)
+    error = float(np.mean((first - second) ** 2))
+    return 10 * float(np.log10(255**2 / max(error, 1e-3)))
+
+
+def fitted(codec: str, name: str) -> dict[str, Any]:
+    """The fit of one codec on one scene."""
+    step = 3 if name == "screen" else 1
+    pictures = list(scenes.scene(name, FRAMES * step))[::step]
+    sizes, keys, deviations, correlations = [], [], [], []
+    for width, height in SIZES:
+        coded = [encode(codec, pictures, (width, height), quantiser) for quantiser in ENCODERS[codec][3]]
+        points = []
+        for one in coded:
+            plain = np.array([size for size, key in zip(one.sizes, one.keys, strict=True) if not key][1:], float)
+            key_frames = [size for size, key in zip(one.sizes, one.keys, strict=True) if key]
+            # A screen stands still: its frames have no typical size, and its picture is that of the last key frame.
+            typical = float(np.mean(key_frames) if name == "screen" else plain.mean())
+            points.append((log2(typical * 8 / (width * height)), one.psnr))
+            if name != "screen":
+                logs = np.log(plain)
+                deviations.append(float(logs.std()))
+                correlations.append(float(np.corrcoef(logs[:-1], logs[1:])[0, 1]))
+            keys.append(log(float(np.mean(key_frames)) / float(plain.mean())))
+        slope, at_one = np.polyfit(*np.array(points).T, 1)
+        worst = max(abs(at_one + slope * bits - psnr) for bits, psnr in points)
+        sizes.append(
+            {
+                "width": width,
+                "height": height,
+                "psnr-at-one-bit": round(float(at_one), 2),
+                "psnr-per-doubling": round(float(slope), 3),
+                "worst": round(float(worst), 2),
+            }
+        )
+        print(codec, name, width, points, file=sys.stderr)
+    return {
+        "key-ratio": round(float(np.exp(np.mean(keys))), 2),
+        "deviation": round(float(np.mean(deviations)), 3) if deviations else 0.0,
+        "correlation": round(float(np.mean(correlations)), 3) if correlations else 0.0,
+        "sizes": sizes,
+    }
+
+
+def main(root: Path) -> None:
+    """Writes the fit."""
+    from fairwave.staging import write_text
+
+    content: dict[str, Any] = {
+        "about": "Fitted by `python -m fairwave_report.encoder_fit` to scenes made by fairwave_video.scenes, "
+        f"{scenes.SIZE[0]} x {scenes.SIZE[1]} at {scenes.FRAME_RATE}/s, coded by FFmpeg's libvpx, libx264 and SVT-AV1.",
+    }
+    for codec in ENCODERS:
+        content[codec] = {name: fitted(codec, name) for name in SCENES}
+    write_text(root / FIT_JSON, json.dumps(content, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "."))
