@@ -8,6 +8,7 @@
 
 pub mod gaps;
 pub mod limited;
+pub mod media;
 pub mod meter;
 pub mod parts;
 #[cfg(feature = "testing")]
@@ -23,6 +24,7 @@ use fairwave_network::dscp::Dscp;
 use fairwave_network::packet::{Class, FlowId, Packet};
 use fairwave_units::units::{Bytes, Instant, Span};
 use limited::LimitedTimes;
+use media::{MediaReceived, MediaSent};
 
 /// A unit, or a part of it, that reached the receiving application.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -116,6 +118,12 @@ pub trait Sender {
     fn on_stop(&mut self, now: Instant);
     /// What may be plotted: see [`SenderView`].
     fn view(&self) -> SenderView;
+    /// The run ends at `now`: what [`Sender::media`] shows is to hold until then.
+    fn settle_media(&mut self, _now: Instant) {}
+    /// Statistics of a media session; none for a transport that carries none.
+    fn media(&self) -> Option<&MediaSent> {
+        None
+    }
 }
 
 /// The receiving half of a transport.
@@ -136,6 +144,12 @@ pub trait Receiver {
     /// What may be plotted; nothing, for a receiver that only receives.
     fn view(&self) -> ReceiverView {
         ReceiverView::default()
+    }
+    /// The run ends at `now`: what [`Receiver::media`] shows is to hold until then.
+    fn settle_media(&mut self, _now: Instant) {}
+    /// Statistics of a media session; none for a transport that carries none.
+    fn media(&self) -> Option<&MediaReceived> {
+        None
     }
 }
 

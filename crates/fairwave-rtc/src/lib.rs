@@ -2,12 +2,15 @@
 //!
 //! - [`control`]: rate controllers. Each says how much the sender may send; one file each.
 //! - [`rtp`]: headers of media packets. [`mailbox`]: messages of feedback, which are longer than a packet of the laboratory.
+//! - [`rtcp`]: reports and feedback as real bytes. [`sizes`]: bytes of headers.
 //!
 //! All of it is state machines without clock or socket, as everywhere below the simulator.
 
 pub mod control;
 pub mod mailbox;
+pub mod rtcp;
 pub mod rtp;
+pub mod sizes;
 
 // Macros of `fairwave-units` name these modules.
 #[allow(unused_imports)]

@@ -1,11 +1,57 @@
 //! Headers of media packets: RTP with the extensions that WebRTC uses, as the 32 bytes of [`Body::Opaque`].
 
+use crate::mailbox::Mailbox;
+use fairwave_media::encoder::StreamKind;
 use fairwave_network::packet::Body;
 use fairwave_units::units::Instant;
 
 /// Which RTP stream a packet belongs to: the place of its SSRC among those of the peer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Ssrc(pub u8);
+
+/// What a stream is for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[repr(u8)]
+pub enum Role {
+    /// Encoded frames.
+    Media = 0,
+    /// Packets sent again (RFC 4588 §4: a stream of its own), and padding.
+    Retransmission = 1,
+    /// Forward error correction (RFC 8627: a stream of its own).
+    Protection = 2,
+}
+
+impl Ssrc {
+    /// The feedback's own source: the other peer.
+    pub const RECEIVER: Ssrc = Ssrc(255);
+
+    /// The stream of `kind` for `role`; `simulcast` is its place among the simulcast streams, 0 to 3. Both ends know it without
+    /// a session description.
+    pub const fn new(kind: StreamKind, simulcast: u8, role: Role) -> Self {
+        Ssrc((kind as u8) << 4 | (simulcast & 3) << 2 | role as u8)
+    }
+
+    /// What it carries; none for a number that no stream has.
+    pub fn parts(self) -> Option<(StreamKind, u8, Role)> {
+        let role = match self.0 & 3 {
+            0 => Role::Media,
+            1 => Role::Retransmission,
+            2 => Role::Protection,
+            _ => return None,
+        };
+        Some((StreamKind::of(self.0 >> 4)?, self.0 >> 2 & 3, role))
+    }
+
+    /// The 32 bits of RTCP.
+    pub const fn number(self) -> u32 {
+        self.0 as u32
+    }
+
+    /// The stream with these 32 bits; none for a foreign one.
+    pub fn of(number: u32) -> Option<Self> {
+        u8::try_from(number).ok().map(Ssrc)
+    }
+}
 
 /// What the payload is (the payload type, as the session description maps it).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -20,13 +66,21 @@ pub enum PayloadKind {
     Protection = 2,
     /// Nothing but padding.
     Padding = 3,
+    /// RTCP of the sender: the bytes lie in the flow's other mailbox, see [`control_body`].
+    Control = 4,
 }
 
 impl PayloadKind {
     fn of(number: u8) -> Option<Self> {
-        [PayloadKind::Media, PayloadKind::Retransmission, PayloadKind::Protection, PayloadKind::Padding]
-            .get(usize::from(number))
-            .copied()
+        [
+            PayloadKind::Media,
+            PayloadKind::Retransmission,
+            PayloadKind::Protection,
+            PayloadKind::Padding,
+            PayloadKind::Control,
+        ]
+        .get(usize::from(number))
+        .copied()
     }
 }
 
@@ -133,10 +187,66 @@ impl RtpHeader {
     }
 }
 
+/// Byte of a [`Body::Opaque`] header that holds the payload kind, in its upper four bits.
+const KIND_AT: usize = 1;
+
+/// The body of a packet that brings RTCP of the sender: its bytes lie in `mailbox`. [`control_message`] reads it.
+pub fn control_body(mailbox: &Mailbox, message: &[u8], sequence: u32, now: Instant) -> Body {
+    // The mailbox's number takes the first four bytes; they move behind the byte that tells the kind.
+    let mut body = mailbox.put(message, sequence, now);
+    if let Body::Opaque { header, .. } = &mut body {
+        let [a, b, c, d, ..] = *header;
+        *header = [0; 32];
+        header[4..8].copy_from_slice(&[a, b, c, d]);
+        header[KIND_AT] = (PayloadKind::Control as u8) << 4;
+    }
+    body
+}
+
+/// The RTCP that a packet of the sender brings; none for a media packet, and for a message too old to be kept.
+pub fn control_message(mailbox: &Mailbox, body: &Body) -> Option<Box<[u8]>> {
+    let Body::Opaque { header, sequence, created } = *body else { return None };
+    if header[KIND_AT] >> 4 != PayloadKind::Control as u8 {
+        return None;
+    }
+    let mut plain = [0; 32];
+    plain[..4].copy_from_slice(&header[4..8]);
+    mailbox.get(&Body::Opaque { header: plain, sequence, created })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn rtcp_of_the_sender_is_told_from_media_and_found_in_the_mailbox() {
+        let mailbox = Mailbox::new();
+        mailbox.put(b"before", 0, Instant::ZERO);
+        let body = control_body(&mailbox, b"report", 3, Instant::ZERO);
+        assert_eq!(RtpHeader::read(&body).map(|(header, _)| header.kind), Some(PayloadKind::Control));
+        assert_eq!(control_message(&mailbox, &body).as_deref(), Some(&b"report"[..]));
+        assert_eq!(control_message(&mailbox, &RtpHeader::default().body(0, Instant::ZERO)), None);
+    }
+
+    #[test]
+    fn each_stream_has_a_number_of_its_own() {
+        let mut numbers = std::collections::BTreeSet::new();
+        for kind in StreamKind::ALL {
+            for simulcast in 0..4 {
+                for role in [Role::Media, Role::Retransmission, Role::Protection] {
+                    let ssrc = Ssrc::new(kind, simulcast, role);
+                    assert_eq!(ssrc.parts(), Some((kind, simulcast, role)));
+                    assert_eq!(Ssrc::of(ssrc.number()), Some(ssrc));
+                    assert!(numbers.insert(ssrc.0));
+                }
+            }
+        }
+        assert_eq!(
+            (Ssrc(3).parts(), Ssrc(0x30).parts(), Ssrc::RECEIVER.parts(), Ssrc::of(256)),
+            (None, None, None, None)
+        );
+    }
 
     proptest! {
         #[test]
@@ -144,7 +254,7 @@ mod tests {
             (sequence, transport_sequence, frame, payload, base) in any::<(u16, u16, u16, u16, u16)>(),
             (timestamp, unit, mask, depends, repeats) in any::<(u32, u32, u64, u8, u8)>(),
             (marker, first, key, in_band_fec) in any::<(bool, bool, bool, bool)>(),
-            (ssrc, kind, temporal, spatial) in (any::<u8>(), 0u8..4, 0u8..8, 0u8..8),
+            (ssrc, kind, temporal, spatial) in (any::<u8>(), 0u8..5, 0u8..8, 0u8..8),
         ) {
             let header = RtpHeader {
                 ssrc: Ssrc(ssrc), kind: PayloadKind::of(kind).expect("a kind"), sequence, timestamp, transport_sequence, marker,

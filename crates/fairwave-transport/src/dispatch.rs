@@ -1,6 +1,7 @@
 //! The endpoints of any transport, by value: a call costs a jump.
 
 use crate::{TransportLaw, tcp, transports};
+use fairwave_endpoint::media::{MediaReceived, MediaSent};
 use fairwave_endpoint::{Output, Receiver, ReceiverView, Sender, SenderView};
 use fairwave_media::traffic::Unit;
 use fairwave_network::packet::Packet;
@@ -51,6 +52,8 @@ macro_rules! endpoints {
                 #[inline]
                 fn on_stop(&mut self, now: Instant);
                 fn view(&self) -> SenderView;
+                fn settle_media(&mut self, now: Instant);
+                fn media(&self) -> Option<&MediaSent>;
             }
         }
 
@@ -67,6 +70,8 @@ macro_rules! endpoints {
                 fn is_reactive(&self) -> bool;
                 fn judges_losses(&self) -> bool;
                 fn view(&self) -> ReceiverView;
+                fn settle_media(&mut self, now: Instant);
+                fn media(&self) -> Option<&MediaReceived>;
             }
         }
     };

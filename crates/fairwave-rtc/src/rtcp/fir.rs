@@ -1,0 +1,48 @@
+//! Full intra requests (RFC 5104 §4.3.1).
+
+use super::{Bytes, PAYLOAD, feedback};
+use fairwave_endpoint::wire::WireError;
+
+/// Format in the header.
+pub(crate) const FORMAT: u8 = 4;
+
+/// A request for one stream.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct FirEntry {
+    /// The stream.
+    pub ssrc: u32,
+    /// Command number: a repeated request has the same.
+    pub command: u8,
+}
+
+/// Someone joined: key frames are wanted.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Fir {
+    /// Who asks.
+    pub sender: u32,
+    /// For what.
+    pub entries: Vec<FirEntry>,
+}
+
+impl Fir {
+    pub(crate) fn write(&self, out: &mut Vec<u8>) -> Result<(), WireError> {
+        // The media source is not used and 0 (§4.3.1.2).
+        feedback(out, PAYLOAD, FORMAT, [self.sender, 0], |out| {
+            for entry in &self.entries {
+                out.extend(entry.ssrc.to_be_bytes());
+                out.extend([entry.command, 0, 0, 0]);
+            }
+        })
+    }
+
+    pub(crate) fn read(sender: u32, items: &[u8]) -> Result<Self, WireError> {
+        let mut bytes = Bytes(items);
+        let mut entries = Vec::new();
+        while !bytes.0.is_empty() {
+            let (ssrc, command) = (bytes.u32()?, bytes.u8()?);
+            bytes.take(3)?;
+            entries.push(FirEntry { ssrc, command });
+        }
+        Ok(Fir { sender, entries })
+    }
+}

@@ -1,0 +1,22 @@
+//! Picture loss indications (RFC 4585 §6.3.1).
+
+use super::{PAYLOAD, feedback};
+use fairwave_endpoint::wire::WireError;
+
+/// Format in the header.
+pub(crate) const FORMAT: u8 = 1;
+
+/// A receiver cannot decode a stream: it wants a key frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Pli {
+    /// Who asks.
+    pub sender: u32,
+    /// The stream.
+    pub media: u32,
+}
+
+impl Pli {
+    pub(crate) fn write(self, out: &mut Vec<u8>) -> Result<(), WireError> {
+        feedback(out, PAYLOAD, FORMAT, [self.sender, self.media], |_| {})
+    }
+}
