@@ -17,7 +17,7 @@ pub use fairwave_units::{config, random, ratio, registry, timed, units};
 pub mod transport {
     pub use fairwave_endpoint::{
         Backlog, Delivery, Estimate, FlowContext, LossVerdict, Output, Receiver, ReceiverView, Sender, SenderView,
-        limited, preset,
+        limited, media, preset,
     };
     pub use fairwave_transport::{
         AnyReceiver, AnySender, AnyTransport, Endpoints, PacketSize, PreparedTransport, Properties, TransportConfig,

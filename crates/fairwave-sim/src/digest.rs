@@ -70,6 +70,10 @@ impl RunResult {
             round_trips,
             outcomes,
             sessions,
+            media,
+            media_transport,
+            media_outbound,
+            media_inbound,
             links,
             outages,
             classes,
@@ -103,6 +107,12 @@ impl RunResult {
         }
         if !sessions.is_empty() {
             table(&mut hash, "sessions", sessions)?;
+        }
+        if !media.is_empty() {
+            table(&mut hash, "media", media)?;
+            table(&mut hash, "media_transport", media_transport)?;
+            table(&mut hash, "media_outbound", media_outbound)?;
+            table(&mut hash, "media_inbound", media_inbound)?;
         }
         grown(&mut hash, "links", links)?;
         // Without outages, the same as before there were any.

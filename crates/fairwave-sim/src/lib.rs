@@ -27,6 +27,7 @@ mod judged;
 mod link;
 mod look_ahead;
 mod measure;
+pub mod media_rows;
 pub mod measures;
 mod network;
 mod pages;

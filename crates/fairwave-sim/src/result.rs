@@ -10,6 +10,7 @@
 use serde::Serialize;
 
 use crate::classes::ClassRow;
+use crate::media_rows::{MediaInboundRow, MediaOutboundRow, MediaRow, MediaTransportRow};
 pub use crate::measures::GroupRow;
 pub use crate::service_classes::ServiceClassRow;
 
@@ -38,6 +39,14 @@ pub struct RunResult {
     pub outcomes: Vec<OutcomeRow>,
     /// One row per adaptive stream.
     pub sessions: Vec<SessionRow>,
+    /// One row per stream of each media session.
+    pub media: Vec<MediaRow>,
+    /// One row per media session and second: its controller.
+    pub media_transport: Vec<MediaTransportRow>,
+    /// One row per stream and second, at its sender.
+    pub media_outbound: Vec<MediaOutboundRow>,
+    /// One row per stream and second, at its receiver.
+    pub media_inbound: Vec<MediaInboundRow>,
     /// One row per link direction.
     pub links: Vec<LinkRow>,
     /// One row per link direction and outage.

@@ -182,6 +182,7 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
     fn end_window(&mut self) {
         self.network.account_for_queues(self.window);
         self.read_to_the_end();
+        self.settle_media();
     }
 
     /// Handles what happens from `from` until `until`, both moments included, part by part.

@@ -345,6 +345,8 @@ fn tables(result: &RunResult, plan: &Plan, digest: String) -> Value {
         "conversations": some(&result.conversations),
         "completions": some(&result.completions),
         "sessions": some(&result.sessions),
+        "media": some(&result.media),
+        "media_transport": some(&result.media_transport),
         "voice": voice(result, plan),
     })
 }

@@ -7,6 +7,7 @@ mod flows;
 mod groups;
 mod links;
 mod means;
+mod media;
 mod recorded;
 mod round_trips;
 mod series;
@@ -60,6 +61,7 @@ pub(crate) fn collect(run: &RunRecord<'_>) -> RunResult {
         result.recovery.extend(application::recovery(run, flow, index_in_group[group]));
         result.round_trips.extend(round_trips::row(run, flow, index_in_group[group]));
         result.outcomes.extend(round_trips::outcomes(run, flow, index_in_group[group]));
+        media::append(run, flow, index_in_group[group], &mut result);
         index_in_group[group] += 1;
     }
     result.groups = groups::rows(run, &result.flows);

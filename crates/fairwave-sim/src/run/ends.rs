@@ -231,6 +231,17 @@ impl<P: Probe, B: Border> Simulation<'_, P, B> {
         }
     }
 
+    /// Media sessions end with their flows, or with the run.
+    pub(super) fn settle_media(&mut self) {
+        for ((flow, sending), receiving) in self.plan.flows.iter().zip(&mut self.sending).zip(&mut self.receiving) {
+            if flow.traffic.media().is_some() {
+                let end = flow.stop.min(self.window.end);
+                sending.sender.settle_media(end);
+                receiving.receiver.settle_media(end);
+            }
+        }
+    }
+
     /// Applications that play back make the reads that are due since the last arrival.
     pub(super) fn read_to_the_end(&mut self) {
         for (flow, receiving) in self.plan.flows.iter().zip(&mut self.receiving) {
