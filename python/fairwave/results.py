@@ -148,6 +148,26 @@ class Results:
         return self._of("sessions")
 
     @property
+    def media(self) -> pa.Table:
+        """One row per run and stream of a media session: opinion, freezes, frames, packets."""
+        return self._of("media")
+
+    @property
+    def media_transport(self) -> pa.Table:
+        """One row per run, media session and second: what its rate controller does."""
+        return self._of("media_transport")
+
+    @property
+    def media_outbound(self) -> pa.Table:
+        """One row per run, stream and second: counters of its sender, after webrtc-stats."""
+        return self._of("media_outbound")
+
+    @property
+    def media_inbound(self) -> pa.Table:
+        """One row per run, stream and second: counters of its receiver, after webrtc-stats."""
+        return self._of("media_inbound")
+
+    @property
     def round_trips(self) -> pa.Table:
         """One row per run and flow whose round trips were measured: pings, and what `record.round-trips` names."""
         return self._of("round_trips")

@@ -38,6 +38,7 @@ Cells = dict[Any, Interval]
 
 TELLING = (
     ("conversation_mos", "mos"),
+    ("session_mos", "session_mos"),
     ("mos", "mos"),
     ("decodable", "decodable"),
     ("responsiveness", "responsiveness"),

@@ -729,6 +729,124 @@ def experience(group: str | None = None) -> Measure:
     )
 
 
+MEDIA = "media"
+
+OPINION: Limits = (1.0, 5.0)
+"""The grades of ITU-T P.800."""
+
+
+def _of_media(
+    id: str,  # noqa: A002  # it is the measure's id
+    title: str,
+    group: str | None,
+    streams: Sequence[str],
+    column: str,
+    unit: str,
+    better: Literal["higher", "lower"] | None,
+    limits: Limits,
+    scale: float = 1.0,
+) -> Measure:
+    """The mean over the streams of media sessions that have the column."""
+
+    def value(rows: Table) -> float:
+        there = np.isin(np.array(rows["stream"].to_list()), streams)
+        return mean(rows.numbers(column)[there]) * scale
+
+    return Measure(
+        id, _name(title, group), unit, _per_row(MEDIA, group, value), better, (), MEDIA, limits
+    )
+
+
+CAMERAS = ("video", "screen")
+
+
+@shown(STREAM, headline=True, figure="call")
+def session_mos(group: str | None = None) -> Measure:
+    """MOS of the worst stream of a media session: speech by the E-model, pictures by the encoder's quality and freezes.
+
+    A stream of which nothing arrived counts as 1. Of simulcast encodings the best counts. The mean over sessions.
+    """
+
+    def value(rows: Table) -> float:
+        worst: dict[Any, dict[str, float]] = {}
+        flows, streams = rows["flow"].to_list(), rows["stream"].to_list()
+        for flow, stream, score in zip(flows, streams, rows.numbers("mos").tolist(), strict=True):
+            of = worst.setdefault(flow, {})
+            of[stream] = max(of.get(stream, 1.0), 1.0 if math.isnan(score) else score)
+        return mean(np.array([min(of.values()) for of in worst.values()], dtype=float))
+
+    return Measure(
+        "session_mos", _name("MOS of the worst stream", group), "", _per_row(MEDIA, group, value), "higher", (),
+        MEDIA, OPINION, "mos",
+    )  # fmt: skip
+
+
+@shown(STREAM)
+def audio_mos(group: str | None = None) -> Measure:
+    """MOS of the speech of a media session, by the E-model, mean over sessions."""
+    return _of_media("audio_mos", "MOS of audio", group, ("audio",), "mos", "", "higher", MOS)
+
+
+@shown(STREAM)
+def video_mos(group: str | None = None) -> Measure:
+    """MOS of the pictures of a media session: the encoder's quality, with time in freezes as 1; mean over streams."""
+    return _of_media("video_mos", "MOS of video", group, CAMERAS, "mos", "", "higher", OPINION)
+
+
+@shown(STREAM)
+def frozen(group: str | None = None) -> Measure:
+    """Time in which the picture of a media session was frozen (webrtc-stats), in % of the time since the first picture."""
+    return _of_media("frozen", "frozen", group, CAMERAS, "freeze_ratio", "%", "lower", PERCENT, 100)
+
+
+@shown(STREAM)
+def freezes(group: str | None = None) -> Measure:
+    """Number of freezes of the picture of a media session (webrtc-stats), mean over streams."""
+    return _of_media("freezes", "freezes", group, CAMERAS, "freezes", "", "lower", POSITIVE)
+
+
+@shown(STREAM)
+def frame_rate(group: str | None = None) -> Measure:
+    """Pictures shown per second of a media session, mean over streams."""
+    return _of_media("frame_rate", "frame rate", group, CAMERAS, "frame_rate", "/s", "higher", POSITIVE)
+
+
+@shown(STREAM)
+def picture_height(group: str | None = None) -> Measure:
+    """Height of the pictures shown of a media session, in pixels, mean over time and streams."""
+    return _of_media("picture_height", "picture height", group, CAMERAS, "height", "pixels", "higher", POSITIVE)
+
+
+@shown(STREAM)
+def audio_delay(group: str | None = None) -> Measure:
+    """Delay from mouth to ear of the speech of a media session, in ms, mean over sessions."""
+    return _of_media("audio_delay", "mouth to ear", group, ("audio",), "delay_s", "ms", "lower", POSITIVE, 1e3)
+
+
+@shown(STREAM)
+def video_delay(group: str | None = None) -> Measure:
+    """Delay from capture to rendering of the pictures of a media session, in ms, mean over streams."""
+    return _of_media("video_delay", "capture to screen", group, CAMERAS, "delay_s", "ms", "lower", POSITIVE, 1e3)
+
+
+@shown()
+def lip_sync(group: str | None = None) -> Measure:
+    """How much later than its sound the picture of a media session is shown, in ms, mean over streams."""
+    return _of_media("lip_sync", "picture behind sound", group, CAMERAS, "lip_sync_s", "ms", None, UNBOUNDED, 1e3)
+
+
+@shown(STREAM)
+def concealed(group: str | None = None) -> Measure:
+    """Speech that the receiver of a media session made up, in % of what it played, mean over sessions."""
+    return _of_media("concealed", "concealed", group, ("audio",), "concealed_ratio", "%", "lower", PERCENT, 100)
+
+
+@shown(STREAM)
+def encoder_target(group: str | None = None) -> Measure:
+    """Target of the video encoders of a media session, in kb/s of payload, mean over time and streams."""
+    return _of_media("encoder_target", "target of video", group, CAMERAS, "target_bps", "kb/s", "higher", POSITIVE, 1e-3)
+
+
 CONVERSATIONS = "conversations"
 
 
@@ -1060,6 +1178,18 @@ fairness, worst_case_fairness, short_term_fairness, cov, overhead = (
 
 STANDARD: dict[str, Definition] = {
     "conversation_mos": conversation_mos,
+    "session_mos": session_mos,
+    "audio_mos": audio_mos,
+    "video_mos": video_mos,
+    "frozen": frozen,
+    "freezes": freezes,
+    "frame_rate": frame_rate,
+    "picture_height": picture_height,
+    "audio_delay": audio_delay,
+    "video_delay": video_delay,
+    "lip_sync": lip_sync,
+    "concealed": concealed,
+    "encoder_target": encoder_target,
     "mos": mos,
     "r_factor": r_factor,
     "mouth_to_ear": mouth_to_ear,
