@@ -1,0 +1,235 @@
+"""What is measured of each case, after RFC 8868 §3."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairwave.measuring import measures
+from fairwave.measuring.measures import POSITIVE, RATIO, Measure
+from fairwave_studies.conference import points as p
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from fairwave.tables import Table
+
+SETTLED = 0.25
+"""A target has settled where it stays within this share of the mean of the last seconds of its phase."""
+
+LAST = 10.0
+"""How many of the last seconds of a phase are its steady state."""
+
+
+def _of_groups(case: str, column: str, scale: float) -> measures.Reduction:
+    """The mean over all sessions of a case."""
+    groups = p.sessions(case)
+
+    def value(rows: Table) -> float:
+        there = np.isin(np.array(rows["group"].to_list()), groups)
+        return measures.mean(rows.numbers(column)[there]) * scale
+
+    return lambda results: _each(results, "flows", value)
+
+
+def _each(results: object, table: str, value: measures.RunValue) -> dict[str, list[float]]:
+    made = [(int(part["run"].values[0]), value(part)) for part in results.rows(table).parted("run")]  # type: ignore[attr-defined]  # Results
+    return {"run": [run for run, _ in made], "value": [one for _, one in made]}
+
+
+@cache
+def rate(case: str) -> Measure:
+    """Goodput of a session, mean over sessions, Mb/s of payload."""
+    return Measure(
+        f"rate_{case}", "goodput per session", "Mb/s", _of_groups(case, "goodput_bps", 1e-6), "higher", limits=POSITIVE
+    )
+
+
+@cache
+def used(case: str) -> Measure:
+    """What all flows together get of the bottleneck's capacity over the run, 0 to 1."""
+    return measures.link("utilisation", p.LINK, "utilisation")
+
+
+@cache
+def queueing(case: str) -> Measure:
+    """Mean time that packets wait at the bottleneck, ms."""
+    return measures.link("mean_wait_s", p.LINK, "queueing delay", "ms", 1e3)
+
+
+@cache
+def lost(case: str) -> Measure:
+    """Data packets of the sessions that queues dropped, in % of those sent."""
+    groups = p.sessions(case)
+
+    def value(rows: Table) -> float:
+        there = np.isin(np.array(rows["group"].to_list()), groups)
+        gone = rows.numbers("dropped")[there] + rows.numbers("lost")[there]
+        return measures.share(gone, rows.numbers("packets_sent")[there], 100.0)
+
+    return Measure(
+        f"lost_{case}", "packets lost", "%", lambda results: _each(results, "flows", value), "lower",
+        limits=measures.PERCENT,
+    )  # fmt: skip
+
+
+def _media(case: str, streams: Sequence[str], column: str, scale: float) -> measures.Reduction:
+    groups = p.sessions(case)
+
+    def value(rows: Table) -> float:
+        mine = np.isin(np.array(rows["group"].to_list()), groups)
+        kind = np.isin(np.array(rows["stream"].to_list()), streams)
+        return measures.mean(rows.numbers(column)[mine & kind]) * scale
+
+    return lambda results: _each(results, "media", value)
+
+
+@cache
+def audio(case: str) -> Measure:
+    """MOS of speech, mean over sessions."""
+    return Measure(
+        f"audio_{case}", "MOS of audio", "", _media(case, ("audio",), "mos", 1.0), "higher", table="media",
+        limits=measures.MOS,
+    )  # fmt: skip
+
+
+@cache
+def video(case: str) -> Measure:
+    """MOS of pictures with freezes, mean over sessions."""
+    return Measure(
+        f"video_{case}", "MOS of video", "", _media(case, ("video",), "mos", 1.0), "higher", table="media",
+        limits=measures.OPINION,
+    )  # fmt: skip
+
+
+@cache
+def frozen(case: str) -> Measure:
+    """Time in freezes, in %, mean over sessions."""
+    return Measure(
+        f"frozen_{case}", "frozen", "%", _media(case, ("video",), "freeze_ratio", 100.0), "lower", table="media",
+        limits=measures.PERCENT,
+    )  # fmt: skip
+
+
+@cache
+def video_delay(case: str) -> Measure:
+    """From capture to rendering, ms, mean over sessions."""
+    return Measure(
+        f"video_delay_{case}", "capture to screen", "ms", _media(case, ("video",), "delay_s", 1e3), "lower",
+        table="media", limits=POSITIVE,
+    )  # fmt: skip
+
+
+@cache
+def balance(case: str) -> Measure:
+    """The least goodput of a session over the largest, 0 to 1. RFC 8868 §3 asks for at least a third."""
+    groups = p.sessions(case)
+
+    def value(rows: Table) -> float:
+        got = rows.numbers("goodput_bps")[np.isin(np.array(rows["group"].to_list()), groups)]
+        got = got[~np.isnan(got)]
+        return float(got.min() / got.max()) if len(got) > 1 and got.max() > 0 else math.nan
+
+    return Measure(
+        f"balance_{case}", "least session over largest", "", lambda results: _each(results, "flows", value), "higher",
+        limits=RATIO,
+    )  # fmt: skip
+
+
+@cache
+def others(case: str) -> Measure:
+    """Goodput of everything that is not a session, Mb/s of payload."""
+    groups = p.sessions(case)
+
+    def value(rows: Table) -> float:
+        rest = ~np.isin(np.array(rows["group"].to_list()), groups)
+        return measures.total(rows.numbers("goodput_bps")[rest]) / 1e6 if rest.any() else math.nan
+
+    return Measure(
+        f"others_{case}", "goodput of TCP", "Mb/s", lambda results: _each(results, "groups", value), "higher",
+        table="groups", limits=POSITIVE,
+    )  # fmt: skip
+
+
+def phases(case: str) -> list[tuple[float, float]]:
+    """From when to when the capacity of a case is constant, seconds."""
+    starts = [float(at) for at, _ in p.RATES[case]]
+    ends = [*starts[1:], {p.VARIABLE: 99.0, p.SEVERAL: 124.0, p.FEEDBACK: 99.0}[case]]
+    return list(zip(starts, ends, strict=True))
+
+
+def settling(times: np.ndarray, targets: np.ndarray, begins: float, ends: float) -> float:
+    """How long after its begin a phase's target stays within :data:`SETTLED` of its steady state; its length if never."""
+    mine = (times > begins) & (times <= ends)
+    times, targets = times[mine], targets[mine]
+    steady = targets[times > ends - LAST]
+    if not len(steady):
+        return math.nan
+    off = np.abs(targets / steady.mean() - 1) > SETTLED
+    if not off.any():
+        return 0.0
+    return float(times[np.flatnonzero(off)[-1]] - begins)
+
+
+@cache
+def convergence(case: str) -> Measure:
+    """Time until the target of a session settles after each change of capacity, s: mean over phases and sessions."""
+    spans = phases(case)
+
+    def value(rows: Table) -> float:
+        found = []
+        flows, groups = np.array(rows["flow"].to_list()), np.array(rows["group"].to_list())
+        times, targets = rows.numbers("time_s"), rows.numbers("target_bps")
+        for group in p.sessions(case)[:1]:
+            for flow in np.unique(flows[groups == group]):
+                mine = (groups == group) & (flows == flow)
+                found += [settling(times[mine], targets[mine], *span) for span in spans]
+        return measures.mean(np.array(found, dtype=float))
+
+    return Measure(
+        f"convergence_{case}", "convergence", "s", lambda results: _each(results, "media_transport", value), "lower",
+        table="media_transport", limits=POSITIVE,
+    )  # fmt: skip
+
+
+def _bytes_between(rows: Table, group: str, begins: float, ends: float) -> float:
+    """Payload bits per second that a group's streams received between two samples."""
+    mine = np.array(rows["group"].to_list()) == group
+    times, got = rows.numbers("time_s")[mine], rows.numbers("bytes_received")[mine]
+    total = [
+        got[(times > at - 0.5) & (times <= at + 0.5)].sum() for at in (begins, ends)
+    ]
+    return 8 * float(total[1] - total[0]) / (ends - begins)
+
+
+@cache
+def regained() -> Measure:
+    """§5.8: what the paused session gets in the last 30 s over what it got in the 20 s before its pause."""
+
+    def value(rows: Table) -> float:
+        before = _bytes_between(rows, "paused", 20.0, 39.0)
+        after = _bytes_between(rows, "paused", 88.0, 118.0)
+        return after / before if before > 0 else math.nan
+
+    return Measure(
+        "regained", "rate after the pause over before", "", lambda results: _each(results, "media_inbound", value),
+        "higher", table="media_inbound", limits=POSITIVE,
+    )  # fmt: skip
+
+
+SHOWN: Mapping[str, object] = {
+    "rate": rate,
+    "used": used,
+    "queueing": queueing,
+    "lost": lost,
+    "audio": audio,
+    "video": video,
+    "frozen": frozen,
+    "video_delay": video_delay,
+    "balance": balance,
+    "others": others,
+}
+"""The columns of the table, in order."""
