@@ -101,7 +101,9 @@ def encode(codec: str, pictures: Sequence[av.VideoFrame], size: tuple[int, int],
     for number, picture in enumerate(pictures):
         small = picture.reformat(*size, "yuv420p")
         small.pts = number
-        small.pict_type = av.video.frame.PictureType.I if number in KEY_AT else av.video.frame.PictureType.NONE
+        small.pict_type = (
+            av.video.frame.PictureType.I if number in KEY_AT else av.video.frame.PictureType.NONE
+        )
         packets.extend(encoder.encode(small))
     packets.extend(encoder.encode(None))
     shown = [frame for packet in packets for frame in decoder.decode(packet)]
@@ -131,7 +133,9 @@ def fitted(codec: str, name: str) -> dict[str, Any]:
         coded = [encode(codec, pictures, (width, height), quantiser) for quantiser in ENCODERS[codec][3]]
         points = []
         for one in coded:
-            plain = np.array([size for size, key in zip(one.sizes, one.keys, strict=True) if not key][1:], float)
+            plain = np.array(
+                [size for size, key in zip(one.sizes, one.keys, strict=True) if not key][1:], float
+            )
             key_frames = [size for size, key in zip(one.sizes, one.keys, strict=True) if key]
             # A screen stands still: its frames have no typical size, and its picture is that of the last key frame.
             typical = float(np.mean(key_frames) if name == "screen" else plain.mean())
@@ -152,7 +156,6 @@ def fitted(codec: str, name: str) -> dict[str, Any]:
                 "worst": round(float(worst), 2),
             }
         )
-        print(codec, name, width, points, file=sys.stderr)
     return {
         "key-ratio": round(float(np.exp(np.mean(keys))), 2),
         "deviation": round(float(np.mean(deviations)), 3) if deviations else 0.0,

@@ -91,7 +91,9 @@ def _head(number: int) -> NDArray[np.uint8]:
         picture[eye] = 40
     # The mouth follows syllables, with pauses.
     talks = np.sin(2 * np.pi * 0.17 * time) > -0.6
-    opening = 0.02 + (0.09 * abs(np.sin(2 * np.pi * 2.7 * time) * np.sin(2 * np.pi * 0.7 * time)) if talks else 0)
+    opening = 0.02 + (
+        0.09 * abs(np.sin(2 * np.pi * 2.7 * time) * np.sin(2 * np.pi * 0.7 * time)) if talks else 0
+    )
     mouth = (across / 0.3) ** 2 + ((down - 0.5) / opening) ** 2 < 1
     picture[mouth] = (110, 40, 45)
     grain = np.random.default_rng((SEED, number)).normal(0, GRAIN, (height, width, 1))

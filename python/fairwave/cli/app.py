@@ -137,6 +137,14 @@ def run(
             metavar="FLOW", help="With --qlog: which flows (up, up[0]); all if left out. Repeatable."
         ),
     ] = None,
+    stats: Annotated[
+        Optional[Path],
+        typer.Option(
+            metavar="DIR",
+            help="Write what getStats() answers at both ends of each media session, once per second, and all of it "
+            "as a dump of chrome://webrtc-internals.",
+        ),
+    ] = None,
     loss_pattern: Annotated[
         Optional[list[str]],
         typer.Option(
@@ -184,6 +192,7 @@ def run(
             payload=capture_payload,
             qlog=qlog,
             qlog_flows=qlog_flow or [],
+            stats=stats,
             measures=measures or [],
             speech=speech,
             yes=yes,

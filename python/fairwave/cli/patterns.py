@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairwave._native import ScenarioError
 from fairwave.cli import console
-from fairwave.cli.input import BadInputError
+from fairwave.cli.input import BadInputError, groups, kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairwave.patterns import Gilbert
+    from fairwave.results import Results
     from fairwave.scenario import Scenario
 
 MOST_LENGTHS = 12
@@ -196,6 +197,37 @@ def logged_flows(read: Scenario, seed: int, folder: Path | None, flows: Sequence
             raise BadInputError(
                 f"--qlog-flow: there is no flow {one!r}; there are for example {', '.join(known[:4])}"
             )
+
+
+def with_sessions(read: Scenario, folder: Path | None) -> None:
+    """Refuses to write statistics of media sessions where there are none, before anything runs.
+
+    Raises:
+        BadInputError: No flow is a media session, or the folder is a file.
+    """
+    if folder is None:
+        return
+    if folder.exists() and not folder.is_dir():
+        raise BadInputError(
+            f"--stats takes a folder, and {folder} is a file; write for example --stats out/stats"
+        )
+    if not any(kind(flow) == "media" for flow in groups(read).values()):
+        raise BadInputError(
+            '--stats is about media sessions, and no flow is one; write traffic = "media", transport = "webrtc"'
+        )
+
+
+def write_stats(results: Results, folder: Path, *, quiet: bool) -> dict[str, Any]:
+    """Writes what `getStats()` answers at both ends of each media session.
+
+    Returns:
+        What was written, as plain data.
+    """
+    from fairwave import getstats
+
+    written = getstats.write(results, folder)
+    console.say(f"statistics: {', '.join(str(one) for one in written)}", quiet=quiet)
+    return {"stats": [str(one) for one in written]}
 
 
 def write_qlog(

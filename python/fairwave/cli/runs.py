@@ -76,6 +76,7 @@ def run_scenario(
     payload: bool = False,
     qlog: Path | None = None,
     qlog_flows: Sequence[str] = (),
+    stats: Path | None = None,
     measures: Sequence[str] = (),
     speech: Path | None = None,
     yes: bool = False,
@@ -88,7 +89,16 @@ def run_scenario(
     from fairwave.ask.requiring import of_results
     from fairwave.capturing import CAPTURE_EXAMPLE, PATTERN_EXAMPLE
     from fairwave.cli import requiring
-    from fairwave.cli.patterns import logged_flows, look_on, pairs, recorded_captures, visible, write_qlog
+    from fairwave.cli.patterns import (
+        logged_flows,
+        look_on,
+        pairs,
+        recorded_captures,
+        visible,
+        with_sessions,
+        write_qlog,
+        write_stats,
+    )
     from fairwave.folders import claimed
     from fairwave.runs.grid import Grid
 
@@ -104,6 +114,7 @@ def run_scenario(
     affordable(read, replications, seed, yes=yes)
     visible(read, seed, wanted, lost)
     logged_flows(read, seed, qlog, qlog_flows)
+    with_sessions(read, stats)
     clips = streamed(read) if out else []
     pages = (
         layer_or_note(needed=bool(clips or speech or asked), quiet=json) if out and (page or clips) else None
@@ -125,6 +136,7 @@ def run_scenario(
             results.save(out)
     results = heard.whole(results) if heard is not None else results
     logged = write_qlog(read, seed, qlog, qlog_flows, quiet=json) if qlog else {}
+    logged |= write_stats(results, stats, quiet=json) if stats else {}
     captured = look_on(
         read, seed, wanted + recorded_captures(read, out), lost, payload=payload, quiet=json, speech=speech
     )

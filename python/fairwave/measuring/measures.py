@@ -752,9 +752,7 @@ def _of_media(
         there = np.isin(np.array(rows["stream"].to_list()), streams)
         return mean(rows.numbers(column)[there]) * scale
 
-    return Measure(
-        id, _name(title, group), unit, _per_row(MEDIA, group, value), better, (), MEDIA, limits
-    )
+    return Measure(id, _name(title, group), unit, _per_row(MEDIA, group, value), better, (), MEDIA, limits)
 
 
 CAMERAS = ("video", "screen")
@@ -795,7 +793,7 @@ def video_mos(group: str | None = None) -> Measure:
 
 @shown(STREAM)
 def frozen(group: str | None = None) -> Measure:
-    """Time in which the picture of a media session was frozen (webrtc-stats), in % of the time since the first picture."""
+    """Time in which the picture of a media session was frozen (webrtc-stats), in % since the first picture."""
     return _of_media("frozen", "frozen", group, CAMERAS, "freeze_ratio", "%", "lower", PERCENT, 100)
 
 
@@ -814,37 +812,49 @@ def frame_rate(group: str | None = None) -> Measure:
 @shown(STREAM)
 def picture_height(group: str | None = None) -> Measure:
     """Height of the pictures shown of a media session, in pixels, mean over time and streams."""
-    return _of_media("picture_height", "picture height", group, CAMERAS, "height", "pixels", "higher", POSITIVE)
+    return _of_media(
+        "picture_height", "picture height", group, CAMERAS, "height", "pixels", "higher", POSITIVE
+    )
 
 
 @shown(STREAM)
 def audio_delay(group: str | None = None) -> Measure:
     """Delay from mouth to ear of the speech of a media session, in ms, mean over sessions."""
-    return _of_media("audio_delay", "mouth to ear", group, ("audio",), "delay_s", "ms", "lower", POSITIVE, 1e3)
+    return _of_media(
+        "audio_delay", "mouth to ear", group, ("audio",), "delay_s", "ms", "lower", POSITIVE, 1e3
+    )
 
 
 @shown(STREAM)
 def video_delay(group: str | None = None) -> Measure:
     """Delay from capture to rendering of the pictures of a media session, in ms, mean over streams."""
-    return _of_media("video_delay", "capture to screen", group, CAMERAS, "delay_s", "ms", "lower", POSITIVE, 1e3)
+    return _of_media(
+        "video_delay", "capture to screen", group, CAMERAS, "delay_s", "ms", "lower", POSITIVE, 1e3
+    )
 
 
 @shown()
 def lip_sync(group: str | None = None) -> Measure:
     """How much later than its sound the picture of a media session is shown, in ms, mean over streams."""
-    return _of_media("lip_sync", "picture behind sound", group, CAMERAS, "lip_sync_s", "ms", None, UNBOUNDED, 1e3)
+    return _of_media(
+        "lip_sync", "picture behind sound", group, CAMERAS, "lip_sync_s", "ms", None, UNBOUNDED, 1e3
+    )
 
 
 @shown(STREAM)
 def concealed(group: str | None = None) -> Measure:
     """Speech that the receiver of a media session made up, in % of what it played, mean over sessions."""
-    return _of_media("concealed", "concealed", group, ("audio",), "concealed_ratio", "%", "lower", PERCENT, 100)
+    return _of_media(
+        "concealed", "concealed", group, ("audio",), "concealed_ratio", "%", "lower", PERCENT, 100
+    )
 
 
 @shown(STREAM)
 def encoder_target(group: str | None = None) -> Measure:
     """Target of the video encoders of a media session, in kb/s of payload, mean over time and streams."""
-    return _of_media("encoder_target", "target of video", group, CAMERAS, "target_bps", "kb/s", "higher", POSITIVE, 1e-3)
+    return _of_media(
+        "encoder_target", "target of video", group, CAMERAS, "target_bps", "kb/s", "higher", POSITIVE, 1e-3
+    )
 
 
 CONVERSATIONS = "conversations"

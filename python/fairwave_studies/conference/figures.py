@@ -8,7 +8,7 @@ from fairwave_study.study import Figure
 
 
 def _figure(case: str, title: str, caption: str) -> Figure:
-    panels = (q.rate(case), q.queueing(case), q.audio(case), q.video(case))
+    panels = (q.rate(case), q.QUEUEING, q.audio(case), q.video(case))
     return Figure(
         case, f"§{p.SECTIONS[case]}: {title}", case, panels, "controller", "queue", "rate controller", kind="bar",
         caption=caption,
@@ -16,7 +16,9 @@ def _figure(case: str, title: str, caption: str) -> Figure:
 
 
 FIGURES = (
-    _figure(p.VARIABLE, "a capacity that changes", "1, 2.5, 0.6 and 1 Mb/s from 0, 40, 60 and 80 s. One session."),
+    _figure(
+        p.VARIABLE, "a capacity that changes", "1, 2.5, 0.6 and 1 Mb/s from 0, 40, 60 and 80 s. One session."
+    ),
     _figure(p.SEVERAL, "two sessions", "4, 2, 3.5, 1 and 2 Mb/s from 0, 25, 50, 75 and 100 s."),
     _figure(p.FEEDBACK, "a congested way back", "A session each way; the way back has 2, 0.8 and 2 Mb/s."),
     _figure(p.COMPETING, "three sessions", "3.5 Mb/s. The sessions begin after 0, 20 and 40 s."),
@@ -26,6 +28,8 @@ FIGURES = (
     _figure(p.WEB, "beside short TCP flows", "2 Mb/s. Two sessions and ten short TCP flows."),
     _figure(p.PAUSE, "a session pauses", "3.5 Mb/s. One of three sessions pauses from 40 to 60 s."),
     _figure(p.ECN, "queues that mark", "As §5.1, with marks for controllers that understand them."),
-    _figure(p.BOTTLENECKS, "two bottlenecks", "2 and 1.5 Mb/s. One session crosses both, two cross one each."),
+    _figure(
+        p.BOTTLENECKS, "two bottlenecks", "2 and 1.5 Mb/s. One session crosses both, two cross one each."
+    ),
 )
 """In the order of the RFC."""

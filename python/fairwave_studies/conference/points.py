@@ -12,7 +12,13 @@ if TYPE_CHECKING:
 
     from fairwave.scenario import Scenario
 
-VARIABLE, SEVERAL, FEEDBACK, COMPETING, ROUND_TRIPS = "variable", "several", "feedback", "competing", "round-trips"
+VARIABLE, SEVERAL, FEEDBACK, COMPETING, ROUND_TRIPS = (
+    "variable",
+    "several",
+    "feedback",
+    "competing",
+    "round-trips",
+)
 TCP, TCP_DEEP, WEB, PAUSE, ECN, BOTTLENECKS = "tcp", "tcp-deep", "web", "pause", "ecn", "bottlenecks"
 
 SECTIONS: Mapping[str, str] = {
@@ -29,6 +35,12 @@ SECTIONS: Mapping[str, str] = {
     BOTTLENECKS: "6.3",
 }
 """Id of a case, which is that of its grid, to its section of RFC 8867."""
+
+MULTIPLE = (SEVERAL, COMPETING, WEB)
+"""Cases with several sessions in one group."""
+
+BESIDE_TCP = (TCP, TCP_DEEP, WEB)
+"""Cases in which sessions compete with TCP."""
 
 LINK, SECOND = "a>b", "c>d"
 """The bottleneck, and the second one of §6.3."""
@@ -98,9 +110,7 @@ def _tail(last: str = "b") -> dict[str, Any]:
     return {"from": last, "to": "z", "rate": "100 Mb/s", "delay": "1 ms", "jitter": "gaussian"}
 
 
-def _bottleneck(
-    rate: str | list[dict[str, str]], capacity: Mapping[str, Any], **more: Any
-) -> dict[str, Any]:
+def _bottleneck(rate: str | list[dict[str, str]], capacity: Mapping[str, Any], **more: Any) -> dict[str, Any]:
     return {
         "from": "a",
         "to": "b",
@@ -155,7 +165,9 @@ def _feedback() -> Scenario:
 
 def _competing() -> Scenario:
     links = [_bottleneck("3.5 Mb/s", _buffer(3.5)), _tail()]
-    return _case(COMPETING, 120, links, [_session(count=3, start={"every": "20 s", "from": "0 s"}, stop="119 s")])
+    return _case(
+        COMPETING, 120, links, [_session(count=3, start={"every": "20 s", "from": "0 s"}, stop="119 s")]
+    )
 
 
 DELAYS = (10, 25, 50, 100, 150)
@@ -166,10 +178,10 @@ def _round_trips() -> Scenario:
     links = [{**_bottleneck("4 Mb/s", _buffer(4.0)), "delay": "4 ms"}, _tail()]
     flows = []
     for number, delay in enumerate(DELAYS):
-        links.append(
-            {"from": f"s{number}", "to": "a", "rate": "100 Mb/s", "delay": f"{delay - 5} ms"}
+        links.append({"from": f"s{number}", "to": "a", "rate": "100 Mb/s", "delay": f"{delay - 5} ms"})
+        flows.append(
+            {**_session(f"media{number}", start=f"{10 * number} s", stop="299 s"), "from": f"s{number}"}
         )
-        flows.append({**_session(f"media{number}", start=f"{10 * number} s", stop="299 s"), "from": f"s{number}"})
     return _case(ROUND_TRIPS, 300, links, flows)
 
 
@@ -248,7 +260,9 @@ def scenario(case: str) -> Scenario:
 def sessions(case: str) -> list[str]:
     """The groups of a case that are media sessions, in order."""
     return [
-        str(flow["name"]) for flow in scenario(case).to_dict()["flow"] if flow["transport"] not in ("tcp/reno",)
+        str(flow["name"])
+        for flow in scenario(case).to_dict()["flow"]
+        if flow["transport"] not in ("tcp/reno",)
     ]
 
 

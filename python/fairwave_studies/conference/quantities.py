@@ -13,7 +13,7 @@ from fairwave.measuring.measures import POSITIVE, RATIO, Measure
 from fairwave_studies.conference import points as p
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from fairwave.tables import Table
 
@@ -44,20 +44,20 @@ def _each(results: object, table: str, value: measures.RunValue) -> dict[str, li
 def rate(case: str) -> Measure:
     """Goodput of a session, mean over sessions, Mb/s of payload."""
     return Measure(
-        f"rate_{case}", "goodput per session", "Mb/s", _of_groups(case, "goodput_bps", 1e-6), "higher", limits=POSITIVE
+        f"rate_{case}",
+        "goodput per session",
+        "Mb/s",
+        _of_groups(case, "goodput_bps", 1e-6),
+        "higher",
+        limits=POSITIVE,
     )
 
 
-@cache
-def used(case: str) -> Measure:
-    """What all flows together get of the bottleneck's capacity over the run, 0 to 1."""
-    return measures.link("utilisation", p.LINK, "utilisation")
+USED = measures.link("utilisation", p.LINK, "utilisation")
+"""What all flows together get of the bottleneck's capacity over the run, 0 to 1."""
 
-
-@cache
-def queueing(case: str) -> Measure:
-    """Mean time that packets wait at the bottleneck, ms."""
-    return measures.link("mean_wait_s", p.LINK, "queueing delay", "ms", 1e3)
+QUEUEING = measures.link("mean_wait_s", p.LINK, "queueing delay", "ms", 1e3)
+"""Mean time that packets wait at the bottleneck, ms."""
 
 
 @cache
@@ -162,7 +162,7 @@ def phases(case: str) -> list[tuple[float, float]]:
 
 
 def settling(times: np.ndarray, targets: np.ndarray, begins: float, ends: float) -> float:
-    """How long after its begin a phase's target stays within :data:`SETTLED` of its steady state; its length if never."""
+    """How long after its begin a phase's target stays within :data:`SETTLED` of its steady state."""
     mine = (times > begins) & (times <= ends)
     times, targets = times[mine], targets[mine]
     steady = targets[times > ends - LAST]
@@ -199,9 +199,7 @@ def _bytes_between(rows: Table, group: str, begins: float, ends: float) -> float
     """Payload bits per second that a group's streams received between two samples."""
     mine = np.array(rows["group"].to_list()) == group
     times, got = rows.numbers("time_s")[mine], rows.numbers("bytes_received")[mine]
-    total = [
-        got[(times > at - 0.5) & (times <= at + 0.5)].sum() for at in (begins, ends)
-    ]
+    total = [got[(times > at - 0.5) & (times <= at + 0.5)].sum() for at in (begins, ends)]
     return 8 * float(total[1] - total[0]) / (ends - begins)
 
 
@@ -220,16 +218,16 @@ def regained() -> Measure:
     )  # fmt: skip
 
 
-SHOWN: Mapping[str, object] = {
-    "rate": rate,
-    "used": used,
-    "queueing": queueing,
-    "lost": lost,
-    "audio": audio,
-    "video": video,
-    "frozen": frozen,
-    "video_delay": video_delay,
-    "balance": balance,
-    "others": others,
-}
-"""The columns of the table, in order."""
+def shown(case: str) -> list[Measure]:
+    """The columns of a case's table, in order."""
+    of_case = [one(case) for one in (rate, lost, audio, video, frozen, video_delay)]
+    more = [
+        one(case)
+        for one, there in (
+            (balance, len(p.sessions(case)) > 1 or case in p.MULTIPLE),
+            (others, case in p.BESIDE_TCP),
+            (convergence, case in p.RATES),
+        )
+        if there
+    ]
+    return [USED, QUEUEING, *of_case, *more]

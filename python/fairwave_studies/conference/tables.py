@@ -17,19 +17,16 @@ if TYPE_CHECKING:
 
 def _rows(data: Data, case: str) -> pl.DataFrame:
     """A row per queue and controller: means with intervals."""
-    columns = list(q.SHOWN.values())
-    if case in p.RATES:
-        columns.append(q.convergence)
-    found = [data.measured(of(case), case) for of in columns]
-    rows = []
-    for point in found[0].points():
-        row = {axis: str(label) for axis, label in point.items()}
-        for one in found:
-            cell = one.interval(**point)
-            if cell.n or one.measure.id.partition("_")[0] not in ("balance", "others"):
-                row[one.measure.label] = str(cell)
-        rows.append(row)
-    return pl.DataFrame(rows)
+    found = [data.measured(one, case) for one in q.shown(case)]
+    return pl.DataFrame(
+        [
+            {
+                **{axis: str(label) for axis, label in point.items()},
+                **{one.measure.label: str(one.interval(**point)) for one in found},
+            }
+            for point in found[0].points()
+        ]
+    )
 
 
 TABLES = tuple(
