@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 from fairwave.measuring import measures
 from fairwave_studies.future import points as p
-from fairwave_study.claims import Claim, Comparison, Evidence
-from fairwave_study.comparisons import where
+from fairwave_study.claims import Claim, Evidence
+from fairwave_study.comparisons import LITTLE_COST, LITTLE_MOS, LITTLE_SEEN, differs
 
 if TYPE_CHECKING:
-    from fairwave.measuring.measured import Measured
     from fairwave.measuring.measures import Measure
     from fairwave_study.study import Data
 
@@ -36,35 +35,6 @@ SEEN = measures.decodable("video")
 STREAM_LOSS = measures.packet_loss("stream")
 WAIT = measures.link("mean_wait_s", "r1>r2", "mean wait in the queue", "ms", 1e3)
 RETURN = measures.link("utilisation", "r2>r1", "use of the return link", "%", 100)
-
-LITTLE_MOS, LITTLE_COST, LITTLE_SEEN = 0.1, 0.05, 5.0
-
-
-def differs(
-    measured: Measured,
-    axis: str,
-    one: Any,
-    other: Any,
-    line: float = 0.0,
-    *,
-    below: bool = False,
-    factor: float = 1.0,
-) -> Evidence:
-    """`one` less `factor` times `other` lies above the line (or below it), at every point."""
-    times = "" if factor == 1 else f"{factor:g} × "
-    return Evidence(
-        [
-            Comparison(
-                f"{one} − {times}{other}{f' at {where(point)}' if point else ''}",
-                measured.samples(**point, **{axis: one})
-                - factor * measured.samples(**point, **{axis: other}),
-                line,
-                "below" if below else "above",
-                measured.measure.unit,
-            )
-            for point in measured.points(without=[axis])
-        ]
-    )
 
 
 def _test(grid: str, measure: Measure, axis: str, one: str, other: str, line: float = 0.0, **how: Any) -> Any:

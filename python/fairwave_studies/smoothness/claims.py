@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from fairwave_study.study import Data
 
     Test = Callable[[Data], Evidence]
-    Named = dict[str, Measured]
 
 INDISTINGUISHABLE = 0.02
 """Share of a goodput below which a difference does not show in a plot."""
@@ -311,22 +310,15 @@ def _s30(data: Data, bottleneck: str) -> Evidence:
     return _recovers_fastest(_shrinking(data, bottleneck), LEFT, FIRST, SOON)
 
 
-def _few(data: Data, measure: Measure) -> Named:
-    return {"10 flows: ": data.measured(measure, n.ERRORS_10)}
+def _network(data: Data, measure: Measure, which: str, wireless: str) -> Measured:
+    """Ten flows, or a hundred with wireless links of a rate."""
+    if which == "10 flows":
+        return data.measured(measure, n.ERRORS_10)
+    return data.measured(measure, n.ERRORS_100).at(wireless=wireless).without("wireless")
 
 
-def _crowd(data: Data, measure: Measure, wireless: str) -> Named:
-    return {"100 flows: ": data.measured(measure, n.ERRORS_100).at(wireless=wireless).without("wireless")}
-
-
-def _networks(data: Data, measure: Measure, which: str, wireless: str) -> Named:
-    few = _few(data, measure) if which != "100 flows" else {}
-    return {**few, **(_crowd(data, measure, wireless) if which != "10 flows" else {})}
-
-
-def _s8(data: Data, wireless: str, which: str = "both") -> Evidence:
-    found = _networks(data, q.GOODPUT, which, wireless)
-    return both(*(_said(name, _responsive_at_most(one)) for name, one in found.items()))
+def _s8(data: Data, wireless: str, which: str) -> Evidence:
+    return _responsive_at_most(_network(data, q.GOODPUT, which, wireless))
 
 
 def _responsive_at_most(goodput: Measured) -> Evidence:
@@ -346,7 +338,7 @@ def _few_errors(measured: Measured) -> Measured:
 
 
 def _s24(data: Data, wireless: str, which: str) -> Evidence:
-    (found,) = _networks(data, q.GOODPUT, which, wireless).values()
+    found = _network(data, q.GOODPUT, which, wireless)
     return smooth_over_responsive(_few_errors(found))
 
 
@@ -355,7 +347,7 @@ def _s25(data: Data, success: str = "formula") -> Evidence:
 
 
 def _s31(data: Data, wireless: str, which: str) -> Evidence:
-    (found,) = _networks(data, q.GOODPUT, which, wireless).values()
+    found = _network(data, q.GOODPUT, which, wireless)
     most = max(found.labels("per"))
 
     def fall(name: str) -> NDArray[np.float64]:
@@ -378,12 +370,14 @@ def _s32(data: Data) -> Evidence:
     return below(dense, AVAILABLE)
 
 
-def _s9(data: Data, wireless: str, which: str = "both", *, every: bool = False) -> Evidence:
-    evidence = []
-    for name, overhead in _networks(data, q.OVERHEAD, which, wireless).items():
-        lossy = overhead.at(per=[per for per in overhead.labels("per") if per > 0])
-        evidence.append(_said(name, highest(lossy if every else lossy.averaged("per"), SMOOTHEST)))
-    return both(*evidence)
+def _s9(data: Data, wireless: str, which: str, *, every: bool = False) -> Evidence:
+    overhead = _network(data, q.OVERHEAD, which, wireless)
+    lossy = overhead.at(per=[per for per in overhead.labels("per") if per > 0])
+    return highest(lossy if every else lossy.averaged("per"), SMOOTHEST)
+
+
+def _s9_everywhere(data: Data, wireless: str) -> Evidence:
+    return both(*(_said(f"{which}: ", _s9(data, wireless, which, every=True)) for which in NETWORKS))
 
 
 def _s10(data: Data, reading: str = "formula", until: float = 1.0) -> Evidence:
@@ -781,7 +775,7 @@ def wordings(reading: Reading, *, both_rates: bool) -> dict[str, dict[str, Test]
             "grows with β, at every number of flows": partial(_s5, success=success, every=True, steps=True),
         },
         "S6": {"until 15 s every step": partial(_s6_before, bottleneck=slow, steps=True)},
-        "S9": {"at every error rate": partial(_s9, wireless=wireless, every=True)},
+        "S9": {"at every error rate": partial(_s9_everywhere, wireless=wireless)},
         "S10": {
             "up to 5 % of errors": partial(_s10, reading=success, until=0.05),
             "up to 10 %": partial(_s10, reading=success, until=0.1),
