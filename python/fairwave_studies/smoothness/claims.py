@@ -32,13 +32,13 @@ from fairwave_studies.smoothness.names import (
     STANDARD,
     TFRC,
 )
-from fairwave_studies.smoothness.statements import STATEMENTS
 from fairwave_studies.smoothness.systems import PAIRS
+from fairwave_study import texts
 from fairwave_study.claims import Claim, Comparison, Evidence, Part
 from fairwave_study.comparisons import above, at_least, below, falls, grows_from, highest, lowest, within
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -823,6 +823,50 @@ def wordings(reading: Reading, *, both_rates: bool) -> dict[str, dict[str, Test]
     return found
 
 
+GRIDS: Mapping[str, tuple[str, ...]] = {
+    "S1": (n.WIRED_10,),
+    "S2": (n.WIRED_100,),
+    "S3": (n.WIRED_10,),
+    "S4": (n.WIRED_100,),
+    "S5": (n.CONSTANT,),
+    "S6": (n.GROWING,),
+    "S7": (n.SHRINKING,),
+    "S8": (n.ERRORS_10, n.ERRORS_100),
+    "S9": (n.ERRORS_10, n.ERRORS_100),
+    "S10": (n.CONSTANT_ERRORS,),
+    "S11": (n.SPREAD,),
+    "S12": (n.SPREAD,),
+    "S13": (n.AVOIDANCE,),
+    "S14": (n.AVOIDANCE,),
+    "S15": (n.RECOVERY,),
+    "S16": (n.AVOIDANCE,),
+    "S17": (n.SHRINKING,),
+    "S18": (n.HANDOFFS,),
+    "S19": (n.HANDOFFS,),
+    "S20": (n.SPREAD,),
+    "S21": (n.AVOIDANCE,),
+    "S22": (n.ERRORS_10, n.MARKOV),
+    "S23": (n.AVOIDANCE,),
+    "S24": (n.ERRORS_10, n.ERRORS_100),
+    "S25": (n.CONSTANT_ERRORS,),
+    "S26": (n.GROWING,),
+    "S27": (n.GROWING,),
+    "S28": (n.GROWING,),
+    "S29": (n.SHRINKING,),
+    "S30": (n.SHRINKING,),
+    "S31": (n.ERRORS_10, n.ERRORS_100),
+    "S32": (n.ERRORS_10,),
+    "S33": (n.SPREAD,),
+    "S34": (n.SPREAD,),
+    "S35": (n.AVOIDANCE,),
+    "S36": (n.RECOVERY,),
+}
+"""The grids that the test of each claim reads."""
+
+STATEMENTS = texts.claims(__file__, GRIDS)
+"""The claims in words, from `claims.toml`."""
+
+
 def claims(reading: Reading, *, both_rates: bool = True) -> list[Claim]:
     """All claims, in order, as a reading has them."""
     judged, compound = tests(reading), parts(reading)
@@ -832,11 +876,11 @@ def claims(reading: Reading, *, both_rates: bool = True) -> list[Claim]:
             id=name,
             statement=statement,
             source=f"paper 003 {source}",
-            grids=grids,
+            grids=GRIDS[name],
             **({"parts": compound[name]} if name in compound else {"test": judged[name]}),
             notes=EXPLANATIONS.get(name, {}),
             assumptions=assumptions,
             wordings=others.get(name, {}),
         )
-        for name, (statement, source, grids, assumptions) in STATEMENTS.items()
+        for name, (statement, source, assumptions) in STATEMENTS.items()
     ]
