@@ -3,10 +3,10 @@
 The order of the values is that of their plausibility, judged by the paper's words, by its simulator and by what its own
 printed numbers can be reckoned to by hand. It was set down before the exploration of these readings, but not blind:
 some values (transfers of 39 ms in S2, victims in forced drops only, a finer load) were admitted after single runs had
-shown what they do to some claims; their reasons are the paper's words and ns-2's code alone, and no value was put first
-for what it does. What a value sets is in `points`, which asks for it by name: most of it goes together with something
-else (a threshold with a law and a unit, a number of calls with a total), so that it cannot stand here alone. What was
-looked at and is not admitted is in `REFUSED`, with the reason.
+shown what they do to some claims. Their reasons are the paper's words and ns-2's code alone, and no value was put first
+for what it does. What a value sets is in `points`, which asks for it by name. Most of it goes together with something
+else: a threshold with a law and a unit, a number of calls with a total. What was looked at and is not admitted is in
+`REFUSED`, with the reason.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """Does what the papers leave for later help? A study with claims of its own.
 
-`fairwave study future` tries what papers 000 to 004 name as future work or as alternatives and do not
-measure: TFRC for small packets and
-partial reliability for calls (000, 001), AIAMD as a DCCP profile and layers that are cut anywhere (002), γ
-for unreliable
-streams (003), AFD and CSFQ next to Drop-Sel (004). Each is compared in the scenario of its own paper.
+`fairwave study future` tries what papers 000 to 004 name as future work or as alternatives and do not measure. Papers
+000 and 001: TFRC for small packets, and partial reliability for calls. Paper 002: AIAMD as a DCCP profile, and layers
+that are cut anywhere. Paper 003: γ for unreliable streams. Paper 004: AFD and CSFQ next to Drop-Sel. Each is compared
+in the scenario of its own paper.
 
 - `voice.toml`, `video.toml`, `streams.toml`, `queues.toml`, `points`: what is simulated.
 - `claims`: what was expected before anything was measured, each with its test.

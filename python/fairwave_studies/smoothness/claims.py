@@ -1,12 +1,12 @@
 """What paper 003 asserts, S1 to S36, each with its test.
 
-**How words are read.** *Indistinguishable* goodputs differ by less than 2 % of the standard TCP's; *negligibly*
-different overheads by less than half a percentage point; a recovery time or a γ is *around* what the paper says
-within 10 %. *Smooth* systems are the two with β above a half, the *responsive* one is that below (§I); what is said of
-smooth TCP in general is tested on the two together. Error rates of up to 1 % are *low*; bandwidth is *available* while
-a tenth of the link or more is unused. A handoff is *short* in those 20 s of a run in which the four systems together
-get most. These lines were drawn before anything was run. Where a sentence is about a whole sweep, its mean over the
-sweep is compared; the stricter wording, every point by itself, stands beside it.
+**How words are read.** *Indistinguishable* goodputs differ by less than 2 % of the standard TCP's, *negligibly*
+different overheads by less than half a percentage point. A recovery time or a γ is *around* what the paper says within
+10 %. *Smooth* systems are the two with β above a half, the *responsive* one is that below (§I); what is said of smooth
+TCP in general is tested on the two together. Error rates of up to 1 % are *low*; bandwidth is *available* while a tenth
+of the link or more is unused. A handoff is *short* in those 20 s of a run in which the four systems together get most.
+These lines were drawn before anything was run. Where a sentence is about a whole sweep, its mean over the sweep is
+compared; the stricter wording, every point by itself, stands beside it.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Why claims of paper 003 come out as they do: a mechanism on and off, under seeds that nothing else uses.
 
-Each side is a reading of the paper; where no word of it admits what is switched (a buffer of three products, handoffs
-of a fixed length), it is a change of the experiment's own, and its name says so.
+Each side is a reading of the paper. Where no word of the paper admits what is switched (a buffer of three products,
+handoffs of a fixed length), the side is a change of the experiment's own, and its name says so.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -18,12 +18,15 @@ from fairwave_studies.smoothness.claims import FAST, during, predicted
 from fairwave_studies.smoothness.names import (
     GAMMA,
     GAMMA_DELTA,
+    RENO,
+    RENO_RED,
     RESPONSIVE,
     SMOOTH,
     SMOOTHEST,
     STANDARD,
     TFRC,
 )
+from fairwave_studies.smoothness.systems import PAIRS
 from fairwave_study.experiments import Experiment, Side
 from fairwave_study.paragraphs import Paragraphs
 
@@ -206,9 +209,9 @@ def _other_pair(measure: Measure, grid: str, **labels: Label) -> Samples:
     return mean_of(*(at(measure, grid, transport=one, **labels) for one in (STANDARD, RESPONSIVE)))
 
 
-TAIL = {"queue": "drop-tail"}
+TAIL: dict[str, Any] = {"queue": "drop-tail"}
 
-EXPERIMENTS = [
+FIRST = [
     Experiment(
         "why-S1", "S1", "The buffer that Eq. (13) asks for at β = 1/4: three products of rate and round trip.",
         (Side("one product"), Side("three products", changes=_buffer(3, n.WIRED_10))), WORDS("why-S1"),
@@ -323,4 +326,267 @@ EXPERIMENTS = [
         },
     ),
 ]  # fmt: skip
+"""Those with a paragraph of their own in the account, or that the explanations name."""
+
+# Further claims, a switch or two each. Quantities are named as they stand in figures.
+
+AS_BASE = Side("base")
+WITH_SACK = Side("SACK", {"recovery": "sack"})
+SHORT_TIMEOUT = Side("least timeout of 200 ms", {"version": "ns2"})
+IN_STEP = Side("no jitter", {"sending": "none"})
+NO_LIMIT = Side("no limit of windows", {"window": "none"})
+GENTLE_RED = Side("RED of ns-2", {"red": "ns2-2004"})
+WIDE_RED = Side("RED's thresholds at 1/4 and 3/4", {"red-thresholds": "a quarter and three quarters"})
+AT_ONCE = Side("γ at once", {"gamma": "at once"})
+HALF_BUFFER = Side("half the buffer", {"buffers": "one way"})
+
+
+def _alike(**keys: float) -> Changes:
+    """The two smooth systems with another α or β."""
+    found = {f"flow.*.transport.{key}": value for key, value in keys.items()}
+    return lambda _grid, labels: found if labels.get("transport") in (SMOOTHEST, SMOOTH) else {}
+
+
+FAST_GROWTH = Side("smooth with α of 1", changes=_alike(alpha=1.0))
+FAST_AND_SHORT = Side("least timeout of 200 ms, smooth with α of 1", {"version": "ns2"}, _alike(alpha=1.0))
+DEEP_CUT = Side("smooth with β of 1/2", changes=_alike(beta=0.5))
+
+
+def _hardly_shrink(_grid: str, _labels: dict[str, Label]) -> Overrides:
+    return {"flow.*.transport.alpha": 1.0, "flow.*.transport.beta": 0.98}
+
+
+UNSHAKEN = Side("windows hardly shrink, SACK", {"recovery": "sack"}, _hardly_shrink)
+
+
+def _long(grid: str, _labels: dict[str, Label]) -> Overrides:
+    return {"duration": "120 s"} if grid == n.AVOIDANCE else {}
+
+
+LONGER = Side("runs of 120 s", changes=_long)
+
+
+def _each(
+    measure: Measure, grid: str, name: str, unit: str = "", among: tuple[str, ...] = tuple(PAIRS), **labels: Label
+) -> dict[str, Samples]:  # fmt: skip
+    """A measure of each system: "goodput, TFRC (Mb/s)"."""
+    return {f"{name}, {one}{unit}": at(measure, grid, transport=one, **labels) for one in among}
+
+
+def _allotted(
+    measure: Measure, grid: str, name: str, after: float, until: float, unit: str = ""
+) -> dict[str, Samples]:
+    """What each system has of Figure 7 or 8 during some seconds."""
+
+    def taken(one: str) -> Samples:
+        def samples(data: Data) -> NDArray[np.float64]:
+            found = data.measured(measure, grid).at(transport=[one]).without("transport", "bottleneck")
+            return during(found, after, until).samples()
+
+        return samples
+
+    return {f"{name}, {one}{unit}": taken(one) for one in PAIRS}
+
+
+CROWD: dict[str, Any] = {"per": 0.05}
+RIVALS = (RENO, RENO_RED, GAMMA, SMOOTHEST)
+
+FURTHER = [
+    Experiment(
+        "why-S3", "S3", "The small α of the smooth systems; then their high β.",
+        (AS_BASE, FAST_GROWTH, DEEP_CUT), WORDS("why-S3"),
+        {
+            **_each(q.OVERHEAD, n.WIRED_10, "overhead, 100 flows", " (%)", flows=100),
+            **_each(q.OVERHEAD, n.WIRED_10, "overhead, 10 flows", " (%)", flows=10),
+        },
+    ),
+    Experiment(
+        "why-S4", "S4", "Whether windows end at 64 kB; then a buffer of a quarter.",
+        (AS_BASE, NO_LIMIT, Side("a quarter of the buffer", changes=_buffer(0.25, n.WIRED_100))), WORDS("why-S4"),
+        _each(q.OVERHEAD, n.WIRED_100, "overhead, 40 flows", " (%)", flows=40),
+    ),
+    Experiment(
+        "why-S5", "S5", "The high β of the smooth systems; then a buffer that holds a decrease to a quarter.",
+        (AS_BASE, DEEP_CUT, Side("three products", changes=_buffer(3, n.CONSTANT))), WORDS("why-S5"),
+        _each(q.reads(0.9, "formula"), n.CONSTANT, "success", " (%)"),
+    ),
+    Experiment(
+        "why-S7", "S7", "Whether windows end at 64 kB; then the small α of the smooth systems.",
+        (AS_BASE, NO_LIMIT, FAST_GROWTH), WORDS("why-S7"),
+        _allotted(q.ALLOTTED_GOODPUT, n.SHRINKING, "goodput from 15 s on", 15, 30, " (Mb/s)"),
+    ),
+    Experiment(
+        "why-S8", "S8", "How losses are repaired; then the small α of the smooth systems.",
+        (AS_BASE, WITH_SACK, FAST_GROWTH), WORDS("why-S8"),
+        {
+            **_each(q.GOODPUT, n.ERRORS_10, "goodput, 5 %", " (Mb/s)", **CROWD),
+            **_each(TIMEOUTS, n.ERRORS_10, "timeouts, 5 %", **CROWD),
+        },
+    ),
+    Experiment(
+        "why-S9", "S9", "The least timeout; then the small α of the smooth systems.",
+        (AS_BASE, SHORT_TIMEOUT, FAST_AND_SHORT), WORDS("why-S9"),
+        {
+            **_each(q.OVERHEAD, n.ERRORS_10, "overhead, 5 %", " (%)", **CROWD),
+            **_each(TIMEOUTS, n.ERRORS_10, "timeouts, 5 %", **CROWD),
+        },
+    ),
+    Experiment(
+        "why-S10", "S10", "The small α of the smooth systems; then the least timeout.",
+        (AS_BASE, FAST_GROWTH, SHORT_TIMEOUT), WORDS("why-S10"),
+        {
+            **_each(q.reads(0.7, "formula"), n.CONSTANT_ERRORS, "success, no errors", " (%)", per=0.0),
+            **_each(q.reads(0.7, "formula"), n.CONSTANT_ERRORS, "success, 5 %", " (%)", **CROWD),
+        },
+    ),
+    Experiment(
+        "why-S12", "S12", "How losses are repaired; then RED's law.",
+        (AS_BASE, WITH_SACK, Side("SACK, RED of ns-2", {"recovery": "sack", "red": "ns2-2004"})), WORDS("why-S12"),
+        {
+            f"advantage, {queue}": less(
+                _smooth_pair(q.FAIRNESS, n.SPREAD, queue=queue), _other_pair(q.FAIRNESS, n.SPREAD, queue=queue)
+            )
+            for queue in ("drop-tail", "RED")
+        },
+    ),
+    Experiment(
+        "why-S13", "S13", "When γ acts; then the buffer; then whether sendings are spread.",
+        (AS_BASE, AT_ONCE, HALF_BUFFER, IN_STEP), WORDS("why-S13"),
+        {
+            **_each(q.SHORT_TERM_FAIRNESS, n.AVOIDANCE, "short-term fairness", among=RIVALS),
+            **_each(q.COV, n.AVOIDANCE, "CoV", among=RIVALS),
+        },
+    ),
+    Experiment(
+        "why-S16", "S16", "RED's law; then its thresholds.",
+        (AS_BASE, GENTLE_RED, WIDE_RED), WORDS("why-S16"),
+        _each(q.GOODPUT, n.AVOIDANCE, "goodput, 10 flows", " (Mb/s)", (*RIVALS, TFRC), flows=10),
+    ),
+    Experiment(
+        "why-S17", "S17", "A buffer of a quarter; then one of three products.",
+        (
+            AS_BASE, Side("a quarter of the buffer", changes=_buffer(0.25, n.SHRINKING)),
+            Side("three products", changes=_buffer(3, n.SHRINKING)),
+        ), WORDS("why-S17"),
+        _allotted(q.ALLOTTED_GOODPUT, n.SHRINKING, "goodput until 15 s", 0, 15, " (Mb/s)"),
+    ),
+    Experiment(
+        "why-S18", "S18", "The small α of the smooth systems; then how losses are repaired; then the least timeout.",
+        (AS_BASE, FAST_GROWTH, WITH_SACK, SHORT_TIMEOUT), WORDS("why-S18"),
+        {
+            **_each(q.STEADY_GOODPUT, n.HANDOFFS, "goodput", " (Mb/s)", down="1 s"),
+            **_each(q.COV, n.HANDOFFS, "CoV", down="1 s"),
+            **_each(TIMEOUTS, n.HANDOFFS, "timeouts", down="1 s"),
+        },
+    ),
+    Experiment(
+        "why-S21", "S21", "How long the share of a flow is taken; then whether sendings are spread.",
+        (AS_BASE, LONGER, IN_STEP), WORDS("why-S21"),
+        _each(q.FAIRNESS, n.AVOIDANCE, "fairness, 20 flows", "", (*RIVALS, TFRC), flows=20),
+    ),
+    Experiment(
+        "why-S22", "S22", "The small α of the smooth systems; then how long bursts are.",
+        (AS_BASE, FAST_GROWTH, Side("bursts of 100 ms", {"bursts": "100 ms"})), WORDS("why-S22"),
+        {
+            **_each(q.GOODPUT, n.MARKOV, "goodput, 5 %", " (Mb/s)", **CROWD),
+            **_each(TIMEOUTS, n.MARKOV, "timeouts, 5 %", **CROWD),
+        },
+    ),
+    Experiment(
+        "why-S24", "S24", "The high β of the smooth systems; then how losses are repaired.",
+        (AS_BASE, DEEP_CUT, WITH_SACK), WORDS("why-S24"),
+        {
+            **_each(q.GOODPUT, n.ERRORS_10, "goodput, 1 %", " (Mb/s)", per=0.01),
+            **_each(TIMEOUTS, n.ERRORS_10, "timeouts, 1 %", per=0.01),
+        },
+    ),
+    Experiment(
+        "why-S25", "S25", "The high β of the smooth systems; then how losses are repaired.",
+        (AS_BASE, DEEP_CUT, WITH_SACK), WORDS("why-S25"),
+        _each(q.reads(0.7, "formula"), n.CONSTANT_ERRORS, "success, 1 %", " (%)", per=0.01),
+    ),
+    Experiment(
+        "why-S26", "S26", "The slow start of those who join; then the bottleneck's rate.",
+        (
+            AS_BASE, Side("joining without slow start", changes=_without_slow_start),
+            Side("100 Mb/s", {"rate-of-7": FAST}),
+        ), WORDS("why-S26"),
+        _allotted(q.ALLOTTED_FAIRNESS, n.GROWING, "fairness until 15 s", 5, 15),
+    ),
+    Experiment(
+        "why-S27", "S27", "The bottleneck's rate; then how losses are repaired.",
+        (
+            AS_BASE, Side("40 Mb/s", changes=_roomy), Side("40 Mb/s, SACK", {"recovery": "sack"}, _roomy),
+        ), WORDS("why-S27"),
+        _allotted(q.ALLOTTED_FAIRNESS, n.GROWING, "fairness from 15 s on", 15, 30),
+    ),
+    Experiment(
+        "why-S28", "S28", "The bottleneck's rate, and with it a flow's share; then the small α of the smooth systems.",
+        (AS_BASE, Side("40 Mb/s", changes=_roomy), FAST_GROWTH), WORDS("why-S28"),
+        {
+            **_allotted(q.ALLOTTED_FAIRNESS, n.GROWING, "fairness, 25 flows", 15, 20),
+            **_allotted(q.ALLOTTED_FAIRNESS, n.GROWING, "fairness, 100 flows", 25, 30),
+        },
+    ),
+    Experiment(
+        "why-S29", "S29", "A buffer of three products; then whether windows end at 64 kB.",
+        (AS_BASE, Side("three products", changes=_buffer(3, n.SHRINKING)), NO_LIMIT), WORDS("why-S29"),
+        _allotted(q.ALLOTTED_GOODPUT, n.SHRINKING, "goodput from 15 s on", 15, 30, " (Mb/s)"),
+    ),
+    Experiment(
+        "why-S30", "S30", "The small α of the smooth systems; then whether windows end at 64 kB.",
+        (AS_BASE, FAST_GROWTH, NO_LIMIT), WORDS("why-S30"),
+        _allotted(q.ALLOTTED_GOODPUT, n.SHRINKING, "goodput from 15 s on", 15, 30, " (Mb/s)"),
+    ),
+    Experiment(
+        "why-S31", "S31", "How losses are repaired; then the small α of the smooth systems.",
+        (AS_BASE, WITH_SACK, FAST_GROWTH), WORDS("why-S31"),
+        {
+            **_each(q.GOODPUT, n.ERRORS_10, "goodput, no errors", " (Mb/s)", per=0.0),
+            **_each(q.GOODPUT, n.ERRORS_10, "goodput, 5 %", " (Mb/s)", **CROWD),
+        },
+    ),
+    Experiment(
+        "why-S32", "S32", "How losses are repaired; then a shorter path; then what a loss takes of a window.",
+        (AS_BASE, WITH_SACK, Side("round trip of 60 ms", {"round-trip": "60 ms"}), UNSHAKEN), WORDS("why-S32"),
+        {
+            **_each(q.GOODPUT, n.ERRORS_10, "goodput, 5 %", " (Mb/s)", **CROWD),
+            **_each(TIMEOUTS, n.ERRORS_10, "timeouts, 5 %", **CROWD),
+        },
+    ),
+    Experiment(
+        "why-S33", "S33", "How losses are repaired; then whether sendings are spread.",
+        (AS_BASE, WITH_SACK, IN_STEP), WORDS("why-S33"),
+        {
+            **_each(q.FAR_GOODPUT, n.SPREAD, "far goodput", " (Mb/s)", **TAIL),
+            **_each(FAR_TIMEOUTS, n.SPREAD, "timeouts of a far flow", **TAIL),
+        },
+    ),
+    Experiment(
+        "why-S34", "S34", "RED's law; then its thresholds.",
+        (AS_BASE, GENTLE_RED, WIDE_RED), WORDS("why-S34"),
+        {
+            **_each(q.FAR_GOODPUT, n.SPREAD, "far goodput, drop-tail", " (Mb/s)", (SMOOTHEST, SMOOTH), **TAIL),
+            **_each(q.FAR_GOODPUT, n.SPREAD, "far goodput, RED", " (Mb/s)", (SMOOTHEST, SMOOTH), queue="RED"),
+            **_each(FAR_TIMEOUTS, n.SPREAD, "timeouts of a far flow, drop-tail", "", (SMOOTHEST, SMOOTH), **TAIL),
+            **_each(FAR_TIMEOUTS, n.SPREAD, "timeouts of a far flow, RED", "", (SMOOTHEST, SMOOTH), queue="RED"),
+        },
+    ),
+    Experiment(
+        "why-S35", "S35", "When γ acts; then the buffer.",
+        (AS_BASE, AT_ONCE, HALF_BUFFER), WORDS("why-S35"),
+        {
+            **_each(q.DROPS, n.AVOIDANCE, "dropped", " (%)", (RENO, GAMMA)),
+            **_each(TIMEOUTS, n.AVOIDANCE, "timeouts", "", (RENO, GAMMA)),
+        },
+    ),
+    Experiment(
+        "why-S36", "S36", "The least timeout; then a clock of 500 ms.",
+        (AS_BASE, SHORT_TIMEOUT, Side("clock of 500 ms", {"clock": "500 ms"})), WORDS("why-S36"),
+        {f"{name}: seconds to 90 %": _takes(name) for name in (RENO, GAMMA, GAMMA_DELTA)},
+    ),
+]  # fmt: skip
+"""Those of the other claims."""
+
+EXPERIMENTS = [*FIRST, *FURTHER]
 """All of them."""

@@ -1,10 +1,10 @@
 """How else paper 003 can be read: what it leaves open, what admits each way to close it, and which is most plausible.
 
-The order of values was fixed before the readings were explored. Three rules decide it: the paper's own words on the
-very experiment come before its words in general; what the paper prints comes before what its simulator does unasked;
-and of two simulator versions the one that was out when the manuscript was received (January 2004) comes first. A value
-that the words or the tools admit is admitted whatever it does to a claim; one that contradicts another sentence of the
-paper is admitted and flagged.
+The order of values was fixed before the readings were explored. Three rules decide it. The paper's own words on the
+very experiment come before its words in general. What the paper prints comes before what its simulator does unasked. Of
+two simulator versions the one that was out when the manuscript was received (January 2004) comes first. A value that
+the words or the tools admit is admitted whatever it does to a claim; one that contradicts another sentence of the paper
+is admitted and flagged.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@ The order of values, and with it the base reading, is that of plausibility alone
 words or by the tools of its time, whatever it does to a claim. One that makes a system of the paper misbehave alone on
 an empty path (`tests/studies/test_video_alone.py`) is admitted and flagged: the words decide, and a reader is told.
 
-Two things that other papers leave open are closed here and are no factors: the window of at most 64 kB, which §4.1
-states (that ns-2's own limit of 20 packets was left beneath it is a value, that there was none is not), and five
-layers, which §4.1 states too, so that finer ones are not what was simulated.
+Two things that other papers leave open are closed here and are no factors. §4.1 states a window of at most 64 kB; that
+ns-2's own limit of 20 packets was left beneath it is a value, that there was no limit is not. §4.1 also states five
+layers, so finer ones are not what was simulated.
 """
 
 from __future__ import annotations
