@@ -66,6 +66,15 @@ class Value:
             )
 
 
+def plain(plausibilities: Mapping[str, float]) -> tuple[Value, ...]:
+    """Values that set nothing by themselves, in order: the study's code asks for them by name.
+
+    Args:
+        plausibilities: Name to plausibility.
+    """
+    return tuple(Value(name, plausibility=one) for name, one in plausibilities.items())
+
+
 @dataclass(frozen=True)
 class Factor:
     """Something that a paper leaves open, with all that it admits; `fairwave_study.texts` adds its words.

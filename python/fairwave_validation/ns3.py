@@ -5,9 +5,9 @@ environment: any
 interpreter that can ``import ns3`` will do, named by the environment variable ``FAIRWAVE_NS3_PYTHON`` or
 by an option.
 
-**What is the same.** Topology, rates, delays (drawn by the plan), starts, and queue laws with their constants. Segment
-and header sizes, initial window, delayed acknowledgements, SACK and PRR. The shortest timeout is 200 ms above the
-smoothed round trip in both.
+**What is the same.** Both have the same topology, rates, delays (drawn by the plan), starts, and queue laws with their
+constants. They have the same segment and header sizes, initial window, delayed acknowledgements, SACK and PRR. The
+shortest timeout is 200 ms above the smoothed round trip in both.
 
 **What cannot be.** Below a queue discipline of ns-3 lies the device's queue, which cannot be shorter than one packet.
 That packet counts as waiting, and a first-in-first-out queue of P packets is a discipline of P − 1 above it. Queue

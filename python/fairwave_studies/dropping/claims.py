@@ -1,7 +1,7 @@
 """What paper 004 asserts, Q1 to Q32, each with its test; what joins several assertions is judged part by part.
 
 **How words are read.** Throughputs are *nearly equal* when the largest and the smallest class differ by less than 10
-percentage points of what the link carries (the paper's own example, CA2, has 34, 35 and 31 %). A class gets *about what
+percentage points of what the link carries. The paper's own example, CA2, has 34, 35 and 31 %. A class gets *about what
 it needs* within as many points of the link. TCP is *not significantly* reduced, *not harmed* and *not noticeably*
 affected when it keeps 90 % of its throughput. A class gets *what it needs* when 95 % of what it brings gets through. In
 CA6, where the paper prints a share, it gets what it needs when it has its share of the load (within a tenth). *Almost

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from fairwave.runs.grid import IN_STEP
 from fairwave_studies.smoothness import names as n
 from fairwave_study import texts
-from fairwave_study.readings import Factor, Readings, Value
+from fairwave_study.readings import Factor, Readings, Value, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -262,21 +262,10 @@ FACTORS = texts.factors(
             ),
             kind="phase effect",
         ),
-        Factor(
-            "red",
-            values=(
-                Value("1993"),
-                Value("ns2-2004"),
-                Value("2000"),
-            ),
-        ),
+        Factor("red", values=plain({"1993": 1, "ns2-2004": 1, "2000": 1})),
         Factor(
             "red-thresholds",
-            values=(
-                Value("a sixth and a half"),
-                Value("5 and 15"),
-                Value("a quarter and three quarters"),
-            ),
+            values=plain({"a sixth and a half": 1, "5 and 15": 1, "a quarter and three quarters": 1}),
         ),
         Factor(
             "errors",
@@ -285,21 +274,9 @@ FACTORS = texts.factors(
                 Value("both directions", changes=_both_ways),
             ),
         ),
+        Factor("wireless", values=plain({"10 Mb/s": 1, "100 Mb/s": 1}), kind="contradiction of two captions"),
         Factor(
-            "wireless",
-            values=(
-                Value("10 Mb/s"),
-                Value("100 Mb/s"),
-            ),
-            kind="contradiction of two captions",
-        ),
-        Factor(
-            "rate-of-7",
-            values=(
-                Value("10 Mb/s"),
-                Value("100 Mb/s"),
-            ),
-            kind="contradiction of caption and text",
+            "rate-of-7", values=plain({"10 Mb/s": 1, "100 Mb/s": 1}), kind="contradiction of caption and text"
         ),
         Factor(
             "handoffs",
@@ -320,14 +297,7 @@ FACTORS = texts.factors(
             ),
             kind="definition",
         ),
-        Factor(
-            "success",
-            values=(
-                Value("formula"),
-                Value("buffer"),
-            ),
-            kind="definition",
-        ),
+        Factor("success", values=plain({"formula": 1, "buffer": 1}), kind="definition"),
         Factor(
             "tfrc",
             values=(
@@ -342,22 +312,8 @@ FACTORS = texts.factors(
                 Value("at once", changes=_gamma_at_once),
             ),
         ),
-        Factor(
-            "figure-20",
-            values=(
-                Value("calibrated"),
-                Value("as elsewhere"),
-            ),
-        ),
-        Factor(
-            "recovered",
-            values=(
-                Value("90 %"),
-                Value("95 %"),
-                Value("80 %"),
-            ),
-            kind="definition",
-        ),
+        Factor("figure-20", values=plain({"calibrated": 1, "as elsewhere": 1})),
+        Factor("recovered", values=plain({"90 %": 1, "95 %": 1, "80 %": 1}), kind="definition"),
         Factor(
             "clock",
             values=(
@@ -375,20 +331,11 @@ FACTORS = texts.factors(
                 Value("none", changes=on_tcp((n.RECOVERY,), receiver_window=1000), plausibility=0.25),
             ),
         ),
-        Factor(
-            "buffer-unit",
-            values=(
-                Value("packets"),
-                Value("bytes", plausibility=0.5),
-            ),
-            kind="way of counting sizes",
-        ),
+        Factor("buffer-unit", values=plain({"packets": 1, "bytes": 0.5}), kind="way of counting sizes"),
         Factor(
             "hops",
-            values=(
-                Value("10 ms on each access link"),
-                Value("alike on all three links"),
-                Value("5 to 15 ms at sources", plausibility=0.5),
+            values=plain(
+                {"10 ms on each access link": 1, "alike on all three links": 1, "5 to 15 ms at sources": 0.5}
             ),
             kind="phase effect",
         ),

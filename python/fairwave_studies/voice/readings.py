@@ -15,7 +15,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from fairwave_study import texts
-from fairwave_study.readings import Factor, Value
+from fairwave_study.readings import Factor, Value, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,22 +90,17 @@ FACTORS = texts.factors(
     (
         Factor(
             TIMELY,
-            values=(
-                Value("gap to the packet numbered before", plausibility=4),
-                Value("gap to the arrival before", plausibility=2),
-                Value("one-way delay"),
-                Value("gap beyond the sender's"),
+            values=plain(
+                {
+                    "gap to the packet numbered before": 4,
+                    "gap to the arrival before": 2,
+                    "one-way delay": 1,
+                    "gap beyond the sender's": 1,
+                }
             ),
             kind="definition",
         ),
-        Factor(
-            SENT,
-            values=(
-                Value("by the application", plausibility=3),
-                Value("by the transport"),
-            ),
-            kind="definition",
-        ),
+        Factor(SENT, values=plain({"by the application": 3, "by the transport": 1}), kind="definition"),
         Factor(
             "first-bottleneck",
             values=(
