@@ -1,6 +1,6 @@
 """The prose of a study, in TOML files beside its code: what it claims, assumes and leaves open, in words.
 
-A study's package holds up to seven such files:
+A study's package holds up to eight such files:
 
 - `study.toml`: `title` and `question`.
 - `claims.toml`: a table per claim with `statement`, `source` and `assumptions`. Its test stays in Python, under the
@@ -10,6 +10,7 @@ A study's package holds up to seven such files:
 - `assumptions.toml`: a table per assumption with `statement`, `source` and `swept`.
 - `accounts.toml`: a table per paper with `why`, `closing` and `words`.
 - `experiments.toml`: a paragraph per experiment, see `fairwave_study.paragraphs`.
+- `figures.toml`: the long captions of figures, by figure.
 - `explanations.toml`: a text per key. Names in braces, with a format as in Python, are what the code fills in.
 
 A line break within a text stands for a space, so that long texts can be wrapped. An empty line stays an empty line.
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from fairwave_study.readings import Factor
     from fairwave_study.study import Assumption
 
-FILES = ("study", "claims", "readings", "assumptions", "accounts", "explanations", "experiments")
+FILES = ("study", "claims", "readings", "assumptions", "accounts", "explanations", "experiments", "figures")
 """Stems of the files that hold a study's prose."""
 
 
