@@ -9,22 +9,15 @@ in the scenario of its own paper.
 - `claims`: what was expected before anything was measured, each with its test.
 - `figures`, `tables`: what is shown.
 - `assumptions`: why the numbers are what they are.
+- `study.toml`, `claims.toml`, `assumptions.toml`: the study in words.
 """
 
 from __future__ import annotations
 
+from fairwave_study import texts
 from fairwave_study.study import Study
 
-TITLE = "What the papers leave for later"
-QUESTION = (
-    "The papers end with ideas that they do not try: a partially reliable transport and TFRC's "
-    "small-packet variant "
-    "for calls, the video's rate control as a profile of DCCP, layers that are cut anywhere, an early "
-    "decrease for "
-    "unreliable streams, and queues that share by flow instead of by class. Does each help, in what, and "
-    "at whose "
-    "cost?"
-)
+TITLE, QUESTION = texts.title(__file__)
 
 
 def study() -> Study:
