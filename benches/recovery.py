@@ -1,7 +1,7 @@
 """What loss recovery costs on one fast flow: CPU time of SACK and of RACK-TLP with PRR over NewReno's.
 
-NewReno has no scoreboard to look after. One flow over a round trip of 40 ms and a drop-tail buffer of one
-bandwidth-delay product, so that tens of thousands of segments are in flight and thousands of them are lost at once when
+NewReno has no scoreboard to look after. One flow crosses a round trip of 40 ms and a drop-tail buffer of one
+bandwidth-delay product. So tens of thousands of segments are in flight, and thousands of them are lost at once when
 slow start overflows the buffer. The set-up is taken off.
 """
 

@@ -1,9 +1,9 @@
 """Packet-hops per CPU second, beside ns-2: a packet leaving one link direction is a packet-hop.
 
-Both simulators run the same experiment in turn, so that what else the machine does hits both alike. A run's
-cost is the CPU time (user and system) of the whole process; the cost of a 0-second run is the set-up.
-ns-2's packet-hops are counted in a run of their own, because counting costs time there; fairwave counts
-always. ns-2 runs at its leanest: static routes set by hand, and no packet headers but those that the experiment needs.
+Both simulators run the same experiment in turn, so that what else the machine does hits both alike. A run's cost is the
+CPU time (user and system) of the whole process; the cost of a 0-second run is the set-up. Another run counts ns-2's
+packet-hops, because counting costs time there. Fairwave always counts. ns-2 runs at its leanest: with static routes set
+by hand, and only the packet headers that the experiment needs.
 """
 
 from __future__ import annotations

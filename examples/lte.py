@@ -1,9 +1,9 @@
 """Makes examples/lte.csv, a trace like that of a phone in a moving car: drawn, not measured.
 
-Every 100 ms the channel quality indicator goes up or down by one or two or stays, pulled towards 8; a handover comes
-every 20 s in the mean, lets nothing through for 200 to 600 ms, and leaves the phone with a new indicator. Of the cell's
-rate (3GPP TS 36.213, 7.2.3-1, 10 MHz, a quarter of the symbols taken off) the phone gets a share that goes between
-10 and 50 %. All these numbers but the cell's rate are ours.
+Every 100 ms the channel quality indicator stays or moves by one or two, with a pull towards 8. A handover comes every
+20 s on average. It lets nothing through for 200 to 600 ms, and leaves the phone with a new indicator. Of the cell's
+rate (3GPP TS 36.213, 7.2.3-1, 10 MHz, a quarter of the symbols taken off) the phone gets a share that goes between 10
+and 50 %. All these numbers but the cell's rate are ours.
 
     python examples/lte.py
 """

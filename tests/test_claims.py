@@ -1,6 +1,7 @@
 """Verdicts: what confirms, what contradicts, what leaves open."""
 
 import math
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -133,6 +134,21 @@ def test_growth_by_a_factor():
     measured = over({(x,): around(y) for x, y in ((10, 20), (80, 70))}, ["flows"])
     assert comparisons.grows_from(measured, "flows", 10, 80, factor=2).verdict() is Verdict.REPRODUCED
     assert comparisons.grows_from(measured, "flows", 10, 80, factor=5).verdict() is Verdict.NOT_REPRODUCED
+
+
+def test_a_difference_from_a_share_of_the_other():
+    measured = over({("dvrc", 10): around(40), ("rtcp", 10): around(50)}, ["carrier", "flows"])
+    judge = partial(comparisons.differs, measured, "carrier", "dvrc", "rtcp")
+    assert judge().verdict() is Verdict.NOT_REPRODUCED
+    assert judge(below=True).verdict() is Verdict.REPRODUCED
+    assert judge(-5.0).verdict() is Verdict.NOT_REPRODUCED
+    assert judge(-15.0).verdict() is Verdict.REPRODUCED
+    assert judge(factor=0.5).verdict() is Verdict.REPRODUCED
+    assert [one.label for one in judge(factor=0.5).comparisons] == ["dvrc − 0.5 × rtcp at flows 10"]
+    assert [
+        one.label
+        for one in comparisons.differs(measured.without("flows"), "carrier", "dvrc", "rtcp").comparisons
+    ] == ["dvrc − rtcp"]
 
 
 def test_lines_and_bands():

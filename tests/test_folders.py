@@ -82,3 +82,35 @@ def test_a_study_holds_its_folder(tmp_path):
         pass
     with pytest.raises(FolderTakenError, match="holds the run of 'calls'; give another folder, or remove it"):
         Study(name="small", title="", question="", grids=[]).run(tmp_path, 1)
+
+
+def test_a_page_is_known_however_long_the_policy_before_its_mark_is(tmp_path):
+    page = tmp_path / "index.html"
+    page.write_text(
+        f'<head>\n<meta content="{"x" * 9000}">\n<meta name="generator" content="fairwave 0.1.0">\n</head>'
+    )
+    with claimed(tmp_path, "study", "small"):
+        pass
+
+
+def test_a_mark_in_the_body_of_a_page_is_none(tmp_path):
+    page = tmp_path / "index.html"
+    page.write_text('<head>\n</head>\n<body>\n<meta name="generator" content="fairwave 0.1.0">\n</body>')
+    with (
+        pytest.raises(FolderTakenError, match="give another folder, or remove it"),
+        claimed(tmp_path, "study", "small"),
+    ):
+        pass
+
+
+def test_a_finished_study_goes_on_in_its_own_folder(tmp_path):
+    from fairwave_study import Study
+
+    for title in ("first", "second"):
+        Study(name="small", title=title, question="", grids=[]).run(tmp_path, 1)
+        page = (tmp_path / "index.html").read_text()
+        assert f"<title>{title}" in page
+        # As long as the styles of many figures make it.
+        (tmp_path / "index.html").write_text(
+            page.replace("'unsafe-hashes'", f"'unsafe-hashes' {'x' * 9000}", 1)
+        )

@@ -1,9 +1,9 @@
 """Which sources the code claims to follow, where, and the test that shows it: ``docs/citations.md``.
 
-A citation is whatever a comment or docstring names: an RFC, a paper of the studies (000 to 004), an ITU-T
-Recommendation, or authors with a year, each with the sections (§), equations, algorithms, tables and annexes that
-follow it in the same paragraph. A place without a document belongs to the one that was cited last for the same item,
-else to the first one that its file cites.
+A comment or docstring cites an RFC, a paper of the studies (000 to 004), an ITU-T Recommendation, or authors with a
+year. The sections (§), equations, algorithms, tables and annexes that follow it in the same paragraph belong to the
+citation. A place without a document belongs to the one that was cited last for the same item, else to the first one
+that its file cites.
 
 Which test shows what is written in ``docs/citations.toml``: tables ``shown`` (``source``, ``places``, ``tests``) and
 ``background`` (``source``, ``places``, ``why``) for what is named without being followed. Citations of a document as a

@@ -6,7 +6,7 @@ the ``file``, and the text ``before`` and ``after``. They were written from the 
 look at the tests.
 
 The runner compiles nearly all mutants into one build of a copy of the tree and switches one on at a time
-(``validation/switches.py``); the few that do not compile that way are built one by one. The unit tests of the law's
+(``validation/switches.py``). It builds the few that do not compile that way one by one. The unit tests of the law's
 crate run on each, those of the law's own module first, until a test fails. A failing test notices the mutant. A run
 that exceeds its time limit, or ends without a test result, counts as missed: a test that hangs does not say what is
 wrong.

@@ -876,7 +876,7 @@ export const LESSONS: Lesson[] = [
   {
     id: "smooth",
     title: "Smooth against responsive",
-    about: "Study smoothness: S8 and S22",
+    about: "Study smoothness: S8, S22 and S24",
     aim: "Explain what a gentle reduction gains when losses come from the channel, and what it costs.",
     intro:
       "Standard TCP adds a segment per round trip (α = 1) and halves its window after a loss (β = 0.5). TCP(0.31, 0.875) gives up an eighth and adds 0.31 segments, so that both are fair to each other. Now the channel loses one packet in 100.",
@@ -903,7 +903,7 @@ export const LESSONS: Lesson[] = [
         setting: 2,
       },
       {
-        text: "An eighth instead of a half: the smooth pair loses less of its window at each error. The paper on smoothness expects the contrary, and the study finds that its claim hangs on the reading.",
+        text: "An eighth instead of a half: the smooth pair loses less of its window at each error. The paper on smoothness says the same of errors of up to 1 %, and the study finds it in most readings (S24). With 5 % of errors the paper expects the contrary.",
         setting: 3,
       },
     ],

@@ -1,9 +1,9 @@
 """Runs on other machines: those that a Dask scheduler has workers on.
 
 Within `on(address)` every run that is asked for, by whatever question, is made by the scheduler's workers. A run is a
-pure function of scenario and seed, so results are the same to the byte as those of one machine; workers on which
-another build of fairwave is installed are refused, as theirs might differ. A worker that dies loses the runs it was
-making, which others make again. Runs are kept here as they come back, so that an interrupted command goes on.
+pure function of scenario and seed, so the results are the same bytes as those of one machine. Fairwave refuses workers
+with another build of fairwave, because their results might differ. A worker that dies loses the runs it was making,
+which others make again. Runs are kept here as they come back, so that an interrupted command goes on.
 
 The workers must know your own laws in Python: `dask worker ADDRESS --preload my_laws.py`.
 

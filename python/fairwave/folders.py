@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 NOTE = ".fairwave"
 PAGE = "index.html"
 GENERATOR = b'<meta name="generator" content="fairwave'
+HEAD = b"</head>"
 
 WORDS = {
     "run": "run",
@@ -70,7 +71,7 @@ def claimed(
             _held[where] -= 1
         return
     if not overwrite:
-        _refuse_foreign(Path(folder))
+        _refuse_foreign(Path(folder), _way(kind))
     Path(folder).mkdir(parents=True, exist_ok=True)
     with (Path(folder) / NOTE).open("a+b") as note:
         owner = _read(note)
@@ -80,8 +81,7 @@ def claimed(
                 "give another folder"
             )
         if owner and (owner.get("kind"), owner.get("name")) != (kind, name) and not (overwrite or scratch):
-            way = "remove it" if kind == "study" else "--overwrite to replace what is there"
-            raise FolderTakenError(f"{folder} holds {_in_words(owner)}; give another folder, or {way}")
+            raise FolderTakenError(f"{folder} holds {_in_words(owner)}; give another folder, or {_way(kind)}")
         note.truncate(0)
         mine = {"kind": kind, "name": name, "command": command(), "version": _native.version}
         note.write(json.dumps(mine, ensure_ascii=False).encode() + b"\n")
@@ -114,19 +114,32 @@ def keeps() -> Path | None:
     return _last[0] if _last else None
 
 
-def _refuse_foreign(folder: Path) -> None:
+def _way(kind: str) -> str:
+    """What to do to write to a folder that holds something else: `fairwave study` has no `--overwrite`."""
+    return "remove it" if kind == "study" else "--overwrite to replace what is there"
+
+
+def _refuse_foreign(folder: Path, way: str) -> None:
     """Refuses a folder with files under our names that are not ours."""
     page, tables = folder / PAGE, folder / "runs.parquet"
-    if page.is_file():
-        with page.open("rb") as file:
-            if GENERATOR not in file.read(4096):
-                raise FolderTakenError(
-                    f"{page} was not written by fairwave and would be replaced; give another folder, or --overwrite"
-                )
-    if tables.is_file() and not (folder / NOTE).exists() and not (folder / "provenance.json").exists():
+    foreign = [page] if page.is_file() and not _is_ours(page) else []
+    noted = (folder / NOTE).exists() or (folder / "provenance.json").exists()
+    foreign += [tables] if tables.is_file() and not noted else []
+    for file in foreign:
         raise FolderTakenError(
-            f"{tables} was not written by fairwave and would be replaced; give another folder, or --overwrite"
+            f"{file} was not written by fairwave and would be replaced; give another folder, or {way}"
         )
+
+
+def _is_ours(page: Path) -> bool:
+    """Whether the head of a page names fairwave. The hashes of its styles come first and may be many."""
+    with page.open("rb") as file:
+        for line in file:
+            if GENERATOR in line:
+                return True
+            if HEAD in line:
+                return False
+    return False
 
 
 def _read(note: IO[bytes]) -> dict[str, str]:

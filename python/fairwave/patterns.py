@@ -7,8 +7,8 @@ Formats, recognised by the file's contents, and for writing by its name:
   and `true`;
 - a capture (pcap or pcapng): of its largest flow of RTP, which packets are missing by their numbers, from the first
   to the last that came;
-- the error patterns of ITU-T G.191 (STL): words of 16 bits, little-endian (`.g192`), 0x6B21 for a good frame and 0x6B20
-  for one that is lost, or 0x007F and 0x0081 as for bits; or the low bytes of these alone (`.byte`).
+- the error patterns of ITU-T G.191 (STL): words of 16 bits, little-endian (`.g192`). 0x6B21 is a good frame and 0x6B20
+  a lost one, or 0x007F and 0x0081 as for bits. `.byte` has the low bytes of these alone.
 
 G.191's third format, eight packets a byte, cannot be recognised by its contents and is not read.
 """

@@ -1,8 +1,8 @@
 """Figures that answer a pointer: the numbers of a line figure as a page's script reads them.
 
-The still picture stays in the page: it is what is printed, and what is seen without JavaScript. uPlot draws the other
-one, on canvases, when the page opens. uPlot 1.6.32 (MIT licence) lies in `templates/uplot`, byte for byte as the npm
-package has it whose checksum `lab/package-lock.json` holds: pages are made where there is neither Node nor a network.
+The still picture stays in the page, for printing and for readers without JavaScript. uPlot draws the other one, on
+canvases, when the page opens. `templates/uplot` holds uPlot 1.6.32 (MIT licence), because pages are made without Node
+and without a network. It is byte for byte that of the npm package whose checksum is in `lab/package-lock.json`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The call that is heard: one of the scenario's own, which says a recording instead of what its source would.
 
 It keeps everything else: codec, packets, whether silences are sent, transport, way, playout buffer and concealment. A
-group's only call is changed where it stands. Of several, the last is taken out and put beside the others, as the flow
-group `CALL`, because the flows of a group all have the same traffic; measures of the group are then taken over both
+group's only call is changed where it stands. Of several flows, the last leaves its group and becomes the flow group
+`CALL`, because the flows of a group all have the same traffic. Measures of the group are then taken over both
 (`RecordedCall.whole`).
 """
 

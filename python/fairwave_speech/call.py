@@ -4,10 +4,10 @@ Each unit carries the samples that the script assigns to it (:mod:`fairwave_spee
 (:mod:`fairwave_speech.codec`), each unit meets its fate in the playout buffer (:mod:`fairwave_speech.playout`),
 what is missing is concealed (:mod:`fairwave_speech.concealment`).
 
-The listener's clock starts when the first unit is made: a unit made at time t with playout delay D is heard
-at t + D. A buffer that stretches plays faster and slower meanwhile (:mod:`fairwave_speech.stretching`). In addition
-to the received sound the call keeps the *reference*: the uncoded samples of every unit, talkspurt by talkspurt at the
-same places, so that a score compares like with like; sample by sample, unless talkspurts were stretched.
+The listener's clock starts when the first unit is made: a unit made at time t with playout delay D is heard at t + D. A
+buffer that stretches plays faster and slower meanwhile (:mod:`fairwave_speech.stretching`). In addition to the received
+sound the call keeps the *reference*: the uncoded samples of every unit, talkspurt by talkspurt at the same places. So a
+score compares like with like: sample by sample, unless talkspurts were stretched.
 
 **Assumptions**: silence between talkspurts is known to be silence (as from a silence descriptor) and is
 never concealed; it is played as zeros, without comfort noise.

@@ -1,9 +1,9 @@
 """Speech codecs: what a frame becomes on its way through encoder and decoder.
 
-G.711 is memoryless, so its two laws are tables: the encoder's over all 65536 linear values and the decoder's
-over all 256 codes, both core's (``crates/fairwave-media/src/speech/g711.rs``), checked in the tests against code
-points of ITU-T G.711 tables 1 and 2 and against ffmpeg's libraries. ``linear`` codes nothing and separates what
-the network does from what the codec does. Codecs with memory are in :mod:`fairwave_speech.coders`.
+G.711 is memoryless, so its two laws are tables: the encoder's over all 65536 linear values and the decoder's over all
+256 codes. Both are core's (``crates/fairwave-media/src/speech/g711.rs``). Tests check them against code points of ITU-T
+G.711 tables 1 and 2 and against ffmpeg's libraries. ``linear`` codes nothing and separates what the network does from
+what the codec does. Codecs with memory are in :mod:`fairwave_speech.coders`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Coders with memory: the codecs of scenarios that ffmpeg's libraries encode and decode, in addition to G.711.
 
-Encoder and decoder carry state from packet to packet, so a call is coded as one stream, and its decoder sees only the
-packets that are played: after a gap it continues with its state, as deployed decoders do, so the sound after the gap
-is affected too.
+Encoder and decoder carry state from packet to packet, so a call is coded as one stream. Its decoder sees only the
+packets that are played. After a gap it continues with its state, as deployed decoders do, so the gap affects the sound
+after it too.
 
 - ITU-T G.722 at 64 kb/s, G.726 at 40, 32, 24 and 16 kb/s, G.723.1 at 6.3 kb/s;
 - 3GPP AMR at 12.2 kb/s, which is GSM-EFR's coder, too (TS 26.071: the mode is GSM-EFR).

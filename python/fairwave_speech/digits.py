@@ -1,8 +1,7 @@
 """Connected digits: sentences whose words are known, to be spoken over a call and recognised behind it.
 
-Digits are real recordings, one per digit and voice, cut to where they are spoken and joined with short
-pauses, in sentences of 1, 2, 3, 4, 5 or 7 digits as in TIDIGITS, which Aurora 2 is made of. Sentences are
-drawn from a seed.
+Digits are real recordings, one per digit and voice, cut to where they are spoken and joined with short pauses.
+Sentences have 1, 2, 3, 4, 5 or 7 digits as in TIDIGITS, the source of Aurora 2. Sentences are drawn from a seed.
 
 Paper 004 uses Aurora 2: many American speakers, digits spoken fluently into one another, 'oh' beside
 'zero', and a test set of 4004 sentences. That corpus is not free. Here one woman speaks (Debian's Asterisk

@@ -5,9 +5,9 @@ PocketSphinx with an acoustic model of digits at 8 kHz trained on TIDIGITS (Debi
 grammar has none. Search is made wide and words are charged for, as the model needs: with the engine's own
 settings most sentences come out wrong.
 
-Paper 004 trains eleven whole-word models of 16 states and three Gaussians on Aurora 2's clean sentences and
-tests on the same kind of speech; here the model has never heard the voice, so clean speech is recognised
-less often than the paper's 99 %, and differences between networks count, not absolute numbers.
+Paper 004 trains eleven whole-word models of 16 states and three Gaussians on Aurora 2's clean sentences and tests on
+the same kind of speech. Here the model was not trained on the voice, so it recognises clean speech less often than the
+paper's 99 %. Differences between networks count, not absolute numbers.
 """
 
 from __future__ import annotations

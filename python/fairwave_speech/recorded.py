@@ -1,10 +1,10 @@
 """A recording of the far end of a real call, compared with the original: positions, levels and gaps.
 
 A telephone's recording does not say which of its samples is which of the original's: it begins whenever it began, its
-buffer starts late, runs dry and catches up. So each talkspurt of the original is looked for in it, by the greatest
-normalised cross-correlation (near where the one before was found), and is compared there, as
-:class:`fairwave_speech.call.RenderedCall` lays its reference: what happens within a talkspurt counts, what a pause
-takes up does not. The same is done to the sound of a simulated call, so both are measured alike.
+buffer starts late, runs dry and catches up. So fairwave looks for each talkspurt of the original in it, by the greatest
+normalised cross-correlation near the talkspurt before. It compares them there, as
+:class:`fairwave_speech.call.RenderedCall` lays its reference: what happens within a talkspurt counts, the length of a
+pause does not. The same is done to the sound of a simulated call, so both are measured alike.
 
 **Assumptions**: a talkspurt longer than `LONGEST_S` is cut; a piece whose correlation is below `LEAST` was not found,
 and is taken where the one before says. A gap is at least `GAP_S` of digital silence (no sample beyond G.711's least

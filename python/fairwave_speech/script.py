@@ -3,10 +3,10 @@
 One rule decides which unit carries which samples: **unit k of the flow carries talk frame k modulo n**,
 where the n talk frames are the script's, in order. It holds for every traffic source.
 
-- The *recording* source sends a unit for each talk frame at the moment at which the recording has it,
-  pauses left out, and starts again after the recording (and a pause) has passed: the call is the recording.
-- An on/off source (Pareto, exponential) decides by itself when talkspurts begin and end: the speech goes on
-  where the last talkspurt stopped, so nothing of it is skipped; its pauses are those of the source.
+- The *recording* source sends a unit for each talk frame at the moment at which the recording has it, and nothing in
+  pauses. After the recording and a pause it starts again: the call is the recording.
+- An on/off source (Pareto, exponential) decides by itself when talkspurts begin and end. The speech continues where the
+  last talkspurt stopped, so nothing of it is skipped. Its pauses are those of the source.
 - A source that sends all the time carries everything, pauses too, if the script was made with ``talk="all"``.
 """
 

@@ -1,14 +1,12 @@
 """Voice activity: the frames of a recording that contain speech.
 
-Energy with hangover, in frames of the codec: a frame is talk if its level is well above the recording's own
-floor, and so are the frames of a short while before and after, so that soft beginnings and endings of words
-are not cut and a pause within a phrase does not end the talkspurt. This is what makes a sender with silence
-suppression stop sending.
+It uses energy with hangover, in frames of the codec. A frame is talk if its level is well above the recording's own
+floor. So are the frames shortly before and after it: soft beginnings and endings of words are not cut, and a pause
+within a phrase does not end the talkspurt. This is what makes a sender with silence suppression stop sending.
 
-**Assumptions** (no standard fixes an energy detector's numbers): the floor is the level that 5 % of the
-frames stay below, the voice's level the one that 5 % exceed; the threshold lies 30 % of the way up between
-them in dB, at least 15 and at most 35 dB under the voice, and never under −70 dBov. Hangover
-100 ms, lead 40 ms.
+**Assumptions** (no standard fixes an energy detector's numbers): the floor is the level that 5 % of the frames stay
+below, the voice's level the one that 5 % exceed. The threshold lies 30 % of the way up between them in dB. It is at
+least 15 and at most 35 dB under the voice, and never under −70 dBov. Hangover 100 ms, lead 40 ms.
 """
 
 from __future__ import annotations

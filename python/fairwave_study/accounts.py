@@ -1,8 +1,8 @@
 """What the authors of a paper would accept as a fair account of it: the section at the top of a study's page.
 
-Four questions, each answered from what was judged: what holds whatever one assumes; what holds in the set-up that the
-authors likely had, and which that is; what comes about by a phase effect, a coarse clock, a definition or another cause
-that is not the mechanism they describe; what holds in no reading. A study says only which set-up is likely, with its
+It answers four questions from what was judged. What holds in every reading? What holds in the set-up that the authors
+likely had, and which set-up is that? What comes about by a phase effect, a coarse clock, a definition or another cause
+that is not the mechanism they describe? What holds in no reading? A study says only which set-up is likely, with its
 reasons, and of which kind each of its factors is.
 """
 

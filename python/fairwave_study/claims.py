@@ -16,8 +16,8 @@ A comparison whose number is not defined under some seed is undecided: leaving t
 the seeds on which it suits. A claim that joins several assertions is *compound*: each part is judged and reported, and
 the whole is reproduced when all parts are and not reproduced when one is not.
 
-Differences between systems are taken seed by seed (see `fairwave.measuring.statistics`). 'At least' allows for a margin
-that counts as equal, by default 1 % of the rival's mean; 'higher', 'highest' and the like allow for none.
+Differences between systems are taken seed by seed (see `fairwave.measuring.statistics`). 'At least' counts a margin as
+equal, by default 1 % of the rival's mean. 'Higher', 'highest' and the like count none.
 """
 
 from __future__ import annotations

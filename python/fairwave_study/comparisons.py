@@ -23,6 +23,15 @@ if TYPE_CHECKING:
 EQUAL_WITHIN = 0.01
 """Share of the rival's mean that 'at least' and 'at most' count as equal."""
 
+LITTLE_MOS = 0.1
+"""MOS that people do not notice: what 'little worse' says of a call."""
+
+LITTLE_COST = 0.05
+"""Share of goodput that is a little: what 'costs little' says of a transfer."""
+
+LITTLE_SEEN = 5.0
+"""Percentage points of a video's frames that are a little."""
+
 
 def where(point: dict[str, Any]) -> str:
     """A point in words: "flows 80, PER 0.01"."""
@@ -107,6 +116,33 @@ def lowest(
 ) -> Evidence:
     """`one` has less than each rival at every point."""
     return _against(measured, one, rivals, axis, "below", 0.0, or_equal=False)
+
+
+def differs(
+    measured: Measured,
+    axis: str,
+    one: Any,
+    other: Any,
+    line: float = 0.0,
+    *,
+    below: bool = False,
+    factor: float = 1.0,
+) -> Evidence:
+    """`one` less `factor` times `other` lies above the line, in the measure's unit, at every point; or below it."""
+    times = "" if factor == 1 else f"{factor:g} × "
+    return Evidence(
+        [
+            Comparison(
+                _labelled(f"{one} − {times}{other}", point),
+                measured.samples(**point, **{axis: one})
+                - factor * measured.samples(**point, **{axis: other}),
+                line,
+                "below" if below else "above",
+                measured.measure.unit,
+            )
+            for point in measured.points(without=[axis])
+        ]
+    )
 
 
 def above(measured: Measured, line: float) -> Evidence:

@@ -1,9 +1,9 @@
 """Which factors decide a claim: singly, in pairs, and together in a shallow tree whose accuracy is measured honestly.
 
-Scores: a reading in which a claim is reproduced counts 1, undecided ½, contradicted 0. Among the readings drawn from
-all factors at once the part of the scores' variance that a factor's values account for is its share (ε², which is η²
-less what as many groups would get by chance); F tests tell it from chance, with Bonferroni's correction for the number
-of factors. A pair's share is what the two together account for beyond what both do singly.
+Scores: a reading in which a claim is reproduced counts 1, undecided ½, contradicted 0. A factor's share is the part of
+the scores' variance that its values account for, among the readings drawn from all factors at once. It is ε²: η² less
+what as many groups would get by chance. F tests tell it from chance, with Bonferroni's correction for the number of
+factors. A pair's share is what the two together account for beyond what both do singly.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Which readings are judged: the base, every step from it to one other value, and many that vary everything at once.
 
 One assumption varied at a time tells where a verdict turns near the base, and nothing of what two changes do together.
-So a quasi-random design varies all factors at once: the points of a scrambled Sobol sequence, whose every prefix fills
-the space of readings evenly (each value of a factor, and each pair of values of two, comes up nearly equally often).
+So a quasi-random design varies all factors at once: the points of a scrambled Sobol sequence. Every prefix of it fills
+the space of readings evenly: each value of a factor, and each pair of values of two, comes up nearly equally often.
 """
 
 from __future__ import annotations

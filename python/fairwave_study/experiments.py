@@ -67,7 +67,7 @@ class Experiment:
         claim: Id of the claim that it explains.
         mechanism: What is switched, in one line.
         sides: Two or more; the first is what the others are compared with.
-        words: The paragraph, from what was found; every number comes from there.
+        words: The paragraph, from what was found; every number comes from there (`fairwave_study.paragraphs`).
         quantities: Further numbers, one per seed, from the study's data, by name with unit. One that is measured
             otherwise than before takes another name, since what is kept is found by it.
     """
@@ -78,11 +78,6 @@ class Experiment:
     sides: tuple[Side, ...]
     words: Callable[[FoundExperiment], str]
     quantities: Mapping[str, Callable[[Data], NDArray[np.float64]]] = field(default_factory=dict)
-
-
-def paragraph(text: str) -> str:
-    """A paragraph that is written over several lines, as one line."""
-    return " ".join(text.split())
 
 
 def _with_interval(found: Interval, form: str) -> str:

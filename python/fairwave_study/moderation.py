@@ -2,9 +2,9 @@
 
 Three seeds give a standard deviation with two degrees of freedom, and an interval twice as wide as need be. But the
 same comparison is made in every reading of a paper, and its spread is much alike in all of them. So each reading's
-variance is moved towards a common one, by as much as the variances among readings agree with each other: the empirical
-Bayes estimate of Smyth (2004), *Linear models and empirical Bayes methods for assessing differential expression*,
-§§ 5–6, where d₀ degrees of freedom of a common s₀² join the d of the reading's own s²:
+variance is moved towards a common one, by as much as the variances among readings agree with each other. This is the
+empirical Bayes estimate of Smyth (2004), *Linear models and empirical Bayes methods for assessing differential
+expression*, §§ 5–6. The d₀ degrees of freedom of a common s₀² join the d of the reading's own s²:
 
     s̃² = (d₀ s₀² + d s²) / (d₀ + d),  d₀ + d degrees of freedom.
 

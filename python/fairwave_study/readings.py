@@ -1,9 +1,9 @@
 """Readings: how else a paper can be understood, factor by factor, and what each factor admits.
 
-What a paper leaves open, states in two ways, or left to its simulator's version is a *factor*; each way in which it
-may be closed is one of its *values*, with the words or the code that admit it. A *reading* takes one value for every
-factor. The values stand in the order of their plausibility, judged without a look at what they do to any claim; the
-first ones together are the *base reading*, which the study makes when nothing else is asked for.
+What a paper leaves open, states in two ways, or left to its simulator's version is a *factor*. Each way to close it is
+one of its *values*, with the words or the code that admit it. A *reading* takes one value for every factor. The values
+stand in the order of their plausibility, judged without a look at what they do to any claim. The first ones together
+are the *base reading*, the study's default.
 """
 
 from __future__ import annotations
@@ -64,6 +64,15 @@ class Value:
                 f"value {self.name!r} has plausibility {self.plausibility:g}; it is above 0: a value that cannot be is "
                 "not admitted"
             )
+
+
+def plain(plausibilities: Mapping[str, float]) -> tuple[Value, ...]:
+    """Values that set nothing by themselves, in order: the study's code asks for them by name.
+
+    Args:
+        plausibilities: Name to plausibility.
+    """
+    return tuple(Value(name, plausibility=one) for name, one in plausibilities.items())
 
 
 @dataclass(frozen=True)

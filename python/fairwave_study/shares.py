@@ -1,7 +1,7 @@
 """Shares of readings: in how many of them a claim is reproduced, how sure that is, and what is said of it in words.
 
-The readings that are drawn are a sample of all that there are, so a share has an interval: Wilson's score interval at
-95 % (Wilson 1927, *Probable inference, the law of succession, and statistical inference*), from counts alone. It takes
+The drawn readings are a sample of all readings, so a share has an interval, from counts alone. It is Wilson's score
+interval at 95 % (Wilson 1927, *Probable inference, the law of succession, and statistical inference*). It takes
 readings for independent draws; a quasi-random sequence spreads them more evenly, so the interval is rather too wide.
 """
 

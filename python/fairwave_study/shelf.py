@@ -50,7 +50,7 @@ class StoredReading:
 
 AFTERWARDS = (
     "accounts", "answer", "command", "conduct", "deciding", "design", "digest", "experiments", "explore", "forest",
-    "ledger", "moderation", "overall", "overview", "shares", "texts",
+    "ledger", "moderation", "overall", "overview", "paragraphs", "shares", "texts",
 )  # fmt: skip
 """Modules beside this one that only look at what readings left, or choose them."""
 

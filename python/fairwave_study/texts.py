@@ -1,6 +1,6 @@
 """The prose of a study, in TOML files beside its code: what it claims, assumes and leaves open, in words.
 
-A study's package holds up to six such files:
+A study's package holds up to eight such files:
 
 - `study.toml`: `title` and `question`.
 - `claims.toml`: a table per claim with `statement`, `source` and `assumptions`. Its test stays in Python, under the
@@ -9,6 +9,8 @@ A study's package holds up to six such files:
   `refused` (a list of `what` and `why`), and `shortened`.
 - `assumptions.toml`: a table per assumption with `statement`, `source` and `swept`.
 - `accounts.toml`: a table per paper with `why`, `closing` and `words`.
+- `experiments.toml`: a paragraph per experiment, see `fairwave_study.paragraphs`.
+- `figures.toml`: the long captions of figures, by figure.
 - `explanations.toml`: a text per key. Names in braces, with a format as in Python, are what the code fills in.
 
 A line break within a text stands for a space, so that long texts can be wrapped. An empty line stays an empty line.
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from fairwave_study.readings import Factor
     from fairwave_study.study import Assumption
 
-FILES = ("study", "claims", "readings", "assumptions", "accounts", "explanations")
+FILES = ("study", "claims", "readings", "assumptions", "accounts", "explanations", "experiments", "figures")
 """Stems of the files that hold a study's prose."""
 
 
@@ -210,7 +212,7 @@ def notes(package: str | Path, stem: str = "explanations") -> Notes:
 class Notes:
     """Texts with names in braces, such as "With 80 calls {mean:.1f} % are late"."""
 
-    def __init__(self, table: _Table) -> None:
+    def __init__(self, table: Table) -> None:
         self._table = table
         self._texts = {key: table.text(key) for key in table}
         for key, text in self._texts.items():
@@ -254,7 +256,17 @@ class Notes:
         return self._texts[key].format(**values)
 
 
-class _Table:
+def table(package: str | Path, stem: str) -> Table:
+    """A file of texts as it is.
+
+    Args:
+        package: The study's folder, or a file in it: `__file__`.
+        stem: The file's name without `.toml`.
+    """
+    return _read(package, stem)
+
+
+class Table:
     """A table of a file, with the words to name its keys."""
 
     def __init__(self, file: Path, path: tuple[str, ...], found: Mapping[str, Any]) -> None:
@@ -289,15 +301,15 @@ class _Table:
             raise ValueError(f'{self.place(key)} is {found!r}; write a list of names, such as ["timers"]')
         return tuple(found)
 
-    def table(self, key: str, *, optional: bool = False) -> _Table:
+    def table(self, key: str, *, optional: bool = False) -> Table:
         """The table of a key; an empty one where it is optional and missing."""
         return self._below((key,), self._found.get(key, {} if optional else None))
 
-    def tables(self) -> list[_Table]:
+    def tables(self) -> list[Table]:
         """All tables in it, in order."""
         return [self._below((key,), one) for key, one in self._found.items()]
 
-    def listed(self, key: str) -> list[_Table]:
+    def listed(self, key: str) -> list[Table]:
         """The tables of a list; empty where the key is missing."""
         found = self._found.get(key, [])
         if not isinstance(found, list):
@@ -320,11 +332,11 @@ class _Table:
                     f"{self._header(name)}"
                 )
 
-    def _below(self, path: tuple[str, ...], found: Any) -> _Table:
+    def _below(self, path: tuple[str, ...], found: Any) -> Table:
         if not isinstance(found, dict):
             was = "is missing" if found is None else f"is {found!r}"
             raise ValueError(f"{self.place(*path)} {was}; write a table {self._header(*path)}")  # noqa: TRY004 - a file
-        return _Table(self._file, (*self._path, *path), found)
+        return Table(self._file, (*self._path, *path), found)
 
     def _header(self, *path: str) -> str:
         keys = (one if re.fullmatch(r"[\w-]+", one, re.ASCII) else f'"{one}"' for one in (*self._path, *path))
@@ -336,7 +348,7 @@ class _Table:
         return f"{self._file}: {inner}" if inner else str(self._file)
 
 
-def _read(package: str | Path, stem: str) -> _Table:
+def _read(package: str | Path, stem: str) -> Table:
     try:
         import tomllib
     except ImportError:  # Python 3.10
@@ -348,4 +360,4 @@ def _read(package: str | Path, stem: str) -> _Table:
         found = tomllib.loads(file.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{file} is not TOML: {error}") from None
-    return _Table(file, (), found)
+    return Table(file, (), found)

@@ -1,10 +1,10 @@
 """The experiments that both simulators run, each a fairwave scenario with the preset ``ns2``.
 
-The network is that of the references: s – r1 – r2 – d, a pair of hosts for each flow, access links of 10 ms
-on each side, a bottleneck of 30 ms, so a base round trip of 100 ms; buffers of one bandwidth-delay product
-in 1000-byte packets; access links as fast as the bottleneck, and with queues so long that nothing is lost
-there. Flows start at random within the first second: flows that start together, and have the same round
-trip, march in step, and a single run then says little.
+The network is that of the references: s – r1 – r2 – d, with a pair of hosts for each flow. Access links of 10 ms on
+each side and a bottleneck of 30 ms make a base round trip of 100 ms. Buffers hold one bandwidth-delay product in
+1000-byte packets. Access links are as fast as the bottleneck, and their queues so long that nothing is lost there.
+Flows start at random within the first second: flows that start together, and have the same round trip, march in step,
+and a single run then says little.
 """
 
 from __future__ import annotations

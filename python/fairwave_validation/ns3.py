@@ -5,18 +5,14 @@ environment: any
 interpreter that can ``import ns3`` will do, named by the environment variable ``FAIRWAVE_NS3_PYTHON`` or
 by an option.
 
-**What is the same.** Topology, rates, delays (drawn by the plan), starts, queue laws with their constants,
-segment and header sizes,
-initial window, delayed acknowledgements, SACK, PRR, and the shortest timeout, which is 200 ms above the
-smoothed round trip in both.
+**What is the same.** Both have the same topology, rates, delays (drawn by the plan), starts, and queue laws with their
+constants. They have the same segment and header sizes, initial window, delayed acknowledgements, SACK and PRR. The
+shortest timeout is 200 ms above the smoothed round trip in both.
 
-**What cannot be.** Below a queue discipline of ns-3 lies the device's queue, which cannot be shorter than
-one packet: it counts as
-waiting, and a first-in-first-out queue of P packets is a discipline of P − 1 above it. Queue disciplines
-of ns-3 count IP packets, 2 B
-less than the wire carries (PPP), so a quantum is made 2 B smaller. ns-3 has no RACK, no tail loss probes
-and no quick acknowledgements:
-the scenario must leave them out, too.
+**What cannot be.** Below a queue discipline of ns-3 lies the device's queue, which cannot be shorter than one packet.
+That packet counts as waiting, and a first-in-first-out queue of P packets is a discipline of P − 1 above it. Queue
+disciplines of ns-3 count IP packets, 2 B less than the wire carries (PPP), so a quantum is made 2 B smaller. ns-3 has
+no RACK, no tail loss probes and no quick acknowledgements: the scenario must leave them out, too.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
 """Runs ns-3: a program of its own, for an interpreter that has ns-3's bindings and need not have fairwave.
 
-Each line of standard input is ``{"file": PATH, "run": …}`` with a run as :mod:`fairwave_validation.ns3`
-spells it out. ns-3 keeps its
-state in globals, so each run is a process: the bindings are loaded once (which takes ten seconds), then
-each run is forked. What a
-run measured is written to its file as JSON; what is printed is a line per run, ``done PATH`` or ``failed
-PATH``.
+Each line of standard input is ``{"file": PATH, "run": …}`` with a run as :mod:`fairwave_validation.ns3` spells it out.
+ns-3 keeps its state in globals, so each run is a process. The bindings are loaded once, which takes ten seconds; then
+each run is forked. What a run measured is written to its file as JSON; what is printed is a line per run, ``done PATH``
+or ``failed PATH``.
 """
 
 from __future__ import annotations

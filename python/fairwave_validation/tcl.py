@@ -5,9 +5,9 @@ because ns-2's own route computation takes longer than the run once there are a 
 
 What is measured, and how ns-2 is made to tell it:
 
-* queues: a flow monitor on each bottleneck direction counts arrivals, departures and drops, by flow; its
-  integrator of packets gives the time average of those that wait. ns-2 takes a packet out of the queue when
-  its transmission begins, so the packet in transmission is not counted.
+* queues: a flow monitor on each bottleneck direction counts arrivals, departures and drops, by flow. Its integrator of
+  packets gives the time average of waiting packets. ns-2 takes a packet out of the queue when its transmission begins,
+  so the packet in transmission is not counted.
 * goodput: ``bytes_`` of the sinks (TCP sinks count in order, without duplicates).
 * losses on the wire: an error model behind the delay element, so that a lost packet has used the link. Its
   drops must not reach the queue's monitor (ns-2 would subtract them from the queue), hence the drop target

@@ -1,14 +1,13 @@
 """From a fairwave plan to ns-2: the same network, the same flows, the same starts, in ns-2's words.
 
-The plan comes from a scenario with the preset ``ns2``; everything random that the plan has drawn (starts,
-spread delays) is thereby the same in both simulators, and only what happens during the run is drawn by each
-for itself.
+The plan comes from a scenario with the preset ``ns2``. So everything random that the plan has drawn (starts, spread
+delays) is the same in both simulators. Each draws for itself only what happens during the run.
 
 Differences that ns-2's input language cannot express directly:
 
 * A DropTail queue that may hold P waiting packets is ``queue-limit`` P + 1.
-* RED counts its limit in mean packets if its queue is counted in bytes, which is a switch of its own beside
-  whether it drops by size (``queue_in_bytes_`` and ``bytes_``; both were off by default before 2004-10-11).
+* RED counts its limit in mean packets if its queue is counted in bytes (``queue_in_bytes_``). Another switch says
+  whether it drops by size (``bytes_``). Both were off by default before 2004-10-11.
 * A flow that stops: ns-2's FTP stops offering data, fairwave's too.
 """
 

@@ -1,8 +1,8 @@
 """Do two simulators agree? Means, intervals and a verdict, by a margin that was fixed in advance.
 
-A measure agrees if the means differ by at most the margin (3 % of ns-2's mean), or if each mean lies inside
-the other's 95 % interval, or if they differ by less than the resolution of the measure (drop rates of 0.0002
-and 0.0003 are no finding). Intervals are Student's over independent seeds.
+A measure agrees if the means differ by at most the margin (3 % of ns-2's mean), or if each mean lies inside the other's
+95 % interval. It also agrees if they differ by less than the resolution of the measure: drop rates of 0.0002 and 0.0003
+are no finding. Intervals are Student's over independent seeds.
 
 Otherwise the measure is *undecided* where the 95 % interval of the difference (Welch's) contains 0: these seeds
 cannot distinguish the simulators. This category was added after a first look at results.

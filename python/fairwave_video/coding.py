@@ -1,9 +1,9 @@
 """Encoding: pictures in, coded frames with their types and sizes out.
 
-MPEG-4 part 2, the codec of paper 002, by FFmpeg's encoder: groups of 12, IBBPBBPBBPBB, at a constant quantiser, so
-that sizes follow the pictures and no rate control hides them. Quantisers are whole numbers, and at the fine ones the
-rate jumps by a fifth from one to the next; a rate between is met by quantisers that change between the two, as the
-encoder's rate control chooses. A scene cut does not begin a new group.
+MPEG-4 part 2, the codec of paper 002, by FFmpeg's encoder: groups of 12, IBBPBBPBBPBB, at a constant quantiser, so that
+sizes follow the pictures and no rate control hides them. Quantisers are whole numbers, and at the fine ones the rate
+jumps by a fifth from one to the next. To meet a rate between two of them, the encoder's rate control changes between
+the two. A scene cut does not begin a new group.
 
 Frames come in the order in which they are shown, as the simulator numbers them; the encoder's own order (references
 first) is kept beside them for the decoder.

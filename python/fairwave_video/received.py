@@ -1,9 +1,9 @@
 """What the viewer sees of a clip: from the units of a simulated flow to pictures.
 
 Unit f·k + j is layer j of frame f of k (as the simulator numbers them); a frame that is sent a second time, when the
-clip is repeated, is the same picture again. The layers in which a frame can be decoded when it is shown follow from the
-core's one definition: its own units and those of the frames that it refers to, that is all their packets, must have
-arrived by then. The frame is shown as that version of the clip shows it.
+clip is repeated, is the same picture again. The core's one definition says in which layers a frame can be decoded when
+it is shown. All packets of its own units, and of the frames that it refers to, must have arrived by then. The frame is
+shown as that version of the clip shows it.
 
 **Assumptions.** A frame that cannot be decoded is concealed by the picture shown before it (frame freeze); before the
 first picture there is grey. The viewer's clock runs a fixed playout delay behind the sender's, so lateness is loss.

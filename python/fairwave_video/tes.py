@@ -1,18 +1,17 @@
 """TES in closed form: the autocorrelation that α, φ and ξ give to a histogram, and the parameters that fit a sequence.
 
 Jagerman & Melamed (1992), *The transition and autocorrelation structure of TES processes*. The simulator's sampler is
-`traffic/video/tes.rs` in fairwave-core; this module follows the same definitions without drawing anything. With
-D(u) the foreground as a function of the background u on the circle (the histogram's quantile at the stitched u), d_ν
-its Fourier coefficients, and f(ν) = E[exp(2πiνV)] of an innovation V uniform on an arc of length α rotated by φ,
+`traffic/video/tes.rs` in fairwave-core; this module follows the same definitions without drawing anything. D(u) is the
+foreground as a function of the background u on the circle: the histogram's quantile at the stitched u. d_ν are its
+Fourier coefficients. With f(ν) = E[exp(2πiνV)] of an innovation V uniform on an arc of length α rotated by φ,
 
     ρ⁺(τ) = Σ_{ν≥1} 2 |d_ν|² Re f(ν)^τ / σ²,    f(ν) = exp(πiναφ) sin(πνα) / (πνα),
 
 and for TES⁻, which reflects every other value, the same for even τ and, on average over both phases, Re d_ν² Re f(ν)^τ
 for odd τ.
 
-**Assumptions.** The histogram has cells of equal probability, the uppermost split further, as sizes have a long tail;
-sign, α, φ and ξ are those that bring ρ nearest, in the mean square over the first lags, to the sequence's own
-autocorrelation.
+**Assumptions.** The histogram has cells of equal probability, the uppermost split further, because sizes have a long
+tail. Sign, α, φ and ξ bring ρ nearest to the sequence's own autocorrelation, in the mean square over the first lags.
 """
 
 from __future__ import annotations

@@ -78,6 +78,9 @@ def test_the_ledger_has_every_figure_of_the_paper_and_every_claim(outcome):
     assert sorted(figures) == sorted(PAPER + EQUATIONS + OURS)
     assert [one for one in figures if one in PAPER] == PAPER
     assert [one["id"] for one in ledger["claims"]] == [f"S{number}" for number in range(1, 37)]
+    labels = [compared["label"] for one in ledger["claims"] for compared in one["comparisons"]]
+    assert any(label.startswith("10 flows: TCP(") for label in labels)
+    assert not [label for label in labels if re.match(r"(.+: )\1", label)]
     assert {one["verdict"] for one in ledger["claims"]} <= VERDICTS
     assert all(one["estimate"] is not None for one in ledger["claims"])
 

@@ -6,9 +6,9 @@ of its playout buffer, frame by frame. Both leave what they heard as files (modu
 registration, no server and no name to be looked up: the caller dials the callee's address. Packets of speech bear the
 code point EF (`rtp_tos 184`), by which a live network's queues tell voice from other UDP.
 
-baresip 1.0, which Debian 12 has, puts packets in order (`jitter_buffer_delay`) and plays from a buffer that begins
-when it holds the lesser of `BUFFER_MS`, plays silence when it has run dry until it holds as much again, and throws
-away what is beyond the greater. It follows the delay in no other way: it neither stretches nor shortens speech. Lost
+Debian 12 has baresip 1.0, which puts packets in order (`jitter_buffer_delay`) and plays from a buffer. The buffer
+begins when it holds the lesser of `BUFFER_MS`. When it has run dry, it plays silence until it holds as much again. It
+discards what exceeds the greater. It follows the delay in no other way: it neither stretches nor shortens speech. Lost
 frames are concealed (module `plc`).
 """
 

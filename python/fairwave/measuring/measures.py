@@ -1,9 +1,9 @@
 """Measures over a run's flows and links, each defined once: from tables of rows to one number per run.
 
-What concerns a single flow (delay, jitter, timeliness, R) or a group as such (fairness) is measured by the simulator,
-which defines each measure once; here flows of a group are combined as papers 000–004 do: totals, and shares of what
-the application sent. A measure that is not defined for a run (no flow of the group, nothing sent) is null there,
-never NaN, and is left out of means, which say how many they left out.
+The simulator measures what concerns a single flow (delay, jitter, timeliness, R) or a group as such (fairness), and
+defines each measure once. Here flows of a group are combined as papers 000–004 do: totals, and shares of what the
+application sent. A measure that is not defined for a run (no flow of the group, nothing sent) is null there, never NaN,
+and is left out of means, which say how many they left out.
 """
 
 from __future__ import annotations

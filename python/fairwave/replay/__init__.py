@@ -1,8 +1,8 @@
 """Captures of real traffic, replayed: which flows a pcap or pcapng has, and a scenario in which they meet another link.
 
-`traffic = { kind = "replay", file = "last-night.pcapng", select = "1" }` sends the packets of one flow again, with
-the times and sizes of the capture; `fairwave replay FILE` lists flows, and with `--rate` writes a scenario with all
-of them.
+`traffic = { kind = "replay", file = "last-night.pcapng", select = "1" }` sends the packets of one flow again, with the
+times and sizes of the capture. `fairwave replay FILE` lists flows, and with `--rate` it writes a scenario with all of
+them.
 """
 
 from fairwave.replay.flows import MOST_PACKETS, Capture, FlowSummary, read, resolved

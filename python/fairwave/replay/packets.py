@@ -1,9 +1,9 @@
 """Packets of a capture, one after the other: pcap and pcapng, read as a stream.
 
 What is read: pcap (microseconds and nanoseconds, both byte orders) and pcapng (enhanced, simple and obsolete packet
-blocks, several sections and interfaces); Ethernet with any VLAN tags (IEEE 802.1Q, 802.1ad), Linux' cooked captures,
-raw IP, BSD's loopback; IPv4, and IPv6 with extension headers. Fragments count to the flow of the first one. Of each
-packet nothing is kept.
+blocks, several sections and interfaces). The link may be Ethernet with any VLAN tags (IEEE 802.1Q, 802.1ad), Linux'
+cooked captures, raw IP or BSD's loopback. The network is IPv4, or IPv6 with extension headers. Fragments count to the
+flow of the first one. Of each packet nothing is kept.
 """
 
 from __future__ import annotations

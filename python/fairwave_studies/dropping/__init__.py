@@ -1,7 +1,8 @@
 """Paper 004 (Alvarez-Flores, Ramos-Munoz, Ameigeiras & Lopez-Soler): which packet to drop, and what the caller hears.
 
-`fairwave study dropping` regenerates Figures 4–9 and Tables 5–9, puts claims Q1 to Q32 to the test, and evaluates
-Voice-Guard, fairwave's answer to the paper's future work, and two queues that the paper names and does not measure.
+`fairwave study dropping` regenerates Figures 4–9 and Tables 5–9 and puts claims Q1 to Q32 to the test. It also
+evaluates Voice-Guard, fairwave's answer to the paper's future work, and two queues that the paper names and does not
+measure.
 
 - `readings`: how else the paper can be understood; the most plausible reading is the study's.
 - `dumbbell.toml`, `routers.toml`, `points`: what is simulated under a reading.

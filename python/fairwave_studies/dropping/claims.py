@@ -1,17 +1,17 @@
 """What paper 004 asserts, Q1 to Q32, each with its test; what joins several assertions is judged part by part.
 
-**How words are read.** Throughputs are *nearly equal* when the largest and the smallest class differ by less than
-10 percentage points of what the link carries (the paper's own example, CA2, has 34, 35 and 31 %); a class gets
-*about what it needs* within as many points of the link. TCP is *not significantly* reduced, *not harmed* and *not
-noticeably* affected when it keeps 90 % of its throughput, and a class gets *what it needs* when 95 % of what it brings
-gets through; in CA6, where a share is printed, when it has its share of the load (within a tenth). *Almost nothing*
-lost is less than 1 % (the paper's largest such cell is 0.74 %). *Drastically* less is less than half. A class's *need*
-is the smaller of its input and a third of the link. *About twice* is 1.5 to 2.5 times. *More equitable* is a higher
-index of Jain over the three classes. Losses that differ by 0.1 points are alike, since the paper prints zeros. A
-distribution of delays lies lower when its median and its ninetieth percentile do. The other schemes are Drop-Tail and
-Drop-Front, which the paper measures. *In general* is on average over cases and victims: the paper's own Table 6 has
-exceptions. A sentence is correct as §4.4.2 prints it: nothing in it was added or substituted; another wording asks for
-no word missing, too.
+**How words are read.** Throughputs are *nearly equal* when the largest and the smallest class differ by less than 10
+percentage points of what the link carries. The paper's own example, CA2, has 34, 35 and 31 %. A class gets *about what
+it needs* within as many points of the link. TCP is *not significantly* reduced, *not harmed* and *not noticeably*
+affected when it keeps 90 % of its throughput. A class gets *what it needs* when 95 % of what it brings gets through. In
+CA6, where the paper prints a share, it gets what it needs when it has its share of the load (within a tenth). *Almost
+nothing* lost is less than 1 % (the paper's largest such cell is 0.74 %). *Drastically* less is less than half. A
+class's *need* is the smaller of its input and a third of the link. *About twice* is 1.5 to 2.5 times. *More equitable*
+is a higher index of Jain over the three classes. Losses that differ by 0.1 points are alike, since the paper prints
+zeros. A distribution of delays lies lower when its median and its ninetieth percentile do. The other schemes are
+Drop-Tail and Drop-Front, which the paper measures. *In general* is on average over cases and victims: the paper's own
+Table 6 has exceptions. A sentence is correct as §4.4.2 prints it: nothing in it was added or substituted; another
+wording asks for no word missing, too.
 """
 
 from __future__ import annotations

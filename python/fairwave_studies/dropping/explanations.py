@@ -1,8 +1,8 @@
 """Why claims come out as they do: the numbers behind a verdict, the mechanism, and the assumption on which it hangs.
 
-The numbers in these words are computed from the runs. What other readings of the paper make of a claim is the
-exploration's to say (`fairwave study dropping --explore N`), and can be looked at one by one: the factors on which a
-claim is likely to hang are named with the values to put into a file for `--reading`.
+The numbers in these words are computed from the runs. The exploration (`fairwave study dropping --explore N`) says what
+other readings of the paper make of a claim. The words name the factors on which a claim is likely to hang, with the
+values to put into a file for `--reading`.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from fairwave_studies.dropping import published
 from fairwave_studies.dropping import quantities as q
 from fairwave_studies.dropping.agreement import compared
 from fairwave_studies.dropping.readings import BASE
+from fairwave_study import texts
 from fairwave_study.study import Figure
 
 if TYPE_CHECKING:
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from fairwave_studies.dropping.points import Extent
     from fairwave_study.readings import Reading
     from fairwave_study.study import Data
+
+CAPTIONS = texts.notes(__file__, "figures")
+"""Long captions, in `figures.toml`."""
 
 
 def _workload(case: str) -> str:
@@ -252,9 +256,7 @@ def _distance() -> Figure:
         grids=(p.ALWAYS_ON, p.ON_OFF, p.ROUTERS),
         size=(12.4, 4.2),
         source="paper 004, Tables 5 to 7",
-        caption="A point per cell: on the dotted line ours is the paper's. One cell of Table 5 (Drop-Tail in CA1) is "
-        "calibrated on. Variances are left out, as the paper's have no unit; Tables 8 and 9 rest on another "
-        "corpus.",
+        caption=CAPTIONS.fill("distance"),
     )
 
 

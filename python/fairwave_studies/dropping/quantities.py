@@ -1,10 +1,8 @@
 """The quantities of paper 004 as measures: what classes get, how long voice waits, what it loses and where.
 
-Loss of voice is split as in the paper's Tables 6 and 7, in % of the packets that were sent: dropped by a
-*queue*, *late*
-(longer than 300 ms on the way, thrown away by the receiver), and lost by a *link*, which no link does here.
-Queueing delay is the mean
-wait of voice packets that get through a queue.
+Loss of voice is split as in the paper's Tables 6 and 7, in % of the packets that were sent. A *queue* drops a packet,
+or the packet is *late* (longer than 300 ms on the way), or a *link* loses it, which no link does here. Queueing delay
+is the mean wait of voice packets that get through a queue.
 """
 
 from __future__ import annotations

@@ -3,256 +3,94 @@
 The order of the values is that of their plausibility, judged by the paper's words, by its simulator and by what its own
 printed numbers can be reckoned to by hand. It was set down before the exploration of these readings, but not blind:
 some values (transfers of 39 ms in S2, victims in forced drops only, a finer load) were admitted after single runs had
-shown what they do to some claims; their reasons are the paper's words and ns-2's code alone, and no value was put first
-for what it does. What a value sets is in `points`, which asks for it by name: most of it goes together with something
-else (a threshold with a law and a unit, a number of calls with a total), so that it cannot stand here alone. What was
-looked at and is not admitted is in `REFUSED`, with the reason.
+shown what they do to some claims. Their reasons are the paper's words and ns-2's code alone, and no value was put first
+for what it does. What a value sets is in `points`, which asks for it by name. Most of it goes together with something
+else: a threshold with a law and a unit, a number of calls with a total. What was looked at and is not admitted is in
+`REFUSED`, with the reason.
 """
 
 from __future__ import annotations
 
 from fairwave_study import texts
-from fairwave_study.readings import Factor, Reading, Value
+from fairwave_study.readings import Factor, Reading, plain
 
-RED = Factor(
-    "red",
-    values=(
-        Value("1993", plausibility=4),
-        Value("ns-2.35", plausibility=3),
-        Value("ns-2 of 2004"),
-    ),
-)
+RED = Factor("red", values=plain({"1993": 4, "ns-2.35": 3, "ns-2 of 2004": 1}))
 
-RED_UNIT = Factor(
-    "red-unit",
-    values=(
-        Value("bytes", plausibility=4),
-        Value("queue in bytes", plausibility=2),
-        Value("packets", plausibility=2),
-    ),
-)
+RED_UNIT = Factor("red-unit", values=plain({"bytes": 4, "queue in bytes": 2, "packets": 2}))
 
-THRESHOLDS = Factor(
-    "thresholds",
-    values=(
-        Value("a third", plausibility=3),
-        Value("a half"),
-    ),
-)
+THRESHOLDS = Factor("thresholds", values=plain({"a third": 3, "a half": 1}))
 
-ALWAYS_ON_LOAD = Factor(
-    "load-s1",
-    values=(
-        Value("1.24 of the link", plausibility=3),
-        Value("1.5 of the link"),
-    ),
-)
+ALWAYS_ON_LOAD = Factor("load-s1", values=plain({"1.24 of the link": 3, "1.5 of the link": 1}))
 
 ON_OFF_LOAD = Factor(
     "load-s2",
-    values=(
-        Value("ten calls, mean", plausibility=4),
-        Value("ten calls, while on", plausibility=2),
-        Value("1.18 of the link, mean", plausibility=2),
-        Value("1.1 of the link, mean", plausibility=2),
-        Value("1.24 of the link, mean"),
+    values=plain(
+        {
+            "ten calls, mean": 4,
+            "ten calls, while on": 2,
+            "1.18 of the link, mean": 2,
+            "1.1 of the link, mean": 2,
+            "1.24 of the link, mean": 1,
+        }
     ),
 )
 
 ROUTERS_LOAD = Factor(
     "load-s3",
-    values=(
-        Value("1.24 of L1, mean", plausibility=3),
-        Value("1.24 of L2, mean", plausibility=2),
-        Value("1.24 of L1, while on", plausibility=2),
-        Value("1.5 of L2, while on"),
+    values=plain(
+        {"1.24 of L1, mean": 3, "1.24 of L2, mean": 2, "1.24 of L1, while on": 2, "1.5 of L2, while on": 1}
     ),
 )
 
-TRANSFER = Factor(
-    "transfer",
-    values=(
-        Value("262 kb/s", plausibility=2),
-        Value("131 kb/s"),
-        Value("524 kb/s"),
-    ),
-)
+TRANSFER = Factor("transfer", values=plain({"262 kb/s": 2, "131 kb/s": 1, "524 kb/s": 1}))
 
 TCP = Factor(
     "tcp",
-    values=(
-        Value("Reno, 0.2 s", plausibility=4),
-        Value("Tahoe, 0.2 s", plausibility=2),
-        Value("SACK, 0.2 s", plausibility=2),
-        Value("NewReno, 0.2 s", plausibility=2),
-        Value("Reno, 1 s"),
+    values=plain(
+        {"Reno, 0.2 s": 4, "Tahoe, 0.2 s": 2, "SACK, 0.2 s": 2, "NewReno, 0.2 s": 2, "Reno, 1 s": 1}
     ),
 )
 
-BUFFER = Factor(
-    "buffer",
-    values=(
-        Value("300 ms", plausibility=3),
-        Value("150 ms", plausibility=2),
-        Value("600 ms"),
-    ),
-)
+BUFFER = Factor("buffer", values=plain({"300 ms": 3, "150 ms": 2, "600 ms": 1}))
 
-AVQ_BUFFER = Factor(
-    "avq-buffer",
-    values=(
-        Value("30 ms", plausibility=4),
-        Value("114 ms", plausibility=2),
-        Value("the routers'"),
-    ),
-)
+AVQ_BUFFER = Factor("avq-buffer", values=plain({"30 ms": 4, "114 ms": 2, "the routers'": 1}))
 
 AVQ_LAW = Factor(
     "avq-law",
-    values=(
-        Value("ns-2's, arrival forgotten", plausibility=3),
-        Value("ns-2's, exchanged", plausibility=2),
-        Value("authors', exchanged"),
-    ),
+    values=plain({"ns-2's, arrival forgotten": 3, "ns-2's, exchanged": 2, "authors', exchanged": 1}),
 )
 
-REM = Factor(
-    "rem",
-    values=(
-        Value("bytes of 500", plausibility=3),
-        Value("bytes of 1000", plausibility=2),
-        Value("packets of 1000"),
-    ),
-)
+REM = Factor("rem", values=plain({"bytes of 500": 3, "bytes of 1000": 2, "packets of 1000": 1}))
 
-PUNSI = Factor(
-    "punsi",
-    values=(
-        Value("class", plausibility=3),
-        Value("flow"),
-    ),
-)
+PUNSI = Factor("punsi", values=plain({"class": 3, "flow": 1}))
 
-PERIODS = Factor(
-    "periods",
-    values=(
-        Value("constant", plausibility=3),
-        Value("exponential"),
-    ),
-)
+PERIODS = Factor("periods", values=plain({"constant": 3, "exponential": 1}))
 
-HEADERS = Factor(
-    "headers",
-    values=(
-        Value("all", plausibility=3),
-        Value("as ns-2 counts", plausibility=2),
-        Value("payload"),
-    ),
-    kind="definition",
-)
+HEADERS = Factor("headers", values=plain({"all": 3, "as ns-2 counts": 2, "payload": 1}), kind="definition")
 
-LOGARITHM = Factor(
-    "logarithm",
-    values=(
-        Value("natural", plausibility=3),
-        Value("decimal"),
-    ),
-    kind="definition",
-)
+LOGARITHM = Factor("logarithm", values=plain({"natural": 3, "decimal": 1}), kind="definition")
 
-VICTIM_DROPS = Factor(
-    "victim-drops",
-    values=(
-        Value("every drop", plausibility=2),
-        Value("forced drops"),
-    ),
-)
+VICTIM_DROPS = Factor("victim-drops", values=plain({"every drop": 2, "forced drops": 1}))
 
-CLOCK = Factor(
-    "clock",
-    values=(
-        Value("10 ms", plausibility=4),
-        Value("100 ms", plausibility=2),
-        Value("500 ms"),
-    ),
-    kind="coarse clock",
-)
+CLOCK = Factor("clock", values=plain({"10 ms": 4, "100 ms": 2, "500 ms": 1}), kind="coarse clock")
 
-ACKNOWLEDGEMENTS = Factor(
-    "acknowledgements",
-    values=(
-        Value("each", plausibility=3),
-        Value("delayed"),
-    ),
-)
+ACKNOWLEDGEMENTS = Factor("acknowledgements", values=plain({"each": 3, "delayed": 1}))
 
-WINDOW = Factor(
-    "window",
-    values=(
-        Value("20", plausibility=2),
-        Value("64", plausibility=2),
-        Value("none"),
-    ),
-)
+WINDOW = Factor("window", values=plain({"20": 2, "64": 2, "none": 1}))
 
-SEND_JITTER = Factor(
-    "send-jitter",
-    values=(
-        Value("none", plausibility=3),
-        Value("1 ms"),
-    ),
-    kind="phase effect",
-)
+SEND_JITTER = Factor("send-jitter", values=plain({"none": 3, "1 ms": 1}), kind="phase effect")
 
-BUFFER_UNIT = Factor(
-    "buffer-unit",
-    values=(
-        Value("bytes", plausibility=2),
-        Value("packets"),
-    ),
-)
+BUFFER_UNIT = Factor("buffer-unit", values=plain({"bytes": 2, "packets": 1}))
 
-PHASES = Factor(
-    "phases",
-    values=(
-        Value("within a period"),
-        Value("all at 0 s"),
-    ),
-    kind="phase effect",
-)
+PHASES = Factor("phases", values=plain({"within a period": 1, "all at 0 s": 1}), kind="phase effect")
 
-TCP_DELAYS = Factor(
-    "tcp-delays",
-    values=(
-        Value("39 to 269 ms"),
-        Value("39 ms"),
-    ),
-)
+TCP_DELAYS = Factor("tcp-delays", values=plain({"39 to 269 ms": 1, "39 ms": 1}))
 
-HOPS = Factor(
-    "hops",
-    values=(
-        Value("10 ms"),
-        Value("6.5 ms"),
-    ),
-)
+HOPS = Factor("hops", values=plain({"10 ms": 1, "6.5 ms": 1}))
 
-MIX = Factor(
-    "mix",
-    values=(
-        Value("2 to 6 to 2", plausibility=2),
-        Value("equal numbers"),
-    ),
-    kind="definition",
-)
+MIX = Factor("mix", values=plain({"2 to 6 to 2": 2, "equal numbers": 1}), kind="definition")
 
-UNRESPONSIVE = Factor(
-    "unresponsive",
-    values=(
-        Value("half each", plausibility=2),
-        Value("as in CA2"),
-    ),
-)
+UNRESPONSIVE = Factor("unresponsive", values=plain({"half each": 2, "as in CA2": 1}))
 
 FACTORS = texts.factors(
     __file__,

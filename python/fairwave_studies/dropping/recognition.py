@@ -1,18 +1,15 @@
 """What a listener understands of CA7's calls: Tables 8 and 9.
 
-Every call reads connected digits (real recordings) through G.711 in its own packets of 10, 30 or 60 ms. Of
-each call and
-replication a few sentences are taken at times spread over the call's talk; what of their packets was lost or
-late in the
-simulated run is missing from the sound, which is concealed (G.711 Appendix I) or left silent, and a recogniser
-of digits
-listens. The same sentences at the same times under every queue and victim, so differences are paired.
+Every call reads connected digits (real recordings) through G.711 in its own packets of 10, 30 or 60 ms. A few sentences
+of each call and replication are taken, at times spread over the call's talk. Packets that were lost or late in the
+simulated run are missing from the sound. The gap is concealed (G.711 Appendix I) or left silent, and a recogniser of
+digits listens. The same sentences at the same times under every queue and victim, so differences are paired.
 
 **How corpus and recogniser differ from the paper's.** It trained whole-word models on Aurora 2's clean sentences and
 tested 4004 sentences of the same corpus; that corpus is not free. Here one voice reads, digits are joined without
-coarticulation, and the model (PocketSphinx, TIDIGITS) has never heard the voice, so that even what arrives whole is not
-all understood (see `CLEAN`): absolute numbers lie lower than the paper's and rest on tens of sentences per
-flow, not thousands.
+coarticulation, and the model (PocketSphinx, TIDIGITS) was not trained on the voice. So it does not understand all that
+arrives whole (see `CLEAN`). Absolute numbers lie lower than the paper's and rest on tens of sentences per flow, not
+thousands.
 """
 
 from __future__ import annotations

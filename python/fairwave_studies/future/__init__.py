@@ -1,31 +1,23 @@
 """Does what the papers leave for later help? A study with claims of its own.
 
-`fairwave study future` tries what papers 000 to 004 name as future work or as alternatives and do not
-measure: TFRC for small packets and
-partial reliability for calls (000, 001), AIAMD as a DCCP profile and layers that are cut anywhere (002), γ
-for unreliable
-streams (003), AFD and CSFQ next to Drop-Sel (004). Each is compared in the scenario of its own paper.
+`fairwave study future` tries what papers 000 to 004 name as future work or as alternatives and do not measure. Papers
+000 and 001: TFRC for small packets, and partial reliability for calls. Paper 002: AIAMD as a DCCP profile, and layers
+that are cut anywhere. Paper 003: γ for unreliable streams. Paper 004: AFD and CSFQ next to Drop-Sel. Each is compared
+in the scenario of its own paper.
 
 - `voice.toml`, `video.toml`, `streams.toml`, `queues.toml`, `points`: what is simulated.
 - `claims`: what was expected before anything was measured, each with its test.
 - `figures`, `tables`: what is shown.
 - `assumptions`: why the numbers are what they are.
+- `study.toml`, `claims.toml`, `assumptions.toml`: the study in words.
 """
 
 from __future__ import annotations
 
+from fairwave_study import texts
 from fairwave_study.study import Study
 
-TITLE = "What the papers leave for later"
-QUESTION = (
-    "The papers end with ideas that they do not try: a partially reliable transport and TFRC's "
-    "small-packet variant "
-    "for calls, the video's rate control as a profile of DCCP, layers that are cut anywhere, an early "
-    "decrease for "
-    "unreliable streams, and queues that share by flow instead of by class. Does each help, in what, and "
-    "at whose "
-    "cost?"
-)
+TITLE, QUESTION = texts.title(__file__)
 
 
 def study() -> Study:

@@ -6,7 +6,7 @@ S1 to S36 to the test, and asks the paper's questions of SQRT, IIAD and RAP.
 - `readings`: how else the paper can be read; `names`: labels that all share.
 - `scenario.toml`, `dynamic.toml`, `beside.toml`, `systems`, `points`: what is simulated.
 - `quantities`, `figures`, `equations`, `tables`: what is measured and shown.
-- `claims`, `statements`, `explanations`: what the paper asserts, and what became of it.
+- `claims`, `explanations`: what the paper asserts, and what became of it.
 - `assumptions`: what it leaves open, and which factor of the readings varies it.
 - `account`, `experiments`: what its authors likely had, and what shows why claims come out as they do.
 """
@@ -15,21 +15,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairwave_study import texts
 from fairwave_study.study import Study
 
 if TYPE_CHECKING:
     from fairwave_studies.smoothness.points import Extent
     from fairwave_study.readings import Reading
 
-TITLE = "Smoothness and responsiveness: TCP(α, β), γ and δ, TFRC"
-QUESTION = (
-    "A TCP that backs off gently is smooth, and one that is friendly must then also grow slowly. What does "
-    "that cost where load changes, where packets are lost to radio, after a handoff? Paper 003 (The "
-    "dynamics of responsiveness and smoothness in heterogeneous networks) answers that smoothness pays on "
-    "wires and costs elsewhere, and proposes to back off before the queue overflows (γ) instead. "
-    "Propagation delays and most settings are lost, so numbers cannot be compared one by one; what the "
-    "paper asserts can be tested."
-)
+TITLE, QUESTION = texts.title(__file__)
 
 
 def study(extent: Extent | None = None) -> Study:

@@ -1,12 +1,12 @@
 """What paper 003 asserts, S1 to S36, each with its test.
 
-**How words are read.** *Indistinguishable* goodputs differ by less than 2 % of the standard TCP's; *negligibly*
-different overheads by less than half a percentage point; a recovery time or a γ is *around* what the paper says
-within 10 %. *Smooth* systems are the two with β above a half, the *responsive* one is that below (§I); what is said of
-smooth TCP in general is tested on the two together. Error rates of up to 1 % are *low*; bandwidth is *available* while
-a tenth of the link or more is unused. A handoff is *short* in those 20 s of a run in which the four systems together
-get most. These lines were drawn before anything was run. Where a sentence is about a whole sweep, its mean over the
-sweep is compared; the stricter wording, every point by itself, stands beside it.
+**How words are read.** *Indistinguishable* goodputs differ by less than 2 % of the standard TCP's, *negligibly*
+different overheads by less than half a percentage point. A recovery time or a γ is *around* what the paper says within
+10 %. *Smooth* systems are the two with β above a half, the *responsive* one is that below (§I); what is said of smooth
+TCP in general is tested on the two together. Error rates of up to 1 % are *low*; bandwidth is *available* while a tenth
+of the link or more is unused. A handoff is *short* in those 20 s of a run in which the four systems together get most.
+These lines were drawn before anything was run. Where a sentence is about a whole sweep, its mean over the sweep is
+compared; the stricter wording, every point by itself, stands beside it.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from fairwave_studies.smoothness.names import (
     STANDARD,
     TFRC,
 )
-from fairwave_studies.smoothness.statements import STATEMENTS
 from fairwave_studies.smoothness.systems import PAIRS
+from fairwave_study import texts
 from fairwave_study.claims import Claim, Comparison, Evidence, Part
 from fairwave_study.comparisons import above, at_least, below, falls, grows_from, highest, lowest, within
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from fairwave_study.study import Data
 
     Test = Callable[[Data], Evidence]
-    Named = dict[str, Measured]
 
 INDISTINGUISHABLE = 0.02
 """Share of a goodput below which a difference does not show in a plot."""
@@ -311,22 +310,15 @@ def _s30(data: Data, bottleneck: str) -> Evidence:
     return _recovers_fastest(_shrinking(data, bottleneck), LEFT, FIRST, SOON)
 
 
-def _few(data: Data, measure: Measure) -> Named:
-    return {"10 flows: ": data.measured(measure, n.ERRORS_10)}
+def _network(data: Data, measure: Measure, which: str, wireless: str) -> Measured:
+    """Ten flows, or a hundred with wireless links of a rate."""
+    if which == "10 flows":
+        return data.measured(measure, n.ERRORS_10)
+    return data.measured(measure, n.ERRORS_100).at(wireless=wireless).without("wireless")
 
 
-def _crowd(data: Data, measure: Measure, wireless: str) -> Named:
-    return {"100 flows: ": data.measured(measure, n.ERRORS_100).at(wireless=wireless).without("wireless")}
-
-
-def _networks(data: Data, measure: Measure, which: str, wireless: str) -> Named:
-    few = _few(data, measure) if which != "100 flows" else {}
-    return {**few, **(_crowd(data, measure, wireless) if which != "10 flows" else {})}
-
-
-def _s8(data: Data, wireless: str, which: str = "both") -> Evidence:
-    found = _networks(data, q.GOODPUT, which, wireless)
-    return both(*(_said(name, _responsive_at_most(one)) for name, one in found.items()))
+def _s8(data: Data, wireless: str, which: str) -> Evidence:
+    return _responsive_at_most(_network(data, q.GOODPUT, which, wireless))
 
 
 def _responsive_at_most(goodput: Measured) -> Evidence:
@@ -346,7 +338,7 @@ def _few_errors(measured: Measured) -> Measured:
 
 
 def _s24(data: Data, wireless: str, which: str) -> Evidence:
-    (found,) = _networks(data, q.GOODPUT, which, wireless).values()
+    found = _network(data, q.GOODPUT, which, wireless)
     return smooth_over_responsive(_few_errors(found))
 
 
@@ -355,7 +347,7 @@ def _s25(data: Data, success: str = "formula") -> Evidence:
 
 
 def _s31(data: Data, wireless: str, which: str) -> Evidence:
-    (found,) = _networks(data, q.GOODPUT, which, wireless).values()
+    found = _network(data, q.GOODPUT, which, wireless)
     most = max(found.labels("per"))
 
     def fall(name: str) -> NDArray[np.float64]:
@@ -378,12 +370,14 @@ def _s32(data: Data) -> Evidence:
     return below(dense, AVAILABLE)
 
 
-def _s9(data: Data, wireless: str, which: str = "both", *, every: bool = False) -> Evidence:
-    evidence = []
-    for name, overhead in _networks(data, q.OVERHEAD, which, wireless).items():
-        lossy = overhead.at(per=[per for per in overhead.labels("per") if per > 0])
-        evidence.append(_said(name, highest(lossy if every else lossy.averaged("per"), SMOOTHEST)))
-    return both(*evidence)
+def _s9(data: Data, wireless: str, which: str, *, every: bool = False) -> Evidence:
+    overhead = _network(data, q.OVERHEAD, which, wireless)
+    lossy = overhead.at(per=[per for per in overhead.labels("per") if per > 0])
+    return highest(lossy if every else lossy.averaged("per"), SMOOTHEST)
+
+
+def _s9_everywhere(data: Data, wireless: str) -> Evidence:
+    return both(*(_said(f"{which}: ", _s9(data, wireless, which, every=True)) for which in NETWORKS))
 
 
 def _s10(data: Data, reading: str = "formula", until: float = 1.0) -> Evidence:
@@ -781,7 +775,7 @@ def wordings(reading: Reading, *, both_rates: bool) -> dict[str, dict[str, Test]
             "grows with β, at every number of flows": partial(_s5, success=success, every=True, steps=True),
         },
         "S6": {"until 15 s every step": partial(_s6_before, bottleneck=slow, steps=True)},
-        "S9": {"at every error rate": partial(_s9, wireless=wireless, every=True)},
+        "S9": {"at every error rate": partial(_s9_everywhere, wireless=wireless)},
         "S10": {
             "up to 5 % of errors": partial(_s10, reading=success, until=0.05),
             "up to 10 %": partial(_s10, reading=success, until=0.1),
@@ -829,6 +823,50 @@ def wordings(reading: Reading, *, both_rates: bool) -> dict[str, dict[str, Test]
     return found
 
 
+GRIDS: Mapping[str, tuple[str, ...]] = {
+    "S1": (n.WIRED_10,),
+    "S2": (n.WIRED_100,),
+    "S3": (n.WIRED_10,),
+    "S4": (n.WIRED_100,),
+    "S5": (n.CONSTANT,),
+    "S6": (n.GROWING,),
+    "S7": (n.SHRINKING,),
+    "S8": (n.ERRORS_10, n.ERRORS_100),
+    "S9": (n.ERRORS_10, n.ERRORS_100),
+    "S10": (n.CONSTANT_ERRORS,),
+    "S11": (n.SPREAD,),
+    "S12": (n.SPREAD,),
+    "S13": (n.AVOIDANCE,),
+    "S14": (n.AVOIDANCE,),
+    "S15": (n.RECOVERY,),
+    "S16": (n.AVOIDANCE,),
+    "S17": (n.SHRINKING,),
+    "S18": (n.HANDOFFS,),
+    "S19": (n.HANDOFFS,),
+    "S20": (n.SPREAD,),
+    "S21": (n.AVOIDANCE,),
+    "S22": (n.ERRORS_10, n.MARKOV),
+    "S23": (n.AVOIDANCE,),
+    "S24": (n.ERRORS_10, n.ERRORS_100),
+    "S25": (n.CONSTANT_ERRORS,),
+    "S26": (n.GROWING,),
+    "S27": (n.GROWING,),
+    "S28": (n.GROWING,),
+    "S29": (n.SHRINKING,),
+    "S30": (n.SHRINKING,),
+    "S31": (n.ERRORS_10, n.ERRORS_100),
+    "S32": (n.ERRORS_10,),
+    "S33": (n.SPREAD,),
+    "S34": (n.SPREAD,),
+    "S35": (n.AVOIDANCE,),
+    "S36": (n.RECOVERY,),
+}
+"""The grids that the test of each claim reads."""
+
+STATEMENTS = texts.claims(__file__, GRIDS)
+"""The claims in words, from `claims.toml`."""
+
+
 def claims(reading: Reading, *, both_rates: bool = True) -> list[Claim]:
     """All claims, in order, as a reading has them."""
     judged, compound = tests(reading), parts(reading)
@@ -838,11 +876,11 @@ def claims(reading: Reading, *, both_rates: bool = True) -> list[Claim]:
             id=name,
             statement=statement,
             source=f"paper 003 {source}",
-            grids=grids,
+            grids=GRIDS[name],
             **({"parts": compound[name]} if name in compound else {"test": judged[name]}),
             notes=EXPLANATIONS.get(name, {}),
             assumptions=assumptions,
             wordings=others.get(name, {}),
         )
-        for name, (statement, source, grids, assumptions) in STATEMENTS.items()
+        for name, (statement, source, assumptions) in STATEMENTS.items()
     ]

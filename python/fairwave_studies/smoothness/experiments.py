@@ -1,12 +1,12 @@
 """Why claims of paper 003 come out as they do: a mechanism on and off, under seeds that nothing else uses.
 
-Each side is a reading of the paper; where no word of it admits what is switched (a buffer of three products, handoffs
-of a fixed length), it is a change of the experiment's own, and its name says so.
+Each side is a reading of the paper. Where no word of the paper admits what is switched (a buffer of three products,
+handoffs of a fixed length), the side is a change of the experiment's own, and its name says so.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -18,13 +18,17 @@ from fairwave_studies.smoothness.claims import FAST, during, predicted
 from fairwave_studies.smoothness.names import (
     GAMMA,
     GAMMA_DELTA,
+    RENO,
+    RENO_RED,
     RESPONSIVE,
     SMOOTH,
     SMOOTHEST,
     STANDARD,
     TFRC,
 )
-from fairwave_study.experiments import Experiment, Side, paragraph
+from fairwave_studies.smoothness.systems import PAIRS
+from fairwave_study.experiments import Experiment, Side
+from fairwave_study.paragraphs import Paragraphs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,11 +37,13 @@ if TYPE_CHECKING:
 
     from fairwave.results import Results
     from fairwave.runs.grid import Label, Overrides
-    from fairwave_study.experiments import FoundExperiment
     from fairwave_study.readings import Changes
     from fairwave_study.study import Data
 
     Samples = Callable[[Data], NDArray[np.float64]]
+
+WORDS = Paragraphs(__file__)
+"""The paragraphs, in `experiments.toml`."""
 
 
 def _per_flow(results: Results) -> pl.DataFrame:
@@ -139,38 +145,8 @@ UNUSED = "goodput of TCP(1.25, 0.25) less TCP(1, 0.5)'s, 10 flows (Mb/s)"
 UNUSED_100 = "goodput of TCP(1.25, 0.25) less TCP(1, 0.5)'s, 50 and 100 flows (Mb/s)"
 
 
-def _s1(found: FoundExperiment) -> str:
-    one, three = found.sides()
-    return paragraph(f"""
-        Eq. (13) asks for a buffer of 1/β − 1 products of rate and round trip if no decrease is to empty the queue:
-        one for β = 1/2, three for β = 1/4. With one product TCP(1.25, 0.25)'s goodput less TCP(1, 0.5)'s is
-        {found.with_interval(one, UNUSED)} Mb/s with ten flows, and with fifty and a hundred
-        {found.with_interval(one, UNUSED_100)}:
-        few flows back off together, many do not. With three products the difference with ten flows is
-        {found.with_interval(three, UNUSED)} Mb/s. The claim is {found.verdict(one)} with one product and
-        {found.verdict(three)} with three. So what keeps the four apart at 10 Mb/s is the very effect that Observation
-        2 describes for 100 Mb/s.
-    """)
-
-
 SMOOTH_GAIN = "goodput of the two smooth less TCP(1.25, 0.25)'s, 40 flows (Mb/s)"
 SMOOTH_STANDARD = "goodput of the two smooth less TCP(1, 0.5)'s, 40 flows (Mb/s)"
-
-
-def _s2(found: FoundExperiment) -> str:
-    one, three, quarter = found.sides()
-    return paragraph(f"""
-        What the two smooth systems have more than TCP(1.25, 0.25), with 40 flows at 100 Mb/s, is
-        {found.with_interval(quarter, SMOOTH_GAIN)} Mb/s with a buffer of a quarter product,
-        {found.with_interval(one, SMOOTH_GAIN)}
-        with one and {found.with_interval(three, SMOOTH_GAIN)} with three; more than TCP(1, 0.5)
-        {found.with_interval(quarter, SMOOTH_STANDARD)}, {found.with_interval(one, SMOOTH_STANDARD)} and
-        {found.with_interval(three, SMOOTH_STANDARD)}. The mechanism is the paper's: a deep decrease empties a small
-        queue.
-        Observation 2 speaks of high bandwidth and a small buffer; §II's buffer of one product is small only for β
-        below 1/2. That smooth is above responsive is {found.part(quarter, "smooth over responsive")} with a quarter
-        and {found.part(one, "smooth over responsive")} with one.
-    """)
 
 
 # S6: who is unfair to whom
@@ -185,22 +161,6 @@ LATE_SMOOTH, LATE_RESPONSIVE = (
 )
 
 
-def _s6(found: FoundExperiment) -> str:
-    slow, gentle, middle, fast = found.sides()
-    return paragraph(f"""
-        Until 15 s TCP(0.31, 0.875) is fairer at 10 Mb/s ({found.of(slow, EARLY_SMOOTH).mean:.2f} against
-        {found.of(slow, EARLY_RESPONSIVE).mean:.2f}): twelve flows overflow the buffer and smaller decreases disturb
-        the shares less. At 40 and 100 Mb/s twelve windows of 64 kB lose nothing before 15 s, and all four are alike
-        ({found.part(middle, "until 15 s")}, {found.part(fast, "until 15 s")}). After 20 s there are fifty and a
-        hundred flows. At 10 Mb/s a share is then a packet or two per round trip: fairness is
-        {found.of(slow, LATE_SMOOTH).mean:.2f} and {found.of(slow, LATE_RESPONSIVE).mean:.2f}, and timeouts decide it,
-        which know no α and no β. Part of the unfairness is the newcomers' slow start: without it TCP(1.25, 0.25) has
-        {found.moves(LATE_RESPONSIVE, gentle)} and TCP(0.31, 0.875) {found.moves(LATE_SMOOTH, gentle)}. The two
-        halves of the sentence ask for two networks: the caption's rate, at which there is something to lose before 15
-        s, and a share large enough for windows to differ afterwards.
-    """)
-
-
 # S11, S20: spread round trips
 
 ADVANTAGE = "fairness of the two smooth less the other two's"
@@ -209,43 +169,8 @@ TIMEOUTS_RESPONSIVE = "TCP(1.25, 0.25): timeouts of a far flow"
 NARROW, WIDE_SPREAD = "TCP(0.31, 0.875): fairness, 30 to 50 ms", "TCP(0.31, 0.875): fairness, 30 to 300 ms"
 
 
-def _s11(found: FoundExperiment) -> str:
-    reno, newreno, sack, still = found.sides()
-    return paragraph(f"""
-        What the two smooth systems are fairer by is {found.with_interval(reno, ADVANTAGE, 3)} with Reno's recovery,
-        {found.with_interval(newreno, ADVANTAGE, 3)} with NewReno's and {found.with_interval(sack, ADVANTAGE, 3)} with
-        SACK. Reno
-        answers each loss of a window with a decrease or a timeout: a far flow of TCP(0.31, 0.875) has
-        {found.each(TIMEOUTS_SMOOTHEST, 1)} timeouts, one of TCP(1.25, 0.25) {found.each(TIMEOUTS_RESPONSIVE, 1)}.
-        After a timeout a small α is slow, and the longer the round trip the slower, which takes back what a high β
-        gave the far flows. With SACK an overflow is one decrease, as Observation 5 has it, and the claim is
-        {found.verdict(sack)} ({found.verdict(reno)} with Reno). That fairness falls with the spread needs sendings
-        that are spread: without jitter it is {found.of(still, NARROW).mean:.2f} at 30 to 50 ms and
-        {found.of(still, WIDE_SPREAD).mean:.2f} at 30 to 300 ms, with jitter {found.of(sack, NARROW).mean:.2f} and
-        {found.of(sack, WIDE_SPREAD).mean:.2f} (see why-S20).
-    """)
-
-
 FAIR_TAIL, FAIR_RED = "fairness of the two smooth, drop-tail", "fairness of the two smooth, RED"
 TAIL_50, TAIL_300 = "drop-tail, 30 to 50 ms", "drop-tail, 30 to 300 ms"
-
-
-def _s20(found: FoundExperiment) -> str:
-    spread, still, gentle = found.sides()
-    return paragraph(f"""
-        Without jitter fairness under drop-tail is {found.of(still, TAIL_50).mean:.2f} where round trips lie between
-        30 and 50 ms, and {found.of(still, TAIL_300).mean:.2f} where they lie between 30 and 300: it rises with the
-        spread. With jitter it falls, from {found.of(spread, TAIL_50).mean:.2f} to
-        {found.of(spread, TAIL_300).mean:.2f}. That is a phase effect: flows of nearly equal round trips that are
-        clocked by one queue meet it in the same order again and again, so that some are always dropped; unlike round
-        trips break the order, and so does jitter. RED breaks it, too. Without jitter RED therefore seems to make the
-        smooth systems fairer ({found.of(still, FAIR_RED).mean:.2f} against {found.of(still, FAIR_TAIL).mean:.2f}),
-        and the claim on fairness is {found.part(still, "fairness")}. With jitter the two queues are as fair
-        ({found.of(spread, FAIR_RED).mean:.2f} and {found.of(spread, FAIR_TAIL).mean:.2f}:
-        {found.part(spread, "fairness")}), also with ns-2's RED ({found.of(gentle, FAIR_RED).mean:.2f}:
-        {found.part(gentle, "fairness")}). That goodput is lower is {found.part(spread, "goodput")} with RED of
-        1993, which drops all above its upper threshold, and {found.part(gentle, "goodput")} with ns-2's gentle one.
-    """)
 
 
 # S14: what γ hangs on
@@ -253,38 +178,9 @@ def _s20(found: FoundExperiment) -> str:
 GAMMA_10, GAMMA_20 = "γ, 10 flows", "γ, 20 flows"
 
 
-def _s14(found: FoundExperiment) -> str:
-    one, half, late, still = found.sides()
-    return paragraph(f"""
-        γ is {found.of(one, GAMMA_10).mean:.3f} with 10 flows and {found.of(one, GAMMA_20).mean:.3f} with 20, as Eq.
-        (16) has it for k = 1. With a buffer of the one-way product, k = 1/2, it is
-        {found.of(half, GAMMA_10).mean:.3f} and {found.of(half, GAMMA_20).mean:.3f}, as the equation has it, too
-        (4/5). So §IV's 2/3 says which delay §II means: that of the round trip. Flows that begin within 5 s, of which
-        the late ones never see an empty queue, have {found.of(late, GAMMA_10).mean:.3f} and
-        {found.of(late, GAMMA_20).mean:.3f}; without jitter it is {found.of(still, GAMMA_10).mean:.3f} and
-        {found.of(still, GAMMA_20).mean:.3f}. The extremes of the round trip are found either way; the buffer decides.
-    """)
-
-
 # S15: Figure 20
 
 TAKES = {name: f"{name}: seconds to 90 %" for name in (GAMMA, SMOOTHEST, GAMMA_DELTA)}
-
-
-def _s15(found: FoundExperiment) -> str:
-    old, new = found.sides()
-    times = ", ".join(
-        f"{name} {found.of(old, words).mean:.1f} s and {found.of(new, words).mean:.1f} s"
-        for name, words in TAKES.items()
-    )
-    return paragraph(f"""
-        With a least timeout of 1 s and of 200 ms, each on the path on which Reno takes 19 s, the others take:
-        {times}. Published are 19, 57 and 10 s. A blackout of 1 s holds one timeout of 1 s, which halves the threshold
-        once, and slow start then makes up for half of the way; it holds several of 200 ms, after which window and
-        threshold are at their minimum, as §IV says they are, and only α and δ are left. The claim is
-        {found.verdict(old)} with the ns-2 of the day on which the paper was handed in and {found.verdict(new)} with
-        that of its revision.
-    """)
 
 
 # S19: short handoffs
@@ -295,45 +191,10 @@ LEAST = "TCP(1, 0.5) more: TCP(1, 0.5) − TCP(1.25, 0.25), short handoffs"
 PAUSES_STANDARD, PAUSES_RESPONSIVE = "timeouts of TCP(1, 0.5)", "timeouts of TCP(1.25, 0.25)"
 
 
-def _s19(found: FoundExperiment) -> str:
-    reno, sack, short, both = found.sides()
-    return paragraph(f"""
-        While handoffs are short TCP(1, 0.5)'s goodput less TCP(1.25, 0.25)'s is {found.with_interval(reno, LEAST)}
-        Mb/s with
-        Reno's recovery and {found.with_interval(sack, LEAST)} with SACK. A handoff of 50 ms takes a burst out of a
-        window.
-        Reno cannot repair a burst by fast recovery and waits for its timer: over a run with handoffs of 50 ms each
-        TCP(1, 0.5) has {found.of(short, PAUSES_STANDARD).mean:.0f} timeouts with Reno and
-        {found.of(both, PAUSES_STANDARD).mean:.1f} with SACK. After a timeout α decides, as the paper says of longer
-        handoffs; after a fast recovery β does, as it says of short ones. With SACK the claim is {found.verdict(sack)}
-        ({found.verdict(reno)} with Reno). That the responsive system's goodput is relatively high holds where
-        handoffs are of mixed length: its distance to TCP(0.31, 0.875) is {found.with_interval(sack, HIGH)} Mb/s over
-        the
-        whole run with SACK, but {found.with_interval(both, HIGH)} if all last 50 ms.
-    """)
-
-
 # S23: γ beside TFRC
 
 COV_GAMMA, COV_TFRC = "CoV of Reno+γ", "CoV of TFRC"
 FAIR_GAMMA, FAIR_TFRC = "short-term fairness of Reno+γ", "short-term fairness of TFRC"
-
-
-def _s23(found: FoundExperiment) -> str:
-    later, once, still, second, steady = found.sides()
-    return paragraph(f"""
-        Taken over 500 ms Reno+γ's coefficient of variation is {found.of(later, COV_GAMMA).mean:.3f} and TFRC's
-        {found.of(later, COV_TFRC).mean:.3f}; over 1 s {found.of(second, COV_GAMMA).mean:.3f} and
-        {found.of(second, COV_TFRC).mean:.3f}. γ cuts a window by a third when the queue is half full, and additive
-        increase refills it: a sawtooth, which longer bins level out. TFRC averages over loss intervals and has none.
-        If γ acts at once, without waiting for a round trip, it is {found.of(once, COV_GAMMA).mean:.3f}: flows then
-        answer the same full queue one after the other. Without jitter they act together, as §IV wants (coordinated
-        adjustments): short-term fairness rises from {found.of(later, FAIR_GAMMA).mean:.2f} to
-        {found.of(still, FAIR_GAMMA).mean:.2f}, TFRC's being {found.of(still, FAIR_TFRC).mean:.2f}; in bins of 1 s it
-        is {found.of(steady, FAIR_GAMMA).mean:.3f} against {found.of(steady, FAIR_TFRC).mean:.3f}. So γ's fairness
-        reaches TFRC's where nothing breaks the step of its flows, and its smoothness comes near where rates are taken
-        over a second or more; both together are {found.verdict(steady)}.
-    """)
 
 
 def _goodput_gap(one: str, other: str, grid: str, **labels: Label) -> Samples:
@@ -348,12 +209,12 @@ def _other_pair(measure: Measure, grid: str, **labels: Label) -> Samples:
     return mean_of(*(at(measure, grid, transport=one, **labels) for one in (STANDARD, RESPONSIVE)))
 
 
-TAIL = {"queue": "drop-tail"}
+TAIL: dict[str, Any] = {"queue": "drop-tail"}
 
-EXPERIMENTS = [
+FIRST = [
     Experiment(
         "why-S1", "S1", "The buffer that Eq. (13) asks for at β = 1/4: three products of rate and round trip.",
-        (Side("one product"), Side("three products", changes=_buffer(3, n.WIRED_10))), _s1,
+        (Side("one product"), Side("three products", changes=_buffer(3, n.WIRED_10))), WORDS("why-S1"),
         {
             UNUSED: _goodput_gap(RESPONSIVE, STANDARD, n.WIRED_10, flows=10),
             UNUSED_100: mean_of(
@@ -366,7 +227,7 @@ EXPERIMENTS = [
         (
             Side("one product"), Side("three products", changes=_buffer(3, n.WIRED_100)),
             Side("a quarter", changes=_buffer(0.25, n.WIRED_100)),
-        ), _s2,
+        ), WORDS("why-S2"),
         {
             SMOOTH_GAIN: less(
                 _smooth_pair(q.GOODPUT, n.WIRED_100, flows=40),
@@ -383,7 +244,7 @@ EXPERIMENTS = [
         (
             Side("10 Mb/s"), Side("joining without slow start", changes=_without_slow_start),
             Side("40 Mb/s", changes=_roomy), Side("100 Mb/s", {"rate-of-7": FAST}),
-        ), _s6,
+        ), WORDS("why-S6"),
         {
             EARLY_SMOOTH: _fair_during(SMOOTHEST, 0, 15), EARLY_RESPONSIVE: _fair_during(RESPONSIVE, 0, 15),
             LATE_SMOOTH: _fair_during(SMOOTHEST, 20, 30), LATE_RESPONSIVE: _fair_during(RESPONSIVE, 20, 30),
@@ -394,7 +255,7 @@ EXPERIMENTS = [
         (
             Side("Reno"), Side("NewReno", {"recovery": "newreno"}), Side("SACK", {"recovery": "sack"}),
             Side("SACK, no jitter", {"recovery": "sack", "sending": "none"}),
-        ), _s11,
+        ), WORDS("why-S11"),
         {
             ADVANTAGE: less(_smooth_pair(q.FAIRNESS, n.SPREAD, **TAIL), _other_pair(q.FAIRNESS, n.SPREAD, **TAIL)),
             TIMEOUTS_SMOOTHEST: at(FAR_TIMEOUTS, n.SPREAD, transport=SMOOTHEST, **TAIL),
@@ -409,7 +270,7 @@ EXPERIMENTS = [
             Side("one round trip, together"), Side("one way", {"buffers": "one way"}),
             Side("within 5 s", {"starts": "within 5 s"}),
             Side("no jitter", {"sending": "none"}),
-        ), _s14,
+        ), WORDS("why-S14"),
         {
             GAMMA_10: at(q.LAST_GAMMA, n.AVOIDANCE, transport=GAMMA, flows=10),
             GAMMA_20: at(q.LAST_GAMMA, n.AVOIDANCE, transport=GAMMA, flows=20),
@@ -417,7 +278,7 @@ EXPERIMENTS = [
     ),
     Experiment(
         "why-S15", "S15", "The least timeout: 1 s, or 200 ms.",
-        (Side("ns-2 of January 2004"), Side("ns-2.35", {"version": "ns2"})), _s15,
+        (Side("ns-2 of January 2004"), Side("ns-2.35", {"version": "ns2"})), WORDS("why-S15"),
         {words: _takes(name) for name, words in TAKES.items()},
     ),
     Experiment(
@@ -426,7 +287,7 @@ EXPERIMENTS = [
             Side("500 ms, Reno"), Side("500 ms, SACK", {"recovery": "sack"}),
             Side("50 ms each, Reno", changes=_short_handoffs),
             Side("50 ms each, SACK", {"recovery": "sack"}, _short_handoffs),
-        ), _s19,
+        ), WORDS("why-S19"),
         {
             MORE: less(
                 *(at(q.STEADY_GOODPUT, n.HANDOFFS, transport=one, down="500 ms") for one in (STANDARD, RESPONSIVE))
@@ -443,7 +304,7 @@ EXPERIMENTS = [
         (
             Side("jitter"), Side("no jitter", {"sending": "none"}),
             Side("RED of ns-2", {"red": "ns2-2004"}),
-        ), _s20,
+        ), WORDS("why-S20"),
         {
             TAIL_50: _smooth_pair(q.FAIRNESS, n.SPREAD, largest=50, **TAIL),
             TAIL_300: _smooth_pair(q.FAIRNESS, n.SPREAD, largest=300, **TAIL),
@@ -457,7 +318,7 @@ EXPERIMENTS = [
             Side("one round trip later"), Side("at once", {"gamma": "at once"}), Side("no jitter", {"sending": "none"}),
             Side("bins of 1 s", {"bin": "1 s"}),
             Side("bins of 1 s, no jitter", {"bin": "1 s", "sending": "none"}),
-        ), _s23,
+        ), WORDS("why-S23"),
         {
             COV_GAMMA: at(q.COV, n.AVOIDANCE, transport=GAMMA), COV_TFRC: at(q.COV, n.AVOIDANCE, transport=TFRC),
             FAIR_GAMMA: at(q.SHORT_TERM_FAIRNESS, n.AVOIDANCE, transport=GAMMA),
@@ -465,4 +326,267 @@ EXPERIMENTS = [
         },
     ),
 ]  # fmt: skip
+"""Those with a paragraph of their own in the account, or that the explanations name."""
+
+# Further claims, a switch or two each. Quantities are named as they stand in figures.
+
+AS_BASE = Side("base")
+WITH_SACK = Side("SACK", {"recovery": "sack"})
+SHORT_TIMEOUT = Side("least timeout of 200 ms", {"version": "ns2"})
+IN_STEP = Side("no jitter", {"sending": "none"})
+NO_LIMIT = Side("no limit of windows", {"window": "none"})
+GENTLE_RED = Side("RED of ns-2", {"red": "ns2-2004"})
+WIDE_RED = Side("RED's thresholds at 1/4 and 3/4", {"red-thresholds": "a quarter and three quarters"})
+AT_ONCE = Side("γ at once", {"gamma": "at once"})
+HALF_BUFFER = Side("half the buffer", {"buffers": "one way"})
+
+
+def _alike(**keys: float) -> Changes:
+    """The two smooth systems with another α or β."""
+    found = {f"flow.*.transport.{key}": value for key, value in keys.items()}
+    return lambda _grid, labels: found if labels.get("transport") in (SMOOTHEST, SMOOTH) else {}
+
+
+FAST_GROWTH = Side("smooth with α of 1", changes=_alike(alpha=1.0))
+FAST_AND_SHORT = Side("least timeout of 200 ms, smooth with α of 1", {"version": "ns2"}, _alike(alpha=1.0))
+DEEP_CUT = Side("smooth with β of 1/2", changes=_alike(beta=0.5))
+
+
+def _hardly_shrink(_grid: str, _labels: dict[str, Label]) -> Overrides:
+    return {"flow.*.transport.alpha": 1.0, "flow.*.transport.beta": 0.98}
+
+
+UNSHAKEN = Side("windows hardly shrink, SACK", {"recovery": "sack"}, _hardly_shrink)
+
+
+def _long(grid: str, _labels: dict[str, Label]) -> Overrides:
+    return {"duration": "120 s"} if grid == n.AVOIDANCE else {}
+
+
+LONGER = Side("runs of 120 s", changes=_long)
+
+
+def _each(
+    measure: Measure, grid: str, name: str, unit: str = "", among: tuple[str, ...] = tuple(PAIRS), **labels: Label
+) -> dict[str, Samples]:  # fmt: skip
+    """A measure of each system: "goodput, TFRC (Mb/s)"."""
+    return {f"{name}, {one}{unit}": at(measure, grid, transport=one, **labels) for one in among}
+
+
+def _allotted(
+    measure: Measure, grid: str, name: str, after: float, until: float, unit: str = ""
+) -> dict[str, Samples]:
+    """What each system has of Figure 7 or 8 during some seconds."""
+
+    def taken(one: str) -> Samples:
+        def samples(data: Data) -> NDArray[np.float64]:
+            found = data.measured(measure, grid).at(transport=[one]).without("transport", "bottleneck")
+            return during(found, after, until).samples()
+
+        return samples
+
+    return {f"{name}, {one}{unit}": taken(one) for one in PAIRS}
+
+
+CROWD: dict[str, Any] = {"per": 0.05}
+RIVALS = (RENO, RENO_RED, GAMMA, SMOOTHEST)
+
+FURTHER = [
+    Experiment(
+        "why-S3", "S3", "The small α of the smooth systems; then their high β.",
+        (AS_BASE, FAST_GROWTH, DEEP_CUT), WORDS("why-S3"),
+        {
+            **_each(q.OVERHEAD, n.WIRED_10, "overhead, 100 flows", " (%)", flows=100),
+            **_each(q.OVERHEAD, n.WIRED_10, "overhead, 10 flows", " (%)", flows=10),
+        },
+    ),
+    Experiment(
+        "why-S4", "S4", "Whether windows end at 64 kB; then a buffer of a quarter.",
+        (AS_BASE, NO_LIMIT, Side("a quarter of the buffer", changes=_buffer(0.25, n.WIRED_100))), WORDS("why-S4"),
+        _each(q.OVERHEAD, n.WIRED_100, "overhead, 40 flows", " (%)", flows=40),
+    ),
+    Experiment(
+        "why-S5", "S5", "The high β of the smooth systems; then a buffer that holds a decrease to a quarter.",
+        (AS_BASE, DEEP_CUT, Side("three products", changes=_buffer(3, n.CONSTANT))), WORDS("why-S5"),
+        _each(q.reads(0.9, "formula"), n.CONSTANT, "success", " (%)"),
+    ),
+    Experiment(
+        "why-S7", "S7", "Whether windows end at 64 kB; then the small α of the smooth systems.",
+        (AS_BASE, NO_LIMIT, FAST_GROWTH), WORDS("why-S7"),
+        _allotted(q.ALLOTTED_GOODPUT, n.SHRINKING, "goodput from 15 s on", 15, 30, " (Mb/s)"),
+    ),
+    Experiment(
+        "why-S8", "S8", "How losses are repaired; then the small α of the smooth systems.",
+        (AS_BASE, WITH_SACK, FAST_GROWTH), WORDS("why-S8"),
+        {
+            **_each(q.GOODPUT, n.ERRORS_10, "goodput, 5 %", " (Mb/s)", **CROWD),
+            **_each(TIMEOUTS, n.ERRORS_10, "timeouts, 5 %", **CROWD),
+        },
+    ),
+    Experiment(
+        "why-S9", "S9", "The least timeout; then the small α of the smooth systems.",
+        (AS_BASE, SHORT_TIMEOUT, FAST_AND_SHORT), WORDS("why-S9"),
+        {
+            **_each(q.OVERHEAD, n.ERRORS_10, "overhead, 5 %", " (%)", **CROWD),
+            **_each(TIMEOUTS, n.ERRORS_10, "timeouts, 5 %", **CROWD),
+        },
+    ),
+    Experiment(
+        "why-S10", "S10", "The small α of the smooth systems; then the least timeout.",
+        (AS_BASE, FAST_GROWTH, SHORT_TIMEOUT), WORDS("why-S10"),
+        {
+            **_each(q.reads(0.7, "formula"), n.CONSTANT_ERRORS, "success, no errors", " (%)", per=0.0),
+            **_each(q.reads(0.7, "formula"), n.CONSTANT_ERRORS, "success, 5 %", " (%)", **CROWD),
+        },
+    ),
+    Experiment(
+        "why-S12", "S12", "How losses are repaired; then RED's law.",
+        (AS_BASE, WITH_SACK, Side("SACK, RED of ns-2", {"recovery": "sack", "red": "ns2-2004"})), WORDS("why-S12"),
+        {
+            f"advantage, {queue}": less(
+                _smooth_pair(q.FAIRNESS, n.SPREAD, queue=queue), _other_pair(q.FAIRNESS, n.SPREAD, queue=queue)
+            )
+            for queue in ("drop-tail", "RED")
+        },
+    ),
+    Experiment(
+        "why-S13", "S13", "When γ acts; then the buffer; then whether sendings are spread.",
+        (AS_BASE, AT_ONCE, HALF_BUFFER, IN_STEP), WORDS("why-S13"),
+        {
+            **_each(q.SHORT_TERM_FAIRNESS, n.AVOIDANCE, "short-term fairness", among=RIVALS),
+            **_each(q.COV, n.AVOIDANCE, "CoV", among=RIVALS),
+        },
+    ),
+    Experiment(
+        "why-S16", "S16", "RED's law; then its thresholds.",
+        (AS_BASE, GENTLE_RED, WIDE_RED), WORDS("why-S16"),
+        _each(q.GOODPUT, n.AVOIDANCE, "goodput, 10 flows", " (Mb/s)", (*RIVALS, TFRC), flows=10),
+    ),
+    Experiment(
+        "why-S17", "S17", "A buffer of a quarter; then one of three products.",
+        (
+            AS_BASE, Side("a quarter of the buffer", changes=_buffer(0.25, n.SHRINKING)),
+            Side("three products", changes=_buffer(3, n.SHRINKING)),
+        ), WORDS("why-S17"),
+        _allotted(q.ALLOTTED_GOODPUT, n.SHRINKING, "goodput until 15 s", 0, 15, " (Mb/s)"),
+    ),
+    Experiment(
+        "why-S18", "S18", "The small α of the smooth systems; then how losses are repaired; then the least timeout.",
+        (AS_BASE, FAST_GROWTH, WITH_SACK, SHORT_TIMEOUT), WORDS("why-S18"),
+        {
+            **_each(q.STEADY_GOODPUT, n.HANDOFFS, "goodput", " (Mb/s)", down="1 s"),
+            **_each(q.COV, n.HANDOFFS, "CoV", down="1 s"),
+            **_each(TIMEOUTS, n.HANDOFFS, "timeouts", down="1 s"),
+        },
+    ),
+    Experiment(
+        "why-S21", "S21", "How long the share of a flow is taken; then whether sendings are spread.",
+        (AS_BASE, LONGER, IN_STEP), WORDS("why-S21"),
+        _each(q.FAIRNESS, n.AVOIDANCE, "fairness, 20 flows", "", (*RIVALS, TFRC), flows=20),
+    ),
+    Experiment(
+        "why-S22", "S22", "The small α of the smooth systems; then how long bursts are.",
+        (AS_BASE, FAST_GROWTH, Side("bursts of 100 ms", {"bursts": "100 ms"})), WORDS("why-S22"),
+        {
+            **_each(q.GOODPUT, n.MARKOV, "goodput, 5 %", " (Mb/s)", **CROWD),
+            **_each(TIMEOUTS, n.MARKOV, "timeouts, 5 %", **CROWD),
+        },
+    ),
+    Experiment(
+        "why-S24", "S24", "The high β of the smooth systems; then how losses are repaired.",
+        (AS_BASE, DEEP_CUT, WITH_SACK), WORDS("why-S24"),
+        {
+            **_each(q.GOODPUT, n.ERRORS_10, "goodput, 1 %", " (Mb/s)", per=0.01),
+            **_each(TIMEOUTS, n.ERRORS_10, "timeouts, 1 %", per=0.01),
+        },
+    ),
+    Experiment(
+        "why-S25", "S25", "The high β of the smooth systems; then how losses are repaired.",
+        (AS_BASE, DEEP_CUT, WITH_SACK), WORDS("why-S25"),
+        _each(q.reads(0.7, "formula"), n.CONSTANT_ERRORS, "success, 1 %", " (%)", per=0.01),
+    ),
+    Experiment(
+        "why-S26", "S26", "The slow start of those who join; then the bottleneck's rate.",
+        (
+            AS_BASE, Side("joining without slow start", changes=_without_slow_start),
+            Side("100 Mb/s", {"rate-of-7": FAST}),
+        ), WORDS("why-S26"),
+        _allotted(q.ALLOTTED_FAIRNESS, n.GROWING, "fairness until 15 s", 5, 15),
+    ),
+    Experiment(
+        "why-S27", "S27", "The bottleneck's rate; then how losses are repaired.",
+        (
+            AS_BASE, Side("40 Mb/s", changes=_roomy), Side("40 Mb/s, SACK", {"recovery": "sack"}, _roomy),
+        ), WORDS("why-S27"),
+        _allotted(q.ALLOTTED_FAIRNESS, n.GROWING, "fairness from 15 s on", 15, 30),
+    ),
+    Experiment(
+        "why-S28", "S28", "The bottleneck's rate, and with it a flow's share; then the small α of the smooth systems.",
+        (AS_BASE, Side("40 Mb/s", changes=_roomy), FAST_GROWTH), WORDS("why-S28"),
+        {
+            **_allotted(q.ALLOTTED_FAIRNESS, n.GROWING, "fairness, 25 flows", 15, 20),
+            **_allotted(q.ALLOTTED_FAIRNESS, n.GROWING, "fairness, 100 flows", 25, 30),
+        },
+    ),
+    Experiment(
+        "why-S29", "S29", "A buffer of three products; then whether windows end at 64 kB.",
+        (AS_BASE, Side("three products", changes=_buffer(3, n.SHRINKING)), NO_LIMIT), WORDS("why-S29"),
+        _allotted(q.ALLOTTED_GOODPUT, n.SHRINKING, "goodput from 15 s on", 15, 30, " (Mb/s)"),
+    ),
+    Experiment(
+        "why-S30", "S30", "The small α of the smooth systems; then whether windows end at 64 kB.",
+        (AS_BASE, FAST_GROWTH, NO_LIMIT), WORDS("why-S30"),
+        _allotted(q.ALLOTTED_GOODPUT, n.SHRINKING, "goodput from 15 s on", 15, 30, " (Mb/s)"),
+    ),
+    Experiment(
+        "why-S31", "S31", "How losses are repaired; then the small α of the smooth systems.",
+        (AS_BASE, WITH_SACK, FAST_GROWTH), WORDS("why-S31"),
+        {
+            **_each(q.GOODPUT, n.ERRORS_10, "goodput, no errors", " (Mb/s)", per=0.0),
+            **_each(q.GOODPUT, n.ERRORS_10, "goodput, 5 %", " (Mb/s)", **CROWD),
+        },
+    ),
+    Experiment(
+        "why-S32", "S32", "How losses are repaired; then a shorter path; then what a loss takes of a window.",
+        (AS_BASE, WITH_SACK, Side("round trip of 60 ms", {"round-trip": "60 ms"}), UNSHAKEN), WORDS("why-S32"),
+        {
+            **_each(q.GOODPUT, n.ERRORS_10, "goodput, 5 %", " (Mb/s)", **CROWD),
+            **_each(TIMEOUTS, n.ERRORS_10, "timeouts, 5 %", **CROWD),
+        },
+    ),
+    Experiment(
+        "why-S33", "S33", "How losses are repaired; then whether sendings are spread.",
+        (AS_BASE, WITH_SACK, IN_STEP), WORDS("why-S33"),
+        {
+            **_each(q.FAR_GOODPUT, n.SPREAD, "far goodput", " (Mb/s)", **TAIL),
+            **_each(FAR_TIMEOUTS, n.SPREAD, "timeouts of a far flow", **TAIL),
+        },
+    ),
+    Experiment(
+        "why-S34", "S34", "RED's law; then its thresholds.",
+        (AS_BASE, GENTLE_RED, WIDE_RED), WORDS("why-S34"),
+        {
+            **_each(q.FAR_GOODPUT, n.SPREAD, "far goodput, drop-tail", " (Mb/s)", (SMOOTHEST, SMOOTH), **TAIL),
+            **_each(q.FAR_GOODPUT, n.SPREAD, "far goodput, RED", " (Mb/s)", (SMOOTHEST, SMOOTH), queue="RED"),
+            **_each(FAR_TIMEOUTS, n.SPREAD, "timeouts of a far flow, drop-tail", "", (SMOOTHEST, SMOOTH), **TAIL),
+            **_each(FAR_TIMEOUTS, n.SPREAD, "timeouts of a far flow, RED", "", (SMOOTHEST, SMOOTH), queue="RED"),
+        },
+    ),
+    Experiment(
+        "why-S35", "S35", "When γ acts; then the buffer.",
+        (AS_BASE, AT_ONCE, HALF_BUFFER), WORDS("why-S35"),
+        {
+            **_each(q.DROPS, n.AVOIDANCE, "dropped", " (%)", (RENO, GAMMA)),
+            **_each(TIMEOUTS, n.AVOIDANCE, "timeouts", "", (RENO, GAMMA)),
+        },
+    ),
+    Experiment(
+        "why-S36", "S36", "The least timeout; then a clock of 500 ms.",
+        (AS_BASE, SHORT_TIMEOUT, Side("clock of 500 ms", {"clock": "500 ms"})), WORDS("why-S36"),
+        {f"{name}: seconds to 90 %": _takes(name) for name in (RENO, GAMMA, GAMMA_DELTA)},
+    ),
+]  # fmt: skip
+"""Those of the other claims."""
+
+EXPERIMENTS = [*FIRST, *FURTHER]
 """All of them."""

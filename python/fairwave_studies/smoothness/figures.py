@@ -14,6 +14,7 @@ from fairwave_studies.smoothness import names as n
 from fairwave_studies.smoothness import points as p
 from fairwave_studies.smoothness import quantities as q
 from fairwave_studies.smoothness.claims import CLOSE, PUBLISHED, calibrated, calmest, level_of, predicted
+from fairwave_study import texts
 from fairwave_study.study import Figure
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from fairwave.measuring.measures import Measure
     from fairwave_study.readings import Reading
     from fairwave_study.study import Data
+
+CAPTIONS = texts.notes(__file__, "figures")
+"""Long captions, in `figures.toml`."""
 
 FLOWS, ERRORS = "flows", "packet error rate on the links to the sinks"
 
@@ -63,8 +67,7 @@ def _wired(reading: Reading) -> list[Figure]:
             [q.GOODPUT],
             "flows",
             FLOWS,
-            caption="Ten windows of 64 segments do not fill the path. As long as all windows "
-            "together fit into path and buffer nothing is ever lost and α and β do not matter.",
+            caption=CAPTIONS.fill("3"),
         ),
         _figure(
             4,
@@ -167,9 +170,7 @@ def _bursts() -> Figure:
         grids=(n.ERRORS_10, n.MARKOV),
         draw=_random_and_bursts,
         source="paper 003, §II",
-        caption="The paper shows no figure for its two-state Markov model and calls the results "
-        "similar. At the largest error "
-        f"rate of Figure 9; bad states of {p.BURST_MS} ms on average, in which everything is lost.",
+        caption=CAPTIONS.fill("003-markov", burst_ms=p.BURST_MS),
         size=(6.4, 3.9),
     )
 
@@ -403,8 +404,7 @@ def _blackout(reading: Reading) -> list[Figure]:
             grids=(n.RECOVERY,),
             draw=partial(_recovering, level=level),
             source="paper 003, Figure 20",
-            caption="One replication at the simulated round trip that is nearest to the one of the reading; bins of "
-            "500 ms. Dotted: when the paper has its systems recovered, 10, 19 and 57 s after the blackout.",
+            caption=CAPTIONS.fill("003-20"),
             size=(9.6, 4.2),
         ),
         Figure(
@@ -533,8 +533,7 @@ def _beyond() -> list[Figure]:
             title="Beyond the paper: SQRT, IIAD and RAP beside its systems, 20 flows at 20 Mb/s",
             grids=(n.BEYOND,),
             draw=_abreast,
-            caption="Binomial controllers (Bansal & Balakrishnan 2001) and a rate for streams (Rejaie, Handley "
-            "& Estrin 1999). As in Figures 18 and 19: CoV and short-term fairness from 15 s on.",
+            caption=CAPTIONS.fill("003-beyond"),
             size=(9.6, 3.9),
         ),
         Figure(
@@ -545,9 +544,7 @@ def _beyond() -> list[Figure]:
             x="per",
             x_label=ERRORS,
             kind="bar",
-            caption="As in Figures 6 and 15, at low error rates. What RAP and TFRC lose stays lost, "
-            "and is missing from what a read finds. 'Stream' gives up what is older than a second, as §IV "
-            "suggests for γ, and neither sends it nor sends it again.",
+            caption=CAPTIONS.fill("003-beyond-readers"),
         ),
         Figure(
             id="003-beyond-friendly",

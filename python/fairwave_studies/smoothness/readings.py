@@ -1,10 +1,10 @@
 """How else paper 003 can be read: what it leaves open, what admits each way to close it, and which is most plausible.
 
-The order of values was fixed before the readings were explored. Three rules decide it: the paper's own words on the
-very experiment come before its words in general; what the paper prints comes before what its simulator does unasked;
-and of two simulator versions the one that was out when the manuscript was received (January 2004) comes first. A value
-that the words or the tools admit is admitted whatever it does to a claim; one that contradicts another sentence of the
-paper is admitted and flagged.
+The order of values was fixed before the readings were explored. Three rules decide it. The paper's own words on the
+very experiment come before its words in general. What the paper prints comes before what its simulator does unasked. Of
+two simulator versions the one that was out when the manuscript was received (January 2004) comes first. A value that
+the words or the tools admit is admitted whatever it does to a claim; one that contradicts another sentence of the paper
+is admitted and flagged.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from fairwave.runs.grid import IN_STEP
 from fairwave_studies.smoothness import names as n
-from fairwave_study.readings import Factor, Readings, Value
+from fairwave_study import texts
+from fairwave_study.readings import Factor, Readings, Value, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -184,483 +185,195 @@ def _one_way(grid: str, labels: Labels) -> Overrides:
     return found
 
 
-FACTORS = (
-    Factor(
-        "version",
-        "Whose details the transports have: the paper used ns-2 and names no version.",
-        (
-            Value(
-                "ns2-2004",
-                "The manuscript was received in January 2004; the least timeout became 200 ms on "
-                "2004-10-14 and the first timeout 3 s on 2006-01-21 (ns-2.35, ns-default.tcl).",
-                {"preset": "ns2-2004"},
+FACTORS = texts.factors(
+    __file__,
+    (
+        Factor(
+            "version",
+            values=(
+                Value("ns2-2004", changes={"preset": "ns2-2004"}),
+                Value("ns2", changes={"preset": "ns2"}),
+                Value("rfc", changes={"preset": "rfc", "hosts": IN_STEP}),
             ),
-            Value(
-                "ns2",
-                "ns-2.35, as it can be had today; the paper was revised in December 2004, after the least "
-                "timeout.",
-                {"preset": "ns2"},
-            ),
-            Value(
-                "rfc",
-                "The paper's reference [1] is RFC 2581; today's RFCs 5681 and 6298 succeed it and what it "
-                "took from RFC 2988.",
-                {"preset": "rfc", "hosts": IN_STEP},
+            kind="version of the simulator",
+        ),
+        Factor(
+            "recovery",
+            values=(
+                Value("reno"),
+                Value("newreno", changes=tcp_only({"flow.*.transport.recovery": "newreno"})),
+                Value("sack", changes=tcp_only({"flow.*.transport.recovery": "sack"}), plausibility=0.5),
             ),
         ),
-        "Simulations are run before a manuscript is handed in, so the simulator of its date comes first; a "
-        "revision may have repeated them with the next; nothing says that a standard's text was followed "
-        "where ns-2 differs.",
-        "version of the simulator",
-    ),
-    Factor(
-        "recovery",
-        "How TCP(α, β) repairs losses.",
-        (
-            Value("reno", "§IV calls TCP(1, 0.5) Reno; §III counts on windows lowered once per drop."),
-            Value(
-                "newreno",
-                "RFC 2582 was the common TCP of 2004, and ns-2 has GAIMD's parameters in every TCP.",
-                tcp_only({"flow.*.transport.recovery": "newreno"}),
-            ),
-            Value(
-                "sack",
-                "GAIMD's authors, the paper's [13] and [14], compare over SACK as well.",
-                tcp_only({"flow.*.transport.recovery": "sack"}),
-                plausibility=0.5,
+        Factor(
+            "round-trip",
+            values=(
+                Value("100 ms", changes=_path(100)),
+                Value("80 ms", changes=_path(80)),
+                Value("60 ms", changes=_path(60)),
             ),
         ),
-        "The paper names Reno; NewReno is what most simulations of the year ran; SACK is named nowhere.",
-    ),
-    Factor(
-        "round-trip",
-        "The round trip without queueing: Figure 1's delays are lost.",
-        (
-            Value("100 ms", "The only round trip that the paper names (Observation 1).", _path(100)),
-            Value(
-                "80 ms",
-                "The middle of what Figure 3 allows: ten windows of 64 kB do not fill 100 Mb/s, twenty do, "
-                "so it lies between 52 and 105 ms.",
-                _path(80),
-            ),
-            Value("60 ms", "Near the lower end of what Figure 3 allows.", _path(60)),
-        ),
-        "A number that is printed comes before one that is inferred; Figure 20's 19 s, too, ask for a long "
-        "round trip.",
-    ),
-    Factor(
-        "buffers",
-        "Which buffers hold one delay-bandwidth product, and of which delay.",
-        (
-            Value(
-                "round trip, everywhere",
-                "§II sets the routers'; §IV says of the round-trip propagation delay.",
-            ),
-            Value(
-                "round trip, bottleneck only",
-                "§IV argues with the bottleneck's buffer alone; ns-2's queues hold 50 packets where a "
-                "script sets none.",
-                _small_access,
-            ),
-            Value(
-                "one way",
-                "§II says delay-bandwidth product and not of which delay.",
-                _one_way,
-                plausibility=0.25,
-                flagged="Eq. (13) then gives k = 1/2 where §IV has 1, and a γ of 4/5 where it has 2/3.",
+        Factor(
+            "buffers",
+            values=(
+                Value("round trip, everywhere"),
+                Value("round trip, bottleneck only", changes=_small_access),
+                Value("one way", changes=_one_way, plausibility=0.25),
             ),
         ),
-        "§IV is explicit on the delay and §II on the routers; hosts are taken along. A half contradicts "
-        "§IV's γ of 2/3.",
-    ),
-    Factor(
-        "headers",
-        "What a segment of 1000 bytes takes on the wire.",
-        (
-            Value(
-                "40 B", "§II counts header bytes as overhead; ns-2 adds them by default since November 2001."
+        Factor(
+            "headers",
+            values=(
+                Value("40 B"),
+                Value("none", changes=_without_headers),
+                Value("as ns-2 counts", changes=_as_ns2_counts),
             ),
-            Value(
-                "none", "ns-2's earlier default, which scripts kept with useHeaders_ false.", _without_headers
-            ),
-            Value(
-                "as ns-2 counts",
-                "ns-2 adds 40 bytes to TCP's segments, while a packet of its TFRC is as large as the script says.",
-                _as_ns2_counts,
+            kind="way of counting sizes",
+        ),
+        Factor(
+            "acknowledgements",
+            values=(
+                Value("every segment"),
+                Value("every second segment", changes=tcp_only({"flow.*.transport.delayed-ack": True})),
             ),
         ),
-        "The paper's own definition of overhead has headers in it.",
-        "way of counting sizes",
-    ),
-    Factor(
-        "acknowledgements",
-        "How many segments an acknowledgement answers: b in Eq. (1).",
-        (
-            Value(
-                "every segment",
-                "ns-2's plain sink; Observation 1 refills half of 64 kB in 3.2 s at 100 ms, a segment per round trip.",
+        Factor(
+            "sending",
+            values=(
+                Value("jitter"),
+                Value("none", changes=tcp_only({"flow.*.transport.send-jitter": None})),
+                Value("1 ms", changes=tcp_only({"flow.*.transport.send-jitter": "1 ms"}), plausibility=0.5),
             ),
-            Value(
-                "every second segment",
-                "RFC 2581 §4.2, the paper's [1]; ns-2 has a sink for it.",
-                tcp_only({"flow.*.transport.delayed-ack": True}),
+            kind="phase effect",
+        ),
+        Factor(
+            "starts",
+            values=(
+                Value(
+                    "together", changes=on(n.MANY_FLOWS, {"flow.main.start": {"from": "0 s", "to": "100 ms"}})
+                ),
+                Value(
+                    "within 1 s", changes=on(n.MANY_FLOWS, {"flow.main.start": {"from": "0 s", "to": "1 s"}})
+                ),
+                Value(
+                    "within 5 s", changes=on(n.MANY_FLOWS, {"flow.main.start": {"from": "0 s", "to": "5 s"}})
+                ),
+                Value("at 0 s", changes=on(n.MANY_FLOWS, {"flow.main.start": "0 s"})),
+            ),
+            kind="phase effect",
+        ),
+        Factor("red", values=plain({"1993": 1, "ns2-2004": 1, "2000": 1})),
+        Factor(
+            "red-thresholds",
+            values=plain({"a sixth and a half": 1, "5 and 15": 1, "a quarter and three quarters": 1}),
+        ),
+        Factor(
+            "errors",
+            values=(
+                Value("data only"),
+                Value("both directions", changes=_both_ways),
             ),
         ),
-        "§III has a window of 64 kB refilled in 32 round trips of 100 ms, which is b = 1.",
-    ),
-    Factor(
-        "sending",
-        "Whether anything random breaks the step of like flows.",
-        (
-            Value(
-                "jitter",
-                "Floyd and Jacobson (1992) and ns-2's manual advise a random delay of up to a packet's "
-                "time at the bottleneck against an artefact of simulation: like flows that move in step.",
-            ),
-            Value(
-                "none",
-                "ns-2 adds none unless asked (overhead_ 0), and the paper mentions none.",
-                tcp_only({"flow.*.transport.send-jitter": None}),
-            ),
-            Value(
-                "1 ms",
-                "What ns-2's own test suites set on every path, overhead_ 0.001.",
-                tcp_only({"flow.*.transport.send-jitter": "1 ms"}),
-                plausibility=0.5,
+        Factor("wireless", values=plain({"10 Mb/s": 1, "100 Mb/s": 1}), kind="contradiction of two captions"),
+        Factor(
+            "rate-of-7", values=plain({"10 Mb/s": 1, "100 Mb/s": 1}), kind="contradiction of caption and text"
+        ),
+        Factor(
+            "handoffs",
+            values=(
+                Value("every 5 s", changes=lambda grid, labels: _handoffs(grid, labels, kind="every 5 s")),
+                Value(
+                    "both exponential",
+                    changes=lambda grid, labels: _handoffs(grid, labels, kind="both exponential"),
+                ),
             ),
         ),
-        "Hosts have random delays, and authors who study fairness know the artefact; but the default is "
-        "the other.",
-        "phase effect",
-    ),
-    Factor(
-        "starts",
-        "When flows begin.",
-        (
-            Value(
-                "together",
-                "§III has N flows from t = 0 (Figures 7 and 8): all within 100 ms.",
-                on(n.MANY_FLOWS, {"flow.main.start": {"from": "0 s", "to": "100 ms"}}),
+        Factor(
+            "bin",
+            values=(
+                Value("500 ms", changes=on(n.BINNED, {"record.bin": "500 ms"})),
+                Value("1 s", changes=on(n.BINNED, {"record.bin": "1 s"})),
+                Value("200 ms", changes=on(n.BINNED, {"record.bin": "200 ms"})),
             ),
-            Value(
-                "within 1 s",
-                "Scripts stagger starts at random, so that handshakes do not collide.",
-                on(n.MANY_FLOWS, {"flow.main.start": {"from": "0 s", "to": "1 s"}}),
-            ),
-            Value(
-                "within 5 s",
-                "§II measures from 15 s on, to be in equilibrium, so starts may take some seconds.",
-                on(n.MANY_FLOWS, {"flow.main.start": {"from": "0 s", "to": "5 s"}}),
-            ),
-            Value(
-                "at 0 s",
-                "The same words on Figures 7 and 8 to the letter; a script that starts flows in a loop starts "
-                "them at one instant.",
-                on(n.MANY_FLOWS, {"flow.main.start": "0 s"}),
+            kind="definition",
+        ),
+        Factor("success", values=plain({"formula": 1, "buffer": 1}), kind="definition"),
+        Factor(
+            "tfrc",
+            values=(
+                Value("ns-2's", changes=_tfrc("ns2")),
+                Value("RFC 5348's", changes=_tfrc("rfc")),
             ),
         ),
-        "The only words on starts are those on Figures 7 and 8.",
-        "phase effect",
-    ),
-    Factor(
-        "red",
-        "RED's law: largest probability, slope above the upper threshold, spacing of drops.",
-        (
-            Value(
-                "1993", "Reference [7] is Floyd and Jacobson 1993: max_p 1/50, w 0.002, no gentle, no wait."
-            ),
-            Value(
-                "ns2-2004",
-                "What ns-2 did in January 2004 where only thresholds were set: max_p 0.1, gentle, wait, "
-                "packets counted (bytes_ and queue_in_bytes_ changed on 2004-10-11).",
-            ),
-            Value("2000", "Floyd's later advice: max_p 0.1, gentle, drops spaced as in 1993."),
-        ),
-        "The cited paper before the simulator's defaults, and those before advice that is not cited.",
-    ),
-    Factor(
-        "red-thresholds",
-        "RED's thresholds, which the paper does not give.",
-        (
-            Value(
-                "a sixth and a half", "Three to one, as its authors have them since 1997, within the buffer."
-            ),
-            Value("5 and 15", "What the 1993 paper simulates with, and ns-2's numbers until 2001."),
-            Value(
-                "a quarter and three quarters",
-                "A common setting of the time: the average may use most of the buffer.",
+        Factor(
+            "gamma",
+            values=(
+                Value("one round trip later"),
+                Value("at once", changes=_gamma_at_once),
             ),
         ),
-        "Buffers here hold 38 to 1250 packets: thresholds that follow the buffer come before ones that do not.",
-    ),
-    Factor(
-        "errors",
-        "Which direction of the links to the sinks loses packets.",
-        (
-            Value(
-                "data only",
-                "§II inserts ns-2's error models into the access links; ns-2 attaches one to a direction.",
+        Factor("figure-20", values=plain({"calibrated": 1, "as elsewhere": 1})),
+        Factor("recovered", values=plain({"90 %": 1, "95 %": 1, "80 %": 1}), kind="definition"),
+        Factor(
+            "clock",
+            values=(
+                Value("10 ms"),
+                Value("100 ms", changes=on_tcp((), tick="100 ms"), plausibility=0.5),
+                Value("500 ms", changes=on_tcp((), tick="500 ms"), plausibility=0.25),
             ),
-            Value(
-                "both directions", "A wireless link loses what it carries, acknowledgements too.", _both_ways
+            kind="coarse clock",
+        ),
+        Factor(
+            "window",
+            values=(
+                Value("64 segments"),
+                Value("20 segments", changes=on_tcp((n.RECOVERY,), receiver_window=20), plausibility=0.25),
+                Value("none", changes=on_tcp((n.RECOVERY,), receiver_window=1000), plausibility=0.25),
             ),
         ),
-        "What the call in ns-2 does comes before what a script may do twice.",
-    ),
-    Factor(
-        "wireless",
-        "The rate of the wireless links with 100 flows: Figures 10 and 12 show the same simulations by two "
-        "captions.",
-        (
-            Value("10 Mb/s", "Captions of Figures 12 and 15, and the text on Figure 13."),
-            Value("100 Mb/s", "Caption of Figure 10; §II has all links alike unless it says otherwise."),
-        ),
-        "Two captions and a sentence against one caption.",
-        "contradiction of two captions",
-    ),
-    Factor(
-        "rate-of-7",
-        "The bottleneck's rate in Figure 7.",
-        (
-            Value(
-                "10 Mb/s",
-                "Its caption; at 100 Mb/s twelve windows of 64 kB neither fill the link nor meet a loss, "
-                "so that the text would compare four systems that do the same.",
+        Factor("buffer-unit", values=plain({"packets": 1, "bytes": 0.5}), kind="way of counting sizes"),
+        Factor(
+            "hops",
+            values=plain(
+                {"10 ms on each access link": 1, "alike on all three links": 1, "5 to 15 ms at sources": 0.5}
             ),
-            Value("100 Mb/s", "The text of Observation 3, and Figure 8's caption."),
+            kind="phase effect",
         ),
-        "The caption tells this figure from its neighbour, whose caption says 100; α and β act on losses "
-        "alone.",
-        "contradiction of caption and text",
-    ),
-    Factor(
-        "handoffs",
-        "When interruptions begin and how long they last.",
-        (
-            Value(
-                "every 5 s",
-                "The text on Figures 13 and 14: a handoff every 5 s, of exponential length.",
-                lambda grid, labels: _handoffs(grid, labels, kind="every 5 s"),
+        Factor(
+            "joining",
+            values=(
+                Value("within 100 ms"),
+                Value("at the instant", changes=_joining("at", "at")),
+                Value("within 1 s", changes=_joining("within", "1")),
             ),
-            Value(
-                "both exponential",
-                "§II: a Markov chain in continuous time, each state with exponential sojourns.",
-                lambda grid, labels: _handoffs(grid, labels, kind="both exponential"),
+            kind="phase effect",
+        ),
+        Factor(
+            "measured",
+            values=(
+                Value("once settled"),
+                Value("the whole connection", changes=on(n.OVERALL, {"warmup": "0 s"})),
+            ),
+            kind="definition",
+        ),
+        Factor(
+            "bursts",
+            values=(
+                Value("20 ms"),
+                Value("100 ms", changes=_bursts(100)),
             ),
         ),
-        "Words on the very experiment come before words on the method.",
-    ),
-    Factor(
-        "bin",
-        "The period over which allotted goodput, allotted fairness, short-term fairness and CoV are taken.",
-        (
-            Value(
-                "500 ms", "§II: a time scale of several round trips.", on(n.BINNED, {"record.bin": "500 ms"})
+        Factor(
+            "application",
+            values=(
+                Value("in step"),
+                Value("each at its time", changes=_random_phases),
             ),
-            Value("1 s", "The success percentage's period (§II).", on(n.BINNED, {"record.bin": "1 s"})),
-            Value(
-                "200 ms",
-                "Two round trips: the least that several can be.",
-                on(n.BINNED, {"record.bin": "200 ms"}),
-            ),
+            kind="phase effect",
         ),
-        "Five round trips of 100 ms are several; ten are many and two are few.",
-        "definition",
-    ),
-    Factor(
-        "success",
-        "What a read finds.",
-        (
-            Value("formula", "§II's formula: the goodput of each second."),
-            Value("buffer", "§II's prose: reads of 125 kB from a playback buffer of as much."),
-        ),
-        "A formula is exact.",
-        "definition",
-    ),
-    Factor(
-        "tfrc",
-        "Which TFRC.",
-        (
-            Value(
-                "ns-2's", "The paper simulates with ns-2, whose TFRC is by the authors of [6].", _tfrc("ns2")
-            ),
-            Value(
-                "RFC 5348's",
-                "The protocol as its authors specify it since (RFC 3448, then 5348).",
-                _tfrc("rfc"),
-            ),
-        ),
-        "The simulator's module is what ran.",
-    ),
-    Factor(
-        "gamma",
-        "What 'decreased after one RTT' means.",
-        (
-            Value("one round trip later", "§IV: upon detection the window is decreased after one RTT."),
-            Value(
-                "at once",
-                "The same words as a limit: one decrease per round trip, made when the queue is found half "
-                "full, for which Eq. (16) gives the factor.",
-                _gamma_at_once,
-            ),
-        ),
-        "'After' is first of all a time.",
-    ),
-    Factor(
-        "figure-20",
-        "The round trip of Figure 20's path.",
-        (
-            Value(
-                "calibrated",
-                "The one at which Reno takes the 19 s that the paper prints; the others are predicted.",
-            ),
-            Value("as elsewhere", "The paper names no other path; all four times are then predicted."),
-        ),
-        "A time that is printed comes before a delay that is not.",
-    ),
-    Factor(
-        "recovered",
-        "From which share of its former goodput on a flow has fully recovered.",
-        (
-            Value("90 %", "'Fully' cannot be read off a plot to more than a tenth."),
-            Value("95 %", "A stricter eye."),
-            Value("80 %", "A more lenient one."),
-        ),
-        "The middle of three that an eye may take.",
-        "definition",
-    ),
-    Factor(
-        "clock",
-        "The granularity of TCP's clock (tcpTick_).",
-        (
-            Value("10 ms", "ns-2's default by January 2004 (tcl/lib/ns-default.tcl)."),
-            Value(
-                "100 ms",
-                "ns-2's default before (tcpTick_ 0.1), which scripts kept, as its test suites do.",
-                on_tcp((), tick="100 ms"),
-                plausibility=0.5,
-            ),
-            Value(
-                "500 ms",
-                "The timer of 4.3BSD's TCP, whose coarseness §IV sets its fine-grained round trips against.",
-                on_tcp((), tick="500 ms"),
-                plausibility=0.25,
-            ),
-        ),
-        "The tool's default of the paper's date, then the one before, then what TCPs in the field did.",
-        "coarse clock",
-    ),
-    Factor(
-        "window",
-        "What limits a window.",
-        (
-            Value("64 segments", "Observation 2: the standard header allows 64 kB; segments of 1000 bytes."),
-            Value(
-                "20 segments",
-                "ns-2's default (window_ 20), where a script sets maxcwnd_ or nothing.",
-                on_tcp((n.RECOVERY,), receiver_window=20),
-                plausibility=0.25,
-                flagged="Observation 2 lays the jump of Figure 3 to windows of 64 kB.",
-            ),
-            Value(
-                "none",
-                "Figure 20 needs more than 64 kB; a script that lifts the limit there may lift it everywhere.",
-                on_tcp((n.RECOVERY,), receiver_window=1000),
-                plausibility=0.25,
-                flagged="Observation 2 lays the jump of Figure 3 to windows of 64 kB.",
-            ),
-        ),
-        "What the paper says; then a default left in force; then what one figure asks for.",
-    ),
-    Factor(
-        "buffer-unit",
-        "What the bottleneck's buffer counts, where it is drop-tail.",
-        (
-            Value("packets", "ns-2's drop-tail queue, whose limit is in packets."),
-            Value(
-                "bytes",
-                "§II and Eq. (13): the delay-bandwidth product, which is so many bytes; ns-2's queue_in_bytes_.",
-                plausibility=0.5,
-            ),
-        ),
-        "ns-2's queues have to be told to count bytes, in versions that can.",
-        "way of counting sizes",
-    ),
-    Factor(
-        "hops",
-        "Where on Figure 1's path the round trip lies.",
-        (
-            Value("10 ms on each access link", "The delay in the examples of ns-2's manual and tutorial."),
-            Value(
-                "alike on all three links", "Figure 1 has three links, and the text gives no delay to any."
-            ),
-            Value(
-                "5 to 15 ms at sources",
-                "The group's practice elsewhere (paper 002, §4.1) against flows in step; Figure 16 alone is said "
-                "to have diverse round trips.",
-                plausibility=0.5,
-            ),
-        ),
-        "A common value first; then the simplest; differing delays would be worth a word.",
-        "phase effect",
-    ),
-    Factor(
-        "joining",
-        "When those flows begin that join in Figure 7.",
-        (
-            Value("within 100 ms", "Observation 3 gives 15, 20 and 25 s; handshakes take as long."),
-            Value("at the instant", "The same times to the letter.", _joining("at", "at")),
-            Value(
-                "within 1 s",
-                "The load increases gradually (Observation 3's heading).",
-                _joining("within", "1"),
-            ),
-        ),
-        "Numbers that are printed, with the least spread that a script has; then none; then a word of the heading.",
-        "phase effect",
-    ),
-    Factor(
-        "measured",
-        "Over what goodput, overhead and long-term fairness are taken.",
-        (
-            Value(
-                "once settled",
-                "§II: measurements are often taken 15 s after the start, to see the equilibrium; how long the "
-                "paper's runs are is open, and over a long connection what starting up does vanishes.",
-            ),
-            Value(
-                "the whole connection",
-                "§II divides data by connection time, and the 15 s are said of allotted throughput.",
-                on(n.OVERALL, {"warmup": "0 s"}),
-            ),
-        ),
-        "Both are §II's; the lengths of runs are ours and short, so that the first comes nearer to a long connection.",
-        "definition",
-    ),
-    Factor(
-        "bursts",
-        "How long the two-state Markov model of §II stays in its bad state on average.",
-        (
-            Value("20 ms", "Two or three packets of a flow that has 1 Mb/s: the shortest that is a burst."),
-            Value(
-                "100 ms",
-                "Two-state models of radio links have fades of that order; a round trip.",
-                _bursts(100),
-            ),
-        ),
-        "§II names the model and no parameter; short bursts are nearest to the random errors that it says are similar.",
-    ),
-    Factor(
-        "application",
-        "Whether applications that write 1 Mb/s do so in step.",
-        (
-            Value("in step", "ns-2's CBR begins when it is started, and all are started together."),
-            Value("each at its time", "ns-2's random_ sets CBR's packets apart.", _random_phases),
-        ),
-        "The default first.",
-        "phase effect",
     ),
 )
+"""All that is open, each with its values in order of plausibility; the words are in `readings.toml`."""
 
 
 def whole(reading: Reading) -> Study:
@@ -677,15 +390,7 @@ def essential(reading: Reading) -> Study:
     return under(reading, points.ESSENTIAL, claims_only=True)
 
 
-SHORTENED = (
-    "runs of 30 s instead of 40 to 60 s at 10 Mb/s, of 7 to 11 s instead of 20 to 30 s at 100 Mb/s, of 200 s instead "
-    "of 300 s with handoffs; two or three numbers of flows instead of seven to ten; error rates of 0, 1 and 5 %; where "
-    "packet errors meet a hundred flows of 1 Mb/s each, twenty of as much; Figure 8 begins with 48 flows of 1 Mb/s "
-    "each instead of a hundred; spreads to 50 and 300 ms; three round trips of Figure 20 instead of ten."
-)
-"""What `essential` has less of than `whole`."""
-
-READINGS = Readings(FACTORS, whole, essential, shortened=SHORTENED)
+READINGS = Readings(FACTORS, whole, essential, shortened=texts.shortened(__file__))
 
 
 def applied(grid: Grid, reading: Reading, extent: Extent) -> Grid:

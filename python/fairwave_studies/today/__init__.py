@@ -1,8 +1,8 @@
 """Do the papers' mechanisms still help beside what is deployed today? A study with claims of its own.
 
-`fairwave study today` lets calls and a layered video share a line with CUBIC, BBR and Prague under drop-tail, CoDel,
-FQ-CoDel, CAKE and DualPI2, with and without Drop-Sel and Voice-Guard (paper 004), carried by UDP, TCP-Real (000), γ and
-γ+δ (003), DVRC (002).
+`fairwave study today` lets calls and a layered video share a line with CUBIC, BBR and Prague. The queues are drop-tail,
+CoDel, FQ-CoDel, CAKE and DualPI2, with and without Drop-Sel and Voice-Guard (paper 004). UDP, TCP-Real (000), γ and γ+δ
+(003) and DVRC (002) carry the calls and the video.
 
 - `scenario.toml`, `points`: what is simulated.
 - `claims`: what was expected before anything was measured, each with its test.

@@ -15,7 +15,7 @@ from fairwave.measuring import measures
 from fairwave_studies.today import points as p
 from fairwave_study import texts
 from fairwave_study.claims import Claim, Comparison, Evidence
-from fairwave_study.comparisons import where
+from fairwave_study.comparisons import LITTLE_COST, LITTLE_MOS, LITTLE_SEEN, differs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -27,34 +27,6 @@ MOS = measures.mos("call")
 TRANSFERS = measures.goodput("transfer")
 SMOOTH = measures.goodput("smooth")
 SEEN = measures.decodable("video")
-
-LITTLE_MOS, LITTLE_COST, LITTLE_SEEN = 0.1, 0.05, 5.0
-
-
-def differs(
-    measured: Measured,
-    axis: str,
-    one: Any,
-    other: Any,
-    line: float = 0.0,
-    *,
-    below: bool = False,
-    factor: float = 1.0,
-) -> Evidence:
-    """`one` less `factor` times `other` lies above the line (or below it), at every point."""
-    return Evidence(
-        [
-            Comparison(
-                f"{one} − {'' if factor == 1 else f'{factor:g} × '}{other}{f' at {where(point)}' if point else ''}",
-                measured.samples(**point, **{axis: one})
-                - factor * measured.samples(**point, **{axis: other}),
-                line,
-                "below" if below else "above",
-                measured.measure.unit,
-            )
-            for point in measured.points(without=[axis])
-        ]
-    )
 
 
 def _queues(data: Data, measure: Any, **labels: Any) -> Measured:

@@ -16,6 +16,7 @@ from fairwave_studies.video import points as p
 from fairwave_studies.video import quantities as q
 from fairwave_studies.video.figures import during, first_seed, one_legend, traced
 from fairwave_studies.video.systems import DVRC, RTCP
+from fairwave_study import texts
 from fairwave_study.study import Figure
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
     from fairwave_study.study import Data
+
+CAPTIONS = texts.notes(__file__, "figures")
+"""Long captions, in `figures.toml`."""
 
 SHORT = {p.TEXT: "receiving rate", p.EQUATION: "requested rate"}
 
@@ -231,9 +235,7 @@ def figures() -> list[Figure]:
             grids=(p.JUDGED, p.JUDGED_LOAD),
             draw=_judged,
             source="paper 002 §3.2, beyond its Figure 3",
-            caption="The simulator knows which packets queues dropped and which links lost. Precision: of what was "
-            "taken for a cause, how much was it; recall: of what was a cause, how much was taken for it. "
-            "Both readings of what is compared with the bound.",
+            caption=CAPTIONS.fill("judgements"),
             size=(10.6, 10.2),
         ),
         Figure(
@@ -261,11 +263,7 @@ def figures() -> list[Figure]:
             grids=(p.ROUND_TRIPS,),
             draw=_round_trips,
             source="what paper 002 §3.2 leaves to future work",
-            caption=f"{p.SHARING} flows of one kind share 10 Mb/s; round trips spread evenly from 20 to 200 ms. AIAMD "
-            f"adds "
-            "its step once per round trip: where the step is a rate, that is an acceleration inverse to the round "
-            "trip, where it is a packet per round trip, inverse to its square. Dotted, right: inverse to the round "
-            "trip.",
+            caption=CAPTIONS.fill("round-trips", sharing=p.SHARING),
             size=(10.6, 4.2),
         ),
         Figure(
@@ -274,12 +272,7 @@ def figures() -> list[Figure]:
             grids=(p.MECHANISMS,),
             draw=_mechanisms,
             source="paper 002 §1 and §3.3, beyond its figures",
-            caption="The index is by gaps in excess of the sender's own, since gaps by themselves grow where frames "
-            "are left out. Cumulative layers as in the paper; versions of 128 to 1024 kb/s, of which one is "
-            "sent (simulcast), by DVRC's receiver and by RTCP's sender; layers whose rates are allocated anew "
-            "to fit R with each group of frames; and a video of one layer, of which B frames, then P frames "
-            "are left out. A frame counts as decodable when it can be shown at all; the table has in how many "
-            "layers. Each layer of each frame is a unit here.",
+            caption=CAPTIONS.fill("mechanisms"),
             size=(13.2, 3.9),
         ),
     ]

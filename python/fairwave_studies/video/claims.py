@@ -1,14 +1,13 @@
 """What paper 002 asserts, D1 to D36, each with its test under any reading.
 
-**How words are read.** A link is *used* when it carries at least 95 % of what it can; videos *have their share* when
-they have at least 90 % of it, or all that they want; a number is *near* a line within 20 % of it and *well below* it
-beyond that; an index is *nearly flat* when it changes by less than 0.1 over the sweep; fairness *falls* when it
-loses as much, is *high* above 0.9 and *relatively high* or *adequate* above 0.8; layers are *satisfactory* when goodput
-and index come within 10 %, and a link's use when it is 90 %; a *considerable* part is 10 % and more, *few* are less
-than 5 %, a *low* drop rate is below 10 %; *most* are more than half; *small* deviations leave the smallest more than
-half of the largest. These lines were drawn before anything was run. Where a
-sentence is about a whole sweep, its mean over the sweep is compared, without the points of a single flow; other
-wordings stand beside.
+**How words are read.** A link is *used* when it carries at least 95 % of what it can. Videos *have their share* when
+they have at least 90 % of it, or all that they want. A number is *near* a line within 20 % of it and *well below* it
+beyond that. An index is *nearly flat* when it changes by less than 0.1 over the sweep. Fairness *falls* when it loses
+as much, is *high* above 0.9 and *relatively high* or *adequate* above 0.8. Layers are *satisfactory* when goodput and
+index come within 10 %, and a link's use when it is 90 %. A *considerable* part is 10 % and more, *few* are less than 5
+%, a *low* drop rate is below 10 %, and *most* are more than half. *Small* deviations leave the smallest more than half
+of the largest. These lines were drawn before anything was run. Where a sentence is about a whole sweep, its mean over
+the sweep is compared, without the points of a single flow; other wordings stand beside.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Why claims come out as they do, in numbers that are taken from the study's own data.
 
-Which reading a claim hangs on is a matter of the exploration of readings; where a reading is worth a look by itself,
-the words name the factor and its value, which `fairwave study video --reading FILE` makes from a file such as
-`{"reaction": "once per round trip"}`.
+The exploration of readings says which reading a claim hangs on. Where a reading is worth a look by itself, the words
+name the factor and its value. `fairwave study video --reading FILE` takes them from a file such as `{"reaction": "once
+per round trip"}`.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@ The order of values, and with it the base reading, is that of plausibility alone
 words or by the tools of its time, whatever it does to a claim. One that makes a system of the paper misbehave alone on
 an empty path (`tests/studies/test_video_alone.py`) is admitted and flagged: the words decide, and a reader is told.
 
-Two things that other papers leave open are closed here and are no factors: the window of at most 64 kB, which §4.1
-states (that ns-2's own limit of 20 packets was left beneath it is a value, that there was none is not), and five
-layers, which §4.1 states too, so that finer ones are not what was simulated.
+Two things that other papers leave open are closed here and are no factors. §4.1 states a window of at most 64 kB. That
+ns-2's own limit of 20 packets was left beneath it is a value; that there was no limit is not. §4.1 also states five
+layers, so finer ones are not what was simulated.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from fairwave_studies.video.systems import (
     WESTWOOD,
 )
 from fairwave_study import texts
-from fairwave_study.readings import Factor, Readings, Value
+from fairwave_study.readings import Factor, Readings, Value, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -395,27 +395,14 @@ FACTORS = texts.factors(
             ),
         ),
         Factor(
-            "sent",
-            values=(
-                Value("all that was made"),
-                Value("what left the sender", plausibility=0.5),
-            ),
-            kind="definition",
+            "sent", values=plain({"all that was made": 1, "what left the sender": 0.5}), kind="definition"
         ),
         Factor(
-            "lost",
-            values=(
-                Value("in the network"),
-                Value("all that did not arrive", plausibility=0.5),
-            ),
-            kind="definition",
+            "lost", values=plain({"in the network": 1, "all that did not arrive": 0.5}), kind="definition"
         ),
         Factor(
             "late",
-            values=(
-                Value("gap above 75 ms"),
-                Value("gap in excess of the sender's"),
-            ),
+            values=plain({"gap above 75 ms": 1, "gap in excess of the sender's": 1}),
             kind="definition",
         ),
         Factor(
@@ -465,13 +452,7 @@ FACTORS = texts.factors(
                 Value("as ns-2 counts", changes=_as_ns2_counts),
             ),
         ),
-        Factor(
-            "buffer-unit",
-            values=(
-                Value("packets"),
-                Value("bytes", plausibility=0.5),
-            ),
-        ),
+        Factor("buffer-unit", values=plain({"packets": 1, "bytes": 0.5})),
         Factor(
             "hop-delay",
             values=(

@@ -4,10 +4,10 @@ Labels are the paper's names. DVRC and RTCP/UDP send the layers that they find r
 video 'at the optimal quality', adaptation being disabled (§4.1): one stream of the rate of all layers. UDP alone does,
 too.
 
-DVRC is as the paper's words have it where they differ from what the protocol does by default: every gap in sequence
-numbers is a loss event (§3.1), both α have the unit of R, a packet per second (Eq. 11), and R rises no further than
-all layers need (§5.4). So it does well alone on an empty path, which it does not where losses of a round trip are
-one event and α is a packet per round trip (`tests/studies/test_video_alone.py`).
+DVRC follows the paper's words where they differ from what the protocol does by default. Every gap in sequence numbers
+is a loss event (§3.1). Both α have the unit of R, a packet per second (Eq. 11). R rises no further than all layers need
+(§5.4). So it does well alone on an empty path, which it does not where losses of a round trip are one event and α is a
+packet per round trip (`tests/studies/test_video_alone.py`).
 """
 
 from __future__ import annotations

@@ -1,0 +1,181 @@
+"""The paragraphs of a study's experiments, in `experiments.toml` beside its code: every number in them was measured.
+
+A paragraph names what it wants in braces, with parts between bars:
+
+- `{mean | SIDE | LABEL | 2}`: the mean of a comparison or quantity on a side.
+- `{mean | LABEL | 2}`: the mean on the first side, then those of sides that differ: "0.97 (0.94: SACK)".
+- `{interval | SIDE | LABEL | 2}`: the mean with its 95 % interval: "0.97 [0.95, 0.99]".
+- `{change | SIDE | LABEL | 2}`: how much higher the side has it than the first, with its interval.
+- `{change | LABEL | 2}`: the same of the last side.
+- `{difference | SIDE | LABEL | OTHER | 2}`: the mean less that of another comparison or quantity on the same side.
+- `{each | LABEL | 2}`: the mean on every side: "0.97 (Reno), 0.94 (SACK)".
+- `{verdict | SIDE}` and `{verdict | SIDE | PART}`: the verdict of the claim, or of one of its parts, on a side.
+- `{verdicts}`: a sentence with the verdict on every side; `{parts}`: the same with the verdicts of its parts.
+- `{name}`: what the study's code gives under this name.
+
+Sides and labels are those of the experiment; the last number is that of decimals.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from fairwave_study import texts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from fairwave_study.experiments import Experiment, FoundExperiment
+
+    Filled = Callable[[FoundExperiment], str]
+
+PLACE = re.compile(r"\{([^{}]*)\}")
+"""A place in a text."""
+
+BAR = " | "
+
+
+def _mean(found: FoundExperiment, *parts: str) -> str:
+    *side, label, digits = parts
+    if side:
+        return f"{found.of(side[0], label).mean:.{int(digits)}f}"
+    first, *others = [(name, f"{found.of(name, label).mean:.{int(digits)}f}") for name in found.sides()]
+    differ = ", ".join(f"{value}: {name}" for name, value in others if value != first[1])
+    return f"{first[1]} ({differ})" if differ else first[1]
+
+
+def _interval(found: FoundExperiment, side: str, label: str, digits: str) -> str:
+    return found.with_interval(side, label, int(digits))
+
+
+def _change(found: FoundExperiment, *parts: str) -> str:
+    *side, label, digits = parts
+    return found.moves(label, side[0] if side else None, int(digits))
+
+
+def _difference(found: FoundExperiment, side: str, one: str, other: str, digits: str) -> str:
+    return f"{found.of(side, one).mean - found.of(side, other).mean:.{int(digits)}f}"
+
+
+def _each(found: FoundExperiment, label: str, digits: str) -> str:
+    return found.each(label, int(digits))
+
+
+def _verdict(found: FoundExperiment, side: str, part: str = "") -> str:
+    return found.part(side, part) if part else found.verdict(side)
+
+
+def _verdicts(found: FoundExperiment) -> str:
+    return f"The claim is {', '.join(f'{found.verdict(side)} ({side})' for side in found.sides())}."
+
+
+def _parts(found: FoundExperiment) -> str:
+    def told(side: str) -> str:
+        return ", ".join(f"{name} {one.verdict()}" for name, one in found.evidence[side].parts().items())
+
+    several = "; ".join(f"{side}: {found.verdict(side)} ({told(side)})" for side in found.sides())
+    return f"The claim with each, and its parts: {several}."
+
+
+KINDS: Mapping[str, tuple[Callable[..., str], tuple[int, ...], int | None]] = {
+    "mean": (_mean, (2, 3), 3),
+    "interval": (_interval, (3,), 3),
+    "change": (_change, (2, 3), 3),
+    "difference": (_difference, (4,), 4),
+    "each": (_each, (2,), None),
+    "verdict": (_verdict, (1, 2), 1),
+    "verdicts": (_verdicts, (0,), None),
+    "parts": (_parts, (0,), None),
+}
+"""Kind of a place to what fills it, how many parts may follow, and from how many on the first of them is a side."""
+
+
+def _fits(kind: str, parts: Sequence[str]) -> bool:
+    """Whether a place is of a kind, with as many parts as it takes and a number of decimals where it shows a number."""
+    if kind not in KINDS or len(parts) not in KINDS[kind][1]:
+        return False
+    return kind in ("verdict", "verdicts", "parts") or parts[-1].isdecimal()
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """The words of an experiment.
+
+    Attributes:
+        place: File and key, for messages.
+        text: The text, with places in braces.
+        values: Further values by name, from what was found.
+    """
+
+    place: str
+    text: str
+    values: Mapping[str, Filled] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuses places that cannot be filled.
+
+        Raises:
+            ValueError: A place is of no kind, has too few or too many parts, or wants a value that nothing gives; or
+                a value has no place. The message names file and key.
+        """
+        named = set()
+        for place in PLACE.findall(self.text):
+            kind, *parts = place.split(BAR)
+            if kind not in KINDS and not parts:
+                named.add(kind)
+            elif not _fits(kind, parts):
+                raise ValueError(
+                    f"{self.place}: there is no place {{{place}}}; there are {', '.join(KINDS)}, each with its parts"
+                )
+        if named != set(self.values):
+            wrong = ", ".join(sorted(named ^ set(self.values)))
+            raise ValueError(f"{self.place}: text and code differ in the values {wrong}")
+
+    def __call__(self, found: FoundExperiment) -> str:
+        """The paragraph with what was found."""
+
+        def fill(match: re.Match[str]) -> str:
+            kind, *parts = match[1].split(BAR)
+            return self.values[kind](found) if kind in self.values else KINDS[kind][0](found, *parts)
+
+        return PLACE.sub(fill, self.text)
+
+    def unknown(self, experiment: Experiment) -> list[str]:
+        """Places that name a side which the experiment does not have."""
+        sides = {one.label for one in experiment.sides}
+        found = []
+        for place in PLACE.findall(self.text):
+            kind, *parts = place.split(BAR)
+            least = KINDS[kind][2] if kind in KINDS else None
+            if least is not None and len(parts) >= least and parts[0] not in sides:
+                found.append(place)
+        return found
+
+
+class Paragraphs:
+    """The paragraphs of a study.
+
+    Args:
+        package: The study's folder, or a file in it: `__file__`.
+
+    Raises:
+        ValueError: The file is no TOML, or holds something other than texts.
+        OSError: The file cannot be read.
+    """
+
+    def __init__(self, package: str | Path) -> None:
+        self._table = texts.table(package, "experiments")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._table)
+
+    def __call__(self, key: str, **values: Filled) -> Paragraph:
+        """The paragraph of an experiment, to which the code gives some values.
+
+        Raises:
+            ValueError: There is no such text, or one of its places cannot be filled.
+        """
+        return Paragraph(self._table.place(key), self._table.text(key), values)
