@@ -175,6 +175,16 @@ mod tests {
     }
 
     #[test]
+    fn each_time_on_draws_its_first_gap_anew() {
+        // 1 ms on, 1 ms off, gaps of 10 ms in the mean: nearly every time on ends before a packet is due, and none is owed for it.
+        let on_off = r#""on": {"distribution": "constant", "mean": "1 ms"}, "off": {"distribution": "constant", "mean": "1 ms"}"#;
+        let mut source = source(&format!(r#"{{"rate": "800 kb/s", {on_off}}}"#), 1);
+        let last = std::iter::from_fn(|| source.next_unit()).take(20_000).last().expect("packets");
+        let rate = 20_000.0 / last.created.seconds();
+        assert!((rate / 50.0 - 1.0).abs() < 0.03, "{rate} per second: 100 for half of the time");
+    }
+
+    #[test]
     fn what_makes_no_sense_is_refused_by_its_key() {
         for (json, key) in [
             (r#"{"rate": "0 b/s"}"#, "rate"),

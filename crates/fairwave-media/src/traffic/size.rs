@@ -298,6 +298,13 @@ mod tests {
     }
 
     #[test]
+    fn the_mean_of_a_bounded_pareto_distribution_is_the_closed_form() {
+        // Shape a from L to H: L^a / (1 − (L/H)^a) · a/(a − 1) · (1/L^(a−1) − 1/H^(a−1)); a = 2, L = 1 kB, H = 2 kB: 4/3 kB.
+        let size = size(r#"{"distribution":"pareto","shape":2.0,"least":"1 kB","most":"2 kB"}"#);
+        assert!((size.mean() - 4000.0 / 3.0).abs() < 1e-6, "{}", size.mean());
+    }
+
+    #[test]
     fn quantiles_are_those_of_the_closed_forms() {
         let below = |text: &str, limit: f64| {
             let (size, mut stream) = (size(text), Seed(2).stream("size"));

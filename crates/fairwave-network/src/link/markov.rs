@@ -435,6 +435,19 @@ mod tests {
     }
 
     #[test]
+    fn the_first_state_is_drawn_by_shares_of_time_and_not_by_the_times_themselves() {
+        // Visits 1 : 2 : 1 of 1 s, 1 s and 2 s: a fifth, two fifths, two fifths of the time.
+        let three = r#"{ "states": [{ "rate": "1 Mb/s", "mean": "1 s", "to": [0, 1, 0] },
+            { "rate": "2 Mb/s", "mean": "1 s", "to": [1, 0, 1] }, { "rate": "4 Mb/s", "mean": "2 s", "to": [0, 1, 0] }] }"#;
+        let first = |seed| at_work(three, seed).change_from(Instant::ZERO).map(|(_, rate)| rate.bits_per_second());
+        let share = |rate| (0..3000).filter(|seed| first(*seed) == Some(rate)).count() as f64 / 3000.0;
+        let shares = [1_000_000, 2_000_000, 4_000_000].map(share);
+        for (found, expected) in shares.iter().zip([0.2, 0.4, 0.4]) {
+            assert!((found - expected).abs() < 0.03, "{shares:?}");
+        }
+    }
+
+    #[test]
     fn times_in_a_state_are_exponential_with_its_mean() {
         let law = at_work(TWO, 2);
         let (mut at, mut times) = (Instant::ZERO, [Vec::new(), Vec::new()]);

@@ -95,6 +95,20 @@ mod tests {
         assert_eq!(bucket.holds_at(101), Instant::NEVER, "more than it can hold");
     }
 
+    #[test]
+    fn tokens_that_are_missing_come_from_the_last_fill_on_and_are_there_at_the_next_whole_nanosecond() {
+        // A byte takes 8/7 s.
+        let mut bucket = TokenBucket::new(Rate::from_bits_per_second(7), 10);
+        bucket.take(10);
+        assert_eq!(bucket.holds_at(1), at(1_142_857_143));
+        bucket.fill(at(1_142_857_142));
+        assert!(!bucket.holds(1));
+        bucket.fill(at(1_142_857_143));
+        assert!(bucket.holds(1));
+        bucket.take(1);
+        assert_eq!(bucket.holds_at(1), at(2 * 1_142_857_143), "from there on, with what rounding has left");
+    }
+
     proptest! {
         #[test]
         fn what_passes_in_any_time_is_at_most_burst_and_rate_times_time(

@@ -313,3 +313,25 @@ pub(super) fn lists(classes: &[ClassConfig]) -> u64 {
 pub(super) fn marks(classes: &[ClassConfig]) -> bool {
     classes.iter().any(|class| class.queue.queue.discipline.marks())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn class(json: Value) -> ClassConfig {
+        serde_json::from_value(json).expect("a class")
+    }
+
+    #[test]
+    fn a_class_named_default_takes_what_matches_none_unless_another_takes_everything() {
+        let voice = class(json!({"name": "voice", "match": {"dscp": "ef"}, "police": {"rate": "30 %"}}));
+        let classes = complete(std::slice::from_ref(&voice));
+        assert_eq!((classes.len(), classes[1].name.as_str()), (2, DEFAULT_CLASS));
+        assert!(classes[1].matches.takes_everything() && classes[1].police.is_none());
+        assert_eq!(ClassMap::class_of(&classes, Dscp::EF, Class::Tcp), 0);
+        assert_eq!(ClassMap::class_of(&classes, Dscp::default(), Class::Tcp), 1);
+        let data = class(json!({"name": "data"}));
+        assert_eq!(complete(&[voice.clone(), data.clone()]), [voice, data]);
+    }
+}

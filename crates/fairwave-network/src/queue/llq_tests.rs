@@ -95,6 +95,14 @@ fn what_a_policer_remarks_stays_in_its_class_and_is_another_packet_from_there_on
 }
 
 #[test]
+fn a_class_with_priority_goes_first_wherever_it_is_written() {
+    let mut scheduler = LowLatency { urgent: 0b100, rest: FairQueue::new([1.0, 1.0, 1.0].into_iter()) };
+    (0..3).for_each(|class| scheduler.arrived(class));
+    assert_eq!(scheduler.choose(0b111), 2);
+    assert_eq!(scheduler.choose(0b011), 0, "of the others by their tags");
+}
+
+#[test]
 fn an_llq_without_priority_is_refused_and_one_without_policer_is_warned_of() {
     let read = |classes| serde_json::from_value::<LlqConfig>(json!({"classes": classes})).expect("llq");
     let error = read(json!([{"name": "a"}])).check().expect_err("no priority");

@@ -171,6 +171,17 @@ mod tests {
     }
 
     #[test]
+    fn it_is_ready_when_the_later_of_both_buckets_is_and_at_once_with_tokens_in_both() {
+        let mut shaper =
+            shaper(r#"{"rate": "80 kb/s", "burst": "2000 B", "peak": "400 kb/s", "peak-burst": "1000 B"}"#);
+        assert_eq!(shaper.ready_at(1000), at(0), "both begin full");
+        assert!(shaper.takes(at(0), 1000));
+        assert_eq!(shaper.ready_at(1000), at(20), "by the peak");
+        assert!(shaper.takes(at(20), 1000));
+        assert_eq!(shaper.ready_at(1000), at(100), "by the rate");
+    }
+
+    #[test]
     fn what_cannot_work_is_refused() {
         for (text, key) in [
             (r#"{"rate": "0 b/s"}"#, "rate"),

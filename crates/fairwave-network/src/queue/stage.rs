@@ -604,3 +604,7 @@ pub fn largest_packet(
     });
     own.into_iter().chain([within]).flatten().min()
 }
+
+#[cfg(test)]
+#[path = "stage_tests.rs"]
+mod tests;

@@ -93,6 +93,19 @@ fn who_comes_late_gets_its_share_from_then_on_and_nothing_for_before() {
 }
 
 #[test]
+fn a_class_that_comes_back_has_not_gained_what_it_sent_before() {
+    let mut queue = FairQueue::new([1.0, 1.0].into_iter());
+    queue.arrived(0);
+    queue.arrived(1);
+    assert_eq!(queue.choose(0b11), 0, "of equal tags the first");
+    queue.sent(0, 1000);
+    // It is empty, and has a packet again before the other has sent.
+    queue.emptied(0, false);
+    queue.arrived(0);
+    assert_eq!(queue.choose(0b11), 1, "its start tag is the finish tag of the packet before");
+}
+
+#[test]
 fn who_was_held_back_does_not_catch_up() {
     let mut queue = FairQueue::new([1.0, 1.0].into_iter());
     queue.arrived(0);

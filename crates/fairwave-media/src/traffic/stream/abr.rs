@@ -259,6 +259,14 @@ mod tests {
     }
 
     #[test]
+    fn the_reservoir_sums_what_larger_segments_need_and_smaller_ones_leave() {
+        // 20 segments of 4 s twice as large as the mean, 20 half as large: 80 s more and 40 s less.
+        let sizes: Vec<f64> = [2.0, 0.5].repeat(20);
+        let view = View { sizes: &sizes, ..view(100.0, 0) };
+        assert!((view.reservoir() - 40.0).abs() < 1e-9, "{}", view.reservoir());
+    }
+
+    #[test]
     fn bba_0_has_the_lowest_rate_in_the_reservoir_the_highest_at_the_end_of_the_cushion_and_a_line_between() {
         // Huang's buffer: reservoir 90 s, cushion to 216 s.
         for before in 0..4 {

@@ -482,6 +482,29 @@ mod tests {
     }
 
     #[test]
+    fn a_segment_gains_its_length_less_what_it_took_and_an_error_is_of_the_prediction_over_what_came() {
+        let mut stream = stream(&format!(r#"{{"abr": "lowest", {TWO}}}"#));
+        // 2 Mb at 4 Mb/s, then at 1 Mb/s.
+        let first = fetch(&mut stream, 1, |_| 4e6);
+        assert!((stream.gained.expect("a segment") - 1.5).abs() < 1e-6 && stream.errors.is_empty());
+        let unit = stream.next_unit().expect("the second");
+        stream.on_received(unit.id, first + Span::from_seconds(2.0));
+        assert!(stream.gained.expect("a segment").abs() < 1e-6);
+        assert_eq!(stream.errors.len(), 1);
+        assert!((stream.errors[0] - 3.0).abs() < 1e-6, "4 Mb/s predicted, 1 Mb/s found: {:?}", stream.errors);
+    }
+
+    #[test]
+    fn start_up_lasts_from_the_first_request() {
+        let config: StreamConfig = serde_json::from_str(&format!(r#"{{"abr": "lowest", {TWO}}}"#)).expect("a stream");
+        let begin = Instant::from_seconds(7.0);
+        let mut stream = config.source(begin, Seed(1).stream("stream")).expect("a source");
+        let unit = stream.next_unit().expect("the first segment");
+        stream.on_received(unit.id, begin + Span::from_millis(500));
+        assert_eq!(stream.seen(Instant::from_seconds(9.0)).start_up, Some(Span::from_millis(500)));
+    }
+
+    #[test]
     fn a_video_that_is_over_does_not_stall() {
         let mut stream = stream(&format!(r#"{{"abr": "lowest", "length": "5 s", {TWO}}}"#));
         let end = fetch(&mut stream, 99, |_| 4e6);
