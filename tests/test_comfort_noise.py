@@ -31,7 +31,11 @@ units = ["call[0]"]
 
 
 def run(**changes):
-    return fairwave.load(LINE).with_overrides({key.replace("__", "."): value for key, value in changes.items()}).run()
+    return (
+        fairwave.load(LINE)
+        .with_overrides({key.replace("__", "."): value for key, value in changes.items()})
+        .run()
+    )
 
 
 def fates(results):
@@ -48,7 +52,16 @@ def noisy():
     return run()
 
 
-SPEECH = ("mos", "r_factor", "missed_ratio", "mouth_to_ear_s", "units_sent", "units_received", "units_lost", "delay_mean_s")
+SPEECH = (
+    "mos",
+    "r_factor",
+    "missed_ratio",
+    "mouth_to_ear_s",
+    "units_sent",
+    "units_received",
+    "units_lost",
+    "delay_mean_s",
+)
 
 
 def of_call(results, columns=SPEECH):
@@ -89,9 +102,14 @@ def test_lost_noise_costs_the_call_nothing_and_lost_speech_does(noisy):
 
 def test_both_parties_of_a_conversation_send_it_and_their_talk_is_the_same():
     traffic = {"kind": "conversation", "codec": "amr-wb-23.05"}
-    without, with_noise = (run(flow__call__traffic=one) for one in (traffic, {**traffic, "comfort-noise": True}))
+    without, with_noise = (
+        run(flow__call__traffic=one) for one in (traffic, {**traffic, "comfort-noise": True})
+    )
     columns = ("double_talk_meant", "mutual_silence_meant", "mos_there", "mos_back", "double_talk_heard_from")
-    told = [{name: one.rows("conversations").numbers(name)[0] for name in columns} for one in (without, with_noise)]
+    told = [
+        {name: one.rows("conversations").numbers(name)[0] for name in columns}
+        for one in (without, with_noise)
+    ]
     assert told[1] == pytest.approx(told[0], rel=1e-12)
     more = with_noise.rows("flows").numbers("packets_sent") - without.rows("flows").numbers("packets_sent")
     assert (more > 50).all()
@@ -102,7 +120,9 @@ def test_the_means_over_time_of_a_group_do_not_know_noise():
     plain = {"kind": "voice", "codec": "amr-12.2"}
     one, other = run(**recorded, flow__call__traffic=plain), run(**recorded)
     for kind in ("group_mos", "group_loss", "group_delay_s"):
-        means = [found.to_polars("series").filter(pl.col("kind").cast(pl.String) == kind) for found in (one, other)]
+        means = [
+            found.to_polars("series").filter(pl.col("kind").cast(pl.String) == kind) for found in (one, other)
+        ]
         assert means[0].height > 5
         assert means[1]["value"].to_list() == pytest.approx(means[0]["value"].to_list(), rel=1e-12), kind
 
@@ -110,7 +130,13 @@ def test_the_means_over_time_of_a_group_do_not_know_noise():
 def test_silent_speakers_load_a_link_with_their_noise():
     # The frames of sixty silent speakers: 47 B each 160 ms are 141 kb/s.
     silent = {"distribution": "constant", "mean": "30 s"}
-    traffic = {"kind": "voice", "codec": "amr-12.2", "comfort-noise": True, "first": "silence", "silence": silent}
+    traffic = {
+        "kind": "voice",
+        "codec": "amr-12.2",
+        "comfort-noise": True,
+        "first": "silence",
+        "silence": silent,
+    }
     calls = {"flow__call__traffic": traffic, "flow__call__count": 60, "duration": "20 s", "record": {}}
     found = run(**calls, link__0__rate="1 Mb/s").rows("links").only(link="a>b")
     assert 8 * found.numbers("wire_departed").sum() / 20 == pytest.approx(141e3, rel=0.02)
