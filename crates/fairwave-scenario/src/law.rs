@@ -18,7 +18,7 @@ use fairwave_core::quality::playout::PlayoutConfig;
 use fairwave_core::queue::{Capacity, DisciplineConfig, QueueConfig};
 use fairwave_core::random::Seed;
 use fairwave_core::ratio::{Ratio, percent};
-use fairwave_core::traffic::{Source, TrafficConfig, TrafficSource};
+use fairwave_core::traffic::{FrameType, Source, TrafficConfig, TrafficSource};
 use fairwave_core::transport::{PacketSize, Properties, TransportConfig};
 use fairwave_core::units::{Bytes, Instant, Span};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -516,9 +516,13 @@ pub(crate) fn wire_of_unit(traffic: &TrafficConfig, transport: &TransportConfig)
     first_unit(traffic).map_or(0, |unit| unit + unit.div_ceil(payload.get().max(1)).max(1) * header.get())
 }
 
-/// Payload of a source's first unit. It is representative: all units of a source have one size, except for video, whose
-/// frames are mostly longer than a packet.
+/// No pause is so long that more frames of noise than these lie in it, but for one that never ends.
+const MOST_NOISE: usize = 1 << 20;
+
+/// Payload of a source's first unit that is not comfort noise. It is representative: all others of a source have one size, except for
+/// video, whose frames are mostly longer than a packet.
 fn first_unit(traffic: &TrafficConfig) -> Option<u64> {
     let mut source = Source::new(traffic, Instant::ZERO, Seed(0).stream("size")).ok()?;
-    source.next_unit().map(|unit| u64::from(unit.payload))
+    let mut units = std::iter::from_fn(|| source.next_unit()).take(MOST_NOISE);
+    units.find(|unit| unit.frame_type != FrameType::Noise).map(|unit| u64::from(unit.payload))
 }

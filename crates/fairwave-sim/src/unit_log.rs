@@ -2,7 +2,7 @@
 
 use fairwave_core::quality::jitter::InterarrivalJitter;
 use fairwave_core::quality::timeliness::Timeliness;
-use fairwave_core::traffic::{TransferRequest, Unit};
+use fairwave_core::traffic::{FrameType, TransferRequest, Unit};
 use fairwave_core::units::{Instant, Span};
 
 /// One unit's way.
@@ -20,9 +20,11 @@ pub(crate) struct LoggedUnit {
     pub skipped: bool,
     /// A packet of it is gone that the transport does not send again.
     pub gone: bool,
+    /// Comfort noise: sent, and no speech, so it counts in no measure of a call.
+    pub noise: bool,
 }
 
-/// Every unit of a flow, in the order of their numbers; timeliness and jitter are of those made in the window.
+/// Every unit of a flow, in the order of their numbers; timeliness and jitter are of those made in the window that are not noise.
 pub(crate) struct UnitLog {
     pub units: Vec<LoggedUnit>,
     pub timeliness: Timeliness,
@@ -40,7 +42,9 @@ impl UnitLog {
     /// The application made a unit. Units are numbered from 0 without gaps.
     pub fn sent(&mut self, unit: &Unit) {
         let (created, payload, layer) = (unit.created, unit.payload, unit.layer);
-        self.units.push(LoggedUnit { created, arrived: Instant::NEVER, payload, layer, skipped: false, gone: false });
+        let noise = unit.frame_type == FrameType::Noise;
+        let arrived = Instant::NEVER;
+        self.units.push(LoggedUnit { created, arrived, payload, layer, skipped: false, gone: false, noise });
     }
 
     /// The unit made last was not sent.
@@ -71,9 +75,9 @@ impl UnitLog {
             && logged.arrived == Instant::NEVER
         {
             logged.arrived = now;
-            if logged.created >= self.from {
+            if logged.created >= self.from && !logged.noise {
                 // What the transport's adaptation left out was never sent, and has no number on the network.
-                let before = earlier.iter().rev().find(|one| !one.skipped).map(|one| one.arrived);
+                let before = earlier.iter().rev().find(|one| !one.skipped && !one.noise).map(|one| one.arrived);
                 self.timeliness.on_received(logged.created, now, before);
                 self.jitter.on_received(logged.created, now);
             }

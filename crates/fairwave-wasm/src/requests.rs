@@ -418,7 +418,7 @@ fn calls(units: &[UnitRow], plan: &Plan, bins: usize) -> Vec<Value> {
     let of_call = |rows: &[UnitRow]| {
         let (mut delay, mut longest, mut played) = (vec![0.0; bins], vec![None::<f64>; bins], vec![0.0; bins]);
         let mut counts = vec![[0u32; 4]; bins];
-        for row in rows {
+        for row in rows.iter().filter(|row| !row.fate.ends_with("noise")) {
             let bin = ((row.created_s / width) as usize).min(bins - 1);
             if let Some(arrived) = row.arrived_s {
                 let travelled = arrived - row.created_s;

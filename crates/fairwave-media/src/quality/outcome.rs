@@ -1,8 +1,11 @@
 //! Quality of Outcome (QoO): how near latency and loss are to what an application needs, from 0 to 100.
 //!
-//! Source: draft-ietf-ippm-qoo §5 and §6 (a requirement has percentiles of latency and a share of loss, each for the best outcome,
-//! *network requirements for optimalion*, and for the worst, the *conditional user-perceived unacceptability point*). Each of them counts
-//! linearly from 100 at the first to 0 at the second; the score is the least of all.
+//! Source: draft-ietf-ippm-qoo-11, *Describing Network Performance Requirements* and *Calculating QoO*: a requirement has percentiles of latency
+//! and a share of loss, each for the best outcome (ROP, *requirements for optimal performance*) and for the worst (CPUP, *conditions at the
+//! point of unacceptable performance*). Each of them counts linearly from 100 at the first to 0 at the second; the score is the least of all.
+//!
+//! **Deviation.** The draft sets the score to 0 where the path has less throughput than the application needs. Here this is left out: what an
+//! application does with too little shows in its latency and loss.
 //!
 //! **Assumptions.** Percentiles are by the nearest rank. Latency is what the caller hands in, one-way or round trip: a requirement is
 //! written for one of them.

@@ -1,10 +1,11 @@
 //! Responsiveness: how many round trips fit into a minute while the network works.
 //!
-//! Source: draft-ietf-ippm-responsiveness §4.3 (aggregation of the measurements): the longest 5 % of the samples are left out, and
-//! Responsiveness = 60 s ÷ the mean of the rest.
+//! Source: draft-ietf-ippm-responsiveness-09 §5.3.1 (*Aggregating the Measurements*; TMP, 95 %, in §5.2): a one-sided trimmed mean leaves out
+//! the longest 5 % of the samples, and the responsiveness is 60 s ÷ that mean.
 //!
-//! **Deviation.** The draft takes the mean of four kinds of probes: handshakes of TCP and TLS and requests of HTTP on connections of their
-//! own, and requests on the connections that load the network. Here all samples are round trips of one flow: of pings (one round
+//! **Deviation.** The draft has four kinds of probes, each with its trimmed mean: handshakes of TCP and TLS and requests of HTTP on connections
+//! of their own, and requests on the connections that load the network. Its number is the mean of two: of 60 s ÷ the mean of the first three,
+//! and of 60 s ÷ the fourth; and only the last four intervals of a test count. Here all samples are round trips of one flow: of pings (one round
 //! trip each, as the draft's TCP handshakes), or of a TCP's own segments. So the number holds no server's time. Compare it with
 //! numbers of the same kind only.
 

@@ -15,6 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::codec::Codec;
+use super::noise::{ComfortNoise, Pauses};
 use super::voice::packetise;
 use super::{FrameType, Phase, TrafficLaw, TrafficSource, Unit};
 use fairwave_units::config::{ConfigError, check_fraction};
@@ -48,6 +49,11 @@ pub struct ConversationConfig {
     /// Probability that the other party begins before the talking party has ended, 0 to 1.
     #[serde(with = "Ratio")]
     pub interruption: f64,
+    /// Whether frames that describe the background are sent in pauses: `true`, as often as the codec's standard says; a time, one in each
+    /// such time; `false`, none. Default `false`, also where the standard has them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = false))]
+    pub comfort_noise: Option<ComfortNoise>,
     /// Where in its first interval the conversation begins: `random`, uniform over one packet time; or `zero`, at the flow's
     /// start. Default `random`; `zero` under ns-2's presets.
     pub phase: Phase,
@@ -66,6 +72,7 @@ impl Default for ConversationConfig {
             double_talk: Span::from_millis(226),
             mutual_silence: Span::from_millis(456),
             interruption: 0.4,
+            comfort_noise: None,
             phase: Phase::Random,
             answers: false,
         }
@@ -90,7 +97,8 @@ impl Checked for ConversationConfig {
                 return Err(ConfigError::new(key, mean, "from 1 ms to 1 h", format!("{key} = \"500 ms\"")));
             }
         }
-        check_fraction("interruption", self.interruption, "interruption = 0.4")
+        check_fraction("interruption", self.interruption, "interruption = 0.4")?;
+        self.comfort_noise.map_or(Ok(()), |noise| noise.check(self.codec))
     }
 }
 
@@ -105,7 +113,8 @@ impl TrafficLaw for ConversationConfig {
         let (payload, time) = self.packet()?;
         let start = self.phase.begin(start, time, &mut stream);
         let script = Script::new(self.clone(), start, stream);
-        Ok(Party { script, time, payload: payload.get() as u32, due: start, until: start, next_id: 0 })
+        let noise = self.comfort_noise.and_then(|noise| noise.frames(self.codec)).map(Pauses::new);
+        Ok(Party { script, time, payload: payload.get() as u32, due: start, until: start, next_id: 0, noise })
     }
 
     fn call(&self) -> Option<(Codec, Span)> {
@@ -226,17 +235,30 @@ pub struct Party {
     due: Instant,
     until: Instant,
     next_id: u32,
+    /// What describes the noise while the other one talks, or nobody.
+    noise: Option<Pauses>,
 }
 
 impl TrafficSource for Party {
     fn next_unit(&mut self) -> Option<Unit> {
         while self.due >= self.until {
+            let pause = self.due;
             let (from, until) = self.script.next_spurt();
             if from == Instant::NEVER {
                 return None;
             }
             self.due = self.due.max(from);
             self.until = until;
+            if let Some(noise) = self.noise.as_mut().filter(|_| self.due > pause) {
+                noise.begin(pause);
+            }
+        }
+        if let Some(noise) = &mut self.noise
+            && let Some((created, payload)) = noise.next(self.due)
+        {
+            let id = self.next_id;
+            self.next_id = id.wrapping_add(1);
+            return Some(Unit { id, payload, created, layer: 0, frame_type: FrameType::Noise });
         }
         let unit =
             Unit { id: self.next_id, payload: self.payload, created: self.due, layer: 0, frame_type: FrameType::None };

@@ -13,6 +13,7 @@ mod conversation;
 mod game;
 mod interrupted;
 mod media;
+mod noise;
 mod on_off;
 mod other_codec;
 mod period;
@@ -43,8 +44,9 @@ pub use bulk::{Activity, Bulk};
 pub use cbr::Cbr;
 pub use codec::Codec;
 pub use fairwave_units::layers::LayerRates;
+pub use noise::{ComfortNoise, NoiseFrames};
 pub use on_off::{First, OnOff};
-pub use other_codec::{CodecTable, OtherCodec};
+pub use other_codec::{CodecTable, NoiseTable, OtherCodec};
 pub use period::Period;
 pub use phase::Phase;
 pub use ping::Ping;
@@ -68,15 +70,16 @@ pub struct Unit {
     pub created: Instant,
     /// Video layer (0 = base).
     pub layer: u8,
-    /// What kind of video frame it is a part of; [`FrameType::None`] for everything else.
+    /// What kind of video frame it is a part of, or that it is comfort noise; [`FrameType::None`] for everything else.
     pub frame_type: FrameType,
 }
 
-/// How a video frame was coded. Transports announce it to routers and receivers (paper 002 Fig. 1 and §3.3).
+/// How a video frame was coded, and whether a frame of speech is none. Transports announce it to routers and receivers (paper 002 Fig. 1
+/// and §3.3).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[repr(u8)]
 pub enum FrameType {
-    /// Not video.
+    /// Neither video nor comfort noise.
     #[default]
     #[serde(rename = "none")]
     None = 0,
@@ -86,6 +89,9 @@ pub enum FrameType {
     P = 2,
     /// Interpolated between its neighbours; nothing depends on it.
     B = 3,
+    /// Describes the background of a call in a pause: not speech, neither played nor missed.
+    #[serde(rename = "noise")]
+    Noise = 4,
 }
 
 /// All sources, in the order in which they are listed to people: a file, and within braces the names that it gives, each with

@@ -8,6 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::noise::{NoiseFrames, Pauses};
 use super::{FrameType, Period, TrafficSource, Unit};
 use fairwave_units::random::Stream;
 use fairwave_units::units::{Instant, Span};
@@ -72,13 +73,20 @@ pub struct OnOff {
     /// Packets left in this on-period.
     left: u64,
     next_id: u32,
+    /// What describes the noise while off.
+    noise: Option<Box<Pauses>>,
 }
 
 impl OnOff {
     /// A source that begins at `start`; it is always on when there are no periods.
     pub(super) fn new(interval: Span, payload: u32, start: Instant, periods: Option<Alternation>) -> Self {
         let left = if periods.is_some() { 0 } else { u64::MAX };
-        OnOff { interval, payload, periods, due: start, left, next_id: 0 }
+        OnOff { interval, payload, periods, due: start, left, next_id: 0, noise: None }
+    }
+
+    /// The same with comfort noise while off.
+    pub(super) fn with_noise(self, frames: Option<NoiseFrames>) -> Self {
+        OnOff { noise: frames.map(|frames| Box::new(Pauses::new(frames))), ..self }
     }
 }
 
@@ -86,8 +94,18 @@ impl TrafficSource for OnOff {
     fn next_unit(&mut self) -> Option<Unit> {
         if self.left == 0 {
             let (off, on) = self.periods.as_mut()?.next();
+            if let Some(noise) = &mut self.noise {
+                noise.begin(self.due);
+            }
             self.due += off;
             self.left = (libm::round(on.nanos() as f64 / self.interval.nanos().max(1) as f64) as u64).max(1);
+        }
+        if let Some(noise) = &mut self.noise
+            && let Some((created, payload)) = noise.next(self.due)
+        {
+            let id = self.next_id;
+            self.next_id = id.wrapping_add(1);
+            return Some(Unit { id, payload, created, layer: 0, frame_type: FrameType::Noise });
         }
         if self.due == Instant::NEVER {
             return None;

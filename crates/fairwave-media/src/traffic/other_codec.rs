@@ -15,6 +15,7 @@ use std::sync::{Mutex, PoisonError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::noise::NoiseFrames;
 use fairwave_units::config::{ConfigError, check_span};
 use fairwave_units::units::{Bytes, Rate, Span};
 
@@ -49,9 +50,23 @@ pub struct CodecTable {
     /// Whether the codec sends nothing in silence (discontinuous transmission). Default false: it sends all the time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dtx: bool,
+    /// Frames that describe the background in pauses, which `comfort-noise` asks for. Default none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<NoiseTable>,
     /// Name of the codec. Default its rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+}
+
+/// Frames that describe the background in pauses.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct NoiseTable {
+    /// Payload of a packet with one, from 1 B to 65535 B.
+    pub payload: Bytes,
+    /// Time between two, from a frame of the codec to 1 h; the first stands at the beginning of each pause. Default: only that one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every: Option<Span>,
 }
 
 fn default_frame() -> Span {
@@ -110,6 +125,15 @@ impl CodecTable {
         }
         if let Some(bpl) = self.bpl.filter(|bpl| !(1.0..=100.0).contains(bpl)) {
             return refuse("bpl", bpl.to_string(), "from 1 to 100", "bpl = 19");
+        }
+        if let Some(NoiseTable { payload, every }) = &self.noise {
+            if !(1..=LARGEST_FRAME).contains(&payload.get()) {
+                return refuse("noise.payload", payload.to_string(), "from 1 B to 65535 B", "payload = \"6 B\"");
+            }
+            if let Some(every) = every.filter(|every| !(self.frame..=Span::from_secs(3600)).contains(every)) {
+                let allowed = format!("from a frame ({}) to 1 h", self.frame);
+                return refuse("noise.every", every.to_string(), &allowed, "every = \"160 ms\"");
+            }
         }
         let together = "given with `ie`, `bpl` and `source`, or none of the three";
         let (ie, bpl) = (self.ie.is_some(), self.bpl.is_some());
@@ -177,6 +201,11 @@ impl OtherCodec {
 
     pub(super) const fn has_discontinuous_transmission(self) -> bool {
         self.0.table.dtx
+    }
+
+    pub(super) fn noise(self) -> Option<NoiseFrames> {
+        let table = self.0.table.noise.as_ref()?;
+        Some(NoiseFrames { payload: table.payload, first: Span::ZERO, second: None, every: table.every })
     }
 
     /// Whether it is rated on the scale of wideband.

@@ -10,12 +10,13 @@
 //! of 64 Kbps'), they leave open: the first is assumed, the second is [`Reading`]. Calls that pause are the papers'
 //! model. Telephones suppress silence only if the codec defines how ([`Codec::has_discontinuous_transmission`]). With
 //! any other codec the speaker is on all the time, unless the scenario sets one of the keys of a speaker who pauses.
-//! Frames that describe the noise in a silence are left out.
+//! Frames that describe the noise in a silence ([`super::noise`]) are left out unless `comfort-noise` asks for them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::codec::Codec;
+use super::noise::ComfortNoise;
 use super::on_off::{Alternation, First, OnOff};
 use super::{Period, Phase, TrafficLaw};
 use fairwave_units::config::{ConfigError, check_span};
@@ -66,9 +67,9 @@ pub struct VoiceConfig {
     #[schemars(extend("default" = SILENCE))]
     pub silence: Option<Period>,
     /// True: the speaker talks all the time; false: the speaker pauses. Default: true with a codec that has no discontinuous
-    /// transmission, unless `talk`, `silence`, `first` or `reading` is set.
+    /// transmission, unless `talk`, `silence`, `first`, `reading` or `comfort-noise` is set.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-default" = "true with a codec that has no discontinuous transmission, unless `talk`, `silence`, `first` or `reading` is set"))]
+    #[schemars(extend("x-default" = "true with a codec that has no discontinuous transmission, unless `talk`, `silence`, `first`, `reading` or `comfort-noise` is set"))]
     pub always_on: Option<bool>,
     /// State at the beginning of a speaker who pauses. Default `stationary`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,6 +79,11 @@ pub struct VoiceConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = Reading::default()))]
     pub reading: Option<Reading>,
+    /// Whether frames that describe the background are sent in pauses: `true`, as often as the codec's standard says; a time, one in each
+    /// such time; `false`, none. Default `false`, also where the standard has them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("default" = false))]
+    pub comfort_noise: Option<ComfortNoise>,
     /// Where in its first interval the speaker begins: `random`, uniform over one packet time; or `zero`, at the flow's start, so
     /// that flows that start together stay in step. Default `random`; `zero` for speakers who pause under ns-2's presets.
     pub phase: Phase,
@@ -145,8 +151,9 @@ impl VoiceConfig {
 
     /// The keys that only a speaker who pauses has, and whether they are set.
     fn pausing_keys(&self) -> impl Iterator<Item = (&'static str, bool)> {
-        let set = [self.talk.is_some(), self.silence.is_some(), self.first.is_some(), self.reading.is_some()];
-        ["talk", "silence", "first", "reading"].into_iter().zip(set)
+        let noise = self.comfort_noise.is_some_and(ComfortNoise::is_sent);
+        let set = [self.talk.is_some(), self.silence.is_some(), self.first.is_some(), self.reading.is_some(), noise];
+        ["talk", "silence", "first", "reading", "comfort-noise"].into_iter().zip(set)
     }
 }
 
@@ -163,7 +170,7 @@ impl Checked for VoiceConfig {
         for (key, period) in [("talk", self.talk), ("silence", self.silence)] {
             period.map_or(Ok(()), |period| period.check().map_err(|e| e.within(key)))?;
         }
-        Ok(())
+        self.comfort_noise.map_or(Ok(()), |noise| noise.check(self.codec))
     }
 }
 
@@ -185,7 +192,8 @@ impl TrafficLaw for VoiceConfig {
             Reading::MeanRate => time.scaled(self.activity().unwrap_or(1.0)),
         };
         let periods = Alternation::new(talk, silence, self.first.unwrap_or_default(), stream);
-        Ok(OnOff::new(interval.max(Span::from_nanos(1)), payload, begin, Some(periods)))
+        let noise = self.comfort_noise.and_then(|noise| noise.frames(self.codec));
+        Ok(OnOff::new(interval.max(Span::from_nanos(1)), payload, begin, Some(periods)).with_noise(noise))
     }
 
     fn call(&self) -> Option<(Codec, Span)> {

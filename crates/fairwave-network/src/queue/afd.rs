@@ -12,7 +12,8 @@
 //! **Assumptions.** Lengths are in packets of `mean-packet` bytes. An arrival is sampled with probability size / (`sampling` · `mean-packet`),
 //! at most 1, so a flow's samples count its bytes. The newest sample replaces the oldest. `shadow` and `sampling` are 500 and 5 unless given, so
 //! that the sample covers about 2500 mean packets. The target is a quarter of the buffer unless given. m_fair begins at the size of
-//! the shadow buffer, where no flow is dropped, and stays between 0 and that. An arrival of a flow without samples is admitted.
+//! the shadow buffer, where no flow is dropped, and stays between 0 and that. An arrival of a flow without samples is admitted. α and β are
+//! those of a Linux module by others that names the paper; the rate of updates, `shadow` and `sampling` are not checked against its text.
 
 use std::collections::{HashMap, VecDeque};
 

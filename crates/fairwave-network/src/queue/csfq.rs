@@ -9,9 +9,10 @@
 //!
 //! **Assumptions.** Edge and core are one node: each link estimates the flows' rates itself, and reads no label of another
 //! router. With one congested link, as in the paper's §4.1, that is the same. Behind a congested link the rate that arrives is what the label would say.
-//! The window is as long as the link's average unless given: the paper prints K (100 ms) and K_α (200 ms). Nothing is dropped by rate while less
+//! The window is as long as the link's average unless given; K is 100 ms and K_α 200 ms. Nothing is dropped by rate while less
 //! than `threshold` waits, a quarter of the buffer unless given (the paper's 16 kB of 64 kB; how it uses them is not printed); 0 is the
 //! pseudo-code. α begins at C and stays at or below it. A flow's first packet counts l/K, the limit for T = 0. Rates count bytes on the wire.
+//! The constants are not checked against the paper's text.
 
 use std::collections::HashMap;
 

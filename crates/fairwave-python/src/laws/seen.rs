@@ -408,12 +408,17 @@ pub struct Unit {
     pub payload: u32,
     /// Video layer, 0 for the base and for everything else.
     pub layer: u8,
-    /// `none`, or `I`, `P` or `B` for a part of a video frame.
+    /// `none`; `I`, `P` or `B` for a part of a video frame; `noise` for comfort noise of a call.
     pub frame_type: &'static str,
 }
 
-const FRAME_TYPES: [(&str, FrameType); 4] =
-    [("none", FrameType::None), ("I", FrameType::I), ("P", FrameType::P), ("B", FrameType::B)];
+const FRAME_TYPES: [(&str, FrameType); 5] = [
+    ("none", FrameType::None),
+    ("I", FrameType::I),
+    ("P", FrameType::P),
+    ("B", FrameType::B),
+    ("noise", FrameType::Noise),
+];
 
 impl Unit {
     /// How its frame was coded.
@@ -428,7 +433,7 @@ impl Unit {
     #[pyo3(signature = (created, payload, layer = 0, frame_type = "none"))]
     fn new(created: f64, payload: u32, layer: u8, frame_type: &str) -> PyResult<Self> {
         let known = FRAME_TYPES.into_iter().find(|(name, _)| *name == frame_type).ok_or_else(|| {
-            PyValueError::new_err(format!("`{frame_type}` is no type of frame; there are none, I, P, B"))
+            PyValueError::new_err(format!("`{frame_type}` is no type of frame; there are none, I, P, B, noise"))
         })?;
         Ok(Unit { created, payload, layer, frame_type: known.0 })
     }

@@ -71,9 +71,9 @@ impl UnitsDue {
         UnitsDue { from: log.from, open: None, held: Instant::NEVER, shown: None }
     }
 
-    /// Whether a unit was made in the window.
-    pub fn in_window(&self, unit: &LoggedUnit) -> bool {
-        unit.created >= self.from
+    /// Whether a unit was made in the window, and is not comfort noise.
+    pub fn is_measured(&self, unit: &LoggedUnit) -> bool {
+        unit.created >= self.from && !unit.noise
     }
 
     /// Whether the sender still holds a unit.
@@ -97,16 +97,16 @@ impl UnitsDue {
         }
     }
 
-    /// The units that count, with what has become of them: made in the window, and neither left out nor in flight.
+    /// The units that count, with what has become of them: made in the window, and neither noise, nor left out, nor in flight.
     pub fn judged<'a>(&'a self, log: &'a UnitLog) -> impl Iterator<Item = (&'a LoggedUnit, Outcome)> {
-        (log.units.iter().filter(|unit| self.in_window(unit)))
+        (log.units.iter().filter(|unit| self.is_measured(unit)))
             .map(|unit| (unit, self.outcome(unit)))
             .filter(|(_, outcome)| matches!(outcome, Outcome::Received | Outcome::Lost | Outcome::Waiting))
     }
 
     /// How many units of the window have come to this.
     pub fn count(&self, log: &UnitLog, wanted: Outcome) -> u64 {
-        let units = log.units.iter().filter(|unit| self.in_window(unit));
+        let units = log.units.iter().filter(|unit| self.is_measured(unit));
         units.filter(|unit| self.outcome(unit) == wanted).count() as u64
     }
 }

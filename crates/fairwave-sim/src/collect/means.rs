@@ -108,7 +108,7 @@ fn add_units(run: &RunRecord<'_>, flow: usize, width: u64, means: &mut [Means]) 
         let place = units.first().map_or(0, bin_of) as usize;
         let Some(bin) = means.get_mut(place) else { continue };
         let mut spoken = Vec::new();
-        for unit in units {
+        for unit in units.iter().filter(|unit| !unit.noise) {
             match due.outcome(unit) {
                 Outcome::Received => {
                     bin.delay.add((unit.arrived - unit.created).seconds());

@@ -21,13 +21,18 @@ pub(crate) fn judged(log: &UnitLog, due: &UnitsDue) -> Vec<SpokenUnit> {
 /// The units of a recorded flow, of the whole run; a call's with what the receiver's playout made of them.
 pub(crate) fn rows<'a>(run: &RunRecord<'a>, flow: usize, log: &'a UnitLog) -> impl Iterator<Item = UnitRow> + 'a {
     let (plan, due) = (&run.plan.flows[flow], due(run, flow, log));
-    let all = || log.units.iter().map(spoken).collect::<Vec<_>>();
-    let fates = plan.traffic.call().map(|(_, packet_time)| play(&all(), packet_time, &plan.playout));
+    let speech = || log.units.iter().filter(|unit| !unit.noise).map(spoken).collect::<Vec<_>>();
+    let fates = plan.traffic.call().map(|(_, packet_time)| play(&speech(), packet_time, &plan.playout));
+    let mut next = 0;
     log.units.iter().enumerate().map(move |(index, unit)| {
-        let (fate, played) = match (due.outcome(unit), fates.as_ref().and_then(|fates| fates.get(index))) {
+        let played = fates.as_ref().and_then(|fates| fates.get(next)).filter(|_| !unit.noise);
+        next += usize::from(!unit.noise);
+        let (fate, played) = match (due.outcome(unit), played) {
             (Outcome::Skipped, _) => ("skipped", None),
             (Outcome::InFlight, _) => ("in-flight", None),
             (Outcome::Waiting, _) => ("waiting", None),
+            (Outcome::Received, _) if unit.noise => ("noise", None),
+            (Outcome::Lost, _) if unit.noise => ("lost-noise", None),
             (_, Some(UnitFate::Played(at))) => ("played", Some(at.seconds())),
             (_, Some(UnitFate::Late(_))) => ("late", None),
             (Outcome::Lost, _) | (_, Some(UnitFate::Lost)) => ("lost", None),

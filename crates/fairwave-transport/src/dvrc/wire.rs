@@ -110,6 +110,7 @@ fn frame_type(code: u8) -> Result<FrameType, WireError> {
         1 => Ok(FrameType::I),
         2 => Ok(FrameType::P),
         3 => Ok(FrameType::B),
+        4 => Ok(FrameType::Noise),
         other => Err(WireError::FrameType(other)),
     }
 }
