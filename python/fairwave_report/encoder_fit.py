@@ -97,7 +97,7 @@ def encode(codec: str, pictures: Sequence[av.VideoFrame], size: tuple[int, int],
     encoder.options = options
     decoder = av.CodecContext.create({"vp8": "vp8", "h264": "h264", "av1": "libdav1d"}[codec], "r")
     assert isinstance(decoder, av.VideoCodecContext)
-    packets: list[av.Packet] = []
+    packets = []
     for number, picture in enumerate(pictures):
         small = picture.reformat(*size, "yuv420p")
         small.pts = number
@@ -145,7 +145,8 @@ def fitted(codec: str, name: str) -> dict[str, Any]:
                 deviations.append(float(logs.std()))
                 correlations.append(float(np.corrcoef(logs[:-1], logs[1:])[0, 1]))
             keys.append(log(float(np.mean(key_frames)) / float(plain.mean())))
-        slope, at_one = np.polyfit(*np.array(points).T, 1)
+        bits_of, psnr_of = (np.array(column) for column in zip(*points, strict=True))
+        slope, at_one = np.polyfit(bits_of, psnr_of, 1)
         worst = max(abs(at_one + slope * bits - psnr) for bits, psnr in points)
         sizes.append(
             {

@@ -135,8 +135,9 @@ def run_scenario(
         if out and shown is None:
             results.save(out)
     results = heard.whole(results) if heard is not None else results
-    logged = write_qlog(read, seed, qlog, qlog_flows, quiet=json) if qlog else {}
-    logged |= write_stats(results, stats, quiet=json) if stats else {}
+    logged = (write_qlog(read, seed, qlog, qlog_flows, quiet=json) if qlog else {}) | (
+        write_stats(results, stats, quiet=json) if stats else {}
+    )
     captured = look_on(
         read, seed, wanted + recorded_captures(read, out), lost, payload=payload, quiet=json, speech=speech
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fairwave.measuring import measures
 from fairwave_studies.conference import points as p
 from fairwave_studies.conference import quantities as q
 from fairwave_study import texts
@@ -96,7 +97,7 @@ TESTS: Mapping[str, tuple[str, Callable[[Data], Evidence]]] = {
     "W3": (p.VARIABLE, _most(p.VARIABLE, q.lost, 2.0)),
     "W4": (p.VARIABLE, _most(p.VARIABLE, q.convergence, 15.0)),
     "W5": (p.SEVERAL, _least(p.SEVERAL, q.balance, THIRD)),
-    "W6": (p.FEEDBACK, lambda data: above(_at(data, q.measures.goodput("media"), p.FEEDBACK), 0.3)),
+    "W6": (p.FEEDBACK, lambda data: above(_at(data, measures.goodput("media"), p.FEEDBACK), 0.3)),
     "W7": (p.COMPETING, _least(p.COMPETING, q.balance, THIRD)),
     "W8": (p.ROUND_TRIPS, _least(p.ROUND_TRIPS, q.balance, THIRD)),
     "W9": (p.TCP, _least(p.TCP, q.rate, 0.3)),
