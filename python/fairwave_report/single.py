@@ -21,6 +21,7 @@ from fairwave_report.chart import MOST_POINTS, Chart, ChartPanel, ChartSeries
 from fairwave_report.completions import draw_transfers
 from fairwave_report.network import draw_network
 from fairwave_report.page import Card, Page, TableView
+from fairwave_report.session import draw_sessions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -187,6 +188,7 @@ def write(
         drawings = [draw_network(run, folder)]
         # Their files lie beside the page already, and the numbers are on it.
         drawings += [replace(one.drawing, files=()) for one in films]
+        drawings += draw_sessions(run, folder)
         drawings += [
             one
             for one in (draw_series(run, folder), draw_call(run, folder), draw_transfers(run, folder))

@@ -1,7 +1,7 @@
 //! The series that were asked for: queues and goodput per bin, senders over time.
 
 use fairwave_core::transport::Estimate;
-use fairwave_core::units::Span;
+use fairwave_core::units::{Instant, Span};
 
 use super::application;
 use super::recorded::{RunRecord, binned};
@@ -21,6 +21,18 @@ pub(crate) fn append(run: &RunRecord<'_>, rows: &mut Vec<SeriesRow>) {
                 time_s: bin * (i + 1) as f64,
                 value: *nanos as f64 / record.bin.nanos() as f64,
             }));
+        }
+        // What a rate controller has to find: the estimate is read beside it.
+        if run.plan.flows.iter().any(|flow| flow.traffic.media().is_some()) {
+            for &link in &record.queues {
+                let at = |bins: usize| Instant::ZERO + record.bin * bins as u64;
+                rows.extend((0..whole_bins).map(|i| SeriesRow {
+                    kind: "capacity_bps",
+                    name: run.plan.links[link].name.clone(),
+                    time_s: bin * (i + 1) as f64,
+                    value: run.links[link].capacity(at(i), at(i + 1)).get() as f64 * 8.0 / bin,
+                }));
+            }
         }
         for &flow in &record.goodput {
             let name = &run.plan.flows[flow].name;

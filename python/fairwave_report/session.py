@@ -1,0 +1,157 @@
+"""Media sessions of the run that is drawn: the rate controller next to what the path carries, and what was seen."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from fairwave_report import figures as drawing
+from fairwave_report import style
+from fairwave_report.chart import MOST_POINTS, Chart, ChartPanel, ChartSeries
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from fairwave_report.single import DrawnRun
+
+SESSIONS = 3
+"""So many sessions are drawn: the first of each group."""
+
+
+@dataclass(frozen=True)
+class _Line:
+    """One line of a panel: rows with `time_s` and `value`."""
+
+    label: str
+    rows: pl.DataFrame
+
+
+def first_sessions(run: DrawnRun) -> list[tuple[str, int]]:
+    """Group and index of the sessions that are drawn."""
+    if "media_transport" not in run.results.tables:
+        return []
+    rows = run.results.to_polars("media_transport").with_columns(pl.col("group").cast(pl.String))
+    first = rows.group_by("group", maintain_order=True).agg(pl.col("flow").min())
+    return list(first.iter_rows())[:SESSIONS]
+
+
+def draw_sessions(run: DrawnRun, folder: Path) -> list[drawing.Drawing]:
+    """A figure per session that is drawn; none without sessions."""
+    return [_draw(run, folder, group, flow) for group, flow in first_sessions(run)]
+
+
+def _of(run: DrawnRun, table: str, group: str, flow: int) -> pl.DataFrame:
+    rows = run.results.to_polars(table).with_columns(pl.col("group").cast(pl.String))
+    return rows.filter((pl.col("group") == group) & (pl.col("flow") == flow))
+
+
+def _per_second(rows: pl.DataFrame, column: str, scale: float) -> pl.DataFrame:
+    """The rate at which a counter, summed over streams, grew between samples."""
+    summed = rows.group_by("time_s", maintain_order=True).agg(pl.col(column).sum()).sort("time_s")
+    return summed.select(
+        "time_s", value=(pl.col(column).diff() / pl.col("time_s").diff() * scale)
+    ).drop_nulls()
+
+
+def _capacity(run: DrawnRun, group: str, flow: int) -> pl.DataFrame | None:
+    """What the narrowest recorded link on the session's way carries, over time; none where no link was recorded."""
+    rows = run.series("capacity_bps")
+    plan = run.scenario.plan(run.seed)
+    way: list[str] = next((one["forward"] for one in plan["flows"] if one["name"] == f"{group}[{flow}]"), [])
+    rows = rows.filter(pl.col("name").is_in(way))
+    if not rows.height:
+        return None
+    return rows.group_by("time_s", maintain_order=True).agg(value=pl.col("value").min() / 1e6).sort("time_s")
+
+
+def _panels(run: DrawnRun, group: str, flow: int) -> list[tuple[str, str, list[_Line]]]:
+    transport = _of(run, "media_transport", group, flow)
+    inbound = _of(run, "media_inbound", group, flow)
+    pictures = inbound.filter(pl.col("stream").cast(pl.String) != "audio")
+    speech = inbound.filter(pl.col("stream").cast(pl.String) == "audio")
+    rates = [
+        _Line("estimate", transport.select("time_s", value=pl.col("available_bps") / 1e6)),
+        _Line("target", transport.select("time_s", value=pl.col("target_bps") / 1e6)),
+        _Line("received", _per_second(inbound, "bytes_received", 8e-6)),
+    ]
+    if (capacity := _capacity(run, group, flow)) is not None:
+        rates.insert(0, _Line("capacity of the path", capacity))
+    delays = [
+        _Line("round trip", transport.select("time_s", value=pl.col("round_trip_s") * 1e3).drop_nulls()),
+        _Line("waits in the pacer", transport.select("time_s", value=pl.col("pacer_s") * 1e3)),
+    ]
+    panels = [("Rates", "Mb/s", rates), ("Delays", "ms", delays)]
+    if pictures.height:
+        shown = _per_second(pictures, "frames_rendered", 1.0)
+        panels.append(("Pictures", "shown/s", [_Line("pictures shown", shown)]))
+        height = pictures.group_by("time_s", maintain_order=True).agg(value=pl.col("frame_height").max())
+        panels.append(("Size of the picture", "pixels down", [_Line("height", height)]))
+    if speech.height:
+        made_up = _per_second(speech, "concealed_samples", 100 / 48_000)
+        panels.append(("Speech made up by the receiver", "%", [_Line("concealed", made_up)]))
+    return [(title, unit, [line for line in lines if line.rows.height]) for title, unit, lines in panels]
+
+
+def _draw(run: DrawnRun, folder: Path, group: str, flow: int) -> drawing.Drawing:
+    panels = [one for one in _panels(run, group, flow) if one[2]]
+    name = f"session-{group}-{flow}"
+    marks = run.scenario.plan(run.seed)["marks"]
+    with drawing.canvas(name, (11.4, 0.6 + 2.1 * len(panels) + 0.14 * drawing.mark_rows(marks))) as canvas:
+        grid = canvas.subplots(len(panels), 1, sharex=True, squeeze=False)
+        charts = []
+        for axes, (title, unit, lines) in zip(grid.flat, panels, strict=True):
+            drawn = []
+            for line, look in zip(lines, style.looks([one.label for one in lines]).values(), strict=True):
+                values = [math.nan if one is None else one for one in line.rows["value"].to_list()]
+                axes.plot(
+                    line.rows["time_s"], values, label=line.label, color=look.colour, linestyle=look.line
+                )
+                drawn.append(ChartSeries(line.label, look, line.rows["time_s"].to_list(), values))
+            axes.set_title(title)
+            axes.set_ylabel(unit)
+            axes.set_ylim(bottom=0)
+            if len(lines) > 1:
+                axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+            drawing.mark(axes, marks, labels=axes is grid.flat[0])
+            charts.append(
+                ChartPanel(
+                    title, "time (s)", unit, drawn, ends=(0.0, None),
+                    marks=[(one["at_s"], one["label"]) for one in marks],
+                )
+            )  # fmt: skip
+        grid.flat[-1].set_xlabel("time (s)")
+        data = pl.concat(
+            [
+                line.rows.select(
+                    pl.lit(title).alias("panel"), pl.lit(unit).alias("unit"), pl.lit(line.label).alias("name"),
+                    "time_s", pl.col("value").cast(pl.Float64),
+                )
+                for title, unit, lines in panels
+                for line in lines
+            ]
+        )  # fmt: skip
+        points = sum(len(one.x) for panel in charts for one in panel.series)
+        return drawing.save(
+            canvas, folder, name, data, run.results.provenance,
+            title=f"The session {group}[{flow}] over time",
+            caption="What the rate controller estimates and gives to the streams, beside what the narrowest link on "
+            f"the way carries; whole IP packets, and payload for what is received. Seed {run.seed}.",
+            alt=f"Over time, one below the other: {_in_words(panels)}",
+            chart=Chart(charts, is_linked=True) if points <= MOST_POINTS else None,
+        )  # fmt: skip
+
+
+def _in_words(panels: Sequence[tuple[str, str, list[_Line]]]) -> str:
+    parts = []
+    for title, unit, lines in panels:
+        each = ", ".join(f"{one.label} {drawing.in_words(_mean(one.rows))}" for one in lines)
+        parts.append(f"{title} (mean, {unit}): {each}")
+    return ". ".join(parts)
+
+
+def _mean(rows: pl.DataFrame) -> Any:
+    return rows["value"].drop_nulls().mean()
