@@ -23,6 +23,7 @@ Row = tuple[str, str, str, str]
 
 SCHEMA = {
     "transports": ("WrittenTransportConfig", "name"),
+    "controllers": ("RateControlConfig", "name"),
     "traffic": ("WrittenTrafficConfig", "kind"),
     "queues": ("WrittenQueueConfig", "discipline"),
     "victims": ("VictimTable", "rule"),
@@ -34,7 +35,8 @@ SCHEMA = {
 """Kinds of laws, each with the schema's definition that has them and the key that carries their name."""
 
 ONE = {
-    "transports": "transport", "traffic": "traffic source", "queues": "queue discipline", "victims": "victim rule",
+    "transports": "transport", "controllers": "rate controller of webrtc", "traffic": "traffic source",
+    "queues": "queue discipline", "victims": "victim rule",
     "losses": "loss model", "rates": "rate law of a link",
     "jitters": "jitter of a link", "playouts": "playout buffer", "presets": "network by name",
     "events": "what happens to links and flows",
@@ -416,6 +418,9 @@ def _scenario(kind: str, name: str) -> str:  # noqa: PLR0912  # one branch a kin
         flow = {"transport": written, "traffic": inline(beside.get("traffic", "bulk"))}
     elif kind == "traffic":
         flow = {"transport": inline(beside.get("transport", "udp")), "traffic": written}
+    elif kind == "controllers":
+        webrtc = inline({"name": "webrtc", "control": table if given else name})
+        flow = {"transport": webrtc, "traffic": '"media"'}
     elif kind == "queues":
         bottleneck["queue"], flow = written, {"transport": '"tcp/sack"', "traffic": '"bulk"'}
     elif kind == "victims":

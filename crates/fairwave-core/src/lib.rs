@@ -8,7 +8,7 @@
 //! You can use each crate behind this name alone: `fairwave-units`, `fairwave-network`, `fairwave-media`,
 //! `fairwave-endpoint`, `fairwave-tcp`, `fairwave-transport`.
 
-pub use fairwave_media::{quality, speech, traffic};
+pub use fairwave_media::{encoder, quality, speech, traffic};
 pub use fairwave_network::{dscp, link, loss, packet, queue};
 pub use fairwave_transport::wire;
 pub use fairwave_units::{config, random, ratio, registry, timed, units};

@@ -9,8 +9,9 @@ use serde_json::Value;
 type Names = BTreeMap<&'static str, Vec<(String, String)>>;
 
 /// Kinds, each with the schema's definition that lists its names and the key that carries them.
-const KINDS: [(&str, &str, &str); 7] = [
+const KINDS: [(&str, &str, &str); 8] = [
     ("transports", "WrittenTransportConfig", "name"),
+    ("controllers", "RateControlConfig", "name"),
     ("traffic", "WrittenTrafficConfig", "kind"),
     ("queues", "WrittenQueueConfig", "discipline"),
     ("losses", "WrittenLossConfig", "model"),

@@ -232,13 +232,15 @@ pub(crate) struct ReceivingEnd {
 impl ReceivingEnd {
     fn new(flow: &FlowPlan, window: Window, receiver: AnyReceiver, measure: FlowMeasure) -> Self {
         let bulk = flow.traffic.is_bulk();
+        let mut log = UnitLog::new(&flow.thresholds, flow.start.max(window.warmup));
+        log.is_one_stream = flow.traffic.media().is_none();
         ReceivingEnd {
             scheduled: Instant::NEVER,
             route: 0,
             logged: !bulk,
             listened: flow.traffic.listens(),
             measure,
-            units: (!bulk).then(|| Box::new(UnitLog::new(&flow.thresholds, flow.start.max(window.warmup)))),
+            units: (!bulk).then(|| Box::new(log)),
             judge: receiver.judges_losses().then(Box::default),
             receiver,
         }

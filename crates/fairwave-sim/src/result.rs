@@ -10,8 +10,8 @@
 use serde::Serialize;
 
 use crate::classes::ClassRow;
-use crate::media_rows::{MediaInboundRow, MediaOutboundRow, MediaRow, MediaTransportRow};
 pub use crate::measures::GroupRow;
+use crate::media_rows::{MediaInboundRow, MediaOutboundRow, MediaRow, MediaTransportRow};
 pub use crate::service_classes::ServiceClassRow;
 
 /// Everything that a run leaves.

@@ -31,12 +31,15 @@ pub(crate) struct UnitLog {
     pub jitter: InterarrivalJitter,
     /// Units made earlier are not measured.
     pub from: Instant,
+    /// They are of one stream, and not those of several streams of a media session.
+    pub is_one_stream: bool,
 }
 
 impl UnitLog {
     /// An empty log, measuring units made at `from` or later, and their timeliness against these thresholds.
     pub fn new(thresholds: &[Span], from: Instant) -> Self {
-        UnitLog { units: Vec::new(), timeliness: Timeliness::new(thresholds), jitter: InterarrivalJitter::new(), from }
+        let (timeliness, jitter) = (Timeliness::new(thresholds), InterarrivalJitter::new());
+        UnitLog { units: Vec::new(), timeliness, jitter, from, is_one_stream: true }
     }
 
     /// The application made a unit. Units are numbered from 0 without gaps.

@@ -18,7 +18,18 @@ if TYPE_CHECKING:
 
 
 KINDS = (
-    *("transports", "traffic", "queues", "victims", "losses", "rates", "playouts", "presets", "events"),
+    *(
+        "transports",
+        "controllers",
+        "traffic",
+        "queues",
+        "victims",
+        "losses",
+        "rates",
+        "playouts",
+        "presets",
+        "events",
+    ),
     *("codecs", "measures", "studies"),
 )
 """Kinds of names, in the order in which they are listed."""

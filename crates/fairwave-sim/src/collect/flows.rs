@@ -125,8 +125,11 @@ fn describe_units(row: &mut FlowRow, log: &UnitLog, due: &UnitsDue) {
     row.units_sent = row.units_received + row.units_lost + row.units_waiting;
     row.units_skipped = due.count(log, Outcome::Skipped);
     row.units_in_flight = due.count(log, Outcome::InFlight);
-    row.jitter_s = Some(log.jitter.mean().seconds());
-    row.jitter_max_s = Some(log.jitter.largest().seconds());
+    // Of several streams together it is not defined: the table `media` has each one's.
+    if log.is_one_stream {
+        row.jitter_s = Some(log.jitter.mean().seconds());
+        row.jitter_max_s = Some(log.jitter.largest().seconds());
+    }
     let received = due.judged(log).filter(|(_, outcome)| *outcome == Outcome::Received);
     if let Some(delays) = DelaySummary::of_units(received.map(|(unit, _)| (unit.created, unit.arrived))) {
         row.delay_mean_s = Some(delays.mean.seconds());

@@ -1,5 +1,6 @@
 //! The units of recorded flows, one by one.
 
+use fairwave_core::encoder::StreamKind;
 use fairwave_core::quality::playout::{SpokenUnit, UnitFate, play};
 use fairwave_core::units::Instant;
 
@@ -23,6 +24,9 @@ pub(crate) fn rows<'a>(run: &RunRecord<'a>, flow: usize, log: &'a UnitLog) -> im
     let (plan, due) = (&run.plan.flows[flow], due(run, flow, log));
     let speech = || log.units.iter().filter(|unit| !unit.noise).map(spoken).collect::<Vec<_>>();
     let fates = plan.traffic.call().map(|(_, packet_time)| play(&speech(), packet_time, &plan.playout));
+    // The streams of a media session are numbered each by itself: `call[0]/audio`.
+    let names = plan.traffic.media().map(|_| StreamKind::ALL.map(|kind| format!("{}/{}", plan.name, kind.name())));
+    let mut numbers = [0_u32; StreamKind::ALL.len()];
     let mut next = 0;
     log.units.iter().enumerate().map(move |(index, unit)| {
         let played = fates.as_ref().and_then(|fates| fates.get(next)).filter(|_| !unit.noise);
@@ -38,9 +42,14 @@ pub(crate) fn rows<'a>(run: &RunRecord<'a>, flow: usize, log: &'a UnitLog) -> im
             (Outcome::Lost, _) | (_, Some(UnitFate::Lost)) => ("lost", None),
             (Outcome::Received, None) => ("arrived", None),
         };
+        let stream = usize::from(unit.layer);
+        let (flow, number) = match (names.as_ref().and_then(|names| names.get(stream)), numbers.get_mut(stream)) {
+            (Some(name), Some(number)) => (name.clone(), std::mem::replace(number, *number + 1)),
+            _ => (plan.name.clone(), index as u32),
+        };
         UnitRow {
-            flow: plan.name.clone(),
-            unit: index as u32,
+            flow,
+            unit: number,
             created_s: unit.created.seconds(),
             arrived_s: (unit.arrived != Instant::NEVER).then(|| unit.arrived.seconds()),
             payload: unit.payload,
