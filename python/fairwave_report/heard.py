@@ -42,6 +42,7 @@ class RecordedCall:
         codec: By what its speech is coded, one of `fairwave_speech.codec.CODECS`.
         concealment: One of `fairwave_speech.concealment.METHODS`.
         remark: What one hears otherwise than the scenario has it; empty when there is nothing.
+        stream: Of a media session `/audio`, the part of its units' name that tells its streams apart; else empty.
     """
 
     scenario: Scenario
@@ -52,6 +53,7 @@ class RecordedCall:
     codec: str
     concealment: str
     remark: str
+    stream: str = ""
 
     @classmethod
     def of(cls, recording: Recording, scenario: Scenario, group: str) -> RecordedCall:
@@ -70,6 +72,8 @@ class RecordedCall:
         if not calls:
             raise SpeechError(f"the group {group!r} has no flows; give it a count of 1 or more")
         traffic = calls[-1]["traffic"]
+        if traffic["kind"] == "media":
+            return cls._of_session(recording, scenario, group, traffic)
         always = calls[-1]["activity"] == 1.0
         said = script(
             recording,
@@ -100,15 +104,42 @@ class RecordedCall:
             f"heard as {STAND_IN}: {why}" if why else "",
         )
 
+    @classmethod
+    def _of_session(
+        cls, recording: Recording, scenario: Scenario, group: str, traffic: dict[str, Any]
+    ) -> RecordedCall:
+        """The first session of a group, whose microphone says the recording: its frames are of one length anyway.
+
+        Raises:
+            SpeechError: It has no microphone, or sends nothing in pauses that the simulator draws.
+        """
+        audio = traffic["audio"]
+        if audio is False:
+            raise SpeechError(f"the sessions of {group!r} have no microphone; leave out audio = false")
+        if audio["dtx"]:
+            raise SpeechError(
+                f"the speakers of {group!r} pause as the simulator draws it; leave out dtx = true"
+            )
+        frame = _seconds(audio["frame"])
+        said = script(recording, frame, talk="all", pause_s=0.0)
+        codec, why = heard_as(f"opus-{_kilobits(audio['rate']):g}", said.frame)
+        recorded = [*scenario.to_dict().get("record", {}).get("units", []), f"{group}[0]"]
+        return cls(
+            scenario.with_overrides({"record.units": recorded}), group, group, 0, said, codec, "appendix-i",
+            f"heard as {STAND_IN}: {why}" if why else "", "/audio",
+        )  # fmt: skip
+
     @property
     def scenario_codec(self) -> str:
         """The scenario's name of its codec."""
+        if self.stream:
+            return "opus"
         return str(_groups(self.scenario)[self.name]["traffic"]["codec"])
 
     @property
     def flow(self) -> str:
-        """The flow's name."""
-        return f"{self.name}[0]"
+        """The name of its units' flow."""
+        return f"{self.name}[0]{self.stream}"
 
     @property
     def changed(self) -> tuple[str, ...]:
@@ -166,6 +197,16 @@ def _beside(
         heard["start"] = f"{round(calls[-1]['start_s'] * 1e9)} ns"
     flows = [one for flow in known.values() for one in ([others, heard] if flow["name"] == group else [flow])]
     return name, scenario.with_overrides({"flow": flows})
+
+
+def _seconds(text: str) -> float:
+    number, unit = text.split()
+    return float(number) * {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}[unit]
+
+
+def _kilobits(text: str) -> float:
+    number, unit = text.split()
+    return float(number) * {"b/s": 1e-3, "kb/s": 1.0, "Mb/s": 1e3}[unit]
 
 
 def _numbered(node: str, number: int) -> str:

@@ -166,7 +166,7 @@ def compare_alternatives(
     pages = layer_or_note(needed=bool(playout or speech or style or figures), quiet=json)
     look = drawn_as(style, figures, pages, FOLDER)
     buffer = pages.playout_buffer(playout) if playout else written_playout(groups(base)[group])
-    voice = kind(groups(base)[group]) in {"voice", "recording"}
+    voice = kind(groups(base)[group]) in {"voice", "recording", "media"}
     affordable(base, len(asked.changes) * replications, seed, yes=yes)
     points = Grid("compare", base, {asked.axis: asked.changes}).points()
     for words in dict.fromkeys(said for point in points for said in point.scenario.kept()):

@@ -169,7 +169,7 @@ def media_group(read: Scenario, wanted: str | None = None) -> str:
     if not known:
         raise BadInputError("the scenario has no flows; add a [[flow]]")
     for name, flow in known.items():
-        if kind(flow) in {"voice", "recording", "conversation", "video", "video-trace"}:
+        if kind(flow) in {"voice", "recording", "conversation", "media", "video", "video-trace"}:
             return name
     return next(iter(known))
 

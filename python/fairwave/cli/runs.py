@@ -196,7 +196,7 @@ def _spoken(read: Scenario, speech: Path, *, drawn: bool) -> Any:
 
     if not drawn:
         raise BadInputError("--speech puts the call on a page: add --out FOLDER, without --no-page")
-    calls = [name for name, flow in groups(read).items() if kind(flow) in {"voice", "recording"}]
+    calls = [name for name, flow in groups(read).items() if kind(flow) in {"voice", "recording", "media"}]
     if not calls:
         raise BadInputError('--speech needs a call: a flow group with traffic = "voice"')
     return layer("pages").spoken(read, speech, calls[0])
