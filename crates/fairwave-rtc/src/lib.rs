@@ -2,6 +2,7 @@
 //!
 //! - [`control`]: rate controllers. Each says how much the sender may send; one file each.
 //! - [`rtp`]: headers of media packets. [`mailbox`]: messages of feedback, which are longer than a packet of the laboratory.
+//! - [`send`]: the sending end. [`session`]: parameters of a session.
 //! - [`rtcp`]: reports and feedback as real bytes. [`sizes`]: bytes of headers.
 //!
 //! All of it is state machines without clock or socket, as everywhere below the simulator.
@@ -10,6 +11,8 @@ pub mod control;
 pub mod mailbox;
 pub mod rtcp;
 pub mod rtp;
+pub mod send;
+pub mod session;
 pub mod sizes;
 
 // Macros of `fairwave-units` name these modules.
