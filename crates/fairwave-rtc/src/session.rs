@@ -4,21 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::control::RateControlConfig;
+use crate::receive::config::ReceiveConfig;
 use fairwave_units::config::{ConfigError, check_fraction, check_span};
 use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Rate, Span};
-
-/// In which format the receiver reports each packet's arrival.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum FeedbackFormat {
-    /// Transport-wide congestion control (draft-holmer-rmcat-transport-wide-cc-extensions-01), as Chrome. It carries no marks.
-    #[default]
-    TransportWide,
-    /// RFC 8888. It carries marks.
-    Rfc8888,
-}
 
 /// Forward error correction of video.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -42,8 +32,6 @@ pub struct WebrtcConfig {
     /// The rate controller: its name, or a table with its parameters.
     #[serde(default)]
     pub control: RateControlConfig,
-    /// Format of congestion control's feedback: `transport-wide` or `rfc8888`. Default `transport-wide`.
-    pub feedback: FeedbackFormat,
     /// The rate at which the session begins. Default 300 kb/s.
     pub start: Rate,
     /// The least rate. Default 30 kb/s.
@@ -54,8 +42,6 @@ pub struct WebrtcConfig {
     pub most: Option<Rate>,
     /// Most payload bytes in a packet; a longer frame is cut into equal parts. Default 1200 B; 100 B to 65000 B.
     pub max_payload: Bytes,
-    /// Lost packets of video are asked for and sent again (RFC 4585). Default true.
-    pub nack: bool,
     /// They are sent again in a stream of their own (RFC 4588), which also pads and probes. Default true.
     pub rtx: bool,
     /// Forward error correction of video: `none`, `flexfec` or `ulpfec`. Default `none`.
@@ -82,20 +68,21 @@ pub struct WebrtcConfig {
     pub key_frame_spacing: Span,
     /// Mean time between sender reports of audio; each is drawn from half of it to one and a half. Default 5 s.
     pub report_audio: Span,
-    /// Mean time between sender reports of video, and of the receiver's reports if there is video. Default 1 s.
+    /// Mean time between sender reports of video. Default 1 s.
     pub report_video: Span,
+    /// What the receiver does.
+    #[serde(flatten)]
+    pub receive: ReceiveConfig,
 }
 
 impl Default for WebrtcConfig {
     fn default() -> Self {
         WebrtcConfig {
             control: RateControlConfig::default(),
-            feedback: FeedbackFormat::default(),
             start: Rate::from_bits_per_second(300_000),
             least: Rate::from_bits_per_second(30_000),
             most: None,
             max_payload: Bytes::new(1200),
-            nack: true,
             rtx: true,
             fec: FecFormat::default(),
             protection: 0.01,
@@ -107,6 +94,7 @@ impl Default for WebrtcConfig {
             key_frame_spacing: Span::from_millis(300),
             report_audio: Span::from_secs(5),
             report_video: Span::from_secs(1),
+            receive: ReceiveConfig::default(),
         }
     }
 }
@@ -149,7 +137,7 @@ impl Checked for WebrtcConfig {
         check_span("queue-limit", self.queue_limit, "queue-limit = \"2 s\"")?;
         check_span("report-audio", self.report_audio, "report-audio = \"5 s\"")?;
         check_span("report-video", self.report_video, "report-video = \"1 s\"")?;
-        Ok(())
+        self.receive.check()
     }
 }
 
@@ -175,10 +163,16 @@ mod tests {
             (r#"{"queue-limit": "0 s"}"#, "queue-limit"),
             (r#"{"report-audio": "0 s"}"#, "report-audio"),
             (r#"{"report-video": "0 s"}"#, "report-video"),
+            (r#"{"nack-retries": 0}"#, "nack-retries"),
             (r#"{"control": {"name": "fixed", "pacing": 0.1}}"#, "control.pacing"),
         ] {
             assert_eq!(refused(table).key, key, "{table}");
         }
+    }
+
+    #[test]
+    fn a_key_that_there_is_not_is_refused() {
+        assert!(serde_json::from_str::<WebrtcConfig>(r#"{"nacks": true}"#).is_err());
     }
 
     #[test]

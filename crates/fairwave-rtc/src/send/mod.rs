@@ -18,11 +18,13 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
+use crate::backstage::{Backstage, Picture};
 use crate::control::{AnyRateController, Carries, Decision, Feedback, Limits, LossReport, RateController, SentPacket};
 use crate::mailbox::Mailbox;
+use crate::receive::config::FeedbackFormat;
 use crate::rtcp::{Description, ReportBlock, Rtcp, compound, time};
 use crate::rtp::{PayloadKind, Role, RtpHeader, Ssrc, control_body};
-use crate::session::{FecFormat, FeedbackFormat, WebrtcConfig};
+use crate::session::{FecFormat, WebrtcConfig};
 use crate::sizes;
 use allocation::{Share, share};
 use fairwave_endpoint::media::{MediaSent, QualityLimitation, SAMPLE_EVERY, TransportSample};
@@ -86,6 +88,7 @@ pub struct WebrtcSender {
     limits: Limits,
     forward: Mailbox,
     back: Mailbox,
+    backstage: Backstage,
     random: Stream,
     started: bool,
     stopped: bool,
@@ -117,7 +120,8 @@ fn packets_of(frame_bits: f64, per_packet: u64) -> f64 {
 
 impl WebrtcSender {
     /// The sender of a flow that carries `media`. Sender reports go forward through `forward`; feedback comes through `back`.
-    /// All randomness comes from `stream`.
+    /// The
+    /// receiver finds in `backstage` what payloads would hold. All randomness comes from `stream`.
     ///
     /// # Errors
     /// What [`WebrtcConfig`] refuses, and media without any stream.
@@ -126,8 +130,8 @@ impl WebrtcSender {
         config: &WebrtcConfig,
         media: &Media,
         mut stream: Stream,
-        forward: Mailbox,
-        back: Mailbox,
+        (forward, back): (Mailbox, Mailbox),
+        backstage: Backstage,
     ) -> Result<Self, ConfigError> {
         config.check()?;
         let seed = Seed(stream.below(u64::MAX));
@@ -175,13 +179,14 @@ impl WebrtcSender {
             shares,
             streams,
             pacer: Pacer::new(config.burst, config.queue_limit, config.audio_first),
-            history: SentHistory::new(config.feedback == FeedbackFormat::Rfc8888),
+            history: SentHistory::new(config.receive.feedback == FeedbackFormat::Rfc8888),
             limiter: RateLimiter::default(),
-            protection: fec::Protection::new(config.protection, config.nack),
+            protection: fec::Protection::new(config.protection, config.receive.nack),
             decision: Decision::paced(Rate::default(), 1.0),
             limits: Limits { start, least, most },
             forward,
             back,
+            backstage,
             random: seed.stream("reports"),
             started: false,
             stopped: false,
@@ -365,6 +370,8 @@ impl WebrtcSender {
             payload: frame.payload,
             ..RtpHeader::default()
         };
+        // A later packet may repeat it.
+        self.backstage.put_header(&header, unit.created);
         let wire = sizes::AUDIO_HEADER.saturating_add(frame.payload);
         let packet = Waiting { header, wire, carries: Carries::Audio, created: unit.created, since: now };
         self.push(now, packet);
@@ -391,11 +398,13 @@ impl WebrtcSender {
         let ssrc = Ssrc::new(kind, frame.stream, Role::Media);
         let header_bytes = Self::video_header(&self.config);
         let most = u32::try_from(self.config.max_payload.get()).unwrap_or(u32::MAX);
-        let (nack, round_trip) = (self.config.nack || self.config.rtx, self.repair_round_trip());
+        let (nack, round_trip) = (self.config.receive.nack || self.config.rtx, self.repair_round_trip());
         let Some(place) = self.streams.iter().position(|stream| stream.ssrc == ssrc) else { return };
         let Some(stream) = self.streams.get_mut(place) else { return };
         stream.count_frame(now, frame, huge);
         let (number, depends) = stream.place(frame);
+        let picture = Picture { width: frame.width, height: frame.height, quality: frame.quality };
+        self.backstage.put_picture(ssrc, number, picture);
         let timestamp = stream.timestamp(unit.created);
         let parts = packetizer::parts(frame.bytes.max(1), most);
         let count = frame.bytes.max(1).div_ceil(most);
@@ -420,6 +429,9 @@ impl WebrtcSender {
             let packet = Waiting { header, wire, carries: Carries::Video, created: unit.created, since: now };
             if nack {
                 stream.history.add(now, packet, round_trip);
+            }
+            if self.config.fec != FecFormat::None {
+                self.backstage.put_header(&header, unit.created);
             }
             if group == 0 {
                 base = sequence;
@@ -705,7 +717,7 @@ impl WebrtcSender {
         let Some(place) = self.streams.iter().position(|stream| stream.ssrc == ssrc) else { return };
         let Some(stream) = self.streams.get_mut(place) else { return };
         stream.sample.nack_count += 1;
-        if !self.config.nack {
+        if !self.config.receive.nack {
             return;
         }
         for &sequence in sequences {
@@ -749,6 +761,9 @@ impl WebrtcSender {
             stream.sample.remote_jitter = Some(jitter);
         }
         self.round_trip = round_trip.or(self.round_trip);
+        if let Some(round_trip) = round_trip {
+            self.backstage.set_round_trip(round_trip);
+        }
         if expected <= 0 {
             return;
         }
