@@ -39,6 +39,10 @@ impl FlowEnds {
             if let Some(instead) = flow.transport.only_live().filter(|_| !live) {
                 return Err(RunError::OnlyLive { flow: flow.name.clone(), transport: flow.transport.label(), instead });
             }
+            if let Some(instead) = flow.transport.only_simulated().filter(|_| live) {
+                let allowed = "a transport whose packets live runs can write; this one runs in simulation only";
+                return Err(refused(ConfigError::new("transport", flow.transport.label(), allowed, instead)));
+            }
             // Both parties of a conversation draw from the stream of the one that leads.
             let script = match flow.partner {
                 Some(Partner { flow: leader, leads: false }) => plan.flows.get(leader).unwrap_or(flow),

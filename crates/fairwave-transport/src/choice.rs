@@ -13,6 +13,7 @@ use super::tcp::keys_of;
 use crate::{AnyReceiver, AnySender, tcp, transports, udp};
 use fairwave_endpoint::wire::Protocol;
 use fairwave_endpoint::{FlowContext, Receiver, Sender};
+use fairwave_media::encoder::Media;
 use fairwave_tcp::control::Control;
 use fairwave_tcp::controllers;
 use fairwave_units::config::ConfigError;
@@ -65,6 +66,11 @@ pub trait Properties {
         None
     }
 
+    /// A transport that runs only where time is virtual. What to write for it where time is real.
+    fn only_simulated(&self) -> Option<&'static str> {
+        None
+    }
+
     /// How its packets are carried on a real network.
     fn protocol(&self) -> Protocol {
         Protocol::Rtp
@@ -93,6 +99,26 @@ pub trait TransportLaw: Law + Properties {
     /// # Errors
     /// What [`Checked::check`] refuses, and a configuration that does not fit the flow.
     fn endpoints(&self, context: FlowContext, stream: Stream) -> Result<(Self::Sender, Self::Receiver), ConfigError>;
+
+    /// Both endpoints of a flow whose traffic is of the kind `media`: the sender encodes the streams.
+    ///
+    /// # Errors
+    /// As [`TransportLaw::endpoints`]; always, for a transport that carries no such traffic.
+    fn media_endpoints(
+        &self,
+        context: FlowContext,
+        media: &Media,
+        stream: Stream,
+    ) -> Result<(Self::Sender, Self::Receiver), ConfigError> {
+        let _ = (context, media, stream);
+        Err(no_media(Self::NAME))
+    }
+}
+
+/// Why a transport does not carry traffic of the kind `media`.
+fn no_media(name: &str) -> ConfigError {
+    let allowed = "`webrtc` for traffic of the kind `media`: other transports do not encode it";
+    ConfigError::new("transport", name, allowed, "transport = \"webrtc\"")
 }
 
 /// What is asked of a transport, or a controller, that a program handed in.
@@ -103,8 +129,11 @@ pub trait AnyTransport: Checked + Properties + Send + Sync {
 
 impl<L: TransportLaw> AnyTransport for L {
     fn prepare(&self) -> PreparedTransport<'_> {
-        PreparedTransport::new(move |context, stream| {
-            let (sender, receiver) = self.endpoints(context, stream)?;
+        PreparedTransport::with_media(move |context, media, stream| {
+            let (sender, receiver) = match media {
+                Some(media) => self.media_endpoints(context, media, stream)?,
+                None => self.endpoints(context, stream)?,
+            };
             Ok((AnySender::Own(Box::new(sender)), AnyReceiver::Own(Box::new(receiver))))
         })
     }
@@ -113,15 +142,25 @@ impl<L: TransportLaw> AnyTransport for L {
 /// Both ends of a flow.
 pub type Endpoints = (AnySender, AnyReceiver);
 
-type Make<'a> = dyn Fn(FlowContext, Stream) -> Result<Endpoints, ConfigError> + 'a;
+type Make<'a> = dyn Fn(FlowContext, Option<&Media>, Stream) -> Result<Endpoints, ConfigError> + 'a;
 
 /// A configuration that has been checked, from which the endpoints of any number of flows are made. They share what is the same
 /// for all.
 pub struct PreparedTransport<'a>(Box<Make<'a>>);
 
 impl<'a> PreparedTransport<'a> {
-    /// Endpoints made by `make`.
+    /// Endpoints made by `make`, of a transport that carries no traffic of the kind `media`.
     pub fn new(make: impl Fn(FlowContext, Stream) -> Result<Endpoints, ConfigError> + 'a) -> Self {
+        PreparedTransport(Box::new(move |context, media, stream| match media {
+            Some(_) => Err(no_media("tcp")),
+            None => make(context, stream),
+        }))
+    }
+
+    /// Endpoints made by `make`, which is told the streams of traffic of the kind `media`.
+    pub fn with_media(
+        make: impl Fn(FlowContext, Option<&Media>, Stream) -> Result<Endpoints, ConfigError> + 'a,
+    ) -> Self {
         PreparedTransport(Box::new(make))
     }
 
@@ -130,7 +169,20 @@ impl<'a> PreparedTransport<'a> {
     /// # Errors
     /// When the configuration does not fit the flow.
     pub fn endpoints(&self, context: FlowContext, stream: Stream) -> Result<Endpoints, ConfigError> {
-        self.0(context, stream)
+        self.0(context, None, stream)
+    }
+
+    /// Both endpoints of a flow whose traffic is of the kind `media`.
+    ///
+    /// # Errors
+    /// When the configuration does not fit the flow, or the transport does not carry such traffic.
+    pub fn media_endpoints(
+        &self,
+        context: FlowContext,
+        media: &Media,
+        stream: Stream,
+    ) -> Result<Endpoints, ConfigError> {
+        self.0(context, Some(media), stream)
     }
 }
 
@@ -177,8 +229,11 @@ macro_rules! configuration {
             pub fn prepare(&self) -> Result<PreparedTransport<'_>, ConfigError> {
                 self.check()?;
                 Ok(match self {
-                    $(TransportConfig::$Variant(law) => PreparedTransport::new(move |context, stream| {
-                        let (sender, receiver) = law.endpoints(context, stream)?;
+                    $(TransportConfig::$Variant(law) => PreparedTransport::with_media(move |context, media, stream| {
+                        let (sender, receiver) = match media {
+                            Some(media) => law.media_endpoints(context, media, stream)?,
+                            None => law.endpoints(context, stream)?,
+                        };
                         Ok((AnySender::$Variant(Box::new(sender)), AnyReceiver::$Variant(Box::new(receiver))))
                     }),)+
                     $($(TransportConfig::$Tcp(tcp) => tcp.prepare_as(Control::$Tcp),)+)+
@@ -225,6 +280,19 @@ impl TransportConfig {
         self.prepare()?.endpoints(context, stream)
     }
 
+    /// Both endpoints of a flow whose traffic is of the kind `media`; see [`PreparedTransport::media_endpoints`].
+    ///
+    /// # Errors
+    /// The first key whose value is not allowed; a transport that does not carry such traffic.
+    pub fn media_endpoints(
+        &self,
+        context: FlowContext,
+        media: &Media,
+        stream: Stream,
+    ) -> Result<Endpoints, ConfigError> {
+        self.prepare()?.media_endpoints(context, media, stream)
+    }
+
     /// The name, with the parameters that tell one TCP(α, β) from another: `tcp/aimd(0.31, 0.875)`.
     pub fn label(&self) -> String {
         match self.properties().shown() {
@@ -262,6 +330,10 @@ impl Properties for TransportConfig {
 
     fn only_live(&self) -> Option<&'static str> {
         self.properties().only_live()
+    }
+
+    fn only_simulated(&self) -> Option<&'static str> {
+        self.properties().only_simulated()
     }
 
     fn protocol(&self) -> Protocol {

@@ -323,3 +323,15 @@ fn a_programs_own_controller_is_a_transport_like_any_other() {
     let (sender, _) = config.endpoints(context, fairwave_units::random::Seed(1).stream("own")).expect("endpoints");
     assert!(matches!(sender, AnySender::Tcp(_)), "no virtual call but to the controller itself");
 }
+
+#[test]
+fn a_transport_that_does_not_encode_says_which_one_does() {
+    use fairwave_media::encoder::{AudioConfig, Media};
+    let media = Media { audio: Some(AudioConfig::default()), video: None, screen: None };
+    for name in ["udp", "tcp/cubic"] {
+        let config: TransportConfig = name.parse().expect("a transport");
+        let stream = fairwave_units::random::Seed(1).stream("media");
+        let error = config.media_endpoints(FlowContext::default(), &media, stream).err().expect("refused").to_string();
+        assert!(error.contains("transport = \"webrtc\""), "{error}");
+    }
+}

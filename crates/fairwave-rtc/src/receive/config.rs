@@ -1,0 +1,145 @@
+//! How a peer receives.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use fairwave_media::quality::playout::NeteqConfig;
+use fairwave_units::config::ConfigError;
+use fairwave_units::units::Span;
+
+/// The format of congestion feedback.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FeedbackFormat {
+    /// Transport-wide (draft-holmer-rmcat-transport-wide-cc-extensions-01), every 50 to 250 ms: 5 % of the rate received.
+    #[default]
+    TransportWide,
+    /// RFC 8888, at the end of a frame or 25 ms after the first packet, at least 25 ms apart.
+    Rfc8888,
+    /// None: receiver reports alone.
+    None,
+}
+
+/// How a peer of a call receives; the defaults are libwebrtc's.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct ReceiveConfig {
+    /// Which congestion feedback it sends.
+    pub feedback: FeedbackFormat,
+    /// Asks for lost packets of video again (RFC 4585). Default true.
+    pub nack: bool,
+    /// Asks for lost packets of audio again, too. Default false.
+    pub audio_nack: bool,
+    /// How often it asks for the same packet, 1 to 1000. Default 100 (`nack_requester.cc`; 10 before 2023).
+    pub nack_retries: u32,
+    /// Mean time between receiver reports, 100 ms to 60 s; each gap is 0.5 to 1.5 of it (RFC 3550 §6.2). Default 1 s.
+    pub report_interval: Span,
+    /// Keeps picture and sound together. Default true.
+    pub lip_sync: bool,
+    /// The least time from arrival to display of pictures, 0 to 10 s. Default 0.
+    pub min_playout_delay: Span,
+    /// The most, `min-playout-delay` to 10 s. Default 10 s. At most 500 ms with a least of 0 shows pictures as soon as they are decoded.
+    pub max_playout_delay: Span,
+    /// What the display takes, 0 to 500 ms. Default 10 ms.
+    pub render_delay: Span,
+    /// What decoding a picture takes, 0 to 1 s. Default 3 ms, assumed: a decoder takes no time in the laboratory.
+    pub decode_time: Span,
+    /// After so long without a picture that can be decoded it asks for a key frame, 100 ms to 60 s. Default 3 s.
+    pub max_wait_for_frame: Span,
+    /// The same while it waits for a key frame, 10 ms to 60 s. Default 200 ms.
+    pub max_wait_for_key_frame: Span,
+    /// The buffer of audio.
+    pub audio: NeteqConfig,
+    /// A frame that in-band FEC restored counts as so much of a lost one in the rating, 0 to 1. Default 0.5, assumed.
+    pub in_band_fec_impairment: f64,
+    /// Time between two samples of the statistics, 10 ms to 1 h. Default 1 s.
+    pub sample_every: Span,
+}
+
+impl Default for ReceiveConfig {
+    fn default() -> Self {
+        ReceiveConfig {
+            feedback: FeedbackFormat::TransportWide,
+            nack: true,
+            audio_nack: false,
+            nack_retries: 100,
+            report_interval: Span::from_secs(1),
+            lip_sync: true,
+            min_playout_delay: Span::ZERO,
+            max_playout_delay: Span::from_secs(10),
+            render_delay: Span::from_millis(10),
+            decode_time: Span::from_millis(3),
+            max_wait_for_frame: Span::from_secs(3),
+            max_wait_for_key_frame: Span::from_millis(200),
+            audio: NeteqConfig::default(),
+            in_band_fec_impairment: 0.5,
+            sample_every: fairwave_endpoint::media::SAMPLE_EVERY,
+        }
+    }
+}
+
+impl ReceiveConfig {
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// The first key whose value is out of its range.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let ms = Span::from_millis;
+        if !(1..=1000).contains(&self.nack_retries) {
+            return Err(ConfigError::new("nack-retries", self.nack_retries, "from 1 to 1000", "nack-retries = 100"));
+        }
+        for (key, value, least, most, instead) in [
+            ("report-interval", self.report_interval, ms(100), ms(60_000), "report-interval = \"1 s\""),
+            ("min-playout-delay", self.min_playout_delay, ms(0), ms(10_000), "min-playout-delay = \"0 ms\""),
+            (
+                "max-playout-delay",
+                self.max_playout_delay,
+                self.min_playout_delay,
+                ms(10_000),
+                "max-playout-delay = \"10 s\"",
+            ),
+            ("render-delay", self.render_delay, ms(0), ms(500), "render-delay = \"10 ms\""),
+            ("decode-time", self.decode_time, ms(0), ms(1000), "decode-time = \"3 ms\""),
+            ("max-wait-for-frame", self.max_wait_for_frame, ms(100), ms(60_000), "max-wait-for-frame = \"3 s\""),
+            (
+                "max-wait-for-key-frame",
+                self.max_wait_for_key_frame,
+                ms(10),
+                ms(60_000),
+                "max-wait-for-key-frame = \"200 ms\"",
+            ),
+            ("sample-every", self.sample_every, ms(10), ms(3_600_000), "sample-every = \"1 s\""),
+        ] {
+            if !(least..=most).contains(&value) {
+                return Err(ConfigError::new(key, value, format!("from {least} to {most}"), instead));
+            }
+        }
+        if !(0.0..=1.0).contains(&self.in_band_fec_impairment) {
+            let key = "in-band-fec-impairment";
+            return Err(ConfigError::new(key, self.in_band_fec_impairment, "from 0 to 1", format!("{key} = 0.5")));
+        }
+        self.audio.check()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_are_allowed_and_each_range_has_its_ends() {
+        assert!(ReceiveConfig::default().check().is_ok());
+        let bad = |change: fn(&mut ReceiveConfig)| {
+            let mut config = ReceiveConfig::default();
+            change(&mut config);
+            config.check().expect_err("refused").key
+        };
+        assert_eq!(bad(|c| c.nack_retries = 0), "nack-retries");
+        assert_eq!(bad(|c| c.report_interval = Span::from_millis(99)), "report-interval");
+        assert_eq!(bad(|c| c.max_playout_delay = Span::from_secs(11)), "max-playout-delay");
+        assert_eq!(bad(|c| c.min_playout_delay = Span::from_secs(11)), "min-playout-delay");
+        assert_eq!(bad(|c| c.in_band_fec_impairment = 1.1), "in-band-fec-impairment");
+        assert_eq!(bad(|c| c.sample_every = Span::ZERO), "sample-every");
+        assert_eq!(bad(|c| c.audio.max_packets = 1), "max-packets");
+    }
+}

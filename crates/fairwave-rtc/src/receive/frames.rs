@@ -1,0 +1,390 @@
+//! From packets to frames that can be decoded: libwebrtc's `video_coding/packet_buffer.cc` and `api/video/frame_buffer.cc`.
+//!
+//! A frame is complete when all packets from its first to its last have come. All frames of one moment (spatial layers) are
+//! decoded together, when each frame that one of them depends on has been decoded, and never before one that was decoded.
+//! What was overtaken is dropped.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::rtp::RtpHeader;
+use fairwave_units::units::Instant;
+
+/// Frames that the buffer holds.
+const MOST_FRAMES: usize = 800;
+/// Packets of frames that are not complete.
+const MOST_PACKETS: u64 = 2048;
+/// A frame depends on one at most so far back.
+const HISTORY: u64 = 256;
+
+/// A frame as it is received.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Frame {
+    /// Its number in the stream, without wraps.
+    pub number: u64,
+    /// The number of the frame that it depends on; none for a key frame.
+    pub depends: Option<u64>,
+    /// It depends on no other.
+    pub key: bool,
+    /// The application's unit.
+    pub unit: u32,
+    /// When it was captured.
+    pub created: Instant,
+    /// RTP timestamp.
+    pub timestamp: u32,
+    /// Spatial layer.
+    pub spatial: u8,
+    /// Payload bytes so far.
+    pub bytes: u32,
+    /// Packets so far.
+    pub packets: u32,
+    /// When the first of them came.
+    pub begun: Instant,
+    /// When the last of them came.
+    pub complete: Instant,
+    /// One of them had been asked for again.
+    pub again: bool,
+    first: Option<u64>,
+    last: Option<u64>,
+    ends_moment: bool,
+}
+
+impl Frame {
+    fn is_complete(&self) -> bool {
+        match (self.first, self.last) {
+            (Some(first), Some(last)) => last >= first && u64::from(self.packets) > last - first,
+            _ => false,
+        }
+    }
+
+    /// The number of its first packet.
+    pub fn first_packet(&self) -> Option<u64> {
+        self.first
+    }
+}
+
+/// What a packet did.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Inserted {
+    /// It completed this frame.
+    pub completed: Option<Frame>,
+    /// It came for a frame that is decoded, or was overtaken or complete.
+    pub useless: bool,
+    /// The buffer was full and is empty now: ask for a key frame.
+    pub overflow: bool,
+}
+
+/// Frames of a stream.
+#[derive(Clone, Debug, Default)]
+pub struct Frames {
+    near: Option<u64>,
+    frames: BTreeMap<u64, Frame>,
+    incomplete_packets: u64,
+    decoded: BTreeSet<u64>,
+    last_decoded: Option<u64>,
+    /// Complete frames that were overtaken.
+    pub dropped: u64,
+}
+
+impl Frames {
+    /// A packet comes that had not come before: `number` is its sequence number without wraps, `again` if it had been asked for.
+    pub fn insert(&mut self, now: Instant, number: u64, header: &RtpHeader, created: Instant, again: bool) -> Inserted {
+        let near = *self.near.get_or_insert(0x1_0000 + u64::from(header.frame));
+        let frame_number = super::reception::unwrap16(near, header.frame);
+        self.near = Some(near.max(frame_number));
+        if self.last_decoded.is_some_and(|last| frame_number <= last) {
+            return Inserted { useless: true, ..Inserted::default() };
+        }
+        let full = !self.frames.contains_key(&frame_number) && self.frames.len() >= MOST_FRAMES;
+        if full || self.incomplete_packets >= MOST_PACKETS {
+            self.clear();
+            if !(header.key && header.first) {
+                return Inserted { overflow: true, ..Inserted::default() };
+            }
+        }
+        let depends =
+            (!header.key && header.depends > 0).then(|| frame_number.saturating_sub(u64::from(header.depends)));
+        let frame = self.frames.entry(frame_number).or_insert(Frame {
+            number: frame_number,
+            depends,
+            key: header.key,
+            unit: header.unit,
+            created,
+            timestamp: header.timestamp,
+            spatial: header.spatial,
+            bytes: 0,
+            packets: 0,
+            begun: now,
+            complete: now,
+            again: false,
+            first: None,
+            last: None,
+            ends_moment: false,
+        });
+        if frame.is_complete() {
+            return Inserted { useless: true, ..Inserted::default() };
+        }
+        frame.bytes = frame.bytes.saturating_add(u32::from(header.payload));
+        frame.packets += 1;
+        frame.complete = now;
+        frame.again |= again;
+        if header.first {
+            frame.first = Some(number);
+        }
+        if header.marker {
+            frame.last = Some(number);
+            frame.ends_moment = true;
+        }
+        self.incomplete_packets += 1;
+        let mut completed = self.settle(frame_number);
+        // Within a moment, only the last frame has the marker: the next one's first packet ends those before.
+        if header.first
+            && header.spatial > 0
+            && let Some(before) = frame_number.checked_sub(1)
+            && let Some(frame) = self.frames.get_mut(&before)
+            && !frame.is_complete()
+            && frame.unit == header.unit
+        {
+            frame.last.get_or_insert(number.saturating_sub(1));
+            completed = self.settle(before).or(completed);
+        }
+        Inserted { completed, ..Inserted::default() }
+    }
+
+    fn settle(&mut self, number: u64) -> Option<Frame> {
+        let frame = self.frames.get(&number).filter(|frame| frame.is_complete())?;
+        self.incomplete_packets = self.incomplete_packets.saturating_sub(u64::from(frame.packets));
+        Some(*frame)
+    }
+
+    /// The frames of the first moment that can be decoded, and whether it is the only one.
+    pub fn next(&self) -> Option<(Vec<Frame>, bool)> {
+        let mut found: Option<Vec<Frame>> = None;
+        let mut moment: Vec<Frame> = Vec::new();
+        for frame in self.frames.values() {
+            if moment.last().is_some_and(|before| before.unit != frame.unit || before.number + 1 != frame.number) {
+                moment.clear();
+            }
+            let has = |number: u64| self.decoded.contains(&number) || moment.iter().any(|one| one.number == number);
+            let decodable = frame.is_complete()
+                && match frame.depends {
+                    None => frame.key,
+                    Some(number) => has(number),
+                };
+            // A moment begins with the lowest layer.
+            if !decodable || (moment.is_empty() && frame.spatial > 0) {
+                moment.clear();
+                continue;
+            }
+            moment.push(*frame);
+            if frame.ends_moment {
+                if found.is_some() {
+                    return found.map(|frames| (frames, false));
+                }
+                found = Some(std::mem::take(&mut moment));
+            }
+        }
+        found.map(|frames| (frames, true))
+    }
+
+    /// Takes frames up to this one out of the buffer: `decode` if it and its moment are decoded, else they are dropped, too.
+    pub fn take(&mut self, frames: &[Frame], decode: bool) {
+        let Some(last) = frames.last().map(|frame| frame.number) else { return };
+        let kept = self.frames.split_off(&(last + 1));
+        for (number, frame) in std::mem::replace(&mut self.frames, kept) {
+            let ours = frames.iter().any(|one| one.number == number);
+            if !frame.is_complete() {
+                self.incomplete_packets = self.incomplete_packets.saturating_sub(u64::from(frame.packets));
+            } else if !(decode && ours) {
+                self.dropped += 1;
+            }
+        }
+        if decode {
+            self.decoded.extend(frames.iter().map(|frame| frame.number));
+            self.last_decoded = Some(last);
+            self.decoded = self.decoded.split_off(&last.saturating_sub(HISTORY));
+        }
+    }
+
+    /// Frames in the buffer, complete or not.
+    pub fn len(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// Whether the buffer is empty.
+    pub fn is_empty(&self) -> bool {
+        self.frames.is_empty()
+    }
+
+    /// Whether a frame with this number was decoded already, or overtaken.
+    pub fn is_past(&self, number: u64) -> bool {
+        self.last_decoded.is_some_and(|last| number <= last)
+    }
+
+    /// Complete frames in the buffer.
+    pub fn complete(&self) -> u64 {
+        self.frames.values().filter(|frame| frame.is_complete()).count() as u64
+    }
+
+    fn clear(&mut self) {
+        self.dropped += self.complete();
+        self.frames.clear();
+        self.incomplete_packets = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Packet `part` of `parts` of a frame; sequence numbers go on from `first`.
+    fn packet(frame: u16, depends: u8, part: u16, parts: u16) -> RtpHeader {
+        RtpHeader {
+            frame,
+            depends,
+            key: depends == 0,
+            unit: u32::from(frame),
+            first: part == 0,
+            marker: part + 1 == parts,
+            payload: 100,
+            ..RtpHeader::default()
+        }
+    }
+
+    fn insert(frames: &mut Frames, number: u64, header: RtpHeader) -> Inserted {
+        frames.insert(Instant::ZERO, number, &header, Instant::ZERO, false)
+    }
+
+    fn whole(frames: &mut Frames, frame: u16, depends: u8) -> Inserted {
+        insert(frames, u64::from(frame), packet(frame, depends, 0, 1))
+    }
+
+    /// Decodes all that can be: their numbers, as the header has them.
+    fn decode(frames: &mut Frames) -> Vec<u16> {
+        let mut found = Vec::new();
+        while let Some((moment, _)) = frames.next() {
+            found.extend(moment.iter().map(|frame| frame.number as u16));
+            frames.take(&moment, true);
+        }
+        found
+    }
+
+    #[test]
+    fn a_frame_is_complete_with_all_its_packets_in_any_order() {
+        let mut frames = Frames::default();
+        assert_eq!(insert(&mut frames, 12, packet(0, 0, 2, 3)).completed, None);
+        assert_eq!(insert(&mut frames, 10, packet(0, 0, 0, 3)).completed, None);
+        let frame = insert(&mut frames, 11, packet(0, 0, 1, 3)).completed.expect("complete");
+        assert_eq!((frame.bytes, frame.packets, frame.first_packet()), (300, 3, Some(10)));
+        assert!(insert(&mut frames, 13, packet(0, 0, 1, 3)).useless);
+    }
+
+    #[test]
+    fn frames_wait_for_those_that_they_depend_on() {
+        let mut frames = Frames::default();
+        whole(&mut frames, 0, 0);
+        whole(&mut frames, 2, 1);
+        assert_eq!(decode(&mut frames), [0]);
+        whole(&mut frames, 1, 1);
+        assert_eq!(decode(&mut frames), [1, 2]);
+    }
+
+    #[test]
+    fn an_upper_temporal_layer_may_be_missing() {
+        let mut frames = Frames::default();
+        // Frame 2 depends on 0: frame 1 was of the upper layer.
+        whole(&mut frames, 0, 0);
+        whole(&mut frames, 2, 2);
+        assert_eq!(decode(&mut frames), [0, 2]);
+        assert!(whole(&mut frames, 1, 1).useless, "overtaken");
+    }
+
+    #[test]
+    fn nothing_is_decoded_before_a_key_frame_and_one_overtakes_what_waits() {
+        let mut frames = Frames::default();
+        whole(&mut frames, 5, 1);
+        whole(&mut frames, 6, 1);
+        assert_eq!(decode(&mut frames), [0; 0]);
+        whole(&mut frames, 7, 0);
+        assert_eq!(decode(&mut frames), [7]);
+        assert_eq!(frames.dropped, 2);
+    }
+
+    #[test]
+    fn layers_of_a_moment_are_decoded_together() {
+        let mut frames = Frames::default();
+        let layer = |frame: u16, spatial: u8, depends: u8| RtpHeader {
+            unit: 3,
+            spatial,
+            marker: spatial == 1,
+            ..packet(frame, depends, 0, 1)
+        };
+        insert(&mut frames, 1, layer(1, 1, 1));
+        assert_eq!(frames.next(), None);
+        let base = RtpHeader { marker: false, ..layer(0, 0, 0) };
+        // Its end is told by the first packet of the next layer.
+        insert(&mut frames, 0, base);
+        let mut frames = Frames::default();
+        insert(&mut frames, 0, base);
+        assert_eq!(frames.next(), None);
+        insert(&mut frames, 1, layer(1, 1, 1));
+        let (moment, only) = frames.next().expect("both");
+        assert_eq!((moment.len(), only), (2, true));
+    }
+
+    #[test]
+    fn it_says_whether_another_can_be_decoded() {
+        let mut frames = Frames::default();
+        whole(&mut frames, 0, 0);
+        assert_eq!(frames.next().map(|(_, only)| only), Some(true));
+        whole(&mut frames, 9, 0);
+        assert_eq!(frames.next().map(|(_, only)| only), Some(false));
+    }
+
+    #[test]
+    fn numbers_pass_the_wrap() {
+        let mut frames = Frames::default();
+        whole(&mut frames, 65_535, 0);
+        insert(&mut frames, 65_536, packet(0, 1, 0, 1));
+        insert(&mut frames, 65_537, packet(1, 1, 0, 1));
+        assert_eq!(decode(&mut frames), [65_535, 0, 1]);
+    }
+
+    #[test]
+    fn a_full_buffer_is_emptied_and_a_key_frame_asked_for() {
+        let mut frames = Frames::default();
+        for number in 0..MOST_FRAMES as u16 {
+            assert!(!whole(&mut frames, number + 1, 1).overflow);
+        }
+        assert!(whole(&mut frames, 5000, 1).overflow);
+        assert!(frames.is_empty());
+        assert_eq!(frames.dropped, MOST_FRAMES as u64);
+        for number in 0..MOST_PACKETS {
+            assert!(!insert(&mut frames, number, packet(6000, 1, 1, 5000)).overflow);
+        }
+        assert!(insert(&mut frames, 9000, packet(6000, 1, 1, 5000)).overflow, "one frame without end");
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_comes_a_frame_is_decoded_once_and_after_what_it_depends_on(
+            packets in prop::collection::vec((0u16..40, 0u8..4, 0u16..3, 1u16..4, 0u64..100), 0..300),
+        ) {
+            let mut frames = Frames::default();
+            let mut decoded = BTreeSet::new();
+            let mut completed = 0;
+            for (frame, depends, part, parts, number) in packets {
+                let found = insert(&mut frames, number, packet(frame, depends, part, parts));
+                completed += u64::from(found.completed.is_some());
+                if number % 3 == 0 && let Some((moment, _)) = frames.next() {
+                    for frame in &moment {
+                        prop_assert!(decoded.insert(frame.number));
+                        prop_assert!(frame.depends.is_none_or(|number| decoded.contains(&number)));
+                    }
+                    frames.take(&moment, true);
+                }
+            }
+            prop_assert_eq!(completed, decoded.len() as u64 + frames.dropped + frames.complete());
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Pictures as they are shown: their gaps, freezes and pauses, as webrtc-stats defines them (`freezeCount`, `pauseCount`) and
+//! libwebrtc's `video_quality_observer2.cc` counts them.
+//!
+//! A gap is a freeze if it is at least max(3 · average, average + 150 ms), the average over the last 30 gaps, itself among them,
+//! from the fifth on. More than 5 s without a picture are a pause, and no freeze.
+
+use std::collections::VecDeque;
+
+use fairwave_units::units::{Instant, Span};
+
+/// Gaps that the average is of.
+const GAPS: usize = 30;
+/// Gaps before which nothing is a freeze.
+const FEWEST: usize = 5;
+/// The least that a freeze exceeds the average by.
+const LONGER: Span = Span::from_millis(150);
+/// A longer gap is a pause.
+const PAUSE: Span = Span::from_secs(5);
+
+/// Gaps between pictures.
+#[derive(Clone, Debug, Default)]
+pub struct Smoothness {
+    last: Option<Instant>,
+    first: Option<Instant>,
+    gaps: VecDeque<Span>,
+    sum: Span,
+    /// Pictures shown.
+    pub shown: u64,
+    /// Sum of gaps, seconds.
+    pub gaps_sum: f64,
+    /// Sum of their squares.
+    pub gaps_squares: f64,
+    /// Freezes.
+    pub freezes: u64,
+    /// Their sum, seconds.
+    pub freezes_sum: f64,
+    /// Pauses.
+    pub pauses: u64,
+    /// Their sum, seconds.
+    pub pauses_sum: f64,
+}
+
+impl Smoothness {
+    /// A picture is shown at `now`. Answers whether the gap before it was a freeze or a pause.
+    pub fn on_shown(&mut self, now: Instant) -> bool {
+        self.shown += 1;
+        let Some(last) = self.last.replace(now) else {
+            self.first = Some(now);
+            return false;
+        };
+        let gap = now.since(last);
+        self.gaps_sum += gap.seconds();
+        self.gaps_squares += gap.seconds() * gap.seconds();
+        if gap > PAUSE {
+            self.pauses += 1;
+            self.pauses_sum += gap.seconds();
+            return true;
+        }
+        self.gaps.push_back(gap);
+        self.sum += gap;
+        if self.gaps.len() > GAPS
+            && let Some(oldest) = self.gaps.pop_front()
+        {
+            self.sum = self.sum.saturating_sub(oldest);
+        }
+        let freeze = self.is_freeze(gap, self.sum, self.gaps.len());
+        if freeze {
+            self.freezes += 1;
+            self.freezes_sum += gap.seconds();
+        }
+        freeze
+    }
+
+    fn is_freeze(&self, gap: Span, sum: Span, gaps: usize) -> bool {
+        if gaps < FEWEST {
+            return false;
+        }
+        let average = sum / gaps as u64;
+        gap >= (average * 3).max(average + LONGER)
+    }
+
+    /// The picture that is shown, and since when.
+    pub fn last(&self) -> Option<Instant> {
+        self.last
+    }
+
+    /// Share of the time from the first picture until `end` that stood still, 0 to 1. A picture that stands until `end` for
+    /// longer than any but a freeze would counts, and so do pauses: nothing moved.
+    pub fn freeze_ratio(&self, end: Instant) -> f64 {
+        let (Some(first), Some(last)) = (self.first, self.last) else { return 0.0 };
+        let stands = end.since(last);
+        let still = stands > PAUSE || self.is_freeze(stands, self.sum + stands, self.gaps.len() + 1);
+        let frozen = self.freezes_sum + self.pauses_sum + if still { stands.seconds() } else { 0.0 };
+        let whole = end.since(first).seconds();
+        if whole > 0.0 { (frozen / whole).min(1.0) } else { 0.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Span::from_millis(millis)
+    }
+
+    /// Pictures 33 ms apart, the last at 33 · (n − 1).
+    fn steady(pictures: u64) -> Smoothness {
+        let mut shown = Smoothness::default();
+        for k in 0..pictures {
+            shown.on_shown(at(33 * k));
+        }
+        shown
+    }
+
+    #[test]
+    fn a_gap_of_the_average_and_150_ms_is_a_freeze() {
+        // 30 gaps, one of which is x: the average is (29 · 33 + x) / 30; x = avg + 150 at 188.17 ms.
+        for (gap, freezes) in [(188, 0), (189, 1)] {
+            let mut shown = steady(60);
+            shown.on_shown(at(33 * 59 + gap));
+            assert_eq!(shown.freezes, freezes, "{gap} ms");
+            assert!((shown.freezes_sum - freezes as f64 * gap as f64 / 1e3).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn of_slow_pictures_it_takes_three_times_the_average() {
+        // Gaps of 200 ms: x = 3 (29 · 200 + x) / 30 at 644.4 ms.
+        for (gap, freezes) in [(644, 0), (645, 1)] {
+            let mut shown = Smoothness::default();
+            for k in 0..60 {
+                shown.on_shown(at(200 * k));
+            }
+            shown.on_shown(at(200 * 59 + gap));
+            assert_eq!(shown.freezes, freezes, "{gap} ms");
+        }
+    }
+
+    #[test]
+    fn the_first_four_gaps_are_never_freezes() {
+        for (pictures, freezes) in [(4, 0), (5, 1)] {
+            let mut shown = steady(pictures);
+            shown.on_shown(at(2000));
+            assert_eq!(shown.freezes, freezes);
+        }
+    }
+
+    #[test]
+    fn more_than_five_seconds_are_a_pause_and_no_freeze() {
+        let mut shown = steady(60);
+        shown.on_shown(at(33 * 59 + 5000));
+        assert_eq!((shown.freezes, shown.pauses), (1, 0));
+        let mut shown = steady(60);
+        shown.on_shown(at(33 * 59 + 5001));
+        assert_eq!((shown.freezes, shown.pauses, shown.pauses_sum), (0, 1, 5.001));
+    }
+
+    #[test]
+    fn what_stands_still_at_the_end_counts() {
+        let shown = steady(60);
+        let last = 33 * 59;
+        assert_eq!(shown.freeze_ratio(at(last + 100)), 0.0);
+        assert!((shown.freeze_ratio(at(last + 8053)) - 0.8053).abs() < 1e-9);
+        assert_eq!(Smoothness::default().freeze_ratio(at(1000)), 0.0);
+    }
+
+    #[test]
+    fn gaps_and_their_squares_are_summed() {
+        let mut shown = Smoothness::default();
+        for millis in [0, 100, 300] {
+            shown.on_shown(at(millis));
+        }
+        assert!((shown.gaps_sum - 0.3).abs() < 1e-12 && (shown.gaps_squares - 0.05).abs() < 1e-12);
+    }
+}

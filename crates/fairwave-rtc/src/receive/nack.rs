@@ -1,0 +1,217 @@
+//! Which packets a receiver asks for again, and when: libwebrtc's `nack_requester.cc`.
+//!
+//! A gap is asked for at once, and then once per round trip, looked at every 20 ms. There are histograms of reordering in
+//! the source, which it never fills: it waits for no packet before it asks.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fairwave_units::units::{Instant, Span};
+
+/// Of older packets nothing is remembered.
+const OLDEST: u64 = 10_000;
+/// With more missing ones, only a key frame helps.
+const MOST: u64 = 1000;
+/// How often the list is looked at.
+pub const LOOKED_AT: Span = Span::from_millis(20);
+/// The round trip until one is known.
+const FIRST_ROUND_TRIP: Span = Span::from_millis(100);
+
+#[derive(Clone, Copy, Debug)]
+struct Missing {
+    asked: u32,
+    last: Instant,
+}
+
+/// The list of missing packets of a stream.
+#[derive(Clone, Debug)]
+pub struct NackList {
+    retries: u32,
+    round_trip: Span,
+    newest: Option<u64>,
+    missing: BTreeMap<u64, Missing>,
+    recovered: BTreeSet<u64>,
+}
+
+/// What a packet does to the list.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Noticed {
+    /// How often the packet had been asked for.
+    pub asked: u32,
+    /// Too many are missing: the list was emptied, ask for a key frame.
+    pub key_frame: bool,
+}
+
+impl NackList {
+    /// An empty list; each packet is asked for at most `retries` times.
+    pub fn new(retries: u32) -> Self {
+        NackList {
+            retries,
+            round_trip: FIRST_ROUND_TRIP,
+            newest: None,
+            missing: BTreeMap::new(),
+            recovered: BTreeSet::new(),
+        }
+    }
+
+    /// The round trip is known.
+    pub fn set_round_trip(&mut self, round_trip: Span) {
+        self.round_trip = round_trip;
+    }
+
+    /// A packet arrives, or is `recovered` by FEC or a retransmission. Adds to `ask` what is to be asked for now.
+    pub fn on_packet(&mut self, now: Instant, number: u64, recovered: bool, ask: &mut Vec<u64>) -> Noticed {
+        let Some(newest) = self.newest else {
+            self.newest = Some(number);
+            return Noticed::default();
+        };
+        if number == newest {
+            return Noticed::default();
+        }
+        if number < newest {
+            let asked = self.missing.remove(&number).map_or(0, |missing| missing.asked);
+            return Noticed { asked, key_frame: false };
+        }
+        if recovered {
+            self.recovered.insert(number);
+            self.recovered = self.recovered.split_off(&number.saturating_sub(OLDEST));
+            return Noticed::default();
+        }
+        self.newest = Some(number);
+        self.missing = self.missing.split_off(&number.saturating_sub(OLDEST));
+        let gap = number - newest - 1;
+        if self.missing.len() as u64 + gap > MOST {
+            self.missing.clear();
+            return Noticed { asked: 0, key_frame: true };
+        }
+        for lost in newest + 1..number {
+            if !self.recovered.contains(&lost) {
+                ask.push(lost);
+                if self.retries > 1 {
+                    self.missing.insert(lost, Missing { asked: 1, last: now });
+                }
+            }
+        }
+        Noticed::default()
+    }
+
+    /// The list is looked at: adds to `ask` what has not come within a round trip.
+    pub fn on_timer(&mut self, now: Instant, ask: &mut Vec<u64>) {
+        let (round_trip, retries) = (self.round_trip, self.retries);
+        self.missing.retain(|&number, missing| {
+            if now.since(missing.last) < round_trip {
+                return true;
+            }
+            ask.push(number);
+            missing.asked += 1;
+            missing.last = now;
+            missing.asked < retries
+        });
+    }
+
+    /// Packets before `number` are of no use any more: a key frame begins with it.
+    pub fn clear_to(&mut self, number: u64) {
+        self.missing = self.missing.split_off(&number);
+        self.recovered = self.recovered.split_off(&number);
+    }
+
+    /// Whether nothing is missing.
+    pub fn is_empty(&self) -> bool {
+        self.missing.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Span::from_millis(millis)
+    }
+
+    fn packet(list: &mut NackList, millis: u64, number: u64) -> (Vec<u64>, Noticed) {
+        let mut ask = Vec::new();
+        let noticed = list.on_packet(at(millis), number, false, &mut ask);
+        (ask, noticed)
+    }
+
+    fn timer(list: &mut NackList, millis: u64) -> Vec<u64> {
+        let mut ask = Vec::new();
+        list.on_timer(at(millis), &mut ask);
+        ask
+    }
+
+    #[test]
+    fn a_gap_is_asked_for_at_once_and_then_once_per_round_trip() {
+        let mut list = NackList::new(100);
+        packet(&mut list, 0, 100);
+        assert_eq!(packet(&mut list, 0, 103).0, [101, 102]);
+        assert_eq!(timer(&mut list, 99), [0; 0], "100 ms until a round trip is known");
+        assert_eq!(timer(&mut list, 100), [101, 102]);
+        list.set_round_trip(Span::from_millis(30));
+        assert_eq!(timer(&mut list, 129), [0; 0]);
+        assert_eq!(timer(&mut list, 130), [101, 102]);
+        assert_eq!(packet(&mut list, 140, 102).1.asked, 3);
+        assert_eq!(timer(&mut list, 170), [101]);
+    }
+
+    #[test]
+    fn it_gives_up_after_as_many_times_as_it_was_told() {
+        for retries in [1, 3] {
+            let mut list = NackList::new(retries);
+            packet(&mut list, 0, 10);
+            let mut asked = packet(&mut list, 0, 12).0.len();
+            asked += (1..50).map(|k| timer(&mut list, k * 100).len()).sum::<usize>();
+            assert_eq!(asked as u32, retries);
+            assert!(list.is_empty());
+        }
+    }
+
+    #[test]
+    fn what_was_recovered_is_not_asked_for_and_moves_nothing() {
+        let mut list = NackList::new(100);
+        packet(&mut list, 0, 10);
+        let mut ask = Vec::new();
+        list.on_packet(at(0), 12, true, &mut ask);
+        assert_eq!(ask, [0; 0]);
+        assert_eq!(packet(&mut list, 0, 13).0, [11]);
+    }
+
+    #[test]
+    fn a_thousand_missing_are_asked_for_and_one_more_needs_a_key_frame() {
+        let mut list = NackList::new(100);
+        packet(&mut list, 0, 10);
+        let (ask, noticed) = packet(&mut list, 0, 1011);
+        assert_eq!((ask.len(), noticed.key_frame), (1000, false));
+        let (ask, noticed) = packet(&mut list, 0, 1013);
+        assert_eq!((ask.len(), noticed.key_frame, list.is_empty()), (0, true, true));
+    }
+
+    #[test]
+    fn a_key_frame_forgets_what_was_before_it_and_age_does_too() {
+        let mut list = NackList::new(100);
+        packet(&mut list, 0, 10);
+        packet(&mut list, 0, 14);
+        list.clear_to(13);
+        assert_eq!(timer(&mut list, 100), [13]);
+        for number in 15..10_015 {
+            packet(&mut list, 100, number);
+        }
+        assert_eq!(timer(&mut list, 200), [0; 0]);
+        assert!(list.is_empty(), "10 000 packets later");
+    }
+
+    proptest! {
+        #[test]
+        fn any_numbers_keep_the_list_short(numbers in prop::collection::vec((0u64..5000, any::<bool>()), 0..300)) {
+            let mut list = NackList::new(100);
+            for (place, (number, recovered)) in numbers.into_iter().enumerate() {
+                let mut ask = Vec::new();
+                list.on_packet(at(place as u64), number, recovered, &mut ask);
+                list.on_timer(at(place as u64), &mut ask);
+                prop_assert!(list.missing.len() as u64 <= MOST);
+                prop_assert!(ask.iter().all(|asked| Some(*asked) < list.newest));
+            }
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! What has been sent: by transport-wide number for feedback, and by stream for RFC 8888 (libwebrtc,
+//! `transport_feedback_adapter.cc`).
+//!
+//! A packet is reported to the controller as missing once, and as arrived once, which may come later. So messages that come
+//! twice or in another order say nothing twice. A packet that no message reported leaves the flight when a later one is
+//! reported on: messages get lost. Messages about packets that were not sent are passed over.
+
+use std::collections::VecDeque;
+
+use crate::control::{PacketReport, SentPacket};
+use crate::rtcp::{CongestionFeedback, TransportFeedback, time};
+use crate::rtp::Ssrc;
+use fairwave_network::packet::Ecn;
+use fairwave_units::units::{Bytes, Instant, Span};
+
+/// How long a packet is remembered (`kSendTimeHistoryWindow`).
+const KEPT: Span = Span::from_secs(60);
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Said {
+    Nothing,
+    Missing,
+    Arrived,
+}
+
+/// See the module.
+#[derive(Clone, Debug, Default)]
+pub struct SentHistory {
+    /// The number of the first packet kept.
+    first: u64,
+    packets: VecDeque<(SentPacket, Said)>,
+    /// For each stream: the RTP number, without wraps, of the first packet kept, and the packets' transport-wide numbers.
+    streams: Vec<(Ssrc, u64, VecDeque<u64>)>,
+    by_stream: bool,
+    in_flight: u64,
+    /// All before it are out of flight.
+    settled: u64,
+    reports: Vec<PacketReport>,
+}
+
+/// What a message said.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Reported<'a> {
+    /// Packets, in the order of their transport-wide numbers.
+    pub packets: &'a [PacketReport],
+    /// From sending the newest of them that arrived until now; none if none arrived.
+    pub round_trip: Option<Span>,
+    /// Bytes sent and not reported on, these taken off.
+    pub in_flight: Bytes,
+}
+
+/// The number nearest to `near` whose lower 16 bits are `low`; never below zero.
+pub fn unwrap16(near: u64, low: u16) -> u64 {
+    let behind = (near as u16).wrapping_sub(low);
+    if behind < 1 << 15 {
+        near.checked_sub(u64::from(behind)).unwrap_or(u64::from(low))
+    } else {
+        near + u64::from(low.wrapping_sub(near as u16))
+    }
+}
+
+impl SentHistory {
+    /// An empty history; `by_stream` for RFC 8888.
+    pub fn new(by_stream: bool) -> Self {
+        SentHistory { by_stream, ..SentHistory::default() }
+    }
+
+    /// The number of the next packet.
+    pub fn next(&self) -> u64 {
+        self.first + self.packets.len() as u64
+    }
+
+    /// Bytes sent and not reported on.
+    pub fn in_flight(&self) -> Bytes {
+        Bytes::new(self.in_flight)
+    }
+
+    /// A packet has been sent: its number is [`SentHistory::next`].
+    pub fn add(&mut self, packet: SentPacket, ssrc: Ssrc, sequence: u16) {
+        while let Some((oldest, said)) = self.packets.front()
+            && packet.sent - oldest.sent > KEPT
+        {
+            if *said == Said::Nothing && self.first >= self.settled {
+                self.in_flight -= oldest.size.get();
+                self.settled = self.first + 1;
+            }
+            self.packets.pop_front();
+            self.first += 1;
+        }
+        self.in_flight += packet.size.get();
+        if self.by_stream {
+            let first_kept = self.first;
+            let place = self.streams.iter().position(|(known, ..)| *known == ssrc).unwrap_or_else(|| {
+                self.streams.push((ssrc, u64::from(sequence), VecDeque::new()));
+                self.streams.len() - 1
+            });
+            if let Some((_, base, numbers)) = self.streams.get_mut(place) {
+                while numbers.front().is_some_and(|number| *number < first_kept) {
+                    numbers.pop_front();
+                    *base += 1;
+                }
+                let place = unwrap16(*base + numbers.len() as u64, sequence);
+                match place.checked_sub(*base).map(|at| at as usize) {
+                    // Sent again under its own number.
+                    Some(at) if at < numbers.len() => numbers[at] = packet.sequence,
+                    Some(at) if at < numbers.len() + 1000 => {
+                        numbers.resize(at, packet.sequence);
+                        numbers.push_back(packet.sequence);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        self.packets.push_back((packet, Said::Nothing));
+    }
+
+    /// What a message says of packet `number`.
+    fn say(&mut self, number: u64, arrived: Option<Instant>, ecn: Ecn) {
+        let Some(place) = number.checked_sub(self.first) else { return };
+        let Some((packet, said)) = self.packets.get_mut(place as usize) else { return };
+        let now_said = if arrived.is_some() { Said::Arrived } else { Said::Missing };
+        if *said == Said::Arrived || *said == now_said {
+            return;
+        }
+        *said = now_said;
+        self.reports.push(PacketReport { packet: *packet, arrived, ecn });
+    }
+
+    /// All up to the newest packet reported leave the flight.
+    fn settle(&mut self, now: Instant) -> Reported<'_> {
+        if let Some(newest) = self.reports.last().map(|report| report.packet.sequence) {
+            while self.settled <= newest {
+                if let Some(place) = self.settled.checked_sub(self.first)
+                    && let Some((packet, _)) = self.packets.get(place as usize)
+                {
+                    self.in_flight -= packet.size.get();
+                }
+                self.settled += 1;
+            }
+        }
+        let newest = self.reports.iter().rev().find(|report| report.arrived.is_some());
+        Reported {
+            packets: &self.reports,
+            round_trip: newest.map(|report| now.since(report.packet.sent)),
+            in_flight: Bytes::new(self.in_flight),
+        }
+    }
+
+    /// A transport-wide message.
+    pub fn transport_wide(&mut self, now: Instant, message: &TransportFeedback) -> Reported<'_> {
+        self.reports.clear();
+        let base = unwrap16(self.next(), message.base);
+        for (at, arrived) in message.arrivals(now).enumerate() {
+            self.say(base + at as u64, arrived, Ecn::NotEct);
+        }
+        self.settle(now)
+    }
+
+    /// A message of RFC 8888.
+    pub fn per_stream(&mut self, now: Instant, message: &CongestionFeedback) -> Reported<'_> {
+        self.reports.clear();
+        // When the report was made, by the receiver's clock: the time near now with these middle bits.
+        let ahead = message.timestamp.wrapping_sub(time::middle(time::ntp(now))) as i32;
+        let made = if ahead < 0 {
+            Instant::from_nanos(now.nanos().saturating_sub(time::from_65536ths(ahead.unsigned_abs()).nanos()))
+        } else {
+            now + time::from_65536ths(ahead as u32)
+        };
+        for stream in &message.streams {
+            let Some(place) = self.streams.iter().position(|(known, ..)| known.number() == stream.ssrc) else {
+                continue;
+            };
+            let Some((_, first, numbers)) = self.streams.get(place) else { continue };
+            let first = *first;
+            let base = unwrap16(first + numbers.len() as u64, stream.base);
+            for (at, packet) in stream.packets.iter().enumerate() {
+                let Some(number) = (base + at as u64).checked_sub(first).and_then(|at| {
+                    self.streams.get(place).and_then(|(_, _, numbers)| numbers.get(at as usize)).copied()
+                }) else {
+                    continue;
+                };
+                let arrived = packet.map(|packet| {
+                    let before = packet.before().unwrap_or_default();
+                    Instant::from_nanos(made.nanos().saturating_sub(before.nanos()))
+                });
+                self.say(number, arrived, packet.map_or(Ecn::NotEct, |packet| packet.ecn));
+            }
+        }
+        self.reports.sort_by_key(|report| report.packet.sequence);
+        self.settle(now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::Carries;
+    use crate::rtcp::{ArrivalReport, StreamReport};
+    use proptest::prelude::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Span::from_millis(millis)
+    }
+
+    fn sent(history: &mut SentHistory, number: u64) {
+        let packet = SentPacket {
+            sequence: history.next(),
+            sent: at(10 * number),
+            size: Bytes::new(1000),
+            carries: Carries::Video,
+            probe: None,
+        };
+        history.add(packet, Ssrc(16), (65_530 + number) as u16);
+    }
+
+    fn history(number: u64, by_stream: bool) -> SentHistory {
+        let mut history = SentHistory::new(by_stream);
+        (0..number).for_each(|number| sent(&mut history, number));
+        history
+    }
+
+    fn message(base: u16, arrivals: &[Option<u64>]) -> TransportFeedback {
+        let arrivals: Vec<_> = arrivals.iter().map(|millis| millis.map(at)).collect();
+        TransportFeedback::of(255, 0, base, 0, &arrivals, 1000).expect("a message").0
+    }
+
+    fn said(said: Reported<'_>) -> Vec<(u64, bool)> {
+        said.packets.iter().map(|report| (report.packet.sequence, report.arrived.is_some())).collect()
+    }
+
+    #[test]
+    fn numbers_are_unwrapped_to_the_nearest() {
+        assert_eq!((unwrap16(70_000, 65_535), unwrap16(70_000, 5_000), unwrap16(65_530, 2)), (65_535, 70_536, 65_538));
+        assert_eq!((unwrap16(3, 65_535), unwrap16(0, 0)), (65_535, 0));
+    }
+
+    #[test]
+    fn a_packet_is_missing_once_and_arrived_once_whatever_comes_twice_or_late() {
+        let mut history = history(6, false);
+        let first = message(0, &[Some(50), None, Some(70)]);
+        let at_100 = history.transport_wide(at(100), &first);
+        assert_eq!(at_100.round_trip, Some(Span::from_millis(80)));
+        assert_eq!(said(at_100), [(0, true), (1, false), (2, true)]);
+        assert_eq!(history.in_flight(), Bytes::new(3000));
+        let again = history.transport_wide(at(101), &first);
+        assert_eq!((again.round_trip, said(again)), (None, vec![]));
+        let late = message(1, &[Some(90)]);
+        assert_eq!(said(history.transport_wide(at(110), &late)), [(1, true)]);
+        assert_eq!(history.in_flight(), Bytes::new(3000));
+        // The message about 3 is lost: 3 leaves the flight with 4, and is not reported.
+        assert_eq!(said(history.transport_wide(at(120), &message(4, &[Some(110)]))), [(4, true)]);
+        assert_eq!(history.in_flight(), Bytes::new(1000));
+        assert_eq!(said(history.transport_wide(at(130), &message(3, &[Some(100)]))), [(3, true)], "reordered");
+        assert_eq!(history.in_flight(), Bytes::new(1000));
+    }
+
+    #[test]
+    fn packets_that_were_not_sent_are_passed_over() {
+        let mut history = history(3, false);
+        assert_eq!(said(history.transport_wide(at(100), &message(2, &[Some(50), Some(60)]))), [(2, true)]);
+        assert_eq!(said(history.transport_wide(at(100), &message(40_000, &[Some(50)]))), []);
+        assert_eq!(history.in_flight(), Bytes::ZERO);
+    }
+
+    #[test]
+    fn numbers_of_a_stream_find_their_packets_through_the_wrap() {
+        let mut history = history(10, true);
+        let now = at(1_000);
+        let arrived = |millis, ecn| Some(ArrivalReport::of(now, at(millis), ecn));
+        let packets = vec![arrived(500, Ecn::Ce), None, arrived(600, Ecn::Ect1)];
+        let streams = vec![
+            StreamReport { ssrc: 16, base: 65_534, packets },
+            StreamReport { ssrc: 99, base: 0, packets: vec![arrived(1, Ecn::Ce)] },
+        ];
+        let message = CongestionFeedback { sender: 255, streams, timestamp: time::middle(time::ntp(now)) };
+        let found = history.per_stream(at(1_050), &message);
+        let marks: Vec<_> = found.packets.iter().map(|report| (report.packet.sequence, report.ecn)).collect();
+        assert_eq!(marks, [(4, Ecn::Ce), (5, Ecn::NotEct), (6, Ecn::Ect1)]);
+        let error = found.packets[0].arrived.expect("arrived").nanos().abs_diff(at(500).nanos());
+        assert!(error < 1_000_000, "{error} ns");
+    }
+
+    #[test]
+    fn what_is_too_old_is_forgotten_and_out_of_flight() {
+        let mut history = history(3, true);
+        sent(&mut history, 6_200);
+        assert_eq!(history.in_flight(), Bytes::new(1000));
+        assert_eq!(history.next(), 4);
+    }
+
+    proptest! {
+        #[test]
+        fn fuzz_feedback_of_any_content(
+            messages in proptest::collection::vec(
+                (any::<u16>(), 0u32..1 << 24, proptest::collection::vec(proptest::option::of(any::<i16>()), 0..50)), 1..20,
+            ),
+        ) {
+            let mut history = history(200, false);
+            let mut seen = std::collections::BTreeSet::new();
+            for (base, reference, packets) in messages {
+                let message = TransportFeedback { sender: 0, media: 0, base: base % 300, reference, count: 0, packets };
+                for report in history.transport_wide(at(5_000), &message).packets {
+                    prop_assert!(seen.insert((report.packet.sequence, report.arrived.is_some())));
+                }
+                prop_assert!(history.in_flight().get() <= 200_000);
+            }
+        }
+    }
+}

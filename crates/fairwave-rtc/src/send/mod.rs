@@ -1,0 +1,904 @@
+//! The sending end of a session: encoders, packets, pacer, repair, feedback.
+//!
+//! Media of a frame goes to the pacer, and from there to the network with a transport-wide number. Feedback comes back as
+//! packets whose bytes lie in a mailbox; sender reports go forward through another.
+//!
+//! What is sent again has a stream of its own (RFC 4588) unless `rtx` is off; so has FlexFEC. ULPFEC's parity stands among the
+//! media's packets, each of which is then within RED. Padding is media sent again, or nothing but padding in the stream for
+//! retransmissions.
+
+pub mod allocation;
+pub mod fec;
+pub mod history;
+pub mod pacer;
+pub mod packetizer;
+pub mod repair;
+mod stream;
+
+#[cfg(test)]
+mod tests;
+
+use crate::backstage::{Backstage, Picture};
+use crate::control::{AnyRateController, Carries, Decision, Feedback, Limits, LossReport, RateController, SentPacket};
+use crate::mailbox::Mailbox;
+use crate::receive::config::FeedbackFormat;
+use crate::rtcp::{Description, ReportBlock, Rtcp, compound, time};
+use crate::rtp::{PayloadKind, Role, RtpHeader, Ssrc, control_body};
+use crate::session::{FecFormat, WebrtcConfig};
+use crate::sizes;
+use allocation::{Share, share};
+use fairwave_endpoint::media::{MediaSent, QualityLimitation, SAMPLE_EVERY, TransportSample};
+use fairwave_endpoint::{Backlog, Estimate, FlowContext, Output, Sender, SenderView};
+use fairwave_media::encoder::{AudioEncoder, EncodedFrame, Media, StreamKind, VideoEncoder};
+use fairwave_media::traffic::Unit;
+use fairwave_network::packet::{Ecn, Packet};
+use fairwave_units::config::ConfigError;
+use fairwave_units::random::{Seed, Stream};
+use fairwave_units::registry::Checked;
+use fairwave_units::units::{Bytes, Instant, Rate, Span};
+use history::SentHistory;
+use pacer::{Next, Pacer, Waiting};
+use repair::RateLimiter;
+use stream::RtpStream;
+
+/// Payload of a packet of nothing but padding (libwebrtc sends 224 B, whole blocks of a cipher).
+const PADDING_PAYLOAD: u16 = 224;
+/// Most of a video's rate that retransmissions and parity take off its encoder (`kMaxOverhead`: half).
+const MOST_OVERHEAD: f64 = 0.5;
+/// A frame of at least this multiple of its share is huge (webrtc-stats, `hugeFramesSent`).
+const HUGE: f64 = 2.5;
+/// What the sender's reports name it.
+const NAME: &str = "sender";
+
+/// A camera or a screen.
+struct Camera {
+    kind: StreamKind,
+    encoder: VideoEncoder,
+    frame_rate: f64,
+    /// Payload rate that the encoder has now.
+    target: Rate,
+}
+
+/// A microphone.
+struct Microphone {
+    encoder: AudioEncoder,
+    frame: Span,
+    target: Rate,
+    speech: bool,
+    /// Of the newest frame, for the marker after a silence.
+    newest: Option<Instant>,
+}
+
+/// The sending end.
+pub struct WebrtcSender {
+    context: FlowContext,
+    config: WebrtcConfig,
+    controller: AnyRateController,
+    ecn: Ecn,
+    microphone: Option<Microphone>,
+    cameras: Vec<Camera>,
+    /// In the order of the streams: audio, cameras.
+    shares: Vec<Share>,
+    streams: Vec<RtpStream>,
+    pacer: Pacer,
+    history: SentHistory,
+    limiter: RateLimiter,
+    protection: fec::Protection,
+    decision: Decision,
+    limits: Limits,
+    forward: Mailbox,
+    back: Mailbox,
+    backstage: Backstage,
+    random: Stream,
+    started: bool,
+    stopped: bool,
+    /// Media has been sent, so padding may be.
+    pads: bool,
+    sent: u64,
+    retransmitted: u64,
+    /// Messages that were no RTCP.
+    refused: u64,
+    /// Share of packets lost, by the latest receiver reports.
+    loss: f64,
+    round_trip: Option<Span>,
+    feedback_round_trip: Option<Span>,
+    feedback_lost: Option<f64>,
+    /// Bytes of video sent since the second began: media, and what repairs it.
+    second: (u64, u64),
+    overhead: f64,
+    next_sample: Instant,
+    shown: MediaSent,
+    backlog: Backlog,
+    frames: Vec<EncodedFrame>,
+    bytes: Vec<u8>,
+}
+
+/// Packets a second, and all bits of headers a second, of a video with these bits of payload in a frame.
+fn packets_of(frame_bits: f64, per_packet: u64) -> f64 {
+    libm::ceil(frame_bits / 8.0 / per_packet as f64).max(1.0)
+}
+
+impl WebrtcSender {
+    /// The sender of a flow that carries `media`. Sender reports go forward through `forward`; feedback comes through `back`.
+    /// The
+    /// receiver finds in `backstage` what payloads would hold. All randomness comes from `stream`.
+    ///
+    /// # Errors
+    /// What [`WebrtcConfig`] refuses, and media without any stream.
+    pub fn new(
+        context: FlowContext,
+        config: &WebrtcConfig,
+        media: &Media,
+        mut stream: Stream,
+        (forward, back): (Mailbox, Mailbox),
+        backstage: Backstage,
+    ) -> Result<Self, ConfigError> {
+        config.check()?;
+        let seed = Seed(stream.below(u64::MAX));
+        let mut numbers = seed.stream("rtp");
+        let mut streams = Vec::new();
+        let mut shares = Vec::new();
+        let microphone = media.audio.as_ref().map(|audio| {
+            streams.push(RtpStream::new(StreamKind::Audio, 0, &mut numbers));
+            let encoder = AudioEncoder::new(audio, seed.stream("microphone"));
+            let (least, most) = encoder.rates();
+            let headers = Bytes::new(u64::from(sizes::AUDIO_HEADER)).per(audio.frame);
+            let whole = |rate: Rate| Rate::from_bits_per_second(rate.bits_per_second() + headers.bits_per_second());
+            shares.push(Share::new(whole(least), whole(most), false));
+            Microphone { encoder, frame: audio.frame, target: least, speech: false, newest: None }
+        });
+        let mut cameras = Vec::new();
+        for (kind, video, name) in
+            [(StreamKind::Video, &media.video, "camera"), (StreamKind::Screen, &media.screen, "screen")]
+        {
+            let Some(video) = video else { continue };
+            let encoder = VideoEncoder::new(video, seed.stream(name));
+            for simulcast in 0..encoder.streams() {
+                streams.push(RtpStream::new(kind, simulcast, &mut numbers));
+            }
+            let camera = Camera { kind, encoder, frame_rate: video.frame_rate, target: Rate::default() };
+            let (least, most) = camera.encoder.rates();
+            let whole = |payload| Self::whole(&camera, payload, config);
+            shares.push(Share::new(whole(least), whole(most), config.suspend));
+            cameras.push(camera);
+        }
+        if streams.is_empty() {
+            let allowed = "media with at least one of audio, video and screen";
+            return Err(ConfigError::new("media", "empty", allowed, "traffic = { kind = \"media\", audio = {} }"));
+        }
+        let all = shares.iter().map(|share| share.most).sum();
+        let most = config.most.unwrap_or(Rate::from_bits_per_second(all));
+        let (start, least) = (config.start.min(most), config.least.min(most));
+        let controller = config.control.controller(seed.stream("control"))?;
+        Ok(WebrtcSender {
+            context,
+            controller,
+            ecn: config.control.ecn(),
+            microphone,
+            cameras,
+            shares,
+            streams,
+            pacer: Pacer::new(config.burst, config.queue_limit, config.audio_first),
+            history: SentHistory::new(config.receive.feedback == FeedbackFormat::Rfc8888),
+            limiter: RateLimiter::default(),
+            protection: fec::Protection::new(config.protection, config.receive.nack),
+            decision: Decision::paced(Rate::default(), 1.0),
+            limits: Limits { start, least, most },
+            forward,
+            back,
+            backstage,
+            random: seed.stream("reports"),
+            started: false,
+            stopped: false,
+            pads: false,
+            sent: 0,
+            retransmitted: 0,
+            refused: 0,
+            loss: 0.0,
+            round_trip: None,
+            feedback_round_trip: None,
+            feedback_lost: None,
+            second: (0, 0),
+            overhead: 0.0,
+            next_sample: Instant::NEVER,
+            shown: MediaSent::default(),
+            backlog: Backlog::default(),
+            frames: Vec::new(),
+            bytes: Vec::new(),
+            config: config.clone(),
+        })
+    }
+
+    /// Bytes of headers of a packet of video.
+    fn video_header(config: &WebrtcConfig) -> u16 {
+        let red = if config.fec == FecFormat::Ulpfec { sizes::RED } else { 0 };
+        sizes::VIDEO_HEADER + sizes::VIDEO_DESCRIPTOR + red
+    }
+
+    /// The rate of whole packets for a payload rate.
+    fn whole(camera: &Camera, payload: Rate, config: &WebrtcConfig) -> Rate {
+        let bits = payload.bits_per_second() as f64;
+        let packets = packets_of(bits / camera.frame_rate, config.max_payload.get()) * camera.frame_rate;
+        Rate::from_bits_per_second((bits + packets * f64::from(Self::video_header(config)) * 8.0) as u64)
+    }
+
+    /// The payload rate that a rate of whole packets leaves.
+    fn payload(camera: &Camera, whole: u64, config: &WebrtcConfig) -> f64 {
+        let header = u64::from(Self::video_header(config));
+        let packets =
+            packets_of(whole as f64 / camera.frame_rate, config.max_payload.get() + header) * camera.frame_rate;
+        (whole as f64 - packets * header as f64 * 8.0).max(0.0)
+    }
+
+    fn stream(&mut self, ssrc: Ssrc) -> Option<&mut RtpStream> {
+        self.streams.iter_mut().find(|stream| stream.ssrc == ssrc)
+    }
+
+    /// The round trip that repair counts with.
+    fn repair_round_trip(&self) -> Span {
+        self.round_trip.or(self.feedback_round_trip).unwrap_or_default()
+    }
+
+    /// Takes over what the controller decided.
+    fn refresh(&mut self, now: Instant) {
+        let decision = self.controller.decision();
+        if decision != self.decision {
+            let target = decision.target != self.decision.target;
+            self.decision = decision;
+            let pacing = match self.config.pacing {
+                Some(factor) => Decision::paced(decision.target, factor).pacing,
+                None => decision.pacing,
+            };
+            let padding = if self.stopped { Rate::default() } else { decision.padding };
+            self.pacer.set_rates(now, pacing, padding);
+            if target {
+                self.allocate(now);
+            }
+        }
+        if self.stopped {
+            return;
+        }
+        while let Some(probe) = self.controller.next_probe() {
+            self.pacer.probe(now, probe);
+        }
+    }
+
+    /// Shares the target out among the encoders.
+    fn allocate(&mut self, now: Instant) {
+        share(self.decision.target, &mut self.shares);
+        let mut shares = self.shares.iter();
+        let first = self.microphone.is_some().then(|| shares.next()).flatten();
+        if let (Some(microphone), Some(share)) = (&mut self.microphone, first) {
+            let headers = Bytes::new(u64::from(sizes::AUDIO_HEADER)).per(microphone.frame);
+            let payload = share.given.saturating_sub(headers.bits_per_second());
+            microphone.target = Rate::from_bits_per_second(payload);
+            if let Some(stream) = self.streams.first_mut() {
+                stream.sample.target_bitrate = payload as f64;
+            }
+        }
+        for (camera, share) in self.cameras.iter_mut().zip(shares) {
+            let payload = Self::payload(camera, share.given, &self.config) * (1.0 - self.overhead);
+            let payload = if share.given == 0 {
+                0
+            } else {
+                // Least and most are the encoder's; repair does not press it below its least.
+                let (least, most) = camera.encoder.rates();
+                (payload as u64).clamp(least.bits_per_second(), most.bits_per_second().max(least.bits_per_second()))
+            };
+            let target = Rate::from_bits_per_second(payload);
+            if target != camera.target {
+                camera.target = target;
+                camera.encoder.set_target(now, target);
+            }
+            let limited = share.given < share.most;
+            let reason = if limited { QualityLimitation::Bandwidth } else { QualityLimitation::None };
+            for stream in self.streams.iter_mut().filter(|stream| stream.kind == camera.kind) {
+                stream.sample.target_bitrate = payload as f64;
+                if stream.sample.quality_limitation != reason {
+                    let passed = now.since(stream.limited_since).seconds();
+                    let place = stream.sample.quality_limitation as usize;
+                    if let Some(span) = stream.sample.quality_limitation_durations.get_mut(place) {
+                        *span += passed;
+                    }
+                    stream.sample.quality_limitation = reason;
+                    stream.limited_since = now;
+                }
+            }
+        }
+    }
+
+    /// Samples that were due before `now`; the overhead of repair in the second that ended.
+    fn sample(&mut self, now: Instant) {
+        while self.next_sample <= now {
+            let at = self.next_sample;
+            self.next_sample = at + SAMPLE_EVERY;
+            self.show(at);
+            let (media, repair) = std::mem::take(&mut self.second);
+            let overhead = if media + repair == 0 { 0.0 } else { repair as f64 / (media + repair) as f64 };
+            let overhead = overhead.min(MOST_OVERHEAD);
+            if overhead != self.overhead {
+                self.overhead = overhead;
+                self.allocate(at);
+            }
+        }
+    }
+
+    fn show(&mut self, at: Instant) {
+        for stream in &mut self.streams {
+            self.shown.outbound.push(stream.sample_at(at));
+        }
+        let view = self.controller.view();
+        let waits = self.pacer.oldest().map_or(Span::ZERO, |oldest| at.since(oldest.since));
+        self.shown.transport.push(TransportSample {
+            at,
+            available_outgoing_bitrate: view.capacity.unwrap_or(self.decision.target.bits_per_second() as f64),
+            target_bitrate: self.decision.target.bits_per_second() as f64,
+            pacing_bitrate: self.decision.pacing.bits_per_second() as f64,
+            round_trip_time: self.feedback_round_trip.or(self.round_trip).map(Span::seconds),
+            pacer_queue_bytes: self.pacer.waiting().get(),
+            pacer_queue_time: waits.seconds(),
+            bytes_in_flight: self.history.in_flight().get(),
+            fraction_lost: self.feedback_lost,
+            state: view.state,
+        });
+    }
+
+    fn encode_audio(&mut self, now: Instant, unit: &Unit) -> bool {
+        let loss = self.loss;
+        let (Some(microphone), Some(stream)) = (&mut self.microphone, self.streams.first_mut()) else { return false };
+        let Some(frame) = microphone.encoder.encode(unit.created, microphone.target, loss) else {
+            microphone.speech = false;
+            return false;
+        };
+        // The first packet of a talk spurt is marked (RFC 3551 §4.1): speech after silence.
+        let gap = microphone.newest.is_none_or(|newest| unit.created.since(newest) > microphone.frame * 2);
+        let marker = frame.speech && (!microphone.speech || gap);
+        microphone.speech = frame.speech;
+        microphone.newest = Some(unit.created);
+        let header = RtpHeader {
+            ssrc: stream.ssrc,
+            kind: PayloadKind::Media,
+            sequence: RtpStream::number(&mut stream.sequence),
+            timestamp: stream.timestamp(unit.created),
+            marker,
+            first: true,
+            key: true,
+            in_band_fec: frame.in_band_fec,
+            repeats: frame.repeats,
+            unit: unit.id,
+            frame: RtpStream::number(&mut stream.frame),
+            payload: frame.payload,
+            ..RtpHeader::default()
+        };
+        // A later packet may repeat it.
+        self.backstage.put_header(&header, unit.created);
+        let wire = sizes::AUDIO_HEADER.saturating_add(frame.payload);
+        let packet = Waiting { header, wire, carries: Carries::Audio, created: unit.created, since: now };
+        self.push(now, packet);
+        true
+    }
+
+    fn encode_video(&mut self, now: Instant, unit: &Unit, kind: StreamKind) -> bool {
+        let mut frames = std::mem::take(&mut self.frames);
+        frames.clear();
+        let mut usual = 0.0;
+        if let Some(camera) = self.cameras.iter_mut().find(|camera| camera.kind == kind) {
+            camera.encoder.encode(unit.created, &mut frames);
+            usual = camera.target.bits_per_second() as f64 / 8.0 / camera.frame_rate;
+        }
+        for frame in &frames {
+            self.packetize(now, unit, kind, frame, f64::from(frame.bytes) >= HUGE * usual);
+        }
+        let any = !frames.is_empty();
+        self.frames = frames;
+        any
+    }
+
+    fn packetize(&mut self, now: Instant, unit: &Unit, kind: StreamKind, frame: &EncodedFrame, huge: bool) {
+        let ssrc = Ssrc::new(kind, frame.stream, Role::Media);
+        let header_bytes = Self::video_header(&self.config);
+        let most = u32::try_from(self.config.max_payload.get()).unwrap_or(u32::MAX);
+        let (nack, round_trip) = (self.config.receive.nack || self.config.rtx, self.repair_round_trip());
+        let Some(place) = self.streams.iter().position(|stream| stream.ssrc == ssrc) else { return };
+        let Some(stream) = self.streams.get_mut(place) else { return };
+        stream.count_frame(now, frame, huge);
+        let (number, depends) = stream.place(frame);
+        let picture = Picture { width: frame.width, height: frame.height, quality: frame.quality };
+        self.backstage.put_picture(ssrc, number, picture);
+        let timestamp = stream.timestamp(unit.created);
+        let parts = packetizer::parts(frame.bytes.max(1), most);
+        let count = frame.bytes.max(1).div_ceil(most);
+        let template = RtpHeader {
+            ssrc,
+            timestamp,
+            key: frame.key,
+            temporal: frame.temporal,
+            spatial: frame.spatial,
+            unit: unit.id,
+            frame: number,
+            depends,
+            ..RtpHeader::default()
+        };
+        let (mut group, mut longest, mut base) = (0usize, 0u16, 0u16);
+        for (part, payload) in parts.enumerate() {
+            let last = part as u32 + 1 == count;
+            let Some(stream) = self.streams.get_mut(place) else { return };
+            let sequence = RtpStream::number(&mut stream.sequence);
+            let header = RtpHeader { sequence, payload, first: part == 0, marker: last, ..template };
+            let wire = header_bytes.saturating_add(payload);
+            let packet = Waiting { header, wire, carries: Carries::Video, created: unit.created, since: now };
+            if nack {
+                stream.history.add(now, packet, round_trip);
+            }
+            if self.config.fec != FecFormat::None {
+                self.backstage.put_header(&header, unit.created);
+            }
+            if group == 0 {
+                base = sequence;
+            }
+            (group, longest) = (group + 1, longest.max(payload));
+            self.push(now, packet);
+            if last || group == fec::GROUP {
+                self.protect(now, place, &template, unit.created, (base, group, longest));
+                (group, longest) = (0, 0);
+            }
+        }
+    }
+
+    /// Adds parity behind a group of packets: the first's number, how many, and the longest's payload.
+    fn protect(
+        &mut self,
+        now: Instant,
+        place: usize,
+        template: &RtpHeader,
+        created: Instant,
+        (base, media, longest): (u16, usize, u16),
+    ) {
+        if self.config.fec == FecFormat::None {
+            return;
+        }
+        let parity = self.protection.packets(media);
+        let own = self.config.fec == FecFormat::Flexfec;
+        let round_trip = self.repair_round_trip();
+        for which in 0..parity {
+            let Some(stream) = self.streams.get_mut(place) else { return };
+            // The header's mask is longer where it covers more packets (RFC 8627 §4.2.2, RFC 5109 §7.4).
+            let extra = match (own, media) {
+                (true, 0..=15) => sizes::FLEXFEC,
+                (true, 16..=46) => sizes::FLEXFEC + 4,
+                (true, _) => sizes::FLEXFEC + 12,
+                (false, 0..=16) => sizes::ULPFEC,
+                (false, _) => sizes::ULPFEC + 4,
+            };
+            let header = RtpHeader {
+                ssrc: if own { Ssrc::new(stream.kind, stream.simulcast, Role::Protection) } else { stream.ssrc },
+                kind: PayloadKind::Protection,
+                sequence: RtpStream::number(if own { &mut stream.parity } else { &mut stream.sequence }),
+                base,
+                mask: fec::mask(which, parity, media),
+                payload: longest,
+                ..*template
+            };
+            let wire = Self::video_header(&self.config).saturating_add(longest).saturating_add(extra);
+            let packet = Waiting { header, wire, carries: Carries::Protection, created, since: now };
+            if !own {
+                // It has a number among the media's, but is not sent again.
+                stream.history.add(now, packet, round_trip);
+            }
+            self.push(now, packet);
+        }
+    }
+
+    fn push(&mut self, now: Instant, packet: Waiting) {
+        if matches!(packet.carries, Carries::Audio | Carries::Video) {
+            self.backlog.payload += Bytes::new(u64::from(packet.header.payload));
+            self.backlog.units += u64::from(ends_unit(&packet));
+        }
+        self.pacer.push(now, packet);
+    }
+
+    /// Sends what may leave now.
+    fn drain(&mut self, now: Instant, out: &mut Output) {
+        loop {
+            let full = self.decision.window.is_some_and(|window| self.history.in_flight() >= window);
+            self.pacer.set_blocked(full);
+            let pads = self.pads && !self.stopped;
+            match self.pacer.next(now, pads) {
+                Next::Packet(packet, cluster) => {
+                    if matches!(packet.carries, Carries::Audio | Carries::Video) {
+                        let payload = Bytes::new(u64::from(packet.header.payload));
+                        self.backlog.payload = self.backlog.payload - payload;
+                        if ends_unit(&packet) {
+                            self.backlog.units -= 1;
+                            self.backlog.longest = self.backlog.longest.max(now.since(packet.created));
+                        }
+                    }
+                    self.pads |= packet.carries != Carries::Padding;
+                    self.send(now, packet, cluster, out);
+                }
+                Next::Padding(bytes, cluster) => {
+                    let packet = self.padding(now, bytes);
+                    self.send(now, packet, cluster, out);
+                }
+                Next::Nothing => return,
+            }
+        }
+    }
+
+    /// Padding of about this size: media sent again if there is any, or nothing but padding.
+    fn padding(&self, now: Instant, _bytes: u64) -> Waiting {
+        let again =
+            self.config.rtx.then(|| self.streams.iter().rev().find_map(|stream| stream.history.newest())).flatten();
+        if let Some(packet) = again {
+            return self.again(now, packet, Carries::Padding);
+        }
+        let stream = self.streams.iter().find(|stream| stream.kind != StreamKind::Audio).or(self.streams.first());
+        let (kind, simulcast) = stream.map_or((StreamKind::Audio, 0), |stream| (stream.kind, stream.simulcast));
+        let header = RtpHeader {
+            ssrc: Ssrc::new(kind, simulcast, Role::Retransmission),
+            kind: PayloadKind::Padding,
+            timestamp: stream.map_or(0, |stream| stream.timestamp(now)),
+            ..RtpHeader::default()
+        };
+        let wire = sizes::VIDEO_HEADER + PADDING_PAYLOAD;
+        Waiting { header, wire, carries: Carries::Padding, created: now, since: now }
+    }
+
+    /// A media packet as it is sent again.
+    fn again(&self, now: Instant, packet: Waiting, carries: Carries) -> Waiting {
+        let mut header = packet.header;
+        header.base = header.sequence;
+        let mut wire = packet.wire;
+        if self.config.rtx {
+            if let Some((kind, simulcast, _)) = header.ssrc.parts() {
+                header.ssrc = Ssrc::new(kind, simulcast, Role::Retransmission);
+            }
+            header.kind = PayloadKind::Retransmission;
+            wire = wire.saturating_add(sizes::ORIGINAL_SEQUENCE);
+        }
+        Waiting { header, wire, carries, created: packet.created, since: now }
+    }
+
+    fn send(&mut self, now: Instant, packet: Waiting, cluster: Option<u32>, out: &mut Output) {
+        let Waiting { mut header, wire, carries, created, since } = packet;
+        let number = self.history.next();
+        header.transport_sequence = number as u16;
+        let Some((kind, simulcast, role)) = header.ssrc.parts() else { return };
+        let media = Ssrc::new(kind, simulcast, Role::Media);
+        let reports = if kind == StreamKind::Audio { self.config.report_audio } else { self.config.report_video };
+        let jitter = if self.streams.iter().any(|stream| stream.ssrc == media && stream.report == Instant::NEVER) {
+            0.5 + self.random.uniform()
+        } else {
+            0.0
+        };
+        let Some(stream) = self.stream(media) else { return };
+        if role == Role::Retransmission {
+            header.sequence = RtpStream::number(&mut stream.again);
+        }
+        if stream.report == Instant::NEVER {
+            stream.report = now + reports.scaled(jitter);
+        }
+        let sample = &mut stream.sample;
+        sample.packets_sent += 1;
+        sample.total_packet_send_delay += now.since(since).seconds();
+        let payload = u64::from(header.payload);
+        let headers = u64::from(wire.saturating_sub(sizes::LOWER)).saturating_sub(payload);
+        sample.header_bytes_sent += headers;
+        sample.bytes_sent += payload;
+        match carries {
+            Carries::Audio | Carries::Video => {
+                sample.frames_sent += u64::from(carries == Carries::Video && header.marker);
+                stream.count_media(header.payload);
+                stream.history.sent(now, header.sequence);
+            }
+            Carries::Retransmission => {
+                sample.retransmitted_packets_sent += 1;
+                sample.retransmitted_bytes_sent += payload;
+                stream.history.sent(now, header.base);
+            }
+            Carries::Protection => {
+                sample.fec_packets_sent += 1;
+                sample.fec_bytes_sent += payload;
+                if role == Role::Media {
+                    stream.history.sent(now, header.sequence);
+                }
+            }
+            Carries::Padding => {
+                sample.padding_packets_sent += 1;
+                if header.kind == PayloadKind::Padding {
+                    sample.padding_bytes_sent += u64::from(PADDING_PAYLOAD);
+                } else {
+                    sample.retransmitted_packets_sent += 1;
+                    sample.retransmitted_bytes_sent += payload;
+                }
+            }
+        }
+        match carries {
+            Carries::Video => self.second.0 += u64::from(wire),
+            Carries::Retransmission | Carries::Protection => self.second.1 += u64::from(wire),
+            _ => {}
+        }
+        self.retransmitted +=
+            u64::from(header.kind == PayloadKind::Retransmission || carries == Carries::Retransmission);
+        let size = Bytes::new(u64::from(wire));
+        let sent = SentPacket { sequence: number, sent: now, size, carries, probe: cluster };
+        self.history.add(sent, header.ssrc, header.sequence);
+        self.controller.on_sent(&sent);
+        self.pacer.sent(u64::from(wire), cluster);
+        let body = header.body(self.sent as u32, created);
+        self.put(wire, kind, body, out);
+    }
+
+    fn put(&mut self, wire: u16, kind: StreamKind, body: fairwave_network::packet::Body, out: &mut Output) {
+        out.packets.push(Packet {
+            flow: self.context.flow,
+            wire,
+            class: self.context.class,
+            feedback: false,
+            ecn: self.ecn,
+            dscp: self.context.dscp,
+            layer: kind as u8,
+            body,
+        });
+        self.sent += 1;
+    }
+
+    /// Sender reports that are due (RFC 3550 §6.4.1), each with a name.
+    fn report(&mut self, now: Instant, out: &mut Output) {
+        for place in 0..self.streams.len() {
+            let Some(stream) = self.streams.get_mut(place) else { continue };
+            if stream.report > now {
+                continue;
+            }
+            let audio = stream.kind == StreamKind::Audio;
+            let interval = if audio { self.config.report_audio } else { self.config.report_video };
+            stream.report = now + interval.scaled(0.5 + self.random.uniform());
+            let (kind, report) = (stream.kind, stream.sender_report(now));
+            let name = Description { ssrc: report.ssrc, name: NAME.to_owned() };
+            let mut bytes = std::mem::take(&mut self.bytes);
+            if compound::write(&[Rtcp::SenderReport(report), Rtcp::Description(name)], &mut bytes).is_ok() {
+                let body = control_body(&self.forward, &bytes, self.sent as u32, now);
+                self.put(sizes::control(bytes.len()), kind, body, out);
+            }
+            self.bytes = bytes;
+        }
+    }
+
+    fn on_rtcp(&mut self, now: Instant, packet: &Rtcp) {
+        match packet {
+            Rtcp::TransportFeedback(_) | Rtcp::CongestionFeedback(_) => self.on_feedback(now, packet),
+            Rtcp::ReceiverReport(report) => self.on_blocks(now, &report.blocks),
+            Rtcp::SenderReport(report) => self.on_blocks(now, &report.blocks),
+            Rtcp::Nack(nack) => {
+                if let Some(ssrc) = Ssrc::of(nack.media) {
+                    self.on_nack(now, ssrc, &nack.sequences);
+                }
+            }
+            Rtcp::Pli(pli) => {
+                if let Some(stream) = Ssrc::of(pli.media).and_then(|ssrc| self.stream(ssrc)) {
+                    stream.sample.pli_count += 1;
+                    let ssrc = stream.ssrc;
+                    self.key_frame(now, ssrc);
+                }
+            }
+            Rtcp::Fir(fir) => {
+                for entry in &fir.entries {
+                    let Some(stream) = Ssrc::of(entry.ssrc).and_then(|ssrc| self.stream(ssrc)) else { continue };
+                    // A request that is repeated has the same command number (RFC 5104 §4.3.1.2).
+                    if stream.command == Some(entry.command) {
+                        continue;
+                    }
+                    stream.command = Some(entry.command);
+                    stream.sample.fir_count += 1;
+                    let ssrc = stream.ssrc;
+                    self.key_frame(now, ssrc);
+                }
+            }
+            Rtcp::Description(_) => {}
+        }
+    }
+
+    /// A receiver wants a key frame of a stream.
+    fn key_frame(&mut self, now: Instant, ssrc: Ssrc) {
+        let spacing = self.config.key_frame_spacing;
+        let Some(stream) = self.stream(ssrc) else { return };
+        if stream.asked_key.is_some_and(|then| now.since(then) < spacing) {
+            return;
+        }
+        stream.asked_key = Some(now);
+        let (kind, simulcast) = (stream.kind, stream.simulcast);
+        if let Some(camera) = self.cameras.iter_mut().find(|camera| camera.kind == kind) {
+            camera.encoder.request_key_frame(simulcast);
+        }
+    }
+
+    fn on_nack(&mut self, now: Instant, ssrc: Ssrc, sequences: &[u16]) {
+        let (round_trip, target) = (self.repair_round_trip(), self.decision.target);
+        let Some(place) = self.streams.iter().position(|stream| stream.ssrc == ssrc) else { return };
+        let Some(stream) = self.streams.get_mut(place) else { return };
+        stream.sample.nack_count += 1;
+        if !self.config.receive.nack {
+            return;
+        }
+        for &sequence in sequences {
+            let Some(stream) = self.streams.get_mut(place) else { return };
+            let Some(packet) = stream.history.asked(now, sequence, round_trip) else { continue };
+            if !self.limiter.try_use(now, u64::from(packet.wire), target) {
+                if let Some(stream) = self.streams.get_mut(place) {
+                    stream.history.forgo(sequence);
+                }
+                return;
+            }
+            let packet = self.again(now, packet, Carries::Retransmission);
+            self.push(now, packet);
+        }
+    }
+
+    fn on_blocks(&mut self, now: Instant, blocks: &[ReportBlock]) {
+        let (mut expected, mut lost, mut round_trip) = (0i64, 0i64, None);
+        for block in blocks {
+            let Some(stream) = Ssrc::of(block.ssrc).and_then(|ssrc| self.stream(ssrc)) else { continue };
+            let since = match stream.reported {
+                Some((highest, _)) => i64::from(block.highest.wrapping_sub(highest) as i32),
+                None => i64::from((block.highest as u16).wrapping_sub(stream.begin)) + 1,
+            };
+            if since < 0 {
+                // An old report that came late.
+                continue;
+            }
+            expected += since;
+            lost += i64::from(block.lost) - i64::from(stream.reported.map_or(0, |(_, lost)| lost));
+            stream.reported = Some((block.highest, block.lost));
+            let answered = time::round_trip(now, block.last, block.delay);
+            let sample = &mut stream.sample;
+            sample.remote_fraction_lost = Some(f64::from(block.fraction_lost) / 256.0);
+            sample.remote_packets_lost = Some(i64::from(block.lost));
+            if let Some(answered) = answered {
+                sample.remote_round_trip_time = Some(answered.seconds());
+                round_trip = Some(answered);
+            }
+            let jitter = f64::from(block.jitter) / f64::from(stream.clock());
+            stream.sample.remote_jitter = Some(jitter);
+        }
+        self.round_trip = round_trip.or(self.round_trip);
+        if let Some(round_trip) = round_trip {
+            self.backstage.set_round_trip(round_trip);
+        }
+        if expected <= 0 {
+            return;
+        }
+        let share = (lost as f64 / expected as f64).clamp(0.0, 1.0);
+        self.loss = share;
+        self.protection.on_report(now, share, self.repair_round_trip());
+        let expected = u32::try_from(expected).unwrap_or(u32::MAX);
+        self.controller.on_report(&LossReport { now, fraction_lost: share, expected, round_trip: self.round_trip });
+    }
+
+    fn on_feedback(&mut self, now: Instant, message: &Rtcp) {
+        let reported = match message {
+            Rtcp::TransportFeedback(message) => self.history.transport_wide(now, message),
+            Rtcp::CongestionFeedback(message) => self.history.per_stream(now, message),
+            _ => return,
+        };
+        if reported.packets.is_empty() {
+            return;
+        }
+        self.feedback_round_trip = reported.round_trip.or(self.feedback_round_trip);
+        let missing = reported.packets.iter().filter(|packet| packet.arrived.is_none()).count();
+        self.feedback_lost = Some(missing as f64 / reported.packets.len() as f64);
+        self.controller.on_feedback(&Feedback {
+            now,
+            packets: reported.packets,
+            round_trip: self.feedback_round_trip.unwrap_or_default(),
+            in_flight: reported.in_flight,
+            waiting: self.pacer.waiting(),
+            waits: self.pacer.oldest().map_or(Span::ZERO, |oldest| now.since(oldest.since)),
+        });
+    }
+
+    /// Messages that came and were no RTCP.
+    pub fn refused(&self) -> u64 {
+        self.refused
+    }
+}
+
+/// Whether with this packet all of its unit has left.
+fn ends_unit(packet: &Waiting) -> bool {
+    packet.carries == Carries::Audio || packet.header.marker
+}
+
+impl Sender for WebrtcSender {
+    fn on_start(&mut self, now: Instant, out: &mut Output) {
+        self.stopped = false;
+        if !self.started {
+            self.started = true;
+            self.next_sample = now + SAMPLE_EVERY;
+            for stream in &mut self.streams {
+                stream.limited_since = now;
+            }
+            self.controller.on_limits(now, self.limits);
+        }
+        self.refresh(now);
+        self.drain(now, out);
+    }
+
+    fn on_unit(&mut self, now: Instant, unit: Unit, out: &mut Output) {
+        if self.stopped {
+            return;
+        }
+        self.sample(now);
+        let encoded = match StreamKind::of(unit.layer) {
+            Some(StreamKind::Audio) => self.encode_audio(now, &unit),
+            Some(kind) => self.encode_video(now, &unit, kind),
+            None => false,
+        };
+        out.skipped += u32::from(!encoded);
+        self.refresh(now);
+        self.drain(now, out);
+    }
+
+    fn on_packet(&mut self, now: Instant, packet: &Packet, out: &mut Output) {
+        self.sample(now);
+        let message = self.back.get(&packet.body);
+        match message.map(|bytes| compound::parse(&bytes)) {
+            Some(Ok(packets)) => packets.iter().for_each(|packet| self.on_rtcp(now, packet)),
+            _ => self.refused += 1,
+        }
+        self.refresh(now);
+        self.drain(now, out);
+    }
+
+    fn on_timer(&mut self, now: Instant, out: &mut Output) {
+        self.sample(now);
+        if self.controller.deadline() <= now {
+            self.controller.on_timer(now);
+        }
+        self.refresh(now);
+        if !self.stopped {
+            self.report(now, out);
+        }
+        self.drain(now, out);
+    }
+
+    fn deadline(&self) -> Instant {
+        if !self.started {
+            return Instant::NEVER;
+        }
+        let pacer = self.pacer.deadline(self.pads && !self.stopped);
+        if self.stopped {
+            return pacer;
+        }
+        let reports = self.streams.iter().map(|stream| stream.report).min().unwrap_or(Instant::NEVER);
+        pacer.min(reports).min(self.controller.deadline())
+    }
+
+    fn on_stop(&mut self, now: Instant) {
+        self.sample(now);
+        self.stopped = true;
+        self.pacer.set_rates(now, self.decision.pacing, Rate::default());
+    }
+
+    fn view(&self) -> SenderView {
+        let view = self.controller.view();
+        SenderView {
+            smoothed_rtt: view.round_trip.or(self.feedback_round_trip.map(Span::seconds)),
+            rate: Some(self.decision.target.bits_per_second() as f64),
+            estimate: view.capacity.map(Estimate::Bandwidth),
+            backlog: Some(Backlog { since: self.pacer.oldest().map(|oldest| oldest.created), ..self.backlog }),
+            sent: self.sent,
+            retransmitted: self.retransmitted,
+            ..SenderView::default()
+        }
+    }
+
+    fn settle_media(&mut self, now: Instant) {
+        if self.started {
+            self.sample(now);
+            self.shown.totals = self.streams.iter_mut().map(|stream| stream.sample_at(now)).collect();
+        }
+    }
+
+    fn media(&self) -> Option<&MediaSent> {
+        Some(&self.shown)
+    }
+}

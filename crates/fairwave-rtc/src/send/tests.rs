@@ -1,0 +1,385 @@
+//! The sending end over a path, with a receiver that does as little as a test needs: feedback every 50 ms, NACK, reports.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::history::unwrap16;
+use super::*;
+use crate::rtcp::{Nack, Pli, ReceiverReport, TransportFeedback};
+use crate::rtp::control_message;
+use fairwave_endpoint::path_test::{PathFate, Wire};
+use fairwave_endpoint::{Delivery, Receiver};
+use fairwave_media::encoder::{AudioConfig, VideoConfig};
+use fairwave_media::traffic::FrameType;
+use fairwave_network::packet::FlowId;
+
+const EVERY: Span = Span::from_millis(50);
+const CAMERA: Ssrc = Ssrc::new(StreamKind::Video, 0, Role::Media);
+
+fn at(millis: u64) -> Instant {
+    Instant::ZERO + Span::from_millis(millis)
+}
+
+/// A receiver for tests.
+struct Peer {
+    mailbox: Mailbox,
+    control: Mailbox,
+    due: Instant,
+    /// Transport-wide numbers, without wraps, that arrived since the message before; the next to report on.
+    arrived: BTreeMap<u64, Instant>,
+    base: u64,
+    count: u8,
+    /// Of the camera: the first number, those that came, and the next to ask for.
+    video: BTreeSet<u64>,
+    /// Restored by parity or sent again.
+    repaired: BTreeSet<u64>,
+    /// Parity that arrived: first and mask.
+    parity: Vec<(u64, u64)>,
+    asked: u64,
+    keys: u64,
+    report: Option<(u32, Instant)>,
+    reported: (u64, u64),
+    asks: bool,
+    /// Each message is sent so often.
+    copies: usize,
+    plis: Vec<Instant>,
+}
+
+impl Peer {
+    fn send(&mut self, now: Instant, packets: &[Rtcp], out: &mut Output) {
+        let mut bytes = Vec::new();
+        compound::write(packets, &mut bytes).expect("writes");
+        let body = self.mailbox.put(&bytes, 0, now);
+        let wire = sizes::control(bytes.len());
+        let packet = Packet {
+            flow: FlowId(0),
+            wire,
+            class: fairwave_network::packet::Class::OtherUdp,
+            feedback: true,
+            ecn: Ecn::NotEct,
+            dscp: fairwave_network::dscp::Dscp::DF,
+            layer: 0,
+            body,
+        };
+        out.packets.extend(std::iter::repeat_n(packet, self.copies));
+    }
+
+    fn missing(&self) -> Vec<u64> {
+        let (Some(&first), Some(&last)) = (self.video.first(), self.video.last()) else { return Vec::new() };
+        (first..last).filter(|number| !self.video.contains(number)).collect()
+    }
+}
+
+impl Receiver for Peer {
+    fn on_packet(&mut self, now: Instant, packet: &Packet, out: &mut Output) {
+        if self.due == Instant::NEVER {
+            self.due = now + EVERY;
+        }
+        if let Some(bytes) = control_message(&self.control, &packet.body) {
+            for part in compound::parse(&bytes).expect("own bytes") {
+                if let Rtcp::SenderReport(report) = part {
+                    assert!(report.packets > 0);
+                    if report.ssrc == CAMERA.number() {
+                        self.report = Some((time::middle(report.ntp), now));
+                    }
+                }
+            }
+            return;
+        }
+        let (header, created) = RtpHeader::read(&packet.body).expect("media");
+        let number = unwrap16(self.base + 100, header.transport_sequence);
+        self.arrived.entry(number).or_insert(now);
+        let near = self.video.last().copied().unwrap_or(40_000);
+        match header.kind {
+            PayloadKind::Media if header.ssrc == CAMERA => {
+                self.video.insert(unwrap16(near, header.sequence));
+                self.keys += u64::from(header.key && header.first);
+            }
+            PayloadKind::Retransmission => {
+                self.repaired.insert(unwrap16(near, header.base));
+            }
+            PayloadKind::Protection => self.parity.push((unwrap16(near, header.base), header.mask)),
+            _ => {}
+        }
+        out.deliveries.push(Delivery {
+            unit: header.unit,
+            payload: u32::from(header.payload),
+            created,
+            layer: packet.layer,
+            complete: header.ssrc.parts().is_some_and(|(kind, ..)| kind == StreamKind::Audio),
+        });
+    }
+
+    fn on_timer(&mut self, now: Instant, out: &mut Output) {
+        self.due = now + EVERY;
+        let mut packets = Vec::new();
+        if let Some((&last, _)) = self.arrived.last_key_value() {
+            // What came late begins the message earlier.
+            let base = self.base.min(self.arrived.first_key_value().map_or(last, |(first, _)| *first));
+            let arrivals: Vec<_> = (base..=last).map(|number| self.arrived.get(&number).copied()).collect();
+            let made = TransportFeedback::of(255, 0, base as u16, self.count, &arrivals, 10_000);
+            packets.extend(made.map(|(message, _)| Rtcp::TransportFeedback(message)));
+            (self.base, self.count) = (last + 1, self.count.wrapping_add(1));
+            self.arrived.clear();
+        }
+        if self.asks {
+            let missing: Vec<u64> = self.missing().into_iter().filter(|number| *number >= self.asked).collect();
+            self.asked = self.video.last().copied().unwrap_or(0);
+            if !missing.is_empty() {
+                let sequences = missing.iter().map(|number| *number as u16).collect();
+                packets.push(Rtcp::Nack(Nack { sender: 255, media: CAMERA.number(), sequences }));
+            }
+        }
+        while self.plis.first().is_some_and(|when| *when <= now) {
+            self.plis.remove(0);
+            packets.push(Rtcp::Pli(Pli { sender: 255, media: CAMERA.number() }));
+        }
+        if let (Some((last, when)), Some(&first), Some(&highest)) =
+            (self.report.take(), self.video.first(), self.video.last())
+        {
+            let expected = highest + 1 - first;
+            let lost = expected - self.video.len() as u64;
+            let (expected_now, lost_now) = (expected - self.reported.0, lost.saturating_sub(self.reported.1));
+            self.reported = (expected, lost);
+            let block = ReportBlock {
+                ssrc: CAMERA.number(),
+                fraction_lost: (lost_now * 256 / expected_now.max(1)).min(255) as u8,
+                lost: lost as i32,
+                highest: highest as u32,
+                jitter: 900,
+                last,
+                delay: time::in_65536ths(now.since(when)),
+            };
+            packets.insert(0, Rtcp::ReceiverReport(ReceiverReport { ssrc: 255, blocks: vec![block] }));
+        }
+        if !packets.is_empty() {
+            self.send(now, &packets, out);
+        }
+    }
+
+    fn deadline(&self) -> Instant {
+        self.due
+    }
+
+    fn is_reactive(&self) -> bool {
+        false
+    }
+}
+
+/// A call of this long with this table, over a path of 50 ms each way, not started.
+fn call(seconds: u64, table: &str) -> Wire<WebrtcSender, Peer> {
+    let config: WebrtcConfig = serde_json::from_str(table).expect("a table");
+    let video = VideoConfig { most: Rate::from_bits_per_second(2_000_000), ..VideoConfig::default() };
+    let media = Media { audio: Some(AudioConfig::default()), video: Some(video), screen: None };
+    let (control, mailbox) = (Mailbox::new(), Mailbox::new());
+    let peer = Peer {
+        mailbox: mailbox.clone(),
+        control: control.clone(),
+        due: Instant::NEVER,
+        arrived: BTreeMap::new(),
+        base: 0,
+        count: 0,
+        video: BTreeSet::new(),
+        repaired: BTreeSet::new(),
+        parity: Vec::new(),
+        asked: 0,
+        keys: 0,
+        report: None,
+        reported: (0, 0),
+        asks: true,
+        copies: 1,
+        plis: Vec::new(),
+    };
+    let stream = Seed(7).stream("webrtc");
+    let sender =
+        WebrtcSender::new(FlowContext::default(), &config, &media, stream, (control, mailbox), Backstage::new())
+            .expect("a sender");
+    let mut wire = Wire::new(sender, peer, Span::from_millis(50));
+    let mut times: Vec<(u64, StreamKind)> =
+        (0..seconds * 50).map(|frame| (frame * 20_000, StreamKind::Audio)).collect();
+    times.extend((0..seconds * 30).map(|frame| (frame * 1_000_000 / 30, StreamKind::Video)));
+    times.sort();
+    wire.units = (0..)
+        .zip(times)
+        .map(|(id, (micros, kind))| Unit {
+            id,
+            payload: 0,
+            created: Instant::ZERO + Span::from_micros(micros),
+            layer: kind as u8,
+            frame_type: FrameType::None,
+        })
+        .collect();
+    wire
+}
+
+const FIXED: &str = r#"{"control": {"name": "fixed", "rate": "800 kb/s"}}"#;
+
+/// Loses each 50th packet, counted from the 100th.
+fn lossy(wire: &mut Wire<WebrtcSender, Peer>) {
+    wire.fate = Box::new(|number, _, _| if number > 100 && number % 50 == 0 { PathFate::Lose } else { PathFate::Pass });
+}
+
+#[test]
+fn audio_and_video_fill_the_target_and_all_of_it_arrives_through_1_mbps() {
+    let mut wire = call(20, FIXED);
+    wire.bottleneck = Some(Rate::from_bits_per_second(1_000_000));
+    wire.buffer = 30;
+    wire.run_until(at(20_500));
+    assert_eq!(wire.dropped, 0);
+    let bytes: u64 = wire
+        .sent
+        .iter()
+        .filter(|(when, _)| *when >= at(5_000) && *when < at(20_000))
+        .map(|(_, p)| p.size().get())
+        .sum();
+    let rate = bytes as f64 * 8.0 / 15.0;
+    assert!((700e3..=810e3).contains(&rate), "{rate}");
+    assert_eq!(wire.deliveries.iter().filter(|(_, delivery)| delivery.layer == 0).count(), 1000, "all of the speech");
+    assert!(wire.receiver.missing().is_empty());
+    let view = wire.sender.view();
+    assert_eq!((view.rate, view.retransmitted), (Some(800e3), 0));
+    assert_eq!(wire.sender.refused(), 0);
+    wire.sender.settle_media(at(20_500));
+    let shown = wire.sender.media().expect("a session");
+    let round_trip = shown.transport.last().and_then(|sample| sample.round_trip_time).expect("feedback");
+    assert!((0.1..0.4).contains(&round_trip), "{round_trip}");
+    let [audio, video] = &shown.totals[..] else { panic!("two streams") };
+    assert_eq!((audio.packets_sent, audio.frames_sent), (1000, 0));
+    assert_eq!((video.frames_sent, video.frames_encoded, video.key_frames_encoded), (600, 600, 1));
+    assert_eq!((video.retransmitted_packets_sent, video.fec_packets_sent, video.padding_packets_sent), (0, 0, 0));
+    assert_eq!(video.quality_limitation, QualityLimitation::Bandwidth);
+    assert!((video.quality_limitation_durations[1] - 20.5).abs() < 0.1);
+    assert!(video.remote_round_trip_time.is_some_and(|seconds| (0.1..0.3).contains(&seconds)));
+    assert_eq!((video.remote_packets_lost, video.remote_jitter), (Some(0), Some(0.01)));
+}
+
+#[test]
+fn nack_restores_what_2_percent_of_loss_took() {
+    let mut wire = call(20, FIXED);
+    lossy(&mut wire);
+    wire.run_until(at(21_000));
+    let missing = wire.receiver.missing();
+    assert!(missing.len() > 20, "{}", missing.len());
+    let left = missing.iter().filter(|number| !wire.receiver.repaired.contains(number)).count();
+    assert!(left <= 2, "{left} of {}", missing.len());
+    wire.sender.settle_media(at(21_000));
+    let video = wire.sender.media().expect("a session").totals[1];
+    assert!(video.nack_count > 0 && video.retransmitted_packets_sent >= missing.len() as u64 - 2);
+    assert_eq!(wire.sender.view().retransmitted, video.retransmitted_packets_sent);
+    assert!(video.remote_fraction_lost.is_some_and(|lost| (0.005..0.06).contains(&lost)), "{video:?}");
+}
+
+#[test]
+fn without_nack_nothing_is_sent_again() {
+    let mut wire = call(5, r#"{"control": {"name": "fixed", "rate": "800 kb/s"}, "nack": false}"#);
+    lossy(&mut wire);
+    wire.run_until(at(6_000));
+    assert!(wire.receiver.repaired.is_empty() && !wire.receiver.missing().is_empty());
+}
+
+#[test]
+fn parity_restores_single_losses_of_either_format() {
+    for format in ["flexfec", "ulpfec"] {
+        let table =
+            format!(r#"{{"control": {{"name": "fixed", "rate": "800 kb/s"}}, "nack": false, "fec": "{format}"}}"#);
+        let mut wire = call(20, &table);
+        lossy(&mut wire);
+        wire.run_until(at(21_000));
+        // After the first reports there is parity; each 50th packet lost is at most one of a frame.
+        let video: Vec<u64> = wire.receiver.video.iter().copied().collect();
+        let late = video[video.len() / 4];
+        let missing: Vec<u64> = wire.receiver.missing().into_iter().filter(|number| *number > late).collect();
+        let covered = |number: u64| {
+            let within =
+                |first: u64, mask: u64| number.checked_sub(first).is_some_and(|bit| bit < 64 && mask >> bit & 1 == 1);
+            wire.receiver.parity.iter().any(|(first, mask)| within(*first, *mask))
+        };
+        let restored = missing.iter().filter(|number| covered(**number)).count();
+        if format == "flexfec" {
+            assert!(missing.len() > 10 && restored * 10 >= missing.len() * 9, "{restored} of {}", missing.len());
+        } else {
+            assert!(restored * 2 >= missing.len(), "{restored} of {}: some of the missing are parity", missing.len());
+        }
+        wire.sender.settle_media(at(21_000));
+        assert!(wire.sender.media().expect("a session").totals[1].fec_packets_sent > 100);
+    }
+}
+
+#[test]
+fn a_picture_loss_brings_a_key_frame_but_not_two_within_300_ms() {
+    let mut wire = call(6, FIXED);
+    wire.receiver.plis = vec![at(2_000), at(2_100), at(2_200), at(3_000)];
+    wire.run_until(at(6_500));
+    assert_eq!(wire.receiver.keys, 3, "the first, and one for each of two requests");
+    wire.sender.settle_media(at(6_500));
+    assert_eq!(wire.sender.media().expect("a session").totals[1].pli_count, 4);
+}
+
+#[test]
+fn feedback_that_is_lost_or_comes_twice_leaves_no_bytes_in_flight() {
+    let mut wire = call(20, FIXED);
+    wire.lose_feedback = Box::new(|number, _| number % 3 == 0);
+    wire.receiver.copies = 2;
+    wire.run_until(at(20_000));
+    // A round trip and the time to the next message, at 800 kb/s, three times over for those that were lost.
+    let flight = wire.sender.history.in_flight().get();
+    assert!(flight < 40_000, "{flight}");
+}
+
+#[test]
+fn hostile_feedback_is_counted_and_changes_nothing() {
+    let mut wire = call(2, FIXED);
+    wire.run_until(at(1_000));
+    let before = wire.sender.history.in_flight();
+    for bytes in [&b""[..], &[0x8f, 205, 0, 1, 0, 0, 0, 0], &[0xff; 40]] {
+        let mailbox = wire.receiver.mailbox.clone();
+        let (_, mut packet) = *wire.feedback.last().expect("feedback");
+        packet.body = mailbox.put(bytes, 0, at(1_000));
+        wire.sender.on_packet(at(1_000), &packet, &mut Output::default());
+    }
+    assert_eq!((wire.sender.refused(), wire.sender.history.in_flight()), (3, before));
+}
+
+#[test]
+fn a_session_is_the_same_each_time() {
+    let run = || {
+        let mut wire = call(5, FIXED);
+        lossy(&mut wire);
+        wire.run_until(at(6_000));
+        wire.sent
+    };
+    assert_eq!(run(), run());
+}
+
+#[test]
+fn video_below_its_least_stops_and_speech_goes_on() {
+    let mut wire = call(5, r#"{"control": {"name": "fixed", "rate": "70 kb/s"}}"#);
+    wire.run_until(at(5_500));
+    assert_eq!(wire.skipped, 150, "frames of the camera");
+    assert_eq!(wire.deliveries.len(), 250);
+}
+
+#[test]
+fn media_without_a_stream_is_refused() {
+    let media = Media { audio: None, video: None, screen: None };
+    let mailboxes = (Mailbox::new(), Mailbox::new());
+    let stream = Seed(1).stream("webrtc");
+    let made = WebrtcSender::new(
+        FlowContext::default(),
+        &WebrtcConfig::default(),
+        &media,
+        stream,
+        mailboxes,
+        Backstage::new(),
+    );
+    assert_eq!(made.err().map(|error| error.key), Some("media".to_owned()));
+}
+
+/// `cargo test --release -p fairwave-rtc what_a_second_costs -- --ignored --nocapture`
+#[test]
+#[ignore = "measures time"]
+fn what_a_second_costs() {
+    let mut wire = call(600, r#"{"control": {"name": "fixed", "rate": "1 Mb/s"}}"#);
+    let begun = std::time::Instant::now();
+    wire.run_until(at(600_000));
+    println!("{:.1} µs for a simulated second", begun.elapsed().as_secs_f64() * 1e6 / 600.0);
+}
