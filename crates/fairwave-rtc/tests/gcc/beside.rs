@@ -5,7 +5,7 @@ use fairwave_rtc::control::{Feedback, LossReport, Probe, SentPacket};
 use fairwave_units::units::Instant;
 use goog_cc::network_control::{NetworkControllerConfig, NetworkControllerInterface};
 use goog_cc::transport::{
-    NetworkAvailability, PacedPacketInfo, PacketResult, ProcessInterval, RoundTripTimeUpdate, SentPacket as Sent,
+    NetworkAvailability, NetworkControlUpdate, PacedPacketInfo, PacketResult, ProcessInterval, RoundTripTimeUpdate, SentPacket as Sent,
     TargetRateConstraints, TransportLossReport, TransportPacketsFeedback,
 };
 use goog_cc::units::{DataRate, DataSize, TimeDelta, Timestamp};
@@ -15,6 +15,7 @@ use std::collections::HashMap;
 struct Port {
     controller: GoogCcNetworkController,
     sent: HashMap<u64, Sent>,
+    probes: Vec<f64>,
 }
 
 fn time(instant: Instant) -> Timestamp {
@@ -39,8 +40,15 @@ impl Port {
         let mut controller = GoogCcNetworkController::new(config, GoogCcConfig::default());
         let at_time = time(Instant::ZERO);
         controller.on_process_interval(ProcessInterval { at_time, pacer_queue: None });
-        controller.on_network_availability(NetworkAvailability { at_time, network_available: true });
-        Port { controller, sent: HashMap::new() }
+        let available = NetworkAvailability { at_time, network_available: true };
+        let update = controller.on_network_availability(available);
+        let mut port = Port { controller, sent: HashMap::new(), probes: Vec::new() };
+        port.take(update);
+        port
+    }
+
+    fn take(&mut self, update: NetworkControlUpdate) {
+        self.probes.extend(update.probe_cluster_configs.iter().map(|probe| probe.target_data_rate.bps() as f64));
     }
 }
 
@@ -62,7 +70,8 @@ impl Controller for Port {
             ..Sent::default()
         };
         self.sent.insert(packet.sequence, sent);
-        self.controller.on_sent_packet(sent);
+        let update = self.controller.on_sent_packet(sent);
+        self.take(update);
     }
 
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
@@ -75,12 +84,13 @@ impl Controller for Port {
                 ..PacketResult::default()
             })
             .collect();
-        self.controller.on_transport_packets_feedback(TransportPacketsFeedback {
+        let update = self.controller.on_transport_packets_feedback(TransportPacketsFeedback {
             feedback_time: time(feedback.now),
             data_in_flight: DataSize::from_bytes(feedback.in_flight.get() as i64),
             packet_feedbacks,
             sendless_arrival_times: Vec::new(),
         });
+        self.take(update);
     }
 
     fn on_report(&mut self, report: &LossReport) {
@@ -100,12 +110,17 @@ impl Controller for Port {
     }
 
     fn on_timer(&mut self, now: Instant) {
-        self.controller.on_process_interval(ProcessInterval { at_time: time(now), pacer_queue: None });
+        let update = self.controller.on_process_interval(ProcessInterval { at_time: time(now), pacer_queue: None });
+        self.take(update);
     }
 
     fn target(&self) -> f64 {
         let state = self.controller.get_network_state(Timestamp::from_micros(0));
         state.pacer_config.expect("always").data_rate().bps() as f64 / 2.5
+    }
+
+    fn probes(&self) -> Vec<f64> {
+        self.probes.clone()
     }
 }
 
@@ -126,11 +141,6 @@ fn constants_of_2026() -> LossBasedBweV2Config {
         bound_best_candidate: true,
         ..LossBasedBweV2Config::default()
     }
-}
-
-fn beside(scene: &Scene, loss: LossBasedBweV2Config) -> Vec<Sample> {
-    let mut port = Port::new(scene, loss);
-    run(scene, r#"{"name": "gcc"}"#, &mut port)
 }
 
 fn scenes() -> Vec<(&'static str, Scene)> {
@@ -165,12 +175,18 @@ fn scenes() -> Vec<(&'static str, Scene)> {
 fn dump_beside() {
     for (name, scene) in scenes() {
         for (which, loss) in [("2026", constants_of_2026()), ("older", LossBasedBweV2Config::default())] {
-            let samples = beside(&scene, loss);
-            let apart = |s: &Sample| s.ours.min(scene.most) / s.other.min(scene.most) - 1.0;
+            let mut port = Port::new(&scene, loss);
+            let seen = run(&scene, r#"{"name": "gcc"}"#, &mut port);
+            let samples = &seen.samples;
+            let apart = |s: &Sample| s.ours / s.other - 1.0;
             let worst = samples.iter().max_by(|a, b| apart(a).abs().total_cmp(&apart(b).abs())).unwrap();
             let first = samples.iter().find(|s| apart(s).abs() > 0.01);
             let share = samples.iter().filter(|s| apart(s).abs() > 0.01).count() as f64 / samples.len() as f64;
-            println!("{name} {which}: worst {worst:?} first {first:?} share {share}");
+            let mean = samples.iter().map(|s| s.ours).sum::<f64>() / samples.iter().map(|s| s.other).sum::<f64>();
+            println!("{name} {which}: worst {worst:?} {:.6} first {first:?} share {share:.3} mean {mean:.4}", apart(worst));
+            let ours: Vec<f64> = seen.probes.iter().map(|p| p.1).collect();
+            println!("worst ours {:?} theirs {:?}", ours, port.probes());
+            println!("worst states {:?} padding {} q {:?}", seen.states, seen.padding, seen.queues.iter().copied().fold(0.0, f64::max));
         }
     }
 }

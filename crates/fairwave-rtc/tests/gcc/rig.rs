@@ -6,7 +6,7 @@ use fairwave_rtc::control::{
 };
 use fairwave_units::random::{Seed, Stream};
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 /// What both controllers are told.
 pub trait Controller {
@@ -16,6 +16,24 @@ pub trait Controller {
     fn on_timer(&mut self, now: Instant);
     /// Bits per second.
     fn target(&self) -> f64;
+    /// Bits per second of each probe that it asked for.
+    fn probes(&self) -> Vec<f64> {
+        Vec::new()
+    }
+}
+
+/// What was seen of a scene.
+pub struct Seen {
+    /// Every tenth of a second.
+    pub samples: Vec<Sample>,
+    /// When ours asked for probes, and bits per second of each.
+    pub probes: Vec<(f64, f64)>,
+    /// Longest queue, seconds, from each whole second on.
+    pub queues: Vec<f64>,
+    /// States that ours was in.
+    pub states: BTreeSet<&'static str>,
+    /// The most padding that ours allowed, bits per second.
+    pub padding: f64,
 }
 
 /// The path and the application, over time.
@@ -68,14 +86,15 @@ struct InFlight {
 }
 
 /// Runs a scene. Our controller decides what is sent; the other one is only told.
-pub fn run(scene: &Scene, config: &str, other: &mut dyn Controller) -> Vec<Sample> {
+pub fn run(scene: &Scene, config: &str, other: &mut dyn Controller) -> Seen {
     let config: RateControlConfig = serde_json::from_str(config).expect("a controller");
     let mut ours = config.controller(Seed(1).stream("control")).expect("allowed");
     let bits = |rate: f64| Rate::from_bits_per_second(rate as u64);
     let limits = Limits { start: bits(scene.start), least: bits(5_000.0), most: bits(scene.most) };
     ours.on_limits(Instant::ZERO, limits);
     let mut stream: Stream = Seed(7).stream("loss");
-    let mut samples = Vec::new();
+    let mut seen =
+        Seen { samples: Vec::new(), probes: Vec::new(), queues: Vec::new(), states: BTreeSet::new(), padding: 0.0 };
     let mut waiting: VecDeque<u64> = VecDeque::new(); // sizes in the pacer
     let mut probes: VecDeque<(Probe, u64, u32, f64)> = VecDeque::new(); // sent bytes, packets, when next
     let mut window: VecDeque<InFlight> = VecDeque::new(); // sent, and not reported
@@ -117,6 +136,7 @@ pub fn run(scene: &Scene, config: &str, other: &mut dyn Controller) -> Vec<Sampl
         }
         while let Some(probe) = ours.next_probe() {
             probes.push_back((probe, 0, 0, seconds));
+            seen.probes.push((seconds, probe.rate.bits_per_second() as f64));
         }
         let decision: Decision = ours.decision();
         // The application.
@@ -208,11 +228,19 @@ pub fn run(scene: &Scene, config: &str, other: &mut dyn Controller) -> Vec<Sampl
             });
             (counted, lost) = (0, 0);
         }
+        if tick % 1000 == 0 {
+            seen.queues.push(0.0);
+        }
+        if let Some(longest) = seen.queues.last_mut() {
+            *longest = longest.max(free - seconds);
+        }
+        seen.states.insert(ours.view().state);
+        seen.padding = seen.padding.max(decision.padding.bits_per_second() as f64);
         if tick % 100 == 0 {
-            samples.push(Sample { seconds, ours: decision.target.bits_per_second() as f64, other: other.target() });
+            seen.samples.push(Sample { seconds, ours: ours.view().capacity.expect("always"), other: other.target() });
         }
     }
-    samples
+    seen
 }
 
 /// Nobody.
@@ -228,9 +256,23 @@ impl Controller for Alone {
     }
 }
 
-/// Mean of ours from one second to another.
-pub fn mean(samples: &[Sample], from: f64, until: f64) -> f64 {
-    let within: Vec<f64> =
-        samples.iter().filter(|sample| (from..until).contains(&sample.seconds)).map(|sample| sample.ours).collect();
-    within.iter().sum::<f64>() / within.len() as f64
+impl Seen {
+    /// Ours at a second, bits per second.
+    pub fn at(&self, seconds: f64) -> f64 {
+        self.samples.iter().rev().find(|sample| sample.seconds <= seconds + 1e-9).expect("within the scene").ours
+    }
+
+    fn within(&self, from: f64, until: f64) -> impl Iterator<Item = &Sample> {
+        self.samples.iter().filter(move |sample| (from..until).contains(&sample.seconds))
+    }
+
+    /// Mean of ours from one second to another.
+    pub fn mean(&self, from: f64, until: f64) -> f64 {
+        self.within(from, until).map(|sample| sample.ours).sum::<f64>() / self.within(from, until).count() as f64
+    }
+
+    /// The most of ours from one second to another.
+    pub fn most(&self, from: f64, until: f64) -> f64 {
+        self.within(from, until).map(|sample| sample.ours).fold(0.0, f64::max)
+    }
 }

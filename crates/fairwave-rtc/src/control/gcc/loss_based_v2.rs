@@ -1,7 +1,7 @@
 //! The estimate by loss: which bandwidth and which loss that has nothing to do with congestion explain best what was sent
 //! and lost (libwebrtc's `loss_based_bwe_v2.cc`, with the constants of August 2026).
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use fairwave_units::units::{Instant, Span};
 
@@ -100,8 +100,8 @@ pub(super) struct LossBased {
     arrives: Option<f64>,
     by_delay: f64,
     best: Option<Channel>,
-    /// Newest first.
-    observations: VecDeque<Observation>,
+    /// A ring; of equals, the first in it counts, as in libwebrtc.
+    observations: [Observation; OBSERVATIONS],
     count: u64,
     partial: Partial,
     last_sent: Option<Instant>,
@@ -128,7 +128,7 @@ impl LossBased {
             arrives: None,
             by_delay: f64::INFINITY,
             best: None,
-            observations: VecDeque::with_capacity(OBSERVATIONS + 1),
+            observations: [Observation::default(); OBSERVATIONS],
             count: 0,
             partial: Partial::default(),
             last_sent: None,
@@ -280,19 +280,22 @@ impl LossBased {
         }
         self.last_sent = Some(last);
         let partial = std::mem::take(&mut self.partial);
-        self.observations.push_front(Observation {
+        self.observations[(self.count % OBSERVATIONS as u64) as usize] = Observation {
             rate: partial.bytes as f64 * 8.0 / time.seconds(),
             bytes: partial.bytes as f64,
             lost: partial.lost.values().sum::<u64>() as f64,
-        });
-        self.observations.truncate(OBSERVATIONS);
+        };
         self.count += 1;
         self.loss = self.average_loss();
         Some(last)
     }
 
+    /// The observations there are, each with its weight.
     fn weighted(&self) -> impl Iterator<Item = (f64, &Observation)> {
-        self.weights.iter().copied().zip(&self.observations)
+        let newest = (self.count as usize + OBSERVATIONS - 1) % OBSERVATIONS;
+        let age = move |place: usize| (newest + OBSERVATIONS - place) % OBSERVATIONS;
+        let count = (self.count as usize).min(OBSERVATIONS);
+        self.observations[..count].iter().enumerate().map(move |(place, seen)| (self.weights[age(place)], seen))
     }
 
     /// Share of bytes lost, without the observations of least and of most loss.
@@ -327,7 +330,7 @@ impl LossBased {
     fn median_rate(&self) -> f64 {
         let mut rates = [0.0; OBSERVATIONS];
         let mut count = 0;
-        for observation in self.observations.iter().filter(|observation| observation.rate > 0.0) {
+        for (_, observation) in self.weighted().filter(|(_, observation)| observation.rate > 0.0) {
             rates[count] = observation.rate;
             count += 1;
         }

@@ -156,6 +156,8 @@ pub struct Gcc {
     results: Results,
     push_back: PushBack,
     pushed: f64,
+    /// The estimate that those who follow it were told last.
+    published: f64,
     heard: Option<Instant>,
     has_reports: bool,
     round_trip: Option<Span>,
@@ -177,6 +179,7 @@ impl Gcc {
             results: Results::default(),
             push_back: PushBack::new(),
             pushed: 0.0,
+            published: 0.0,
             heard: None,
             has_reports: false,
             round_trip: None,
@@ -209,6 +212,7 @@ impl Gcc {
     /// The estimate may have changed: those who follow it are told.
     fn publish(&mut self, now: Instant) {
         let estimate = self.estimate();
+        self.published = estimate;
         self.push();
         self.alr.set_rate(estimate);
         let allowed = self.may_probe();
@@ -273,7 +277,11 @@ impl RateController for Gcc {
         self.alr.on_sent(packet.sent, size);
         self.send_side.on_sent(packet.sent);
         self.push_back.on_packet_sent(size);
-        self.push();
+        if self.estimate() == self.published {
+            self.push();
+        } else {
+            self.publish(packet.sent);
+        }
     }
 
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
@@ -358,7 +366,7 @@ impl RateController for Gcc {
 
     fn decision(&self) -> Decision {
         let bits = |rate: f64| Rate::from_bits_per_second(libm::round(rate) as u64);
-        let estimate = self.estimate();
+        let estimate = self.published;
         let factor = self.config.pacing.unwrap_or(if self.heard.is_some() { PACING } else { FIRST_PACING });
         let target = if self.config.push_back { self.pushed } else { estimate };
         let most = self.limits.map_or(Rate::default(), |limits| limits.most.max(limits.least));
@@ -395,7 +403,7 @@ impl RateController for Gcc {
             (LossState::Delay, Usage::Normal) => self.delay.aimd.state(),
         };
         ControlView {
-            capacity: Some(self.estimate()),
+            capacity: Some(self.published),
             queueing_delay: Some(self.delay.queueing() / 1e3),
             round_trip: self.round_trip.map(Span::seconds),
             lost: Some(self.send_side.lost()),
