@@ -12,6 +12,7 @@
 //! line in `rate_controllers!`. A program adds its own by [`register`].
 
 pub mod fixed;
+pub mod gcc;
 
 use std::sync::Arc;
 
@@ -26,6 +27,7 @@ use fairwave_units::units::{Bytes, Instant, Rate, Span};
 macro_rules! rate_controllers {
     ($then:ident! $arguments:tt) => {
         $then! { $arguments
+            gcc { Gcc(GccConfig) }
             fixed { Fixed(FixedConfig) }
         }
     };
@@ -357,6 +359,6 @@ rate_controllers! { laws! (at_work! ()) }
 
 impl Default for RateControlConfig {
     fn default() -> Self {
-        RateControlConfig::Fixed(FixedConfig::default())
+        RateControlConfig::Gcc(GccConfig::default())
     }
 }

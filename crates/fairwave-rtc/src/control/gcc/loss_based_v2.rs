@@ -1,0 +1,433 @@
+//! The estimate by loss: which bandwidth and which loss that has nothing to do with congestion explain best what was sent
+//! and lost (libwebrtc's `loss_based_bwe_v2.cc`, with the constants of August 2026).
+
+use std::collections::BTreeMap;
+
+use fairwave_units::units::{Instant, Span};
+
+use crate::control::PacketReport;
+
+/// Observations that count, and the time that one takes at least.
+const OBSERVATIONS: usize = 15;
+const OBSERVATION: Span = Span::from_millis(250);
+/// No result before so many.
+const REQUIRED: u64 = 3;
+/// Weight of an observation relative to the one after it.
+const AGING: f64 = 0.9;
+/// Bandwidths tried, relative to the best so far.
+const FACTORS: [f64; 3] = [1.02, 1.0, 0.95];
+const STEP: f64 = 0.75;
+const FIRST_INHERENT_LOSS: f64 = 0.01;
+const LEAST_INHERENT_LOSS: f64 = 1e-3;
+/// The most inherent loss: this, and more at low rates.
+const MOST_INHERENT_LOSS: f64 = 0.05;
+const LOSS_BALANCE: f64 = 100_000.0;
+/// Loss above which lower bandwidths are preferred.
+const PREFERENCE: f64 = 0.2;
+const PREFERENCE_WIDTH: f64 = 0.002;
+const BIAS: f64 = 0.0002;
+const LOG_BIAS: f64 = 0.02;
+/// A loss above this limits the bandwidth at once.
+const INSTANT_LOSS: f64 = 0.05;
+const INSTANT_BALANCE: f64 = 100_000.0;
+/// Growth: at most to this multiple of what arrives, less while what arrives is close to what was held.
+const RAMP: f64 = 1.5;
+const RAMP_IN_HOLD: f64 = 1.2;
+const HOLD_THRESHOLD: f64 = 1.3;
+/// And at most by this factor per window.
+const WINDOW_GROWTH: f64 = 1.3;
+const WINDOW: Span = Span::from_millis(300);
+const FIRST_HOLD: Span = Span::from_millis(300);
+const LONGEST_HOLD: Span = Span::from_secs(60);
+const HOLD_GROWTH: u64 = 2;
+/// How long padding helps the estimate to grow.
+const PADDING: Span = Span::from_secs(2);
+/// When the observation with most loss was sent this much faster than the median, it was no accident.
+const MEDIAN_FACTOR: f64 = 2.0;
+/// libwebrtc's least rate.
+const LEAST: f64 = 5_000.0;
+
+/// What limits the estimate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum LossState {
+    /// Delay, not loss.
+    #[default]
+    Delay,
+    /// Loss; the estimate grows, and padding fills up what is not sent.
+    Increase,
+    /// Loss; the estimate falls or is held.
+    Decrease,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Channel {
+    inherent: f64,
+    bandwidth: f64,
+}
+
+/// What became of the packets of some time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Observation {
+    /// Bits per second.
+    rate: f64,
+    bytes: f64,
+    lost: f64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Partial {
+    bytes: u64,
+    /// By sequence number, so a packet that arrives after all is taken off.
+    lost: BTreeMap<u64, u64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Hold {
+    until: Option<Instant>,
+    lasts: Span,
+    rate: f64,
+}
+
+impl Hold {
+    const NONE: Hold = Hold { until: None, lasts: FIRST_HOLD, rate: f64::INFINITY };
+}
+
+/// The estimate by loss, bits per second.
+#[derive(Clone, Debug)]
+pub(super) struct LossBased {
+    least: f64,
+    most: f64,
+    arrives: Option<f64>,
+    by_delay: f64,
+    best: Option<Channel>,
+    /// A ring; of equals, the first in it counts, as in libwebrtc.
+    observations: [Observation; OBSERVATIONS],
+    count: u64,
+    partial: Partial,
+    last_sent: Option<Instant>,
+    loss: f64,
+    rate: f64,
+    state: LossState,
+    hold: Hold,
+    /// At which rate padding began, and when.
+    padding: Option<(f64, Instant)>,
+    window_began: Option<Instant>,
+    window_limit: f64,
+    weights: [f64; OBSERVATIONS],
+}
+
+impl LossBased {
+    pub fn new(least: f64, most: f64) -> Self {
+        let mut weights = [1.0; OBSERVATIONS];
+        for n in 1..OBSERVATIONS {
+            weights[n] = libm::pow(AGING, n as f64);
+        }
+        LossBased {
+            least,
+            most,
+            arrives: None,
+            by_delay: f64::INFINITY,
+            best: None,
+            observations: [Observation::default(); OBSERVATIONS],
+            count: 0,
+            partial: Partial::default(),
+            last_sent: None,
+            loss: 0.0,
+            rate: 0.0,
+            state: LossState::Delay,
+            hold: Hold::NONE,
+            padding: None,
+            window_began: None,
+            window_limit: f64::INFINITY,
+            weights,
+        }
+    }
+
+    pub fn set_limits(&mut self, least: f64, most: f64) {
+        self.least = least;
+        self.most = most;
+    }
+
+    pub fn set_arrives(&mut self, arrives: f64) {
+        self.arrives = Some(arrives);
+    }
+
+    /// The estimate and what limits it; none before three observations.
+    pub fn result(&self) -> Option<(f64, LossState)> {
+        (self.best.is_some() && self.count >= REQUIRED).then_some((self.rate, self.state))
+    }
+
+    /// Share of bytes lost, of the observations that count.
+    pub fn loss(&self) -> f64 {
+        self.loss
+    }
+
+    /// Feedback has arrived. `by_delay` is infinite when nothing is known.
+    pub fn on_feedback(&mut self, packets: &[PacketReport], by_delay: f64, limited: bool) {
+        self.by_delay = by_delay;
+        let Some(now) = self.observe(packets) else { return };
+        let best = match self.best {
+            Some(best) => best,
+            None if by_delay.is_finite() => {
+                self.rate = by_delay;
+                self.state = LossState::Delay;
+                Channel { inherent: FIRST_INHERENT_LOSS, bandwidth: by_delay }
+            }
+            None => return,
+        };
+        let mut candidate = self.most_likely(best, now, limited);
+        // Loss beyond what is inherent does not let the estimate grow.
+        if self.loss > candidate.inherent && best.bandwidth < candidate.bandwidth {
+            candidate.bandwidth = best.bandwidth;
+        }
+        if self.state != LossState::Delay {
+            candidate.bandwidth = self.bounded_growth(best.bandwidth, candidate.bandwidth, now);
+        }
+        let bounded = candidate.bandwidth.min(self.instant_most()).min(self.by_delay).max(self.instant_least());
+        self.best = Some(if bounded < candidate.bandwidth {
+            Channel { inherent: 0.0, bandwidth: bounded }
+        } else {
+            Channel { inherent: candidate.inherent, bandwidth: candidate.bandwidth.max(self.instant_least()) }
+        });
+        self.settle(bounded, now);
+    }
+
+    /// The bandwidth that loss may grow to within a window, and relative to what arrives.
+    fn bounded_growth(&self, best: f64, candidate: f64, now: Instant) -> f64 {
+        let mut bandwidth = candidate;
+        if self.window_began.is_some_and(|began| began + WINDOW > now) {
+            bandwidth = bandwidth.min(self.window_limit);
+        }
+        if self.grows(best, bandwidth)
+            && let Some(arrives) = self.arrives
+        {
+            let in_hold = self.hold.rate.is_finite() && arrives < HOLD_THRESHOLD * self.hold.rate;
+            let ramp = if in_hold { RAMP_IN_HOLD } else { RAMP };
+            bandwidth = bandwidth.min(ramp * arrives).max(best);
+            // Growth by one bit per second leaves the state in which the estimate falls, so padding begins.
+            if self.state == LossState::Decrease && bandwidth == best {
+                bandwidth = best + 1.0;
+            }
+        }
+        bandwidth
+    }
+
+    fn settle(&mut self, bounded: f64, now: Instant) {
+        let limited_by_loss = bounded < self.by_delay;
+        if self.state == LossState::Decrease && self.hold.until.is_some_and(|until| until > now) && limited_by_loss {
+            self.hold.rate = self.hold.rate.max(self.instant_least());
+            self.rate = self.hold.rate.min(bounded);
+            return;
+        }
+        let limited_by_loss = limited_by_loss && bounded < self.most;
+        if limited_by_loss && self.grows(self.rate, bounded) && self.may_keep_growing(bounded, now) {
+            if self.padding.is_none_or(|(rate, _)| bounded > rate) {
+                self.padding = Some((bounded, now));
+            }
+            self.state = LossState::Increase;
+        } else if limited_by_loss {
+            if self.state != LossState::Decrease {
+                let lasts = Span::from_nanos((self.hold.lasts * HOLD_GROWTH).nanos().min(LONGEST_HOLD.nanos()));
+                self.hold = Hold { until: Some(now + self.hold.lasts), lasts, rate: bounded };
+            }
+            self.padding = None;
+            self.state = LossState::Decrease;
+        } else {
+            self.hold = Hold::NONE;
+            self.padding = None;
+            self.state = LossState::Delay;
+        }
+        self.rate = bounded;
+        if self.state != LossState::Delay && self.window_began.is_none_or(|began| began + WINDOW < now) {
+            self.window_limit = (self.best.map_or(0.0, |best| best.bandwidth) * WINDOW_GROWTH).max(LEAST);
+            self.window_began = Some(now);
+        }
+    }
+
+    /// While loss limits: a higher estimate, or the same while it grows.
+    fn grows(&self, old: f64, new: f64) -> bool {
+        match self.state {
+            LossState::Delay => false,
+            LossState::Increase => old <= new,
+            LossState::Decrease => old < new,
+        }
+    }
+
+    fn may_keep_growing(&self, estimate: f64, now: Instant) -> bool {
+        self.state != LossState::Increase
+            || self.padding.is_none_or(|(rate, began)| began + PADDING >= now || rate < estimate)
+    }
+
+    /// Adds packets; answers when they complete an observation, with when the last of it was sent.
+    fn observe(&mut self, packets: &[PacketReport]) -> Option<Instant> {
+        let mut first = None::<Instant>;
+        let mut last = None::<Instant>;
+        for report in packets {
+            let sent = report.packet.sent;
+            if report.arrived.is_none() {
+                self.partial.lost.insert(report.packet.sequence, report.packet.size.get());
+            } else if !self.partial.lost.is_empty() {
+                self.partial.lost.remove(&report.packet.sequence);
+            }
+            self.partial.bytes += report.packet.size.get();
+            first = Some(first.map_or(sent, |first| first.min(sent)));
+            last = last.max(Some(sent));
+        }
+        let (first, last) = (first?, last?);
+        let time = last.since(*self.last_sent.get_or_insert(first));
+        if time < OBSERVATION {
+            return None;
+        }
+        self.last_sent = Some(last);
+        let partial = std::mem::take(&mut self.partial);
+        self.observations[(self.count % OBSERVATIONS as u64) as usize] = Observation {
+            rate: partial.bytes as f64 * 8.0 / time.seconds(),
+            bytes: partial.bytes as f64,
+            lost: partial.lost.values().sum::<u64>() as f64,
+        };
+        self.count += 1;
+        self.loss = self.average_loss();
+        Some(last)
+    }
+
+    /// The observations there are, each with its weight.
+    fn weighted(&self) -> impl Iterator<Item = (f64, &Observation)> {
+        let newest = (self.count as usize + OBSERVATIONS - 1) % OBSERVATIONS;
+        let age = move |place: usize| (newest + OBSERVATIONS - place) % OBSERVATIONS;
+        let count = (self.count as usize).min(OBSERVATIONS);
+        self.observations[..count].iter().enumerate().map(move |(place, seen)| (self.weights[age(place)], seen))
+    }
+
+    /// Share of bytes lost, without the observations of least and of most loss.
+    fn average_loss(&self) -> f64 {
+        let (mut bytes, mut lost) = (0.0, 0.0);
+        let (mut least, mut most) = (1.0, 0.0);
+        let (mut of_least, mut of_most) = ((0.0, 0.0), (0.0, 0.0));
+        let mut rate_of_most = 0.0;
+        for (weight, observation) in self.weighted() {
+            bytes += weight * observation.bytes;
+            lost += weight * observation.lost;
+            let share = if observation.bytes > 0.0 { observation.lost / observation.bytes } else { 0.0 };
+            if self.count > 3 {
+                if share > most {
+                    most = share;
+                    of_most = (weight * observation.lost, weight * observation.bytes);
+                    rate_of_most = observation.rate;
+                }
+                if share < least {
+                    least = share;
+                    of_least = (weight * observation.lost, weight * observation.bytes);
+                }
+            }
+        }
+        let rest = bytes - of_least.1 - of_most.1;
+        if self.median_rate() * MEDIAN_FACTOR <= rate_of_most || rest <= 0.0 {
+            return if bytes > 0.0 { lost / bytes } else { 0.0 };
+        }
+        (lost - of_least.0 - of_most.0) / rest
+    }
+
+    fn median_rate(&self) -> f64 {
+        let mut rates = [0.0; OBSERVATIONS];
+        let mut count = 0;
+        for (_, observation) in self.weighted().filter(|(_, observation)| observation.rate > 0.0) {
+            rates[count] = observation.rate;
+            count += 1;
+        }
+        let rates = &mut rates[..count];
+        rates.sort_by(f64::total_cmp);
+        match (count, count % 2) {
+            (0, _) => 0.0,
+            (_, 0) => (rates[count / 2 - 1] + rates[count / 2]) / 2.0,
+            _ => rates[count / 2],
+        }
+    }
+
+    fn instant_most(&self) -> f64 {
+        if self.loss > INSTANT_LOSS { INSTANT_BALANCE / (self.loss - INSTANT_LOSS) } else { self.most }
+    }
+
+    fn instant_least(&self) -> f64 {
+        self.arrives.unwrap_or(0.0).max(self.least)
+    }
+
+    /// Of the candidates the one that explains best what was observed; of equals the one with most bandwidth.
+    fn most_likely(&self, best: Channel, now: Instant, limited: bool) -> Channel {
+        let mut bandwidths = [f64::NAN; FACTORS.len() + 2];
+        let mut count = FACTORS.len();
+        for (place, factor) in bandwidths.iter_mut().zip(FACTORS) {
+            *place = factor * best.bandwidth;
+        }
+        let padded = self.padding.is_some_and(|(_, began)| began + PADDING >= now);
+        if let Some(arrives) = self.arrives
+            && (!limited || padded)
+        {
+            bandwidths[count] = arrives;
+            count += 1;
+        }
+        if self.by_delay.is_finite() && self.by_delay > best.bandwidth {
+            bandwidths[count] = self.by_delay;
+            count += 1;
+        }
+        let limit =
+            if self.state != LossState::Delay && self.window_limit.is_finite() { self.window_limit } else { self.most };
+        let mut likeliest = best;
+        let mut highest = f64::NEG_INFINITY;
+        for bandwidth in &bandwidths[..count] {
+            let bandwidth = bandwidth.min(limit.max(best.bandwidth));
+            let candidate = self.newton(Channel { inherent: feasible(best.inherent, bandwidth), bandwidth });
+            let likelihood = self.likelihood(candidate);
+            if likelihood > highest || (likelihood == highest && candidate.bandwidth > likeliest.bandwidth) {
+                highest = likelihood;
+                likeliest = candidate;
+            }
+        }
+        likeliest
+    }
+
+    /// One step of Newton's towards the likeliest inherent loss of a bandwidth.
+    fn newton(&self, channel: Channel) -> Channel {
+        let (mut first, mut second) = (0.0, 0.0);
+        for (weight, observation) in self.weighted() {
+            let loss = loss_probability(channel, observation.rate);
+            let (lost, kept) = (observation.lost / 1e3, (observation.bytes - observation.lost) / 1e3);
+            first += weight * (lost / loss - kept / (1.0 - loss));
+            second -= weight * (lost / (loss * loss) + kept / ((1.0 - loss) * (1.0 - loss)));
+        }
+        let second = if second >= 0.0 { -1e-6 } else { second };
+        Channel { inherent: feasible(channel.inherent - STEP * first / second, channel.bandwidth), ..channel }
+    }
+
+    fn likelihood(&self, channel: Channel) -> f64 {
+        let bias = self.bias(channel.bandwidth);
+        let mut sum = 0.0;
+        for (weight, observation) in self.weighted() {
+            let loss = loss_probability(channel, observation.rate);
+            let (lost, kept) = (observation.lost / 1e3, (observation.bytes - observation.lost) / 1e3);
+            sum += weight * (lost * libm::log(loss) + kept * libm::log(1.0 - loss));
+            sum += weight * bias * observation.bytes / 1e3;
+        }
+        sum
+    }
+
+    /// Preference for high bandwidths at low loss, for low ones at high loss.
+    fn bias(&self, bandwidth: f64) -> f64 {
+        let below = PREFERENCE - self.loss;
+        let preference = below / (PREFERENCE_WIDTH + below.abs());
+        let kilobits = libm::round(bandwidth / 1e3);
+        preference * (BIAS * kilobits + LOG_BIAS * libm::log(1.0 + kilobits))
+    }
+}
+
+/// The inherent loss within what a bandwidth allows.
+fn feasible(inherent: f64, bandwidth: f64) -> f64 {
+    let most = if bandwidth > 0.0 { (MOST_INHERENT_LOSS + LOSS_BALANCE / bandwidth).min(1.0) } else { 1.0 };
+    inherent.max(LEAST_INHERENT_LOSS).min(most)
+}
+
+/// The loss that a channel causes at a rate: its own, and of the rest what the bandwidth does not carry.
+fn loss_probability(channel: Channel, rate: f64) -> f64 {
+    let inherent = channel.inherent.clamp(0.0, 1.0);
+    let beyond = if rate > channel.bandwidth { (rate - channel.bandwidth) / rate } else { 0.0 };
+    (inherent + (1.0 - inherent) * beyond).clamp(1e-6, 1.0 - 1e-6)
+}
