@@ -12,6 +12,10 @@
 //! line in `rate_controllers!`. A program adds its own by [`register`].
 
 pub mod fixed;
+mod reports;
+#[cfg(test)]
+mod rig;
+pub mod scream;
 
 use std::sync::Arc;
 
@@ -27,6 +31,7 @@ macro_rules! rate_controllers {
     ($then:ident! $arguments:tt) => {
         $then! { $arguments
             fixed { Fixed(FixedConfig) }
+            scream { Scream(ScreamConfig) }
         }
     };
 }
