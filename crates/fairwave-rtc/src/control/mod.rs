@@ -13,6 +13,10 @@
 
 pub mod fixed;
 pub mod gcc;
+mod reports;
+#[cfg(test)]
+mod rig;
+pub mod scream;
 
 use std::sync::Arc;
 
@@ -28,6 +32,7 @@ macro_rules! rate_controllers {
     ($then:ident! $arguments:tt) => {
         $then! { $arguments
             gcc { Gcc(GccConfig) }
+            scream { Scream(ScreamConfig) }
             fixed { Fixed(FixedConfig) }
         }
     };

@@ -1,0 +1,173 @@
+//! What per-packet feedback says that is new. Messages may repeat each other, overtake each other and take a loss back.
+
+use std::collections::VecDeque;
+
+use fairwave_units::units::Instant;
+
+use super::{PacketReport, SentPacket};
+
+/// How many packets back a report is still looked at.
+const REMEMBERED: usize = 8192;
+/// Packets that wait to be taken for lost, at most.
+const WAITING: usize = 1024;
+
+/// What one report adds to what was known of its packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum News {
+    /// It arrived, and no message had said that it was missing.
+    Arrived,
+    /// It is missing, for the first time.
+    Missing,
+    /// It arrived after a message had said that it was missing.
+    Recovered,
+    /// Nothing: a repetition, or a packet of long ago.
+    Nothing,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Known {
+    Nothing,
+    Missing,
+    Arrived,
+}
+
+/// What has been reported so far.
+#[derive(Clone, Debug)]
+pub(super) struct Reports {
+    known: Vec<Known>,
+    /// One more than the highest sequence number of which anything was said.
+    end: u64,
+    /// Missing packets that are not taken for lost yet, in order of their numbers.
+    missing: VecDeque<SentPacket>,
+    /// The highest numbers that arrived, in falling order.
+    highest: [Option<u64>; 3],
+}
+
+impl Default for Reports {
+    fn default() -> Self {
+        Reports { known: vec![Known::Nothing; REMEMBERED], end: 0, missing: VecDeque::new(), highest: [None; 3] }
+    }
+}
+
+impl Reports {
+    /// Takes a report in.
+    pub fn take(&mut self, report: &PacketReport) -> News {
+        let sequence = report.packet.sequence;
+        if sequence.saturating_add(REMEMBERED as u64) < self.end {
+            return News::Nothing;
+        }
+        let end = sequence.saturating_add(1);
+        if end > self.end {
+            for passed in self.end.max(end.saturating_sub(REMEMBERED as u64))..end {
+                self.known[(passed % REMEMBERED as u64) as usize] = Known::Nothing;
+            }
+            self.end = end;
+        }
+        let known = &mut self.known[(sequence % REMEMBERED as u64) as usize];
+        let before = *known;
+        if report.arrived.is_none() {
+            if before != Known::Nothing {
+                return News::Nothing;
+            }
+            *known = Known::Missing;
+            let place = self.missing.iter().rposition(|other| other.sequence < sequence).map_or(0, |place| place + 1);
+            self.missing.insert(place, report.packet);
+            if self.missing.len() > WAITING {
+                self.missing.pop_front();
+            }
+            return News::Missing;
+        }
+        *known = Known::Arrived;
+        if before == Known::Arrived {
+            return News::Nothing;
+        }
+        let mut number = Some(sequence);
+        for place in &mut self.highest {
+            if number > *place {
+                std::mem::swap(place, &mut number);
+            }
+        }
+        if before == Known::Missing { News::Recovered } else { News::Arrived }
+    }
+
+    /// A packet that is lost: it is missing, and three with higher numbers have arrived (RFC 5348 §5.1). Each is answered once, in
+    /// the order of their numbers; asked until there is none.
+    pub fn lost(&mut self) -> Option<SentPacket> {
+        while let Some(packet) = self.missing.front().copied() {
+            if self.highest[2].is_none_or(|third| third < packet.sequence) {
+                return None;
+            }
+            self.missing.pop_front();
+            let is_old = packet.sequence.saturating_add(REMEMBERED as u64) < self.end;
+            if is_old || self.known[(packet.sequence % REMEMBERED as u64) as usize] == Known::Missing {
+                return Some(packet);
+            }
+        }
+        None
+    }
+}
+
+/// Seconds from one clock's instant to another clock's; negative where the clocks are apart.
+pub(super) fn apart(sent: Instant, arrived: Instant) -> f64 {
+    if arrived >= sent { (arrived - sent).seconds() } else { -(sent - arrived).seconds() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::rig::report;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_is_new_is_told_once() {
+        let mut reports = Reports::default();
+        let news: Vec<_> = [(5, true), (5, true), (6, false), (6, false), (6, true), (6, true), (5, false)]
+            .map(|(sequence, arrived)| reports.take(&report(sequence, 10, arrived.then_some(50))))
+            .to_vec();
+        use News::*;
+        assert_eq!(news, [Arrived, Nothing, Missing, Nothing, Recovered, Nothing, Nothing]);
+    }
+
+    #[test]
+    fn a_missing_packet_is_lost_when_three_later_ones_have_arrived() {
+        let mut reports = Reports::default();
+        let mut lost = |sequence, arrived: bool| {
+            reports.take(&report(sequence, 10, arrived.then_some(50)));
+            reports.lost().map(|packet| packet.sequence)
+        };
+        assert_eq!([lost(1, false), lost(2, true), lost(3, true)], [None; 3]);
+        assert_eq!(lost(4, true), Some(1));
+        // The same, but it arrives in time: no loss.
+        assert_eq!(
+            [lost(5, false), lost(6, true), lost(7, true), lost(5, true), lost(8, true), lost(9, true)],
+            [None; 6]
+        );
+    }
+
+    #[test]
+    fn packets_of_long_ago_are_not_looked_at() {
+        let mut reports = Reports::default();
+        reports.take(&report(20_000, 10, Some(50)));
+        assert_eq!(reports.take(&report(20_001 - 8192, 10, Some(50))), News::Arrived);
+        assert_eq!(reports.take(&report(20_000 - 8192, 10, Some(50))), News::Nothing);
+    }
+
+    proptest! {
+        #[test]
+        fn no_numbers_make_it_panic_and_no_packet_is_lost_twice(
+            all in prop::collection::vec((prop_oneof![0u64..200, any::<u64>()], any::<bool>()), 0..200),
+        ) {
+            let (mut reports, mut lost) = (Reports::default(), Vec::new());
+            for (sequence, arrived) in all {
+                reports.take(&report(sequence, 10, arrived.then_some(50)));
+                while let Some(packet) = reports.lost() {
+                    lost.push(packet.sequence);
+                }
+            }
+            let number = lost.len();
+            lost.sort_unstable();
+            lost.dedup();
+            prop_assert_eq!(lost.len(), number);
+        }
+    }
+}
