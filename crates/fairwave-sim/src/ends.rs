@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use fairwave_core::config::ConfigError;
 use fairwave_core::packet::{Body, FlowId, Packet};
 use fairwave_core::quality::playback::Playback;
 use fairwave_core::traffic::{Activity, Source, TrafficSource, Unit};
@@ -59,7 +60,11 @@ impl FlowEnds {
                 Some((config, prepared)) if Arc::ptr_eq(config, &flow.transport) => prepared,
                 _ => &latest.insert((&flow.transport, flow.transport.prepare().map_err(refused)?)).1,
             };
-            let (sender, receiver) = prepared.endpoints(context, stream).map_err(refused)?;
+            let ends_of_flow = match flow.traffic.media() {
+                Some(media) => prepared.media_endpoints(context, media, stream),
+                None => prepared.endpoints(context, stream),
+            };
+            let (sender, receiver) = ends_of_flow.map_err(refused)?;
             let playback = (flow.playback.as_ref())
                 .map(|playback| Playback::new(playback, flow.start).map(Box::new).map_err(refused))
                 .transpose()?;

@@ -5,8 +5,8 @@ use fairwave_rtc::control::{Feedback, LossReport, Probe, SentPacket};
 use fairwave_units::units::Instant;
 use goog_cc::network_control::{NetworkControllerConfig, NetworkControllerInterface};
 use goog_cc::transport::{
-    NetworkAvailability, NetworkControlUpdate, PacedPacketInfo, PacketResult, ProcessInterval, RoundTripTimeUpdate, SentPacket as Sent,
-    TargetRateConstraints, TransportLossReport, TransportPacketsFeedback,
+    NetworkAvailability, NetworkControlUpdate, PacedPacketInfo, PacketResult, ProcessInterval, RoundTripTimeUpdate,
+    SentPacket as Sent, TargetRateConstraints, TransportLossReport, TransportPacketsFeedback,
 };
 use goog_cc::units::{DataRate, DataSize, TimeDelta, Timestamp};
 use goog_cc::{GoogCcConfig, GoogCcNetworkController, LossBasedBweV2Config};
@@ -183,10 +183,18 @@ fn dump_beside() {
             let first = samples.iter().find(|s| apart(s).abs() > 0.01);
             let share = samples.iter().filter(|s| apart(s).abs() > 0.01).count() as f64 / samples.len() as f64;
             let mean = samples.iter().map(|s| s.ours).sum::<f64>() / samples.iter().map(|s| s.other).sum::<f64>();
-            println!("{name} {which}: worst {worst:?} {:.6} first {first:?} share {share:.3} mean {mean:.4}", apart(worst));
+            println!(
+                "{name} {which}: worst {worst:?} {:.6} first {first:?} share {share:.3} mean {mean:.4}",
+                apart(worst)
+            );
             let ours: Vec<f64> = seen.probes.iter().map(|p| p.1).collect();
             println!("worst ours {:?} theirs {:?}", ours, port.probes());
-            println!("worst states {:?} padding {} q {:?}", seen.states, seen.padding, seen.queues.iter().copied().fold(0.0, f64::max));
+            println!(
+                "worst states {:?} padding {} q {:?}",
+                seen.states,
+                seen.padding,
+                seen.queues.iter().copied().fold(0.0, f64::max)
+            );
         }
     }
 }

@@ -7,7 +7,6 @@ use crate::rig::{Alone, Scene, Seen, run};
 
 const GCC: &str = r#"{"name": "gcc"}"#;
 
-
 fn seen(scene: &Scene) -> Seen {
     run(scene, GCC, &mut Alone)
 }
@@ -48,12 +47,10 @@ fn ten_percent_loss_leaves_more_than_100_kb_per_second() {
 
 #[test]
 fn a_capacity_that_grows_sixfold_is_found() {
-    let scene = Scene {
-        rate: vec![(0.0, 500_000.0), (3.0, 3e6)],
-        delay: vec![(0.0, 0.1)],
-        seconds: 20.0,
-        ..Scene::default()
-    };
+    let scene =
+        Scene { rate: vec![(0.0, 500_000.0), (3.0, 3e6)], delay: vec![(0.0, 0.1)], seconds: 20.0, ..Scene::default() };
     let seen = seen(&scene);
-    for n in 0..20 { println!("GROW {n} {}", seen.at(n as f64)); }
+    for n in 0..20 {
+        println!("GROW {n} {}", seen.at(n as f64));
+    }
 }
