@@ -11,11 +11,17 @@
 //! A controller is one file here, which holds its parameters ([`ControlLaw`]) and its rule ([`RateController`]), and one
 //! line in `rate_controllers!`. A program adds its own by [`register`].
 
+pub mod aiamd;
 pub mod fixed;
+mod loss_events;
+pub mod nada;
 mod reports;
 #[cfg(test)]
 mod rig;
+mod rounds;
+pub mod rtcp;
 pub mod scream;
+pub mod tfrc;
 
 use std::sync::Arc;
 
@@ -32,6 +38,10 @@ macro_rules! rate_controllers {
         $then! { $arguments
             fixed { Fixed(FixedConfig) }
             scream { Scream(ScreamConfig) }
+            nada { Nada(NadaConfig) }
+            tfrc { Tfrc(TfrcConfig) }
+            aiamd { Aiamd(AiamdConfig) }
+            rtcp { Rtcp(RtcpConfig) }
         }
     };
 }
