@@ -11,12 +11,18 @@
 //! A controller is one file here, which holds its parameters ([`ControlLaw`]) and its rule ([`RateController`]), and one
 //! line in `rate_controllers!`. A program adds its own by [`register`].
 
+pub mod aiamd;
 pub mod fixed;
 pub mod gcc;
+mod loss_events;
+pub mod nada;
 mod reports;
 #[cfg(test)]
 mod rig;
+mod rounds;
+pub mod rtcp;
 pub mod scream;
+pub mod tfrc;
 
 use std::sync::Arc;
 
@@ -33,6 +39,10 @@ macro_rules! rate_controllers {
         $then! { $arguments
             gcc { Gcc(GccConfig) }
             scream { Scream(ScreamConfig) }
+            nada { Nada(NadaConfig) }
+            tfrc { Tfrc(TfrcConfig) }
+            aiamd { Aiamd(AiamdConfig) }
+            rtcp { Rtcp(RtcpConfig) }
             fixed { Fixed(FixedConfig) }
         }
     };
