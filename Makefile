@@ -117,10 +117,11 @@ site: setup  ## the documentation as a site: out/site/index.html
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --builder html --conf-dir docs . out/site
 	@echo 'the site: out/site/index.html'
 
+# The same name of the same Python as in `setup`: with another name (`python3`), the bindings are compiled and linked anew.
 wheel: setup  ## a wheel for this platform and any Python from 3.10 on: out/wheels
 	@missing=$$(lab/missing); if [ -z "$$missing" ]; then $(MAKE) --no-print-directory out/lab.html; \
 		else echo "the wheel has no lab, unless there is one already: $$missing"; fi
-	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin build --locked --release --out out/wheels
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin build --locked --release --interpreter $(abspath $(BIN))/python --out out/wheels
 
 # In the debug build: its checks of arithmetic find what a release build would let pass.
 # A hundred thousand cases of each target: FAIRWAVE_FUZZ_CASES says otherwise. Each target says when it is done.

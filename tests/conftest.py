@@ -1,14 +1,21 @@
 """What several tests need."""
 
 import functools
+import json
 import os
+import subprocess
 import sys
 import time
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import typer.main
 
 from made_up import made_up
+from once import once
+
+ROOT = Path(__file__).parents[1]
 
 
 def pytest_addoption(parser):
@@ -48,6 +55,22 @@ def commands_are_built_once():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(typer.main, "get_command", functools.cache(typer.main.get_command))
         yield
+
+
+@pytest.fixture(scope="session")
+def made_site(tmp_path_factory):
+    """The documentation as a site: its folder, and what Sphinx said."""
+
+    def make(folder):
+        words = ["-m", "sphinx", "--quiet", "--fail-on-warning", "--keep-going", "--builder", "html"]
+        words += ["--conf-dir", "docs", "--doctree-dir", str(folder / "trees"), ".", str(folder / "site")]
+        done = subprocess.run([sys.executable, *words], cwd=ROOT, check=False, capture_output=True, text=True)
+        said = {"status": done.returncode, "complaints": done.stderr}
+        (folder / "said.json").write_text(json.dumps(said), encoding="utf-8")
+
+    folder = once(tmp_path_factory, "site", make)
+    said = json.loads((folder / "said.json").read_text(encoding="utf-8"))
+    return SimpleNamespace(folder=folder / "site", **said)
 
 
 @pytest.fixture

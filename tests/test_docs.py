@@ -318,24 +318,9 @@ def test_the_gallery_lays_saved_folders_over_each_other():
 
 
 @pytest.mark.slow
-def test_the_site_is_made_without_a_warning(tmp_path):
-    words = [
-        "-m",
-        "sphinx",
-        "--quiet",
-        "--fail-on-warning",
-        "--keep-going",
-        "--builder",
-        "html",
-        "--conf-dir",
-        "docs",
-    ]
-    made = subprocess.run(
-        [sys.executable, *words, "--doctree-dir", str(tmp_path / "trees"), ".", str(tmp_path / "site")],
-        cwd=ROOT, check=False, capture_output=True, text=True,
-    )  # fmt: skip
-    assert made.returncode == 0, made.stderr
-    pages = {str(one.relative_to(tmp_path / "site")) for one in (tmp_path / "site").rglob("*.html")}
+def test_the_site_is_made_without_a_warning(made_site):
+    assert made_site.status == 0, made_site.complaints
+    pages = {str(one.relative_to(made_site.folder)) for one in made_site.folder.rglob("*.html")}
     assert {
         "index.html",
         "docs/index.html",
@@ -343,14 +328,14 @@ def test_the_site_is_made_without_a_warning(tmp_path):
         "docs/api.html",
         "ARCHITECTURE.html",
     } <= pages
-    api = (tmp_path / "site" / "docs" / "api.html").read_text(encoding="utf-8")
+    api = (made_site.folder / "docs" / "api.html").read_text(encoding="utf-8")
     assert 'id="fairwave.Scenario.with_overrides"' in api
     # Nothing is fetched from elsewhere when it is read.
     outside = [
         (page, found)
         for page in pages
         for found in re.findall(
-            r'<(?:script|link|img)[^>]*(?:src|href)="(https?:[^"]*)"', (tmp_path / "site" / page).read_text()
+            r'<(?:script|link|img)[^>]*(?:src|href)="(https?:[^"]*)"', (made_site.folder / page).read_text()
         )
     ]
     assert not outside

@@ -162,6 +162,7 @@ def write(
     more: Callable[[Path], list[Drawing]] | None = None,
     setups: Mapping[str, str] | None = None,
     bars: bool = True,
+    counted_as: str | None = None,
 ) -> Path:
     """Leaves page, tables and figures in the folder `out`, all or nothing.
 
@@ -182,6 +183,7 @@ def write(
         tables: Further tables, beneath the comparison.
         more: Draws further figures into a folder, which stand before the others.
         bars: Whether the means of alternatives are drawn as bars.
+        counted_as: What the alternatives are, in the plural; `axis` and an s if left out.
         setups: Name of each alternative to its scenario's text, where there is not one for all.
 
     Returns:
@@ -208,7 +210,7 @@ def write(
             lead=lead,
             answer=of_comparison(chosen, axis, group, counted, key),
             cards=[
-                Card(str(len(next(iter(chosen)).cells) if chosen else 0), f"{axis}s compared"),
+                Card(str(len(next(iter(chosen)).cells) if chosen else 0), f"{counted_as or f'{axis}s'} compared"),
                 Card(str(replications), "replications each"),
                 Card(str(results.runs.num_rows), "runs"),
             ],

@@ -15,15 +15,19 @@ if TYPE_CHECKING:
     from fairwave_report.single import DrawnRun
 
 
+LEAST = 2
+"""One transfer alone is told by the table; its figure would be an empty box."""
+
+
 def draw_transfers(run: DrawnRun, folder: Path) -> drawing.Drawing | None:
-    """Completion time by size, one mark for each transfer that was completed; none where nothing was."""
+    """Completion time by size, one mark for each transfer that was completed; none where fewer than two were."""
     if "transfers" not in run.results.tables:
         return None
     rows = run.results.to_polars("transfers").with_columns(
         pl.col("group").cast(pl.String), pl.col("fate").cast(pl.String)
     )
     done = rows.filter(pl.col("fate") == "completed")
-    if not done.height:
+    if done.height < LEAST:
         return None
     data = rows.select("group", "flow", "transfer", "began_s", "size", "seconds", "fate")
     with drawing.canvas("transfers", (11.4, 3.6)) as canvas:
@@ -52,7 +56,7 @@ def draw_transfers(run: DrawnRun, folder: Path) -> drawing.Drawing | None:
         return drawing.save(
             canvas, folder, "transfers", data, run.results.provenance,
             title="How long each transfer took",
-            caption=f"{done.height} that were completed; {rest} that were not, or were refused, have no time. Lines: "
+            caption=f"Completed: {done.height}. Unfinished or refused: {rest}; they have no time. Lines: "
             f"the payload alone at the rate of the narrowest link on the way. Seed {run.seed}.",
             alt="Completion time of each transfer by its size",
         )  # fmt: skip

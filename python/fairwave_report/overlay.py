@@ -79,6 +79,7 @@ def write_overlay(
         results, name, group, out,
         title=title, lead=lead, notes=notes, found=found, setups=scenarios, more=more,
         bars=along is None,
+        counted_as="points" if any(point for _, point in points.values()) else None,
         tables=[differences] if differences else [],
     )  # fmt: skip
 

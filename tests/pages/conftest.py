@@ -8,6 +8,7 @@ import pytest
 import fairwave
 from fairwave.measuring import measures
 from fairwave_study import Assumption, Calibration, Claim, Figure, Grid, Study, Table, comparisons, vary
+from once import once
 from page_making import command, recording
 from scenarios import CALLS
 
@@ -54,11 +55,7 @@ def study():
     )
 
 
-@pytest.fixture(scope="session")
-def pages(tmp_path_factory):
-    """Kind to page: `run`, `compare` (with a call to listen to), `sweep` over two axes, `find` and `study`."""
-    pytest.importorskip("av", reason="a recording cannot be read without PyAV")
-    folder = tmp_path_factory.mktemp("pages")
+def make_pages(folder):
     scenario = folder / "calls.toml"
     scenario.write_text(CALLS.replace('"6 s"', '"14 s"').replace("300 kb/s", "240 kb/s"), encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
@@ -72,6 +69,13 @@ def pages(tmp_path_factory):
         search = ("--vary", "flow.voice.count=1..12", "--until", "loss.voice <= 1", "-n", 3, "--most", 6)
         assert command("find", short_calls(folder), *search, "--out", folder / "find") == 0
     study().run(folder / "study", 3)
+
+
+@pytest.fixture(scope="session")
+def pages(tmp_path_factory):
+    """Kind to page: `run`, `compare` (with a call to listen to), `sweep` over two axes, `find` and `study`."""
+    pytest.importorskip("av", reason="a recording cannot be read without PyAV")
+    folder = once(tmp_path_factory, "made-pages", make_pages)
     return {kind: folder / kind / "index.html" for kind in ("run", "compare", "sweep", "find", "study")}
 
 

@@ -29,7 +29,8 @@ impl ConfigError {
         allowed: impl Into<String>,
         example: impl Into<String>,
     ) -> Self {
-        ConfigError { key: key.into(), value: value.to_string(), allowed: allowed.into(), example: example.into() }
+        let value = readable(value.to_string());
+        ConfigError { key: key.into(), value, allowed: allowed.into(), example: example.into() }
     }
 
     /// The same error, seen from one level up: the key becomes `table.key`.
@@ -37,6 +38,18 @@ impl ConfigError {
     pub fn within(mut self, table: &str) -> Self {
         self.key = format!("{table}.{}", self.key);
         self
+    }
+}
+
+/// Digits beyond which a number is told by its power of ten.
+const MOST_DIGITS: usize = 20;
+
+/// The value as given, but numbers of hundreds of digits by their powers of ten.
+fn readable(value: String) -> String {
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || b"-.".contains(&byte));
+    match value.parse::<f64>() {
+        Ok(number) if value.len() > MOST_DIGITS && is_number(&value) => format!("{number:e}"),
+        _ => value,
     }
 }
 
@@ -68,6 +81,14 @@ pub fn check_span(key: &str, value: Span, example: &str) -> Result<(), ConfigErr
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_of_hundreds_of_digits_is_told_by_its_power_of_ten() {
+        let told = |value: &dyn Display| ConfigError::new("weight", value, "", "").value;
+        assert_eq!((told(&1e300), told(&-2.5e-300)), ("1e300".to_owned(), "-2.5e-300".to_owned()));
+        assert_eq!((told(&0.1), told(&123_456_789_012u64)), ("0.1".to_owned(), "123456789012".to_owned()));
+        assert_eq!(told(&"a text of more than twenty letters"), "a text of more than twenty letters");
+    }
 
     #[test]
     fn a_refusal_says_key_value_range_and_remedy() {

@@ -186,11 +186,20 @@ impl<'de> Deserialize<'de> for Codec {
                 found.ok_or_else(|| E::unknown_variant(name, &NAMES_ALONE))
             }
             fn visit_map<M: serde::de::MapAccess<'de>>(self, map: M) -> Result<Codec, M::Error> {
-                let table = CodecTable::deserialize(MapAccessDeserializer::new(map))?;
+                let table = CodecTable::deserialize(MapAccessDeserializer::new(map)).map_err(of_codec)?;
                 Ok(Codec::Other(OtherCodec::new(table)))
             }
         }
         deserializer.deserialize_any(Forms)
+    }
+}
+
+/// What is missing is missing in the codec's table, not in the traffic's.
+fn of_codec<E: serde::de::Error>(error: E) -> E {
+    let text = error.to_string();
+    match text.strip_prefix("missing field `rate`") {
+        Some(_) => E::custom("this codec lacks the key `rate`: write for example `codec = { rate = \"24 kb/s\" }`"),
+        None => error,
     }
 }
 

@@ -290,5 +290,7 @@ mod tests {
         let unknown = serde_json::from_str::<Codec>(r#""g711x""#).expect_err("no such codec").to_string();
         assert!(unknown.contains("unknown variant `g711x`, expected one of `g711`"), "{unknown}");
         assert!(serde_json::from_str::<Codec>(r#"{"rate":"8 kb/s","bits":3}"#).is_err());
+        let lacking = serde_json::from_str::<Codec>(r#"{"frame":"20 ms"}"#).expect_err("no rate").to_string();
+        assert!(lacking.contains("this codec lacks the key `rate`: write for example `codec = {"), "{lacking}");
     }
 }

@@ -24,6 +24,12 @@ struct Bin {
     changed: bool,
 }
 
+/// A list in a match, as one number that is the larger, the more bytes the list holds, and of two equals that of the first. Lists of 4 GiB
+/// and more count as equals.
+fn contender(bin: u32, bytes: u64) -> u64 {
+    bytes.min(u64::from(u32::MAX)) << 32 | u64::from(!bin)
+}
+
 /// The lists.
 #[derive(Clone, Debug)]
 pub(super) struct Bins {
@@ -33,9 +39,9 @@ pub(super) struct Bins {
     bins: Vec<Bin>,
     /// The last of those that there are.
     last: u32,
-    /// Who won each match, as a heap: match `i` is between the winners of `2i` and `2i + 1`, the lists come behind the matches, and
-    /// match 1 is the final. Empty until the first query.
-    winners: Vec<u32>,
+    /// Who won each match, as a heap: match `i` is between the winners of `2i` and `2i + 1`, which are pair `i`; the lists come behind the
+    /// matches, and match 1 is the final. Empty until the first query.
+    winners: Vec<[u64; 2]>,
     /// Lists that hold more or less than when their matches were played last, each once.
     changed: Vec<u32>,
 }
@@ -106,7 +112,8 @@ impl Bins {
             self.bins[bin as usize].changed = false;
             self.replay(bin);
         }
-        self.winners.get(1).copied().filter(|winner| self.bytes(*winner) > 0)
+        let winner = self.winners.first()?[1];
+        (winner >> 32 > 0).then_some(!(winner as u32))
     }
 
     fn bytes(&self, bin: u32) -> u64 {
@@ -115,17 +122,14 @@ impl Bins {
 
     fn play_all(&mut self) {
         let lists = self.bins.len();
-        self.winners = (0..2 * lists).map(|place| place.saturating_sub(lists) as u32).collect();
-        for place in (1..lists).rev() {
-            self.winners[place] = self.play(place);
+        self.winners = vec![[0; 2]; lists];
+        for place in (1..2 * lists).rev() {
+            let winner = match place.checked_sub(lists) {
+                Some(bin) => contender(bin as u32, self.bytes(bin as u32)),
+                None => self.winners[place][0].max(self.winners[place][1]),
+            };
+            self.winners[place / 2][place % 2] = winner;
         }
-    }
-
-    /// Who wins a match, of two equals the first.
-    #[inline]
-    fn play(&self, place: usize) -> u32 {
-        let (first, second) = (self.winners[2 * place], self.winners[2 * place + 1]);
-        if self.bytes(second) > self.bytes(first) { second } else { first }
     }
 
     /// A list holds more or less than before.
@@ -138,15 +142,17 @@ impl Bins {
         }
     }
 
-    /// Plays the matches of a list again, up to one whose outcome it does not touch: what others have changed there is theirs to tell.
+    /// Plays the matches of a list again, up to one whose outcome stays the same.
     fn replay(&mut self, bin: u32) {
-        let mut place = (self.bins.len() + bin as usize) / 2;
+        let mut place = self.bins.len() + bin as usize;
+        let mut winner = contender(bin, self.bytes(bin));
         while place > 0 {
-            let (before, now) = (self.winners[place], self.play(place));
-            self.winners[place] = now;
-            if before == now && now != bin {
+            let Some(pair) = self.winners.get_mut(place / 2) else { return };
+            if pair[place % 2] == winner {
                 return;
             }
+            pair[place % 2] = winner;
+            winner = pair[0].max(pair[1]);
             place /= 2;
         }
     }

@@ -122,12 +122,13 @@ impl Buffer {
     }
 
     /// Puts a packet behind all others.
+    #[cfg(test)]
     pub(super) fn push(&mut self, now: Instant, packet: Packet) {
         self.push_into(now, packet, 0);
     }
 
     /// Puts a packet behind all others, and behind those of a list by number; the number is of no account in a buffer without.
-    #[inline]
+    #[inline(always)] // one caller that counts
     pub(super) fn push_into(&mut self, now: Instant, packet: Packet, bin: u32) {
         let index = self.occupied.len() as u32;
         let unlinked = ListLinks::NONE;
@@ -173,7 +174,7 @@ impl Buffer {
     }
 
     /// Takes the packet at a place out of all lists; `index` is its node's.
-    #[inline]
+    #[inline(always)] // two callers
     fn take(&mut self, place: u32, packet: &Packet, index: u32) {
         self.occupied.swap_remove(index as usize);
         if let Some(&moved) = self.occupied.get(index as usize) {

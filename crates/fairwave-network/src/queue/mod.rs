@@ -320,16 +320,20 @@ impl Queue {
         self.discipline.told_ends(ends);
     }
 
+    #[inline(always)] // one caller
     fn push(&mut self, now: Instant, packet: Packet, drops: &mut Vec<(Packet, DropReason)>) {
-        if !self.binned {
-            self.buffer.push(now, packet);
-            return;
-        }
-        let bin = self.discipline.bin(now, &packet, &self.buffer);
+        let bin = if self.binned { self.discipline.bin(now, &packet, &self.buffer) } else { 0 };
         self.buffer.push_into(now, packet, bin);
         if self.filters {
-            self.discipline.filter(bin, &mut self.buffer, drops);
+            self.filter(bin, drops);
         }
+    }
+
+    /// Out of line: only CAKE pays for its filter.
+    #[cold]
+    #[inline(never)]
+    fn filter(&mut self, bin: u32, drops: &mut Vec<(Packet, DropReason)>) {
+        self.discipline.filter(bin, &mut self.buffer, drops);
     }
 
     /// A packet arrives. Whatever is dropped now, the arrival or others, is appended to `drops`; the arrival waits unless
@@ -358,19 +362,11 @@ impl Queue {
                     self.discipline.overflowed();
                     return;
                 }
-                self.push(now, packet, drops);
-                if mark && let Some(place) = self.buffer.back() {
-                    self.buffer.mark(place);
-                }
             }
             Verdict::Drop | Verdict::Mark => {
                 if tail || hopeless {
                     drops.push((packet, DropReason::Early));
                     return;
-                }
-                self.push(now, packet, drops);
-                if let Some(victim) = self.drop_victim(DropReason::Early, drops) {
-                    self.discipline.exchanged(&packet, &victim);
                 }
             }
             Verdict::DropArrival => {
@@ -382,6 +378,14 @@ impl Queue {
                 drops.push((packet, DropReason::Early));
                 return;
             }
+        }
+        self.push(now, packet, drops);
+        if matches!(verdict, Verdict::Admit) {
+            if mark && let Some(place) = self.buffer.back() {
+                self.buffer.mark(place);
+            }
+        } else if let Some(victim) = self.drop_victim(DropReason::Early, drops) {
+            self.discipline.exchanged(&packet, &victim);
         }
         while self.holds_more_than(most) {
             if self.makes_room(now, drops) {
