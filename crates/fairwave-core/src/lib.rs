@@ -19,6 +19,7 @@ pub mod transport {
         Backlog, Delivery, Estimate, FlowContext, LossVerdict, Output, Receiver, ReceiverView, Sender, SenderView,
         limited, media, preset,
     };
+    pub use fairwave_rtc::control as rate_control;
     pub use fairwave_transport::{
         AnyReceiver, AnySender, AnyTransport, Endpoints, PacketSize, PreparedTransport, Properties, TransportConfig,
         TransportLaw, dvrc, ping, rap, register, rtcp, tcp, tfrc, udp,

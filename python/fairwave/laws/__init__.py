@@ -33,12 +33,12 @@ leave the same bytes.
 `fairwave new controller NAME` writes a law, its test and a scenario to begin with; `docs/extend.md` shows one of each.
 """
 
-from fairwave._native import Arrival, Buffer, Packet, Path, Place, Random, RateSample, Unit, Window
-from fairwave.laws.families import Controller, Discipline, Law, LinkLaw, LossModel, Source
+from fairwave._native import Arrival, Buffer, MediaFeedback, MediaPacket, Packet, Path, Place, Random, RateSample, Unit, Window
+from fairwave.laws.families import Controller, Discipline, Law, LinkLaw, LossModel, RateController, Source
 from fairwave.laws.files import LawFileError, load_laws
 from fairwave.laws.measuring import MeasuredRun, Undefined, measure
 from fairwave.laws.parameters import Duration, Rate, Refusal, Size, parameter
-from fairwave.laws.registering import controller, discipline, link_law, loss_model, source
+from fairwave.laws.registering import controller, discipline, link_law, loss_model, rate_controller, source
 
 __all__ = [
     "Arrival",
@@ -51,11 +51,14 @@ __all__ = [
     "LinkLaw",
     "LossModel",
     "MeasuredRun",
+    "MediaFeedback",
+    "MediaPacket",
     "Packet",
     "Path",
     "Place",
     "Random",
     "Rate",
+    "RateController",
     "RateSample",
     "Refusal",
     "Size",
@@ -70,5 +73,6 @@ __all__ = [
     "loss_model",
     "measure",
     "parameter",
+    "rate_controller",
     "source",
 ]

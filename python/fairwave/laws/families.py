@@ -15,7 +15,7 @@ from fairwave.laws.parameters import NEEDED, parameter, parameters_of
 if TYPE_CHECKING:
     from typing import dataclass_transform
 
-    from fairwave._native import Arrival, Buffer, Packet, Path, Place, RateSample, Unit, Window
+    from fairwave._native import Arrival, Buffer, MediaFeedback, Packet, Path, Place, RateSample, Unit, Window
 else:
 
     def dataclass_transform(**_: Any) -> Any:
@@ -25,7 +25,7 @@ else:
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(parameter,))
 class Law:
-    """What all families have in common: `Controller`, `Discipline`, `Source`, `LossModel`, `LinkLaw`.
+    """What all families have in common: `Controller`, `Discipline`, `Source`, `LossModel`, `LinkLaw`, `RateController`.
 
     Class attributes with a type are parameters (see `fairwave.parameter`); the constructor takes them by name, as in
     `Gentle(kept=0.5)`, which is what tests do. What a law remembers it sets up in `begin`.
@@ -413,3 +413,78 @@ class LinkLaw(Law):
     def highest(self) -> float:
         """The highest rate, b/s, by which it is estimated what a run costs; `nominal` where it is left out."""
         return self.nominal()
+
+
+class RateController(Law):
+    """A rate controller of media sessions: from feedback it decides how much the sender of a call may send.
+
+    Feedback says of each packet when it arrived. After each call fairwave asks for `target` and, where the law has
+    them, `pacing`, `padding`, `window` and `deadline`. Rates count whole IP packets. It must have `on_feedback` and
+    `target`.
+
+    Example:
+        @fairwave.rate_controller("shy")
+        class Shy(fairwave.RateController):
+            '''Grows by a few percent per message, and halves where anything is missing.'''
+
+            growth: float = fairwave.parameter(1.02, least=1, doc="Factor per message without loss.")
+
+            def on_limits(self, now, start, least, most):
+                self.least, self.most, self.rate = least, most, start
+
+            def on_feedback(self, feedback):
+                lost = any(packet.arrived is None for packet in feedback.packets)
+                self.rate = min(self.most, max(self.least, self.rate * (0.5 if lost else self.growth)))
+
+            def target(self):
+                return self.rate
+
+        A scenario names it `transport = { name = "webrtc", control = "shy" }`, or
+        `control = { name = "shy", growth = 1.05 }`.
+
+    Attributes:
+        marks: Its packets may be marked instead of dropped (ECT(0)); `packet.marked` tells.
+    """
+
+    family: ClassVar[str] = "rate_controller"
+    hooks: ClassVar[tuple[str, ...]] = (
+        "begin", "on_limits", "on_feedback", "on_report", "on_timer", "deadline", "target", "pacing", "padding",
+        "window",
+    )  # fmt: skip
+    needed: ClassVar[tuple[str, ...]] = ("on_feedback", "target")
+    marks: ClassVar[bool] = False
+
+    def begin(self) -> None:
+        """A session begins."""
+
+    def on_limits(self, now: float, start: float, least: float, most: float) -> None:
+        """The rates (b/s) to begin with and to stay within; called again when what the encoders can use changes."""
+
+    def on_feedback(self, feedback: MediaFeedback) -> None:
+        """Feedback has arrived."""
+        raise NotImplementedError
+
+    def on_report(self, now: float, fraction_lost: float, round_trip: float | None) -> None:
+        """A receiver report has arrived: the share lost since the one before, and the round trip in seconds."""
+
+    def on_timer(self, now: float) -> None:
+        """The deadline has come; it moves on."""
+
+    def deadline(self) -> float | None:
+        """When `on_timer` must be called, seconds; None if it need not."""
+
+    def target(self) -> float:
+        """What all streams may use together, b/s."""
+        raise NotImplementedError
+
+    def pacing(self) -> float:
+        """At which rate packets leave, b/s; 2.5 times the target where it is left out."""
+        return 2.5 * self.target()
+
+    def padding(self) -> float:
+        """Up to which rate the session fills up with padding, b/s."""
+        return 0.0
+
+    def window(self) -> float:
+        """Bytes that may be in flight; no bound where it is left out."""
+        return float("inf")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fairwave import _native
-from fairwave.laws.families import Controller, Discipline, Law, LinkLaw, LossModel, Source
+from fairwave.laws.families import Controller, Discipline, Law, LinkLaw, LossModel, RateController, Source
 from fairwave.laws.parameters import parameters_of
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     S = TypeVar("S", bound=Source)
     M = TypeVar("M", bound=LossModel)
     R = TypeVar("R", bound=LinkLaw)
+    E = TypeVar("E", bound=RateController)
 
 KINDS = {
     "controller": "transports",
@@ -33,6 +34,7 @@ KINDS = {
     "source": "traffic",
     "loss": "losses",
     "link": "rates",
+    "rate_controller": "controllers",
 }
 """Families, each with the kind of names in `fairwave list` that its laws are."""
 
@@ -75,6 +77,14 @@ def loss_model(name: str) -> Callable[[type[M]], type[M]]:
 def link_law(name: str) -> Callable[[type[R]], type[R]]:
     """Hands in a link law: see `help(fairwave.LinkLaw)`. Arguments and errors as for `controller`."""
     return lambda law: _hand_in(law, LinkLaw, check_name(name))
+
+
+def rate_controller(name: str) -> Callable[[type[E]], type[E]]:
+    """Hands in a rate controller of media sessions: see `help(fairwave.RateController)`.
+
+    Arguments and errors as for `controller`.
+    """
+    return lambda law: _hand_in(law, RateController, check_name(name))
 
 
 def check_name(name: str) -> str:
@@ -143,7 +153,7 @@ def _said(law: type[Law], base: type[Law], name: str) -> dict[str, Any]:
         "not_fifo": not getattr(law, "fifo", True),
         "by_flow": getattr(law, "by_flow", False),
         "reaches_capacity": getattr(law, "reaches_capacity", False),
-        "gives_marks": getattr(law, "marks", False) if base is Discipline else False,
+        "gives_marks": getattr(law, "marks", False) if base in (Discipline, RateController) else False,
         "bulk": getattr(law, "bulk", False),
         "steady": getattr(law, "steady", False),
     }

@@ -12,6 +12,7 @@ mod loss;
 mod parameters;
 mod queue;
 mod random;
+mod rate_control;
 mod run;
 mod seen;
 mod traffic;
@@ -25,6 +26,7 @@ use fairwave_core::loss as core_loss;
 use fairwave_core::queue as core_queue;
 use fairwave_core::registry::{NameTaken, RuntimeLaw};
 use fairwave_core::traffic as core_traffic;
+use fairwave_core::transport::rate_control as core_rate_control;
 use fairwave_core::transport::tcp::{self, Recovery, control as core_control};
 use fairwave_core::units::Instant;
 use parameters::{Parameter, ParameterValue};
@@ -37,6 +39,7 @@ use serde_json::{Map, Value};
 pub use arrival::Arrival;
 pub use buffer::Buffer;
 pub use random::Random;
+pub use rate_control::{MediaFeedback, MediaPacket};
 pub use run::{Failure, Run, end_runs};
 pub use seen::{Packet, Path, Place, RateSample, Unit, Window};
 
@@ -116,6 +119,11 @@ struct Instance {
 impl Law {
     fn has(&self, method: &str) -> bool {
         self.spec.said.methods.contains(method)
+    }
+
+    /// Its packets say that they may be marked.
+    fn has_marks(&self) -> bool {
+        self.said().gives_marks
     }
 
     fn said(&self) -> &LawDescription {
@@ -281,7 +289,7 @@ pub fn fingerprints<'a>(words: impl IntoIterator<Item = &'a str>) -> BTreeMap<St
 
 /// Hands in a law that is written in Python; one of the same name and family takes its place.
 ///
-/// `family` is `controller`, `discipline`, `source`, `loss` or `link`, `said` what `fairwave.laws` says of the law, as JSON.
+/// `family` is `controller`, `discipline`, `source`, `loss`, `rate_controller` or `link`, `said` what `fairwave.laws` says of the law, as JSON.
 ///
 /// # Errors
 /// `ValueError` when a law that is not written in Python has its name, or a parameter cannot be one.
@@ -297,6 +305,7 @@ pub fn register_law(family: &str, said: &str, class: Bound<'_, PyAny>) -> PyResu
         "discipline" => ["discipline", "capacity", "victim"].map(str::to_owned).to_vec(),
         "source" => ["kind", "clip"].map(str::to_owned).to_vec(),
         "loss" => vec!["model".to_owned()],
+        "rate_controller" => vec!["name".to_owned()],
         _ => vec!["law".to_owned()],
     };
     if let Some(parameter) = said.parameters.iter().find(|one| reserved.contains(&one.key)) {
@@ -313,6 +322,9 @@ pub fn register_law(family: &str, said: &str, class: Bound<'_, PyAny>) -> PyResu
         "discipline" => core_queue::give(given(&spec, |law| Arc::new(law) as Arc<dyn core_queue::AnyDisciplineLaw>)),
         "source" => core_traffic::give(given(&spec, |law| Arc::new(law) as Arc<dyn core_traffic::AnyTrafficLaw>)),
         "loss" => core_loss::give(given(&spec, |law| Arc::new(law) as Arc<dyn core_loss::AnyLossLaw>)),
+        "rate_controller" => {
+            core_rate_control::give(given(&spec, |law| Arc::new(law) as Arc<dyn core_rate_control::AnyControlLaw>))
+        }
         "link" => core_link::give(given(&spec, |law| Arc::new(law) as Arc<dyn core_link::AnyRateLaw>)),
         other => return Err(refuse(format!("there is no family `{other}` of laws"))),
     };
