@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use fairwave_core::config::ConfigError;
 use fairwave_core::packet::{Body, FlowId, Packet};
 use fairwave_core::quality::playback::Playback;
 use fairwave_core::traffic::{Activity, Source, TrafficSource, Unit};

@@ -27,7 +27,7 @@ use crate::rtp::{PayloadKind, Role, RtpHeader, Ssrc, control_body};
 use crate::session::{FecFormat, WebrtcConfig};
 use crate::sizes;
 use allocation::{Share, share};
-use fairwave_endpoint::media::{MediaSent, QualityLimitation, SAMPLE_EVERY, TransportSample};
+use fairwave_endpoint::media::{MediaSent, QualityLimitation, SAMPLE_EVERY, StreamId, TransportSample};
 use fairwave_endpoint::{Backlog, Estimate, FlowContext, Output, Sender, SenderView};
 use fairwave_media::encoder::{AudioEncoder, EncodedFrame, Media, StreamKind, VideoEncoder};
 use fairwave_media::traffic::Unit;
@@ -794,6 +794,11 @@ impl WebrtcSender {
             waiting: self.pacer.waiting(),
             waits: self.pacer.oldest().map_or(Span::ZERO, |oldest| now.since(oldest.since)),
         });
+    }
+
+    /// The streams that it sends.
+    pub fn expected(&self) -> Vec<StreamId> {
+        self.streams.iter().map(|stream| stream.sample.stream).collect()
     }
 
     /// Messages that came and were no RTCP.
