@@ -1,5 +1,6 @@
 //! Calls as WebRTC makes them. One transport carries all streams of a peer.
 //!
+//! - [`backstage`]: what payloads would hold: pictures, and packets that FEC restores.
 //! - [`control`]: rate controllers. Each says how much the sender may send; one file each.
 //! - [`rtp`]: headers of media packets. [`mailbox`]: messages of feedback, which are longer than a packet of the laboratory.
 //! - [`receive`]: the receiver of a session, from packets to what is heard and seen.
@@ -7,6 +8,7 @@
 //!
 //! All of it is state machines without clock or socket, as everywhere below the simulator.
 
+pub mod backstage;
 pub mod control;
 pub mod mailbox;
 pub mod receive;

@@ -1,0 +1,138 @@
+//! What media packets hold in their payload. Packets of the laboratory carry headers alone, so the sender writes it here, and the
+//! receiver looks it up: never before it has a packet that really would hold it.
+//!
+//! - Of a frame: size and quality of its picture. A decoder would read them from the frame.
+//! - Of a media packet: its header. A packet of FEC, with all other packets that it protects, or one that repeats a frame, gives it back.
+//! - The round trip: in a call the reports of the other direction tell the receiver; here one flow is one direction.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::rtp::{RtpHeader, Ssrc};
+use fairwave_units::units::{Instant, Span};
+
+/// Frames and packets that are kept of each stream.
+const KEPT: usize = 2048;
+
+/// The picture of an encoded frame.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Picture {
+    /// Pixels across.
+    pub width: u16,
+    /// Pixels down.
+    pub height: u16,
+    /// The encoder's opinion score of it, 1 to 5.
+    pub quality: f32,
+}
+
+#[derive(Debug, Default)]
+struct Stream {
+    /// By frame number modulo [`KEPT`].
+    pictures: Vec<Option<(u16, Picture)>>,
+    /// By sequence number modulo [`KEPT`].
+    headers: Vec<Option<(RtpHeader, Instant)>>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    /// By SSRC.
+    streams: Vec<(Ssrc, Stream)>,
+    round_trip: Option<Span>,
+}
+
+impl Kept {
+    fn stream(&mut self, ssrc: Ssrc) -> &mut Stream {
+        let place = match self.streams.binary_search_by_key(&ssrc, |(ssrc, _)| *ssrc) {
+            Ok(place) => place,
+            Err(place) => {
+                self.streams.insert(place, (ssrc, Stream::default()));
+                place
+            }
+        };
+        &mut self.streams[place].1
+    }
+}
+
+fn put<T: Clone>(table: &mut Vec<Option<T>>, number: u16, value: T) {
+    if table.is_empty() {
+        table.resize(KEPT, None);
+    }
+    if let Some(place) = table.get_mut(usize::from(number) % KEPT) {
+        *place = Some(value);
+    }
+}
+
+/// Both ends of a flow have a handle to the same backstage.
+#[derive(Clone, Debug, Default)]
+pub struct Backstage(Arc<Mutex<Kept>>);
+
+impl Backstage {
+    /// An empty one.
+    pub fn new() -> Self {
+        Backstage::default()
+    }
+
+    fn with<T>(&self, then: impl FnOnce(&mut Kept) -> T) -> T {
+        then(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The sender encoded frame number `frame` ([`RtpHeader::frame`]) of a media stream.
+    pub fn put_picture(&self, ssrc: Ssrc, frame: u16, picture: Picture) {
+        self.with(|kept| put(&mut kept.stream(ssrc).pictures, frame, (frame, picture)));
+    }
+
+    /// The picture of a frame that was decoded; none if it is too long ago, or was never told.
+    pub fn picture(&self, ssrc: Ssrc, frame: u16) -> Option<Picture> {
+        self.with(|kept| {
+            let (number, picture) = (*kept.stream(ssrc).pictures.get(usize::from(frame) % KEPT)?)?;
+            (number == frame).then_some(picture)
+        })
+    }
+
+    /// The sender sent a media packet that FEC protects, or that later packets repeat.
+    pub fn put_header(&self, header: &RtpHeader, created: Instant) {
+        self.with(|kept| put(&mut kept.stream(header.ssrc).headers, header.sequence, (*header, created)));
+    }
+
+    /// The header of a media packet that was restored, and when its frame was made; none if it is too long ago, or was never told.
+    pub fn header(&self, ssrc: Ssrc, sequence: u16) -> Option<(RtpHeader, Instant)> {
+        self.with(|kept| {
+            let found = (*kept.stream(ssrc).headers.get(usize::from(sequence) % KEPT)?)?;
+            (found.0.sequence == sequence).then_some(found)
+        })
+    }
+
+    /// The sender knows the round trip.
+    pub fn set_round_trip(&self, round_trip: Span) {
+        self.with(|kept| kept.round_trip = Some(round_trip));
+    }
+
+    /// The round trip; none while it is not known.
+    pub fn round_trip(&self) -> Option<Span> {
+        self.with(|kept| kept.round_trip)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_put_is_found_until_it_is_too_old() {
+        let (sender, ssrc) = (Backstage::new(), Ssrc(4));
+        let receiver = sender.clone();
+        assert_eq!(receiver.picture(ssrc, 3), None);
+        let picture = Picture { width: 640, height: 360, quality: 4.0 };
+        sender.put_picture(ssrc, 3, picture);
+        assert_eq!(receiver.picture(ssrc, 3), Some(picture));
+        assert_eq!(receiver.picture(Ssrc(8), 3), None, "of another stream");
+        assert_eq!(receiver.picture(ssrc, 3 + KEPT as u16), None);
+        sender.put_picture(ssrc, 3 + KEPT as u16, picture);
+        assert_eq!(receiver.picture(ssrc, 3), None, "too old");
+        let header = RtpHeader { ssrc, sequence: 65_535, unit: 9, ..RtpHeader::default() };
+        sender.put_header(&header, Instant::ZERO);
+        assert_eq!(receiver.header(ssrc, 65_535), Some((header, Instant::ZERO)));
+        assert_eq!(receiver.header(ssrc, 0), None);
+        sender.set_round_trip(Span::from_millis(7));
+        assert_eq!(receiver.round_trip(), Some(Span::from_millis(7)));
+    }
+}
