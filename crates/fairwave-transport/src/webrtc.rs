@@ -39,11 +39,7 @@ impl TransportLaw for WebrtcConfig {
     type Sender = WebrtcSender;
     type Receiver = WebrtcReceiver;
 
-    fn endpoints(
-        &self,
-        _context: FlowContext,
-        _stream: Stream,
-    ) -> Result<(WebrtcSender, WebrtcReceiver), ConfigError> {
+    fn endpoints(&self, _context: FlowContext, _stream: Stream) -> Result<(WebrtcSender, WebrtcReceiver), ConfigError> {
         let allowed = "another transport where the traffic is not of the kind `media`: webrtc encodes what it sends";
         Err(ConfigError::new("transport", Self::NAME, allowed, "traffic = { kind = \"media\" }"))
     }
@@ -59,10 +55,10 @@ impl TransportLaw for WebrtcConfig {
         let mailboxes = (shared.control.clone(), shared.feedback.clone());
         let random = seed.stream("sender");
         let sender = WebrtcSender::new(context, self, media, random, mailboxes, shared.backstage.clone())?;
-        let audio = media.audio.as_ref().map_or_else(AudioSetup::default, |audio| AudioSetup {
-            frame: audio.frame,
-            ..AudioSetup::default()
-        });
+        let audio = media
+            .audio
+            .as_ref()
+            .map_or_else(AudioSetup::default, |audio| AudioSetup { frame: audio.frame, ..AudioSetup::default() });
         let setup = ReceiverSetup { audio, expected: sender.expected() };
         Ok((sender, WebrtcReceiver::new(&self.receive, setup, context, shared, seed.stream("receiver"))))
     }
@@ -95,7 +91,8 @@ mod tests {
         wire.bottleneck = Some(Rate::from_bits_per_second(1_000_000));
         wire.buffer = 30;
         let audio = (0..seconds * 50).map(|frame| (frame * 20_000, StreamKind::Audio));
-        let mut times: Vec<_> = audio.chain((0..seconds * 30).map(|f| (f * 1_000_000 / 30, StreamKind::Video))).collect();
+        let mut times: Vec<_> =
+            audio.chain((0..seconds * 30).map(|f| (f * 1_000_000 / 30, StreamKind::Video))).collect();
         times.sort();
         wire.units = (0..)
             .zip(times)
@@ -113,7 +110,8 @@ mod tests {
     #[test]
     fn both_ends_carry_a_call_through_2_percent_of_loss() {
         let mut wire = call(20, r#"{"control": {"name": "fixed", "rate": "700 kb/s"}}"#);
-        wire.fate = Box::new(|number, _, _| if number > 50 && number % 50 == 0 { PathFate::Lose } else { PathFate::Pass });
+        wire.fate =
+            Box::new(|number, _, _| if number > 50 && number % 50 == 0 { PathFate::Lose } else { PathFate::Pass });
         wire.run_until(at(22_000));
         wire.sender.settle_media(at(22_000));
         wire.receiver.settle_media(at(22_000));

@@ -89,9 +89,12 @@ impl Receiver for Peer {
         let number = unwrap16(self.base + 100, header.transport_sequence);
         self.arrived.entry(number).or_insert(now);
         let near = self.video.last().copied().unwrap_or(40_000);
+        if header.ssrc == CAMERA {
+            // Parity of ULPFEC has its numbers among the media's.
+            self.video.insert(unwrap16(near, header.sequence));
+        }
         match header.kind {
             PayloadKind::Media if header.ssrc == CAMERA => {
-                self.video.insert(unwrap16(near, header.sequence));
                 self.keys += u64::from(header.key && header.first);
             }
             PayloadKind::Retransmission => {
