@@ -360,7 +360,7 @@ pub struct StreamSummary {
     pub begins: Option<Instant>,
     /// What was heard or seen.
     pub quality: StreamQuality,
-    /// Offset of picture and sound: mean over the frames shown of (capture to render of the picture − mouth to ear), seconds;
+    /// Offset of picture and sound: mean time from capture to display − mean mouth-to-ear delay, seconds;
     /// positive when the picture is late. None for audio, and where one of the two is missing.
     pub lip_sync_offset: Option<f64>,
 }

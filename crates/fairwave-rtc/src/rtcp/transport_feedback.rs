@@ -90,7 +90,7 @@ impl TransportFeedback {
         self.packets.iter().map(move |packet| {
             packet.map(|delta| {
                 ticks += i64::from(delta);
-                Instant::from_nanos(ticks.max(0) as u64 * TICK.nanos())
+                Instant::from_nanos((ticks.max(0) as u64).saturating_mul(TICK.nanos()))
             })
         })
     }

@@ -27,7 +27,7 @@ use crate::rtp::{PayloadKind, Role, RtpHeader, Ssrc, control_body};
 use crate::session::{FecFormat, WebrtcConfig};
 use crate::sizes;
 use allocation::{Share, share};
-use fairwave_endpoint::media::{MediaSent, QualityLimitation, SAMPLE_EVERY, TransportSample};
+use fairwave_endpoint::media::{MediaSent, QualityLimitation, SAMPLE_EVERY, StreamId, TransportSample};
 use fairwave_endpoint::{Backlog, Estimate, FlowContext, Output, Sender, SenderView};
 use fairwave_media::encoder::{AudioEncoder, EncodedFrame, Media, StreamKind, VideoEncoder};
 use fairwave_media::traffic::Unit;
@@ -55,8 +55,8 @@ struct Camera {
     kind: StreamKind,
     encoder: VideoEncoder,
     frame_rate: f64,
-    /// Payload rate that the encoder has now.
-    target: Rate,
+    /// Payload rate that the encoder was told; none yet.
+    target: Option<Rate>,
 }
 
 /// A microphone.
@@ -156,7 +156,7 @@ impl WebrtcSender {
             for simulcast in 0..encoder.streams() {
                 streams.push(RtpStream::new(kind, simulcast, &mut numbers));
             }
-            let camera = Camera { kind, encoder, frame_rate: video.frame_rate, target: Rate::default() };
+            let camera = Camera { kind, encoder, frame_rate: video.frame_rate, target: None };
             let (least, most) = camera.encoder.rates();
             let whole = |payload| Self::whole(&camera, payload, config);
             shares.push(Share::new(whole(least), whole(most), config.suspend));
@@ -286,8 +286,8 @@ impl WebrtcSender {
                 (payload as u64).clamp(least.bits_per_second(), most.bits_per_second().max(least.bits_per_second()))
             };
             let target = Rate::from_bits_per_second(payload);
-            if target != camera.target {
-                camera.target = target;
+            if camera.target != Some(target) {
+                camera.target = Some(target);
                 camera.encoder.set_target(now, target);
             }
             let limited = share.given < share.most;
@@ -309,6 +309,11 @@ impl WebrtcSender {
 
     /// Samples that were due before `now`; the overhead of repair in the second that ended.
     fn sample(&mut self, now: Instant) {
+        // Without a call for an hour there is nothing to show of it.
+        let missed = now.since(self.next_sample.min(now));
+        if missed > Span::from_secs(3600) {
+            self.next_sample += SAMPLE_EVERY * (missed.nanos() / SAMPLE_EVERY.nanos());
+        }
         while self.next_sample <= now {
             let at = self.next_sample;
             self.next_sample = at + SAMPLE_EVERY;
@@ -384,7 +389,7 @@ impl WebrtcSender {
         let mut usual = 0.0;
         if let Some(camera) = self.cameras.iter_mut().find(|camera| camera.kind == kind) {
             camera.encoder.encode(unit.created, &mut frames);
-            usual = camera.target.bits_per_second() as f64 / 8.0 / camera.frame_rate;
+            usual = camera.target.map_or(0.0, |target| target.bits_per_second() as f64) / 8.0 / camera.frame_rate;
         }
         for frame in &frames {
             self.packetize(now, unit, kind, frame, f64::from(frame.bytes) >= HUGE * usual);
@@ -794,6 +799,11 @@ impl WebrtcSender {
             waiting: self.pacer.waiting(),
             waits: self.pacer.oldest().map_or(Span::ZERO, |oldest| now.since(oldest.since)),
         });
+    }
+
+    /// The streams that it sends.
+    pub fn expected(&self) -> Vec<StreamId> {
+        self.streams.iter().map(|stream| stream.sample.stream).collect()
     }
 
     /// Messages that came and were no RTCP.

@@ -71,6 +71,10 @@ pub(super) struct DecisionLogic {
 }
 
 impl DecisionLogic {
+    pub(super) const fn set_min_delay(&mut self, delay: fairwave_units::units::Span) {
+        self.config.min_delay = delay;
+    }
+
     pub(super) fn new(config: NeteqConfig) -> Self {
         DecisionLogic {
             config,

@@ -184,6 +184,11 @@ impl JitterBuffer {
         span(self.logic.target_ms().saturating_mul(SAMPLES_PER_MS))
     }
 
+    /// Lower bound of the target from now on, as lip synchronisation sets it.
+    pub fn set_min_delay(&mut self, delay: Span) {
+        self.logic.set_min_delay(delay);
+    }
+
     /// Packets that wait to be decoded.
     pub fn packets_waiting(&self) -> usize {
         self.waiting.len()

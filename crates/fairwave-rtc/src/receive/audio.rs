@@ -1,0 +1,514 @@
+//! Audio at the receiver: NetEQ, repeats (RFC 2198), in-band FEC (RFC 6716 §2.1.7), concealment, and how the call is rated.
+//!
+//! The buffer's ticks of 10 ms are made up for when a packet comes or somebody asks: so a silent stream costs nothing.
+//!
+//! **Assumptions.** A payload of at most two bytes says that silence follows (RFC 6716 §3.1: no more than the table of contents). A restored
+//! frame takes its packet's place in the buffer; if the packet itself comes in time, the frame counts as whole again.
+
+use std::collections::VecDeque;
+
+use super::config::ReceiveConfig;
+use fairwave_endpoint::media::{AudioQuality, AudioRating, InboundSample, Rated, Unrated};
+use fairwave_endpoint::serial;
+use fairwave_media::quality::emodel::EModel;
+use fairwave_media::quality::emodel_wideband::{WidebandEModel, narrowband_equivalent};
+use fairwave_media::quality::impairment::Impairment;
+use fairwave_media::quality::loss::LossRuns;
+use fairwave_media::quality::opinion::mean_opinion_score;
+use fairwave_media::quality::playout::neteq::{JitterBuffer, Packet, Piece, TICK};
+use fairwave_units::units::{Instant, Span};
+
+/// RTP clock of Opus (RFC 7587 §4.1), and so the samples that are counted.
+pub const CLOCK: u32 = 48_000;
+/// What NetEQ holds back for cross-fading.
+const HELD_BACK: Span = Span::from_micros(625);
+/// Frames that are remembered behind the last that was played.
+const REMEMBERED: u64 = 300;
+/// A payload of at most so many bytes says that silence follows.
+const SILENCE: u16 = 2;
+
+/// How a codec sounds, and on which scale.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Factors {
+    /// Ie and Bpl.
+    pub impairment: Impairment,
+    /// They are of the wideband scale (ITU-T G.107.1), R to 129.
+    pub wideband: bool,
+}
+
+/// What is known of the microphone's frames.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct AudioSetup {
+    /// Speech in a packet.
+    pub frame: Span,
+    /// Delay of the coder beyond a frame: 6.5 ms for Opus (RFC 6716 §2: 4 ms of CELT's window and 2.5 ms of resampling).
+    pub look_ahead: Span,
+    /// Impairment factors of the codec; without them there is no rating.
+    pub factors: Option<Factors>,
+}
+
+impl Default for AudioSetup {
+    fn default() -> Self {
+        AudioSetup { frame: Span::from_millis(20), look_ahead: Span::from_micros(6500), factors: None }
+    }
+}
+
+/// A frame of speech as it came.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct AudioArrival {
+    /// Number of its packet in the stream, without wraps.
+    pub number: u64,
+    /// RTP timestamp.
+    pub timestamp: u32,
+    /// When the microphone made it.
+    pub created: Instant,
+    /// Payload bytes of its packet.
+    pub payload: u16,
+    /// It came with a later packet.
+    pub restored: bool,
+    /// It is the coarse copy of in-band FEC.
+    pub coarse: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    arrived: Instant,
+    created: Instant,
+    restored: bool,
+    coarse: bool,
+    played: bool,
+}
+
+/// A received microphone.
+#[derive(Clone, Debug)]
+pub struct Audio {
+    setup: AudioSetup,
+    fec_impairment: f64,
+    buffer: JitterBuffer,
+    pieces: Vec<Piece>,
+    /// The next tick; none before the first packet.
+    tick: Option<u64>,
+    begins: Instant,
+    heard: Span,
+    near: Option<u64>,
+    front: u64,
+    known: VecDeque<Option<Known>>,
+    first: Option<u64>,
+    highest: u64,
+    last_played: Option<u64>,
+    last_silent: bool,
+    concealed_since: Span,
+    concealing: bool,
+    losses: LossRuns,
+    coarse: u64,
+    played: u64,
+    restored: u64,
+    delay_sum: f64,
+    last: Option<(Instant, Instant)>,
+    counts: Counts,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    delay: f64,
+    target: f64,
+    emitted: u64,
+    concealed: Span,
+    silent: Span,
+    events: u64,
+    inserted: Span,
+    removed: Span,
+    silence: Span,
+    speech: Span,
+    discarded: u64,
+}
+
+impl Audio {
+    /// Before the first packet; the configuration is taken as checked.
+    pub fn new(config: &ReceiveConfig, setup: AudioSetup) -> Self {
+        Audio {
+            setup,
+            fec_impairment: config.in_band_fec_impairment,
+            buffer: JitterBuffer::new(config.audio),
+            pieces: Vec::new(),
+            tick: None,
+            begins: Instant::ZERO,
+            heard: Span::ZERO,
+            near: None,
+            front: 0,
+            known: VecDeque::new(),
+            first: None,
+            highest: 0,
+            last_played: None,
+            last_silent: false,
+            concealed_since: Span::ZERO,
+            concealing: false,
+            losses: LossRuns::new(),
+            coarse: 0,
+            played: 0,
+            restored: 0,
+            delay_sum: 0.0,
+            last: None,
+            counts: Counts::default(),
+        }
+    }
+
+    fn known(&mut self, number: u64) -> Option<&mut Option<Known>> {
+        if self.known.is_empty() {
+            self.front = number;
+        }
+        if number < self.front {
+            if self.front - number > REMEMBERED {
+                return None;
+            }
+            for _ in number..self.front {
+                self.known.push_front(None);
+            }
+            self.front = number;
+        }
+        if number >= self.front + 2 * REMEMBERED {
+            let away = (number - self.front - REMEMBERED).min(self.known.len() as u64);
+            self.known.drain(..away as usize);
+            self.front = number - REMEMBERED.min(number);
+        }
+        while self.front + (self.known.len() as u64) <= number {
+            self.known.push_back(None);
+        }
+        self.known.get_mut((number - self.front) as usize)
+    }
+
+    /// A frame comes. Answers whether it is the first copy of it.
+    pub fn on_frame(&mut self, now: Instant, frame: AudioArrival) -> bool {
+        self.advance(now, false);
+        if self.tick.is_none() {
+            let tick = now.nanos().div_ceil(TICK.nanos());
+            self.tick = Some(tick);
+            self.begins = Instant::from_nanos(tick * TICK.nanos()) + HELD_BACK;
+        }
+        let passed = self.last_played.is_some_and(|last| frame.number < last);
+        let Some(place) = self.known(frame.number) else {
+            self.counts.discarded += u64::from(!frame.restored);
+            return false;
+        };
+        if let Some(known) = place {
+            if known.restored && !frame.restored && !known.played {
+                (known.restored, known.coarse) = (false, false);
+            }
+            return false;
+        }
+        let known = Known {
+            arrived: now,
+            created: frame.created,
+            restored: frame.restored,
+            coarse: frame.coarse,
+            played: false,
+        };
+        if let Some(place) = self.known(frame.number) {
+            *place = Some(known);
+        }
+        self.first = Some(self.first.map_or(frame.number, |first| first.min(frame.number)));
+        self.highest = self.highest.max(frame.number);
+        if passed {
+            self.counts.discarded += u64::from(!frame.restored);
+        }
+        let ticks = serial::unwrap(self.near.unwrap_or(1 << 32), frame.timestamp);
+        self.near = Some(self.near.map_or(ticks, |near| near.max(ticks)));
+        self.buffer.on_arrival(Packet {
+            unit: frame.number as usize,
+            media: Span::from_nanos((u128::from(ticks) * 62_500 / 3) as u64),
+            length: self.setup.frame,
+            ends_talkspurt: frame.payload <= SILENCE && !frame.restored,
+        });
+        true
+    }
+
+    /// Plays until `now`: what is due at `now` itself if `through`, else what a packet of this moment still comes before.
+    pub fn advance(&mut self, now: Instant, through: bool) {
+        let Some(mut tick) = self.tick else { return };
+        let end = if through { now.nanos() / TICK.nanos() + 1 } else { now.nanos().div_ceil(TICK.nanos()) };
+        while tick < end {
+            let mut pieces = std::mem::take(&mut self.pieces);
+            let idle = self.buffer.is_idle();
+            if idle {
+                self.buffer.stay_idle(end - tick, &mut pieces);
+                tick = end;
+            } else {
+                self.buffer.tick(&mut pieces);
+                tick += 1;
+            }
+            for piece in pieces.drain(..) {
+                self.hear(piece, idle);
+            }
+            self.pieces = pieces;
+        }
+        self.tick = Some(tick);
+    }
+
+    fn hear(&mut self, piece: Piece, idle: bool) {
+        if !matches!(piece, Piece::Concealed(_)) {
+            self.concealing = false;
+        }
+        match piece {
+            Piece::Unit(unit) => self.on_played(unit as u64),
+            Piece::Shortened(span) => {
+                self.heard = self.heard.saturating_sub(span);
+                self.counts.removed += span;
+            }
+            Piece::Lengthened(span) => {
+                self.heard += span;
+                self.counts.inserted += span;
+            }
+            Piece::Concealed(span) => {
+                self.heard += span;
+                self.counts.concealed += span;
+                self.counts.events += u64::from(!self.concealing);
+                self.concealing = true;
+                if idle {
+                    self.counts.silent += span;
+                }
+                self.concealed_since += span;
+            }
+            Piece::Silence(span) => {
+                self.heard += span;
+                self.counts.silence += span;
+                self.last_silent = true;
+            }
+        }
+    }
+
+    fn on_played(&mut self, number: u64) {
+        let (frame, played_at) = (self.setup.frame, self.begins + self.heard);
+        self.heard += frame;
+        self.counts.speech += frame;
+        if let Some(last) = self.last_played.filter(|&last| last < number) {
+            self.count_lost(number - last - 1);
+        }
+        self.concealed_since = Span::ZERO;
+        self.last_silent = false;
+        self.losses.on_unit(false);
+        self.last_played = Some(self.last_played.map_or(number, |last| last.max(number)));
+        self.played += 1;
+        let target = self.buffer.target_delay().seconds();
+        let samples = frame.nanos() * u64::from(CLOCK) / 1_000_000_000;
+        if let Some(Some(known)) = self.known(number) {
+            known.played = true;
+            let known = *known;
+            self.coarse += u64::from(known.coarse);
+            self.restored += u64::from(known.restored);
+            self.delay_sum += played_at.since(known.created).seconds();
+            self.last = Some((played_at, known.created));
+            self.counts.delay += played_at.since(known.arrived).seconds() * samples as f64;
+            self.counts.target += target * samples as f64;
+            self.counts.emitted += samples;
+        }
+    }
+
+    /// What was missed since the frame before: frames that did not come, or as much as was made up for where speech went on.
+    fn count_lost(&mut self, frames: u64) {
+        let made_up = self.concealed_since.nanos() / self.setup.frame.nanos().max(1);
+        // A pause of the talker may last for any time; what was lost in it are frames.
+        let lost = if self.last_silent { frames } else { frames.max(made_up) };
+        for _ in 0..lost.min(100_000) {
+            self.losses.on_unit(true);
+        }
+    }
+
+    /// How long the buffer holds packets now, ms.
+    pub fn current_delay(&self) -> i64 {
+        (self.buffer.packets_waiting() as f64 * self.setup.frame.millis()) as i64 + (TICK.millis() / 2.0) as i64
+    }
+
+    /// The least delay from now on, ms: lip synchronisation.
+    pub fn set_least(&mut self, millis: i64) {
+        self.buffer.set_min_delay(Span::from_millis(millis.clamp(0, 10_000) as u64));
+    }
+
+    /// Writes what was played by `at`.
+    pub fn count(&self, at: Instant, sample: &mut InboundSample) {
+        let samples = |span: Span| (u128::from(span.nanos()) * u128::from(CLOCK) / 1_000_000_000) as u64;
+        let counts = &self.counts;
+        sample.jitter_buffer_delay = counts.delay;
+        sample.jitter_buffer_target_delay = counts.target;
+        sample.jitter_buffer_minimum_delay = counts.target;
+        sample.jitter_buffer_emitted_count = counts.emitted;
+        sample.concealed_samples = samples(counts.concealed);
+        sample.silent_concealed_samples = samples(counts.silent);
+        sample.concealment_events = counts.events;
+        sample.inserted_samples_for_deceleration = samples(counts.inserted);
+        sample.removed_samples_for_acceleration = samples(counts.removed);
+        sample.total_samples_received = samples(counts.speech + counts.concealed + counts.silence + counts.inserted)
+            .saturating_sub(samples(counts.removed));
+        sample.packets_discarded = counts.discarded;
+        sample.estimated_playout = self.last.map(|(played, created)| created + at.since(played));
+    }
+
+    /// Mean mouth-to-ear delay, seconds; none if nothing was played.
+    pub fn mouth_to_ear(&self) -> Option<f64> {
+        let coder = (self.setup.frame + self.setup.look_ahead).seconds();
+        (self.played > 0).then(|| coder + self.delay_sum / self.played as f64)
+    }
+
+    /// What was heard, until the end to which it was advanced.
+    pub fn quality(&self, packets: u64) -> AudioQuality {
+        let mut ended = self.clone();
+        // Nothing came after the last frame, though no silence was announced.
+        ended.count_lost(0);
+        let concealed = self.counts.concealed.seconds();
+        let whole = concealed + self.counts.speech.seconds() + self.counts.silence.seconds();
+        let expected = self.first.map_or(0, |first| self.highest - first + 1);
+        AudioQuality {
+            rating: ended.rating(packets),
+            mouth_to_ear: self.mouth_to_ear(),
+            concealed_share: if whole > 0.0 { concealed / whole } else { 0.0 },
+            frames_lost: expected.saturating_sub(self.played + self.buffer.packets_waiting() as u64),
+            frames_restored: self.restored,
+            frames_played: self.played,
+        }
+    }
+
+    fn rating(&self, packets: u64) -> Rated<AudioRating> {
+        if packets == 0 {
+            return Rated::Not(Unrated::NothingReceived);
+        }
+        let Some(delay) = self.mouth_to_ear() else { return Rated::Not(Unrated::NothingPlayed) };
+        let Some(Factors { impairment, wideband }) = self.setup.factors else { return Rated::Not(Unrated::NoFactors) };
+        let delay = Span::from_seconds(delay);
+        let whole = self.losses.sent().max(1) as f64;
+        let loss = (self.losses.lost() as f64 + self.fec_impairment * self.coarse as f64) / whole;
+        let burst = self.losses.burst_ratio().max(1.0);
+        if wideband {
+            let r = WidebandEModel::call(delay, loss.min(1.0), burst, impairment).rate().r;
+            return Rated::As(AudioRating { r, mos: mean_opinion_score(narrowband_equivalent(r)) });
+        }
+        let r = EModel::call(delay, loss.min(1.0), burst, impairment).rate().r;
+        Rated::As(AudioRating { r, mos: mean_opinion_score(r) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairwave_endpoint::media::StreamId;
+    use fairwave_media::encoder::StreamKind;
+
+    const FACTORS: Factors = Factors {
+        impairment: Impairment { equipment: 0.0, robustness: 20.0, assumed: true, given: false, source: "a test" },
+        wideband: false,
+    };
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Span::from_millis(millis)
+    }
+
+    fn arrival(k: u64) -> AudioArrival {
+        AudioArrival {
+            number: 70_000 + k,
+            timestamp: (k as u32).wrapping_mul(960).wrapping_sub(4800),
+            created: at(20 * k),
+            payload: 80,
+            restored: false,
+            coarse: false,
+        }
+    }
+
+    /// Frames that arrive 50 ms after they were made, but for those that `lost` names; until 60 ms after the last.
+    fn call(frames: u64, lost: impl Fn(u64) -> bool) -> Audio {
+        let setup = AudioSetup { factors: Some(FACTORS), ..AudioSetup::default() };
+        let mut audio = Audio::new(&ReceiveConfig::default(), setup);
+        for k in (0..frames).filter(|&k| !lost(k)) {
+            audio.on_frame(at(20 * k + 50), arrival(k));
+        }
+        audio.advance(at(20 * frames + 40), true);
+        audio
+    }
+
+    fn mos(audio: &Audio) -> f64 {
+        audio.quality(1).rating.value().expect("rated").mos
+    }
+
+    #[test]
+    fn a_clean_call_is_played_whole_and_rated_by_its_delay() {
+        let audio = call(500, |_| false);
+        let quality = audio.quality(500);
+        assert_eq!((quality.frames_lost, quality.frames_restored), (0, 0));
+        assert!(quality.frames_played >= 495);
+        let delay = quality.mouth_to_ear.expect("played");
+        // 50 ms of network, 26.5 ms of coder, the buffer.
+        assert!((0.076..0.2).contains(&delay), "{delay}");
+        assert!(mos(&audio) > 4.2);
+    }
+
+    #[test]
+    fn lost_frames_are_concealed_and_lower_the_rating() {
+        let (clean, lossy) = (call(1000, |_| false), call(1000, |k| k % 10 == 5));
+        let quality = lossy.quality(900);
+        assert_eq!(quality.frames_lost, 100);
+        assert!((0.08..0.13).contains(&quality.concealed_share), "{}", quality.concealed_share);
+        assert!(mos(&lossy) < mos(&clean) - 0.5);
+        let mut sample = InboundSample::new(at(0), StreamId { kind: StreamKind::Audio, place: 0 });
+        lossy.count(at(20_000), &mut sample);
+        assert!((95..=105).contains(&sample.concealment_events), "{}", sample.concealment_events);
+        assert!(sample.silent_concealed_samples <= sample.concealed_samples);
+        assert!(sample.concealed_samples <= sample.total_samples_received);
+    }
+
+    #[test]
+    fn frames_that_later_packets_bring_count_whole_or_in_part() {
+        let restored = |coarse| {
+            let setup = AudioSetup { factors: Some(FACTORS), ..AudioSetup::default() };
+            let mut audio = Audio::new(&ReceiveConfig::default(), setup);
+            for k in 0..1000 {
+                if k % 10 == 6 {
+                    audio.on_frame(at(20 * k + 50), AudioArrival { restored: true, coarse, ..arrival(k - 1) });
+                }
+                if k % 10 != 5 {
+                    audio.on_frame(at(20 * k + 50), arrival(k));
+                }
+            }
+            audio.advance(at(20_040), true);
+            audio
+        };
+        let (whole, coarse, lost) = (restored(false), restored(true), call(1000, |k| k % 10 == 5));
+        assert!(whole.quality(1).frames_restored >= 95);
+        assert!(mos(&whole) > mos(&coarse) && mos(&coarse) > mos(&lost));
+    }
+
+    #[test]
+    fn a_network_that_falls_silent_is_not_good() {
+        let mut audio = call(500, |_| false);
+        audio.advance(at(30_000), true);
+        assert!(mos(&audio) < 2.0, "{}", mos(&audio));
+        let nothing = Audio::new(&ReceiveConfig::default(), AudioSetup::default());
+        assert_eq!(nothing.quality(0).rating, Rated::Not(Unrated::NothingReceived));
+        assert_eq!(nothing.quality(3).rating, Rated::Not(Unrated::NothingPlayed));
+        let unknown = Audio { setup: AudioSetup::default(), ..audio };
+        assert_eq!(unknown.quality(3).rating, Rated::Not(Unrated::NoFactors));
+    }
+
+    #[test]
+    fn announced_silence_is_no_loss() {
+        let setup = AudioSetup { factors: Some(FACTORS), ..AudioSetup::default() };
+        let mut audio = Audio::new(&ReceiveConfig::default(), setup);
+        for k in 0..100 {
+            audio.on_frame(at(20 * k + 50), AudioArrival { payload: if k == 99 { 1 } else { 80 }, ..arrival(k) });
+        }
+        for k in 200..300 {
+            audio.on_frame(at(20 * k + 50), AudioArrival { number: 70_000 + k - 100, ..arrival(k) });
+        }
+        audio.advance(at(6040), true);
+        let quality = audio.quality(200);
+        assert_eq!((quality.frames_lost, audio.losses.lost()), (0, 0));
+        assert!(quality.concealed_share < 0.01, "{}", quality.concealed_share);
+    }
+
+    #[test]
+    fn a_packet_after_its_turn_is_discarded_and_a_copy_is_not() {
+        let mut audio = call(500, |k| k == 100);
+        assert!(audio.on_frame(at(10_100), arrival(100)));
+        assert!(!audio.on_frame(at(10_100), arrival(400)), "a duplicate");
+        assert!(!audio.on_frame(at(10_100), AudioArrival { number: 60_000, ..arrival(0) }), "ages old");
+        let mut sample = InboundSample::new(at(0), StreamId { kind: StreamKind::Audio, place: 0 });
+        audio.count(at(10_100), &mut sample);
+        assert_eq!(sample.packets_discarded, 2);
+    }
+}
