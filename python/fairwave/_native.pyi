@@ -226,6 +226,53 @@ class Path:
     def queueing_share(self) -> float: ...
 
 @final
+class MediaPacket:
+    """What feedback says of one packet of a media session; times in seconds."""
+
+    def __init__(
+        self, sequence: int, *, sent: float = 0.0, size: int = 1200, arrived: float | None = None, marked: bool = False
+    ) -> None: ...
+    @property
+    def sequence(self) -> int: ...
+    @property
+    def sent(self) -> float: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def carries(self) -> str: ...
+    @property
+    def arrived(self) -> float | None: ...
+    @property
+    def marked(self) -> bool: ...
+
+@final
+class MediaFeedback:
+    """One feedback message of a media session; times in seconds, sizes in bytes of IP packets."""
+
+    def __init__(
+        self,
+        now: float,
+        packets: list[MediaPacket],
+        *,
+        round_trip: float = 0.1,
+        in_flight: int = 0,
+        waiting: int = 0,
+        waits: float = 0.0,
+    ) -> None: ...
+    @property
+    def now(self) -> float: ...
+    @property
+    def packets(self) -> list[MediaPacket]: ...
+    @property
+    def round_trip(self) -> float: ...
+    @property
+    def in_flight(self) -> int: ...
+    @property
+    def waiting(self) -> int: ...
+    @property
+    def waits(self) -> float: ...
+
+@final
 class RateSample:
     """How fast segments were delivered; times in seconds, rates in segments per second."""
 
