@@ -299,7 +299,8 @@ mod tests {
 
     #[test]
     fn noise_raises_it_by_its_deviation_less_30_ms() {
-        let noisy = *estimates(900, 33, |_| 1000, |k| if k % 2 == 0 { 0 } else { 40 }).last().expect("some");
+        let noisy =
+            *estimates(900, 33, |_| 1000, |k: u64| if k.is_multiple_of(2) { 0 } else { 40 }).last().expect("some");
         // Variation of ±40 ms: 2.33 · 40 − 30 = 63 ms.
         assert!((50.0..90.0).contains(&noisy), "{noisy} ms");
     }
@@ -308,9 +309,10 @@ mod tests {
     fn large_frames_that_take_longer_raise_it() {
         // Every tenth frame is ten times as large and takes 18 ms longer. Delays count only up to 3.5 deviations of the noise, which
         // is small here: so the estimate grows by less.
-        let size = |k: u64| if k % 10 == 0 { 10_000 } else { 1000 };
-        let large = *estimates(900, 33, size, |k| if k % 10 == 0 { 18 } else { 0 }).last().expect("some");
-        let alike = *estimates(900, 33, |_| 1000, |k| if k % 10 == 0 { 18 } else { 0 }).last().expect("some");
+        let size = |k: u64| if k.is_multiple_of(10) { 10_000 } else { 1000 };
+        let large = *estimates(900, 33, size, |k: u64| if k.is_multiple_of(10) { 18 } else { 0 }).last().expect("some");
+        let alike =
+            *estimates(900, 33, |_| 1000, |k: u64| if k.is_multiple_of(10) { 18 } else { 0 }).last().expect("some");
         assert!((alike + 2.0..alike + 18.0).contains(&large), "{large} ms, frames of one size {alike} ms");
     }
 
