@@ -233,7 +233,7 @@ impl Video {
             return false;
         }
         self.timeout = now + self.patience();
-        !self.last_key_packet.is_some_and(|last| now.since(last) < self.config.max_wait_for_key_frame)
+        self.last_key_packet.is_none_or(|last| now.since(last) >= self.config.max_wait_for_key_frame)
     }
 
     /// The round trip is known.
