@@ -559,7 +559,7 @@ mod tests {
     fn a_probe_below_what_arrives_takes_it_no_further_than_85_percent_of_that() {
         let mut gcc = started(GccConfig::default());
         assert_eq!(probes(&mut gcc).len(), 2);
-        feed(&mut gcc, 0, 100);
+        feed(&mut gcc, 0, 200);
         assert!(gcc.delay.last() > 680_000.0);
         // The first probe arrives at 200 kb/s: 95 % of that is measured.
         gcc.arrivals = (0..5)
