@@ -58,16 +58,6 @@ fn a_capacity_that_grows_sixfold_is_found() {
     assert!(seen.at(17.0) > 1e6, "{}", seen.at(17.0));
 }
 
-#[test]
-fn a_capacity_that_falls_to_a_quarter_empties_its_queue_within_three_seconds() {
-    let scene = Scene { rate: vec![(0.0, 2.4e6), (20.0, 0.6e6)], seconds: 30.0, ..Scene::default() };
-    let seen = seen(&scene);
-    assert!(seen.queues[20] > 0.1, "the queue grows: {:?}", seen.queues);
-    assert!(seen.queues[24..].iter().all(|queue| *queue < 0.15), "{:?}", seen.queues);
-    assert!(seen.at(22.0) < 650_000.0 && seen.mean(24.0, 30.0) > 400_000.0);
-    assert!(seen.states.contains("overuse") && seen.states.contains("underuse"));
-}
-
 /// The estimate of an application that sends 200 kb/s on 5 Mb/s: at most what probes found, which are at most twice what the
 /// encoders can use, or one and a half times what arrives and 10 kb/s.
 #[test]
