@@ -431,3 +431,286 @@ fn loss_probability(channel: Channel, rate: f64) -> f64 {
     let beyond = if rate > channel.bandwidth { (rate - channel.bandwidth) / rate } else { 0.0 };
     (inherent + (1.0 - inherent) * beyond).clamp(1e-6, 1.0 - 1e-6)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::{Carries, SentPacket};
+    use fairwave_network::packet::Ecn;
+    use fairwave_units::units::Bytes;
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Span::from_millis(millis)
+    }
+
+    fn report(sequence: u64, sent: u64, arrived: bool) -> PacketReport {
+        let size = Bytes::new(1000);
+        let packet = SentPacket { sequence, sent: at(sent), size, carries: Carries::Video, probe: None };
+        PacketReport { packet, arrived: arrived.then(|| at(sent + 50)), ecn: Ecn::NotEct }
+    }
+
+    /// A path of which `lost` of 25 packets in 250 ms are lost: 800 kb/s are sent.
+    struct Path {
+        loss: LossBased,
+        sent: u64,
+    }
+
+    impl Path {
+        fn new() -> Self {
+            Path { loss: LossBased::new(5_000.0, 1e9), sent: 0 }
+        }
+
+        fn observe(&mut self, lost: u64, by_delay: f64) -> (f64, LossState) {
+            let first = u64::from(self.sent == 0);
+            let packets: Vec<PacketReport> =
+                (0..25 + first).map(|n| report(self.sent + n, (self.sent + n) * 10, n >= lost)).collect();
+            self.sent += 25 + first;
+            self.loss.on_feedback(&packets, by_delay, false);
+            (self.loss.rate, self.loss.state)
+        }
+    }
+
+    #[test]
+    fn there_is_a_result_after_three_observations_of_250_ms() {
+        let mut loss = LossBased::new(5_000.0, 1e9);
+        loss.on_feedback(&[report(0, 0, true), report(1, 249, true)], 1e6, false);
+        assert_eq!(loss.count, 0);
+        loss.on_feedback(&[report(2, 250, true)], 1e6, false);
+        assert_eq!(loss.count, 1);
+        assert_eq!(loss.observations[0].rate, 3000.0 * 8.0 / 0.25);
+        loss.on_feedback(&[report(3, 500, true)], 1e6, false);
+        assert_eq!(loss.result(), None);
+        loss.on_feedback(&[report(4, 750, true)], 1e6, false);
+        assert_eq!(loss.result(), Some((1e6, LossState::Delay)));
+        let mut unknown = LossBased::new(5_000.0, 1e9);
+        (0..5).for_each(|n| unknown.on_feedback(&[report(n, n * 300, true)], f64::INFINITY, false));
+        assert_eq!(unknown.result(), None, "no estimate by delay to begin with");
+        unknown.on_feedback(&[], 1e6, false);
+        assert_eq!(unknown.result(), None);
+    }
+
+    #[test]
+    fn a_packet_that_arrives_after_all_is_not_lost() {
+        let mut loss = LossBased::new(5_000.0, 1e9);
+        loss.on_feedback(&[report(0, 0, false), report(1, 10, false)], 1e6, false);
+        loss.on_feedback(&[report(0, 0, true), report(2, 250, true)], 1e6, false);
+        assert_eq!(loss.observations[0].lost, 1000.0);
+        assert_eq!(loss.observations[0].bytes, 4000.0, "it counts twice among those sent, as in libwebrtc");
+    }
+
+    #[test]
+    fn without_loss_the_delay_limits() {
+        let mut path = Path::new();
+        for _ in 0..20 {
+            path.observe(0, 2e6);
+        }
+        assert_eq!(path.loss.result(), Some((2e6, LossState::Delay)));
+        assert_eq!(path.loss.loss(), 0.0);
+    }
+
+    #[test]
+    fn high_loss_limits_at_once_to_100_kb_per_second_over_what_exceeds_5_percent() {
+        let mut path = Path::new();
+        for _ in 0..6 {
+            path.observe(0, 2e6);
+        }
+        for _ in 0..20 {
+            path.observe(13, 2e6);
+        }
+        let share = path.loss.loss();
+        assert!(share > 0.4);
+        let (rate, state) = path.loss.result().expect("ready");
+        assert_ne!(state, LossState::Delay);
+        assert!(rate <= 100_000.0 / (share - 0.05) + 1e-6, "{rate}");
+        assert!(rate < 300_000.0);
+        path.loss.loss = 0.05;
+        assert_eq!(path.loss.instant_most(), 1e9, "5 % limits nothing");
+    }
+
+    #[test]
+    fn what_arrives_is_the_least() {
+        let mut path = Path::new();
+        path.loss.set_arrives(384_000.0);
+        for _ in 0..10 {
+            path.observe(13, 2e6);
+        }
+        assert_eq!(path.loss.result().map(|result| result.0), Some(384_000.0));
+        path.loss.set_limits(500_000.0, 1e9);
+        assert_eq!(path.loss.instant_least(), 500_000.0, "or the least rate");
+    }
+
+    #[test]
+    fn a_decrease_is_held_and_then_grows_with_padding_to_the_delay() {
+        let mut path = Path::new();
+        path.loss.set_arrives(400_000.0);
+        for _ in 0..6 {
+            path.observe(13, 2e6);
+        }
+        assert_eq!(path.loss.state, LossState::Decrease);
+        let held = path.loss.hold;
+        assert!(held.until.is_some() && held.rate.is_finite());
+        path.loss.set_arrives(800_000.0);
+        let states: Vec<LossState> = (0..60).map(|_| path.observe(0, 2e6).1).collect();
+        let increase = states.iter().position(|state| *state == LossState::Increase).expect("it grows");
+        let delay = states.iter().position(|state| *state == LossState::Delay);
+        assert!(delay.is_none_or(|delay| delay > increase), "{states:?}");
+    }
+
+    #[test]
+    fn hold_lasts_300_ms_and_twice_as_long_each_time_at_most_a_minute() {
+        let mut loss = LossBased::new(5_000.0, 1e9);
+        loss.by_delay = 1e6;
+        loss.best = Some(Channel { inherent: 0.01, bandwidth: 500_000.0 });
+        for n in 0..12 {
+            loss.state = LossState::Increase;
+            loss.rate = 1e6;
+            let now = at(n * 1_000_000);
+            loss.settle(500_000.0, now);
+            assert_eq!(loss.state, LossState::Decrease);
+            let lasts = Span::from_millis((300 << n).min(60_000));
+            assert_eq!(loss.hold.until, Some(now + lasts), "{n}");
+        }
+        // While held the estimate does not exceed what was held.
+        let until = loss.hold.until.expect("held");
+        loss.settle(700_000.0, at(11_000_000));
+        assert_eq!(loss.rate, 500_000.0);
+        loss.settle(700_000.0, until);
+        assert_eq!((loss.rate, loss.state), (700_000.0, LossState::Increase));
+        loss.settle(1e6, until);
+        assert_eq!(loss.state, LossState::Delay);
+        assert!(loss.hold.until.is_none() && loss.hold.lasts == FIRST_HOLD && loss.padding.is_none());
+    }
+
+    #[test]
+    fn growth_is_bounded_by_what_arrives_and_by_window() {
+        let mut loss = LossBased::new(5_000.0, 1e9);
+        loss.state = LossState::Increase;
+        loss.set_arrives(400_000.0);
+        assert_eq!(loss.bounded_growth(500_000.0, 2e6, at(0)), 600_000.0);
+        loss.hold.rate = 350_000.0;
+        assert_eq!(loss.bounded_growth(450_000.0, 2e6, at(0)), 480_000.0, "near what was held: 1.2");
+        loss.hold.rate = 300_000.0;
+        assert_eq!(loss.bounded_growth(450_000.0, 2e6, at(0)), 600_000.0, "1.3 times what was held");
+        assert_eq!(loss.bounded_growth(700_000.0, 2e6, at(0)), 700_000.0, "it does not fall");
+        loss.state = LossState::Decrease;
+        assert_eq!(loss.bounded_growth(700_000.0, 2e6, at(0)), 700_001.0, "and leaves the decrease");
+        loss.window_began = Some(at(1000));
+        loss.window_limit = 550_000.0;
+        assert_eq!(loss.bounded_growth(500_000.0, 2e6, at(1299)), 550_000.0);
+        assert_eq!(loss.bounded_growth(500_000.0, 2e6, at(1300)), 600_000.0);
+    }
+
+    #[test]
+    fn a_window_of_growth_lasts_300_ms_and_allows_130_percent() {
+        let mut loss = LossBased::new(5_000.0, 1e9);
+        loss.by_delay = 1e6;
+        loss.best = Some(Channel { inherent: 0.01, bandwidth: 500_000.0 });
+        loss.rate = 1e6;
+        loss.settle(500_000.0, at(1000));
+        assert_eq!((loss.window_began, loss.window_limit), (Some(at(1000)), 650_000.0));
+        loss.best = Some(Channel { inherent: 0.01, bandwidth: 1_000.0 });
+        loss.settle(510_000.0, at(1300));
+        assert_eq!(loss.window_began, Some(at(1000)));
+        loss.settle(520_000.0, at(1301));
+        assert_eq!((loss.window_began, loss.window_limit), (Some(at(1301)), 5_000.0), "at least 5 kb/s");
+    }
+
+    #[test]
+    fn padding_helps_growth_for_two_seconds() {
+        let mut loss = LossBased::new(5_000.0, 1e9);
+        loss.state = LossState::Increase;
+        loss.padding = Some((500_000.0, at(1000)));
+        assert!(loss.may_keep_growing(500_000.0, at(3000)));
+        assert!(!loss.may_keep_growing(500_000.0, at(3001)));
+        assert!(loss.may_keep_growing(500_001.0, at(3001)), "unless it grows");
+        loss.state = LossState::Decrease;
+        assert!(loss.may_keep_growing(500_000.0, at(3001)));
+    }
+
+    #[test]
+    fn the_average_leaves_out_least_and_most_unless_more_was_sent_at_the_most() {
+        let observation = |rate: f64, lost: f64| Observation { rate, bytes: 10_000.0, lost };
+        let mut loss = LossBased::new(5_000.0, 1e9);
+        loss.weights = [1.0; OBSERVATIONS];
+        let seen = [(1e6, 0.0), (1e6, 1_000.0), (1e6, 2_000.0), (1e6, 9_000.0)];
+        seen.iter().enumerate().for_each(|(n, &(rate, lost))| loss.observations[n] = observation(rate, lost));
+        loss.count = 3;
+        assert_eq!(loss.average_loss(), 0.1, "three: all of them");
+        loss.count = 4;
+        assert_eq!(loss.average_loss(), 0.15);
+        loss.observations[3].rate = 2e6;
+        assert_eq!(loss.average_loss(), 0.3, "twice the median: no accident");
+        loss.count = 0;
+        assert_eq!((loss.average_loss(), loss.median_rate()), (0.0, 0.0));
+    }
+
+    #[test]
+    fn an_observation_weighs_nine_tenths_of_the_next_and_fifteen_count() {
+        let mut path = Path::new();
+        for _ in 0..17 {
+            path.observe(1, 1e6);
+        }
+        let weights: Vec<f64> = path.loss.weighted().map(|(weight, _)| weight).collect();
+        assert_eq!(weights.len(), 15);
+        // Seventeen in a ring of fifteen: the second place holds the newest, the third the oldest.
+        assert_eq!(weights[1], 1.0);
+        assert!((weights[0] - 0.9).abs() < 1e-12 && (weights[2] - libm::pow(0.9, 14.0)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_model_loses_what_the_bandwidth_does_not_carry_and_its_own() {
+        let channel = Channel { inherent: 0.1, bandwidth: 800_000.0 };
+        assert_eq!(loss_probability(channel, 800_000.0), 0.1);
+        assert!((loss_probability(channel, 1e6) - 0.28).abs() < 1e-12);
+        assert_eq!(loss_probability(Channel { inherent: 0.0, ..channel }, 1.0), 1e-6);
+        assert_eq!(loss_probability(Channel { inherent: 2.0, ..channel }, 1.0), 1.0 - 1e-6);
+        assert_eq!(feasible(0.0, 1e6), 1e-3);
+        assert!((feasible(0.9, 1e6) - 0.15).abs() < 1e-12, "5 % and 100 kb/s over the bandwidth");
+        assert_eq!(feasible(2.0, 0.0), 1.0);
+    }
+
+    #[test]
+    fn high_bandwidths_are_preferred_below_20_percent_loss_and_low_ones_above() {
+        let mut loss = LossBased::new(5_000.0, 1e9);
+        loss.loss = 0.1;
+        assert!(loss.bias(1e6) > loss.bias(5e5) && loss.bias(5e5) > 0.0);
+        let expected = 0.1 / 0.102 * (0.0002 * 1000.0 + 0.02 * libm::log(1001.0));
+        assert!((loss.bias(1_000_400.0) - expected).abs() < 1e-12, "whole kilobits");
+        loss.loss = 0.3;
+        assert!(loss.bias(1e6) < loss.bias(5e5) && loss.bias(5e5) < 0.0);
+        loss.loss = 0.2;
+        assert_eq!(loss.bias(1e6), 0.0);
+    }
+
+    #[test]
+    fn of_equals_the_candidate_with_most_bandwidth_is_taken() {
+        // Nothing was observed: all candidates explain it.
+        let mut loss = LossBased::new(5_000.0, 1e9);
+        loss.by_delay = 2e6;
+        let best = Channel { inherent: 0.01, bandwidth: 500_000.0 };
+        assert_eq!(loss.most_likely(best, at(0), false).bandwidth, 2e6);
+        loss.by_delay = 400_000.0;
+        assert_eq!(loss.most_likely(best, at(0), false).bandwidth, 510_000.0);
+        loss.set_arrives(900_000.0);
+        assert_eq!(loss.most_likely(best, at(0), false).bandwidth, 900_000.0);
+        assert_eq!(loss.most_likely(best, at(0), true).bandwidth, 510_000.0, "not while the application is limited");
+        loss.padding = Some((1.0, at(0)));
+        assert_eq!(loss.most_likely(best, at(2000), true).bandwidth, 900_000.0, "unless padding fills up");
+        assert_eq!(loss.most_likely(best, at(2001), true).bandwidth, 510_000.0);
+        loss.state = LossState::Decrease;
+        loss.window_limit = 505_000.0;
+        assert_eq!(loss.most_likely(best, at(0), false).bandwidth, 505_000.0, "not above the window's limit");
+    }
+
+    #[test]
+    fn newtons_step_goes_three_quarters_of_the_way() {
+        let mut path = Path::new();
+        (0..6).for_each(|_| {
+            path.observe(2, 2e6);
+        });
+        let channel = Channel { inherent: 0.05, bandwidth: 2e6 };
+        let moved = path.loss.newton(channel);
+        assert!(moved.inherent > 0.05 && moved.inherent < 0.08, "towards 8 %: {moved:?}");
+        assert!(path.loss.likelihood(moved) > path.loss.likelihood(channel));
+    }
+}

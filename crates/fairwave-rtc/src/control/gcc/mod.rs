@@ -412,3 +412,234 @@ impl RateController for Gcc {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::{Carries, PacketReport};
+    use fairwave_network::packet::Ecn;
+    use fairwave_units::units::Bytes;
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Span::from_millis(millis)
+    }
+
+    fn limits(start: u64, least: u64, most: u64) -> Limits {
+        let bits = Rate::from_bits_per_second;
+        Limits { start: bits(start), least: bits(least), most: bits(most) }
+    }
+
+    fn started(config: GccConfig) -> Gcc {
+        let mut gcc = Gcc::new(config);
+        gcc.on_limits(Instant::ZERO, limits(300_000, 30_000, 2_500_000));
+        gcc
+    }
+
+    fn packet(sequence: u64, sent: u64, probe: Option<u32>) -> SentPacket {
+        SentPacket { sequence, sent: at(sent), size: Bytes::new(1000), carries: Carries::Video, probe }
+    }
+
+    fn tell(gcc: &mut Gcc, now: u64, packets: &[PacketReport]) {
+        let (now, round_trip) = (at(now), Span::from_millis(80));
+        let in_flight = Bytes::new(10_000);
+        gcc.on_feedback(&Feedback { now, packets, round_trip, in_flight, waiting: Bytes::ZERO, waits: Span::ZERO });
+    }
+
+    /// Ten packets a message, one each 10 ms from a millisecond on, each 50 ms under way.
+    fn feed(gcc: &mut Gcc, from: u64, messages: u64) {
+        for message in 0..messages {
+            let one = |n: u64| {
+                let number = from / 10 + message * 10 + n;
+                let arrived = Some(at(number * 10 + 50));
+                PacketReport { packet: packet(number, number * 10, None), arrived, ecn: Ecn::NotEct }
+            };
+            let packets: Vec<PacketReport> = (0..10).map(one).collect();
+            packets.iter().for_each(|report| gcc.on_sent(&report.packet));
+            tell(gcc, from + message * 100 + 190, &packets);
+        }
+    }
+
+    fn probes(gcc: &mut Gcc) -> Vec<(u32, u64)> {
+        std::iter::from_fn(|| gcc.next_probe()).map(|probe| (probe.cluster, probe.rate.bits_per_second())).collect()
+    }
+
+    #[test]
+    fn parameters_outside_their_ranges_are_refused() {
+        let refused = |config: GccConfig| config.check().expect_err("refused").key;
+        let config = GccConfig::default();
+        assert!(config.check().is_ok());
+        for back_off in [0.09, 1.0, f64::NAN] {
+            assert_eq!(refused(GccConfig { back_off, ..config }), "back-off");
+        }
+        for threshold in [5.9, 601.0] {
+            assert_eq!(refused(GccConfig { threshold, ..config }), "threshold");
+        }
+        for pacing in [0.9, 101.0] {
+            assert_eq!(refused(GccConfig { pacing: Some(pacing), ..config }), "pacing");
+        }
+    }
+
+    #[test]
+    fn it_begins_at_the_start_with_probes_and_looks_at_time_every_25_ms() {
+        let mut gcc = Gcc::new(GccConfig::default());
+        assert_eq!(gcc.deadline(), Instant::NEVER);
+        gcc.on_limits(at(1000), limits(300_000, 30_000, 2_500_000));
+        assert_eq!(gcc.decision().target.bits_per_second(), 300_000);
+        assert_eq!(probes(&mut gcc), [(1, 900_000), (2, 1_800_000)]);
+        assert_eq!(gcc.deadline(), at(1025));
+        gcc.on_timer(at(1030));
+        assert_eq!(gcc.deadline(), at(1055));
+        let mut quiet = started(GccConfig { probing: false, ..GccConfig::default() });
+        assert!(probes(&mut quiet).is_empty());
+        let mut low = Gcc::new(GccConfig::default());
+        low.on_limits(at(0), limits(10_000, 30_000, 20_000));
+        assert_eq!(low.decision().target.bits_per_second(), 30_000, "the least holds above all");
+    }
+
+    #[test]
+    fn the_pacer_is_at_two_and_a_half_times_until_feedback_and_at_1_1_times_then() {
+        let mut gcc = started(GccConfig::default());
+        assert_eq!(gcc.decision().pacing.bits_per_second(), 750_000);
+        feed(&mut gcc, 0, 1);
+        let decision = gcc.decision();
+        assert_eq!(decision.pacing.bits_per_second(), libm::round(gcc.estimate() * 1.1) as u64);
+        assert_eq!((decision.padding, decision.window), (Rate::default(), None));
+        let fixed = started(GccConfig { pacing: Some(2.0), ..GccConfig::default() });
+        assert_eq!(fixed.decision().pacing.bits_per_second(), 600_000);
+    }
+
+    #[test]
+    fn the_encoders_most_limits_their_target_and_not_the_estimate() {
+        let mut gcc = Gcc::new(GccConfig::default());
+        gcc.on_limits(Instant::ZERO, limits(300_000, 30_000, 400_000));
+        feed(&mut gcc, 0, 100);
+        assert_eq!(gcc.decision().target.bits_per_second(), 400_000);
+        let capacity = gcc.view().capacity.expect("always");
+        assert!(capacity > 450_000.0 && capacity <= 1.5 * 800_000.0 + 10_000.0, "{capacity}");
+    }
+
+    #[test]
+    fn new_limits_keep_the_estimate_and_probe_for_what_encoders_can_use_more() {
+        let mut gcc = Gcc::new(GccConfig::default());
+        gcc.on_limits(Instant::ZERO, limits(300_000, 30_000, 100_000));
+        probes(&mut gcc);
+        gcc.on_limits(at(2000), limits(900_000, 30_000, 2_500_000));
+        assert_eq!(gcc.decision().target.bits_per_second(), 300_000);
+        assert_eq!(probes(&mut gcc), [(3, 600_000)]);
+        gcc.on_limits(at(2100), limits(900_000, 350_000, 2_500_000));
+        assert_eq!(gcc.decision().target.bits_per_second(), 350_000);
+    }
+
+    #[test]
+    fn a_new_path_begins_anew_with_new_numbers_of_probes() {
+        let mut gcc = started(GccConfig::default());
+        feed(&mut gcc, 0, 50);
+        assert!(gcc.estimate() > 400_000.0);
+        probes(&mut gcc);
+        gcc.on_new_path(at(5000), limits(200_000, 30_000, 2_500_000));
+        assert_eq!(gcc.decision().target.bits_per_second(), 200_000);
+        assert_eq!(probes(&mut gcc), [(3, 600_000), (4, 1_200_000)]);
+        assert_eq!(gcc.acknowledged.rate(), None);
+    }
+
+    #[test]
+    fn round_trips_are_those_of_reports_or_after_five_seconds_those_of_feedback() {
+        let mut gcc = started(GccConfig::default());
+        feed(&mut gcc, 0, 50);
+        assert_eq!(gcc.view().round_trip, None, "4.9 s after the first feedback");
+        feed(&mut gcc, 5000, 1);
+        assert_eq!(gcc.view().round_trip, Some(0.08));
+        let round_trip = Some(Span::from_millis(120));
+        gcc.on_report(&LossReport { now: at(5300), fraction_lost: 0.0, expected: 0, round_trip });
+        feed(&mut gcc, 5100, 5);
+        assert_eq!(gcc.view().round_trip, Some(0.12));
+    }
+
+    #[test]
+    fn a_probe_below_what_arrives_takes_it_no_further_than_85_percent_of_that() {
+        let mut gcc = started(GccConfig::default());
+        assert_eq!(probes(&mut gcc).len(), 2);
+        feed(&mut gcc, 0, 200);
+        assert!(gcc.delay.last() > 680_000.0);
+        // The first probe arrives at 200 kb/s: 95 % of that is measured.
+        gcc.arrivals = (0..5)
+            .map(|n| Arrival {
+                sequence: n,
+                sent: at(10_000 + n * 9),
+                arrived: at(10_100 + n * 40),
+                size: 1000,
+                probe: Some(1),
+            })
+            .collect();
+        let mut alone = gcc.clone();
+        assert_eq!(gcc.probed(Some(800_000.0)), Some(680_000.0));
+        assert_eq!(alone.probed(None).map(libm::round), Some(190_000.0), "nothing is known to arrive");
+    }
+
+    #[test]
+    fn push_back_takes_off_the_target_what_the_window_holds_back() {
+        let run = |push_back: bool| {
+            let mut gcc = started(GccConfig { push_back, ..GccConfig::default() });
+            feed(&mut gcc, 0, 20);
+            (0..200).for_each(|n| gcc.on_sent(&packet(1000 + n, 2200, None)));
+            (gcc.decision().target.bits_per_second() as f64, gcc.estimate())
+        };
+        let (target, estimate) = run(false);
+        assert!((target - estimate).abs() <= 1.0);
+        let (target, estimate) = run(true);
+        assert_eq!(target, 30_000.0, "of {estimate}");
+    }
+
+    #[test]
+    fn missing_feedback_is_shown_and_cuts_the_rate() {
+        let mut gcc = started(GccConfig::default());
+        for n in 0..400 {
+            gcc.on_sent(&packet(n, n * 10, None));
+            gcc.on_timer(at(n * 10));
+        }
+        assert_eq!(gcc.view().state, "no feedback");
+        assert_eq!(gcc.decision().target.bits_per_second(), 240_000);
+    }
+
+    #[test]
+    fn an_empty_message_changes_nothing_and_one_without_arrivals_says_only_loss() {
+        let mut gcc = started(GccConfig::default());
+        tell(&mut gcc, 100, &[]);
+        assert_eq!(gcc.heard, None);
+        let lost = |n: u64| PacketReport { packet: packet(n, n * 100, None), arrived: None, ecn: Ecn::NotEct };
+        tell(&mut gcc, 1100, &(0..10).map(lost).collect::<Vec<_>>());
+        assert_eq!(gcc.view().lost, Some(1.0));
+        assert_eq!(gcc.decision().target.bits_per_second(), 300_000);
+    }
+
+    #[test]
+    fn hostile_feedback_does_not_panic_or_leave_the_limits() {
+        let mut gcc = started(GccConfig::default());
+        let ends = [0, 1, i64::MAX as u64, i64::MAX as u64 + 1, u64::MAX - 1, u64::MAX].map(Instant::from_nanos);
+        for (n, &sent) in ends.iter().enumerate() {
+            for &arrived in &ends {
+                for &now in &ends {
+                    let size = Bytes::new(1 << (n * 6));
+                    let packet = SentPacket { sent, size, ..packet(u64::MAX - n as u64, 0, Some(1)) };
+                    gcc.on_sent(&packet);
+                    let report = PacketReport { packet, arrived: Some(arrived), ecn: Ecn::Ce };
+                    let packets = [report; 12];
+                    let round_trip = Span::MAX;
+                    let in_flight = Bytes::new(u64::MAX);
+                    let waits = Span::MAX;
+                    gcc.on_feedback(&Feedback {
+                        now,
+                        packets: &packets,
+                        round_trip,
+                        in_flight,
+                        waiting: in_flight,
+                        waits,
+                    });
+                    gcc.on_timer(now);
+                    let target = gcc.decision().target.bits_per_second();
+                    assert!((30_000..=2_500_000).contains(&target), "{target}");
+                }
+            }
+        }
+    }
+}

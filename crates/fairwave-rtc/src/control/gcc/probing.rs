@@ -303,3 +303,213 @@ fn rate(bytes: u64, from: Instant, until: Instant) -> Option<f64> {
     let took = until.since(from);
     (took > Span::ZERO && took <= LONGEST).then(|| bytes as f64 * 8.0 / took.seconds())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Span::from_millis(millis)
+    }
+
+    fn taken(prober: &mut Prober) -> Vec<u64> {
+        std::iter::from_fn(|| prober.take()).map(|probe| probe.rate.bits_per_second()).collect()
+    }
+
+    /// Started at 300 kb/s, for encoders that can use so much; the first probes are taken.
+    fn started(use_of: f64) -> Prober {
+        let mut prober = Prober::new(true, Instant::ZERO, 1);
+        prober.start(Instant::ZERO, 300_000.0, use_of);
+        taken(&mut prober);
+        prober
+    }
+
+    /// The same after the wait for results.
+    fn complete(use_of: f64) -> Prober {
+        let mut prober = started(use_of);
+        prober.process(at(1001));
+        assert_eq!(prober.state, State::Complete);
+        prober
+    }
+
+    #[test]
+    fn a_session_begins_with_probes_at_three_and_six_times_the_start() {
+        let mut prober = Prober::new(false, Instant::ZERO, 1);
+        prober.start(Instant::ZERO, 300_000.0, 2.5e6);
+        let first = prober.take().expect("two probes");
+        assert_eq!((first.cluster, first.packets, first.lasts), (1, 5, Span::from_millis(15)));
+        assert_eq!(first.rate.bits_per_second(), 900_000);
+        assert_eq!(taken(&mut prober), [1_800_000]);
+        assert_eq!(prober.next(), 3);
+    }
+
+    #[test]
+    fn no_probe_exceeds_twice_what_the_encoders_can_use_or_5_mb_per_second() {
+        let mut prober = Prober::new(false, Instant::ZERO, 1);
+        prober.start(Instant::ZERO, 300_000.0, 600_000.0);
+        assert_eq!(taken(&mut prober), [900_000, 1_200_000]);
+        assert_eq!(prober.state, State::Complete, "no further probe after one that was cut");
+        let mut prober = Prober::new(false, Instant::ZERO, 1);
+        prober.start(Instant::ZERO, 2e6, 1e8);
+        assert_eq!(taken(&mut prober), [5_000_000, 5_000_000]);
+    }
+
+    #[test]
+    fn a_result_above_70_percent_is_followed_by_twice_the_result() {
+        let mut prober = started(1e7);
+        prober.set_estimate(at(100), 1_260_000.0, true);
+        assert!(taken(&mut prober).is_empty());
+        prober.set_estimate(at(100), 1_260_001.0, true);
+        assert_eq!(taken(&mut prober), [2_520_002]);
+        prober.set_estimate(at(200), 1_700_000.0, true);
+        assert!(taken(&mut prober).is_empty(), "below 70 % of 2.52 Mb/s");
+    }
+
+    #[test]
+    fn a_result_is_waited_for_a_second() {
+        let mut prober = started(1e7);
+        prober.process(at(1000));
+        assert_eq!(prober.state, State::Waiting);
+        prober.process(at(1001));
+        prober.set_estimate(at(1002), 1_800_000.0, true);
+        assert!(taken(&mut prober).is_empty());
+    }
+
+    #[test]
+    fn no_probe_while_the_path_is_in_trouble() {
+        let mut prober = started(1e7);
+        prober.set_estimate(at(100), 1_800_000.0, false);
+        assert!(taken(&mut prober).is_empty());
+        prober.set_estimate(at(200), 1_800_000.0, true);
+        assert_eq!(taken(&mut prober), [3_600_000]);
+    }
+
+    #[test]
+    fn a_limited_application_is_probed_every_five_seconds_at_twice_the_estimate() {
+        let mut prober = complete(1e6);
+        prober.set_limited(Some(at(2000)));
+        prober.process(at(6999));
+        assert!(taken(&mut prober).is_empty());
+        prober.process(at(7000));
+        assert_eq!(taken(&mut prober), [600_000]);
+        prober.process(at(8001));
+        prober.process(at(11_999));
+        assert!(taken(&mut prober).is_empty());
+        prober.process(at(12_000));
+        assert_eq!(taken(&mut prober), [600_000]);
+        prober.process(at(13_001));
+        prober.set_limited(None);
+        prober.process(at(30_000));
+        assert!(taken(&mut prober).is_empty(), "not limited");
+        prober.periodic = false;
+        prober.set_limited(Some(at(2000)));
+        prober.process(at(40_000));
+        assert!(taken(&mut prober).is_empty(), "not asked for");
+    }
+
+    #[test]
+    fn encoders_that_can_use_more_are_probed_for_once() {
+        let mut prober = complete(400_000.0);
+        prober.set_use(at(2000), 450_000.0);
+        assert_eq!(taken(&mut prober), [450_000, 600_000], "the second is cut to twice the estimate");
+        let mut prober = complete(1e6);
+        prober.set_use(at(2000), 2e6);
+        assert_eq!(taken(&mut prober), [600_000], "twice the estimate is below what they can use");
+        assert_eq!(prober.state, State::Waiting, "and more may follow");
+        let mut prober = complete(200_000.0);
+        prober.set_use(at(2000), 250_000.0);
+        assert!(taken(&mut prober).is_empty(), "the estimate is above");
+        prober.set_use(at(2000), 100_000.0);
+        assert!(taken(&mut prober).is_empty(), "less");
+        let mut prober = started(400_000.0 + 1e6);
+        prober.set_use(at(10), 2e6);
+        assert!(taken(&mut prober).is_empty(), "results are waited for");
+    }
+
+    #[test]
+    fn a_drop_while_the_application_was_limited_is_probed_after_recovery() {
+        let dropped = |limited: Option<u64>, after: u64, estimate: f64| {
+            let mut prober = complete(1e7);
+            prober.set_estimate(at(9000), 1e6, true);
+            prober.set_estimate(at(10_000), estimate, true);
+            if let Some(until) = limited {
+                prober.set_limited_until(at(until));
+            }
+            prober.on_recovery(at(after));
+            taken(&mut prober)
+        };
+        assert_eq!(dropped(Some(9_500), 11_000, 400_000.0), [850_000]);
+        assert!(dropped(None, 11_000, 400_000.0).is_empty(), "it was not limited");
+        assert!(dropped(Some(8_000), 11_000, 400_000.0).is_empty(), "3 s ago");
+        assert!(dropped(Some(14_000), 15_000, 400_000.0).is_empty(), "the drop was 5 s ago");
+        assert!(dropped(Some(9_500), 11_000, 660_000.0).is_empty(), "66 % is no drop");
+        let mut prober = complete(1e7);
+        prober.set_estimate(at(9000), 1e6, true);
+        prober.set_estimate(at(10_000), 400_000.0, true);
+        prober.set_estimate(at(10_100), 807_500.0, true);
+        prober.set_limited(Some(at(9_000)));
+        prober.on_recovery(at(11_000));
+        assert!(taken(&mut prober).is_empty(), "95 % of 850 kb/s has been reached");
+        prober.set_estimate(at(11_000), 500_000.0, true);
+        prober.on_recovery(at(11_500));
+        assert_eq!(taken(&mut prober), [686_375]);
+        prober.set_estimate(at(12_000), 300_000.0, true);
+        prober.on_recovery(at(16_500));
+        assert!(taken(&mut prober).is_empty(), "at most every 5 s");
+    }
+
+    /// A probe at 1 Mb/s: five packets, 1875 bytes. Packets of 500 bytes sent and arrived at these milliseconds.
+    fn measured(packets: &[(u64, u64)]) -> Option<f64> {
+        let mut results = Results::default();
+        let rate = Rate::from_bits_per_second(1_000_000);
+        results.expect(Probe { cluster: 7, rate, lasts: LASTS, packets: PACKETS });
+        let mut last = None;
+        for (n, &(sent, arrived)) in packets.iter().enumerate() {
+            let packet =
+                Arrival { sequence: n as u64, sent: at(sent), arrived: at(arrived), size: 500, probe: Some(7) };
+            last = results.on_packet(&packet);
+        }
+        last
+    }
+
+    #[test]
+    fn a_probe_measures_the_lower_of_sending_and_arrival() {
+        assert_eq!(measured(&[(0, 50), (4, 54), (8, 58)]), None, "80 % of five packets are needed");
+        assert_eq!(measured(&[(0, 50), (4, 54), (8, 58), (12, 62)]), Some(1e6));
+        assert_eq!(measured(&[(0, 50), (4, 53), (8, 56), (12, 59)]), Some(1e6), "it arrived faster");
+        let slow = measured(&[(0, 50), (10, 61), (20, 72), (30, 83)]).expect("four packets");
+        assert!((slow - 12_000.0 / 0.033).abs() < 1.0, "it arrived at 91 %: {slow}");
+    }
+
+    #[test]
+    fn a_probe_that_met_the_capacity_counts_for_95_percent_of_it() {
+        let rate = measured(&[(0, 50), (4, 58), (8, 66), (12, 74)]).expect("four packets");
+        assert!((rate - 475_000.0).abs() < 1e-6, "{rate}");
+    }
+
+    #[test]
+    fn results_that_cannot_be_are_dropped() {
+        assert_eq!(measured(&[(0, 50), (10, 51), (20, 52), (30, 53)]), None, "ten times as fast as it was sent");
+        assert_eq!(measured(&[(0, 50), (0, 54), (0, 58), (0, 62)]), None, "sent at once");
+        assert_eq!(measured(&[(0, 50), (4, 50), (8, 50), (12, 50)]), None, "arrived at once");
+        assert_eq!(measured(&[(0, 50), (4, 400), (8, 800), (12, 1051)]), None, "longer than a second");
+        assert_eq!(measured(&[(0, 50), (4, 1051), (8, 1055), (12, 1059)]), None, "the first packet is forgotten");
+    }
+
+    #[test]
+    fn packets_of_other_probes_and_of_none_do_not_count() {
+        let mut results = Results::default();
+        let packet = |probe| Arrival { sequence: 0, sent: at(0), arrived: at(50), size: 500, probe };
+        assert_eq!(results.on_packet(&packet(None)), None);
+        assert_eq!(results.on_packet(&packet(Some(7))), None);
+        assert!(results.clusters.is_empty());
+        for cluster in 0..20 {
+            results.expect(Probe { cluster, rate: Rate::from_bits_per_second(1), lasts: LASTS, packets: PACKETS });
+        }
+        assert_eq!(results.asked.len(), 16);
+        // At 1 b/s no bytes are needed, but four packets are.
+        for n in 0..4 {
+            assert_eq!(results.on_packet(&packet(Some(10 + n))), None);
+        }
+    }
+}
