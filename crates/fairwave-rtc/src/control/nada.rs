@@ -283,7 +283,7 @@ impl Nada {
 
     /// Eq. (3) and (4).
     fn ramp_up(&mut self) {
-        let gamma = (QBOUND / (self.round_trip.unwrap_or(0.0) + DELTA + DFILT)).min(GAMMA_MAX);
+        let gamma = gamma(QBOUND, self.round_trip.unwrap_or(0.0));
         self.rate = self.rate.max((1.0 + gamma) * self.received());
     }
 
@@ -313,6 +313,11 @@ impl Nada {
         self.rate = self.clamped(self.rate);
         self.signal = signal;
     }
+}
+
+/// Eq. (3): γ, by the delay that may be caused.
+fn gamma(bound: f64, round_trip: f64) -> f64 {
+    (bound / (round_trip + DELTA + DFILT)).min(GAMMA_MAX)
 }
 
 impl RateController for Nada {

@@ -14,11 +14,13 @@
 //! do not starve others.
 //!
 //! **Where the sources differ, this follows libwebrtc** (its `g3doc/implementation_diff.md`), because its published scenarios
-//! can be held against. The authors' program (`EricssonResearch/scream`, `ScreamV2Tx.cpp`) and the draft instead: react to every loss event;
-//! scale with 8, not 2, around the inflection point, and move that point every 10 round trips, not after each net growth; scale
-//! growth by the ratio of round trip and virtual round trip, not by its square; let the window exceed the bytes in flight by 50 %, not 10 %; take
-//! a tenth off the target for frames that are larger than the mean; raise the delay target beside loss-based flows;
-//! pace faster near the highest rate; react to classic ECN.
+//! can be held against. Instead, the draft and the authors' program (`EricssonResearch/scream`, `ScreamV2Tx.cpp`)
+//! - react to every loss event, and to classic ECN;
+//! - scale with 8, not 2, around the inflection point (the draft moves that point every 10 round trips, not after each net growth);
+//! - scale growth by the ratio of round trip and virtual round trip, not by its square;
+//! - let the window exceed the bytes in flight by 50 %, not 10 %;
+//! - take a tenth off the target for frames that are larger than the mean (the program);
+//! - raise the delay target beside loss-based flows, and pace faster near the highest rate.
 //!
 //! **Choices.** A packet that is missing counts among the bytes that arrived unmarked when it is first reported, as in libwebrtc, and not again
 //! when it comes late. libwebrtc asks the encoder to skip a share of frames while the pacer holds more than 100 ms (all from

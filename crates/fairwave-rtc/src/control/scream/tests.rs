@@ -285,6 +285,18 @@ fn messages_without_arrivals_change_nothing_and_a_new_path_all() {
 }
 
 #[test]
+fn missing_packets_count_as_unmarked_when_they_are_first_told_of_and_not_again_when_they_come() {
+    let mut scream = ScreamConfig::default().controller(Seed(1).stream("control"));
+    let first = scream.read(&feedback(100, &[report(0, 0, None), report(1, 1, Some(50)), marked(2, 2, 60)]));
+    assert_eq!((first.missing, first.received, first.marked, first.recovered), (1, 2, 1, 0));
+    assert!(near(first.unmarked_bytes, 2000.0) && near(first.received_bytes, 2000.0));
+    assert!(near(first.least_delay, 0.049) && near(first.most_delay, 0.058));
+    let again = scream.read(&feedback(150, &[report(0, 0, Some(80)), report(1, 1, Some(50)), marked(2, 2, 60)]));
+    assert_eq!((again.missing, again.received, again.marked, again.recovered), (0, 1, 0, 1));
+    assert!(near(again.unmarked_bytes, 0.0) && near(again.received_bytes, 1000.0));
+}
+
+#[test]
 fn keys_out_of_range_are_refused_and_l4s_sets_the_code_point() {
     let refused = |text: &str| serde_json::from_str::<ScreamConfig>(text).expect(text).check().expect_err(text).key;
     assert_eq!(refused(r#"{"queue-delay-target": "0 s"}"#), "queue-delay-target");
@@ -304,7 +316,7 @@ fn one(path: &Path, law: &str, seconds: u64) -> Course {
 }
 
 /// The targets at each second's end lie within the band, in kb/s, from this many on: libwebrtc's `scream_test.cc`.
-fn holds(path: &Path, law: &str, seconds: u64, from: usize, low: f64, high: f64) {
+fn holds(path: &Path, law: &str, seconds: u64, from: usize, low: f64, high: f64) -> Course {
     let course = one(path, law, seconds);
     let (least, most) = course.band(from);
     println!(
@@ -320,6 +332,7 @@ fn holds(path: &Path, law: &str, seconds: u64, from: usize, low: f64, high: f64)
         course.sent
     );
     assert!(least > low * 1000.0 && most < high * 1000.0, "{:?}", course.targets);
+    course
 }
 
 #[test]
@@ -338,6 +351,12 @@ fn libwebrtcs_scenarios_without_marks() {
     // libwebrtc's band holds a second earlier; here the second reading, after the ramp, is below it (1120).
     holds(&Path::drop_tail(2_000_000, 25, 1000), PLAIN, 30, 2, 1300.0, 2500.0);
     holds(&Path::drop_tail(100_000, 25, 1000), PLAIN, 10, 0, 10.0, 150.0);
+    // Feedback every 90 ms, as with transport-wide congestion control.
+    holds(&Path { feedback: 90, ..Path::drop_tail(2_000_000, 25, 1000) }, PLAIN, 30, 5, 700.0, 2600.0);
+    // A queue of three packets; at most 7 % are lost.
+    let queue = r#"{"discipline": "drop-tail", "capacity": {"packets": 3}}"#.to_owned();
+    let course = holds(&Path { queue, ..Path::drop_tail(1_000_000, 25, 1000) }, PLAIN, 10, 1, 200.0, 1100.0);
+    assert!((course.lost as f64) < 0.07 * course.sent as f64, "{} of {}", course.lost, course.sent);
 }
 
 #[test]
