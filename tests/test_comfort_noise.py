@@ -1,9 +1,12 @@
 """Comfort noise in calls: it costs packets, and no measure of the call knows it."""
 
+import json
+
 import polars as pl
 import pytest
 
 import fairwave
+from fairwave_validation.translate import NotInNs2Error, translate
 
 LINE = """
 name = "line"
@@ -140,3 +143,16 @@ def test_silent_speakers_load_a_link_with_their_noise():
     calls = {"flow__call__traffic": traffic, "flow__call__count": 60, "duration": "20 s", "record": {}}
     found = run(**calls, link__0__rate="1 Mb/s").rows("links").only(link="a>b")
     assert 8 * found.numbers("wire_departed").sum() / 20 == pytest.approx(141e3, rel=0.02)
+
+
+def test_ns2_has_no_comfort_noise_and_the_translation_says_so():
+    said = {"distribution": "exponential", "mean": "1 s"}
+    traffic = {"kind": "voice", "talk": said, "silence": said, "first": "silence"}
+    plain = fairwave.load(LINE).with_overrides({"preset": "ns2", "record": {}, "flow.call.traffic": traffic})
+
+    def translated(scenario):
+        return translate(json.loads(scenario.native.exact_plan(1)), "a>b")
+
+    translated(plain)
+    with pytest.raises(NotInNs2Error, match="without comfort noise"):
+        translated(plain.with_overrides({"flow.call.traffic.comfort-noise": True}))

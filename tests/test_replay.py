@@ -133,8 +133,13 @@ def test_what_cannot_be_replayed_is_refused_with_what_to_do(tmp_path):
     (tmp_path / "a").write_bytes(data)
     with pytest.raises(replay.CaptureError, match="at byte 24 begins a packet that says"):
         replay.read(tmp_path / "a")
-    with pytest.raises(FileNotFoundError, match="nowhere"):
+    stranger = ethernet(ip4(bytes(100), ident=8, fragment=7))
+    with pytest.raises(replay.CaptureError, match="has 2 fragments whose first ones are not there"):
+        replay.read(pcap(tmp_path / "a", [(0, stranger), (1000, stranger)]))
+    with pytest.raises(FileNotFoundError, match="nowhere': no such file; give a file of pcap"):
         replay.read(tmp_path / "nowhere")
+    with pytest.raises(FileNotFoundError, match="a folder; give a file of pcap"):
+        replay.read(tmp_path)
 
 
 def test_rtps_missing_numbers_are_a_pattern_whatever_their_order_and_across_their_end(tmp_path):

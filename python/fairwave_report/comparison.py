@@ -210,7 +210,10 @@ def write(
             lead=lead,
             answer=of_comparison(chosen, axis, group, counted, key),
             cards=[
-                Card(str(len(next(iter(chosen)).cells) if chosen else 0), f"{counted_as or f'{axis}s'} compared"),
+                Card(
+                    str(len(next(iter(chosen)).cells) if chosen else 0),
+                    f"{counted_as or f'{axis}s'} compared",
+                ),
                 Card(str(replications), "replications each"),
                 Card(str(results.runs.num_rows), "runs"),
             ],

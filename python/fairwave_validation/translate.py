@@ -262,11 +262,13 @@ def _voice(traffic: dict[str, Any], where: str) -> dict[str, Any]:
     if (
         traffic.get("codec", "g711") != "g711"
         or traffic.get("always-on")
+        or traffic.get("comfort-noise")
         or not {"talk", "silence"} <= set(traffic)
         or traffic.get("reading", "peak-rate") != "peak-rate"
     ):
         raise NotInNs2Error(
-            f"{where}: voice is compared with G.711, with `talk` and `silence` given, at its peak rate"
+            f"{where}: voice is compared with G.711, with `talk` and `silence` given, at its peak rate, without "
+            "comfort noise"
         )
     payload = traffic.get("payload", "160 B")
     periods = {"on": traffic["talk"], "off": traffic["silence"], "first": traffic.get("first")}

@@ -114,7 +114,7 @@ def _show(capture: Capture) -> None:
         )
     more = len(capture.flows) - SHOWN
     lasts = (capture.last_ns - capture.first_ns) / 1e9
-    caption = f"{capture.notes.packets} packets in {lasts:.3f} s" + (
+    caption = f"{capture.notes.packets} packet{'s' * (capture.notes.packets != 1)} in {lasts:.3f} s" + (
         f"; and {more} smaller flows" if more > 0 else ""
     )
     console.table(

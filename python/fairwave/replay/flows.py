@@ -206,6 +206,11 @@ def read(
                     one._sequence.append(data[10] << 8 | data[11])
         elif flow.protocol == TCP and len(data) >= 13:
             _count_new(one, data, above)
+    if not found and notes.strangers:
+        raise CaptureError(
+            f"{path} has {notes.strangers} fragments whose first ones are not there, and no other packet of "
+            "IP: no port is known; begin the capture before the transfer, or capture without a filter for ports"
+        )
     if not found:
         raise CaptureError(
             f"{path} has no packet of IP among its {notes.packets}; capture on the interface that carries the traffic"

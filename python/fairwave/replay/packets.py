@@ -187,7 +187,8 @@ def packets(
     """
     where = Path(path)
     if not where.is_file():
-        raise FileNotFoundError(f"no capture {str(path)!r}")
+        what = "a folder" if where.is_dir() else "no such file"
+        raise FileNotFoundError(f"no capture {str(path)!r}: {what}; give a file of pcap or pcapng")
     size = where.stat().st_size
     with where.open("rb", buffering=BUFFER) as file:
         magic = file.read(4)
