@@ -20,6 +20,7 @@ FAMILIES = {
     "rap-dvrc": 10, "real-gamma-aimd": 6, "red-family": 10, "rtcp-udp": 6, "speech": 5, "tcp-ends": 20,
     "tcp-recovery": 10, "tfrc": 10, "traffic": 10, "vegas": 5, "westwood": 5,
     "policers": 20, "class-maps": 20, "streaming": 20, "sources": 20,
+    "afd": 10, "csfq": 10, "ack-filter": 10, "bola-e": 10, "small-packets": 5, "rap-gamma": 5,
 }  # fmt: skip
 
 

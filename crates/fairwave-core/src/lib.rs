@@ -1,6 +1,6 @@
-//! All laws of fairwave under one name, in the order of a packet's way: sources of traffic ([`traffic`]), transports
-//! ([`transport`]), queues ([`queue`]), rates of links ([`link`]), losses on links ([`loss`]), and quality at the
-//! receiver ([`quality`]). [`wire`] has the bytes of packets.
+//! All laws of fairwave under one name, in the order of a packet's way. They are sources of traffic ([`traffic`]),
+//! transports ([`transport`]), queues ([`queue`]), rates of links ([`link`]), losses on links ([`loss`]), and quality
+//! at the receiver ([`quality`]). [`wire`] has the bytes of packets.
 //!
 //! Every law is a pure state machine: it takes the time and an event and answers with what to do. No law has a clock, a
 //! socket, a thread or a file, so the same code runs in virtual and in real time.

@@ -1,8 +1,8 @@
 //! Units cut into parts that fit a packet, and put together again: what rate-controlled transports share.
 //!
 //! A unit is cut into parts of at most the segment's size, all full but the last. The sending queue is unbounded, like
-//! TCP's send buffer: what an application makes faster than the network takes waits, and what still waits at the end of
-//! the run was sent by the application and not received. [`SendQueue::backlog`] tells how much waits, and how long it did.
+//! TCP's send buffer. What an application makes faster than the network takes waits. What still waits at the end of the
+//! run was sent by the application and not received. [`SendQueue::backlog`] tells how much waits, and how long it did.
 //!
 //! **Assumptions.** A unit has at most 65 535 parts; what lies beyond is not sent. Up to 64 units of several parts may be
 //! on their way at once; a part that arrives later opens its unit again, and that unit is never complete.

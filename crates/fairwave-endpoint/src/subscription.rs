@@ -1,9 +1,9 @@
 //! The units of a video that a sender sends for a requested number of layers. All transports that adapt share this
 //! rule.
 //!
-//! Of cumulative layers (paper 002 §3.3) those below the number asked for, from the next unit on. Of versions of the whole video
-//! (simulcast) the one asked for, from the next frame on that is coded by itself: a frame that refers to one of another version
-//! is of no use to the decoder.
+//! Of cumulative layers (paper 002 §3.3) those below the number asked for, from the next unit on. Of versions of the
+//! whole video (simulcast) the one asked for, from the next frame on that is coded by itself. A frame that refers to
+//! one of another version is of no use to the decoder.
 
 use fairwave_media::traffic::{FrameType, LayerRates, Unit};
 

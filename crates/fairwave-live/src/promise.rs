@@ -1,9 +1,9 @@
 //! Whether a promise about a share of packets was kept: the bound on the true share that follows from the number of
 //! misses and of packets.
 //!
-//! The judgement is Clopper and Pearson's exact one-sided bound, C. J. Clopper, E. S. Pearson, "The use of confidence or fiducial
-//! limits illustrated in the case of the binomial", Biometrika 26(4), 1934: a bound on the share meets the promised
-//! share if and only if the binomial tail at the promised share is at most 1 − confidence.
+//! The judgement is Clopper and Pearson's exact one-sided bound, C. J. Clopper, E. S. Pearson, "The use of confidence
+//! or fiducial limits illustrated in the case of the binomial", Biometrika 26(4), 1934. A bound on the share meets the
+//! promised share if and only if the binomial tail at the promised share is at most 1 − confidence.
 //!
 //! **Assumption.** Packets miss independently of each other. Late packets come in bursts, so a judgement is less certain than it says.
 

@@ -1,9 +1,9 @@
 //! Hosts that are not in step: a little clock skew and send jitter, as real ones have.
 //!
-//! Simulated sources of one kind repeat themselves to the nanosecond, and then a drop-tail queue drops the packets of the same
-//! flow again and again: a phase effect that networks do not show, because the time that hosts take varies (S. Floyd &
-//! V. Jacobson, 'On traffic phase effects in packet-switched gateways', Internetworking: Research and Experience 3(3), 1992,
-//! who add a random time at the sender, too).
+//! Simulated sources of one kind repeat themselves to the nanosecond. Then a drop-tail queue drops the packets of the
+//! same flow again and again. This is a phase effect that networks do not show, because the time that hosts take varies
+//! (S. Floyd & V. Jacobson, 'On traffic phase effects in packet-switched gateways', Internetworking: Research and
+//! Experience 3(3), 1992, who add a random time at the sender, too).
 //!
 //! **Assumptions.** Crystals of ordinary computers keep their frequency within 50 ppm. A sender's packets leave up to one tick
 //! of a common kernel's scheduler (1 ms) after it has made them. Acknowledgements leave at once: they are made where the packet arrives, not

@@ -1,7 +1,7 @@
 //! Routes: fewest hops, then least total propagation delay, then at each node the link with the lower index.
 //!
 //! Most nodes of a large network are hosts with one link, which no route crosses. So a route is the host's link, a way
-//! between routers, and the other host's link; only routers take part in the search (Dijkstra over (hops, delay)), which
+//! between routers, and the other host's link. Only routers take part in the search (Dijkstra over (hops, delay)). It
 //! is done once per router where routes begin. A hundred thousand flows over a dumbbell need two searches of two nodes.
 
 use std::cmp::Reverse;

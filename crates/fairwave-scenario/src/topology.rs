@@ -1,9 +1,9 @@
 //! Networks by name. A preset is data: it expands into explicit links, which `fairwave check --expand` shows.
 //!
-//! Every flow of a preset topology has a separate host at each end, `NAME-s{i}` and `NAME-d{i}` for a group NAME, so
-//! that adding a group or a flow leaves all other hosts, and their random numbers, as they were. Hosts on the side
-//! where the forward paths begin are joined to their router by `source-access`, those on the other side by
-//! `sink-access` (so the sender of a `reverse` path has `sink-access`). A group may refine the links of its own hosts.
+//! Every flow of a preset topology has a separate host at each end, `NAME-s{i}` and `NAME-d{i}` for a group NAME. So
+//! adding a group or a flow leaves all other hosts, and their random numbers, as they were. Hosts on the side where the
+//! forward paths begin are joined to their router by `source-access`, those on the other side by `sink-access` (so the
+//! sender of a `reverse` path has `sink-access`). A group may refine the links of its own hosts.
 //!
 //! | preset | routers | paths |
 //! |---|---|---|
@@ -13,11 +13,11 @@
 //! | `reverse-traffic` | r1 – r2 – r3 | as `cross-traffic`, with the same names |
 //! | `multi-hop` | r0 – … – rN | `through` r0→rN, `through-reverse`, and per hop `each-hop` r(i)→r(i+1), `each-hop-reverse` |
 //!
-//! **Sources and assumptions.** `two-bottleneck` is Figure 1 of papers 000 and 001, whose rates and delays are lost:
-//! assumed are r1→r2 2 Mb/s 10 ms, r2→r3 3 Mb/s 10 ms, access 10 Mb/s with delays spread over 5–15 ms, the voice sinks'
-//! links 2 Mb/s with packet errors of 0.01 in both directions. `cross-traffic`, `reverse-traffic` and `multi-hop` are paper 002's Figure 5a–c: access
-//! 2–10 Mb/s and 5–15 ms, video sinks 2 Mb/s; 10 Mb/s is assumed for the bottlenecks of 5a and 5b; multi-hop links have
-//! 1 Mb/s (its Figure 17) and 10 ms (assumed).
+//! **Sources and assumptions.** `two-bottleneck` is Figure 1 of papers 000 and 001, whose rates and delays are lost.
+//! Assumed are r1→r2 2 Mb/s 10 ms, r2→r3 3 Mb/s 10 ms, and access 10 Mb/s with delays spread over 5–15 ms. The voice
+//! sinks' links have 2 Mb/s with packet errors of 0.01 in both directions. `cross-traffic`, `reverse-traffic` and
+//! `multi-hop` are paper 002's Figure 5a–c: access 2–10 Mb/s and 5–15 ms, video sinks 2 Mb/s. 10 Mb/s is assumed for
+//! the bottlenecks of 5a and 5b. The multi-hop links have 1 Mb/s (its Figure 17) and 10 ms (assumed).
 
 use fairwave_core::loss::{BernoulliConfig, LossConfig};
 use fairwave_core::units::{Rate, Span};

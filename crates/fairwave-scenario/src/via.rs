@@ -1,8 +1,9 @@
 //! Routes that a scenario gives, and those that flows take when a link of theirs fails.
 //!
-//! `route = ["r1", "r3"]` names nodes that packets pass, in order; between them the way is the shortest, as it is without. With `failover = "2 s"` a
-//! flow's routes follow what the network knows of its links: a link that has been down for so long is avoided, one that has been back
-//! for so long is used again. What is sent into a failed link until then is lost, as is what waits there.
+//! `route = ["r1", "r3"]` names nodes that packets pass, in order; between them the way is the shortest, as it is
+//! without. With `failover = "2 s"` a flow's routes follow what the network knows of its links. A link that has been
+//! down for so long is avoided. One that has been back for so long is used again. What is sent into a failed link until
+//! then is lost, as is what waits there.
 //!
 //! **Assumptions.** All flows of a group learn of a change at the same time, in both directions. Packets in flight stay
 //! on the route by which they were sent; a packet that waits in a managed queue of both routes continues on the new

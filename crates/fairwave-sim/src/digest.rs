@@ -1,7 +1,7 @@
 //! A fingerprint of everything that a run measured, by which two runs are found equal without keeping either.
 //!
-//! **Assumptions.** FNV-1a (Fowler, Noll, Vo) over the tables' JSON in a fixed order: every number by its shortest
-//! decimal form that reads back to the same bits, and every NaN as `null`, because the bits of a NaN depend on the
+//! **Assumptions.** FNV-1a (Fowler, Noll, Vo) over the tables' JSON in a fixed order. Every number is written by its
+//! shortest decimal form that reads back to the same bits, every NaN as `null`, because the bits of a NaN depend on the
 //! processor. It tells results apart; it keeps no secrets. What a run cost ([`RunResult::events`]) is no result and
 //! stays out.
 

@@ -1,10 +1,10 @@
 //! Events: what happens, when, and to whom; and which of two comes first.
 //!
-//! They are ordered by time, then by kind (packets before timers, and those that have just waited
-//! behind another after those that have not), then pseudo-randomly: each instant has its own order of the
-//! links or flows, a fixed function of the time. So a tie has one outcome for any order of entries, and no flow always
-//! wins. Flows of equal round trip meet at the bottleneck in the same nanosecond again and again. If the lower index
-//! were always first, the other flows would find the last place in the buffer taken for the whole run.
+//! They are ordered by time, then by kind (packets before timers, and those that have just waited behind another after
+//! those that have not), then pseudo-randomly. Each instant has its own order of the links or flows, a fixed function
+//! of the time. So a tie has one outcome for any order of entries, and no flow always wins. Flows of equal round trip
+//! meet at the bottleneck in the same nanosecond again and again. If the lower index were always first, the other flows
+//! would find the last place in the buffer taken for the whole run.
 
 use fairwave_core::units::Instant;
 

@@ -4,9 +4,10 @@
 //! plans on all cores. A run is a pure function of its plan: the same bytes on any machine, with any number of threads.
 //! ARCHITECTURE.md describes the way of a packet through a run.
 //!
-//! Imports run one way: routes; events, their entries and pages → calendar; measures and classes → links → network; unit logs and
-//! judgements → the ends of flows → their admission; these → the tables (`collect`) and the books → the run →
-//! replications. The run knows the trait of observers (`probe`), not the observers: captures and qlog.
+//! Imports run one way. The first part is: routes; events, their entries and pages → calendar; measures and classes →
+//! links → network. The second is: unit logs and judgements → the ends of flows → their admission. Both → the tables
+//! (`collect`) and the books → the run → replications. The run knows the trait of observers (`probe`), not the
+//! observers: captures and qlog.
 
 mod admission;
 mod before;

@@ -1,6 +1,6 @@
-//! Lists of entries that share their memory: each list takes a page of a few entries at a time, and pages that are given back
-//! are taken again last in, first out, while they are still in a cache. So the memory is that of the entries there are, however
-//! unevenly they come to the lists.
+//! Lists of entries that share their memory. Each list takes a page of a few entries at a time. Pages that are given
+//! back are taken again last in, first out, while they are still in a cache. So the memory is that of the entries there
+//! are, however unevenly they come to the lists.
 
 use fairwave_core::units::Instant;
 

@@ -1,4 +1,4 @@
-//! Who looks on while a run is made. Most runs have no observer, and then observation costs nothing: the compiler makes
+//! Who looks on while a run is made. Most runs have no observer, and then observation costs nothing. The compiler makes
 //! one version of a run without a probe ([`Probe::ON`] is false, and the code for probes is left out) and one version
 //! per probe.
 

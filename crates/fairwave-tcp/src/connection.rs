@@ -14,12 +14,14 @@ use fairwave_endpoint::limited::{Limit, LimitedTimes};
 use fairwave_endpoint::{FlowContext, Output, SenderView};
 use fairwave_media::traffic::Unit;
 use fairwave_network::dscp::Dscp;
-use fairwave_network::packet::{Body, Class, Ecn, FlowId, Packet};
+use fairwave_network::packet::{Class, FlowId};
 use fairwave_units::random::Stream;
 use fairwave_units::units::{Instant, Rate, Span};
 
 #[path = "extras.rs"]
 mod extras;
+#[path = "sending.rs"]
+mod sending;
 use extras::Extras;
 
 /// When a segment was last sent, and how often it has been.
@@ -474,58 +476,6 @@ impl Connection {
         }
     }
 
-    /// Sends what the window allows, at most `burst` segments, or arranges to do so after a random delay.
-    #[inline]
-    pub fn send(&mut self, now: Instant, burst: u32, out: &mut Output) {
-        if self.parameters.jitter > Span::ZERO {
-            if self.next < self.reach() {
-                self.postpone(now);
-            }
-            return;
-        }
-        self.send_now(now, burst, out);
-    }
-
-    /// Whether each sending waits for a random time.
-    #[inline]
-    pub fn is_jittered(&self) -> bool {
-        self.parameters.jitter > Span::ZERO
-    }
-
-    /// Arranges for sending after a random delay, unless that is arranged already.
-    pub fn postpone(&mut self, now: Instant) {
-        if self.released_at() == Instant::NEVER {
-            let delay = self.stream.span_between(Span::ZERO, self.parameters.jitter);
-            self.release(now + delay);
-        }
-    }
-
-    /// As [`Self::send`], without delay.
-    #[inline]
-    pub fn send_now(&mut self, now: Instant, burst: u32, out: &mut Output) {
-        let end = self.reach().min(self.next.saturating_add(burst));
-        while self.next < end && self.may_leave(now) {
-            self.send_next(now, out);
-        }
-    }
-
-    /// Sends the next segment in order.
-    #[inline]
-    pub fn send_next(&mut self, now: Instant, out: &mut Output) {
-        let segment = self.next;
-        self.next += 1;
-        self.transmit(now, segment, out);
-    }
-
-    /// Limited transmit (RFC 3042): one new segment for each of the first two duplicates.
-    pub fn limited_transmit(&mut self, now: Instant, out: &mut Output) {
-        let allowed = (self.window.congestion as u32).saturating_add(self.duplicates);
-        let end = self.una.saturating_add(allowed).min(self.receiver_reach()).min(self.limit);
-        if self.parameters.limited_transmit && self.next < end && self.may_leave(now) {
-            self.send_next(now, out);
-        }
-    }
-
     /// Asks the controller about a loss of the first unacknowledged segment, which has been sent `transmissions` times.
     pub fn ask_on_loss(&mut self, now: Instant, transmissions: u32) -> Verdict {
         if self.loss_is_answered() {
@@ -574,22 +524,6 @@ impl Connection {
         self.path.timed_out_before = self.timed_out;
         self.timed_out = true;
         self.duplicates = 0;
-    }
-
-    /// Sends the first unacknowledged segment again and restarts the timer.
-    pub fn retransmit_first(&mut self, now: Instant, out: &mut Output) {
-        self.rtt.distrust();
-        self.restart_timer(now);
-        self.transmit_first(now, out);
-    }
-
-    /// Sends the first unacknowledged segment again.
-    pub fn transmit_first(&mut self, now: Instant, out: &mut Output) {
-        let una = self.una;
-        self.transmit(now, una, out);
-        if self.next == una {
-            self.next = una + 1;
-        }
     }
 
     /// Starts the retransmission timer again.
@@ -652,106 +586,6 @@ impl Connection {
         self.tell(false);
     }
 
-    /// Puts `segment` on the network.
-    #[inline]
-    pub fn transmit(&mut self, now: Instant, segment: u32, out: &mut Output) {
-        let again = segment < self.max;
-        if self.lifetime.is_some() && self.forwards_instead(now, segment, again, out) {
-            return;
-        }
-        let piece = if segment == 0 {
-            Piece { created: now, ..Piece::default() }
-        } else if self.bulk {
-            Piece { created: now, unit: segment - 1, payload: self.parameters.segment, layer: 0, last: true }
-        } else {
-            self.pieces.get(segment)
-        };
-        if again {
-            self.retransmitted += 1;
-            self.rtt.sent_again(segment);
-        } else {
-            self.max = segment + 1;
-            self.rtt.sent_new(now, segment);
-        }
-        if self.parameters.waves {
-            self.begin_wave_if_due();
-        }
-        self.sent += 1;
-        self.path.payload = u32::from(if segment == 0 { self.parameters.segment } else { piece.payload });
-        out.packets.push(Packet {
-            flow: self.flow,
-            wire: if segment == 0 { self.parameters.syn } else { self.parameters.header + piece.payload },
-            class: self.class,
-            dscp: self.dscp,
-            feedback: false,
-            ecn: Ecn::NotEct,
-            layer: piece.layer,
-            body: Body::Segment {
-                payload: piece.payload,
-                sequence: segment,
-                unit: piece.unit,
-                wave: self.wave,
-                wave_size: self.wave_size,
-                retransmission: again,
-                window_reduced: false,
-                last: piece.last,
-                sent: now,
-                created: piece.created,
-            },
-        });
-        self.leave(now, segment, again, out.packets.last_mut());
-        if self.retransmit_at == Instant::NEVER {
-            self.restart_timer(now);
-        }
-    }
-
-    /// For partial reliability. A new segment takes the first of what waits; instead of what is too old the receiver is told to
-    /// move on, past everything as old that has been sent. True when nothing else is to be sent.
-    #[inline(never)]
-    fn forwards_instead(&mut self, now: Instant, segment: u32, again: bool, out: &mut Output) -> bool {
-        let Some(lifetime) = &mut self.lifetime else { return false };
-        if segment == 0 {
-            return false;
-        }
-        if !again {
-            if let Some(piece) = lifetime.take() {
-                self.pieces.put(self.una, segment, piece);
-            }
-            return false;
-        }
-        let old = (segment..self.max).take_while(|&one| lifetime.is_over(self.pieces.get(one).created, now)).count();
-        if old == 0 {
-            return false;
-        }
-        let next = segment + old as u32;
-        self.next = self.next.max(next);
-        // The first missing one asks again; those behind it are covered by what it is told.
-        if segment > self.una && !lifetime.forward(next) {
-            return true;
-        }
-        lifetime.forward(next);
-        self.sent += 1;
-        for one in segment..next {
-            self.rtt.sent_again(one);
-            self.leave(now, one, true, None);
-        }
-        self.retransmitted += 1;
-        out.packets.push(Packet {
-            flow: self.flow,
-            wire: self.parameters.acknowledgement,
-            class: self.class,
-            dscp: self.dscp,
-            feedback: false,
-            ecn: Ecn::NotEct,
-            layer: 0,
-            body: Body::Forward { next, sent: now },
-        });
-        if self.retransmit_at == Instant::NEVER {
-            self.restart_timer(now);
-        }
-        true
-    }
-
     /// Forgets what has waited for too long. To be called before anything else on every event.
     #[inline]
     pub fn shed(&mut self, now: Instant) {
@@ -759,16 +593,6 @@ impl Connection {
             let shed = lifetime.shed(now);
             self.handed -= shed;
             self.limit = self.limit.min(self.handed);
-        }
-    }
-
-    /// A wave is a round of the window: what is sent until its first segment is acknowledged.
-    #[inline(never)]
-    fn begin_wave_if_due(&mut self) {
-        if self.una >= self.wave_end {
-            self.wave = self.wave.wrapping_add(1);
-            self.wave_size = self.usable().clamp(1, u32::from(u16::MAX)) as u16;
-            self.wave_end = self.max.max(1);
         }
     }
 

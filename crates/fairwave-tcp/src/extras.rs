@@ -62,6 +62,14 @@ impl Extras {
 }
 
 impl Connection {
+    /// Does what a connection without extras skips. What is skipped stays out of line.
+    #[inline]
+    fn if_extended(&mut self, run: impl FnOnce(&mut Self)) {
+        if self.extras.is_some() {
+            run(self);
+        }
+    }
+
     /// When the outstanding `segment` was last sent, and how often; never if no part records it.
     pub fn sending(&self, segment: u32) -> Transmission {
         let sendings = self.extras.as_ref().and_then(|extras| extras.sendings.as_ref());
@@ -71,9 +79,7 @@ impl Connection {
     /// An acknowledgement of everything before `next` has come in: what it says of marks, and what it delivers.
     #[inline]
     pub fn hear(&mut self, now: Instant, next: u32, echo: bool, count: u32) {
-        if self.extras.is_some() {
-            self.note_marks_and_delivery(now, next, echo, count);
-        }
+        self.if_extended(|own| own.note_marks_and_delivery(now, next, echo, count));
     }
 
     #[inline(never)]
@@ -104,9 +110,7 @@ impl Connection {
         } else {
             self.control.on_other_ack(&self.path, &mut self.window);
         }
-        if self.extras.is_some() {
-            self.tell_mark_and_sample();
-        }
+        self.if_extended(Self::tell_mark_and_sample);
     }
 
     #[inline(never)]
@@ -179,9 +183,7 @@ impl Connection {
     /// is not given up instead: notes that, and has the packet say what it says of congestion.
     #[inline]
     pub fn leave(&mut self, now: Instant, segment: u32, again: bool, packet: Option<&mut Packet>) {
-        if self.extras.is_some() {
-            self.note_leaving(now, segment, again, packet);
-        }
+        self.if_extended(|own| own.note_leaving(now, segment, again, packet));
     }
 
     #[inline(never)]

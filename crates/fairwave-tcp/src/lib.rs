@@ -3,8 +3,8 @@
 //! Each part states its sources and assumptions: [`sender`], [`receiver`], [`rtt`], [`recovery`], [`control`]. This
 //! module is the configuration. You can set every parameter; the controller and the preset give the others. The presets
 //! are `rfc` (the current RFCs), `linux` (current Linux, see [`Preset::Linux`]), `ns2` (ns-2.35, the simulator of most
-//! published results of the 2000s) and `ns2-2004` (ns-2 at the beginning of 2004, as far as its sources record changes
-//! since).
+//! published results of the 2000s) and `ns2-2004`. The last is ns-2 at the beginning of 2004, as far as its sources
+//! record changes since.
 
 mod connection;
 pub mod control;

@@ -3,7 +3,7 @@
 //! Source: RFC 3168 §6.1 for `classic`: the receiver repeats the echo (ECE) until the sender reports that it has
 //! reduced the window (CWR), and an acknowledgement with the echo does not open the window. For `accurate` and
 //! `scalable` a count of the segments that arrived marked goes back with every acknowledgement, which is what RFC 9768
-//! has its counters for, and a delayed acknowledgement leaves at once when marks begin or end (RFC 8257 §3.2, RFC 9768
+//! has its counters for. A delayed acknowledgement leaves at once when marks begin or end (RFC 8257 §3.2, RFC 9768
 //! §3.2.2.5.1). ECT(1) by RFC 9331 §4.1.
 //!
 //! **Answers.** A mark is answered at most once for what was in flight at the answer before, whether that was to a mark, to a loss

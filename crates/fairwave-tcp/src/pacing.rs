@@ -1,17 +1,17 @@
 //! Segments leave no faster than at a rate, rather than as acknowledgements come in.
 //!
-//! Source: draft-ietf-ccwg-bbr §5.6.2 for the rule: a segment leaves when the one before has had its time at the rate that held when it
-//! left. For a window without a rate of its own, the rates are Linux' (`tcp_update_pacing_rate`): the window, or what is
-//! in flight if that is more, per smoothed round trip, times 2 while the window is below half of the slow start threshold and
-//! times 1.2 from there on.
+//! Source: draft-ietf-ccwg-bbr §5.6.2 for the rule: a segment leaves when the one before has had its time at the rate
+//! that held when it left. For a window without a rate of its own, the rates are Linux' (`tcp_update_pacing_rate`).
+//! They are the window, or what is in flight if that is more, per smoothed round trip. This counts times 2 while the
+//! window is below half of the slow start threshold and times 1.2 from there on.
 //!
-//! **Assumptions.** Each segment is paced by itself and counts as one whatever its payload: there are no bursts of a millisecond's
-//! worth of segments as from Linux' segmentation offload, and the first ten segments are no exception, as they are in Linux. Without a round
-//! trip a window has no rate. A segment that leaves late does not shorten later gaps, except with the preset `linux`:
-//! there the delay shortens the next gap by up to half of the gap (`tcp_update_skb_after_send`). Without this, a sender
-//! that its window sometimes holds back has a mean rate below its pacing rate. A segment that recovery sends again at
-//! once (the first of a recovery, the one of a timeout, a loss probe, the next hole of NewReno) does not wait, but
-//! those behind it do.
+//! **Assumptions.** Each segment is paced by itself and counts as one whatever its payload. There are no bursts of a
+//! millisecond's worth of segments as from Linux' segmentation offload. The first ten segments are no exception, as
+//! they are in Linux. Without a round trip a window has no rate. A segment that leaves late does not shorten later
+//! gaps, except with the preset `linux`: there the delay shortens the next gap by up to half of the gap
+//! (`tcp_update_skb_after_send`). Without this, a sender that its window sometimes holds back has a mean rate below its
+//! pacing rate. A segment that recovery sends again at once (the first of a recovery, the one of a timeout, a loss
+//! probe, the next hole of NewReno) does not wait, but those behind it do.
 
 use fairwave_units::units::{Instant, Span};
 

@@ -1,6 +1,6 @@
-//! The TCP receiver under disorder, duplication, loss and segments beyond its window, against a plain set of what it holds:
-//! the stream is delivered exactly once and in order, every acknowledgement says what has arrived, and every SACK block is
-//! held (RFC 2018 §4).
+//! The TCP receiver under disorder, duplication, loss and segments beyond its window, against a plain set of what it
+//! holds. The stream is delivered exactly once and in order, every acknowledgement says what has arrived, and every
+//! SACK block is held (RFC 2018 §4).
 //!
 //! Few cases in `make test`, many in `make fuzz` (`FAIRWAVE_FUZZ_CASES`).
 

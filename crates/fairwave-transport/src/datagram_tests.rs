@@ -1,5 +1,5 @@
-//! Every transport's endpoints, whose packets cross the path as the bytes of datagrams and whose receiver has a clock of its own: what
-//! is sent, answered and delivered is what is without either, packet by packet.
+//! Every transport's endpoints, whose packets cross the path as the bytes of datagrams and whose receiver has a clock
+//! of its own. What is sent, answered and delivered is what is without either, packet by packet.
 
 use serde_json::{Value, json};
 

@@ -1,10 +1,11 @@
 //! How long it takes until all of something is there: a file, a page with what is embedded in it.
 //!
-//! **Definition.** The completion time of a transfer is from its beginning to the moment at which its last byte is delivered to the
-//! receiving application. A file begins when the application hands it over, which is when its flow begins: the handshake of a
-//! connection counts, the acknowledgement of the last byte does not. A page begins when it is asked for: the request's way counts,
-//! and parsing between the page and its objects. Its *slowdown* is the completion time over the time that its bytes alone
-//! would take at the rate of the narrowest link on their way: 1 is out of reach, since headers, round trips and slow start count too.
+//! **Definition.** The completion time of a transfer is from its beginning to the moment at which its last byte is
+//! delivered to the receiving application. A file begins when the application hands it over, which is when its flow
+//! begins: the handshake of a connection counts, the acknowledgement of the last byte does not. A page begins when it
+//! is asked for: the request's way counts, and parsing between the page and its objects. Its *slowdown* is the
+//! completion time over the time that its bytes alone would take at the rate of the narrowest link on their way. A
+//! slowdown of 1 is out of reach, since headers, round trips and slow start count too.
 //!
 //! **Censoring.** What is not complete when the run, or its flow, ends has no completion time, and neither has what was refused.
 //! Both are counted and stay out of the mean and the quantiles. Where much is unfinished, these are too low: what takes long is what

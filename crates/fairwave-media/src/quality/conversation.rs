@@ -1,7 +1,7 @@
 //! A conversation as a whole: how long the two are apart, how often both talk at once, and how both directions are rated.
 //!
-//! **Delay.** Mouth-to-ear delay is that of each direction; their sum is the round trip: from one party's mouth to the
-//! other's ear and, with an immediate answer, from that party's mouth back to the first party's ear.
+//! **Delay.** Mouth-to-ear delay is that of each direction; their sum is the round trip. It leads from one party's
+//! mouth to the other's ear and, with an immediate answer, from that party's mouth back to the first party's ear.
 //!
 //! **Rating.** The E-model (ITU-T G.107, G.107.1) rates each direction for its listener. Ta is the delay of that
 //! direction. The echo path runs there and back: T, its mean one-way delay, is half the round trip, and Tr is the round

@@ -1,8 +1,8 @@
 //! Which frames of a video can be decoded when they are shown, from when what belongs to them and to their references arrived.
 //!
-//! Paper 002 §1 gives the dependencies: an I frame is coded by itself, a P frame refers to the I or P frame before it (its
-//! anchor), a B frame to the anchors on both sides. With a(f, j) the moment by which layers 1 to j of frame f have arrived, the
-//! decoder has frame f in j layers from
+//! Paper 002 §1 gives the dependencies. An I frame is coded by itself. A P frame refers to the I or P frame before it
+//! (its anchor), a B frame to the anchors on both sides. With a(f, j) the moment by which layers 1 to j of frame f have
+//! arrived, the decoder has frame f in j layers from
 //!
 //! ```text
 //! t(f, j) = max( a(f, j), max over the frames g that f refers to of t(g, j) ),
@@ -15,11 +15,11 @@
 //! after it, which is made later. The reorder delay is the time from a B frame to that anchor. If frames are shown
 //! earlier than the sum of reorder delay and network delay, no B frame is ever shown.
 //!
-//! **Assumptions.** The decoder takes no time. Each layer is predicted from the same layer of the references (a closed loop per layer), so a reference
-//! that came in fewer layers limits the frames after it to as many. A part that is missing makes its layer of that frame
-//! useless. Trailing B frames refer to the I frame of the next group (an open group, as encoders make it). A reference that
-//! the video does not have, before its beginning or behind its end, is not waited for: an encoder would have done
-//! without it; but a P or B frame before any anchor cannot be decoded.
+//! **Assumptions.** The decoder takes no time. Each layer is predicted from the same layer of the references (a closed
+//! loop per layer), so a reference that came in fewer layers limits the frames after it to as many. A part that is
+//! missing makes its layer of that frame useless. Trailing B frames refer to the I frame of the next group (an open
+//! group, as encoders make it). A reference that the video does not have, before its beginning or behind its end, is
+//! not waited for: an encoder would have done without it. But a P or B frame before any anchor cannot be decoded.
 
 use crate::traffic::{FrameType, LayerRates};
 use fairwave_units::units::Instant;

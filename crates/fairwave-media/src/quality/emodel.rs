@@ -8,7 +8,7 @@
 //! - R ends at 0 and 100, where its scale does (Annex B gives both ends' scores to what lies beyond).
 //! - Beyond 500 ms the equations of delay continue to hold: they rise and stay bounded.
 //! - Ie,eff is at most 95, the most that Eq. 7-29 has for losses that are not bursty. Beyond a loss of 20 % it is at
-//!   least the value on the straight line to a loss of 100 %, at which R is 0: by the equation alone, a dead line would
+//!   least the value on the straight line to a loss of 100 %, at which R is 0. By the equation alone, a dead line would
 //!   have R = 17.
 //! - Burst ratios below 1 count as 1, those above 8 as 8.
 //! - Talker echo impairs by 0 at least; between 1 and 3 ms Eq. 7-19 has down to −0.1.

@@ -1,5 +1,5 @@
-//! The wideband E-model, ITU-T G.107.1 (06/2019): the rating of a connection of 50 to 7000 Hz, R = Ro,WB − Is,WB −
-//! Id,WB − Ie,eff,WB + A (Eq. 7-1), on a scale that ends at 129 where the narrowband one ends at 93.
+//! The wideband E-model, ITU-T G.107.1 (06/2019). It rates a connection of 50 to 7000 Hz: R = Ro,WB − Is,WB − Id,WB −
+//! Ie,eff,WB + A (Eq. 7-1). The scale ends at 129 where the narrowband one ends at 93.
 //!
 //! Its ratings and the narrowband ones are on different scales and must not be compared; opinion scores may, with care: each
 //! is what people say who know calls of that bandwidth.

@@ -5,8 +5,8 @@
 //! goodput of that interval alone exceeds a share of the rate. By its *prose* a read succeeds when the buffer holds
 //! that much, including data from earlier intervals.
 //!
-//! **Assumptions.** The first read comes one interval after the flow began, so that the beginning of the connection counts,
-//! as the formula's "connection time" has it; an interval that the end cuts short is not read.
+//! **Assumptions.** The first read comes one interval after the flow began, so that the beginning of the connection
+//! counts, as the formula's "connection time" has it. An interval that the end cuts short is not read.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -14,8 +14,8 @@
 //! 3.75 ms later ([`DELAY`]). Here that delay is left out of the samples, so that they stay aligned with the original;
 //! the mouth-to-ear delay has to add it. Where nothing is missing, samples pass bit by bit.
 //!
-//! **Assumptions**: the period is sought at every lag rather than first at every other one (the Recommendation's saving of
-//! work); gaps need not be whole frames of 10 ms; a gap at the very beginning is silence.
+//! **Assumptions**: the period is sought at every lag rather than first at every other one (the Recommendation's saving
+//! of work). Gaps need not be whole frames of 10 ms. A gap at the very beginning is silence.
 
 use std::ops::Range;
 

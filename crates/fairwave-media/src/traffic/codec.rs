@@ -1,10 +1,11 @@
 //! Speech codecs as a network sees them: how many bytes a packet has and how long its speech lasts.
 //!
-//! Sizes are those of the RTP payload formats: RFC 3551 §4.5 for the ITU-T codecs, GSM and GSM-EFR; RFC 5993 §5.2 for GSM-HR,
-//! which puts an octet of contents before each frame of 14; RFC 3952 §3 for iLBC; RFC 4867 §4.3 (bandwidth-efficient
-//! mode) for AMR and AMR-WB: 4 bits of mode request per packet, 6 bits of contents per frame, the whole filled up to
-//! octets. EVS: 3GPP TS 26.445, compact for one frame. Opus: RFC 7587, whose payload is one Opus packet (RFC 6716 §3), its
-//! first octet counted in its rate. Any other codec is described by a scenario ([`super::other_codec`]). How each codec sounds is in [`crate::quality::impairment`].
+//! Sizes are those of the RTP payload formats. RFC 3551 §4.5 has the ITU-T codecs, GSM and GSM-EFR. RFC 5993 §5.2 has
+//! GSM-HR, which puts an octet of contents before each frame of 14. RFC 3952 §3 has iLBC. RFC 4867 §4.3
+//! (bandwidth-efficient mode) has AMR and AMR-WB: 4 bits of mode request per packet, 6 bits of contents per frame, the
+//! whole filled up to octets. EVS: 3GPP TS 26.445, compact for one frame. Opus: RFC 7587, whose payload is one Opus
+//! packet (RFC 6716 §3), its first octet counted in its rate. Any other codec is described by a scenario
+//! ([`super::other_codec`]). How each codec sounds is in [`crate::quality::impairment`].
 
 use std::borrow::Cow;
 use std::fmt;

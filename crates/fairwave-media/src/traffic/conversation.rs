@@ -1,10 +1,10 @@
 //! A conversation: two people who take turns, each of whom is a flow. Both follow one script, in which one party, the
 //! other, both or neither talk.
 //!
-//! Source: ITU-T P.59 (03/1993), artificial conversational speech: single talk, double talk and mutual silence of exponential
-//! lengths, with means of 854, 226 and 456 ms; single talk ends in double talk with probability 0.4, else in silence; after
-//! either one of the two goes on alone, each with probability 0.5. From these follow, of the time, 22.5 % mutual silence and 7.4 %
-//! double talk; P.59 measured 22.48 and 6.59 %.
+//! Source: ITU-T P.59 (03/1993), artificial conversational speech. Single talk, double talk and mutual silence have
+//! exponential lengths, with means of 854, 226 and 456 ms. Single talk ends in double talk with probability 0.4, else
+//! in silence. After either one of the two goes on alone, each with probability 0.5. From these follow, of the time,
+//! 22.5 % mutual silence and 7.4 % double talk; P.59 measured 22.48 and 6.59 %.
 //!
 //! **Assumptions.** The script is fixed before the run: no party reacts to late speech. So delay changes what each
 //! party hears (see [`crate::quality::conversation`]), not what each party says. It begins in the state that an

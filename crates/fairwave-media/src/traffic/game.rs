@@ -1,8 +1,9 @@
 //! A cloud game: each frame is drawn elsewhere, coded, and sent at once as a burst of packets, with packets of a block code besides.
 //!
-//! A frame of k packets gets m = ⌈share · k⌉ more, and can be decoded from any k of the k + m (a maximum distance separable block code,
-//! as Reed and Solomon's 1960; RFC 5510 §8 for the layout in packets). So a frame is there when the k-th of its packets arrives, and is lost
-//! with independent losses of p with the probability Σ_{i<k} C(k+m, i) (1−p)^i p^(k+m−i).
+//! A frame of k packets gets m = ⌈share · k⌉ more, and can be decoded from any k of the k + m. The code is one of
+//! blocks (a maximum distance separable block code, as Reed and Solomon's 1960; RFC 5510 §8 for the layout in packets).
+//! So a frame is there when the k-th of its packets arrives, and is lost with independent losses of p with the
+//! probability Σ_{i<k} C(k+m, i) (1−p)^i p^(k+m−i).
 //!
 //! **Assumptions.** A frame is a block, and stands alone: what is spoiled by a lost frame until the next one that refers to nothing is
 //! the coder's affair and not counted. The packets of the code are as large as the frame's largest, and leave behind them. The commands of the

@@ -1,8 +1,9 @@
 //! A Poisson process that is on for a while and off for a while: packetised voice as queueing theory has it, an aggregate of sources.
 //!
-//! Source: Kuczura 1973, *The interrupted Poisson process as an overflow process*: with exponential times on (mean 1/γ) and off (mean 1/ω)
-//! and the rate λ while on, gaps between packets are hyperexponential, with the mean (γ + ω)/(λω) and the squared coefficient of
-//! variation 1 + 2λγ/(γ + ω)². The default times are those of one voice source in Sriram and Whitt 1986, 352 ms and 650 ms.
+//! Source: Kuczura 1973, *The interrupted Poisson process as an overflow process*. Times on and off are exponential,
+//! with the means 1/γ and 1/ω, and the rate is λ while on. Then gaps between packets are hyperexponential, with the
+//! mean (γ + ω)/(λω) and the squared coefficient of variation 1 + 2λγ/(γ + ω)². The default times are those of one
+//! voice source in Sriram and Whitt 1986, 352 ms and 650 ms.
 //!
 //! **Assumptions.** A time on may be too short for any packet. Packets at a fixed interval while on are `burst`.
 

@@ -1,9 +1,9 @@
 //! The engine of every source that turns on and off: while on, packets of one size at one interval; while off, nothing.
 //!
-//! **Assumptions.** As in ns-2, an on-period is a whole number of packets, at least one: its drawn length divided by the
-//! interval, rounded. The off-period starts one interval after the last packet. ns-2 always begins with an off-period; here
-//! that is [`First::Silence`], and the default draws state and remaining time from the stationary distribution, so that the
-//! offered load has its mean from the start.
+//! **Assumptions.** As in ns-2, an on-period is a whole number of packets, at least one: its drawn length divided by
+//! the interval, rounded. The off-period starts one interval after the last packet. ns-2 always begins with an
+//! off-period; here that is [`First::Silence`]. The default draws state and remaining time from the stationary
+//! distribution, so that the offered load has its mean from the start.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

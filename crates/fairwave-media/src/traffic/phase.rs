@@ -1,8 +1,9 @@
 //! The point in its first interval at which a periodic source begins.
 //!
-//! Sources that start at the same moment and repeat at the same interval send together for the whole run. Their packets, or the
-//! large I frames of their videos, then meet in the queue again and again: the queue loses packets that it would not lose if the
-//! sources had started independently of each other, as real ones do. A random phase removes that artefact.
+//! Sources that start at the same moment and repeat at the same interval send together for the whole run. Their
+//! packets, or the large I frames of their videos, then meet in the queue again and again. So the queue loses packets
+//! that it would not lose if the sources had started independently of each other, as real ones do. A random phase
+//! removes that artefact.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -4,10 +4,10 @@
 //! Khinchine, λE[S²]/(2(1 − ρ)) (Eq. 5.113), of which M/D/1 is a case. S is the transmission time of all bytes on the wire: the
 //! transport's header counts (`transport = { kind = "udp", header = "0 B" }` has none).
 //!
-//! **Assumptions.** Gaps between packets, and sizes, are independent of each other and of everything else. A renewal process begins in
-//! equilibrium: the time to its first packet is the residual time of a gap at a random time (Cox, *Renewal Theory*,
-//! 1962, §2.2), so that it has its mean rate from the start. A payload above the transport's largest is cut into
-//! several packets, which leave together; `max-payload` of UDP raises that limit.
+//! **Assumptions.** Gaps between packets, and sizes, are independent of each other and of everything else. A renewal
+//! process begins in equilibrium, so that it has its mean rate from the start. The time to its first packet is the
+//! residual time of a gap at a random time (Cox, *Renewal Theory*, 1962, §2.2). A payload above the transport's largest
+//! is cut into several packets, which leave together; `max-payload` of UDP raises that limit.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,8 @@
 //! How much an application wants delivered at once: a size, or a distribution that sizes are drawn from.
 //!
-//! **Assumptions.** Sizes are whole bytes, at least 1 and at most 4 294 967 295. What a distribution yields beyond its own
-//! limits is drawn again (lognormal, as 3GPP2 C.R1002 has it) or cannot occur (Pareto, whose distribution function is cut
-//! at both ends); what exceeds the largest size counts as that.
+//! **Assumptions.** Sizes are whole bytes, at least 1 and at most 4 294 967 295. What a distribution yields beyond its
+//! own limits is drawn again (lognormal, as 3GPP2 C.R1002 has it) or cannot occur (Pareto, whose distribution function
+//! is cut at both ends). What exceeds the largest size counts as that.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,16 +1,17 @@
 //! Voice: a codec's frames while the speaker talks, and nothing while a codec with discontinuous transmission is silent (papers 000
 //! §4.2, 001 §III.A, 004 §4.1).
 //!
-//! A unit is what one packet carries. Its `created` is the moment at which its speech begins on the application's clock;
-//! that it can leave only when the speech has been spoken is a constant delay (packet time and look-ahead), which
+//! A unit is what one packet carries. Its `created` is the moment at which its speech begins on the application's
+//! clock. It can leave only when the speech has been spoken. This constant delay (packet time and look-ahead) is what
 //! [`crate::quality::playout`] adds to mouth-to-ear delay.
 //!
 //! **Assumptions.** Papers 000 and 001 give 64 kb/s, 20 ms, Pareto with shape 1.5 and means of 1.00 s and 1.35 s. That
-//! silences are Pareto too, and whether 64 kb/s is meant while talking or over talk and silence ('Pareto with a mean rate
-//! of 64 Kbps'), they leave open: the first is assumed, the second is [`Reading`]. Calls that pause are the papers'
-//! model. Telephones suppress silence only if the codec defines how ([`Codec::has_discontinuous_transmission`]). With
-//! any other codec the speaker is on all the time, unless the scenario sets one of the keys of a speaker who pauses.
-//! Frames that describe the noise in a silence ([`super::noise`]) are left out unless `comfort-noise` asks for them.
+//! silences are Pareto too, and whether 64 kb/s is meant while talking or over talk and silence ('Pareto with a mean
+//! rate of 64 Kbps'), they leave open. The first is assumed, the second is [`Reading`]. Calls that pause are the
+//! papers' model. Telephones suppress silence only if the codec defines how
+//! ([`Codec::has_discontinuous_transmission`]). With any other codec the speaker is on all the time, unless the
+//! scenario sets one of the keys of a speaker who pauses. Frames that describe the noise in a silence
+//! ([`super::noise`]) are left out unless `comfort-noise` asks for them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

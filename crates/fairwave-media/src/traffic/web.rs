@@ -1,11 +1,11 @@
 //! Web browsing: a user requests a page, receives it, reads it, and requests the next.
 //!
-//! Source: 3GPP2 C.R1002-0 v1.0 (2004), the HTTP model that IEEE 802.16m's evaluation methodology took over: main object
-//! truncated lognormal (σ 1.37, μ 8.37, from 100 B to 2 MB), embedded objects truncated lognormal (σ 2.36, μ 6.17, from 50 B
-//! to 2 MB), their number truncated Pareto (α 1.1, from 2 to 55, less 2), reading exponential (mean 30 s), parsing exponential
-//! (mean 130 ms). The Recommendation states means of 10 710 B, 7758 B and 5.64; its distributions have
-//! 11 054 B, 8190 B and 5.64. It describes the web of 2004, with a mean page of 57 kB; `docs/scenario-language.md` has
-//! current numbers.
+//! Source: 3GPP2 C.R1002-0 v1.0 (2004), the HTTP model that IEEE 802.16m's evaluation methodology took over. The main
+//! object is truncated lognormal (σ 1.37, μ 8.37, from 100 B to 2 MB). Embedded objects are truncated lognormal (σ
+//! 2.36, μ 6.17, from 50 B to 2 MB), their number is truncated Pareto (α 1.1, from 2 to 55, less 2). Reading is
+//! exponential (mean 30 s), parsing is exponential (mean 130 ms). The Recommendation states means of 10 710 B, 7758 B
+//! and 5.64; its distributions have 11 054 B, 8190 B and 5.64. It describes the web of 2004, with a mean page of 57 kB;
+//! `docs/scenario-language.md` has current numbers.
 //!
 //! **Assumptions.** The data goes from sender to receiver, who is the one that browses. All pages use the flow's
 //! connection, which stays open (RFC 9113 has one connection for each server). When the page has been parsed, the

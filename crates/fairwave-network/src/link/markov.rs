@@ -1,19 +1,22 @@
 //! A rate that changes at random: a chain of states, each with its rate, as of a radio whose channel gets better and worse.
 //!
-//! Source: none but the definition. A continuous-time Markov chain: the time in a state is exponential with the state's mean, the
-//! next state is drawn by the weights of the one that ends. The first state is drawn by the shares of time that the states have in
-//! the long run (the stationary distribution, by the elimination of Grassmann, Taksar and Heyman 1985), so that nothing has to
-//! settle. A transmission that begins at s ends at the first t for which the integral of the rate from s to t is its
-//! size. States are drawn ahead of need from the link's random stream, so that they do not depend on the traffic.
+//! Source: none but the definition. A continuous-time Markov chain: the time in a state is exponential with the state's
+//! mean, the next state is drawn by the weights of the one that ends. The first state is drawn by the shares of time
+//! that the states have in the long run, so that nothing has to settle. They are the stationary distribution, by the
+//! elimination of Grassmann, Taksar and Heyman 1985. A transmission that begins at s ends at the first t for which the
+//! integral of the rate from s to t is its size. States are drawn ahead of need from the link's random stream, so that
+//! they do not depend on the traffic.
 //!
 //! **Presets.** Rates come from standards. The usable part of a rate and the speed of changes are assumptions of
 //! fairwave, not fitted to a measurement:
 //!
-//! - `lte`: one user alone in a cell of 10 MHz. The 15 spectral efficiencies of the channel quality indicator (3GPP TS 36.213,
-//!   7.2.3-1) over 50 resource blocks of 12 subcarriers with 14 symbols per millisecond, one layer; ours: a quarter of the symbols goes to
-//!   control and reference signals; from each indicator to a neighbouring one, 100 ms in each in the mean. 0.96 to 35 Mb/s.
-//! - `wifi`: one station of IEEE 802.11n, 20 MHz, one stream, long guard interval: MCS 0 to 7 (IEEE 802.11-2012, 20.6); ours: 65 % of
-//!   the rate is left for packets; from each to a neighbouring one, 200 ms in each in the mean. 4.2 to 42 Mb/s.
+//! - `lte`: one user alone in a cell of 10 MHz. The 15 spectral efficiencies of the channel quality indicator (3GPP TS
+//!   36.213, 7.2.3-1) over 50 resource blocks of 12 subcarriers with 14 symbols per millisecond, one layer. Ours: a
+//!   quarter of the symbols goes to control and reference signals. The rate goes from each indicator to a neighbouring one,
+//!   100 ms in each in the mean. 0.96 to 35 Mb/s.
+//! - `wifi`: one station of IEEE 802.11n, 20 MHz, one stream, long guard interval: MCS 0 to 7 (IEEE 802.11-2012, 20.6).
+//!   Ours: 65 % of the rate is left for packets; from each to a neighbouring one, 200 ms in each in the mean. 4.2 to 42
+//!   Mb/s.
 //!
 //! **Delay and loss.** In addition to its rate, a state can have an extra delay and a loss rate: a slow radio is also
 //! late and lossy. Both hold for packets that leave the transmitter while the state lasts; the link's own delay and

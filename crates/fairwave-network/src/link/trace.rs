@@ -5,13 +5,13 @@
 //! - a **series** of rates, each with how long it holds;
 //! - **opportunities** to send, as mahimahi records them: in a millisecond so many packets of 1504 bytes may leave.
 //!
-//! **Opportunities are kept, byte for byte.** A millisecond with n opportunities sends n · 1504 B · 8 = n · 12032 bits, at the rate
-//! n · 12.032 Mb/s, so that over any whole number of milliseconds as much can be sent as was recorded.
+//! **Opportunities are kept, byte for byte.** A millisecond with n opportunities sends n · 1504 B · 8 = n · 12032 bits,
+//! at the rate n · 12.032 Mb/s. So over any whole number of milliseconds as much can be sent as was recorded.
 //!
-//! **Deviation from mahimahi.** There a packet leaves when the opportunity comes that holds its last byte, all at once; here it
-//! is sent in the course of the millisecond before, so it leaves up to 1 ms earlier and no later. In both an opportunity that comes
-//! when nothing waits is gone; what a packet leaves of one serves the next that waits. mahimahi counts times from 1 ms on; an
-//! opportunity at 0 ms is put to those of the first millisecond.
+//! **Deviation from mahimahi.** There a packet leaves when the opportunity comes that holds its last byte, all at once.
+//! Here it is sent in the course of the millisecond before, so it leaves up to 1 ms earlier and no later. In both an
+//! opportunity that comes when nothing waits is gone; what a packet leaves of one serves the next that waits. In
+//! mahimahi times count from 1 ms on. An opportunity at 0 ms is put to those of the first millisecond.
 //!
 //! **Assumptions.** The trace begins with the run. As in a schedule, what is being transmitted when the rate changes goes on at the
 //! new one, and the end of a transmission is rounded to the nearest nanosecond, once. Buffers are sized by the mean rate.

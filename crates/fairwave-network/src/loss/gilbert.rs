@@ -1,9 +1,9 @@
 //! Losses in runs: a share of packets is lost, in runs of a mean length, independently of the time between packets.
 //!
 //! Source: Gilbert 1960, *Capacity of a burst-noise channel*, applied to packet loss (RFC 3611 §4.7.2 names it for
-//! VoIP): a chain of two states that takes a step with each packet. p is the probability that a packet is lost after
-//! one that arrived; q is the probability that a packet arrives after one that was lost. In the long run the share p/(p
-//! + q) is lost, in runs of geometric length with mean 1/q.
+//! VoIP). The model is a chain of two states that takes a step with each packet. Here p is the probability that a
+//! packet is lost after one that arrived; q is the probability that a packet arrives after one that was lost. In the
+//! long run the share p/(p + q) is lost, in runs of geometric length with mean 1/q.
 //!
 //! **Assumptions.** The bad state loses every packet and the good state none, so rate and mean run determine the model.
 //! The first packet is lost with the long-run probability. Independent losses have mean runs of 1/(1 − rate). Shorter

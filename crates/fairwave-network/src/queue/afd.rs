@@ -343,6 +343,11 @@ mod tests {
     }
 
     #[test]
+    fn the_fair_share_begins_at_the_size_of_the_shadow_buffer() {
+        assert_eq!(afd(r#"{"shadow":300}"#).average(), Some(300.0));
+    }
+
+    #[test]
     fn the_target_is_a_quarter_of_the_buffer_unless_given() {
         let config = |text: &str| serde_json::from_str::<AfdConfig>(text).expect("afd");
         assert_eq!(config("{}").target(Capacity::Packets(80)), 20.0);

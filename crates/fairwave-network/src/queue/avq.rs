@@ -1,19 +1,19 @@
 //! AVQ: drops a packet when a smaller, imagined queue would overflow, and adapts the size of that queue's link.
 //!
 //! Follows Kunniyur & Srikant, "Analysis and Design of an Adaptive Virtual Queue (AVQ) Algorithm for Active Queue
-//! Management" (2001). The virtual queue is fed with the same packets and drained at the virtual capacity C̃, which obeys
-//! dC̃/dt = α(γC − λ): it shrinks while the arrival rate λ exceeds the desired utilization γ of the link C.
-//! In its token-bucket form, on an arrival of b bytes at time t, s being the time of the arrival before:
+//! Management" (2001). The virtual queue is fed with the same packets and drained at the virtual capacity C̃, which
+//! obeys dC̃/dt = α(γC − λ). It shrinks while the arrival rate λ exceeds the desired utilization γ of the link C. In
+//! its token-bucket form, on an arrival of b bytes at time t, s being the time of the arrival before:
 //!
 //! VQ ← max(VQ − C̃(t − s), 0); drop if VQ + b > B, else VQ ← VQ + b; C̃ ← max(min(C̃ + αγC(t − s), C) − αb, 0).
 //! With `ecn` what would be dropped is marked, and stays out of the virtual queue all the same, as the authors have it.
 //!
-//! **Assumptions.** C̃ starts at C (ns-2's variant differs, see [`AvqPreset`]). Bytes are counted (as ns-2.35 does by default). The virtual buffer B is the real one;
-//! when that is given in packets, they count as `mean-packet` bytes each. Where C̃ changes between two arrivals the queue
-//! is drained at its value after the earlier one, as in the authors' pseudo-code. If the victim is not the arrival, the
-//! virtual queue adds the arrival and removes the victim, like the real queue. ns-2.35, which can drop the front,
-//! forgets both ([`OnVictim`]): then large arrivals with small victims fill the real queue while the virtual queue does
-//! not grow.
+//! **Assumptions.** C̃ starts at C (ns-2's variant differs, see [`AvqPreset`]). Bytes are counted (as ns-2.35 does by
+//! default). The virtual buffer B is the real one; when that is given in packets, they count as `mean-packet` bytes
+//! each. Where C̃ changes between two arrivals the queue is drained at its value after the earlier one, as in the
+//! authors' pseudo-code. If the victim is not the arrival, the virtual queue adds the arrival and removes the victim,
+//! like the real queue. But ns-2.35, which can drop the front, forgets both ([`OnVictim`]). Then large arrivals with
+//! small victims fill the real queue while the virtual queue does not grow.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,10 +1,10 @@
 //! Packets waiting, in order of arrival, from which any one can be taken in constant time.
 //!
-//! A slab of nodes threaded by doubly linked lists, one through all packets, one through those of each class and one through
-//! those of each video layer above the base, and a vector of occupied places for uniformly random choice. Paper 004 §3
-//! needs the front-most packet of a class and the bytes that each class holds; paper 002 §3.3 the highest layer; RED's and
-//! CHOKe's variants need the tail, the front and a random packet. For disciplines that serve flow by flow there is a list
-//! per flow, too ([`super::flows`]), or a list by number ([`super::bins`]); the others do without.
+//! A slab of nodes threaded by doubly linked lists: one through all packets, one through those of each class and one
+//! through those of each video layer above the base. A vector of occupied places serves uniformly random choice. Paper
+//! 004 §3 needs the front-most packet of a class and the bytes that each class holds. Paper 002 §3.3 needs the highest
+//! layer. RED's and CHOKe's variants need the tail, the front and a random packet. For disciplines that serve flow by
+//! flow there is a list per flow, too ([`super::flows`]), or a list by number ([`super::bins`]); the others do without.
 //! Nothing here searches, and nothing allocates once the buffer has held its largest number of packets (and flows).
 
 use super::bins::Bins;

@@ -1,12 +1,13 @@
 //! CAKE: a shaper, levels of service, fairness between hosts and flows, and queue management in one.
 //!
-//! Follows Høiland-Jørgensen, Täht & Morton, "Piece of CAKE: A Comprehensive Queue Management Solution for Home Gateways" (2018), and
-//! Linux' `sch_cake`, where the paper leaves something open. The shaper sends no faster than `bandwidth`, each packet counting with its
-//! `overhead`, by a clock of its own: the next packet leaves when the ones before have taken their time (`held_until`), so there is no
-//! burst. Among tins that which is highest and within its own rate goes first, else the one that will be soonest; without `bandwidth`
-//! they share by weights. In a tin flows find queues by a set-associative hash and are served in turn, so that hosts get
-//! equal shares and flows equal ones of their host's (`tin`). COBALT looks after each queue (`cobalt`); the last packet of a queue
-//! is never dropped. When too much waits, the queue that holds most bytes loses its head, and BLUE is told.
+//! Follows Høiland-Jørgensen, Täht & Morton, "Piece of CAKE: A Comprehensive Queue Management Solution for Home
+//! Gateways" (2018), and Linux' `sch_cake`, where the paper leaves something open. The shaper sends no faster than
+//! `bandwidth`, each packet counting with its `overhead`, by a clock of its own. The next packet leaves when the ones
+//! before have taken their time (`held_until`), so there is no burst. Among tins that which is highest and within its
+//! own rate goes first, else the one that will be soonest; without `bandwidth` they share by weights. In a tin flows
+//! find queues by a set-associative hash and are served in turn, so that hosts get equal shares and flows equal ones of
+//! their host's (`tin`). COBALT looks after each queue (`cobalt`); the last packet of a queue is never dropped. When
+//! too much waits, the queue that holds most bytes loses its head, and BLUE is told.
 //!
 //! **Tins.** A packet's DSCP chooses its tin, by the tables of the same names in `sch_cake`. Calls bear EF unless their flow says otherwise, all
 //! else nothing.

@@ -1,17 +1,19 @@
 //! CSFQ: drops arrivals so that no flow gets more than the fair rate, which the link estimates.
 //!
-//! Follows Stoica, Shenker & Zhang, "Core-Stateless Fair Queueing" (1998), §3. An edge router estimates the rate of each flow by exponential
-//! averaging, r ← (1 − e^(−T/K)) · l/T + e^(−T/K) · r for a packet of l bits that comes T after the one before, and writes it on the packet. A
-//! core router drops a packet of label r with probability max(0, 1 − α/r). It estimates the rate A that arrives and the rate F that it admits by
-//! the same average. While A is at least the link's rate C, α becomes α · C/F at the end of each window; while A is below C, α is the largest label of
-//! the last window. An overflow takes 1 % from α, at most 25 % between two updates. Paper 004 §2 names CSFQ. It
-//! chooses its victim itself, the arrival.
+//! Follows Stoica, Shenker & Zhang, "Core-Stateless Fair Queueing" (1998), §3. An edge router estimates the rate of
+//! each flow by exponential averaging and writes it on the packet. For a packet of l bits that comes T after the one
+//! before, r ← (1 − e^(−T/K)) · l/T + e^(−T/K) · r. A core router drops a packet of label r with probability max(0, 1 −
+//! α/r). It estimates the rate A that arrives and the rate F that it admits by the same average. While A is at least
+//! the link's rate C, α becomes α · C/F at the end of each window; while A is below C, α is the largest label of the
+//! last window. An overflow takes 1 % from α, at most 25 % between two updates. Paper 004 §2 names CSFQ. It chooses its
+//! victim itself, the arrival.
 //!
-//! **Assumptions.** Edge and core are one node: each link estimates the flows' rates itself, and reads no label of another
-//! router. With one congested link, as in the paper's §4.1, that is the same. Behind a congested link the rate that arrives is what the label would say.
-//! The window is as long as the link's average unless given; K is 100 ms and K_α 200 ms. Nothing is dropped by rate while less
-//! than `threshold` waits, a quarter of the buffer unless given (the paper's 16 kB of 64 kB; how it uses them is not printed); 0 is the
-//! pseudo-code. α begins at C and stays at or below it. A flow's first packet counts l/K, the limit for T = 0. Rates count bytes on the wire.
+//! **Assumptions.** Edge and core are one node: each link estimates the flows' rates itself, and reads no label of
+//! another router. With one congested link, as in the paper's §4.1, that is the same. Behind a congested link the rate
+//! that arrives is what the label would say. The window is as long as the link's average unless given. K is 100 ms and
+//! K_α 200 ms. Nothing is dropped by rate while less than `threshold` waits, a quarter of the buffer
+//! unless given (the paper's 16 kB of 64 kB; how it uses them is not printed). 0 is the pseudo-code. The rate α begins
+//! at C and stays at or below it. A flow's first packet counts l/K, the limit for T = 0. Rates count bytes on the wire.
 //! The constants are not checked against the paper's text.
 
 use std::collections::HashMap;
@@ -340,6 +342,21 @@ mod tests {
         feed(&mut csfq, (1000, 4000, 4), &buffer, &mut stream);
         let (lost, all) = feed(&mut csfq, (4000, 14_000, 4), &buffer, &mut stream);
         assert!((f64::from(lost) / f64::from(all) - 0.5).abs() < 0.04, "{lost} of {all}");
+    }
+
+    #[test]
+    fn congestion_begins_a_window_and_the_fair_rate_never_exceeds_the_link() {
+        let mut csfq = csfq("{}");
+        let full = |now| Average { bits_per_second: 1_500_000.0, last: Some(now) };
+        csfq.arrived = full(at(50));
+        csfq.estimate(at(50), 8000.0, 1.0, true);
+        assert_eq!((csfq.congested, csfq.since), (true, at(50)));
+        // Half of C is admitted: α C/F would be 1.6 Mb/s.
+        csfq.fair = 800_000.0;
+        let late = at(251);
+        (csfq.arrived, csfq.admitted) = (full(late), Average { bits_per_second: 500_000.0, last: Some(late) });
+        csfq.estimate(late, 8000.0, 1.0, false);
+        assert_eq!((csfq.fair, csfq.since), (1_000_000.0, late));
     }
 
     #[test]

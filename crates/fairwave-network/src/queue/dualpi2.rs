@@ -1,16 +1,17 @@
 //! DualPI2: a queue of low latency for traffic that yields to marks little by little, and one for all other, coupled so that
 //! both yield alike.
 //!
-//! Follows RFC 9332, Appendix A, with the details of A.2. What comes with ECT(1) or CE goes into the L queue, all else into the
-//! classic one (Figure 3). Every `tupdate` a proportional-integral controller moves a probability p' by the greater of both queues'
-//! delays (Figure 8); the classic queue drops or marks with p'², the L queue marks with the greater of `coupling-factor` · p' and
-//! of what its own delay asks for (Figures 5 and 7). Signals are spaced evenly instead of drawn (`recur`, Figure 4). When
-//! `coupling-factor` · p' has reached 1, what can be marked is dropped, too, in both queues, with p'² (overload).
+//! Follows RFC 9332, Appendix A, with the details of A.2. What comes with ECT(1) or CE goes into the L queue, all else
+//! into the classic one (Figure 3). Every `tupdate` a proportional-integral controller moves a probability p' by the
+//! greater of both queues' delays (Figure 8). The classic queue drops or marks with p'². The L queue marks with the
+//! greater of `coupling-factor` · p' and of what its own delay asks for (Figures 5 and 7). Signals are spaced evenly
+//! instead of drawn (`recur`, Figure 4). When `coupling-factor` · p' has reached 1, what can be marked is dropped, too,
+//! in both queues, with p'² (overload).
 //!
-//! **Schedulers.** By default weighted round robin: the L queue goes first unless its share is used up while the classic queue waits;
-//! the account is kept in bytes, changes only while both queues hold packets, and begins again, in favour of the L
-//! queue, when both are empty (Appendix A.1). `classic-protection = 0` is strict priority. Or a FIFO in which classic
-//! packets count as younger by `time-shift` (§4.2.2, TS-FIFO).
+//! **Schedulers.** By default weighted round robin: the L queue goes first unless its share is used up while the
+//! classic queue waits. The account is kept in bytes, changes only while both queues hold packets, and begins again, in
+//! favour of the L queue, when both are empty (Appendix A.1). `classic-protection = 0` is strict priority. Or a FIFO in
+//! which classic packets count as younger by `time-shift` (§4.2.2, TS-FIFO).
 //!
 //! **Choices.** The L queue's own law is a step at `step-thresh`, as in Linux; `range` makes it the RFC's ramp (800 us and 400 us). It is
 //! suppressed while no more than `min-qlen-step` packets wait behind (Th_len: 1, in Linux 0). As in Linux, nothing that follows from

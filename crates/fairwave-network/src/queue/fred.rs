@@ -1,12 +1,12 @@
 //! FRED: RED that looks at how many packets of an arrival's own flow wait.
 //!
 //! Follows Lin & Morris, "Dynamics of Random Early Detection" (1997). Flows of which packets wait are counted, and the
-//! average queue by their number is what one of them may hold on average (at least 1). A flow may always hold `min-queue`
-//! packets, or that average if it is more: of its arrivals beyond it RED drops by chance between the thresholds. No flow may hold
-//! more than `most` packets; one that tries to, or that holds twice the average while the queue is above max-threshold,
-//! gets a strike, and a flow with more than one strike may hold only the average. A flow of which nothing waits is
-//! forgotten, with its strikes. From max-threshold on an arrival goes; with support for many flows every flow may then
-//! hold two packets. The average is brought up to date with arrivals and with departures.
+//! average queue by their number is what one of them may hold on average (at least 1). A flow may always hold
+//! `min-queue` packets, or that average if it is more: of its arrivals beyond it RED drops by chance between the
+//! thresholds. No flow may hold more than `most` packets. One that tries to, or that holds twice the average while the
+//! queue is above max-threshold, gets a strike. A flow with more than one strike may hold only the average. A flow of
+//! which nothing waits is forgotten, with its strikes. From max-threshold on an arrival goes; with support for many
+//! flows every flow may then hold two packets. The average is brought up to date with arrivals and with departures.
 //!
 //! Lengths are in packets: FRED counts packets per flow. FRED chooses its victim itself, the arrival.
 //!

@@ -1,16 +1,17 @@
 //! GREEN: drops with a probability that climbs while more arrives than the link should carry, and falls while less does.
 //!
-//! Follows Wydrowski & Zukerman, "GREEN: an active queue management algorithm for a self managed Internet" (2002), after paper
-//! 004 §2 (its reference 9): the rate of congestion notification rests on an estimate of the incoming rate and the link's
-//! capacity, not on the queue. Each `interval` P ← P + ΔP · U(x − c), with U = 1 where x ≥ c and −1 below, and each
-//! arrival is dropped with probability P. On an arrival of b bytes, Δ after the one before, x ← (1 − e^(−Δ/K)) b/Δ + e^(−Δ/K) x.
+//! Follows Wydrowski & Zukerman, "GREEN: an active queue management algorithm for a self managed Internet" (2002),
+//! after paper 004 §2 (its reference 9). The rate of congestion notification rests on an estimate of the incoming rate
+//! and the link's capacity, not on the queue. Each `interval` P ← P + ΔP · U(x − c), with U = 1 where x ≥ c and −1
+//! below, and each arrival is dropped with probability P. On an arrival of b bytes, Δ after the one before, x ← (1 −
+//! e^(−Δ/K)) b/Δ + e^(−Δ/K) x.
 //!
-//! **Assumptions.** The target c is 0.97 of the link, so that the queue drains. ΔP, the interval and K have no values that
-//! are at hand: a thousandth each 10 ms, and 100 ms. The estimate takes packets that arrive at once as one of their joint size.
-//! x is what arrives, dropped or not; then load that does not yield and is more than c drives P to 1, and nothing gets
-//! through. With `estimate = "admitted"` what was dropped does not count, and such a load gets c (as ns-2 has AVQ adapt).
-//! GREEN marks one packet as another: sizes do not matter to P. Where the victim rule drops another packet than the
-//! arrival, what is admitted is the arrival less the victim.
+//! **Assumptions.** The target c is 0.97 of the link, so that the queue drains. ΔP, the interval and K have no values
+//! that are at hand: a thousandth each 10 ms, and 100 ms. The estimate takes packets that arrive at once as one of
+//! their joint size. Here x is what arrives, dropped or not. Then load that does not yield and is more than c drives P
+//! to 1, and nothing gets through. With `estimate = "admitted"` what was dropped does not count, and such a load gets c
+//! (as ns-2 has AVQ adapt). GREEN marks one packet as another: sizes do not matter to P. Where the victim rule drops
+//! another packet than the arrival, what is admitted is the arrival less the victim.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,9 +1,9 @@
 //! PIE: drops with a probability that a proportional-integral controller steers by queueing delay.
 //!
-//! Follows RFC 8033: §4.1 random dropping with its safeguards, §4.2 the drop probability, updated every `update` from the
-//! delay's distance to its reference (α) and its change (β), with both gains scaled down while the probability is
-//! small, and decay when the queue is empty; §4.4 the burst allowance; §5.1 marking; §5.4 derandomization; §5.5 the cap
-//! on its growth.
+//! Follows RFC 8033. §4.1 is random dropping with its safeguards. §4.2 is the drop probability, updated every `update`
+//! from the delay's distance to its reference (α) and its change (β). Both gains are scaled down while the probability
+//! is small, and it decays when the queue is empty. §4.4 is the burst allowance, §5.1 marking, §5.4 derandomization,
+//! §5.5 the cap on its growth.
 //!
 //! Queue and probability change only at calls, so each call first catches up on all updates that are due.
 //!

@@ -1,9 +1,9 @@
 //! PUNSI: a stateless queue that punishes flows which do not yield.
 //!
-//! After Yamaguchi & Takahashi, "A queue management algorithm for fair bandwidth allocation" (2007), as far as its abstract
-//! and paper 004 §2 and §4.2 tell: packets of TCP meet RED; a packet of UDP is also compared with one drawn from the
-//! most recent arrivals, because an unresponsive flow sends in bursts and finds its own packets there. A match costs
-//! both packets. PUNSI knows two classes only: all UDP, voice included, is one (004 §4.2).
+//! After Yamaguchi & Takahashi, "A queue management algorithm for fair bandwidth allocation" (2007), as far as its
+//! abstract and paper 004 §2 and §4.2 tell. Packets of TCP meet RED. A packet of UDP is also compared with one drawn
+//! from the most recent arrivals. The reason is that an unresponsive flow sends in bursts and finds its own packets
+//! there. A match costs both packets. PUNSI knows two classes only: all UDP, voice included, is one (004 §4.2).
 //!
 //! **Assumptions**, as neither source prints the algorithm. Packets match when they are of the same flow; `match = "class"`
 //! takes any UDP packet for a fellow. The draw is uniform over the `recent` packets nearest the tail. Comparison begins at

@@ -13,12 +13,12 @@
 //! last, as ns-2.35 does. The packet after a drop counts as the first since, as in the paper's Fig. 2 (its §VII would count it as
 //! the zeroth), so gaps are uniform on 1 to 1/p − 1. Overflow of the buffer does not reset the spacing of early drops.
 //!
-//! **As in ns-2.35** (`queue/red.cc`), under presets `ns2` and `ns2-2004` only: nothing is dropped early while at most one packet waits (in
-//! byte mode: one byte), and the first packet after that, or after the average was below min-threshold, passes unless the
-//! average asks for every packet; every dropped packet restarts the spacing, also where the buffer was full;
-//! a buffer counted in bytes is full when the backlog has reached its capacity, whatever the size of the arrival; bytes
-//! since the last drop count as whole mean packets; over idle time the average ages by one packet more than the whole
-//! number that the link could have sent.
+//! **As in ns-2.35** (`queue/red.cc`), under presets `ns2` and `ns2-2004` only. Nothing is dropped early while at most
+//! one packet waits (in byte mode: one byte). The first packet after that, or after the average was below
+//! min-threshold, passes unless the average asks for every packet. Every dropped packet restarts the spacing, also
+//! where the buffer was full. A buffer counted in bytes is full when the backlog has reached its capacity, whatever the
+//! size of the arrival. Bytes since the last drop count as whole mean packets. Over idle time the average ages by one
+//! packet more than the whole number that the link could have sent.
 
 //! In ns-2.35 a victim in the arrival's place (`drop_front_`, `drop_rand_`) goes in *forced* drops only, where the average asks for
 //! every packet or the buffer is full: what chance drops is the arrival. Here every drop goes by the victim rule, unless

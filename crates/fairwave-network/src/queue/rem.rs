@@ -1,8 +1,8 @@
 //! REM: drops with a probability that is exponential in a price, which rises with backlog and with excess demand.
 //!
 //! Follows Athuraliya, Li, Low & Yin, "REM: Active Queue Management" (2001). Every interval the price becomes
-//! p ← max(p + γ(α(b − b*) + x − c), 0), with backlog b, its target b*, and the packets x that arrived in the interval
-//! against the c that the link could have carried; an arrival is dropped with probability 1 − φ^(−p).
+//! p ← max(p + γ(α(b − b*) + x − c), 0). Here b is the backlog and b* its target. In the interval x packets arrived, and
+//! the link could have carried c. An arrival is dropped with probability 1 − φ^(−p).
 //!
 //! Defaults are the authors' and ns-2.35's: γ 0.001, α 0.1, φ 1.001, 2 ms, target 20 packets, input not smoothed.
 //! Lengths are in packets; in byte mode in packets of `mean-packet` bytes, and a packet's chance to be dropped is then

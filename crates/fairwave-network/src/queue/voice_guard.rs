@@ -1,13 +1,13 @@
-//! Voice-Guard: Drop-Sel with an automatic switch for voice, fairwave's answer to paper 004 §4.4.1, which leaves as future
-//! work 'automatic mechanisms to switch from Drop-Sel to other algorithm' when voice dominates and its quality comes before
-//! fairness.
+//! Voice-Guard: Drop-Sel with an automatic switch for voice, fairwave's answer to paper 004 §4.4.1. The paper leaves as
+//! future work 'automatic mechanisms to switch from Drop-Sel to other algorithm' when voice dominates and its quality
+//! comes before fairness.
 //!
-//! **Rule.** The rate r at which voice arrives is averaged exponentially with time constant `memory`. As long as r is at
-//! most `quota` of the link's rate, this is Drop-Sel. When r exceeds the quota, Drop-Sel would hold voice down to it; the
-//! guard closes instead, and the victim is the packet nearest the front of the heavier of the *other* two classes, voice
-//! only when nothing else waits. It opens again when r falls below `release` times the quota. While r exceeds the link's
-//! rate, voice alone is more than the link can carry and protecting it would only starve the others without making it
-//! whole, so Drop-Sel rules then, too, until r is below `release` times the link's rate.
+//! **Rule.** The rate r at which voice arrives is averaged exponentially with time constant `memory`. As long as r is
+//! at most `quota` of the link's rate, this is Drop-Sel. When r exceeds the quota, Drop-Sel would hold voice down to
+//! it. The guard closes instead, and the victim is the packet nearest the front of the heavier of the *other* two
+//! classes, voice only when nothing else waits. It opens again when r falls below `release` times the quota. While r
+//! exceeds the link's rate, voice alone is more than the link can carry. Protecting it would only starve the others
+//! without making it whole. So Drop-Sel rules then, too, until r is below `release` times the link's rate.
 //!
 //! So voice may take what it needs up to the whole link, the others share the rest, and fairness returns by itself when
 //! voice no longer dominates. Both switches have hysteresis, lest a rate near a limit makes every packet a switch.

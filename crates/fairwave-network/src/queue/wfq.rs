@@ -1,10 +1,11 @@
 //! Weighted fair queueing: classes share the link by their weights, packet by packet, and what one leaves goes to the others.
 //!
-//! Follows start-time fair queueing (Goyal, Vin & Cheng, "Start-time Fair Queueing", SIGCOMM 1996, §2). A packet's start tag is the larger of
-//! the virtual time at which it comes to the head of its class and the finish tag of the packet before; its finish tag is its length
-//! over the class's weight later. The smallest start tag goes next, the earlier class of two, and virtual time is the start
-//! tag of the packet that is being sent. Of the fair queueing algorithms this is the one that works on a link whose rate varies, and that
-//! need not know how long the next packet is: a class's own discipline may yet drop it.
+//! Follows start-time fair queueing (Goyal, Vin & Cheng, "Start-time Fair Queueing", SIGCOMM 1996, §2). A packet's
+//! start tag is the larger of the virtual time at which it comes to the head of its class and the finish tag of the
+//! packet before. Its finish tag is its length over the class's weight later. The smallest start tag goes next, the
+//! earlier class of two, and virtual time is the start tag of the packet that is being sent. Of the fair queueing
+//! algorithms this is the one that works on a link whose rate varies, and that need not know how long the next packet
+//! is. A class's own discipline may yet drop it.
 //!
 //! Two classes that have packets throughout an interval get, each over its weight, amounts that differ by no more than
 //! l₁/w₁ + l₂/w₂, of their largest packets (Theorem 1), wherever the interval lies.

@@ -9,9 +9,10 @@
 //! selective acknowledgements. Segments that are given up (a TCP with a `deadline`) are told by an option of kind 254, one of
 //! those that are kept for experiments.
 //!
-//! ECN: the codepoint is in the IP header as it is where the packet is looked at. With `classic` the flags are RFC 3168's, with `accurate` and
-//! `scalable` the ACE field of RFC 9768 (AE, CWR, ECE) counts the marked segments, modulo 8 from 5 on; its option with counts of bytes is
-//! not written, since the simulated feedback counts segments. The handshake's flags are those with which real endpoints agree on it.
+//! ECN: the codepoint is in the IP header as it is where the packet is looked at. With `classic` the flags are RFC
+//! 3168's. With `accurate` and `scalable` the ACE field of RFC 9768 (AE, CWR, ECE) counts the marked segments, modulo 8
+//! from 5 on. Its option with counts of bytes is not written, since the simulated feedback counts segments. The
+//! handshake's flags are those with which real endpoints agree on it.
 
 use etherparse::{
     IcmpEchoHeader, Icmpv4Header, Icmpv4Type, IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement,

@@ -1,7 +1,8 @@
 //! How each call is set up and ended: the SIP messages that let other programs know which RTP belongs to it.
 //!
-//! Source: RFC 3261 (INVITE, 100, 180, 200, ACK; BYE, 200: the call flow of RFC 3665 §3.1 without a proxy), RFC 3264 and RFC 8866 (the
-//! session descriptions), RFC 3551 §6 (names and clocks of payload types), RFC 2198 §5 (redundant speech).
+//! Source: RFC 3261 (INVITE, 100, 180, 200, ACK; BYE, 200: the call flow of RFC 3665 §3.1 without a proxy). Also RFC
+//! 3264 and RFC 8866 (the session descriptions), RFC 3551 §6 (names and clocks of payload types), RFC 2198 §5
+//! (redundant speech).
 //!
 //! **These messages are written and not simulated.** They take no time on links, wait in no queue and are never lost: each takes the
 //! propagation delays of its route. The call is set up before its first packet of RTP. Where the run begins too late for that, the times

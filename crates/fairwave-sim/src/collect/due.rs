@@ -1,9 +1,9 @@
 //! Which units a run can judge: those of the window that have arrived, are gone, or have had their time.
 //!
-//! What was sent shortly before the end has not arrived when the run stops, and would have a moment later. Such a unit is *in
-//! flight*, neither received nor lost, as long as it is younger at the end than both the flow's longest threshold of
-//! timeliness and the longest delay of the units that arrived last. So no path is too long for its units to count as in
-//! flight, and what an outage holds back counts as lost once it is older than what is still of use.
+//! What was sent shortly before the end has not arrived when the run stops, and would have a moment later. Such a unit
+//! is *in flight*, neither received nor lost, while it is young at the end: younger than both the flow's longest
+//! threshold of timeliness and the longest delay of the units that arrived last. So no path is too long for its units
+//! to count as in flight, and what an outage holds back counts as lost once it is older than what is still of use.
 //!
 //! What its sender still holds at the end is never lost, as the sender would send it. This is what waits for the rate that the
 //! transport allows, and over a transport that delivers everything also what was lost and will be sent again. Such a unit is

@@ -1,7 +1,7 @@
 //! TCP(α, β): additive increase, multiplicative decrease. Reno, NewReno, SACK and Tahoe are TCP(1, 0.5) with their recovery.
 //!
 //! Source: paper 003 §I and Eq. (1)–(4); Yang & Lam, *General AIMD congestion control* (2000); RFC 5681 §3.1 for slow
-//! start and for α = 1, β = 0.5. β is the part of the window that is KEPT.
+//! start and for α = 1, β = 0.5. Here β is the part of the window that is KEPT.
 //!
 //! **Assumptions.** The window grows by α / window for each segment that [`Path::credit`] counts: α per round trip.
 //! A timeout lowers the slow start threshold by β as well. With `like_ns2` the law follows three habits of ns-2.35. The

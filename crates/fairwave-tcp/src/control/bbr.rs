@@ -1,19 +1,21 @@
 //! BBR, version 3: a model of what the path delivers and holds, probed from time to time, and bounded by what losses and marks say.
 //!
-//! Source: draft-ietf-ccwg-bbr (as of 2026-08-03), by the names of its functions; for marks, which it leaves open, version 3 in
-//! `google/bbr`. *Startup* doubles the rate until three round trips have brought less than a quarter more or too much was lost, *Drain*
-//! empties the queue. Then *ProbeBW* repeats a cycle ([`probe_bw`]): DOWN gives way, CRUISE keeps the rate for two to
-//! three seconds (or as many round trips as Reno would take), REFILL fills the pipe, UP sends a quarter faster until
-//! the delivery rate stops growing or loss is too high. *ProbeRTT* ([`probe_rtt`]) halves what is in flight for 200 ms
-//! if five seconds have brought no shorter round trip. Two bounds of what may be in flight and one of the rate
-//! ([`bounds`]) say what losses have taught: over the long term, and since the last probing.
+//! Source: draft-ietf-ccwg-bbr (as of 2026-08-03), by the names of its functions; for marks, which it leaves open,
+//! version 3 in `google/bbr`. *Startup* doubles the rate until three round trips have brought less than a quarter more
+//! or too much was lost, *Drain* empties the queue. Then *ProbeBW* repeats a cycle ([`probe_bw`]). DOWN gives way.
+//! CRUISE keeps the rate for two to three seconds (or as many round trips as Reno would take). REFILL fills the pipe.
+//! UP sends a quarter faster until the delivery rate stops growing or loss is too high. *ProbeRTT* ([`probe_rtt`])
+//! halves what is in flight for 200 ms if five seconds have brought no shorter round trip. Two bounds of what may be in
+//! flight and one of the rate ([`bounds`]) say what losses have taught: over the long term, and since the last probing.
 //!
-//! **Assumptions and deviations.** Acknowledgements are selective. Losses are dealt with once for each acknowledgement that tells of some, not for each
-//! segment: in flight at the loss was what was in flight when the segment was sent by whose delivery it was found. Discontiguous ranges lost in
-//! Startup are counted as acknowledgements that tell of losses, as in Google's code. A segment is a quantum (`C.send_quantum`): nothing is
-//! handed to hardware in larger pieces. Starting again after an idle time is known by the first segment that is delivered after it, which was
-//! alone in flight: ProbeRTT is spared then, but the pace is not lowered to the rate itself for the flight before. Spurious losses are not undone. After a
-//! timeout one segment is sent, since all that was in flight counts as lost. Google's quicker probing after marks have ceased is left out.
+//! **Assumptions and deviations.** Acknowledgements are selective. Losses are dealt with once for each acknowledgement
+//! that tells of some, not for each segment. In flight at the loss was what was in flight when the segment was sent by
+//! whose delivery it was found. Discontiguous ranges lost in Startup are counted as acknowledgements that tell of
+//! losses, as in Google's code. A segment is a quantum (`C.send_quantum`): nothing is handed to hardware in larger
+//! pieces. Starting again after an idle time is known by the first segment that is delivered after it, which was alone
+//! in flight. ProbeRTT is spared then, but the pace is not lowered to the rate itself for the flight before. Spurious
+//! losses are not undone. After a timeout one segment is sent, since all that was in flight counts as lost. Google's
+//! quicker probing after marks have ceased is left out.
 
 mod bounds;
 #[cfg(test)]

@@ -11,9 +11,12 @@
 //! With the preset `linux` it has three things more, as Linux does (`net/ipv4/tcp_bbr.c`): extra window for acknowledgements that come
 //! in bunches ([`aggregation`]), windows of even numbers, and a pace 1 % below the rate.
 //!
-//! **Assumptions and deviations.** Linux' long-term model of policers is left out. Segments leave one by one: nothing is handed to hardware in larger pieces. But the window has room for three quanta (`BBR.send_quantum`) as if it were, as senders need it that do. Starting again after an idle time is known by the first segment that is delivered
-//! after it, which was alone in flight: ProbeRTT is spared then, but the pace is not lowered to the rate itself for the flight before.
-//! The random phase in which ProbeBW begins is drawn from the connection's stream. Marks are losses in that they are ignored.
+//! **Assumptions and deviations.** Linux' long-term model of policers is left out. Segments leave one by one: nothing
+//! is handed to hardware in larger pieces. But the window has room for three quanta (`BBR.send_quantum`) as if it were,
+//! as senders need it that do. Starting again after an idle time is known by the first segment that is delivered after
+//! it, which was alone in flight. ProbeRTT is spared then, but the pace is not lowered to the rate itself for the
+//! flight before. The random phase in which ProbeBW begins is drawn from the connection's stream. Marks are losses in
+//! that they are ignored.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,9 +1,10 @@
 //! CUBIC: a window that is a cubic function of the time since the last loss, and Reno's where that is more.
 //!
-//! Source: RFC 9438. Outside slow start the window follows W_cubic(t) = C·(t − K)³ + W_max (§4.2 Eq. 1), where W_max is the window before the
-//! last decrease and K (Eq. 2) the time after which it is reached again: fast at first, flat around W_max, then fast again. Beside it
-//! runs an estimate of what Reno would have (§4.3), which is taken where it is larger. A loss keeps β of what is in flight (§4.6), and
-//! fast convergence (§4.7) lets W_max fall further if the window had not reached the last one. Slow start is HyStart++ (§4.10).
+//! Source: RFC 9438. Outside slow start the window follows W_cubic(t) = C·(t − K)³ + W_max (§4.2 Eq. 1). W_max is the
+//! window before the last decrease and K (Eq. 2) the time after which it is reached again. The window grows fast at
+//! first, flat around W_max, then fast again. Beside it runs an estimate of what Reno would have (§4.3), which is taken
+//! where it is larger. A loss keeps β of what is in flight (§4.6), and fast convergence (§4.7) lets W_max fall further
+//! if the window had not reached the last one. Slow start is HyStart++ (§4.10).
 //!
 //! **Assumptions and deviations.** What an acknowledgement adds, (target − window)/window (§4.4, §4.5), is for each segment that it
 //! acknowledges, as §4.3 counts them and as Linux does; the RFC says for each acknowledgement. An epoch begins with the first acknowledgement

@@ -1,7 +1,8 @@
 //! DCTCP: the window falls by how many segments were marked, not by whether one was.
 //!
-//! Source: RFC 8257. In each window of data the part M of marked segments is measured (§3.3), of which α = (1 − g)·α + g·M is the mean; a mark
-//! takes α/2 of the window, once per window. All else is Reno's: growth (§3.4) and losses (§3.5).
+//! Source: RFC 8257. In each window of data the part M of marked segments is measured (§3.3), of which α = (1 − g)·α +
+//! g·M is the mean. A mark takes α/2 of the window, once per window. All else is Reno's: growth (§3.4) and losses
+//! (§3.5).
 //!
 //! **Assumptions and deviations.** Segments are counted where the RFC counts bytes. Marks are reported by count, and not by the receiver's
 //! state machine (RFC 8257 §3.2), which tries to say the same with one bit. The window falls with the first mark of a window, by the α of

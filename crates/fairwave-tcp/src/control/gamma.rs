@@ -1,14 +1,16 @@
 //! γ and δ: congestion avoidance around any additive-increase controller, before the buffer overflows.
 //!
-//! Source: paper 003 §IV, Eq. (15)–(17). When the queueing delay reaches the share Th_upper of the largest seen, the window
-//! is multiplied one round trip later by γ = minRTT / (Th_upper·maxRTT + (1 − Th_upper)·minRTT), which brings the system
-//! to the knee, where the queue is just empty. With δ, the window grows by δ per round trip instead of α while the share is at
-//! most Th_lower.
+//! Source: paper 003 §IV, Eq. (15)–(17). When the queueing delay reaches the share Th_upper of the largest seen, the
+//! window is multiplied one round trip later by γ = minRTT / (Th_upper·maxRTT + (1 − Th_upper)·minRTT). This brings the
+//! system to the knee, where the queue is just empty. With δ, the window grows by δ per round trip instead of α while
+//! the share is at most Th_lower.
 //!
 //! **Assumptions.** The round trip is the sender's own, to the nanosecond, and its extremes are those of the whole
-//! connection. 'After one RTT' is the round trip measured at detection; `at-once` reads the same words as a limit of one decrease per round trip. After a decrease nothing is detected until a segment
-//! that left after it is acknowledged, since what is measured before was queued before. Both act in congestion avoidance only: in slow start the largest round trip is
-//! always the present one. The threshold follows the window down, so that a decrease does not start slow start.
+//! connection. 'After one RTT' is the round trip measured at detection. With `at-once` the law reads the same words as
+//! a limit of one decrease per round trip. After a decrease nothing is detected until a segment that left after it is
+//! acknowledged, since what is measured before was queued before. Both act in congestion avoidance only: in slow start
+//! the largest round trip is always the present one. The threshold follows the window down, so that a decrease does not
+//! start slow start.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

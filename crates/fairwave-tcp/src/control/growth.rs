@@ -4,9 +4,9 @@
 //! Source: RFC 5681 §3.1 for slow start and congestion avoidance, by the number of segments that an acknowledgement covers, as it
 //! recommends; RFC 6298 §2 for the smoothed round trip.
 //!
-//! **Assumptions.** A window is filled if within the last round trip as much was in flight as it allowed when that round trip began. So a
-//! sender that is paced, and reaches its window only now and then, fills it; one that its application or its receiver holds
-//! back does not, at the latest a round trip after that began.
+//! **Assumptions.** A window is filled if within the last round trip as much was in flight as it allowed when that
+//! round trip began. So a sender that is paced, and reaches its window only now and then, fills it. One that its
+//! application or its receiver holds back does not, at the latest a round trip after that began.
 
 use super::{Path, Window};
 use crate::Preset;

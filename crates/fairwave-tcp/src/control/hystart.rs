@@ -1,9 +1,9 @@
 //! HyStart++: a slow start that ends when the round trip grows, before the queue overflows.
 //!
-//! Source: RFC 9406 §4.2 and §4.3. Each round trip the smallest of its samples is compared with that of the one before. If it has grown by an
-//! eighth of it (but at least 4 ms and at most 16 ms), slow start becomes conservative: for five round trips the window opens at a quarter of
-//! the pace, and then slow start is over. If within these the round trip falls below what it was when they began, the growth was
-//! none of a queue, and slow start goes on.
+//! Source: RFC 9406 §4.2 and §4.3. Each round trip the smallest of its samples is compared with that of the one before.
+//! If it has grown by an eighth of it (but at least 4 ms and at most 16 ms), slow start becomes conservative. For five
+//! round trips the window opens at a quarter of the pace, and then slow start is over. If within these the round trip
+//! falls below what it was when they began, the growth was none of a queue, and slow start goes on.
 //!
 //! **Assumptions.** Only for a connection's first slow start, whose threshold is unknown (RFC 9406 §4.3 recommends it);
 //! one after a timeout or an idle time ends at the threshold that was found. An acknowledgement adds at most eight

@@ -1,20 +1,22 @@
 //! LEDBAT++: transfer in the background, that leaves as soon as others come.
 //!
-//! Source: draft-irtf-iccrg-ledbat-plus-plus (Balasubramanian, Ertugay, Havey & Bagnulo), by the titles of its sections; LEDBAT is RFC 6817.
-//! The queueing delay is the round trip above the smallest one of the last minutes. *Slower than Reno increase*: below the target the window gains GAIN =
-//! 1/min(16, ⌈2·target/base⌉) segments per round trip. *Multiplicative decrease*: above it the round trip's change is
-//! max(GAIN − C·W·(delay/target − 1), −W/2). *Modified slow start*: GAIN segments for each acknowledged, and the first one ends when the
-//! delay exceeds ¾ of the target. *Initial and periodic slowdown*: the window falls to two segments for two round
-//! trips, so that the queue empties and all flows measure the path without it; slow start then leads back to the window
-//! before. The first slowdown comes two round trips after the first slow start; each later one comes after nine times
-//! the length of the slowdown before it.
+//! Source: draft-irtf-iccrg-ledbat-plus-plus (Balasubramanian, Ertugay, Havey & Bagnulo), by the titles of its
+//! sections; LEDBAT is RFC 6817. The queueing delay is the round trip above the smallest one of the last minutes.
+//! *Slower than Reno increase*: below the target the window gains GAIN = 1/min(16, ⌈2·target/base⌉) segments per round
+//! trip. *Multiplicative decrease*: above it the round trip's change is max(GAIN − C·W·(delay/target − 1), −W/2).
+//! *Modified slow start*: GAIN segments for each acknowledged, and the first one ends when the delay exceeds ¾ of the
+//! target. *Initial and periodic slowdown*: the window falls to two segments for two round trips, so that the queue
+//! empties and all flows measure the path without it. Slow start then leads back to the window before. The first
+//! slowdown comes two round trips after the first slow start; each later one comes after nine times the length of the
+//! slowdown before it.
 //!
-//! **Assumptions and deviations.** The delay is that of the smallest of the last four round trips; the base that of the last ten minutes, by the minute
-//! (both as RFC 6817 §2.4.2 has them for one-way delays). Changes per round trip are spread over its acknowledgements. Slow start back from a
-//! slowdown has the same GAIN as the first one, as Apple's implementation has it; the draft says *the slow start algorithm*. A loss
-//! halves the window (RFC 6817 §2.4.2), ends slow start and counts as the end of a slowdown; a timeout leaves one segment and
-//! half as the threshold. An idle time does not count as a slowdown. The window opens only while it is filled. The delayed
-//! acknowledgements of the receiver are part of the round trip, as everywhere.
+//! **Assumptions and deviations.** The delay is that of the smallest of the last four round trips. The base is that of
+//! the last ten minutes, by the minute (both as RFC 6817 §2.4.2 has them for one-way delays). Changes per round trip
+//! are spread over its acknowledgements. Slow start back from a slowdown has the same GAIN as the first one, as Apple's
+//! implementation has it; the draft says *the slow start algorithm*. A loss halves the window (RFC 6817 §2.4.2), ends
+//! slow start and counts as the end of a slowdown; a timeout leaves one segment and half as the threshold. An idle time
+//! does not count as a slowdown. The window opens only while it is filled. The delayed acknowledgements of the receiver
+//! are part of the round trip, as everywhere.
 
 #[cfg(test)]
 mod clauses;

@@ -4,18 +4,19 @@
 //! `L4STeam/udp_prague` is a short version). It is designed to meet the requirements of RFC 9331 §4.3 for scalable
 //! congestion controls. α is DCTCP's mean part of marked segments (RFC 8257 §3.3), and a mark takes α/2 of the window.
 //! Where DCTCP grows by a segment per round trip, only the segments that were not marked count, also right after a
-//! decrease: else a queue that marks many would be answered by growth that does not notice. After `rtt-transition`
+//! decrease. Else a queue that marks many would be answered by growth that does not notice. After `rtt-transition`
 //! round trips, a connection whose round trip R is below `rtt-virtual` V behaves like one with round trip V. Growth is
 //! scaled by (R/V)², so that the rate gains a segment per V in each V. The window falls, and α is measured, at most
 //! once per V.
 //!
-//! **Assumptions and deviations.** The window is a fraction of which the sender uses the whole segments above it, never fewer than two; the rate is
-//! the fraction per smoothed round trip, twice that in slow start below half of the threshold. The authors' window moves to the fraction
-//! by one segment per acknowledgement; this one at once, which is the same when it falls, as nothing leaves meanwhile. A loss halves the
-//! window, nothing grows until it is repaired. There is **no fall-back for classic ECN**: the law does not recognise a
-//! queue that marks where it would drop. In the deployed code the fall-back is off too. Such a queue gives this law
-//! more than its share. α is not measured before the first mark, which therefore finds α = 1 and halves the window.
-//! Undoing of spurious losses and the authors' choice of bursts for segmentation by hardware are left out.
+//! **Assumptions and deviations.** The window is a fraction of which the sender uses the whole segments above it, never
+//! fewer than two. The rate is the fraction per smoothed round trip, twice that in slow start below half of the
+//! threshold. The authors' window moves to the fraction by one segment per acknowledgement; this one at once, which is
+//! the same when it falls, as nothing leaves meanwhile. A loss halves the window, nothing grows until it is repaired.
+//! There is **no fall-back for classic ECN**: the law does not recognise a queue that marks where it would drop. In the
+//! deployed code the fall-back is off too. Such a queue gives this law more than its share. α is not measured before
+//! the first mark, which therefore finds α = 1 and halves the window. Undoing of spurious losses and the authors'
+//! choice of bursts for segmentation by hardware are left out.
 
 #[cfg(test)]
 mod clauses;

@@ -1,17 +1,20 @@
 //! TCP-Real: the receiver measures at what rate each wave of segments comes in and says so on its acknowledgements.
 //!
-//! Source: paper 000 §3.1 and §5.1, paper 003 §IV; Tsaoussidis & Zhang, *TCP-Real: receiver-oriented congestion control*
-//! (2002). A wave is a window's worth of segments. Once per wave the new rate is held against the one before: no drop, the
-//! window grows by one per round trip; a small drop, it rests; a larger one, it is multiplied by 1 − γ, γ = 1/8. A loss while
-//! the rate holds and the jitter is low is judged an error of the wire and costs no window, and so is a timeout; any other loss is congestion, as in Reno.
+//! Source: paper 000 §3.1 and §5.1, paper 003 §IV; Tsaoussidis & Zhang, *TCP-Real: receiver-oriented congestion
+//! control* (2002). A wave is a window's worth of segments. Once per wave the new rate is held against the one before.
+//! Without a drop the window grows by one per round trip. After a small drop it rests. After a larger one it is
+//! multiplied by 1 − γ, γ = 1/8. A loss while the rate holds and the jitter is low is judged an error of the wire and
+//! costs no window, and so is a timeout; any other loss is congestion, as in Reno.
 //!
-//! **Assumptions** (the papers give no thresholds; all can be set). *No drop*: the rate is at least (1 − `hold`) of the one before,
-//! `hold` = 0.01, which is what rounding moves. *Small*: not below (1 − `cut`), `cut` = 1/8, so that the window never falls by more
-//! than the rate did. *The rate holds* at a loss: the last comparison was no large drop. *Jitter is low*: the smoothed round trip is above its
-//! minimum (packet delay variation as RFC 5481 §4.2 has it) by at most `jitter` = half of the largest queueing delay seen,
-//! as for γ in paper 003 Eq. (15), or by a tenth of the minimum, where nothing ever queued. The receiver's rate is that of the payload that came in between the wave's first and last
-//! arrival. In slow start the window grows by one per acknowledgement, and a large drop ends it. A timeout is judged random once in a row;
-//! if the timer goes off again before anything came through, the path is gone and the window is too.
+//! **Assumptions** (the papers give no thresholds; all can be set). *No drop*: the rate is at least (1 − `hold`) of the
+//! one before, `hold` = 0.01, which is what rounding moves. *Small*: not below (1 − `cut`), `cut` = 1/8, so that the
+//! window never falls by more than the rate did. *The rate holds* at a loss: the last comparison was no large drop.
+//! *Jitter is low*: the smoothed round trip is little above its minimum (packet delay variation as RFC 5481 §4.2 has
+//! it). The limit is `jitter` = half of the largest queueing delay seen, as for γ in paper 003 Eq. (15). It is a tenth
+//! of the minimum where nothing ever queued. The receiver's rate is that of the payload that came in between the wave's
+//! first and last arrival. In slow start the window grows by one per acknowledgement, and a large drop ends it. A
+//! timeout is judged random once in a row; if the timer goes off again before anything came through, the path is gone
+//! and the window is too.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,14 +1,15 @@
 //! Vegas: congestion avoidance by comparing the rate that the window promises with the one that it gets.
 //!
 //! Source: Brakmo & Peterson 1995; paper 000 §3.3 (thresholds 1 and 3); the once-per-round-trip bookkeeping of ns-2.35.
-//! Once per round trip, diff = (expected − actual)·baseRTT segments are taken to stand in queues: fewer than α, the window grows by one
-//! in the next round; more than β, it shrinks by one; between them it rests. In slow start it doubles every *other*
-//! round trip, and leaves slow start, an eighth lower, when diff exceeds γ.
+//! Once per round trip, diff = (expected − actual)·baseRTT segments are taken to stand in queues. If they are fewer
+//! than α, the window grows by one in the next round. If they are more than β, it shrinks by one. Between them it
+//! rests. In slow start it doubles every *other* round trip, and leaves slow start, an eighth lower, when diff exceeds
+//! γ.
 //!
-//! **Assumptions.** diff is rounded to the nearest segment, as in ns-2.35. baseRTT is the smallest round trip; a round in which one segment was
-//! in flight sets it anew, also upwards; that of the SYN does not count. The window grows only while it is nearly used: at most two segments more than
-//! in flight. Loss lowers the window to three quarters, to one half if the segment had been sent again before, and not at all
-//! when it left before the last decrease.
+//! **Assumptions.** diff is rounded to the nearest segment, as in ns-2.35. baseRTT is the smallest round trip. A round
+//! in which one segment was in flight sets it anew, also upwards. That of the SYN does not count. The window grows only
+//! while it is nearly used: at most two segments more than in flight. Loss lowers the window to three quarters, to one
+//! half if the segment had been sent again before, and not at all when it left before the last decrease.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,9 @@
 //! Westwood: Reno whose window falls to what the path is estimated to carry.
 //!
-//! Source: paper 000 §3.2, Algorithm 1; Mascolo, Casetti, Gerla, Sanadidi & Wang 2001. Every acknowledgement gives a sample
-//! of the bandwidth, (segments acknowledged · segment size) / (time since the last acknowledgement); the estimate is
-//! BWE[n] = (1 − β)·(sample[n] + sample[n − 1])/2 + β·BWE[n − 1] with the pole β = 19/21. On loss the slow start threshold becomes BWE·RTTmin.
+//! Source: paper 000 §3.2, Algorithm 1; Mascolo, Casetti, Gerla, Sanadidi & Wang 2001. Every acknowledgement gives a
+//! sample of the bandwidth, (segments acknowledged · segment size) / (time since the last acknowledgement). The
+//! estimate is BWE[n] = (1 − β)·(sample[n] + sample[n − 1])/2 + β·BWE[n − 1] with the pole β = 19/21. On loss the slow
+//! start threshold becomes BWE·RTTmin.
 //!
 //! **Assumptions.** A duplicate acknowledgement stands for one segment, and the cumulative one after it does not count these again
 //! (as in the 2001 paper's *AckedCount*); acknowledgements of the same instant make one sample. Sizes are payload. The window falls to the threshold on

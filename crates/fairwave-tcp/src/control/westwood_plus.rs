@@ -1,9 +1,9 @@
 //! Westwood+: Westwood with one bandwidth sample per round trip, so that compressed acknowledgements do not inflate the
 //! estimate.
 //!
-//! Source: paper 002 (its TCP competitor); Grieco & Mascolo, *Performance evaluation and comparison of Westwood+, New Reno,
-//! and Vegas TCP congestion control* (2004). b = (data acknowledged in the last round trip) / (its length);
-//! BWE = 0.9·BWE + 0.1·b.
+//! Source: paper 002 (its TCP competitor); Grieco & Mascolo, *Performance evaluation and comparison of Westwood+, New
+//! Reno, and Vegas TCP congestion control* (2004). The sample is b = (data acknowledged in the last round trip) / (its
+//! length). Then BWE = 0.9·BWE + 0.1·b.
 //!
 //! **Assumptions.** A round ends with the first acknowledgement at least one (last measured) round trip after it began; the first sample
 //! sets the estimate. Otherwise as [`Westwood`](super::Westwood).

@@ -1,9 +1,9 @@
-//! Proportional rate reduction: in recovery segments leave in proportion to what is delivered, so that the window has fallen to
-//! its target when recovery ends, with neither a pause at its beginning nor a burst at its end.
+//! Proportional rate reduction: in recovery segments leave in proportion to what is delivered. So the window has fallen
+//! to its target when recovery ends, with neither a pause at its beginning nor a burst at its end.
 //!
-//! Source: RFC 9937 (before, RFC 6937 §3). While more is in flight than the target, out of what is delivered the share target/flight may be
-//! sent. Below the target, as much as is delivered (the conservative bound), and one segment more on an acknowledgement
-//! that moves forward and reports no further loss (the bound of slow start), until the target is reached.
+//! Source: RFC 9937 (before, RFC 6937 §3). While more is in flight than the target, out of what is delivered the share
+//! target/flight may be sent. Below the target, until it is reached, as much as is delivered (the conservative bound).
+//! An acknowledgement that moves forward and reports no further loss allows one segment more (the bound of slow start).
 //!
 //! **Assumptions.** Segments are counted, not bytes. The target is the controller's window after its answer to the loss, and that is
 //! what the congestion window shows during the recovery; what is sent is counted here. When recovery ends the window is the target.

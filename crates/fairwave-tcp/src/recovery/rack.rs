@@ -4,11 +4,12 @@
 //! acknowledgements as RFC 2018 has them; in flight is what is neither held nor marked as lost. In recovery as much may
 //! be in flight as the window allows, or what [`super::prr`] lets go.
 //!
-//! Nothing looks through the window. Segments that were sent once were sent in order, so the first of them that has not been
-//! judged says whether any is due; those that were sent again stand in line by the time of that. Each is judged once per sending.
+//! Nothing looks through the window. Segments that were sent once were sent in order, so the first of them that has not
+//! been judged says whether any is due. Those that were sent again stand in line by the time of that. Each is judged
+//! once per sending.
 //!
 //! **Where it deviates from RFC 8985.** The receiver does not report duplicates (no DSACK), so the reordering window
-//! does not adapt: it is a quarter of the shortest round trip once reordering has been seen, and before that zero in
+//! does not adapt. It is a quarter of the shortest round trip once reordering has been seen, and before that zero in
 //! recovery or with three segments held (§6.2 step 4 with RACK.reo_wnd_mult = 1). The shortest round trip is that of
 //! the whole connection, without a window in time. Of segments sent at the same time, which a simulation has often, the
 //! one that left later counts as sent later, not the one with the higher number. The reordering timer is set for the

@@ -3,9 +3,9 @@
 //!
 //! Source: RFC 2001 §4, RFC 5681 §3.2. Several losses in a window make Reno stall until the timer goes off.
 //!
-//! **Assumptions.** With `careful` set (as in ns-2.35) a second fast retransmit within what was in flight at the first loss is not made; without
-//! it, as printed in the RFCs, each loss that draws three duplicates halves the window again. After a timeout duplicates at the highest
-//! segment sent before are no loss in either: going back makes them.
+//! **Assumptions.** With `careful` set (as in ns-2.35) a second fast retransmit within what was in flight at the first
+//! loss is not made. Without it, as printed in the RFCs, each loss that draws three duplicates halves the window again.
+//! After a timeout duplicates at the highest segment sent before are no loss in either: going back makes them.
 
 use super::super::connection::Connection;
 use super::super::control::Verdict;

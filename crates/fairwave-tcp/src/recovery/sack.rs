@@ -1,17 +1,19 @@
 //! SACK: the receiver says which segments it holds, so the sender sends again what is missing and nothing else.
 //!
-//! Source: RFC 2018 for what is reported; RFC 6675. Two sets of rules are offered. [`PipeRule::Rfc6675`] is RFC 6675 as written: recovery begins with the third
-//! duplicate or as soon as IsLost(HighACK + 1), the pipe is counted from the scoreboard (§4, SetPipe), NextSeg has its four rules, the
-//! scoreboard lives on across acknowledgements. [`PipeRule::Counted`] is ns-2.35's: a counter that starts at the segments in flight less
-//! three, falls by one with each acknowledgement and by one more with each partial one, and rises with each segment sent; every hole
-//! below the highest segment held is sent again; whatever is not recovery empties the scoreboard. Leaving recovery forgets the recovery
-//! point in both: the next segment's loss is found like any other.
+//! Source: RFC 2018 for what is reported; RFC 6675. Two sets of rules are offered. [`PipeRule::Rfc6675`] is RFC 6675 as
+//! written. Recovery begins with the third duplicate or as soon as IsLost(HighACK + 1). The pipe is counted from the
+//! scoreboard (§4, SetPipe). NextSeg has its four rules, the scoreboard lives on across acknowledgements.
+//! [`PipeRule::Counted`] is ns-2.35's. A counter starts at the segments in flight less three. It falls by one with each
+//! acknowledgement and by one more with each partial one, and rises with each segment sent. Every hole below the
+//! highest segment held is sent again. Whatever is not recovery empties the scoreboard. Leaving recovery forgets the
+//! recovery point in both: the next segment's loss is found like any other.
 //!
-//! **Where it deviates from RFC 6675.** Segments are counted, not bytes ([`super::scoreboard`]). A timeout empties the scoreboard
-//! (RFC 2018 §8; RFC 6675 §5.1 leaves that open) and then no recovery begins until what had been sent is acknowledged, also when
-//! none was going on (RFC 6675 §5.1 asks for that only when one was). While slow start goes through what was sent before a timeout it
-//! leaves out what has been reported as held since (RFC 6675 §5.1 leaves the choice open). Limited transmit (RFC 6675 §5 step 3) may be
-//! switched off. With `prr` what may be sent in a recovery follows from [`super::prr`], not from window and pipe (RFC 9937).
+//! **Where it deviates from RFC 6675.** Segments are counted, not bytes ([`super::scoreboard`]). A timeout empties the
+//! scoreboard (RFC 2018 §8; RFC 6675 §5.1 leaves that open). Then no recovery begins until what had been sent is
+//! acknowledged, also when none was going on (RFC 6675 §5.1 asks for that only when one was). While slow start goes
+//! through what was sent before a timeout it leaves out what has been reported as held since (RFC 6675 §5.1 leaves the
+//! choice open). Limited transmit (RFC 6675 §5 step 3) may be switched off. With `prr` what may be sent in a recovery
+//! follows from [`super::prr`], not from window and pipe (RFC 9937).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

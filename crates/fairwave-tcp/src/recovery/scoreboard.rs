@@ -1,11 +1,11 @@
-//! What the sender knows of the segments on their way: which the receiver holds selectively, which count as lost, up to where they
-//! have been sent again, and how many are therefore still in the network.
+//! What the sender knows of the segments on their way: which the receiver holds selectively, which count as lost, and
+//! up to where they have been sent again. From this follows how many are still in the network.
 //!
 //! Source: RFC 6675 §3 (HighACK, HighData, HighRxt, pipe, DupThresh) and §4 (Update, IsLost, SetPipe). Here HighACK + 1 is `una`,
 //! HighData + 1 is `max`, HighRxt + 1 is [`Scoreboard::resent_below`].
 //!
-//! What is held is kept as ranges, and beside them two sums, so that an acknowledgement costs the same however many segments are
-//! in flight: holes are sent again in ascending order, so HighRxt says of each whether it has been.
+//! What is held is kept as ranges, and beside them two sums. So an acknowledgement costs the same however many segments
+//! are in flight. Holes are sent again in ascending order, so HighRxt says of each whether it has been.
 //!
 //! **Assumptions.** Segments are counted, not bytes: 'more than (DupThresh − 1) · SMSS bytes' held above a segment are DupThresh
 //! segments above it, each taken for a full one. DupThresh discontiguous ranges are no fewer segments, so that clause says nothing more.

@@ -1,9 +1,9 @@
 //! AIAMD: a rate that goes up by a packet per round trip, down by a packet on random loss, and down by half on congestion.
 //!
 //! Paper 002 §3.2, Eq. (11). The receiver distinguishes random loss from congestion by the history of receiving rates
-//! at the ends of epochs (an epoch lasts from one loss event to the next): their moving mean R̄ and moving deviation
-//! D̄. A loss while the rate is at least R̄ − n·D̄ is random. The policy knows neither packets nor time, so that other
-//! protocols can use it (the paper proposes it as a rate control of DCCP).
+//! at the ends of epochs (an epoch lasts from one loss event to the next). It keeps their moving mean R̄ and moving
+//! deviation D̄. A loss while the rate is at least R̄ − n·D̄ is random. The policy knows neither packets nor time, so
+//! that other protocols can use it (the paper proposes it as a rate control of DCCP).
 //!
 //! **Assumptions.**
 //! - The paper prints α_D = 1 and α_I = −1; since α_I > 0 > α_D everywhere else, they are taken to be swapped.

@@ -9,8 +9,9 @@
 //! - Rates count payload. The receiving rate is measured over the last 150 ms (the interval of the paper's Fig. 6) or the
 //!   last round-trip time, whichever is longer.
 //! - The receiver learns round-trip time and DTO from the sender, which alone can measure them: both ride on data packets.
-//! - By default losses within one round-trip time of a loss event belong to it: they are judged alike and lower the rate no further,
-//!   but a round trip in which there were any does not raise it either. By §3.1's words every gap is an event (`reaction = "gap"`).
+//! - By default losses within one round-trip time of a loss event belong to it. They are judged alike and lower the
+//!   rate no further, but a round trip in which there were any does not raise it either. By §3.1's words every gap is
+//!   an event (`reaction = "gap"`).
 //! - A new round trip begins at each loss event; the rate rises at its end if something arrived and nothing was lost.
 //! - The base layer is always sent, so R is at least c₁; R is at most c_k · (1 + headroom), above which it would mean
 //!   nothing. Flows without layers begin at `base-rate` and never exceed `most-rate`.

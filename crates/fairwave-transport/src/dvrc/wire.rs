@@ -1,9 +1,9 @@
 //! The DVRC header, byte by byte: the same code in simulation and on sockets.
 //!
 //! Paper 002 Fig. 1 names the fields (packet type, length, sequence number, frame type, timestamp, video layer) and not
-//! their places or widths; `docs/protocols/dvrc.md` fixes both, and adds what the text needs and the figure lacks: the
-//! round-trip time and timeout that the sender tells the receiver, the rate that the receiver asks for, and a
-//! packet's place in its frame. All numbers are big-endian. Whatever arrives, decoding yields a header or a
+//! their places or widths. `docs/protocols/dvrc.md` fixes both, and adds what the text needs and the figure lacks.
+//! These are the round-trip time and timeout that the sender tells the receiver, the rate that the receiver asks for,
+//! and a packet's place in its frame. All numbers are big-endian. Whatever arrives, decoding yields a header or a
 //! [`WireError`], never a panic; encoding what was decoded gives the same bytes.
 
 pub use fairwave_endpoint::wire::WireError;

@@ -1,16 +1,17 @@
 //! RAP: a rate for real-time streams that grows by a packet per round trip and is halved on loss, without retransmission.
 //!
-//! Source: Rejaie, Handley & Estrin, *RAP: An end-to-end rate-based congestion control mechanism for realtime streams in the
-//! Internet*, INFOCOM 1999; where it gives no number, RAP as its authors put it into ns-2.35 (`ns-default.tcl`, `Agent/RAP`).
-//! Every datagram is acknowledged. The sender keeps a gap between packets (IPG): once per smoothed round trip the rate rises by a
-//! packet per round trip, IPG ← IPG·S/(IPG + S); a loss event halves it, IPG ← IPG/β. Losses are found by three later
-//! deliveries or, before a packet is sent, by a timeout of μ·S + φ·V; those of packets that were under way when a loss event
-//! was found belong to it (cluster losses). With `fine-grain` the gap is stretched by the ratio of a short-term to a long-term
-//! mean of the round trip.
+//! Source: Rejaie, Handley & Estrin, *RAP: An end-to-end rate-based congestion control mechanism for realtime streams
+//! in the Internet*, INFOCOM 1999; where it gives no number, RAP as its authors put it into ns-2.35 (`ns-default.tcl`,
+//! `Agent/RAP`). Every datagram is acknowledged. The sender keeps a gap between packets (IPG): once per smoothed round
+//! trip the rate rises by a packet per round trip, IPG ← IPG·S/(IPG + S); a loss event halves it, IPG ← IPG/β. Losses
+//! are found by three later deliveries or, before a packet is sent, by a timeout of μ·S + φ·V. Those of packets that
+//! were under way when a loss event was found belong to it (cluster losses). With `fine-grain` the gap is stretched by
+//! the ratio of a short-term to a long-term mean of the round trip.
 //!
-//! With `gamma` the rate yields to a queue before it overflows: paper 003's γ (§IV, Eq. (15) and (16)) for a rate instead of a window. When the queueing
-//! delay reaches that share of the largest seen, the gap becomes IPG/γ one round trip later; nothing more is detected until a packet sent
-//! after that is acknowledged, and a loss event in between takes its place.
+//! With `gamma` the rate yields to a queue before it overflows: paper 003's γ (§IV, Eq. (15) and (16)) for a rate
+//! instead of a window. When the queueing delay reaches that share of the largest seen, the gap becomes IPG/γ one round
+//! trip later. Nothing more is detected until a packet sent after that is acknowledged, and a loss event in between
+//! takes its place.
 //!
 //! **Assumptions.** After the first acknowledgement the rate is a packet per round trip; there is no slow start. The rate does
 //! not rise over a round trip in which the application left some of it unused: nothing tests a rate that is not used. The gap is 64 s

@@ -446,10 +446,23 @@ mod tests {
         assert_eq!(watch.due, Instant::NEVER);
         watch.on_sample(ms(1000), 8, Span::from_millis(150));
         assert_eq!(watch.due, ms(1150));
+        watch.on_sample(ms(1020), 9, Span::from_millis(150));
+        assert_eq!(watch.due, ms(1150), "a decrease that is due is not put off");
         assert_eq!(watch.take(ms(1149), 20), None);
         let factor = watch.take(ms(1150), 20).expect("due");
         assert!((factor - 2.0 / 3.0).abs() < 1e-12, "min / (0.5 max + 0.5 min): {factor}");
         assert_eq!(watch.take(ms(2000), 20), None, "once");
+    }
+
+    #[test]
+    fn a_loss_event_takes_the_place_of_a_decrease_that_is_due() {
+        let config = RapConfig { gamma: Some(0.5), ..RapConfig::default() };
+        let mut sender = RapSender::new(FlowContext::default(), &config).expect("a valid configuration");
+        sender.watch = Some(QueueWatch { due: ms(1150), ..watch() });
+        sender.sequence = 30;
+        assert!(sender.on_loss(20));
+        let watch = sender.watch.as_ref().expect("with gamma");
+        assert_eq!((watch.due, watch.rest), (Instant::NEVER, 30));
     }
 
     #[test]

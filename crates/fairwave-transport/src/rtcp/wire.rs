@@ -1,6 +1,6 @@
-//! RTCP's reports in the format of RFC 3550: compound packets of a sender's or receiver's report, its source (CNAME,
-//! §6.1), and for an early report an application-defined packet (§6.7) named `ERLY`, because a report has no field for
-//! this.
+//! RTCP's reports in the format of RFC 3550. Compound packets hold a sender's or receiver's report and its source
+//! (CNAME, §6.1). An early report adds an application-defined packet (§6.7) named `ERLY`, because a report has no field
+//! for this.
 //!
 //! They say less exactly than our fields do:
 //!

@@ -2,9 +2,9 @@
 //!
 //! RFC 5348 §5. A packet is lost when three with higher sequence numbers have arrived (§5.1). Losses within one
 //! round-trip time of an event's first loss belong to that event; the time of a loss is interpolated between its
-//! neighbours' arrivals (§5.2). Intervals count packets from one event's first loss to the next's (§5.3). Their weighted
-//! mean over the latest eight, with the open interval only when it raises the mean, gives the rate (§5.4), and when the
-//! open interval is more than twice the mean, older ones are discounted (§5.5).
+//! neighbours' arrivals (§5.2). Intervals count packets from one event's first loss to the next's (§5.3). Their
+//! weighted mean over the latest eight, with the open interval only when it raises the mean, gives the rate (§5.4).
+//! When the open interval is more than twice the mean, older ones are discounted (§5.5).
 //!
 //! For small packets a closed interval of at most two round trips counts as its packets over its losses (RFC 4828).
 //!

@@ -1,4 +1,4 @@
-//! The receive rate that the receiver reports, as a limit of the sending rate: X_recv_set of RFC 5348 §4.3, and the
+//! The receive rate that the receiver reports, as a limit of the sending rate: X_recv_set of RFC 5348 §4.3. And the
 //! bookkeeping of §8.2.1 by which a sender knows whether it was limited by its data or by its rate.
 
 use fairwave_units::units::{Instant, Span};

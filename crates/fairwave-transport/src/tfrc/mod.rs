@@ -5,8 +5,9 @@
 //! allows, [`TfrcSender`] and [`TfrcReceiver`] the endpoints. Bulk data and units (voice, video, constant rate) are both
 //! carried; packets are paced on virtual time.
 //!
-//! With `small-packets` it is TFRC-SP (RFC 4828): the equation counts segments of 1460 bytes whatever is sent, the rate is lowered by the share of
-//! headers (40 bytes), packets leave at least 10 ms apart, and a loss interval of at most two round trips with K losses among N packets counts N/K.
+//! With `small-packets` it is TFRC-SP (RFC 4828). The equation counts segments of 1460 bytes whatever is sent. The rate
+//! is lowered by the share of headers (40 bytes). Packets leave at least 10 ms apart. A loss interval of at most two
+//! round trips with K losses among N packets counts N/K.
 //!
 //! **Assumptions.**
 //! - The segment size s of the equation is the mean payload of packets sent (received), smoothed with gain 1/16 (§4.1
@@ -17,11 +18,12 @@
 //! - TFRC-SP takes H = 40 bytes whatever `header` says, and N/K for closed loss intervals alone;
 //!   its packets are never sent in bursts.
 //!
-//! **The preset `ns2`** takes from ns-2.35 (`tfrc.cc`, `tfrc-sink.cc`, `ns-default.tcl`) what [`Law`] names: a packet is lost with the first that
-//! overtakes it (`numPkts_`), old intervals count at least half (`minDiscountRatio_`), the round trip is smoothed over a longer past (`df_`),
-//! the rate is halved after two silent round trips, rises by at most a packet per round trip in each, and damps oscillations (`ca_`). Not taken
-//! are its timeout in the equation (coarse ticks; here four round trips), its reports (here by the timer, there by the first packet
-//! after it), its receive rate (there since the last report), and its slow start (there spread over a round trip).
+//! **The preset `ns2`** takes from ns-2.35 (`tfrc.cc`, `tfrc-sink.cc`, `ns-default.tcl`) what [`Law`] names. A packet
+//! is lost with the first that overtakes it (`numPkts_`). Old intervals count at least half (`minDiscountRatio_`). The
+//! round trip is smoothed over a longer past (`df_`). The rate is halved after two silent round trips, rises by at most
+//! a packet per round trip in each, and damps oscillations (`ca_`). Not taken are its timeout in the equation (coarse
+//! ticks; here four round trips) and its reports (here by the timer, there by the first packet after it). Nor are its
+//! receive rate (there since the last report) and its slow start (there spread over a round trip).
 
 pub mod equation;
 pub mod history;

@@ -5,10 +5,10 @@
 //! The marker is set on the last packet of a unit that was cut. What a header of RTP has no place for is in the payload's
 //! descriptor ([`super::descriptor`]), where the exact time at which the unit was made is, too.
 //!
-//! With repeats the payload type is 97. Blocks stand as RFC 2198 §3 lays them out: a header of 4 bytes for each repeat, the oldest
-//! first, 1 byte for the packet's own unit, then the blocks' data in the same order. The descriptor stands where the data
-//! begins, and behind it, for each repeat in the order of the headers, 6 bytes more: how many units before the packet's own it was made
-//! (2 bytes), and how much earlier in nanoseconds (4 bytes).
+//! With repeats the payload type is 97. Blocks stand as RFC 2198 §3 lays them out: a header of 4 bytes for each repeat,
+//! the oldest first, 1 byte for the packet's own unit, then the blocks' data in the same order. The descriptor stands
+//! where the data begins. Behind it, for each repeat in the order of the headers, stand 6 bytes more: how many units
+//! before the packet's own it was made (2 bytes), and how much earlier in nanoseconds (4 bytes).
 
 use rtp_types::{RtpPacket, RtpPacketBuilder};
 

@@ -1,8 +1,8 @@
 //! What a call's rating is made of, in points of R.
 //!
-//! With R(d, p) the E-model's rating at mouth-to-ear delay d and missed share p, the burst ratio always that of all that was
-//! missed, p₁ the share of what was lost (not counting what was made up), and R₀ that of the same call with neither delay
-//! nor loss nor anything that its codec impairs:
+//! R(d, p) is the E-model's rating at mouth-to-ear delay d and missed share p; the burst ratio is always that of all
+//! that was missed. p₁ is the share of what was lost, not counting what was made up. R₀ is the rating of the same call
+//! with neither delay nor loss nor anything that its codec impairs. Then:
 //!
 //! R(d, p) = R₀ − codec − delay − loss − lateness, with codec = Ie, delay = Id(d) − Id(0), loss = Ie,eff(p₁) − Ie,
 //! lateness = Ie,eff(p) − Ie,eff(p₁).

@@ -8,11 +8,12 @@
 //!
 //! Each function is told what a player knows, and answers with a rung.
 //!
-//! **Assumptions.** Huang's buffer is 240 s, the reservoir of BBA-0 90 s, and the map reaches the highest rate at 90 % of the buffer: here
-//! both are kept as shares, 37.5 % and 90 %, of a buffer of any length. BBA-2's reservoir is 8 to 140 s (Huang et al. 2014, §5.1), and at most
-//! that share. BOLA has γp = 5 and V = (Q − 1)/(v + γp), with the buffer Q in segments and v the highest utility, so that it never fetches
-//! what the buffer has no room for. MPC looks five segments ahead by the harmonic mean of five throughputs; a stall costs
-//! the highest rate for each second, as with Yin's weights (3000 with a ladder to 3000 kb/s), and a change of rate what it changes.
+//! **Assumptions.** Huang's buffer is 240 s, the reservoir of BBA-0 90 s, and the map reaches the highest rate at 90 %
+//! of the buffer. Here both are kept as shares, 37.5 % and 90 %, of a buffer of any length. BBA-2's reservoir is 8 to
+//! 140 s (Huang et al. 2014, §5.1), and at most that share. BOLA has γp = 5 and V = (Q − 1)/(v + γp). Q is the buffer
+//! in segments and v the highest utility. So it never fetches what the buffer has no room for. MPC looks five segments
+//! ahead by the harmonic mean of five throughputs. A stall costs the highest rate for each second, as with Yin's
+//! weights (3000 with a ladder to 3000 kb/s), and a change of rate what it changes.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,13 +1,15 @@
 //! BOLA-E: BOLA as dash.js deploys it (Spiteri et al. 2018, *From Theory to Practice: Improving Bitrate Adaptation in the DASH
 //! Reference Player*; dash.js `BolaRule` and `InsufficientBufferRule`).
 //!
-//! Differences from BOLA-BASIC: parameters that suit a short buffer; a *placeholder*, seconds that count as buffered though they are not; BOLA-O, which
-//! does not rise above what the throughput sustains; and a limit by the time until the buffer runs out.
+//! Four things differ from BOLA-BASIC. The parameters suit a short buffer. A *placeholder* of seconds counts as
+//! buffered though it is not. BOLA-O does not rise above what the throughput sustains. The time until the buffer runs
+//! out sets a limit.
 //!
 //! **Parameters.** Utilities are ln(rate/lowest) + 1. The lowest rung is right at 10 s of buffer, the highest at 10 s and 2 s for each rung.
 //!
-//! **Assumptions and deviations.** Throughput is the harmonic mean of the last five segments, as for MPC; dash.js has moving averages with half-lives of 3 s and 8 s.
-//! dash.js 5 limits by 0.7 of the throughput where its documentation says 0.5; here it is 0.5. No download is abandoned or replaced.
+//! **Assumptions and deviations.** Throughput is the harmonic mean of the last five segments, as for MPC. dash.js has
+//! moving averages with half-lives of 3 s and 8 s. The limit of dash.js 5 is 0.7 of the throughput, its documentation
+//! says 0.5. Here it is 0.5. No download is abandoned or replaced.
 
 use super::abr::View;
 

@@ -1,10 +1,10 @@
 //! Video: frames of three kinds at a constant rate, in cumulative layers (paper 002 §4.1).
 //!
-//! The size of each frame comes from one of three TES processes, for I, P and B frames ([`tes`]), interleaved in the group's
-//! order; or, for a real clip, from a list ([`VideoTraceConfig`]). Each frame is split over the layers, and each layer of each
-//! frame is a [`Unit`]: frame f's layer j (0 = base) of k layers is unit f·k + j, so units are numbered without gaps
-//! even if a transport leaves some out. A layered transport skips units above the layers that it sends; they count
-//! neither as sent nor as lost (an endpoint's `Output::skipped`).
+//! The size of each frame comes from one of three TES processes, for I, P and B frames ([`tes`]), interleaved in the
+//! group's order; or, for a real clip, from a list ([`VideoTraceConfig`]). Each frame is split over the layers, and
+//! each layer of each frame is a [`Unit`]. Frame f's layer j (0 = base) of k layers is unit f·k + j, so units are
+//! numbered without gaps even if a transport leaves some out. A layered transport skips units above the layers that it
+//! sends; they count neither as sent nor as lost (an endpoint's `Output::skipped`).
 //!
 //! **Assumptions.** Frames are sent in the order in which they are shown, one per frame time. A frame's bytes are shared
 //! among layers in proportion to the layers' rates. TES sizes are scaled so that the mean rate of all layers is the sum of

@@ -1,11 +1,11 @@
 //! TES, transform-expand-sample: a random sequence with any given histogram and a chosen autocorrelation.
 //!
-//! Jagerman & Melamed (1992), Melamed (1991). The background is a walk on the circle of circumference 1: U₀ is uniform and
-//! U_n = ⟨U_{n−1} + V_n⟩ (⟨⟩ is the fractional part), with innovations V uniform on an arc of length α, rotated by φ: from
-//! α(φ − 1)/2 to α(φ + 1)/2. That is TES⁺; TES⁻ reflects every other value, 1 − U_n. A short arc makes neighbours alike, a
-//! rotation makes the sequence cycle. Stitching, S_ξ(u) = u/ξ below ξ and (1 − u)/(1 − ξ) above, takes away the
-//! jump where the circle closes and keeps the values uniform. The foreground is the inverse of the histogram's
-//! distribution function at S_ξ(U_n); values are uniform within a cell.
+//! Jagerman & Melamed (1992), Melamed (1991). The background is a walk on the circle of circumference 1. U₀ is uniform
+//! and U_n = ⟨U_{n−1} + V_n⟩ (⟨⟩ is the fractional part). The innovations V are uniform on an arc of length α, rotated
+//! by φ: from α(φ − 1)/2 to α(φ + 1)/2. That is TES⁺; TES⁻ reflects every other value, 1 − U_n. A short arc makes
+//! neighbours alike, a rotation makes the sequence cycle. Stitching, S_ξ(u) = u/ξ below ξ and (1 − u)/(1 − ξ) above,
+//! takes away the jump where the circle closes and keeps the values uniform. The foreground is the inverse of the
+//! histogram's distribution function at S_ξ(U_n); values are uniform within a cell.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

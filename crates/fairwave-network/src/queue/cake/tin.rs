@@ -1,8 +1,9 @@
 //! A tin: the flows of one level of service, each with a queue of its own, served in turn so that hosts share alike.
 //!
-//! Flows find their queue by a set-associative hash: of the eight queues of a set a flow takes the one that bears its tag, else one that is
-//! not in use; only when all eight are do two flows share one. Deficit round robin serves them, those that have just begun first; a
-//! turn is worth a quantum divided by the number of flows that the busier of the flow's two hosts has in the round.
+//! Flows find their queue by a set-associative hash. Of the eight queues of a set a flow takes the one that bears its
+//! tag, else one that is not in use. Only when all eight are do two flows share one. Deficit round robin serves them,
+//! those that have just begun first; a turn is worth a quantum divided by the number of flows that the busier of the
+//! flow's two hosts has in the round.
 
 use super::super::lists::{ListEnds, ListLinks, NIL, append, unlink};
 use super::cobalt::{Cobalt, Settings};

@@ -1,8 +1,8 @@
 //! How delays are distributed, older ones counting for less: libwebrtc `neteq/histogram.cc`, in its fixed point.
 //!
 //! 100 buckets of 20 ms. Each entry multiplies all buckets by the forgetting factor f and adds 1 − f to the entry's
-//! bucket. f begins at 0 and grows as 1 − w/(n + 1) after n entries up to its steady value, so that the first entries
-//! have equal weight.
+//! bucket. The factor begins at 0. It grows as 1 − w/(n + 1) after n entries up to its steady value, so that the first
+//! entries have equal weight.
 
 /// Buckets.
 pub(super) const BUCKETS: usize = 100;

@@ -1,10 +1,10 @@
 //! A jitter buffer as deployed: the decisions of NetEQ in libwebrtc (`modules/audio_coding/neteq`, as of 2026-08).
 //!
-//! The receiver plays 10 ms at a time. At each tick it decides: decode the next packet unchanged, play it a pitch
-//! period shorter (accelerate) or longer (preemptive expand) within the talkspurt, conceal a gap (expand) and join it
-//! to the next packet (merge), or fill a silence with comfort noise. The delay to aim at follows the delays of the
-//! packets ([`delay_manager`]); a packet that comes late, but before something newer was played, is played after all,
-//! and the delay has grown by what was made up meanwhile.
+//! The receiver plays 10 ms at a time. At each tick it decides. It decodes the next packet unchanged, or plays it a
+//! pitch period shorter (accelerate) or longer (preemptive expand) within the talkspurt. Or it conceals a gap (expand) and
+//! joins it to the next packet (merge), or fills a silence with comfort noise. The delay to aim at follows the delays
+//! of the packets ([`delay_manager`]). A packet that comes late, but before something newer was played, is played after
+//! all, and the delay has grown by what was made up meanwhile.
 //!
 //! | here | libwebrtc |
 //! |---|---|

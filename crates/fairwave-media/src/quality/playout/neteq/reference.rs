@@ -1,9 +1,10 @@
 //! Step by step beside libwebrtc: the operations and targets that its own decision logic gave on the same arrivals.
 //!
 //! `reference/*.txt` come from libwebrtc's `decision_logic.cc`, `delay_manager.cc`, `underrun_optimizer.cc`,
-//! `reorder_optimizer.cc`, `histogram.cc`, `packet_arrival_history.cc` and `delay_constraints.cc` as of 2026-08, driven tick by
-//! tick by what `neteq_impl.cc` does around them, with a pitch period of 50 samples at 8 kHz found each time and concealment as
-//! long as is needed. A line is a tick at which operation or target changed, the operation's letter, and the target in ms.
+//! `reorder_optimizer.cc`, `histogram.cc`, `packet_arrival_history.cc` and `delay_constraints.cc` as of 2026-08. They
+//! are driven tick by tick by what `neteq_impl.cc` does around them. A pitch period of 50 samples at 8 kHz is found
+//! each time, and concealment lasts as long as is needed. A line is a tick at which operation or target changed, the
+//! operation's letter, and the target in ms.
 
 use super::*;
 
