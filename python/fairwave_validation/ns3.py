@@ -11,8 +11,8 @@ shortest timeout is 200 ms above the smoothed round trip in both.
 
 **What cannot be.** Below a queue discipline of ns-3 lies the device's queue, which cannot be shorter than one packet.
 That packet counts as waiting, and a first-in-first-out queue of P packets is a discipline of P − 1 above it. Queue
-disciplines of ns-3 count IP packets, 2 B less than the wire carries (PPP), so a quantum is made 2 B smaller. ns-3 has
-no RACK, no tail loss probes and no quick acknowledgements: the scenario must leave them out, too.
+disciplines of ns-3 count IP packets, 2 B less than the wire carries (PPP), so a quantum is made 2 B smaller. And ns-3
+has no RACK, no tail loss probes and no quick acknowledgements: the scenario must leave them out, too.
 """
 
 from __future__ import annotations
