@@ -126,7 +126,7 @@ wheel: setup  ## a wheel for this platform and any Python from 3.10 on: out/whee
 # In the debug build: its checks of arithmetic find what a release build would let pass.
 # A hundred thousand cases of each target: FAIRWAVE_FUZZ_CASES says otherwise. Each target says when it is done.
 fuzz:  ## long fuzzing of parsers, decoders, queues, endpoints and whole runs: about half an hour of one core
-	FAIRWAVE_FUZZ_CASES=$${FAIRWAVE_FUZZ_CASES:-100000} cargo test --locked --workspace fuzz -- --nocapture --test-threads 1
+	FAIRWAVE_FUZZ_CASES=$${FAIRWAVE_FUZZ_CASES:-100000} cargo test --locked --workspace --profile dev fuzz -- --nocapture --test-threads 1
 
 # Clauses first: on two busy cores ten minutes for the build that holds all of the 691 but about 15, four for their tests, and 10 to 30 s for
 # each of the others, which are built one by one. Then a fresh compilation for each of about 340 places: two hours of two idle cores.
