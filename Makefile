@@ -23,10 +23,13 @@ demo: setup  ## does a call survive an upload, and contention? verdicts, a page,
 
 # What is compiled comes first, both builds side by side: each of them leaves a core idle for much of its time.
 CORES = $(shell $(PYTHON) -c 'import os; print(max(2, os.cpu_count() or 2))')
+# What each of two stages side by side prints stays together, where make can do so (GNU make 4).
+TOGETHER = $(if $(filter output-sync,$(.FEATURES)),--output-sync=recurse)
 
 test:  ## every check
 	$(MAKE) --no-print-directory -j $(CORES) setup compiled
-	$(MAKE) --no-print-directory test-rust lint test-python test-lab
+	$(MAKE) --no-print-directory -j 2 $(TOGETHER) test-rust lint
+	$(MAKE) --no-print-directory test-python test-lab
 
 compiled: $(VENV)/.locked
 	cargo test --locked --workspace --no-run --quiet
