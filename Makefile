@@ -23,10 +23,13 @@ demo: setup  ## does a call survive an upload, and contention? verdicts, a page,
 
 # What is compiled comes first, both builds side by side: each of them leaves a core idle for much of its time.
 CORES = $(shell $(PYTHON) -c 'import os; print(max(2, os.cpu_count() or 2))')
+# What each of two stages side by side prints stays together, where make can do so (GNU make 4).
+TOGETHER = $(if $(filter output-sync,$(.FEATURES)),--output-sync=recurse)
 
 test:  ## every check
 	$(MAKE) --no-print-directory -j $(CORES) setup compiled
-	$(MAKE) --no-print-directory test-rust lint test-python test-lab
+	$(MAKE) --no-print-directory -j 2 $(TOGETHER) test-rust lint
+	$(MAKE) --no-print-directory test-python test-lab
 
 compiled: $(VENV)/.locked
 	cargo test --locked --workspace --no-run --quiet
@@ -126,7 +129,7 @@ wheel: setup  ## a wheel for this platform and any Python from 3.10 on: out/whee
 # In the debug build: its checks of arithmetic find what a release build would let pass.
 # A hundred thousand cases of each target: FAIRWAVE_FUZZ_CASES says otherwise. Each target says when it is done.
 fuzz:  ## long fuzzing of parsers, decoders, queues, endpoints and whole runs: about half an hour of one core
-	FAIRWAVE_FUZZ_CASES=$${FAIRWAVE_FUZZ_CASES:-100000} cargo test --locked --workspace fuzz -- --nocapture --test-threads 1
+	FAIRWAVE_FUZZ_CASES=$${FAIRWAVE_FUZZ_CASES:-100000} cargo test --locked --workspace --profile dev fuzz -- --nocapture --test-threads 1
 
 # Clauses first: on two busy cores ten minutes for the build that holds all of the 691 but about 15, four for their tests, and 10 to 30 s for
 # each of the others, which are built one by one. Then a fresh compilation for each of about 340 places: two hours of two idle cores.
