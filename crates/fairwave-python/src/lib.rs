@@ -28,7 +28,10 @@ mod _native {
     #[pymodule_export]
     use super::decodable::decodable_layers;
     #[pymodule_export]
-    use super::laws::{Arrival, Buffer, Packet, Path, Place, Random, MediaFeedback, MediaPacket, RateSample, Unit, Window, end_runs, register_law};
+    use super::laws::{
+        Arrival, Buffer, MediaFeedback, MediaPacket, Packet, Path, Place, Random, RateSample, Unit, Window, end_runs,
+        register_law,
+    };
     #[pymodule_export]
     use super::live::{live, live_alone, live_order};
     #[pymodule_export]

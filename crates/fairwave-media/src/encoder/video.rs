@@ -17,7 +17,7 @@
 //! new on it is sent within the rate, and the picture sharpens until it is as good as the codec makes it; then only empty frames follow.
 //!
 //! **Assumptions.** The opinion of a picture by its PSNR interpolates the table of Klaue, Rathke and Wolisz (EvalVid, 2003): 20, 25,
-//! 31 and 37 dB are the bounds of the five grades. A spatial layer names the layer below as what it depends on, not its own predecessor.
+//! 31 and 37 dB are the bounds of the five grades.
 
 use std::collections::VecDeque;
 use std::sync::OnceLock;
@@ -201,10 +201,8 @@ impl Checked for VideoConfig {
 pub struct EncodedFrame {
     /// Payload bytes, at least 1.
     pub bytes: u32,
-    /// It depends on no other frame.
+    /// It depends on no other frame; of an upper spatial layer, on no frame but that of the layer below.
     pub key: bool,
-    /// How many frames of its stream back is the frame that it depends on, layers counted as frames; 0 for a key frame.
-    pub depends: u8,
     /// The simulcast stream, each of which has an SSRC of its own, from 0 (the smallest picture).
     pub stream: u8,
     /// Spatial layer within its stream, from 0.
@@ -566,7 +564,6 @@ impl VideoEncoder {
         if key {
             (state.key, state.keyed, state.number) = (false, Some(created), 0);
         }
-        let depends = if key { 0 } else { depends_on(config.temporal_layers, state.number) };
         state.number += 1;
         let layers = config.spatial_layers;
         for spatial in 0..layers {
@@ -574,11 +571,7 @@ impl VideoEncoder {
             let bits = bits * spatial_share(layers, spatial);
             out.push(EncodedFrame {
                 bytes: ((bits / 8.0) as u32).max(1),
-                key: key && spatial == 0,
-                depends: match spatial {
-                    0 => depends * layers,
-                    _ => 1,
-                },
+                key,
                 stream: place as u8,
                 spatial,
                 temporal,
@@ -638,15 +631,6 @@ fn temporal_layer(layers: u8, number: u64) -> u8 {
         2 => [0, 1][(number % 2) as usize],
         3 => [0, 2, 1, 2][(number % 4) as usize],
         _ => 0,
-    }
-}
-
-/// How many frames back is the one that a frame depends on, by its number since the key frame.
-fn depends_on(layers: u8, number: u64) -> u8 {
-    match layers {
-        2 => [2, 1][(number % 2) as usize],
-        3 => [4, 1, 2, 1][(number % 4) as usize],
-        _ => 1,
     }
 }
 
@@ -739,7 +723,6 @@ mod tests {
         frames.extend(encoded(&mut encoder, 10, 10));
         let keys: Vec<u64> = frames.iter().filter(|(_, frame)| frame.key).map(|(number, _)| *number).collect();
         assert_eq!((keys.first(), keys.last()), (Some(&0), Some(&300)));
-        assert!(frames.iter().all(|(_, frame)| frame.key == (frame.depends == 0)));
         let sum = |key: bool| {
             let sizes: Vec<f64> = frames.iter().filter(|f| f.1.key == key).map(|f| f64::from(f.1.bytes)).collect();
             sizes.iter().sum::<f64>() / sizes.len() as f64
@@ -789,16 +772,15 @@ mod tests {
     }
 
     #[test]
-    fn temporal_layers_take_turns_and_depend_on_layers_below() {
+    fn temporal_layers_take_turns() {
         let of = |layers: u8| {
             let mut encoder = encoder(VideoConfig { temporal_layers: layers, ..unvaried() });
             encoder.set_target(at(0), kilobits(1_000));
             encoded(&mut encoder, 0, 1)
         };
-        let three: Vec<(u8, u8)> = of(3).iter().take(9).map(|(_, f)| (f.temporal, f.depends)).collect();
-        assert_eq!(three, [(0, 0), (2, 1), (1, 2), (2, 1), (0, 4), (2, 1), (1, 2), (2, 1), (0, 4)]);
-        let two: Vec<(u8, u8)> = of(2).iter().take(5).map(|(_, f)| (f.temporal, f.depends)).collect();
-        assert_eq!(two, [(0, 0), (1, 1), (0, 2), (1, 1), (0, 2)]);
+        let turns = |layers: u8| of(layers).iter().take(9).map(|(_, frame)| frame.temporal).collect::<Vec<u8>>();
+        assert_eq!(turns(3), [0, 2, 1, 2, 0, 2, 1, 2, 0]);
+        assert_eq!(turns(2), [0, 1, 0, 1, 0, 1, 0, 1, 0]);
     }
 
     #[test]
@@ -822,12 +804,12 @@ mod tests {
     }
 
     #[test]
-    fn spatial_layers_depend_on_the_one_below() {
+    fn spatial_layers_come_from_below_and_grow() {
         let mut encoder = encoder(VideoConfig { spatial_layers: 3, ..VideoConfig::default() });
         encoder.set_target(at(0), kilobits(2_000));
         let frames = encoded(&mut encoder, 0, 1);
-        let seen: Vec<(u8, u8, bool)> = frames.iter().take(6).map(|(_, f)| (f.spatial, f.depends, f.key)).collect();
-        assert_eq!(seen, [(0, 0, true), (1, 1, false), (2, 1, false), (0, 3, false), (1, 1, false), (2, 1, false)]);
+        let seen: Vec<(u8, bool)> = frames.iter().take(6).map(|(_, frame)| (frame.spatial, frame.key)).collect();
+        assert_eq!(seen, [(0, true), (1, true), (2, true), (0, false), (1, false), (2, false)]);
         assert!(frames[1].1.width > frames[0].1.width && frames[2].1.bytes > frames[1].1.bytes);
     }
 
