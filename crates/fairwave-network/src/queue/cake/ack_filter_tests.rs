@@ -230,8 +230,8 @@ fn it_looks_at_the_newest_64_packets_of_a_queue() {
         let packets: Vec<_> = [plain(3), plain(5)].into_iter().chain(data).chain([plain(7)]).collect();
         dropped_with("conservative", all, &packets)
     };
-    assert_eq!(drops(REACH - 2), [0]);
-    assert_eq!(drops(REACH - 1), [0usize; 0]);
+    assert_eq!(drops(64 - 2), [0]);
+    assert_eq!(drops(64 - 1), [0usize; 0]);
 }
 
 #[test]
@@ -239,4 +239,29 @@ fn an_unknown_filter_is_refused_with_those_that_there_are() {
     let text = r#"{"discipline":"cake","capacity":{"packets":10},"ack-filter":"strong"}"#;
     let error = serde_json::from_str::<QueueConfig>(text).expect_err("no such filter").to_string();
     assert!(error.contains("conservative") && error.contains("aggressive"), "{error}");
+}
+
+#[test]
+fn a_shaper_saves_nothing_up_while_a_tin_is_empty_from_which_the_filter_has_dropped() {
+    let text =
+        r#"{"discipline":"cake","capacity":{"packets":1000},"bandwidth":"100 kb/s","ack-filter":"conservative"}"#;
+    let config: QueueConfig = serde_json::from_str(text).expect("cake");
+    let mut queue = Queue::new(&config, Rate::from_bits_per_second(1_000_000), stream());
+    let mut drops = Vec::new();
+    for next in [2, 3, 4] {
+        queue.arrive(Instant::ZERO, plain(next), &mut drops);
+    }
+    assert_eq!((drops.len(), queue.packets()), (1, 2));
+    let mut now = Instant::ZERO;
+    for _ in 0..2 {
+        now = now.max(queue.held_until());
+        assert!(queue.depart(now, &mut drops).is_some());
+    }
+    // 1000 bytes take 80 ms.
+    let later = Instant::from_seconds(10.0);
+    for flow in [1, 2] {
+        queue.arrive(later, packet(flow, 1000, Class::Tcp), &mut drops);
+    }
+    assert!(queue.depart(later, &mut drops).is_some() && queue.depart(later, &mut drops).is_none());
+    assert!(queue.held_until() >= Instant::from_seconds(10.079), "{}", queue.held_until());
 }
