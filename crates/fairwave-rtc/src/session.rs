@@ -61,8 +61,8 @@ pub struct WebrtcConfig {
     pub queue_limit: Span,
     /// Audio does not wait in the pacer. Default true; with `false` it stands in line with video.
     pub audio_first: bool,
-    /// Video stops where its share is below its least rate, and begins again 10 % above it, at least 20 kb/s. Default true;
-    /// with `false` it takes its least rate in any case.
+    /// Video stops where its share is below its least rate, and begins again 10 % above it, at least 20 kb/s. Default false, as in
+    /// libwebrtc (`suspend_below_min_bitrate`): it takes its least rate in any case.
     pub suspend: bool,
     /// Shortest time between key frames that receivers ask for. Default 300 ms.
     pub key_frame_spacing: Span,
@@ -90,7 +90,7 @@ impl Default for WebrtcConfig {
             burst: Span::from_millis(40),
             queue_limit: Span::from_secs(2),
             audio_first: true,
-            suspend: true,
+            suspend: false,
             key_frame_spacing: Span::from_millis(300),
             report_audio: Span::from_secs(5),
             report_video: Span::from_secs(1),

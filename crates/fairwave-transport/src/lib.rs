@@ -15,6 +15,7 @@ pub mod rtcp;
 pub mod tcp;
 pub mod tfrc;
 pub mod udp;
+pub mod webrtc;
 pub mod wire;
 
 // A file that is written for a program of your own, with names under `fairwave_core`, is a file here as it is.
@@ -44,6 +45,7 @@ macro_rules! transports {
             rtcp { Rtcp(RtcpConfig) }
             rap { Rap(RapConfig) }
             ping { Ping(PingConfig) }
+            webrtc { Webrtc(WebrtcConfig) }
         }
     };
 }

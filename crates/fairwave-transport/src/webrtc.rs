@@ -2,9 +2,8 @@
 //! alone.
 
 use fairwave_endpoint::FlowContext;
-use fairwave_endpoint::media::StreamId;
-use fairwave_media::encoder::{Media, StreamKind};
-use fairwave_rtc::receive::{AudioSetup, ReceiverSetup, Shared, WebrtcReceiver};
+use fairwave_media::encoder::Media;
+use fairwave_rtc::receive::{AudioSetup, Factors, ReceiverSetup, Shared, WebrtcReceiver};
 use fairwave_rtc::send::WebrtcSender;
 pub use fairwave_rtc::session::WebrtcConfig;
 use fairwave_rtc::sizes;
@@ -55,10 +54,11 @@ impl TransportLaw for WebrtcConfig {
         let mailboxes = (shared.control.clone(), shared.feedback.clone());
         let random = seed.stream("sender");
         let sender = WebrtcSender::new(context, self, media, random, mailboxes, shared.backstage.clone())?;
-        let audio = media
-            .audio
-            .as_ref()
-            .map_or_else(AudioSetup::default, |audio| AudioSetup { frame: audio.frame, ..AudioSetup::default() });
+        let audio = media.audio.as_ref().map_or_else(AudioSetup::default, |audio| AudioSetup {
+            frame: audio.frame,
+            factors: Some(Factors { impairment: audio.impairment(), wideband: true }),
+            ..AudioSetup::default()
+        });
         let setup = ReceiverSetup { audio, expected: sender.expected() };
         Ok((sender, WebrtcReceiver::new(&self.receive, setup, context, shared, seed.stream("receiver"))))
     }
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
     use fairwave_endpoint::path_test::{PathFate, Wire};
     use fairwave_endpoint::{Receiver, Sender};
-    use fairwave_media::encoder::{AudioConfig, VideoConfig};
+    use fairwave_media::encoder::{AudioConfig, StreamKind, VideoConfig};
     use fairwave_media::traffic::{FrameType, Unit};
     use fairwave_units::units::{Instant, Rate};
 

@@ -83,8 +83,8 @@ MEDIA: Mapping[str, Any] = {
 }
 """RFC 8867 §4.3; reaction and error of the encoder are its defaults."""
 
-START = "150 kb/s"
-"""The rate at which a session begins (§4.3)."""
+START = "200 kb/s"
+"""The rate at which a session begins: 150 kb/s of video (§4.3), audio and headers. It is the least, too."""
 
 DELAY = 49.0
 """Propagation delay of the bottleneck, milliseconds; the link behind it has the rest of 50 ms, and the jitter."""
@@ -193,7 +193,7 @@ def _tcp(case: str, milliseconds: float) -> Scenario:
 
 def _web() -> Scenario:
     links = [_bottleneck("2 Mb/s", _buffer(2.0)), _tail()]
-    resource = {"distribution": "uniform", "least": "30 kB", "most": "50 kB"}
+    resource = {"distribution": "list", "sizes": [f"{size} kB" for size in range(30, 51, 2)]}
     page = {
         "kind": "web",
         "main": resource,
