@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from fairwave.building import from_dict
@@ -41,6 +42,9 @@ MULTIPLE = (SEVERAL, COMPETING, WEB)
 
 BESIDE_TCP = (TCP, TCP_DEEP, WEB)
 """Cases in which sessions compete with TCP."""
+
+PAUSED = "paused"
+"""The session of §5.8 that pauses."""
 
 LINK, SECOND = "a>b", "c>d"
 """The bottleneck, and the second one of §6.3."""
@@ -214,7 +218,7 @@ def _pause() -> Scenario:
     links = [_bottleneck("3.5 Mb/s", _buffer(3.5)), _tail()]
     flows = [
         _session(count=2, stop="119 s"),
-        _session("paused", active=[["0 s", "40 s"], ["60 s", "119 s"]]),
+        _session(PAUSED, active=[["0 s", "40 s"], ["60 s", "119 s"]]),
     ]
     return _case(PAUSE, 120, links, flows)
 
@@ -257,13 +261,20 @@ def scenario(case: str) -> Scenario:
     return makers[case]()
 
 
+@cache
 def sessions(case: str) -> list[str]:
     """The groups of a case that are media sessions, in order."""
+    flows = scenario(case).to_dict()["flow"]
     return [
         str(flow["name"])
-        for flow in scenario(case).to_dict()["flow"]
-        if flow["transport"] not in ("tcp/reno",)
+        for flow in flows
+        if isinstance(flow["traffic"], dict) and flow["traffic"]["kind"] == "media"
     ]
+
+
+def heard(case: str) -> list[str]:
+    """The sessions whose speech and pictures are rated: one that pauses would be rated for its pause."""
+    return [group for group in sessions(case) if group != PAUSED]
 
 
 def bottlenecks(case: str) -> list[str]:
@@ -292,10 +303,12 @@ def _queues(case: str) -> dict[str, dict[str, Any]]:
             capacities[name] = link["queue"]["capacity"]
             if case == FEEDBACK:
                 capacities["b>a"] = link["reverse"]["queue"]["capacity"]
+    keys = {"b>a": f"link.{LINK}.reverse.queue"}
     for name, queue in QUEUES.items():
         own = {**queue, "ecn": True} if case == ECN and name in MARKING else dict(queue)
         found[name] = {
-            f"link.{link}.queue": {**own, "capacity": capacity} for link, capacity in capacities.items()
+            keys.get(link, f"link.{link}.queue"): {**own, "capacity": capacity}
+            for link, capacity in capacities.items()
         }
     return found
 

@@ -77,7 +77,7 @@ def lost(case: str) -> Measure:
 
 
 def _media(case: str, streams: Sequence[str], column: str, scale: float) -> measures.Reduction:
-    groups = p.sessions(case)
+    groups = p.heard(case)
 
     def value(rows: Table) -> float:
         mine = np.isin(np.array(rows["group"].to_list()), groups)
@@ -123,19 +123,27 @@ def video_delay(case: str) -> Measure:
     )  # fmt: skip
 
 
+STEADY = 40.0
+"""How many of the last seconds of a case count for how its sessions share: nothing changes in them."""
+
+
 @cache
 def balance(case: str) -> Measure:
-    """The least goodput of a session over the largest, 0 to 1. RFC 8868 §3 asks for at least a third."""
+    """The least rate of a session over the largest in the last seconds, 0 to 1. RFC 8868 §3 asks for a third."""
     groups = p.sessions(case)
 
     def value(rows: Table) -> float:
-        got = rows.numbers("goodput_bps")[np.isin(np.array(rows["group"].to_list()), groups)]
-        got = got[~np.isnan(got)]
-        return float(got.min() / got.max()) if len(got) > 1 and got.max() > 0 else math.nan
+        end = float(rows.numbers("time_s").max()) - 1.0
+        got = [
+            _rate_between(mine, end - STEADY, end)
+            for group in groups
+            for mine in rows.only(group=group).parted("flow")
+        ]
+        return min(got) / max(got) if len(got) > 1 and max(got) > 0 else math.nan
 
     return Measure(
-        f"balance_{case}", "least session over largest", "", lambda results: _each(results, "flows", value), "higher",
-        limits=RATIO,
+        f"balance_{case}", "least session over largest", "",
+        lambda results: _each(results, "media_inbound", value), "higher", table="media_inbound", limits=RATIO,
     )  # fmt: skip
 
 
@@ -195,10 +203,9 @@ def convergence(case: str) -> Measure:
     )  # fmt: skip
 
 
-def _bytes_between(rows: Table, group: str, begins: float, ends: float) -> float:
-    """Payload bits per second that a group's streams received between two samples."""
-    mine = np.array(rows["group"].to_list()) == group
-    times, got = rows.numbers("time_s")[mine], rows.numbers("bytes_received")[mine]
+def _rate_between(rows: Table, begins: float, ends: float) -> float:
+    """Payload bits per second that the streams of a session received between two times."""
+    times, got = rows.numbers("time_s"), rows.numbers("bytes_received")
     total = [got[(times > at - 0.5) & (times <= at + 0.5)].sum() for at in (begins, ends)]
     return 8 * float(total[1] - total[0]) / (ends - begins)
 
@@ -208,8 +215,9 @@ def regained() -> Measure:
     """§5.8: what the paused session gets in the last 30 s over what it got in the 20 s before its pause."""
 
     def value(rows: Table) -> float:
-        before = _bytes_between(rows, "paused", 20.0, 39.0)
-        after = _bytes_between(rows, "paused", 88.0, 118.0)
+        mine = rows.only(group=p.PAUSED)
+        before = _rate_between(mine, 20.0, 39.0)
+        after = _rate_between(mine, 88.0, 118.0)
         return after / before if before > 0 else math.nan
 
     return Measure(
