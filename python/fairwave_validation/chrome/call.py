@@ -1,0 +1,168 @@
+"""One call of two browsers behind a network: makes it, and reads what both logged."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fairwave_validation.chrome import clip
+from fairwave_validation.chrome.cases import MOST
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fairwave_validation.chrome.cases import Case
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+"""Programs that will do, in this order."""
+
+BEFORE = 8
+"""Seconds that browsers take to begin; the network exists that much longer than the call."""
+
+
+class ChromeError(Exception):
+    """A call could not be made; the message says why."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """What a call left.
+
+    Attributes:
+        time_s: Seconds since the caller's connection, one per sample.
+        estimate_bps: `availableOutgoingBitrate`; None where there is none.
+        target_bps: `targetBitrate` of the video.
+        sent_bps: Payload that the caller sent, by difference.
+        received_bps: Payload that the other one received.
+        round_trip_s: `currentRoundTripTime`.
+        lost: `packetsLost` of the video at the receiver, cumulative.
+        freezes: `freezeCount`, cumulative.
+        frozen_s: `totalFreezesDuration`, cumulative.
+        frames: `framesDecoded`, cumulative.
+        height: `frameHeight` at the receiver.
+    """
+
+    time_s: list[float]
+    estimate_bps: list[float | None]
+    target_bps: list[float | None]
+    sent_bps: list[float | None]
+    received_bps: list[float | None]
+    round_trip_s: list[float | None]
+    lost: list[float | None]
+    freezes: list[float | None]
+    frozen_s: list[float | None]
+    frames: list[float | None]
+    height: list[float | None]
+
+
+def chromium() -> str | None:
+    """The browser's program; None where there is none."""
+    return next((found for name in NAMES if (found := shutil.which(name))), None)
+
+
+def make(case: Case, seed: int, folder: Path) -> Call:
+    """Makes a call through the case's network. It takes as long as the call.
+
+    Args:
+        case: The network.
+        seed: Of what the network draws.
+        folder: Where the scenario, the camera's clip and both logs go.
+
+    Raises:
+        ChromeError: There is no browser, the network could not be made, or the browsers did not connect.
+    """
+    program = chromium()
+    if program is None:
+        raise ChromeError("no Chromium: install the package chromium, or put google-chrome on the path")
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.glob("*.jsonl"):
+        old.unlink()
+    clip.write(folder / "camera.y4m")
+    scenario = case.scenario().to_dict()
+    # A scenario has a flow; where nothing shares the network it is not run.
+    stand_in = {"name": "browsers", "from": "a", "to": "b", "transport": "udp", "traffic": "voice"}
+    scenario["flow"] = [flow for flow in scenario["flow"] if flow["name"] != "call"] or [stand_in]
+    scenario["duration"] = f"{case.seconds + BEFORE} s"
+    path = folder / "scenario.json"
+    path.write_text(json.dumps(scenario), encoding="utf-8")
+    seconds = str(case.seconds + BEFORE - 2)
+    parts = [str(folder), seconds, program, str(MOST), "0"]
+    peer = [sys.executable, "-m", "fairwave_validation.chrome.peer"]
+    command = [
+        sys.executable, "-m", "fairwave", "shell", str(path), "--seed", str(seed), "--for",
+        str(case.seconds + BEFORE + 4), *(() if case.beside else ("--no-flows",)), "--at", "a", "--", *peer, "caller",
+        *parts, "--at", "b", "--", *peer, "callee", *parts,
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    (folder / "shell.txt").write_text(done.stdout + done.stderr, encoding="utf-8")
+    try:
+        return read(folder)
+    except ChromeError as error:
+        raise ChromeError(f"{error}; see {folder / 'shell.txt'}, {folder / 'caller.txt'}") from None
+
+
+def read(folder: Path) -> Call:
+    """What a call left in its folder.
+
+    Raises:
+        ChromeError: Nothing was logged.
+    """
+    for role in ("caller", "callee"):
+        error = folder / f"error-{role}.jsonl"
+        if error.is_file():
+            raise ChromeError(f"the page of the {role} failed: {error.read_text(encoding='utf-8')[:200]}")
+    ours, theirs = (_samples(folder / f"log-{role}.jsonl") for role in ("caller", "callee"))
+    if not ours or not theirs:
+        raise ChromeError("the browsers did not connect: nothing was logged")
+    count = min(len(ours), len(theirs))
+    rows = [
+        _row(ours[at], theirs[at], ours[at - 1] if at else None, theirs[at - 1] if at else None)
+        for at in range(count)
+    ]
+    return Call(*([row[at] for row in rows] for at in range(11)))  # type: ignore[arg-type]  # rows are in the fields' order
+
+
+def _samples(path: Path) -> list[dict[str, Any]]:
+    if not path.is_file():
+        return []
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+
+
+def _of(sample: dict[str, Any], type_: str, **wanted: Any) -> dict[str, Any]:
+    """The first report of a type whose members are as wanted; empty where there is none."""
+    for report in sample["stats"].values():
+        if report["type"] == type_ and all(report.get(key) == value for key, value in wanted.items()):
+            return dict(report)
+    return {}
+
+
+def _sum(sample: dict[str, Any], kind: str, member: str) -> float:
+    return sum(report.get(member, 0) for report in sample["stats"].values() if report["type"] == kind)
+
+
+def _rate(sample: dict[str, Any], before: dict[str, Any] | None, kind: str, member: str) -> float | None:
+    if before is None or sample["at"] <= before["at"]:
+        return None
+    return 8 * (_sum(sample, kind, member) - _sum(before, kind, member)) / (sample["at"] - before["at"])
+
+
+def _row(ours: dict[str, Any], theirs: dict[str, Any], our_last: Any, their_last: Any) -> tuple[Any, ...]:
+    pair = _of(ours, "candidate-pair", nominated=True)
+    video, seen = _of(ours, "outbound-rtp", kind="video"), _of(theirs, "inbound-rtp", kind="video")
+    return (
+        ours["at"],
+        pair.get("availableOutgoingBitrate"),
+        video.get("targetBitrate"),
+        _rate(ours, our_last, "outbound-rtp", "bytesSent"),
+        _rate(theirs, their_last, "inbound-rtp", "bytesReceived"),
+        pair.get("currentRoundTripTime"),
+        seen.get("packetsLost"),
+        seen.get("freezeCount"),
+        seen.get("totalFreezesDuration"),
+        seen.get("framesDecoded"),
+        seen.get("frameHeight"),
+    )
