@@ -44,6 +44,7 @@ class Call:
         frozen_s: `totalFreezesDuration`, cumulative.
         frames: `framesDecoded`, cumulative.
         height: `frameHeight` at the receiver.
+        packets: Packets of the video that the receiver got, at the end.
     """
 
     time_s: list[float]
@@ -57,6 +58,7 @@ class Call:
     frozen_s: list[float | None]
     frames: list[float | None]
     height: list[float | None]
+    packets: int = 0
 
 
 def chromium() -> str | None:
@@ -123,7 +125,9 @@ def read(folder: Path) -> Call:
         _row(ours[at], theirs[at], ours[at - 1] if at else None, theirs[at - 1] if at else None)
         for at in range(count)
     ]
-    return Call(*([row[at] for row in rows] for at in range(11)))  # type: ignore[arg-type]  # rows are in the fields' order
+    columns = [[row[at] for row in rows] for at in range(11)]
+    last = _of(theirs[count - 1], "inbound-rtp", kind="video").get("packetsReceived", 0)
+    return Call(*columns, int(last))  # type: ignore[arg-type]  # columns are in the fields' order
 
 
 def _samples(path: Path) -> list[dict[str, Any]]:
@@ -141,13 +145,13 @@ def _of(sample: dict[str, Any], type_: str, **wanted: Any) -> dict[str, Any]:
 
 
 def _sum(sample: dict[str, Any], kind: str, member: str) -> float:
-    return sum(report.get(member, 0) for report in sample["stats"].values() if report["type"] == kind)
+    return float(sum(report.get(member, 0) for report in sample["stats"].values() if report["type"] == kind))
 
 
 def _rate(sample: dict[str, Any], before: dict[str, Any] | None, kind: str, member: str) -> float | None:
     if before is None or sample["at"] <= before["at"]:
         return None
-    return 8 * (_sum(sample, kind, member) - _sum(before, kind, member)) / (sample["at"] - before["at"])
+    return 8 * (_sum(sample, kind, member) - _sum(before, kind, member)) / float(sample["at"] - before["at"])
 
 
 def _row(ours: dict[str, Any], theirs: dict[str, Any], our_last: Any, their_last: Any) -> tuple[Any, ...]:

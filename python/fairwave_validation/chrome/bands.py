@@ -1,0 +1,154 @@
+"""Browsers and simulation side by side: quantities over time as bands over runs, and what is compared of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from fairwave.results import Results
+    from fairwave_validation.chrome.call import Call
+    from fairwave_validation.chrome.cases import Case
+
+    Series = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What is drawn over time, and compared.
+
+    Attributes:
+        name: In words.
+        unit: Of the values.
+        margin: How far the means may lie apart, as a share of the browsers'; stated before the first call.
+        floor: Differences below this, in the unit, do not count.
+    """
+
+    name: str
+    unit: str
+    margin: float
+    floor: float
+
+
+QUANTITIES = (
+    Quantity("estimate", "Mb/s", 0.20, 0.05),
+    Quantity("received", "Mb/s", 0.20, 0.05),
+    Quantity("round trip", "ms", 0.25, 15.0),
+    Quantity("lost packets", "%", 0.50, 1.0),
+    Quantity("frozen", "%", 0.50, 3.0),
+)
+"""What is compared, each with its margin: fixed after half a minute of one call had been seen, before all others."""
+
+TRACES = ("estimate", "received", "round trip")
+"""Those that are drawn over time."""
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Several runs of one side.
+
+    Attributes:
+        times: Whole seconds.
+        traces: Name of a quantity to a row per run, a column per second; NaN where there is nothing.
+        means: Name of a quantity to a value per run.
+    """
+
+    times: Series
+    traces: dict[str, NDArray[np.float64]]
+    means: dict[str, Series]
+
+
+def _at(times: Sequence[float], values: Sequence[float | None], seconds: Series) -> Series:
+    """The latest value at or before each second; NaN before the first."""
+    known = [(at, one) for at, one in zip(times, values, strict=True) if one is not None]
+    if not known:
+        return np.full(len(seconds), math.nan)
+    where = np.array([at for at, _ in known])
+    what = np.array([one for _, one in known], dtype=float)
+    place = np.searchsorted(where, seconds + 0.5, side="right") - 1
+    return np.where(place >= 0, what[np.clip(place, 0, None)], math.nan)
+
+
+def of_browsers(case: Case, calls: Sequence[Call]) -> Runs:
+    """What calls of browsers came to."""
+    seconds = np.arange(1.0, case.seconds - 1)
+    traces = {
+        "estimate": np.array([_at(one.time_s, one.estimate_bps, seconds) for one in calls]) / 1e6,
+        "received": np.array([_at(one.time_s, one.received_bps, seconds) for one in calls]) / 1e6,
+        "round trip": np.array([_at(one.time_s, one.round_trip_s, seconds) for one in calls]) * 1e3,
+    }
+    means = {name: np.nanmean(trace, axis=1) for name, trace in traces.items()}
+    means["frozen"] = np.array([100 * _last(one.frozen_s) / one.time_s[-1] for one in calls])
+    means["lost packets"] = np.array([100 * _last(one.lost) / max(one.packets, 1) for one in calls])
+    return Runs(seconds, traces, means)
+
+
+def of_simulation(case: Case, results: Results) -> Runs:
+    """What simulated calls of the same case came to."""
+    seconds = np.arange(1.0, case.seconds - 1)
+    traces: dict[str, list[Any]] = {name: [] for name in TRACES}
+    frozen, lost = [], []
+    transport, inbound, media = (results.rows(name) for name in ("media_transport", "media_inbound", "media"))
+    for own in transport.parted("run"):
+        times = own.numbers("time_s").tolist()
+        traces["estimate"].append(_at(times, own.numbers("available_bps").tolist(), seconds) / 1e6)
+        traces["round trip"].append(_at(times, own.numbers("round_trip_s").tolist(), seconds) * 1e3)
+    for own in inbound.parted("run"):
+        times, got = own.numbers("time_s"), own.numbers("bytes_received")
+        whole = np.unique(times)
+        total = np.array([got[times == at].sum() for at in whole])
+        rate = [None, *(8 * np.diff(total) / np.diff(whole) / 1e6).tolist()]
+        traces["received"].append(_at(whole.tolist(), rate, seconds))
+    for own in media.parted("run"):
+        video = np.array(own["stream"].to_list()) == "video"
+        frozen.append(100 * float(own.numbers("freeze_ratio")[video][0]))
+        lost.append(
+            100
+            * float(own.numbers("packets_lost")[video][0] / max(own.numbers("packets_received")[video][0], 1))
+        )
+    arrays = {name: np.array(rows) for name, rows in traces.items()}
+    means = {name: np.nanmean(rows, axis=1) for name, rows in arrays.items()}
+    return Runs(seconds, arrays, {**means, "frozen": np.array(frozen), "lost packets": np.array(lost)})
+
+
+def _last(values: Sequence[float | None]) -> float:
+    """The latest value that there is."""
+    return float(next((one for one in reversed(values) if one is not None), math.nan))
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One quantity of one case, compared.
+
+    Attributes:
+        quantity: Which.
+        browsers: Mean over calls, and the half width of its 95 % interval.
+        simulated: The same of the simulation.
+        agrees: Whether the means lie within the margin, or within the floor, of each other.
+    """
+
+    quantity: Quantity
+    browsers: tuple[float, float]
+    simulated: tuple[float, float]
+    agrees: bool
+
+
+def compare(browsers: Runs, simulated: Runs) -> list[Verdict]:
+    """The verdict on each quantity."""
+    from fairwave.measuring.statistics import interval
+
+    found = []
+    for one in QUANTITIES:
+        both = [interval(side.means[one.name]) for side in (browsers, simulated)]
+        apart = abs(both[0].mean - both[1].mean)
+        agrees = apart <= max(one.floor, one.margin * abs(both[0].mean))
+        pairs = [(cell.mean, (cell.high - cell.low) / 2) for cell in both]
+        found.append(Verdict(one, pairs[0], pairs[1], bool(agrees)))
+    return found

@@ -1,0 +1,171 @@
+"""Chromium beside the simulator: makes calls of two browsers, and writes `docs/chrome.md` with its figures.
+
+`python -m validation.chrome --calls 5 --out out/chrome` makes five calls a case, in real time (half an hour in all). It
+needs Linux and Chromium. On a busy machine browsers send less. Calls that the folder has are not made again.
+`--page docs` writes the page from what the folder has, with ten simulated calls a case.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from fairwave.staging import write_text
+from fairwave_validation.chrome import bands, call, cases
+
+SEEDS = range(1, 11)
+"""Of the simulated calls."""
+
+COLOURS = {"Chromium": "#b3541e", "fairwave": "#1f5fa8"}
+
+
+def make(out: Path, calls: int) -> int:
+    """Makes what the folder has not. Answers with the number of calls that could not be made."""
+    failed = 0
+    for seed in range(1, calls + 1):
+        for case in cases.CASES:
+            folder = out / case.name / str(seed)
+            if (folder / "log-callee.jsonl").exists():
+                continue
+            print(f"{case.name}, call {seed} of {calls}: {case.seconds} s …", flush=True)
+            try:
+                call.make(case, seed, folder)
+            except call.ChromeError as error:
+                print(f"  {error}", file=sys.stderr)
+                failed += 1
+            (folder / "camera.y4m").unlink(missing_ok=True)
+    return failed
+
+
+def page(out: Path, docs: Path) -> None:
+    """Writes the page and its figures."""
+    parts, data = [], {}
+    for case in cases.CASES:
+        made = [
+            call.read(folder)
+            for folder in sorted((out / case.name).glob("*"))
+            if (folder / "log-callee.jsonl").exists()
+        ]
+        if not made:
+            continue
+        browsers = bands.of_browsers(case, made)
+        simulated = bands.of_simulation(case, case.scenario().replicate(SEEDS))
+        verdicts = bands.compare(browsers, simulated)
+        draw(case, browsers, simulated, docs / "chrome" / f"{case.name}.svg")
+        parts.append((case, len(made), verdicts))
+        data[case.name] = {
+            one.quantity.name: {"chromium": one.browsers, "fairwave": one.simulated, "agrees": one.agrees}
+            for one in verdicts
+        }
+    write_text(docs / "chrome.md", text(parts))
+    write_text(docs / "chrome.json", json.dumps(data, indent=1) + "\n")
+
+
+def draw(case: cases.Case, browsers: bands.Runs, simulated: bands.Runs, path: Path) -> None:
+    """Rates and round trip over time: the median run and the range of all, of both sides."""
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    from matplotlib import pyplot as plt
+
+    mpl.rcParams["svg.hashsalt"] = "fairwave"
+    figure, grid = plt.subplots(len(bands.TRACES), 1, figsize=(9, 7), sharex=True, layout="constrained")
+    for axes, name in zip(grid, bands.TRACES, strict=True):
+        quantity = next(one for one in bands.QUANTITIES if one.name == name)
+        for label, runs in (("Chromium", browsers), ("fairwave", simulated)):
+            rows = runs.traces[name]
+            with np.errstate(all="ignore"):
+                low, middle, high = (
+                    np.nanmin(rows, axis=0),
+                    np.nanmedian(rows, axis=0),
+                    np.nanmax(rows, axis=0),
+                )
+            axes.fill_between(runs.times, low, high, color=COLOURS[label], alpha=0.2, linewidth=0)
+            axes.plot(
+                runs.times, middle, color=COLOURS[label], linewidth=1.4, label=f"{label} ({len(rows)} calls)"
+            )
+        if name != "round trip":
+            edges = [*case.rates, (case.seconds, case.rates[-1][1])]
+            axes.step([at for at, _ in edges], [rate for _, rate in edges], where="post", color="0.4", linewidth=0.9,
+                      linestyle="--", label="capacity")  # fmt: skip
+        axes.set_ylabel(f"{quantity.name} ({quantity.unit})")
+        axes.set_ylim(bottom=0)
+    grid[0].legend(loc="upper right", fontsize=8)
+    grid[-1].set_xlabel("time (s)")
+    figure.suptitle(case.title)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, metadata={"Date": None})
+    plt.close(figure)
+
+
+HEAD = """# Chromium beside the simulator
+
+Two Chromium browsers call each other behind a network of fairwave's, on real packets and in real time (`fairwave
+shell`). The same network carries the same call in simulation, with `transport = "webrtc"` and its defaults. Nothing in the
+simulator was set by what the browsers did. `python -m validation.chrome` makes the calls and this page.
+
+The browser's camera is a file: a textured picture that moves, 640 × 360 at 30 frames per second, so that the encoder
+uses the rate that it may have (at most 1.5 Mb/s). The simulated encoder has the same limits. One way lasts 50 ms. The
+queue holds 300 ms at the first capacity, also under FQ-CoDel. TCP is CUBIC of fairwave's own, on real packets next to
+the browsers.
+
+Margins: means of estimate and received rate within 20 % of the browser's, of the round trip within 25 % or 15 ms, of
+packets lost within half or one point, of time frozen within half or three points. They were fixed after half a minute
+of one call had been seen, and before all others. The received rate counts payload, the estimate whole packets.
+"""
+
+
+def word(verdict: bands.Verdict) -> str:
+    """A verdict as the page has it."""
+    return "agrees" if verdict.agrees else "**differs**"
+
+
+def text(parts: list[tuple[cases.Case, int, list[bands.Verdict]]]) -> str:
+    """The page."""
+    lines = [HEAD, "## All cases", ""]
+    names = [one.name for one in bands.QUANTITIES]
+    lines += ["| case | calls | " + " | ".join(names) + " |", "|---|---|" + "---|" * len(names)]
+    for case, count, verdicts in parts:
+        lines.append(f"| {case.title} | {count} | " + " | ".join(word(one) for one in verdicts) + " |")
+    for case, count, verdicts in parts:
+        alt = f"{case.title}: estimate, received rate and round trip over time"
+        lines += ["", f"## {case.title}", "", f"![{alt}](chrome/{case.name}.svg)", ""]
+        lines.append(
+            f"Means over {count} calls and {len(SEEDS)} simulated ones, with 95 % intervals. Bands: all calls; lines: "
+            "their median."
+        )
+        lines += ["", "| quantity | Chromium | fairwave | verdict |", "|---|---|---|---|"]
+        for one in verdicts:
+            sides = (one.browsers, one.simulated)
+            both = " | ".join(f"{mean:.3g} ± {half:.2g} {one.quantity.unit}" for mean, half in sides)
+            lines.append(f"| {one.quantity.name} | {both} | {word(one)} |")
+    reasons = Path(__file__).with_name("chrome.md")
+    if reasons.is_file():
+        lines += ["", reasons.read_text(encoding="utf-8").rstrip()]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--out", type=Path, default=Path("out/chrome"), help="where calls are kept")
+    parser.add_argument("--calls", type=int, default=0, help="how many calls of each case there are to be")
+    parser.add_argument("--page", type=Path, help="write the page into this folder")
+    asked = parser.parse_args()
+    if asked.calls and call.chromium() is None:
+        print("No Chromium is installed: left out.", file=sys.stderr)
+        return 1
+    failed = make(asked.out, asked.calls)
+    if asked.page:
+        page(asked.out, asked.page)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
