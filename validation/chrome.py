@@ -53,7 +53,7 @@ def page(out: Path, docs: Path) -> None:
         if not made:
             continue
         browsers = bands.of_browsers(case, made)
-        simulated = bands.of_simulation(case, case.scenario().replicate(SEEDS))
+        simulated = bands.of_simulation(case, case.scenario().replicate(seeds=SEEDS))
         verdicts = bands.compare(browsers, simulated)
         draw(case, browsers, simulated, docs / "chrome" / f"{case.name}.svg")
         parts.append((case, len(made), verdicts))
@@ -104,8 +104,9 @@ def draw(case: cases.Case, browsers: bands.Runs, simulated: bands.Runs, path: Pa
 
 HEAD = """# Chromium beside the simulator
 
-Two Chromium browsers call each other behind a network of fairwave's, on real packets and in real time (`fairwave
-shell`). The same network carries the same call in simulation, with `transport = "webrtc"` and its defaults. Nothing in the
+Two Chromium browsers call each other behind a network of fairwave's, on real packets and in real time
+(`fairwave shell`). The same network carries the same call in simulation, with `transport = "webrtc"` and its
+defaults. Nothing in the
 simulator was set by what the browsers did. `python -m validation.chrome` makes the calls and this page.
 
 The browser's camera is a file: a textured picture that moves, 640 × 360 at 30 frames per second, so that the encoder
