@@ -97,10 +97,12 @@ pub struct RtpHeader {
     pub timestamp: u32,
     /// Transport-wide sequence number (draft-holmer-rmcat-transport-wide-cc-extensions-01 §2).
     pub transport_sequence: u16,
-    /// RTP marker: the last packet of a video frame, the first of a talk spurt.
+    /// RTP marker: the last packet of a picture, the first of a talk spurt.
     pub marker: bool,
     /// It begins its frame.
     pub first: bool,
+    /// It ends its frame (the dependency descriptor's end of frame): of spatial layers the marker ends the last alone.
+    pub last: bool,
     /// Its frame depends on no other.
     pub key: bool,
     /// The packet holds in-band FEC for the frame before it.
@@ -149,7 +151,7 @@ impl RtpHeader {
         put(&self.timestamp.to_be_bytes());
         put(&self.unit.to_be_bytes());
         put(&self.frame.to_be_bytes());
-        put(&[self.depends, 0]);
+        put(&[self.depends, u8::from(self.last)]);
         put(&self.payload.to_be_bytes());
         put(&self.base.to_be_bytes());
         put(&self.mask.to_be_bytes());
@@ -179,6 +181,7 @@ impl RtpHeader {
             unit: four(12),
             frame: two(16),
             depends: byte(18),
+            last: byte(19) & 1 != 0,
             payload: two(20),
             base: two(22),
             mask: u64::from(four(24)) << 32 | u64::from(four(28)),
@@ -253,12 +256,12 @@ mod tests {
         fn a_header_is_read_as_it_was_written(
             (sequence, transport_sequence, frame, payload, base) in any::<(u16, u16, u16, u16, u16)>(),
             (timestamp, unit, mask, depends, repeats) in any::<(u32, u32, u64, u8, u8)>(),
-            (marker, first, key, in_band_fec) in any::<(bool, bool, bool, bool)>(),
+            (marker, first, last, key, in_band_fec) in any::<(bool, bool, bool, bool, bool)>(),
             (ssrc, kind, temporal, spatial) in (any::<u8>(), 0u8..5, 0u8..8, 0u8..8),
         ) {
             let header = RtpHeader {
                 ssrc: Ssrc(ssrc), kind: PayloadKind::of(kind).expect("a kind"), sequence, timestamp, transport_sequence, marker,
-                first, key, in_band_fec, repeats, temporal, spatial, unit, frame, depends, payload, base, mask,
+                first, last, key, in_band_fec, repeats, temporal, spatial, unit, frame, depends, payload, base, mask,
             };
             let created = Instant::from_nanos(u64::from(timestamp));
             prop_assert_eq!(RtpHeader::read(&header.body(7, created)), Some((header, created)));

@@ -16,6 +16,8 @@ pub mod tcp;
 pub mod tfrc;
 pub mod udp;
 pub mod webrtc;
+#[cfg(test)]
+mod webrtc_tests;
 pub mod wire;
 
 // A file that is written for a program of your own, with names under `fairwave_core`, is a file here as it is.

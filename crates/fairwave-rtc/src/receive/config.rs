@@ -14,7 +14,8 @@ pub enum FeedbackFormat {
     /// Transport-wide (draft-holmer-rmcat-transport-wide-cc-extensions-01), every 50 to 250 ms: 5 % of the rate received.
     #[default]
     TransportWide,
-    /// RFC 8888, at the end of a frame or 25 ms after the first packet, at least 25 ms apart.
+    /// RFC 8888, at the end of a frame or 25 ms after the first packet, at least 25 ms and at most 250 ms apart: 5 % of the rate
+    /// received.
     Rfc8888,
     /// None: receiver reports alone.
     None,

@@ -31,7 +31,7 @@ const MOST: usize = 0x7fff;
 const APART: Span = Span::from_millis(25);
 /// The most between two.
 const APART_MOST: Span = Span::from_millis(250);
-/// Rate of reports at most, bits per second, and what headers take of it, bytes.
+/// Rate of reports until a rate is known, bits per second, and what headers take of it, bytes.
 const REPORT_RATE: f64 = 500_000.0;
 const OVERHEAD: f64 = 42.0;
 
@@ -197,11 +197,21 @@ pub struct Reports {
     possible: Instant,
     sent: Option<Instant>,
     debt: f64,
+    /// Rate of reports at most, bits per second.
+    most: f64,
 }
 
 impl Default for Reports {
     fn default() -> Self {
-        Reports { streams: Vec::new(), first: None, marker: false, possible: Instant::ZERO, sent: None, debt: 0.0 }
+        Reports {
+            streams: Vec::new(),
+            first: None,
+            marker: false,
+            possible: Instant::ZERO,
+            sent: None,
+            debt: 0.0,
+            most: REPORT_RATE,
+        }
     }
 }
 
@@ -222,6 +232,11 @@ impl Reports {
             *near = Some(near.map_or(number, |near| near.max(number)));
             arrivals.insert(now, number, ecn);
         }
+    }
+
+    /// The rate that is received, bits per second: reports take 5 % of it.
+    pub fn on_rate(&mut self, rate: f64) {
+        self.most = (SHARE * rate).max(1.0);
     }
 
     /// When a report is due.
@@ -247,10 +262,10 @@ impl Reports {
             streams.push(StreamReport { ssrc: ssrc.number(), base: next as u16, packets });
         }
         (self.first, self.marker) = (None, false);
-        let paid = self.sent.map_or(0.0, |sent| now.since(sent).seconds() * REPORT_RATE / 8.0);
+        let paid = self.sent.map_or(0.0, |sent| now.since(sent).seconds() * self.most / 8.0);
         self.debt = (self.debt - paid).max(0.0) + bytes + OVERHEAD;
         self.sent = Some(now);
-        self.possible = now + Span::from_seconds(self.debt * 8.0 / REPORT_RATE).clamp(APART, APART_MOST);
+        self.possible = now + Span::from_seconds(self.debt * 8.0 / self.most).clamp(APART, APART_MOST);
         let timestamp = time::middle(time::ntp(now));
         (!streams.is_empty()).then(|| {
             Rtcp::CongestionFeedback(CongestionFeedback { sender: Ssrc::RECEIVER.number(), streams, timestamp })
@@ -356,6 +371,32 @@ mod tests {
         reports.on_packet(at(1), Ssrc(4), 5000, Ecn::NotEct, true);
         // 10 062 bytes at 500 kb/s.
         assert!((reports.due().seconds() - 0.160992).abs() < 1e-6, "{}", reports.due().seconds());
+    }
+
+    #[test]
+    fn reports_take_5_percent_of_the_rate_where_250_ms_apart_allow_it() {
+        for (rate, least, most) in
+            [(1e6, 0.01, 0.03), (300_000.0, 0.045, 0.052), (100_000.0, 0.045, 0.052), (10_000.0, 0.05, 0.06)]
+        {
+            let mut reports = Reports::default();
+            reports.on_rate(rate);
+            // Frames of one packet of 1200 B.
+            let gap = (1200.0 * 8.0 / rate * 1e3) as u64;
+            let mut bytes = 0;
+            let mut written = Vec::new();
+            for number in 0..60_000 / gap {
+                reports.on_packet(at(number * gap), Ssrc(4), number as u16, Ecn::Ect1, true);
+                while reports.due() <= at((number + 1) * gap) {
+                    let when = reports.due().max(at(number * gap));
+                    written.clear();
+                    let Some(report) = reports.take(when) else { continue };
+                    report.write(&mut written).expect("writes");
+                    bytes += written.len() + 42;
+                }
+            }
+            let share = bytes as f64 * 8.0 / 60.0 / rate;
+            assert!((least..=most).contains(&share), "{share} of {rate} b/s");
+        }
     }
 
     proptest! {

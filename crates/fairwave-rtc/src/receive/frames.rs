@@ -45,7 +45,8 @@ pub struct Frame {
     pub again: bool,
     first: Option<u64>,
     last: Option<u64>,
-    ends_moment: bool,
+    /// It is the last spatial layer of its picture.
+    pub ends_moment: bool,
 }
 
 impl Frame {
@@ -130,24 +131,13 @@ impl Frames {
         if header.first {
             frame.first = Some(number);
         }
-        if header.marker {
+        if header.last {
             frame.last = Some(number);
-            frame.ends_moment = true;
         }
+        // Within a moment, only the last frame has the marker.
+        frame.ends_moment |= header.marker;
         self.incomplete_packets += 1;
-        let mut completed = self.settle(frame_number);
-        // Within a moment, only the last frame has the marker: the next one's first packet ends those before.
-        if header.first
-            && header.spatial > 0
-            && let Some(before) = frame_number.checked_sub(1)
-            && let Some(frame) = self.frames.get_mut(&before)
-            && !frame.is_complete()
-            && frame.unit == header.unit
-        {
-            frame.last.get_or_insert(number.saturating_sub(1));
-            completed = self.settle(before).or(completed);
-        }
-        Inserted { completed, ..Inserted::default() }
+        Inserted { completed: self.settle(frame_number), ..Inserted::default() }
     }
 
     fn settle(&mut self, number: u64) -> Option<Frame> {
@@ -195,7 +185,7 @@ impl Frames {
             if !frame.is_complete() {
                 self.incomplete_packets = self.incomplete_packets.saturating_sub(u64::from(frame.packets));
             } else if !(decode && ours) {
-                self.dropped += 1;
+                self.dropped += u64::from(frame.ends_moment);
             }
         }
         if decode {
@@ -220,9 +210,9 @@ impl Frames {
         self.last_decoded.is_some_and(|last| number <= last)
     }
 
-    /// Complete frames in the buffer.
+    /// Complete frames in the buffer that end a picture.
     pub fn complete(&self) -> u64 {
-        self.frames.values().filter(|frame| frame.is_complete()).count() as u64
+        self.frames.values().filter(|frame| frame.is_complete() && frame.ends_moment).count() as u64
     }
 
     fn clear(&mut self) {
@@ -245,6 +235,7 @@ mod tests {
             key: depends == 0,
             unit: u32::from(frame),
             first: part == 0,
+            last: part + 1 == parts,
             marker: part + 1 == parts,
             payload: 100,
             ..RtpHeader::default()
@@ -322,14 +313,16 @@ mod tests {
         insert(&mut frames, 1, layer(1, 1, 1));
         assert_eq!(frames.next(), None);
         let base = RtpHeader { marker: false, ..layer(0, 0, 0) };
-        // Its end is told by the first packet of the next layer.
         insert(&mut frames, 0, base);
+        let (moment, only) = frames.next().expect("both, in whichever order they came");
+        assert_eq!((moment.len(), only), (2, true));
         let mut frames = Frames::default();
         insert(&mut frames, 0, base);
-        assert_eq!(frames.next(), None);
+        assert_eq!(frames.next(), None, "the marker is missing");
         insert(&mut frames, 1, layer(1, 1, 1));
-        let (moment, only) = frames.next().expect("both");
-        assert_eq!((moment.len(), only), (2, true));
+        assert_eq!(frames.next().map(|(moment, _)| moment.len()), Some(2));
+        frames.take(&frames.next().expect("both").0, false);
+        assert_eq!(frames.dropped, 1, "one picture");
     }
 
     #[test]

@@ -420,6 +420,10 @@ impl WebrtcReceiver {
             }
             Role::Media | Role::Retransmission => {
                 total.packets_received += 1;
+                if header.kind == PayloadKind::Protection {
+                    total.fec_packets_received += 1;
+                    total.fec_bytes_received += payload;
+                }
                 if header.kind == PayloadKind::Padding {
                     total.padding_packets_received += 1;
                     total.header_bytes_received += headers + payload;
@@ -460,8 +464,16 @@ impl WebrtcReceiver {
         }
         stream.recovery.on_media(number, &mut self.restored);
         let noticed = self.on_number(now, place, number, false, out);
-        if header.kind == PayloadKind::Media {
-            self.on_media(now, place, number, (header, created), noticed.asked, out);
+        match header.kind {
+            PayloadKind::Media => self.on_media(now, place, number, (header, created), noticed.asked, out),
+            // ULPFEC stands among the media.
+            PayloadKind::Protection => {
+                if let Some(stream) = self.streams.get_mut(place) {
+                    let base = unwrap16(number, header.base);
+                    stream.recovery.on_protection(base, header.mask, &mut self.restored);
+                }
+            }
+            _ => {}
         }
         self.on_restored(now, place, out);
     }
@@ -527,6 +539,7 @@ impl WebrtcReceiver {
         if seconds > 0.0 {
             self.rate = (self.bytes - bytes) as f64 * 8.0 / seconds;
             self.wide.on_rate(self.rate);
+            self.reports.on_rate(self.rate);
         }
         self.bytes_before = (now, self.bytes);
         if let Some(round_trip) = self.shared.backstage.round_trip() {

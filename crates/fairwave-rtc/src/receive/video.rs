@@ -120,7 +120,7 @@ impl Video {
         self.late_packets += u64::from(useless);
         let mut asks = overflow;
         if let Some(frame) = completed {
-            self.frames_received += 1;
+            self.frames_received += u64::from(frame.ends_moment);
             asks |= !std::mem::replace(&mut self.begun, true) && !frame.key;
             if !frame.again {
                 self.timing.on_complete(frame.complete, frame.timestamp);

@@ -93,7 +93,7 @@ pub(crate) fn feedback(
     out.extend([0x80 | (format & 31), kind, 0, 0]);
     out.extend(sources.iter().flat_map(|source| source.to_be_bytes()));
     fill(out);
-    while (out.len() - begin) % 4 != 0 {
+    while !(out.len() - begin).is_multiple_of(4) {
         out.push(0);
     }
     let words = (out.len() - begin) / 4 - 1;

@@ -391,22 +391,32 @@ impl WebrtcSender {
             camera.encoder.encode(unit.created, &mut frames);
             usual = camera.target.map_or(0.0, |target| target.bits_per_second() as f64) / 8.0 / camera.frame_rate;
         }
-        for frame in &frames {
-            self.packetize(now, unit, kind, frame, f64::from(frame.bytes) >= HUGE * usual);
+        for (place, frame) in frames.iter().enumerate() {
+            let huge = f64::from(frame.bytes) >= HUGE * usual;
+            // Spatial layers of a stream are one picture.
+            let ends = !frames.iter().skip(place + 1).any(|other| other.stream == frame.stream);
+            self.packetize(now, unit, kind, frame, (huge, ends));
         }
         let any = !frames.is_empty();
         self.frames = frames;
         any
     }
 
-    fn packetize(&mut self, now: Instant, unit: &Unit, kind: StreamKind, frame: &EncodedFrame, huge: bool) {
+    fn packetize(
+        &mut self,
+        now: Instant,
+        unit: &Unit,
+        kind: StreamKind,
+        frame: &EncodedFrame,
+        (huge, ends): (bool, bool),
+    ) {
         let ssrc = Ssrc::new(kind, frame.stream, Role::Media);
         let header_bytes = Self::video_header(&self.config);
         let most = u32::try_from(self.config.max_payload.get()).unwrap_or(u32::MAX);
         let (nack, round_trip) = (self.config.receive.nack || self.config.rtx, self.repair_round_trip());
         let Some(place) = self.streams.iter().position(|stream| stream.ssrc == ssrc) else { return };
         let Some(stream) = self.streams.get_mut(place) else { return };
-        stream.count_frame(now, frame, huge);
+        stream.count_frame(now, frame, huge, ends);
         let (number, depends) = stream.place(frame);
         let picture = Picture { width: frame.width, height: frame.height, quality: frame.quality };
         self.backstage.put_picture(ssrc, number, picture);
@@ -424,12 +434,13 @@ impl WebrtcSender {
             depends,
             ..RtpHeader::default()
         };
-        let (mut group, mut longest, mut base) = (0usize, 0u16, 0u16);
+        // Parity follows the frame, so that its packets have numbers in a row.
+        let mut groups: Vec<(u16, usize, u16)> = Vec::new();
         for (part, payload) in parts.enumerate() {
             let last = part as u32 + 1 == count;
             let Some(stream) = self.streams.get_mut(place) else { return };
             let sequence = RtpStream::number(&mut stream.sequence);
-            let header = RtpHeader { sequence, payload, first: part == 0, marker: last, ..template };
+            let header = RtpHeader { sequence, payload, first: part == 0, last, marker: last && ends, ..template };
             let wire = header_bytes.saturating_add(payload);
             let packet = Waiting { header, wire, carries: Carries::Video, created: unit.created, since: now };
             if nack {
@@ -438,15 +449,18 @@ impl WebrtcSender {
             if self.config.fec != FecFormat::None {
                 self.backstage.put_header(&header, unit.created);
             }
-            if group == 0 {
-                base = sequence;
+            if self.config.fec != FecFormat::None {
+                match groups.last_mut() {
+                    Some((_, media, longest)) if *media < fec::GROUP => {
+                        (*media, *longest) = (*media + 1, payload.max(*longest));
+                    }
+                    _ => groups.push((sequence, 1, payload)),
+                }
             }
-            (group, longest) = (group + 1, longest.max(payload));
             self.push(now, packet);
-            if last || group == fec::GROUP {
-                self.protect(now, place, &template, unit.created, (base, group, longest));
-                (group, longest) = (0, 0);
-            }
+        }
+        for group in groups {
+            self.protect(now, place, &template, unit.created, group);
         }
     }
 
@@ -459,9 +473,6 @@ impl WebrtcSender {
         created: Instant,
         (base, media, longest): (u16, usize, u16),
     ) {
-        if self.config.fec == FecFormat::None {
-            return;
-        }
         let parity = self.protection.packets(media);
         let own = self.config.fec == FecFormat::Flexfec;
         let round_trip = self.repair_round_trip();

@@ -99,7 +99,7 @@ impl RtpStream {
         if frame.key && spatial == 0 {
             self.newest = [[None; 8]; 8];
         }
-        let back = |of: &Option<u16>| of.map(|of| number.wrapping_sub(of));
+        let back = |of: &Option<u16>| of.map(|of| number.wrapping_sub(of)).filter(|back| *back <= u16::from(u8::MAX));
         let own =
             self.newest.get(spatial).and_then(|layers| layers.iter().take(temporal.max(1)).filter_map(back).min());
         let below = spatial.checked_sub(1).and_then(|below| self.newest.get(below)?.iter().filter_map(back).min());
@@ -116,16 +116,19 @@ impl RtpStream {
         (number, u8::try_from(depends).unwrap_or(u8::MAX))
     }
 
-    /// A frame has been encoded.
-    pub(super) fn count_frame(&mut self, now: Instant, frame: &EncodedFrame, huge: bool) {
+    /// A frame has been encoded; it `ends` its picture if it is the last of its spatial layers.
+    pub(super) fn count_frame(&mut self, now: Instant, frame: &EncodedFrame, huge: bool, ends: bool) {
+        self.sample.key_frames_encoded += u64::from(frame.key && frame.spatial == 0);
+        self.sample.huge_frames_sent += u64::from(huge);
+        if !ends {
+            return;
+        }
         while self.encoded.front().is_some_and(|then| now.since(*then) >= Span::from_secs(1)) {
             self.encoded.pop_front();
         }
         self.encoded.push_back(now);
         let sample = &mut self.sample;
         sample.frames_encoded += 1;
-        sample.key_frames_encoded += u64::from(frame.key);
-        sample.huge_frames_sent += u64::from(huge);
         let (width, height) = (u32::from(frame.width), u32::from(frame.height));
         if (sample.frame_width, sample.frame_height) != (width, height) {
             sample.quality_limitation_resolution_changes += u64::from(sample.frame_width != 0);

@@ -356,7 +356,7 @@ fn a_session_is_the_same_each_time() {
 
 #[test]
 fn video_below_its_least_stops_and_speech_goes_on() {
-    let mut wire = call(5, r#"{"control": {"name": "fixed", "rate": "70 kb/s"}}"#);
+    let mut wire = call(5, r#"{"control": {"name": "fixed", "rate": "70 kb/s"}, "suspend": true}"#);
     wire.run_until(at(5_500));
     assert_eq!(wire.skipped, 150, "frames of the camera");
     assert_eq!(wire.deliveries.len(), 250);

@@ -236,7 +236,6 @@ pub fn run(scene: &Scene, config: &str, other: &mut dyn Controller) -> Seen {
         }
         seen.states.insert(ours.view().state);
         seen.padding = seen.padding.max(decision.padding.bits_per_second() as f64);
-        if scene.loss[0].1 == 0.1 && scene.delay[0].1 == 0.05 && (900..1120).contains(&tick) && tick % 5 == 0 {}
         if tick % 100 == 0 {
             seen.samples.push(Sample { seconds, ours: ours.view().capacity.expect("always"), other: other.target() });
         }

@@ -119,8 +119,8 @@ pub(super) struct LossBased {
 impl LossBased {
     pub fn new(least: f64, most: f64) -> Self {
         let mut weights = [1.0; OBSERVATIONS];
-        for n in 1..OBSERVATIONS {
-            weights[n] = libm::pow(AGING, n as f64);
+        for (n, weight) in weights.iter_mut().enumerate().skip(1) {
+            *weight = libm::pow(AGING, n as f64);
         }
         LossBased {
             least,

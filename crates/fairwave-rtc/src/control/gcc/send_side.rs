@@ -266,7 +266,7 @@ mod tests {
                 carries: Carries::Video,
                 probe: None,
             },
-            arrived: ((from + n) % every != 0).then(|| at(from + n * 10 + 50)),
+            arrived: (!(from + n).is_multiple_of(every)).then(|| at(from + n * 10 + 50)),
             ecn: Ecn::NotEct,
         };
         (0..count).map(report).collect()

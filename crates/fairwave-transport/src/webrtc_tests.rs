@@ -1,0 +1,561 @@
+//! Calls of WebRTC from the first unit to the last statistic, with both real ends over paths that lose, repeat, reorder and delay.
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use crate::TransportLaw;
+use crate::webrtc::WebrtcConfig;
+use fairwave_endpoint::media::{
+    AudioQuality, InboundSample, MediaReceived, MediaSent, OutboundSample, StreamQuality, VideoQuality,
+};
+use fairwave_endpoint::path_test::{PathFate, Wire};
+use fairwave_endpoint::{FlowContext, Output, Receiver, ReceiverView, Sender};
+use fairwave_media::encoder::{Media, StreamKind};
+use fairwave_media::traffic::{FrameType, Unit};
+use fairwave_network::packet::Packet;
+use fairwave_rtc::receive::WebrtcReceiver;
+use fairwave_rtc::rtp::{PayloadKind, Role, RtpHeader};
+use fairwave_rtc::send::WebrtcSender;
+use fairwave_units::random::Seed;
+use fairwave_units::units::{Instant, Rate, Span};
+
+fn at(millis: u64) -> Instant {
+    Instant::ZERO + Span::from_millis(millis)
+}
+
+/// A receiver whose messages go through a bad network.
+struct Unruly {
+    inner: WebrtcReceiver,
+    /// Each message is sent so often.
+    copies: usize,
+    /// Each third message comes so much later.
+    late: Span,
+    number: u64,
+    held: VecDeque<(Instant, Packet)>,
+}
+
+impl Unruly {
+    fn spoil(&mut self, now: Instant, out: &mut Output) {
+        if self.copies == 1 && self.late == Span::ZERO {
+            return;
+        }
+        for packet in std::mem::take(&mut out.packets) {
+            self.number += 1;
+            if self.number.is_multiple_of(3) && self.late > Span::ZERO {
+                self.held.push_back((now + self.late, packet));
+            } else {
+                out.packets.extend(std::iter::repeat_n(packet, self.copies));
+            }
+        }
+    }
+}
+
+impl Receiver for Unruly {
+    fn on_packet(&mut self, now: Instant, packet: &Packet, out: &mut Output) {
+        self.inner.on_packet(now, packet, out);
+        self.spoil(now, out);
+    }
+
+    fn on_timer(&mut self, now: Instant, out: &mut Output) {
+        if self.inner.deadline() <= now {
+            self.inner.on_timer(now, out);
+            self.spoil(now, out);
+        }
+        while self.held.front().is_some_and(|(when, _)| *when <= now) {
+            out.packets.extend(self.held.pop_front().map(|(_, packet)| packet));
+        }
+    }
+
+    fn deadline(&self) -> Instant {
+        self.inner.deadline().min(self.held.front().map_or(Instant::NEVER, |(when, _)| *when))
+    }
+
+    fn is_reactive(&self) -> bool {
+        false
+    }
+
+    fn view(&self) -> ReceiverView {
+        self.inner.view()
+    }
+}
+
+type Call = Wire<WebrtcSender, Unruly>;
+
+/// A call of this long over 50 ms each way.
+fn call(seconds: u64, table: &str, media: &str) -> Call {
+    let config: WebrtcConfig = serde_json::from_str(table).expect("a table");
+    let media: Media = serde_json::from_str(media).expect("media");
+    let stream = Seed(3).stream("flow");
+    let (sender, inner) = config.media_endpoints(FlowContext::default(), &media, stream).expect("endpoints");
+    let receiver = Unruly { inner, copies: 1, late: Span::ZERO, number: 0, held: VecDeque::new() };
+    let mut wire = Wire::new(sender, receiver, Span::from_millis(50));
+    let mut times: Vec<(u64, StreamKind)> = Vec::new();
+    if let Some(audio) = media.audio {
+        let every = audio.frame.nanos() / 1000;
+        times.extend((0..seconds * 1_000_000 / every).map(|frame| (frame * every, StreamKind::Audio)));
+    }
+    for (kind, video) in [(StreamKind::Video, media.video), (StreamKind::Screen, media.screen)] {
+        if video.is_some() {
+            times.extend((0..seconds * 30).map(|frame| (frame * 1_000_000 / 30, kind)));
+        }
+    }
+    times.sort();
+    wire.units = (0..)
+        .zip(times)
+        .map(|(id, (micros, kind))| Unit {
+            id,
+            payload: 0,
+            created: Instant::ZERO + Span::from_micros(micros),
+            layer: kind as u8,
+            frame_type: FrameType::None,
+        })
+        .collect();
+    wire
+}
+
+/// With this rate, and room for so many packets.
+fn over(mut wire: Call, kilobits: u64, room: usize) -> Call {
+    wire.bottleneck = Some(Rate::from_bits_per_second(kilobits * 1000));
+    wire.buffer = room;
+    wire
+}
+
+fn header(packet: &Packet) -> Option<RtpHeader> {
+    RtpHeader::read(&packet.body).map(|(header, _)| header).filter(|header| header.kind != PayloadKind::Control)
+}
+
+/// Loses packets that `which` names; answers with a counter of those of RTP that it lost.
+fn lose(wire: &mut Call, mut which: impl FnMut(u64, Instant, &RtpHeader) -> bool + 'static) -> Rc<Cell<u64>> {
+    let lost = Rc::new(Cell::new(0));
+    let count = lost.clone();
+    wire.fate = Box::new(move |number, now, packet| match header(packet) {
+        Some(header) if which(number, now, &header) => {
+            count.set(count.get() + 1);
+            PathFate::Lose
+        }
+        _ => PathFate::Pass,
+    });
+    lost
+}
+
+struct Shown {
+    sent: MediaSent,
+    received: MediaReceived,
+}
+
+impl Shown {
+    fn out(&self, place: usize) -> OutboundSample {
+        self.sent.totals[place]
+    }
+
+    fn inbound(&self, place: usize) -> InboundSample {
+        self.received.streams[place].total
+    }
+
+    fn audio(&self, place: usize) -> AudioQuality {
+        match self.received.streams[place].quality {
+            StreamQuality::Audio(quality) => quality,
+            StreamQuality::Video(_) => panic!("a camera"),
+        }
+    }
+
+    fn video(&self, place: usize) -> VideoQuality {
+        match self.received.streams[place].quality {
+            StreamQuality::Video(quality) => quality,
+            StreamQuality::Audio(_) => panic!("a microphone"),
+        }
+    }
+
+    /// Mean estimate from one second to another, bits per second.
+    fn estimate(&self, from: u64, until: u64) -> f64 {
+        let inside =
+            (self.sent.transport.iter()).filter(|sample| (at(from * 1000)..at(until * 1000)).contains(&sample.at));
+        let rates: Vec<f64> = inside.map(|sample| sample.available_outgoing_bitrate).collect();
+        rates.iter().sum::<f64>() / rates.len() as f64
+    }
+}
+
+/// Runs the call to its end and a second more, and holds its statistics to what is true of any call.
+fn run(wire: &mut Call, seconds: u64) -> Shown {
+    let end = at(seconds * 1000);
+    wire.run_until(end);
+    wire.receiver.inner.settle_media(end);
+    let qualities: Vec<_> =
+        wire.receiver.inner.media().expect("received").streams.iter().map(|stream| stream.quality).collect();
+    let end = end + Span::from_secs(1);
+    wire.run_until(end);
+    wire.sender.settle_media(end);
+    wire.receiver.inner.settle_media(end);
+    let sent = wire.sender.media().expect("sent").clone();
+    let mut received = wire.receiver.inner.media().expect("received").clone();
+    // What was heard and seen ends with the call, not when the last packet is there.
+    received.streams.iter_mut().zip(qualities).for_each(|(stream, quality)| stream.quality = quality);
+    assert_eq!(wire.sender.refused(), 0, "each message of the receiver is read");
+    assert_eq!(sent.totals.len(), received.streams.len());
+    for (out, summary) in sent.totals.iter().zip(&received.streams) {
+        assert_eq!(out.stream, summary.total.stream);
+        monotone(out.stream, &sent, &received);
+    }
+    for sample in &sent.transport {
+        assert!(sample.available_outgoing_bitrate.is_finite() && sample.target_bitrate > 0.0, "{sample:?}");
+    }
+    Shown { sent, received }
+}
+
+/// Counters never fall.
+fn monotone(stream: fairwave_endpoint::media::StreamId, sent: &MediaSent, received: &MediaReceived) {
+    let out = |sample: &OutboundSample| {
+        [
+            sample.packets_sent,
+            sample.bytes_sent,
+            sample.header_bytes_sent,
+            sample.retransmitted_packets_sent,
+            sample.fec_packets_sent,
+            sample.padding_packets_sent,
+            sample.frames_sent,
+            sample.frames_encoded,
+            sample.key_frames_encoded,
+            sample.huge_frames_sent,
+            sample.nack_count,
+            sample.pli_count,
+            (sample.total_packet_send_delay * 1e9) as u64,
+            (sample.quality_limitation_durations.iter().sum::<f64>() * 1e6) as u64,
+        ]
+    };
+    let rows: Vec<_> = sent.outbound.iter().filter(|sample| sample.stream == stream).map(out).collect();
+    for pair in rows.windows(2) {
+        assert!(pair[0].iter().zip(&pair[1]).all(|(before, after)| before <= after), "{pair:?}");
+    }
+    let inbound = |sample: &InboundSample| {
+        [
+            sample.packets_received,
+            sample.packets_discarded,
+            sample.packets_duplicated,
+            sample.fec_packets_received,
+            sample.fec_packets_discarded,
+            sample.retransmitted_packets_received,
+            sample.bytes_received,
+            sample.header_bytes_received,
+            sample.nack_count,
+            sample.pli_count,
+            sample.frames_received,
+            sample.frames_decoded,
+            sample.frames_rendered,
+            sample.frames_dropped,
+            sample.freeze_count,
+            sample.concealed_samples,
+            sample.concealment_events,
+            sample.jitter_buffer_emitted_count,
+            (sample.jitter_buffer_delay * 1e9) as u64,
+            (sample.total_freezes_duration * 1e9) as u64,
+        ]
+    };
+    let rows: Vec<_> = received.inbound.iter().filter(|sample| sample.stream == stream).map(inbound).collect();
+    assert!(rows.len() > 1);
+    for pair in rows.windows(2) {
+        assert!(pair[0].iter().zip(&pair[1]).all(|(before, after)| before <= after), "{stream:?} {pair:?}");
+    }
+}
+
+/// Packets sent are received or lost: nothing is in flight at the end.
+fn all_are_accounted_for(wire: &Call, shown: &Shown, lost: u64) {
+    let sent: u64 = shown.sent.totals.iter().map(|out| out.packets_sent).sum();
+    let on_wire = wire.sent.iter().filter(|(_, packet)| header(packet).is_some()).count() as u64;
+    assert_eq!(sent, on_wire);
+    let own_fec = wire.sent.iter().filter(|(_, packet)| role(packet) == Some(Role::Protection)).count() as u64;
+    let received: u64 = shown.received.streams.iter().map(|stream| stream.total.packets_received).sum();
+    let video = shown.received.streams.iter().filter(|stream| stream.total.stream.kind != StreamKind::Audio);
+    let fec: u64 = video.map(|stream| stream.total.fec_packets_received).sum();
+    // FEC of a stream of its own is not among the packets received.
+    let received = if own_fec > 0 { received + fec } else { received };
+    assert_eq!(sent, received + lost, "lost {lost}");
+}
+
+fn role(packet: &Packet) -> Option<Role> {
+    header(packet).and_then(|header| header.ssrc.parts()).map(|(.., role)| role)
+}
+
+const CAMERA: &str = r#"{"audio": true, "video": {"most": "2 Mb/s"}}"#;
+const EARS: &str = r#"{"audio": true, "video": false}"#;
+const EYES: &str = r#"{"audio": false, "video": {"most": "2 Mb/s"}}"#;
+
+fn fixed(rate: &str, more: &str) -> String {
+    format!(r#"{{"control": {{"name": "fixed", "rate": "{rate}"}}{more}}}"#)
+}
+
+#[test]
+fn what_is_lost_is_sent_again_and_all_is_accounted_for() {
+    let mut wire = call(20, &fixed("800 kb/s", ""), CAMERA);
+    let lost = lose(&mut wire, |number, now, _| number > 50 && number % 33 == 0 && now < at(19_500));
+    let shown = run(&mut wire, 20);
+    all_are_accounted_for(&wire, &shown, lost.get());
+    let (out, inbound) = (shown.out(1), shown.inbound(1));
+    assert_eq!(inbound.frames_decoded, out.frames_encoded, "{inbound:?}");
+    assert!(inbound.packets_lost > 20 && inbound.nack_count > 20 && inbound.pli_count == 0, "{inbound:?}");
+    let lost_media = shown.inbound(0).packets_lost + inbound.packets_lost;
+    assert!(
+        lost_media as u64 <= lost.get() && lost_media as u64 * 10 > lost.get() * 9,
+        "{lost_media} of {}",
+        lost.get()
+    );
+    assert!(out.remote_round_trip_time.is_some_and(|seconds| (0.1..0.16).contains(&seconds)), "{out:?}");
+    assert!(wire.sender.view().smoothed_rtt.is_some_and(|seconds| (0.1..0.25).contains(&seconds)));
+}
+
+#[test]
+fn flexfec_and_ulpfec_restore_video_where_nack_is_off() {
+    let without = {
+        let mut wire = call(30, &fixed("800 kb/s", r#", "nack": false"#), CAMERA);
+        lose(&mut wire, |number, now, _| now > at(3_000) && number % 40 == 0);
+        run(&mut wire, 30)
+    };
+    assert!(without.inbound(1).pli_count > 3, "{:?}", without.inbound(1));
+    for format in ["flexfec", "ulpfec"] {
+        let mut wire = call(30, &fixed("800 kb/s", &format!(r#", "nack": false, "fec": "{format}""#)), CAMERA);
+        let lost = lose(&mut wire, |number, now, _| now > at(3_000) && number % 40 == 0);
+        let shown = run(&mut wire, 30);
+        all_are_accounted_for(&wire, &shown, lost.get());
+        let (out, inbound) = (shown.out(1), shown.inbound(1));
+        assert!(out.fec_packets_sent > 200 && inbound.fec_packets_received > 200, "{format}: {inbound:?}");
+        assert!(inbound.packets_recovered > 20, "{format}: {inbound:?}");
+        assert!(inbound.frames_decoded * 100 >= out.frames_encoded * 88, "{format}: {inbound:?}");
+        assert!(inbound.frames_decoded > without.inbound(1).frames_decoded, "{format}");
+        assert!(shown.video(1).freeze_ratio < without.video(1).freeze_ratio, "{format}");
+    }
+}
+
+#[test]
+fn ulpfec_among_the_packets_of_frames_of_more_than_48_breaks_none() {
+    let media = r#"{"audio": false, "video": {"most": "20 Mb/s", "least": "18 Mb/s"}}"#;
+    let mut wire = call(5, &fixed("20 Mb/s", r#", "fec": "ulpfec", "protection": 0.000001"#), media);
+    lose(&mut wire, |number, _, _| number > 50 && number % 50 == 0);
+    let shown = run(&mut wire, 5);
+    let (out, inbound) = (shown.out(0), shown.inbound(0));
+    assert!(out.packets_sent > out.frames_sent * 50 && inbound.packets_recovered > 50, "{out:?} {inbound:?}");
+    assert_eq!(inbound.frames_decoded, out.frames_encoded, "{inbound:?}");
+}
+
+#[test]
+fn in_band_fec_and_red_restore_speech() {
+    let lossy = |media: &str, burst: u64| {
+        let mut wire = call(30, &fixed("200 kb/s", ""), media);
+        lose(&mut wire, move |number, now, _| now > at(3_000) && number % 20 < burst);
+        run(&mut wire, 30).audio(0)
+    };
+    let off = r#"{"audio": {"in-band-fec": false}, "video": false}"#;
+    let red = r#"{"audio": {"redundancy": 2}, "video": false}"#;
+    let (none, fec) = (lossy(off, 1), lossy(EARS, 1));
+    assert!(none.frames_lost > 50 && none.frames_restored == 0, "{none:?}");
+    assert!(fec.frames_restored > 50 && fec.frames_lost < 5, "{fec:?}");
+    assert!(fec.concealed_share < none.concealed_share / 3.0, "{none:?} {fec:?}");
+    let (none, red) = (lossy(off, 2), lossy(red, 2));
+    assert!(none.frames_lost > 100, "{none:?}");
+    assert!(red.frames_restored > 100 && red.frames_lost < 5, "{red:?}");
+    let r = |quality: &AudioQuality| match quality.rating {
+        fairwave_endpoint::media::Rated::As(rating) => rating.r,
+        fairwave_endpoint::media::Rated::Not(why) => panic!("{why:?}"),
+    };
+    assert!(r(&red) > r(&none) + 10.0, "{} {}", r(&red), r(&none));
+}
+
+#[test]
+fn pauses_of_dtx_are_silence_and_not_concealed() {
+    let mut wire = call(60, &fixed("100 kb/s", ""), r#"{"audio": {"dtx": true}, "video": false}"#);
+    let shown = run(&mut wire, 60);
+    let heard = shown.audio(0);
+    assert!(heard.frames_played < 2_000 && heard.frames_played > 500 && heard.frames_lost == 0, "{heard:?}");
+    assert!(heard.concealed_share < 0.01, "{heard:?}");
+    assert_eq!(shown.inbound(0).packets_lost, 0);
+}
+
+#[test]
+fn simulcast_layers_and_screens_arrive_whole() {
+    for media in [
+        r#"{"audio": true, "video": {"most": "3 Mb/s", "simulcast": 2}}"#,
+        r#"{"audio": true, "video": {"most": "4 Mb/s", "simulcast": 3}}"#,
+        r#"{"audio": true, "video": {"temporal-layers": 2}}"#,
+        r#"{"audio": true, "video": {"temporal-layers": 3}}"#,
+        r#"{"audio": true, "video": {"spatial-layers": 2}}"#,
+        r#"{"audio": true, "video": {"spatial-layers": 3, "temporal-layers": 3}}"#,
+        r#"{"audio": true, "video": true, "screen": {"scene": "screen"}}"#,
+        EYES,
+    ] {
+        let mut wire = over(call(12, &fixed("5 Mb/s", ""), media), 10_000, 500);
+        // Some packets overtake others, and some are lost.
+        wire.fate = Box::new(|number, now, _| match number % 60 {
+            7 if now > at(500) => PathFate::Late(Span::from_millis(15)),
+            30 if now > at(500) && now < at(11_500) => PathFate::Lose,
+            _ => PathFate::Pass,
+        });
+        let shown = run(&mut wire, 12);
+        for place in 0..shown.received.streams.len() {
+            let (out, inbound) = (shown.out(place), shown.inbound(place));
+            assert!(out.packets_sent > 0 && inbound.packets_received > 0, "{media}: {out:?}");
+            if out.stream.kind != StreamKind::Audio {
+                assert!(out.frames_encoded > 100 && out.frames_sent == out.frames_encoded, "{media}: {out:?}");
+                // Frames of upper temporal layers are not waited for.
+                let least =
+                    if media.contains("temporal") { out.frames_encoded * 8 / 10 } else { out.frames_encoded - 2 };
+                assert!(inbound.frames_decoded >= least, "{media}: {out:?} {inbound:?}");
+                assert!(inbound.frames_decoded <= out.frames_encoded, "{media}: {inbound:?}");
+                assert_eq!((inbound.frame_width, inbound.frame_height), (out.frame_width, out.frame_height), "{media}");
+            }
+        }
+        let pictures = wire.deliveries.iter().filter(|(_, delivery)| delivery.layer == 1).count();
+        assert!((290..=360).contains(&pictures), "{media}: {pictures} pictures");
+    }
+}
+
+#[test]
+fn an_upper_temporal_layer_may_be_lost_and_nothing_freezes() {
+    let media = r#"{"audio": false, "video": {"temporal-layers": 2}}"#;
+    let mut wire = call(10, &fixed("1 Mb/s", r#", "nack": false"#), media);
+    lose(&mut wire, |_, now, header| now > at(1_000) && header.temporal > 0);
+    let shown = run(&mut wire, 10);
+    let inbound = shown.inbound(0);
+    assert!((160..=172).contains(&inbound.frames_decoded), "{inbound:?}");
+    assert_eq!((inbound.pli_count, shown.out(0).key_frames_encoded), (0, 1));
+}
+
+#[test]
+fn a_lost_key_frame_is_asked_for_each_200_ms_and_a_lost_frame_after_3_s() {
+    let table = fixed("800 kb/s", r#", "nack": false"#);
+    let mut wire = call(10, &table, EYES);
+    lose(&mut wire, |_, now, _| now < at(300));
+    let shown = run(&mut wire, 10);
+    let (out, inbound) = (shown.out(0), shown.inbound(0));
+    assert!((1..=3).contains(&inbound.pli_count) && out.key_frames_encoded == 2, "{inbound:?}");
+    assert!(inbound.frames_decoded > 270, "{inbound:?}");
+
+    let mut wire = call(10, &table, EYES);
+    let once = Cell::new(false);
+    lose(&mut wire, move |_, now, _| now > at(3_000) && !once.replace(true));
+    let shown = run(&mut wire, 10);
+    let inbound = shown.inbound(0);
+    assert_eq!((inbound.pli_count, inbound.key_frames_decoded), (1, 2), "{inbound:?}");
+    // 3 s until it asks, then a round trip.
+    assert!((2.9..3.5).contains(&inbound.total_freezes_duration), "{inbound:?}");
+}
+
+#[test]
+fn gcc_fills_a_link_with_probes_and_padding() {
+    let mut wire = over(call(30, "{}", CAMERA), 1_500, 40);
+    let shown = run(&mut wire, 30);
+    let late = shown.estimate(15, 30);
+    assert!((0.9e6..1.7e6).contains(&late), "{late}");
+    assert!(shown.out(1).padding_packets_sent > 0, "{:?}", shown.out(1));
+    assert!(shown.inbound(1).frames_decoded > 850, "{:?}", shown.inbound(1));
+    // Through probes: not by 8 % a second.
+    assert!(shown.estimate(3, 6) > 700e3, "{}", shown.estimate(3, 6));
+    let feedback: u64 = wire.feedback.iter().map(|(_, packet)| packet.size().get()).sum();
+    let media: u64 = wire.sent.iter().map(|(_, packet)| packet.size().get()).sum();
+    assert!((feedback as f64) < 0.06 * media as f64, "{feedback} of {media}");
+}
+
+#[test]
+fn scream_reads_marks_from_reports_of_rfc_8888() {
+    let table = r#"{"control": "scream", "feedback": "rfc8888"}"#;
+    let mut wire = over(call(30, table, CAMERA), 1_000, 100);
+    wire.mark = Box::new(|packet, waiting| packet.size().get() * waiting > 4_000);
+    let shown = run(&mut wire, 30);
+    assert!(shown.inbound(1).packets_received_with_ce > 10, "{:?}", shown.inbound(1));
+    assert_eq!(wire.dropped, 0, "marks keep the queue short");
+    let bytes: u64 =
+        (wire.sent.iter().filter(|(when, _)| *when > at(15_000))).map(|(_, packet)| packet.size().get()).sum();
+    let rate = bytes as f64 * 8.0 / 15.0;
+    assert!((0.4e6..1.05e6).contains(&rate), "{rate}");
+    let late = shown.sent.transport.last().and_then(|sample| sample.round_trip_time).expect("feedback");
+    assert!((0.1..0.2).contains(&late), "{late}");
+    let feedback: u64 = wire.feedback.iter().map(|(_, packet)| packet.size().get()).sum();
+    assert!((feedback as f64) < 0.06 * rate / 8.0 * 30.0, "{feedback}");
+}
+
+const CONTROLLERS: [&str; 9] = [
+    r#"{"control": "gcc"}"#,
+    r#"{"control": "gcc", "feedback": "rfc8888"}"#,
+    r#"{"control": "scream"}"#,
+    r#"{"control": "scream", "feedback": "rfc8888"}"#,
+    r#"{"control": "nada"}"#,
+    r#"{"control": "nada", "feedback": "rfc8888"}"#,
+    r#"{"control": "tfrc"}"#,
+    r#"{"control": "aiamd"}"#,
+    r#"{"control": "rtcp"}"#,
+];
+
+#[test]
+fn bad_feedback_stops_no_controller() {
+    for table in CONTROLLERS {
+        let mut wire = over(call(15, table, CAMERA), 1_000, 40);
+        wire.receiver.copies = 2;
+        wire.receiver.late = Span::from_secs(2);
+        wire.lose_feedback = Box::new(|number, _| number % 5 == 0);
+        let shown = run(&mut wire, 15);
+        let inbound = shown.inbound(1);
+        assert!(inbound.frames_decoded > 225, "{table}: {inbound:?}");
+    }
+}
+
+#[test]
+fn a_path_that_repeats_and_reorders_loses_nothing() {
+    for table in CONTROLLERS {
+        let mut wire = over(call(10, table, CAMERA), 2_000, 60);
+        wire.fate = Box::new(|number, _, _| match number % 10 {
+            3 => PathFate::Twice,
+            7 => PathFate::Late(Span::from_millis(12)),
+            _ => PathFate::Pass,
+        });
+        let shown = run(&mut wire, 10);
+        let inbound = shown.inbound(1);
+        assert!(inbound.packets_duplicated > 10, "{table}: {inbound:?}");
+        assert!(inbound.frames_decoded > 285, "{table}: {inbound:?}");
+    }
+}
+
+#[test]
+fn a_path_that_is_silent_for_10_s_comes_back() {
+    for table in CONTROLLERS {
+        let mut wire = over(call(50, table, CAMERA), 1_000, 40);
+        lose(&mut wire, |_, now, _| (at(10_000)..at(20_000)).contains(&now));
+        wire.lose_feedback = Box::new(|_, now| (at(10_000)..at(20_000)).contains(&now));
+        let shown = run(&mut wire, 50);
+        let decoded = |second: u64| {
+            let video = shown.received.inbound.iter().filter(|sample| sample.stream.kind == StreamKind::Video);
+            video.filter(|sample| sample.at <= at(second * 1000)).map(|sample| sample.frames_decoded).max().unwrap_or(0)
+        };
+        assert!(decoded(50) - decoded(40) > 200, "{table}: {} frames in the last 10 s", decoded(50) - decoded(40));
+        let heard = shown.audio(0);
+        assert!(heard.frames_played > 1_500, "{table}: {heard:?}");
+        let late = shown.estimate(45, 50);
+        assert!(late > 100e3, "{table}: {late} b/s at the end, {} before", shown.estimate(5, 10));
+    }
+}
+
+#[test]
+fn numbers_wrap_in_a_long_call() {
+    let media = r#"{"audio": true, "video": {"most": "9 Mb/s", "least": "8 Mb/s"}}"#;
+    let mut wire = call(90, &fixed("10 Mb/s", ""), media);
+    let lost = lose(&mut wire, |number, now, _| number > 50 && number % 500 == 0 && now < at(89_000));
+    let shown = run(&mut wire, 90);
+    let (out, inbound) = (shown.out(1), shown.inbound(1));
+    assert!(out.packets_sent > 70_000, "{out:?}");
+    assert_eq!((inbound.frames_decoded, inbound.pli_count), (out.frames_encoded, 0), "{inbound:?}");
+    all_are_accounted_for(&wire, &shown, lost.get());
+    assert!(inbound.jitter < 0.02, "{inbound:?}");
+}
+
+/// `cargo test --release -p fairwave-transport what_a_call_costs -- --ignored --nocapture`
+#[test]
+#[ignore = "measures time"]
+fn what_a_call_costs() {
+    let mut wire = over(call(300, "{}", CAMERA), 1_000, 30);
+    let begun = std::time::Instant::now();
+    wire.run_until(at(300_000));
+    println!("{:.1} µs for a simulated second of both ends", begun.elapsed().as_secs_f64() * 1e6 / 300.0);
+}
+
+#[test]
+fn both_ends_are_small_where_they_are_one_of_many() {
+    // Behind a pointer: runs without media pay nothing for it.
+    assert!(size_of::<WebrtcSender>() > 500 && size_of::<crate::AnySender>() < size_of::<WebrtcSender>());
+}
