@@ -55,12 +55,11 @@ function streams(of: MediaGroup): string {
   }
   if (of.video_mos !== null) {
     const parts = [`MOS ${of.video_mos.toFixed(2)}`];
-    if (of.freeze_ratio !== null) {
+    if (of.freezes === 0) parts.push("no freezes");
+    else if (of.freeze_ratio !== null) {
       const freezes = of.freezes === null ? "" : ` in ${Number(of.freezes.toFixed(1))} freezes`;
-      const bound = of.freeze_ratio > MOST_FROZEN ? "more than" : "at most";
-      parts.push(
-        `frozen ${percent(of.freeze_ratio)} of the time${freezes} (${bound} the ${MOST_FROZEN * 100} % allowed)`,
-      );
+      const bound = `${of.freeze_ratio > MOST_FROZEN ? "above the threshold of" : "threshold"} ${MOST_FROZEN * 100} %`;
+      parts.push(`frozen ${percent(of.freeze_ratio)} of the time${freezes} (${bound})`);
     }
     if (of.height !== null) parts.push(`pictures ${Math.round(of.height)} pixels high`);
     if (of.frame_rate !== null) parts.push(`${Math.round(of.frame_rate)} per second`);

@@ -36,12 +36,10 @@ pub fn groups(media: &[MediaRow]) -> Vec<Value> {
     }
     let one = |name: &str| {
         let rows: Vec<&MediaRow> = media.iter().filter(|row| row.group == name).collect();
-        let audio = |of: fn(&MediaRow) -> Option<f64>| {
-            mean(rows.iter().filter(|row| row.stream == "audio").map(|row| of(row)))
-        };
-        let video = |of: fn(&MediaRow) -> Option<f64>| {
-            mean(rows.iter().filter(|row| row.stream != "audio").map(|row| of(row)))
-        };
+        let audio =
+            |of: fn(&MediaRow) -> Option<f64>| mean(rows.iter().filter(|row| row.stream == "audio").map(|row| of(row)));
+        let video =
+            |of: fn(&MediaRow) -> Option<f64>| mean(rows.iter().filter(|row| row.stream != "audio").map(|row| of(row)));
         let mut flows: Vec<u32> = rows.iter().map(|row| row.flow).collect();
         flows.dedup();
         json!({
