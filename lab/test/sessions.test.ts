@@ -16,6 +16,7 @@ import { engine } from "./engine";
 
 vi.stubGlobal("matchMedia", () => ({ matches: false }));
 const { narrowestLink, panels } = await import("../src/views/plots");
+const { layout } = await import("../src/views/network");
 
 function observed(text: string, seed = 1): ObservedRun {
   const { json } = engine.ask<ObservedRun>({ op: "run", text, seed, observe: true, bins: 300 });
@@ -148,6 +149,12 @@ describe("the figures", () => {
     expect(home.media_groups).toEqual([]);
     expect(panels(home).map(({ id }) => id)).toEqual(["throughput", "queue", "window", "losses", "delay"]);
   });
+});
+
+test("a call in both directions is drawn from the one who is at home to the other", () => {
+  const places = layout(run.network);
+  const column = (name: string) => places.get(run.network.nodes?.indexOf(name) ?? -1)?.[0];
+  expect(["home", "isp", "far"].map(column)).toEqual([0, 1, 2]);
 });
 
 describe("the controls", () => {

@@ -83,6 +83,7 @@ function makePanels(run: ObservedRun): Panel[] {
       values: smooth(group.throughput_bps, Math.max(1, Math.round(bins / 150))).map((bps) => bps / 1e6),
     })),
   });
+  found.push(...ofSessions(run, bins));
   const link = run.link_series[0];
   if (link) {
     const used = link.waiting.map((row, index) => ({ row, index })).filter(({ row }) => row.some((value) => value > 0));
@@ -109,7 +110,6 @@ function makePanels(run: ObservedRun): Panel[] {
       })),
     });
   }
-  found.push(...ofSessions(run, bins));
   const missing = run.group_series.filter((group) => group.missing.some((count) => count > 0));
   found.push({
     id: "losses",
