@@ -133,11 +133,14 @@ test("a situation with a video call shows its worst stream, and the estimate nex
   }
   const before = await digest(page);
   await page.waitForFunction(() => document.querySelector('[id="control-flow-0-transport-control"]'));
-  const count = await drawings(page);
+  await page.waitForFunction(() => location.hash.startsWith("#s="));
+  const [hash, count] = await page.evaluate(() => [location.hash, Number(document.documentElement.dataset.drawn)]);
   await page.locator("#control-flow-0-transport-control").selectOption("scream");
   await drawn(page, count);
   assert.notEqual(await digest(page), before);
   assert.equal(await page.locator("#situation").inputValue(), "video-call");
+  // The change is an entry of the history a moment after it is drawn.
+  await page.waitForFunction((old) => location.hash !== old, hash);
   await page.locator("#undo").click();
   await page.waitForFunction((old) => document.documentElement.dataset.digest === old, before);
   await page.locator("#undo").click();
