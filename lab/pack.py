@@ -1,6 +1,7 @@
 """Compress the lab's engine as LZMA (`.lzma`), with its length in the head: `pack.py engine.wasm engine.lzma`.
 
-The script needs only Python. LZMA leaves less than three quarters of what gzip leaves, and the page decodes it itself (`src/lzma.ts`).
+The script needs only Python. LZMA leaves less than three quarters of what gzip leaves; the page decodes it itself
+(`src/lzma.ts`).
 """
 
 import lzma
