@@ -66,9 +66,10 @@ BROWSER := $(firstword $(foreach name,chromium chromium-browser google-chrome,$(
 lab: out/lab.html  ## the lab: one HTML file with the simulator in it, out/lab.html
 
 # The speech within comes with the other recordings; one that came later makes the page anew.
-out/lab.html: $(WASM) lab/node_modules/.locked $(VENV)/.recordings $(wildcard data/recordings/* lab/*.ts lab/*.html lab/src/* lab/src/views/*)
+out/lab.html: $(WASM) lab/node_modules/.locked $(VENV)/.recordings $(wildcard data/recordings/* examples/webrtc-home.toml lab/*.ts lab/*.html lab/src/* lab/src/views/*)
 	$(PYTHON) lab/speech.py out/lab-speech.ulaw
-	cd lab && FAIRWAVE_WASM="$(abspath $(WASM))" FAIRWAVE_SPEECH="$(abspath out/lab-speech.ulaw)" npm run --silent build
+	$(PYTHON) lab/pack.py $(WASM) out/lab-engine.lzma
+	cd lab && FAIRWAVE_ENGINE="$(abspath out/lab-engine.lzma)" FAIRWAVE_SPEECH="$(abspath out/lab-speech.ulaw)" npm run --silent build
 	cp lab/dist/index.html out/lab.html
 	cp lab/dist/index.html python/fairwave/lab/lab.html
 	@test -s out/lab-speech.ulaw || echo 'the lab has no speech: see above how to bring a recording'

@@ -1,20 +1,19 @@
-// One HTML file with everything in it: the page, its styles, the simulator (compressed, base64), a recording of speech.
+// One HTML file with everything in it: the page, its styles, the simulator (packed, base64), a recording of speech.
 
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { gzipSync } from "node:zlib";
 import type { Plugin } from "vite";
 import { viteSingleFile } from "vite-plugin-singlefile";
 import { defineConfig } from "vitest/config";
 
-const ENGINE =
-  process.env.FAIRWAVE_WASM ?? new URL("../target/wasm32-unknown-unknown/page/fairwave_wasm.wasm", import.meta.url);
+/** The engine as `pack.py` leaves it. */
+const ENGINE = process.env.FAIRWAVE_ENGINE ?? new URL("../out/lab-engine.lzma", import.meta.url);
 const SPEECH = process.env.FAIRWAVE_SPEECH ?? "";
 
 /** `virtual:engine` is the simulator; `virtual:speech` the recording, G.711 µ law, empty where there is none. */
 function within(): Plugin {
   const files: Record<string, () => string> = {
-    "virtual:engine": () => gzipSync(readFileSync(ENGINE), { level: 9 }).toString("base64"),
+    "virtual:engine": () => readFileSync(ENGINE).toString("base64"),
     "virtual:speech": () => (existsSync(SPEECH) ? readFileSync(SPEECH).toString("base64") : ""),
   };
   return {

@@ -121,6 +121,35 @@ test("it opens from disk on a home uplink, and shows the verdict of the call", a
   await context.close();
 });
 
+test("a situation with a video call shows its worst stream, and the estimate next to the capacity", async () => {
+  const { page, wrong, context } = await open(browser);
+  await digest(page);
+  assert.equal(await page.locator("#situation").inputValue(), "home");
+  await page.locator("#situation").selectOption("video-call");
+  await page.getByText(/The stream of call is poor: MOS \d\.\d\d/).waitFor();
+  await page.getByText(/Audio: MOS .* Video: MOS .*frozen .* of the time/).waitFor();
+  for (const panel of ["estimate", "height", "frozen"]) {
+    await page.locator(`figure[data-panel="${panel}"] canvas`).waitFor();
+  }
+  const before = await digest(page);
+  await page.waitForFunction(() => document.querySelector('[id="control-flow-0-transport-control"]'));
+  await page.waitForFunction(() => location.hash.startsWith("#s="));
+  const [hash, count] = await page.evaluate(() => [location.hash, Number(document.documentElement.dataset.drawn)]);
+  await page.locator("#control-flow-0-transport-control").selectOption("scream");
+  await drawn(page, count);
+  assert.notEqual(await digest(page), before);
+  assert.equal(await page.locator("#situation").inputValue(), "video-call");
+  // The change is an entry of the history a moment after it is drawn.
+  await page.waitForFunction((old) => location.hash !== old, hash);
+  await page.locator("#undo").click();
+  await page.waitForFunction((old) => document.documentElement.dataset.digest === old, before);
+  await page.locator("#undo").click();
+  await page.getByText(/The call is (good|fair|poor)/).waitFor();
+  assert.equal(await page.locator("#situation").inputValue(), "home");
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
 test("each control can be dragged, and what is shown becomes another", async () => {
   const { page, wrong, context } = await open(browser);
   await digest(page);

@@ -58,6 +58,7 @@ function slider(
 /** Laws that need parameters. A choice writes every other law by its name alone. */
 const NEEDED_PARAMETERS: Record<string, Table> = {
   "loss bernoulli": { model: "bernoulli", rate: 0.01 },
+  "control fixed": { name: "fixed", rate: "800 kb/s" },
 };
 
 /** For each key that holds a law: its definition in the schema, and the key of the law's name. */
@@ -68,6 +69,7 @@ const FAMILIES: Record<string, [definition: string, tag: string]> = {
   loss: ["WrittenLossConfig", "model"],
   jitter: ["WrittenJitterConfig", "model"],
   playout: ["WrittenPlayoutConfig", "strategy"],
+  control: ["RateControlConfig", "name"],
 };
 
 export class Controls {
@@ -84,6 +86,7 @@ export class Controls {
     const known = this.schema.of(path, this.complete);
     const value = valueAt(this.json, this.complete, path);
     const common = { path, label, title: known.description };
+    if (key === "control") return this.law(path, label, known.description, "RateControlConfig", "name");
     if (key === "transport") return this.law(path, label, known.description, "WrittenTransportConfig", "name");
     if (typeof value === "boolean") {
       return { ...common, kind: "choice", value: String(value), choices: ["true", "false"] };
@@ -155,18 +158,38 @@ export class Controls {
     return found.filter((one) => one !== undefined);
   }
 
-  /** The controls of a flow: its transport, and its count. */
+  /** The controls of a flow: its transport, what a media session sends and by which rate control, and its count. */
   ofFlow(index: number): Control[] {
     const flow = get(this.json, ["flow", index]) as Table | undefined;
     const name = String(flow?.name ?? "");
     const found: Control[] = [];
     const transport = this.of(["flow", index, "transport"]);
     if (transport) found.push({ ...transport, label: `${name}: transport` });
+    found.push(...this.ofSession(index, name));
     const count = parse(flow?.count ?? 1);
     if (flow && count && !flow.arrivals) {
       const bounds: [number, number] = [0, Math.max(8, count.value * 3)];
       found.push(slider(["flow", index, "count"], `${name}: flows`, "", count.value, "count", bounds));
     }
+    return found;
+  }
+
+  /** Rate control, microphone, camera and its most rate of a flow over WebRTC; none of another flow. */
+  private ofSession(index: number, name: string): Control[] {
+    const path = ["flow", index, "traffic"];
+    const kind = lawName(valueAt(this.json, this.complete, path), "kind");
+    const control = this.of(["flow", index, "transport", "control"]);
+    if (kind !== "media" || !control) return [];
+    const found: Control[] = [{ ...control, label: `${name}: rate control` }];
+    for (const stream of ["audio", "video"]) {
+      const at = [...path, stream];
+      const value = String(valueAt(this.json, this.complete, at) !== false);
+      const title = this.schema.of(at, this.complete).description;
+      found.push({ path: at, label: `${name}: ${stream}`, title, kind: "choice", value, choices: ["true", "false"] });
+    }
+    const most = this.of([...path, "video", "most"]);
+    if (most?.kind === "slider")
+      found.push({ ...most, label: `${name}: most rate of video`, least: 1e5, most: Math.max(8e6, most.value) });
     return found;
   }
 
@@ -258,9 +281,13 @@ export class Controls {
       return set(this.json, at, typeof written === "string" ? { discipline: written } : written);
     }
     if (control.kind === "choice") {
+      // A stream that is on may be a table of its parameters.
+      const old = get(this.json, control.path);
       const written: Json =
         value === "true"
-          ? true
+          ? old !== null && typeof old === "object"
+            ? old
+            : true
           : value === "false"
             ? false
             : (NEEDED_PARAMETERS[`${String(last)} ${value}`] ?? this.replacement(control.path, String(value)));

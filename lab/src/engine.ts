@@ -12,10 +12,22 @@ export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** Compiles the simulator. All workers share the module. */
+/** Unpacks and compiles the simulator in a worker, so that the page stays responsive. All workers share the module. */
 export async function compileEngine(): Promise<WebAssembly.Module> {
-  const stream = new Blob([bytesOf(engine)]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return WebAssembly.compile(await new Response(stream).arrayBuffer());
+  const worker = new EngineWorker();
+  try {
+    return await new Promise((resolve, reject) => {
+      worker.onmessage = ({ data }: MessageEvent<{ module: WebAssembly.Module } | { failure: string }>) => {
+        if ("module" in data) resolve(data.module);
+        else reject(new Error(data.failure));
+      };
+      worker.onerror = (event) => reject(new Error(event.message));
+      const packed = bytesOf(engine);
+      worker.postMessage({ packed }, [packed.buffer]);
+    });
+  } finally {
+    worker.terminate();
+  }
 }
 
 interface PendingRequest {

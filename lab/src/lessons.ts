@@ -1,8 +1,8 @@
-// Twelve lessons: one for each family of queues, and one for each surprising result of the studies (docs/studies.md). A lesson asks for
-// a prediction, lets the engine answer it, and ends in a task for the controls. Numbers come from the engine: no text holds a result.
+// Thirteen lessons: one for each family of queues, one for each surprising result of the studies (docs/studies.md), one on a call with
+// pictures. A lesson asks for a prediction, lets the engine answer it, and ends in a task for the controls. Numbers come from the engine: no text holds a result.
 
 import { lawName } from "./controls";
-import { HOME } from "./opening";
+import { HOME, VIDEO_CALL } from "./opening";
 import { get, type Path } from "./paths";
 import type { ObservedRun, Table } from "./protocol";
 
@@ -75,6 +75,9 @@ export interface Lesson {
 
 const numberOf = (value: unknown): number => (typeof value === "number" ? value : Number.NaN);
 const mos = (run: ObservedRun, group = "call"): number => numberOf(run.voice.find((one) => one.group === group)?.mos);
+const sessionOf = (run: ObservedRun, name = "call") => run.media_groups.find(({ group }) => group === name);
+/** The MOS of the worst stream of a media session. */
+const worst = (run: ObservedRun, name = "call"): number => numberOf(sessionOf(run, name)?.mos);
 const groupOf = (run: ObservedRun, name: string) => run.groups.find(({ group }) => group === name);
 const goodput = (run: ObservedRun, name: string): number => numberOf(groupOf(run, name)?.goodput_bps);
 const dropped = (run: ObservedRun, name: string): number => numberOf(groupOf(run, name)?.dropped_share);
@@ -226,6 +229,11 @@ traffic = { kind = "video", packet = "1000 B", layers = ["128 kb/s", "128 kb/s",
 
 ${BULK("ftp", 2, '"tcp/reno"')}`,
   );
+
+/** A video call over WebRTC next to an upload, with another queue in the modem. */
+const MODEM_QUEUE = (queue: string) => VIDEO_CALL.replace(/^queue = \{.*\}$/m, `queue = { ${queue} }`);
+
+const DEEP = "capacity = { bytes = 500_000 }";
 
 /** The index of the first bound that a value does not reach; the number of bounds if it reaches all. */
 const rank = (value: number, bounds: readonly number[]): number => {
@@ -998,6 +1006,79 @@ export const LESSONS: Lesson[] = [
     discussion: [
       "The paper finds TCP near its fair share next to DVRC; the study does not. What could differ?",
       "Should fairness be measured in goodput or in what the viewer sees?",
+    ],
+  },
+  {
+    id: "video-call",
+    title: "Why the video call freezes when somebody uploads",
+    about: "Queue families for a call over WebRTC: drop-tail, Drop-Sel, FQ-CoDel",
+    aim: "Tell freezes (packets come too late or never) from delay (packets wait), and choose a queue that prevents both.",
+    intro:
+      "A video call by WebRTC uses an uplink of 5 Mb/s. From 20 s on photographs are uploaded over the same line. The queue in the modem is drop-tail and holds 500 kB, which take 0.8 s to send. The picture freezes, and the speech is late.",
+    settings: [
+      { name: "drop-tail", scenario: MODEM_QUEUE(`discipline = "drop-tail", ${DEEP}`) },
+      { name: "Drop-Sel", scenario: MODEM_QUEUE(`discipline = "drop-tail", victim = "drop-sel", ${DEEP}`) },
+      { name: "FQ-CoDel", scenario: MODEM_QUEUE('discipline = "fq-codel"') },
+    ],
+    shown: 0,
+    measures: [
+      { label: "MOS of the worst stream", unit: "", digits: 2, of: (run) => worst(run) },
+      { label: "Frozen", unit: "% of the time", digits: 1, of: (run) => numberOf(sessionOf(run)?.freeze_ratio) * 100 },
+      { label: "Mouth to ear", unit: "ms", digits: 0, of: (run) => numberOf(sessionOf(run)?.audio_delay_s) * 1000 },
+      goodputOf("upload"),
+    ],
+    prediction: {
+      question:
+        "Another rule for victims: when the buffer is full, Drop-Sel drops packets of the upload and none of the call. What becomes of the call?",
+      choices: [
+        "It freezes as before",
+        "It freezes less than half as long, and becomes good (MOS 3.6 or more)",
+        "It freezes less than half as long, and does not become good",
+      ],
+      right: (means) => (at(means, 1, 1) > 0.5 * at(means, 0, 1) ? 0 : at(means, 1, 0) >= 3.6 ? 1 : 2),
+    },
+    looks: [
+      {
+        text: "With Drop-Sel hardly a packet of the call is dropped, so the picture hardly freezes. But every packet still waits behind the upload, and the speech is more than half a second late. Look at the estimate: the controller sees the delay, yields, and the upload takes what it leaves.",
+        setting: 1,
+      },
+      {
+        text: "FQ-CoDel gives the upload a queue of its own. The upload waits behind itself, and the estimate of the call stays near its half of the link.",
+        setting: 2,
+      },
+    ],
+    task: {
+      text: "Drop-tail with its 500 kB is back.",
+      start: MODEM_QUEUE(`discipline = "drop-tail", ${DEEP}`),
+      question:
+        "Keep the rate of 5 Mb/s. Find a queue with a good call (MOS 3.6 or more of the worst stream) and at least 2.9 Mb/s for the upload.",
+      hints: [
+        "A queue for each flow gives the upload half of the link. What would a single queue do that keeps the wait short?",
+        "Change the bottleneck queue to CoDel or PIE, and compare the estimates.",
+      ],
+      missing: (run, json) => {
+        if (get(json, ["link", 0, "rate"]) !== "5 Mb/s") return "Keep the rate of the uplink at 5 Mb/s.";
+        if (!(worst(run) >= 3.6)) return "The call is not good yet.";
+        return goodput(run, "upload") >= 2.9e6 ? undefined : "The upload gets less than 2.9 Mb/s.";
+      },
+      found:
+        "Any queue that keeps the wait short makes the call good. They differ in the share that they leave to the upload, and in the size of the picture.",
+      answer: [{ path: ["link", 0, "queue"], value: { discipline: "codel", capacity: { bytes: 500_000 } } }],
+    },
+    keys: [["flow", 0, "traffic", "video", "most"]],
+    claim: {
+      words:
+        "Drop-Sel cuts the time in freezes to less than a quarter and leaves the delay from mouth to ear within a tenth and the worst stream poor. FQ-CoDel makes the call good at less than half of the delay.",
+      holds: (means) =>
+        at(means, 1, 1) < 0.25 * at(means, 0, 1) &&
+        Math.abs(at(means, 1, 2) / at(means, 0, 2) - 1) < 0.1 &&
+        at(means, 1, 0) < 3.1 &&
+        at(means, 2, 0) >= 3.6 &&
+        at(means, 2, 2) < 0.5 * at(means, 0, 2),
+    },
+    discussion: [
+      "Google's congestion control yields when the delay grows, CUBIC when a packet is lost. Who wins in a deep buffer, and why?",
+      "Which of the two would callers notice first: a picture that freezes, or speech that is half a second late?",
     ],
   },
 ];

@@ -22,6 +22,7 @@ import { NetworkView } from "./views/network";
 import { NetworkPanel } from "./views/network-panel";
 import { PacketPanel } from "./views/packet-panel";
 import { connectScenarioPanel } from "./views/scenario-panel";
+import { connectSituationPanel } from "./views/situation-panel";
 import { TimePanel } from "./views/time-panel";
 
 async function start(): Promise<void> {
@@ -45,6 +46,7 @@ function connectViews(store: PageStore, scheduler: Scheduler, address: Address, 
   const network = new NetworkView(find("network"));
   const time = new TimePanel(store, network);
   connectAnswerPanel(store, scheduler);
+  connectSituationPanel(store, scheduler);
   connectControlPanel(store, scheduler);
   new NetworkPanel(store, scheduler, network);
   connectComparePanel(store, scheduler);
@@ -77,8 +79,8 @@ function connectWindow(store: PageStore, scheduler: Scheduler): void {
   });
   store.subscribe(["run"], ({ run, isCurrent, scenario }) => {
     if (parent === window || !run || !isCurrent) return;
-    const { digest, voice } = run;
-    parent.postMessage({ fairwave: { digest, scenario: JSON.stringify(scenario), voice } }, "*");
+    const { digest, voice, media_groups: sessions } = run;
+    parent.postMessage({ fairwave: { digest, scenario: JSON.stringify(scenario), voice, sessions } }, "*");
   });
 }
 

@@ -15,7 +15,7 @@ export interface Measure {
 
 const numberOf = (value: unknown): number => (typeof value === "number" ? value : Number.NaN);
 
-/** Calls first, then the other groups, then the queue where packets wait longest. */
+/** Calls and media sessions first, then the other groups, then the queue where packets wait longest. */
 export function measuresOf(run: ObservedRun): Measure[] {
   const found: Measure[] = [];
   const add = (key: string, label: string, unit: string, digits: number, value: number) => {
@@ -30,6 +30,16 @@ export function measuresOf(run: ObservedRun): Measure[] {
     add(`mos ${group}`, `MOS of ${group}`, "", 2, mos ?? Number.NaN);
     add(`delay ${group}`, `Mouth-to-ear delay of ${group}`, "ms", 0, mean("mouth_to_ear_s") * 1000);
     add(`missed ${group}`, `Packets of ${group} not played`, "%", 2, mean("missed_ratio") * 100);
+  }
+  for (const of of run.media_groups) {
+    const name = of.group;
+    add(`worst ${name}`, `MOS of the worst stream of ${name}`, "", 2, numberOf(of.mos));
+    add(`audio ${name}`, `MOS of audio of ${name}`, "", 2, numberOf(of.audio_mos));
+    add(`video ${name}`, `MOS of video of ${name}`, "", 2, numberOf(of.video_mos));
+    add(`frozen ${name}`, `Frozen time of ${name}`, "%", 2, numberOf(of.freeze_ratio) * 100);
+    add(`freezes ${name}`, `Freezes of ${name}`, "", 1, numberOf(of.freezes));
+    add(`height ${name}`, `Picture height of ${name}`, "pixels", 0, numberOf(of.height));
+    add(`delay ${name}`, `Mouth-to-ear delay of ${name}`, "ms", 0, numberOf(of.audio_delay_s) * 1000);
   }
   for (const { name, call } of run.network.groups) {
     if (call) continue;

@@ -1,4 +1,8 @@
-// The page's first scenario.
+// The situations that the page offers; the first is the one that it opens on.
+
+import VIDEO_CALL from "../../examples/webrtc-home.toml?raw";
+
+export { VIDEO_CALL };
 
 export const HOME = `name = "a home uplink"
 description = "A call and a video conference share the uplink with an upload. Which queue keeps the call good?"
@@ -74,3 +78,15 @@ transport = "tcp/cubic"
 traffic = "bulk"
 start = "10 s"
 `;
+
+export interface Situation {
+  id: string;
+  label: string;
+  /** As TOML. */
+  scenario: string;
+}
+
+export const SITUATIONS: readonly Situation[] = [
+  { id: "home", label: "A call and a conference beside an upload", scenario: HOME },
+  { id: "video-call", label: "A video call beside an upload", scenario: VIDEO_CALL },
+];

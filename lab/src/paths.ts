@@ -14,6 +14,7 @@ const TAGS: Record<string, string> = {
   rate: "law",
   jitter: "model",
   victim: "rule",
+  control: "name",
 };
 
 export function get(root: Json, path: Path): Json | undefined {
@@ -34,7 +35,8 @@ export function set(root: Table, path: Path, value: Json): Table {
     const next: Json | undefined = holder[step as string];
     if (typeof next === "string" && typeof step === "string" && step in TAGS) {
       holder[step] = { [TAGS[step] as string]: next };
-    } else if (next === undefined || next === null) {
+    } else if (next === undefined || next === null || (next === true && typeof path[index + 1] === "string")) {
+      // What is switched on by `true` has its defaults.
       holder[step as string] = typeof path[index + 1] === "number" ? [] : {};
     }
     at = holder[step as string] as Json;

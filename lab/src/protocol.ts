@@ -97,6 +97,36 @@ export interface CallSeries {
   counts: { played: number; late: number; lost: number };
 }
 
+/** A group of media sessions: means over its sessions. Times are in s. */
+export interface MediaGroup {
+  group: string;
+  sessions: number;
+  /** The score of the worst stream of each session. */
+  mos: OptionalNumber;
+  audio_mos: OptionalNumber;
+  video_mos: OptionalNumber;
+  audio_delay_s: OptionalNumber;
+  video_delay_s: OptionalNumber;
+  concealed_ratio: OptionalNumber;
+  freezes: OptionalNumber;
+  /** Share of the time in freezes, from 0 to 1. */
+  freeze_ratio: OptionalNumber;
+  frame_rate: OptionalNumber;
+  /** Height of the pictures, pixels. */
+  height: OptionalNumber;
+}
+
+/** The first session of a group once per second. */
+export interface SessionSeries {
+  group: string;
+  time_s: number[];
+  /** What the rate controller estimates that the path carries. */
+  available_bps: number[];
+  target_bps: number[];
+  /** For each stream of pictures the height, and the time in freezes since the second before. */
+  pictures: { stream: string; time_s: number[]; height: number[]; frozen_s: number[] }[];
+}
+
 export type Row = { [column: string]: number | string | null };
 
 export interface RunResult {
@@ -108,11 +138,13 @@ export interface RunResult {
   packet_hops: number;
   flow_count: number;
   flows: Row[];
+  media: Row[];
   groups: Row[];
   links: Row[];
   classes: Row[];
   conversations: Row[];
   completions: Row[];
+  media_groups: MediaGroup[];
   voice: { group: string; rated: number; mos: OptionalNumber; note: string }[];
 }
 
@@ -126,6 +158,7 @@ export interface ObservedRun extends RunResult {
   group_series: { group: string; throughput_bps: number[]; missing: number[] }[];
   senders: { flow: string; window: [number, number][]; srtt_s: [number, number][]; rate_bps: [number, number][] }[];
   calls: CallSeries[];
+  session_series: SessionSeries[];
 }
 
 export interface Passage {

@@ -1,6 +1,6 @@
 // The verdict of a run as sentences. Bands as in the report pages: ITU-T G.109 for opinion scores, G.1010 for loss.
 
-import type { ObservedRun } from "./protocol";
+import type { MediaGroup, ObservedRun } from "./protocol";
 import { type Interval, interval } from "./statistics";
 
 export type Band = "good" | "fair" | "poor";
@@ -25,11 +25,11 @@ export function rate(bps: number): string {
   return `${Number((bps / 1e3).toPrecision(3))} kb/s`;
 }
 
-/** The mean opinion score of each group of calls over replications. */
+/** The mean opinion score of each group of calls and of media sessions (their worst stream) over replications. */
 export function scoresOf(runs: readonly ObservedRun[]): Map<string, Interval> {
   const scores = new Map<string, number[]>();
-  for (const { voice } of runs) {
-    for (const { group, mos } of voice) {
+  for (const { voice, media_groups } of runs) {
+    for (const { group, mos } of [...voice, ...media_groups]) {
       if (mos !== null) scores.set(group, [...(scores.get(group) ?? []), mos]);
     }
   }
@@ -39,6 +39,49 @@ export function scoresOf(runs: readonly ObservedRun[]): Map<string, Interval> {
 /** Whether every mean is known to ± `half`. */
 export function isPrecise(scores: ReadonlyMap<string, Interval>, half: number): boolean {
   return [...scores.values()].every((score) => Number.isNaN(score.mean) || score.half <= half);
+}
+
+/** A session counts as frozen for too long above this share of its time, 10 %. */
+export const MOST_FROZEN = 0.1;
+
+const millis = (seconds: number) => `${Math.round(seconds * 1000)} ms`;
+
+/** What the streams of a session were like: speech, then pictures. */
+function streams(of: MediaGroup): string {
+  const found: string[] = [];
+  if (of.audio_mos !== null) {
+    const delay = of.audio_delay_s === null ? "" : `, mouth to ear ${millis(of.audio_delay_s)}`;
+    found.push(`Audio: MOS ${of.audio_mos.toFixed(2)}${delay}.`);
+  }
+  if (of.video_mos !== null) {
+    const parts = [`MOS ${of.video_mos.toFixed(2)}`];
+    if (of.freezes === 0) parts.push("no freezes");
+    else if (of.freeze_ratio !== null) {
+      const freezes = of.freezes === null ? "" : ` in ${Number(of.freezes.toFixed(1))} freezes`;
+      const bound = `${of.freeze_ratio > MOST_FROZEN ? "above the threshold of" : "threshold"} ${MOST_FROZEN * 100} %`;
+      parts.push(`frozen ${percent(of.freeze_ratio)} of the time${freezes} (${bound})`);
+    }
+    if (of.height !== null) parts.push(`pictures ${Math.round(of.height)} pixels high`);
+    if (of.frame_rate !== null) parts.push(`${Math.round(of.frame_rate)} per second`);
+    found.push(`Video: ${parts.join(", ")}.`);
+  }
+  return found.join(" ");
+}
+
+/** Verdict and streams of each group of media sessions, in the words of the command line. */
+function ofSessions(run: ObservedRun, scores: ReadonlyMap<string, Interval>): Verdict[] {
+  return run.media_groups.flatMap((of) => {
+    const score = scores.get(of.group);
+    const mos = score?.mean ?? of.mos;
+    if (mos === null || Number.isNaN(mos))
+      return [{ text: `The stream of ${of.group} has no rating.`, band: "" as const }];
+    const sure = score && score.n > 1 ? ` ± ${score.half.toFixed(2)}` : "";
+    const runs = score && score.n > 1 ? `, over ${score.n} runs` : "";
+    const band = bandOfMos(mos);
+    const text = `The stream of ${of.group} is ${band}: MOS ${mos.toFixed(2)}${sure} of the worst stream${runs}.`;
+    const more = streams(of);
+    return [{ text, band }, ...(more ? [{ text: more, band: "" as const }] : [])];
+  });
 }
 
 /** One or two sentences for each group of flows, calls first. `scores` are means over replications. */
@@ -69,7 +112,9 @@ export function verdicts(run: ObservedRun, scores: ReadonlyMap<string, Interval>
       });
     }
   }
-  for (const group of run.network.groups.filter((one) => !one.call)) {
+  found.push(...ofSessions(run, scores));
+  const rated = new Set(run.media_groups.map(({ group }) => group));
+  for (const group of run.network.groups.filter((one) => !one.call && !rated.has(one.name))) {
     const row = run.groups.find((one) => one.group === group.name);
     if (!row || typeof row.goodput_bps !== "number") continue;
     const sent = Number(row.units_sent);

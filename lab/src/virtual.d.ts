@@ -6,3 +6,8 @@ declare module "virtual:speech" {
   const base64: string;
   export default base64;
 }
+
+declare module "*?raw" {
+  const text: string;
+  export default text;
+}

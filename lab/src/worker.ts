@@ -1,6 +1,8 @@
-// The engine's thread: it receives the compiled module first, then one request after the other.
+// The engine's thread: it receives the compiled module first, then one request after the other. A thread that receives the packed
+// engine instead answers with the module.
 
 import { Instance } from "./instance";
+import { decodeLzma } from "./lzma";
 import type { Answer, Request } from "./protocol";
 
 /** The page gets a report of the progress after this time at the earliest. */
@@ -23,7 +25,19 @@ function report(share: number): void {
   postMessage({ id: current, progress: share });
 }
 
-self.onmessage = (event: MessageEvent<{ module: WebAssembly.Module } | WorkerRequest>) => {
+async function compile(packed: Uint8Array): Promise<void> {
+  try {
+    postMessage({ module: await WebAssembly.compile(decodeLzma(packed)) });
+  } catch (error) {
+    postMessage({ failure: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+self.onmessage = (event: MessageEvent<{ packed: Uint8Array } | { module: WebAssembly.Module } | WorkerRequest>) => {
+  if ("packed" in event.data) {
+    void compile(event.data.packed);
+    return;
+  }
   if ("module" in event.data) {
     instance = new Instance(event.data.module, report);
     return;

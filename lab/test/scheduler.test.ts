@@ -57,6 +57,7 @@ const result = (digest: string, seed = 1, mos: number | null = 4) => ({
   digest,
   seed,
   network: { groups: [], links: [], nodes: [], node_count: 0, link_count: 0 },
+  media_groups: [],
   voice: [{ group: "call", rated: 1, mos, note: "" }],
 });
 const scenarioOf = (request: Request): Table => JSON.parse("text" in request ? request.text : "{}");

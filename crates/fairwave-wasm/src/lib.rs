@@ -16,6 +16,7 @@ mod observer;
 mod packets;
 mod progress;
 mod requests;
+mod sessions;
 mod speech;
 #[cfg(test)]
 mod tests;

@@ -27,7 +27,7 @@ use crate::limits::PageCost;
 use crate::observer::{Observed, Observer};
 use crate::packets::Recorder;
 use crate::progress::Progress;
-use crate::speech;
+use crate::{sessions, speech};
 
 /// The limit of rows of a table in an answer.
 const MOST_ROWS: usize = 400;
@@ -316,6 +316,7 @@ fn run_once(of: &ScenarioInput, observe: bool, bins: usize) -> Result<Value, Ref
         "group_series": group_series(&seen, &plan),
         "senders": senders(&sampled),
         "calls": calls(&units, &plan, bins),
+        "session_series": sessions::series(&result),
     });
     if let (Value::Object(answer), Value::Object(more)) = (&mut answer, more) {
         answer.extend(more);
@@ -347,6 +348,7 @@ fn tables(result: &RunResult, plan: &Plan, digest: String) -> Value {
         "sessions": some(&result.sessions),
         "media": some(&result.media),
         "media_transport": some(&result.media_transport),
+        "media_groups": sessions::groups(&result.media),
         "voice": voice(result, plan),
     })
 }

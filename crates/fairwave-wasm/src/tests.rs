@@ -217,3 +217,54 @@ fn whatever_is_no_request_is_refused_in_words() {
         assert!(text.contains("\"ok\":false"), "{bytes:?}: {text}");
     }
 }
+
+const SESSION: &str = r#"
+name = "a video call"
+duration = "6 s"
+[topology]
+preset = "dumbbell"
+bottleneck = { rate = "1 Mb/s", delay = "20 ms" }
+[[flow]]
+name = "call"
+count = 2
+transport = "webrtc"
+traffic = "media"
+"#;
+
+#[test]
+fn a_session_is_rated_by_its_worst_stream_and_shown_over_time() {
+    let found = ask(json!({ "op": "run", "text": SESSION }));
+    let rows = found["media"].as_array().expect("rows");
+    assert_eq!(rows.len(), 4, "{found}");
+    let number = |row: &Value, key: &str| row[key].as_f64().expect("a number");
+    let worst = |flow: u64| {
+        let scores = rows.iter().filter(|row| row["flow"] == flow).map(|row| number(row, "mos"));
+        scores.fold(5.0, f64::min)
+    };
+    let groups = found["media_groups"].as_array().expect("groups");
+    assert_eq!((groups.len(), &groups[0]["group"], &groups[0]["sessions"]), (1, &json!("call"), &json!(2)));
+    assert!((number(&groups[0], "mos") - f64::midpoint(worst(0), worst(1))).abs() < 1e-9);
+    let of = |stream: &str| -> f64 {
+        let scores = rows.iter().filter(|row| row["stream"] == stream).map(|row| number(row, "mos"));
+        scores.sum::<f64>() / 2.0
+    };
+    assert!((number(&groups[0], "audio_mos") - of("audio")).abs() < 1e-9);
+    assert!((number(&groups[0], "video_mos") - of("video")).abs() < 1e-9);
+    let series = &found["session_series"];
+    assert_eq!(series.as_array().map(Vec::len), Some(1), "the first session of the group");
+    assert_eq!(series[0]["time_s"].as_array(), Some(&(1..=6).map(|second| json!(f64::from(second))).collect()));
+    let pictures = &series[0]["pictures"][0];
+    assert_eq!(pictures["stream"], "video");
+    assert!(pictures["height"].as_array().expect("heights").iter().any(|height| height.as_u64() > Some(0)));
+    let frozen: f64 = pictures["frozen_s"].as_array().expect("times").iter().filter_map(Value::as_f64).sum();
+    let shown = rows.iter().find(|row| row["flow"] == 0 && row["stream"] == "video").expect("a row");
+    assert_eq!(frozen > 0.0, number(shown, "freezes") > 0.0);
+}
+
+#[test]
+fn a_session_of_which_nothing_arrives_has_the_worst_score() {
+    let text = SESSION.replace(r#"delay = "20 ms""#, r#"delay = "20 ms", loss = { model = "bernoulli", rate = 1.0 }"#);
+    assert_eq!(ask(json!({ "op": "run", "text": text }))["media_groups"][0]["mos"], 1.0);
+    let calls = ask(json!({ "op": "run", "text": CALL }));
+    assert_eq!((&calls["media_groups"], &calls["session_series"]), (&json!([]), &json!([])));
+}

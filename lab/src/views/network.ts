@@ -22,12 +22,22 @@ function element(name: string, attributes: Record<string, string | number>, text
 export function layout(network: Network): Map<number, [number, number]> {
   const links = network.links ?? [];
   const column = new Map<number, number>();
+  // Of flows in both directions over a link the first group's decides; the others are followed backwards.
+  const leads = new Set<string>();
+  const isBackwards = ({ from, to }: NetworkLink): boolean => leads.has(`${to}>${from}`);
+  for (const link of network.groups.flatMap(({ forward }) => forward ?? []).map((index) => links[index])) {
+    if (link && !isBackwards(link)) leads.add(`${link.from}>${link.to}`);
+  }
   for (let round = 0; round < 12; round++) {
     for (const group of network.groups) {
       let at = -1;
       for (const index of group.forward ?? []) {
         const link = links[index];
         if (!link) continue;
+        if (isBackwards(link)) {
+          at = (column.get(link.to) ?? 0) - 1;
+          continue;
+        }
         at = Math.max(column.get(link.from) ?? 0, at + 1);
         if (!column.has(link.from) || round > 0) column.set(link.from, Math.min(at, 24));
         column.set(link.to, Math.max(column.get(link.to) ?? 0, Math.min(at + 1, 24)));

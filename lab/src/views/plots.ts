@@ -1,7 +1,7 @@
 // Figures over time: throughput, queue, windows, losses, delay of the call. The previous run is drawn dashed.
 
 import uPlot from "uplot";
-import type { ObservedRun } from "../protocol";
+import type { NetworkLink, ObservedRun } from "../protocol";
 import { interval } from "../statistics";
 
 export const CLASSES = ["voice", "other UDP", "TCP"] as const;
@@ -83,6 +83,7 @@ function makePanels(run: ObservedRun): Panel[] {
       values: smooth(group.throughput_bps, Math.max(1, Math.round(bins / 150))).map((bps) => bps / 1e6),
     })),
   });
+  found.push(...ofSessions(run, bins));
   const link = run.link_series[0];
   if (link) {
     const used = link.waiting.map((row, index) => ({ row, index })).filter(({ row }) => row.some((value) => value > 0));
@@ -132,6 +133,94 @@ function makePanels(run: ObservedRun): Panel[] {
         { label: "until it is played", colour: colour(1), values: millis(call.played_s) },
       ],
     });
+  }
+  return found;
+}
+
+/** The slowest of the links that a group's packets cross; undefined for a network that is not drawn. */
+export function narrowestLink(run: ObservedRun, group: string): NetworkLink | undefined {
+  const path = run.network.groups.find(({ name }) => name === group)?.forward ?? [];
+  const links = path.flatMap((index) => run.network.links?.[index] ?? []);
+  return links.reduce<NetworkLink | undefined>(
+    (best, one) => (best && best.rate_bps <= one.rate_bps ? best : one),
+    undefined,
+  );
+}
+
+/**
+ * What a media session's controller estimates next to what the narrowest link of its path carries, for the session with the
+ * narrowest path; and the pictures of all sessions.
+ */
+function ofSessions(run: ObservedRun, bins: number): Panel[] {
+  const sessions = run.session_series.filter(({ time_s }) => time_s.length);
+  if (!sessions.length) return [];
+  // A sample says what held since the one before it.
+  const line = (times: number[], values: number[]): (number | null)[] => {
+    const found: (number | null)[] = new Array(bins).fill(null);
+    let sample = 0;
+    for (let bin = 0; bin < bins; bin++) {
+      while (sample < times.length && (times[sample] as number) < (bin + 0.5) * run.bin_s) sample++;
+      found[bin] = values[sample] ?? null;
+    }
+    return found;
+  };
+  const capacity = (group: string) => narrowestLink(run, group)?.rate_bps ?? Number.POSITIVE_INFINITY;
+  const narrowest = sessions.reduce((best, one) => (capacity(one.group) < capacity(best.group) ? one : best));
+  const name = narrowest.group;
+  const lines: Line[] = [
+    {
+      label: "estimate",
+      colour: colour(0),
+      values: line(
+        narrowest.time_s,
+        narrowest.available_bps.map((bps) => bps / 1e6),
+      ),
+    },
+    {
+      label: "target",
+      colour: colour(1),
+      values: line(
+        narrowest.time_s,
+        narrowest.target_bps.map((bps) => bps / 1e6),
+      ),
+    },
+  ];
+  const received = run.group_series.find(({ group }) => group === name)?.throughput_bps;
+  const single = run.network.groups.find((group) => group.name === name)?.flows === 1;
+  if (received && single) {
+    const values = smooth(received, Math.max(1, Math.round(1 / run.bin_s / 2))).map((bps) => bps / 1e6);
+    lines.push({ label: "received", colour: colour(2), values });
+  }
+  const found: Panel[] = [
+    { id: "estimate", title: `Estimate of ${name} and what its path carries`, unit: "Mb/s", lines },
+  ];
+  const link = narrowestLink(run, name);
+  if (link) {
+    lines.push({ label: `rate of ${link.name}`, colour: colour(5), values: new Array(bins).fill(link.rate_bps / 1e6) });
+  }
+  const pictures = sessions.flatMap(({ group, pictures }) =>
+    pictures.map((of) => ({ ...of, label: pictures.length > 1 ? `${group}, ${of.stream}` : group })),
+  );
+  if (pictures.length) {
+    const panel = (
+      id: string,
+      title: string,
+      unit: string,
+      of: (one: (typeof pictures)[number]) => number[],
+    ): Panel => ({
+      id,
+      title,
+      unit,
+      lines: pictures.map((one, index) => ({
+        label: one.label,
+        colour: colour(index),
+        values: line(one.time_s, of(one)),
+      })),
+    });
+    found.push(
+      panel("height", "Height of the pictures", "pixels", ({ height }) => height),
+      panel("frozen", "Time in freezes, each second", "s", ({ frozen_s }) => frozen_s),
+    );
   }
   return found;
 }
@@ -224,9 +313,12 @@ export class Plots {
     replications: readonly ObservedRun[],
     capacity?: Line,
   ): void {
-    const now = panels(run).map((panel) =>
-      capacity && panel.id === "throughput" ? { ...panel, lines: [...panel.lines, capacity] } : panel,
-    );
+    const now = panels(run).map((panel) => {
+      if (!capacity) return panel;
+      if (panel.id === "throughput") return { ...panel, lines: [...panel.lines, capacity] };
+      // What follows a trace replaces the nominal rate.
+      return { ...panel, lines: panel.lines.map((line) => (line.label === capacity.label ? capacity : line)) };
+    });
     const previous = other?.run;
     const before = previous ? panels(previous) : [];
     const x = times(run);
