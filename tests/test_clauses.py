@@ -17,7 +17,7 @@ from validation.clauses import BROKEN, HUNG, MISSED, NOTICED, Clause, Ended, Out
 FAMILIES = {
     "bbr": 20, "bbr1": 10, "cake": 30, "cubic": 20, "dctcp": 5, "delay-queues": 20, "emodel": 10, "hystart": 5,
     "ledbat": 10, "loss-link": 10, "playout": 10, "prague": 10, "price-queues": 6, "prr": 5, "rack-tlp": 20,
-    "rap-dvrc": 10, "real-gamma-aimd": 6, "red-family": 10, "rtcp-udp": 6, "speech": 5, "tcp-ends": 20,
+    "rap-dvrc": 10, "real-gamma-aimd": 6, "red-family": 10, "rtc": 40, "rtcp-udp": 6, "speech": 5, "tcp-ends": 20,
     "tcp-recovery": 10, "tfrc": 10, "traffic": 10, "vegas": 5, "westwood": 5,
     "policers": 20, "class-maps": 20, "streaming": 20, "sources": 20,
     "afd": 10, "csfq": 10, "ack-filter": 10, "bola-e": 10, "small-packets": 5, "rap-gamma": 5,

@@ -65,6 +65,7 @@ BELOW = {
     "media": ("units", "media"),
     "endpoint": ("units", "network", "media", "endpoint"),
     "tcp": ("units", "network", "media", "endpoint", "tcp"),
+    "rtc": ("units", "network", "media", "endpoint", "rtc"),
     "transport": ("units", "network", "media", "endpoint", "tcp", "transport"),
 }
 KEYS = ("name", "source", "clause", "file", "before", "after")

@@ -4,6 +4,8 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
+use proptest::prelude::*;
+
 use crate::TransportLaw;
 use crate::webrtc::WebrtcConfig;
 use fairwave_endpoint::media::{
@@ -13,11 +15,16 @@ use fairwave_endpoint::path_test::{PathFate, Wire};
 use fairwave_endpoint::{FlowContext, Output, Receiver, ReceiverView, Sender};
 use fairwave_media::encoder::{Media, StreamKind};
 use fairwave_media::traffic::{FrameType, Unit};
-use fairwave_network::packet::Packet;
-use fairwave_rtc::receive::WebrtcReceiver;
-use fairwave_rtc::rtp::{PayloadKind, Role, RtpHeader};
+use fairwave_network::packet::{Class, Ecn, FlowId, Packet};
+use fairwave_rtc::receive::{ReceiverSetup, Shared, WebrtcReceiver};
+use fairwave_rtc::rtcp::{
+    ArrivalReport, CongestionFeedback, Fir, FirEntry, Nack, Pli, ReceiverReport, ReportBlock, Rtcp, SenderReport,
+    StreamReport, TransportFeedback, compound,
+};
+use fairwave_rtc::rtp::{PayloadKind, Role, RtpHeader, Ssrc, control_body};
 use fairwave_rtc::send::WebrtcSender;
 use fairwave_units::random::Seed;
+use fairwave_units::testing::fuzz_cases;
 use fairwave_units::units::{Instant, Rate, Span};
 
 fn at(millis: u64) -> Instant {
@@ -558,4 +565,239 @@ fn what_a_call_costs() {
 fn both_ends_are_small_where_they_are_one_of_many() {
     // Behind a pointer: runs without media pay nothing for it.
     assert!(size_of::<WebrtcSender>() > 500 && size_of::<crate::AnySender>() < size_of::<WebrtcSender>());
+}
+
+/// What a hostile peer does to either end.
+#[derive(Clone, Debug)]
+enum Hostile {
+    /// Any bytes as a message.
+    Bytes(Vec<u8>),
+    /// A message that parses.
+    Message(Box<Rtcp>),
+    /// A media packet with any header.
+    Media(RtpHeader, u16),
+    /// The application makes a frame.
+    Frame(u8),
+    /// The next timer of either end.
+    Timer,
+    /// Time passes, ms.
+    Wait(u64),
+    /// What was sent arrives.
+    Deliver,
+}
+
+fn hostile_message() -> impl Strategy<Value = Rtcp> {
+    let ssrc = || prop_oneof![8 => prop::sample::select(vec![0u32, 1, 2, 16, 17, 18, 20, 32]), 1 => any::<u32>()];
+    let near = || prop_oneof![6 => 0u16..400, 1 => any::<u16>()];
+    let wide = (near(), 0u32..1 << 24, any::<u8>(), prop::collection::vec(prop::option::of(any::<i16>()), 1..60))
+        .prop_map(|(base, reference, count, packets)| {
+            Rtcp::TransportFeedback(TransportFeedback { sender: 255, media: 16, base, reference, count, packets })
+        });
+    let arrival = || {
+        prop::option::of((0usize..4, 0u16..0x2000)).prop_map(|of| {
+            of.map(|(ecn, offset)| ArrivalReport { ecn: [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][ecn], offset })
+        })
+    };
+    let stream = (ssrc(), any::<u16>(), prop::collection::vec(arrival(), 1..60))
+        .prop_map(|(ssrc, base, packets)| StreamReport { ssrc, base, packets });
+    let reports = (prop::collection::vec(stream, 1..4), any::<u32>()).prop_map(|(streams, timestamp)| {
+        Rtcp::CongestionFeedback(CongestionFeedback { sender: 255, streams, timestamp })
+    });
+    let block = (ssrc(), any::<u8>(), -0x80_0000i32..0x80_0000, any::<[u32; 4]>()).prop_map(
+        |(ssrc, fraction_lost, lost, [highest, jitter, last, delay])| ReportBlock {
+            ssrc,
+            fraction_lost,
+            lost,
+            highest,
+            jitter,
+            last,
+            delay,
+        },
+    );
+    let blocks = prop::collection::vec(block, 0..5)
+        .prop_map(|blocks| Rtcp::ReceiverReport(ReceiverReport { ssrc: 255, blocks }));
+    let sender = (ssrc(), any::<u64>(), any::<[u32; 3]>()).prop_map(|(ssrc, ntp, [rtp, packets, octets])| {
+        Rtcp::SenderReport(SenderReport { ssrc, ntp, rtp, packets, octets, blocks: Vec::new() })
+    });
+    prop_oneof![
+        3 => wide,
+        3 => reports,
+        2 => blocks,
+        2 => sender,
+        2 => (ssrc(), prop::collection::vec(any::<u16>(), 1..40))
+            .prop_map(|(media, sequences)| Rtcp::Nack(Nack { sender: 255, media, sequences })),
+        1 => ssrc().prop_map(|media| Rtcp::Pli(Pli { sender: 255, media })),
+        1 => (ssrc(), any::<u8>())
+            .prop_map(|(ssrc, command)| Rtcp::Fir(Fir { sender: 255, entries: vec![FirEntry { ssrc, command }] })),
+    ]
+}
+
+fn hostile_header() -> impl Strategy<Value = RtpHeader> {
+    let ssrc = prop_oneof![8 => prop::sample::select(vec![0u8, 1, 2, 16, 17, 18, 20, 32]), 1 => any::<u8>()];
+    let kind = prop::sample::select(vec![
+        PayloadKind::Media,
+        PayloadKind::Retransmission,
+        PayloadKind::Protection,
+        PayloadKind::Padding,
+        PayloadKind::Control,
+    ]);
+    (
+        (ssrc, kind, any::<[bool; 5]>()),
+        (0u16..300, any::<u16>(), any::<u16>(), any::<[u16; 3]>()),
+        (any::<u32>(), 0u32..1000, any::<u64>()),
+        (0u8..4, 0u8..8, 0u8..8, 0u8..6),
+    )
+        .prop_map(
+            |(
+                (ssrc, kind, [marker, first, last, key, in_band_fec]),
+                (near, sequence, frame, [transport_sequence, payload, base]),
+                (timestamp, unit, mask),
+                (repeats, temporal, spatial, depends),
+            )| RtpHeader {
+                ssrc: Ssrc(ssrc),
+                kind,
+                // Mostly near each other.
+                sequence: if sequence.is_multiple_of(8) { sequence } else { near },
+                frame: if frame.is_multiple_of(8) { frame } else { near / 3 },
+                transport_sequence: if base.is_multiple_of(8) { transport_sequence } else { near },
+                base: if base.is_multiple_of(4) { base } else { near },
+                timestamp,
+                marker,
+                first,
+                last,
+                key,
+                in_band_fec,
+                repeats,
+                temporal,
+                spatial,
+                unit,
+                depends,
+                payload: payload % 3000,
+                mask,
+            },
+        )
+}
+
+fn hostile() -> impl Strategy<Value = Hostile> {
+    prop_oneof![
+        1 => prop::collection::vec(any::<u8>(), 0..80).prop_map(Hostile::Bytes),
+        4 => hostile_message().prop_map(|message| Hostile::Message(Box::new(message))),
+        4 => (hostile_header(), any::<u16>()).prop_map(|(header, wire)| Hostile::Media(header, wire)),
+        6 => (0u8..4).prop_map(Hostile::Frame),
+        6 => Just(Hostile::Timer),
+        2 => prop_oneof![8 => 0u64..300, 1 => 0u64..100_000].prop_map(Hostile::Wait),
+        6 => Just(Hostile::Deliver),
+    ]
+}
+
+/// Controllers with formats, layers and repair in turn.
+const SESSIONS: [&str; 7] = [
+    r#"{}"#,
+    r#"{"control": "gcc", "feedback": "rfc8888", "fec": "flexfec"}"#,
+    r#"{"control": "scream", "feedback": "rfc8888"}"#,
+    r#"{"control": "nada", "fec": "ulpfec", "rtx": false}"#,
+    r#"{"control": "tfrc", "audio-nack": true}"#,
+    r#"{"control": "aiamd", "nack": false}"#,
+    r#"{"control": "rtcp", "suspend": true}"#,
+];
+
+proptest! {
+    #![proptest_config(fuzz_cases(60))]
+
+    #[test]
+    fn fuzz_both_ends_of_a_call(
+        session in 0..SESSIONS.len(),
+        layered in any::<bool>(),
+        happenings in prop::collection::vec(hostile(), 1..150),
+    ) {
+        let config: WebrtcConfig = serde_json::from_str(SESSIONS[session]).expect("a table");
+        let media = if layered {
+            r#"{"audio": {"redundancy": 1, "dtx": true}, "video": {"temporal-layers": 3, "spatial-layers": 3}}"#
+        } else {
+            r#"{"audio": true, "video": {"simulcast": 2}, "screen": {"scene": "screen"}}"#
+        };
+        let media: Media = serde_json::from_str(media).expect("media");
+        let (shared, context) = (Shared::default(), FlowContext::default());
+        let mailboxes = (shared.control.clone(), shared.feedback.clone());
+        let random = Seed(1).stream("sender");
+        let made = WebrtcSender::new(context, &config, &media, random, mailboxes, shared.backstage.clone());
+        let mut sender = made.expect("a sender");
+        let setup = ReceiverSetup { expected: sender.expected(), ..ReceiverSetup::default() };
+        let random = Seed(1).stream("receiver");
+        let mut receiver = WebrtcReceiver::new(&config.receive, setup, context, shared.clone(), random);
+        let (mut now, mut out, mut answer) = (Instant::ZERO, Output::default(), Output::default());
+        sender.on_start(now, &mut out);
+        let mut unit = 0;
+        let (mut forward, mut back) = (VecDeque::new(), VecDeque::new());
+        let packet = |body, wire, feedback| Packet {
+            flow: FlowId(0), wire, class: Class::OtherUdp, dscp: Default::default(), feedback, ecn: Ecn::Ect1, layer: 0, body,
+        };
+        for happening in happenings {
+            match happening {
+                Hostile::Bytes(bytes) => {
+                    sender.on_packet(now, &packet(shared.feedback.put(&bytes, 0, now), 60, true), &mut out);
+                    let body = control_body(&shared.control, &bytes, 0, now);
+                    receiver.on_packet(now, &packet(body, 60, false), &mut answer);
+                }
+                Hostile::Message(message) => {
+                    let mut bytes = Vec::new();
+                    if compound::write(&[*message], &mut bytes).is_ok() {
+                        sender.on_packet(now, &packet(shared.feedback.put(&bytes, 0, now), 60, true), &mut out);
+                        let body = control_body(&shared.control, &bytes, 0, now);
+                        receiver.on_packet(now, &packet(body, 60, false), &mut answer);
+                    }
+                }
+                Hostile::Media(header, wire) => {
+                    receiver.on_packet(now, &packet(header.body(0, now), wire, false), &mut answer);
+                }
+                Hostile::Frame(layer) => {
+                    let made = Unit { id: unit, payload: 0, created: now, layer, frame_type: FrameType::None };
+                    unit += 1;
+                    sender.on_unit(now, made, &mut out);
+                }
+                Hostile::Timer => {
+                    let next = sender.deadline().min(receiver.deadline());
+                    if next < Instant::NEVER {
+                        now = now.max(next);
+                        if sender.deadline() <= now {
+                            sender.on_timer(now, &mut out);
+                        }
+                        if receiver.deadline() <= now {
+                            receiver.on_timer(now, &mut answer);
+                        }
+                    }
+                }
+                Hostile::Wait(millis) => now += Span::from_millis(millis),
+                Hostile::Deliver => {
+                    for packet in forward.drain(..) {
+                        receiver.on_packet(now, &packet, &mut answer);
+                    }
+                    for packet in back.drain(..) {
+                        sender.on_packet(now, &packet, &mut out);
+                    }
+                }
+            }
+            prop_assert!(out.packets.len() < 100_000 && answer.packets.len() < 100_000);
+            prop_assert!(out.packets.iter().chain(&answer.packets).all(|packet| packet.wire >= 28));
+            forward.extend(out.packets.drain(..));
+            back.extend(answer.packets.drain(..));
+            answer.deliveries.clear();
+            let view = sender.view();
+            prop_assert!(view.rate.is_some_and(|rate| (0.0..1e9).contains(&rate)), "{view:?}");
+            prop_assert!(receiver.view().receive_rate.is_none_or(f64::is_finite));
+        }
+        sender.on_stop(now);
+        sender.settle_media(now);
+        receiver.settle_media(now);
+        for sample in &sender.media().expect("sent").transport {
+            prop_assert!(sample.available_outgoing_bitrate.is_finite() && sample.pacing_bitrate.is_finite(), "{sample:?}");
+            prop_assert!(sample.bytes_in_flight < 1 << 40 && sample.pacer_queue_time.is_finite(), "{sample:?}");
+        }
+        for stream in &receiver.media().expect("received").streams {
+            let total = &stream.total;
+            for value in [total.jitter, total.jitter_buffer_delay, total.total_inter_frame_delay, total.total_freezes_duration] {
+                prop_assert!(value.is_finite() && value >= 0.0, "{total:?}");
+            }
+        }
+    }
 }

@@ -161,6 +161,11 @@ fn steps() -> Scene {
     Scene { rate: vec![(0.0, 1e6), (20.0, 2.5e6), (30.0, 0.6e6), (40.0, 1e6)], ..Scene::default() }
 }
 
+/// A fall to a quarter, with a queue of 300 ms.
+fn falls() -> Scene {
+    Scene { rate: vec![(0.0, 1e6), (10.0, 2.4e6), (30.0, 0.6e6)], ..Scene::default() }
+}
+
 fn some_loss() -> Scene {
     Scene { loss: vec![(0.0, 0.02)], ..Scene::default() }
 }
@@ -200,8 +205,23 @@ fn with_the_constants_of_2026_the_estimates_are_the_same() {
     same(&shallow());
 }
 
-/// At 10 % loss one sample of 600, a second after the start, is 26 % apart: the one of the two passes a threshold of its first
-/// observations a tenth of a second before the other. All others agree to 1 %.
+/// After a fall to a quarter, both leave a queue of 300 ms full for some 19 s. A full queue grows no longer, so its trend is flat, and
+/// what it drops does not lower the loss-based estimate: both go on at 106 % of the link's rate. That is libwebrtc's law as the port has
+/// it, and no clause that ours lacks.
+#[test]
+fn a_full_queue_after_a_fall_stays_full_with_both() {
+    let scene = falls();
+    same(&scene);
+    let mut port = Port::new(&scene, constants_of_2026());
+    let seen = run(&scene, r#"{"name": "gcc"}"#, &mut port);
+    let full = seen.queues.iter().skip(30).take_while(|queue| **queue > 0.25).count();
+    assert!((15..=22).contains(&full), "{full} s: {:?}", seen.queues);
+    let late = seen.samples.iter().filter(|sample| (32.0..35.0).contains(&sample.seconds));
+    assert!(late.clone().all(|sample| (1.03..1.1).contains(&(sample.other / 0.6e6))), "{:?}", late.collect::<Vec<_>>());
+}
+
+/// At 10 % loss one sample of 600, a second after the start, is 26 % apart: both make the same decrease, to the same rate, but ours
+/// makes it before that sample and the port between it and the next. Why the port is later there is not known. All others agree to 1 %.
 #[test]
 fn at_ten_percent_loss_one_sample_differs() {
     let (far, furthest, mean) = apart(&much_loss(), constants_of_2026());
