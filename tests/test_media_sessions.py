@@ -149,7 +149,9 @@ def test_a_session_is_never_the_reason_why_a_link_is_called_overloaded(tmp_path)
     adaptive = check('transport = "webrtc"\ntraffic = "media"', tmp_path)
     assert adaptive.returncode == 0
     assert "likely mistake" not in adaptive.stdout
-    fixed = 'transport = { name = "webrtc", control = { name = "fixed", rate = "3 Mb/s" } }\ntraffic = "media"'
+    fixed = (
+        'transport = { name = "webrtc", control = { name = "fixed", rate = "3 Mb/s" } }\ntraffic = "media"'
+    )
     assert "likely mistake" in check(fixed, tmp_path).stdout
 
 
@@ -185,7 +187,9 @@ def session_with(control):
 @pytest.mark.usefixtures("controllers")
 def test_a_rate_controller_in_python_sets_the_target():
     whole, half = (
-        session_with({"name": "half-of-most", "share": share}).run().to_polars("media_transport")["target_bps"][-1]
+        session_with({"name": "half-of-most", "share": share})
+        .run()
+        .to_polars("media_transport")["target_bps"][-1]
         for share in (1.0, 0.5)
     )
     assert half == pytest.approx(whole / 2)

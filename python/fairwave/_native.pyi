@@ -230,7 +230,13 @@ class MediaPacket:
     """What feedback says of one packet of a media session; times in seconds."""
 
     def __init__(
-        self, sequence: int, *, sent: float = 0.0, size: int = 1200, arrived: float | None = None, marked: bool = False
+        self,
+        sequence: int,
+        *,
+        sent: float = 0.0,
+        size: int = 1200,
+        arrived: float | None = None,
+        marked: bool = False,
     ) -> None: ...
     @property
     def sequence(self) -> int: ...

@@ -33,7 +33,13 @@ _INSTEAD = {
     _CONTROL.format("scream"): ("scream", "screamv2"),
     _CONTROL.format("nada"): ("nada",),
     "a session that sends Opus and video over WebRTC has two keys: "
-    'traffic = "media", transport = "webrtc" (`fairwave explain media`)': ("vp8", "h264", "av1", "rtp", "srtp"),
+    'traffic = "media", transport = "webrtc" (`fairwave explain media`)': (
+        "vp8",
+        "h264",
+        "av1",
+        "rtp",
+        "srtp",
+    ),
     "name its congestion control, for example tcp/cubic, tcp/reno or tcp/bbr (`fairwave list transports`)": (
         "tcp",
     ),

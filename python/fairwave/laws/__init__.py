@@ -33,7 +33,19 @@ leave the same bytes.
 `fairwave new controller NAME` writes a law, its test and a scenario to begin with; `docs/extend.md` shows one of each.
 """
 
-from fairwave._native import Arrival, Buffer, MediaFeedback, MediaPacket, Packet, Path, Place, Random, RateSample, Unit, Window
+from fairwave._native import (
+    Arrival,
+    Buffer,
+    MediaFeedback,
+    MediaPacket,
+    Packet,
+    Path,
+    Place,
+    Random,
+    RateSample,
+    Unit,
+    Window,
+)
 from fairwave.laws.families import Controller, Discipline, Law, LinkLaw, LossModel, RateController, Source
 from fairwave.laws.files import LawFileError, load_laws
 from fairwave.laws.measuring import MeasuredRun, Undefined, measure
