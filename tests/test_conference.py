@@ -1,4 +1,4 @@
-"""The study of sessions in conference: its cases are RFC 8867's, its claims have words, and a short run has its measures."""
+"""The study of sessions: its cases are those of RFC 8867, its claims have words, and a short run has its measures."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ def test_the_way_back_changes_as_table_4_says():
 
 @pytest.mark.parametrize(
     ("case", "rate", "seconds"),
-    [(p.COMPETING, "3.5 Mb/s", 120), (p.ROUND_TRIPS, "4 Mb/s", 300), (p.TCP, "2 Mb/s", 120), (p.WEB, "2 Mb/s", 300), (p.PAUSE, "3.5 Mb/s", 120)],
+    [
+        (p.COMPETING, "3.5 Mb/s", 120), (p.ROUND_TRIPS, "4 Mb/s", 300), (p.TCP, "2 Mb/s", 120),
+        (p.WEB, "2 Mb/s", 300), (p.PAUSE, "3.5 Mb/s", 120),
+    ],
 )  # fmt: skip
 def test_capacities_that_stay_and_durations(case, rate, seconds):
     assert link(case)["rate"] == rate
@@ -100,7 +103,7 @@ def test_every_claim_has_words_and_a_test():
 def test_a_short_run_of_a_case_has_its_measures():
     table = p.scenario(p.VARIABLE).to_dict() | {"duration": "15 s"}
     table["link"][0]["rate"] = "1 Mb/s"
-    table["flow"][0]["stop"] = "14 s"
+    del table["flow"][0]["stop"]
     from fairwave.building import from_dict
 
     results = from_dict(table).run()

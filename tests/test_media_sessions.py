@@ -198,7 +198,7 @@ def test_a_rate_controller_in_python_sets_the_target():
 @pytest.mark.usefixtures("controllers")
 def test_its_errors_are_told_with_their_place():
     with pytest.raises(
-        fairwave.RunError, match="seed 1: law `fails`, on_feedback at .*: ValueError: no idea what to do"
+        fairwave.RunError, match=r"seed 1: law `fails`, on_feedback at .*: ValueError: no idea what to do"
     ):
         session_with("fails").run()
     with pytest.raises(fairwave.ScenarioError, match="share"):

@@ -44,7 +44,7 @@ A controller, a queue discipline, a source, a loss model or a link of your own i
 measure a function; scenarios name them like any other:
 
     @fw.controller("mine")
-    class Mine(fw.Controller): ...  # help(fw.Controller) shows one; also Discipline, Source, LossModel, LinkLaw, RateController
+    class Mine(fw.Controller): ...  # help(fw.Controller) shows one; also Discipline, Source, LossModel, …
     fw.compare(line, {"flow.download.transport": ["tcp/reno", "tcp/mine"]})
 
     @fw.measure("deepest-wait", unit="ms")

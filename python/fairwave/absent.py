@@ -16,6 +16,7 @@ _DATAGRAMS = (
     "(`fairwave list transports`)"
 )
 
+_SESSION = 'a media session speaks Opus: traffic = "media", transport = "webrtc" (`fairwave explain media`)'
 _CONTROL = (
     'it is a rate controller of media sessions: transport = {{ name = "webrtc", control = "{}" }}, traffic = "media" '
     "(`fairwave list controllers`)"
@@ -24,9 +25,7 @@ _CONTROL = (
 _INSTEAD = {
     _RADIO.format("wifi"): ("wifi", "wi-fi", "wlan", "802.11"),
     _RADIO.format("lte"): ("lte", "4g", "5g", "nr", "umts", "cellular"),
-    f'a media session speaks Opus: traffic = "media", transport = "webrtc" (`fairwave explain media`); of `voice` {_CODEC}': (
-        "opus",
-    ),
+    f"{_SESSION}; of `voice` {_CODEC}": ("opus",),
     _CODEC: ("evs", "silk", "speex"),
     _DATAGRAMS: ("quic", "http/3", "sctp"),
     _CONTROL.format("gcc"): ("gcc", "goog_cc", "goog-cc"),

@@ -5,8 +5,8 @@ Assumptions:
     waits. Offered
     load is what applications offer while they are on (silences and pauses do not lower it), on the wire for sources of
     packets of one size, payload for video. Bulk data offers whatever the network takes; files and pages, and calls that
-    come and go, offer their mean over the run. Media sessions offer what their encoders can use at most, and are never the
-    reason why a link is called overloaded: their rate controller follows the path.
+    come and go, offer their mean over the run. Media sessions offer what their encoders can use at most. They are never
+    the reason why a link is called overloaded: their rate controller follows the path.
 """
 
 from __future__ import annotations
