@@ -44,7 +44,7 @@ A controller, a queue discipline, a source, a loss model or a link of your own i
 measure a function; scenarios name them like any other:
 
     @fw.controller("mine")
-    class Mine(fw.Controller): ...  # help(fw.Controller) shows one; also Discipline, Source, LossModel, LinkLaw
+    class Mine(fw.Controller): ...  # help(fw.Controller) shows one; also Discipline, Source, LossModel, …
     fw.compare(line, {"flow.download.transport": ["tcp/reno", "tcp/mine"]})
 
     @fw.measure("deepest-wait", unit="ms")
@@ -85,6 +85,7 @@ if TYPE_CHECKING:
         Place,
         Random,
         Rate,
+        RateController,
         RateSample,
         Refusal,
         Size,
@@ -99,6 +100,7 @@ if TYPE_CHECKING:
         loss_model,
         measure,
         parameter,
+        rate_controller,
         source,
     )
     from fairwave.provenance import MixedProvenanceWarning, Provenance
@@ -124,6 +126,7 @@ __all__ = [
     "Provenance",
     "Random",
     "Rate",
+    "RateController",
     "RateSample",
     "Refusal",
     "Results",
@@ -151,6 +154,7 @@ __all__ = [
     "measure",
     "names",
     "parameter",
+    "rate_controller",
     "source",
     "sweep",
 ]
@@ -173,6 +177,7 @@ _HOMES = {
     "Provenance": "provenance",
     "Random": "laws",
     "Rate": "laws",
+    "RateController": "laws",
     "RateSample": "laws",
     "Refusal": "laws",
     "Results": "results",
@@ -196,6 +201,7 @@ _HOMES = {
     "loss_model": "laws",
     "measure": "laws",
     "parameter": "laws",
+    "rate_controller": "laws",
     "source": "laws",
     "sweep": "ask",
 }

@@ -16,11 +16,29 @@ _DATAGRAMS = (
     "(`fairwave list transports`)"
 )
 
+_SESSION = 'a media session speaks Opus: traffic = "media", transport = "webrtc" (`fairwave explain media`)'
+_CONTROL = (
+    'it is a rate controller of media sessions: transport = {{ name = "webrtc", control = "{}" }}, traffic = "media" '
+    "(`fairwave list controllers`)"
+)
+
 _INSTEAD = {
     _RADIO.format("wifi"): ("wifi", "wi-fi", "wlan", "802.11"),
     _RADIO.format("lte"): ("lte", "4g", "5g", "nr", "umts", "cellular"),
-    _CODEC: ("opus", "evs", "silk", "speex"),
-    _DATAGRAMS: ("quic", "http/3", "webrtc", "gcc", "sctp"),
+    f"{_SESSION}; of `voice` {_CODEC}": ("opus",),
+    _CODEC: ("evs", "silk", "speex"),
+    _DATAGRAMS: ("quic", "http/3", "sctp"),
+    _CONTROL.format("gcc"): ("gcc", "goog_cc", "goog-cc"),
+    _CONTROL.format("scream"): ("scream", "screamv2"),
+    _CONTROL.format("nada"): ("nada",),
+    "a session that sends Opus and video over WebRTC has two keys: "
+    'traffic = "media", transport = "webrtc" (`fairwave explain media`)': (
+        "vp8",
+        "h264",
+        "av1",
+        "rtp",
+        "srtp",
+    ),
     "name its congestion control, for example tcp/cubic, tcp/reno or tcp/bbr (`fairwave list transports`)": (
         "tcp",
     ),

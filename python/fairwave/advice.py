@@ -5,7 +5,8 @@ Assumptions:
     waits. Offered
     load is what applications offer while they are on (silences and pauses do not lower it), on the wire for sources of
     packets of one size, payload for video. Bulk data offers whatever the network takes; files and pages, and calls that
-    come and go, offer their mean over the run.
+    come and go, offer their mean over the run. Media sessions offer what their encoders can use at most. They are never
+    the reason why a link is called overloaded: their rate controller follows the path.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from fairwave.scenario import Cost, Scenario
 
@@ -43,6 +44,7 @@ class LinkLoad:
         round_trip_s: Mean over the flows that cross it of propagation there and back.
         bdp_packets: Rate × round trip, in packets of 1000 B.
         buffer: What its queue holds, in packets of 1000 B; None where that cannot be told.
+        yielding_bps: The part of `offered_bps` of media sessions, which send less where the path carries less.
     """
 
     name: str
@@ -53,11 +55,22 @@ class LinkLoad:
     round_trip_s: float
     bdp_packets: float
     buffer: float | None
+    yielding_bps: float = 0.0
 
     @property
     def load(self) -> float:
         """Offered load as a share of the rate; bulk data left out."""
         return self.offered_bps / self.rate_bps
+
+    @property
+    def steady_bps(self) -> float:
+        """What is offered whatever the path carries."""
+        return self.offered_bps - self.yielding_bps
+
+    @property
+    def steady_load(self) -> float:
+        """The same as a share of the rate."""
+        return self.steady_bps / self.rate_bps
 
 
 @dataclass(frozen=True)
@@ -103,6 +116,7 @@ def advise(scenario: Scenario, seed: int = 1) -> Advice:
     arriving = {flow["name"] for flow in scenario.to_dict().get("flow", []) if flow.get("arrivals")}
     duration = max(float(plan["duration_s"]), 1e-9)
     offered: dict[str, float] = {}
+    yielding: dict[str, float] = {}
     greedy: dict[str, int] = {}
     trips: dict[str, list[float]] = {}
     for flow in plan["flows"]:
@@ -117,13 +131,15 @@ def advise(scenario: Scenario, seed: int = 1) -> Advice:
                 # Who comes and goes is not there all the time.
                 part = flow["on_s"] / duration if flow["name"].rpartition("[")[0] in arriving else 1.0
                 offered[name] = offered.get(name, 0.0) + flow["offered_bps"] * part
+                if yields(flow):
+                    yielding[name] = yielding.get(name, 0.0) + flow["offered_bps"] * part
     loads = []
     for name, several in trips.items():
         rate, trip = float(links[name]["rate_bps"]), sum(several) / len(several)
         loads.append(
             LinkLoad(
                 name, rate, offered.get(name, 0.0), greedy.get(name, 0), len(several), trip, rate * trip / 8000,
-                _buffer(links[name]["queue"]),
+                _buffer(links[name]["queue"]), yielding.get(name, 0.0),
             )
         )  # fmt: skip
     loads.sort(key=lambda one: (-one.load - (1 if one.greedy else 0), -one.greedy, one.rate_bps))
@@ -135,6 +151,30 @@ def advise(scenario: Scenario, seed: int = 1) -> Advice:
         *_of_flows(scenario, plan, links, {one.name: one for one in loads}),
     ]
     return Advice(loads, mistakes, scenario.cost(seed))
+
+
+def yields(flow: Mapping[str, Any]) -> bool:
+    """Whether a planned flow is a media session whose rate controller follows the path."""
+    control = flow["transport"].get("control", "gcc")
+    name = control.get("name") if isinstance(control, dict) else control
+    return flow["traffic"].get("kind") == "media" and name != "fixed"
+
+
+def refusal(plan: Mapping[str, Any]) -> str:
+    """Why a run of a plan is refused: media without an encoder, or an encoder without media; empty where it is not."""
+    for flow in plan["flows"]:
+        is_media, transport = flow["traffic"].get("kind") == "media", flow["transport"].get("name")
+        if is_media and transport != "webrtc":
+            return (
+                f"{flow['name']}: traffic of the kind `media` needs a transport that encodes it, and {transport} "
+                'does not; write transport = "webrtc"'
+            )
+        if transport == "webrtc" and not is_media:
+            return (
+                f"{flow['name']}: transport `webrtc` encodes what it sends, and carries traffic of the kind `media` "
+                'only; write traffic = "media", or another transport, for example transport = "udp"'
+            )
+    return ""
 
 
 def _buffer(queue: dict[str, Any]) -> float | None:
@@ -180,14 +220,14 @@ def _of_frame(plan: dict[str, Any]) -> list[str]:
 def _of_links(loads: Sequence[LinkLoad]) -> list[str]:
     said = []
     for one in loads:
-        if one.load > SLACK:
+        if one.steady_load > SLACK:
             said.append(
-                f"{one.name} is offered {rate_in_words(one.offered_bps)} by constant-rate sources, but has "
-                f"{rate_in_words(one.rate_bps)}: when all send, {1 - 1 / one.load:.0%} of it or more is "
+                f"{one.name} is offered {rate_in_words(one.steady_bps)} by constant-rate sources, but has "
+                f"{rate_in_words(one.rate_bps)}: when all send, {1 - 1 / one.steady_load:.0%} of it or more is "
                 "lost or delayed"
             )
         wait = one.buffer * 8000 / one.rate_bps if one.buffer is not None else 0.0
-        if wait > 1.0 and (one.greedy or one.load > SLACK):
+        if wait > 1.0 and (one.greedy or one.steady_load > SLACK):
             said.append(
                 f"the queue of {one.name} holds {one.buffer:g} packets, {wait:.1f} s at "
                 f"{rate_in_words(one.rate_bps)}: a flow that "
@@ -278,7 +318,7 @@ def _of_flows(
             share = min((loads[name] for name in flow["forward"]), key=lambda one: one.rate_bps / one.flows)
             said += _of_window(group, transport, flow, path, trip, share, default)
         offered = flow["offered_bps"]
-        if offered is not None and offered > SLACK * bottleneck["rate_bps"]:
+        if offered is not None and not yields(flow) and offered > SLACK * bottleneck["rate_bps"]:
             said.append(
                 f"a single flow of {group} offers {rate_in_words(offered)}, more than {bottleneck['name']} has "
                 f"({rate_in_words(bottleneck['rate_bps'])})"

@@ -194,7 +194,8 @@ def reports(results: Results) -> list[Session]:
         )
     sides: dict[tuple[str, int], tuple[dict[float, Stats], dict[float, Stats]]] = {}
     for side, (name, add) in enumerate((("media_outbound", _outbound), ("media_inbound", None))):
-        for row in _rows(results.rows(name)):
+        # A receiver has no report of a stream of which nothing has arrived.
+        for row in _rows(results.rows(name)) if name in results.tables else ():
             if row["run"] != 0:
                 continue
             at = sides.setdefault((row["group"], row["flow"]), ({}, {}))[side].setdefault(row["time_s"], {})

@@ -22,6 +22,10 @@ SESSIONS = 3
 """So many sessions are drawn: the first of each group."""
 
 
+RECEIVED = ("time_s", "bytes_received", "frames_rendered", "frame_height", "concealed_samples")
+"""Columns of receivers that are drawn."""
+
+
 @dataclass(frozen=True)
 class _Line:
     """One line of a panel: rows with `time_s` and `value`."""
@@ -45,6 +49,9 @@ def draw_sessions(run: DrawnRun, folder: Path) -> list[drawing.Drawing]:
 
 
 def _of(run: DrawnRun, table: str, group: str, flow: int) -> pl.DataFrame:
+    """A session's rows; none where its path carried nothing, so that no receiver had a report."""
+    if table not in run.results.tables:
+        return pl.DataFrame(schema=dict.fromkeys(RECEIVED, pl.Float64) | {"stream": pl.String})
     rows = run.results.to_polars(table).with_columns(pl.col("group").cast(pl.String))
     return rows.filter((pl.col("group") == group) & (pl.col("flow") == flow))
 

@@ -13,6 +13,7 @@ from practice import (
     queues,
     rating,
     repairs,
+    sessions,
     sharing,
     sources,
     switch,
@@ -43,6 +44,7 @@ AREAS = {
     "class": ("Classes, token buckets and routes", classes),
     "phase": ("Sources out of step", phases),
     "source": ("Sources and codecs", sources),
+    "session": ("Calls over WebRTC", sessions),
 }
 """First part of a key to the area's title and module."""
 

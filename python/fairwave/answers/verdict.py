@@ -253,8 +253,45 @@ def _of_many(
     return [first, f"{who[:1].upper()}{who[1:]} {listed(ends)}."]
 
 
+NOTED = {
+    "audio": (
+        (measures.audio_delay, "mouth to ear {}", "ms", 150.0),
+        (measures.concealed, "{} concealed", "%", 1.0),
+    ),
+    "video": (
+        (measures.frozen, "frozen for {} of the time", "%", 1.0),
+        (measures.video_delay, "capture to screen {}", "ms", 400.0),
+    ),
+}
+"""What is said of the streams of a session where it is above a bound: the 150 ms and 400 ms of ITU-T G.114, and 1 %."""
+
+
+def parts_of(name: str, results: Results) -> str:
+    """How sound and picture of media sessions fare, and what limits them; empty for others.
+
+    *audio 2.68: mouth to ear 636 ms; video 4.02: frozen for 5.77 % of the time*.
+    """
+    parts = []
+    for stream, score in (("audio", measures.audio_mos), ("video", measures.video_mos)):
+        opinion = score(name).over(results).interval()
+        if not opinion.n:
+            continue
+        noted = []
+        for measure, words, unit, above in NOTED[stream]:
+            cell = measure(name).over(results).interval()
+            if cell.n and cell.mean > above:
+                noted.append(words.format(f"{cell.mean:.3g} {unit}"))
+        parts.append(": ".join([f"{stream} {opinion.mean:.2f}", *([", ".join(noted)] if noted else [])]))
+    return "; ".join(parts)
+
+
 def made_of(name: str, results: Results) -> str:
-    """What lowers the calls' rating, in words: *delay costs 6 points, loss 9, lateness 3*; empty for others."""
+    """What lowers the rating of calls and sessions, in words; empty for others.
+
+    *R 70: delay costs 6 points, loss 9, lateness 3*; of sessions see :func:`parts_of`.
+    """
+    if said := parts_of(name, results):
+        return said
     rating = measures.r_factor(name).over(results).interval()
     costs = {cause: measures.r_cost(cause, name).over(results).interval() for cause in measures.CAUSES}
     if not rating.n or not all(cost.n for cost in costs.values()):
@@ -378,12 +415,16 @@ def _best(line: MeasureLine, cells: Cells, varied: VariedAxis, name: str, unit: 
 
 def _others(found: Sequence[MeasureLine], varied: VariedAxis) -> list[str]:
     """What it does to everybody else: the range of each other group's rating or goodput."""
-    rated = {line.group for line in found if line.measure.id == "mos" and not line.undefined}
+    rated = {
+        line.group: line.measure.id
+        for line in found
+        if line.measure.id in ("session_mos", "mos") and not line.undefined
+    }
     sentences = []
     for line in found:
         group, axis = line.group, varied.axis
         cells = {label: cell for label, cell in line.cells.items() if cell.n}
-        wanted = "mos" if group in rated else "goodput"
+        wanted = rated.get(group, "goodput")
         if group == varied.group or line.measure.id != wanted or len(cells) < 2:
             continue
         most, least = max(cells, key=lambda one: cells[one].mean), min(cells, key=lambda one: cells[one].mean)
@@ -399,7 +440,8 @@ def _others(found: Sequence[MeasureLine], varied: VariedAxis) -> list[str]:
         low, high = (f"{cells[one].mean:.3g}" for one in (least, most))
         unit = line.measure.unit
         span = f"{low} {unit}".rstrip() if low == high else f"{low} to {high} {unit}".rstrip()
-        what = f"gets {span} of goodput" if wanted == "goodput" else f"has MOS {span}"
+        whose = " of the worst stream" if wanted == "session_mos" else ""
+        what = f"gets {span} of goodput" if wanted == "goodput" else f"has MOS {span}{whose}"
         sentences.append(f"Meanwhile {group} {what}: {told}.")
     return sentences
 
@@ -472,7 +514,8 @@ def subject(group: str, scale: Scale, results: Results, *, named: bool = True) -
     """Who is good, fair or poor, with the verb: "The call is", "The 21 calls of voice are"."""
     flows = results.rows("flows").only(group=group)
     counts = sorted({len(part["flow"].unique()) for part in flows.parted("run")})
-    noun = {"mos": "call", "decodable": "video", "responsiveness": "ping"}.get(scale.measure, "stream")
+    nouns = {"mos": "call", "session_mos": "session", "decodable": "video", "responsiveness": "ping"}
+    noun = nouns.get(scale.measure, "stream")
     if noun == "call" and shown.is_conversation(results, group):
         noun, counts = "conversation", [count // 2 for count in counts]
     article = "The" if named else "the"

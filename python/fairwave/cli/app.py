@@ -680,7 +680,7 @@ def schema(laws: Laws = None) -> None:
 @app.command(
     epilog=examples(
         "fairwave new controller my-aimd",
-        "fairwave new measure frozen",
+        "fairwave new measure stood-still",
         "fairwave new discipline fair --rust",
     )
 )

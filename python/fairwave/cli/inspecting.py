@@ -89,11 +89,13 @@ def show_names(what: str | None, *, json: bool) -> None:
 
 def check_scenario(path: str, seed: int, settings: list[str], *, expand: bool, json: bool) -> None:
     """Checks a scenario and shows its load and its cost."""
-    from fairwave.advice import activities, advise
+    from fairwave.advice import activities, advise, refusal
 
     seeds(seed, 1)
     read = scenario(path, settings)
     plan = read.plan(seed)
+    if refused := refusal(plan):
+        raise BadInputError(f"{path}: {refused}")
     warn(read, seed)
     if json:
         known = {
@@ -138,7 +140,7 @@ def _show_advice(found: Advice) -> None:
         )  # fmt: skip
     more = len(found.links) - BUSIEST
     caption = (
-        "Load: the peak rate of constant-rate sources, plus the average rate of files and pages. "
+        "Load: the peak rate of constant-rate sources and media sessions, plus the average rate of files and pages. "
         "Packets of 1000 B."
     )
     console.table(

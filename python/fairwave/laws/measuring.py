@@ -1,7 +1,7 @@
 """Your own measures: functions from the tables of a run to a number.
 
-A measure that has been handed in is found by its name wherever one is asked for: `results.measured("frozen",
-"video")`, `fairwave sweep --until frozen.video:±1`, `fairwave find --until 'frozen.video <= 2'`. Pages and
+A measure that has been handed in is found by its name wherever one is asked for: `results.measured("stood_still",
+"video")`, `fairwave sweep --until stood_still.video:±1`, `fairwave find --until 'stood_still.video <= 2'`. Pages and
 tables of `run` and `compare` show it.
 """
 
