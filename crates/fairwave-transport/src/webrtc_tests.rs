@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use crate::TransportLaw;
 use crate::webrtc::WebrtcConfig;
 use fairwave_endpoint::media::{
-    AudioQuality, InboundSample, MediaReceived, MediaSent, OutboundSample, StreamQuality, VideoQuality,
+    AudioQuality, InboundSample, MediaReceived, MediaSent, OutboundSample, StreamQuality, StreamSummary, VideoQuality,
 };
 use fairwave_endpoint::path_test::{PathFate, Wire};
 use fairwave_endpoint::{FlowContext, Output, Receiver, ReceiverView, Sender};
@@ -800,4 +800,23 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn a_session_that_stops_is_not_rated_for_the_silence_after_it() {
+    let rated = |stops: bool| {
+        let mut wire = call(10, &fixed("700 kb/s", ""), CAMERA);
+        let at = |millis| Instant::ZERO + Span::from_millis(millis);
+        wire.run_until(at(10_000));
+        if stops {
+            wire.sender.on_stop(at(10_000));
+            wire.run_until(at(20_000));
+        }
+        wire.receiver.inner.settle_media(at(10_000));
+        let received = wire.receiver.inner.media().expect("a session");
+        received.streams.iter().filter_map(StreamSummary::mos).collect::<Vec<f64>>()
+    };
+    let (there, gone) = (rated(false), rated(true));
+    assert_eq!((there.len(), gone.len()), (2, 2), "both streams are rated");
+    assert!(there.iter().zip(&gone).all(|(one, other)| (one - other).abs() < 0.1), "{there:?} {gone:?}");
 }

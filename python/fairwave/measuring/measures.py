@@ -758,7 +758,7 @@ def _of_media(
 CAMERAS = ("video", "screen")
 
 
-@shown(STREAM, headline=True, figure="call")
+@shown(STREAM, STREAM, headline=True, figure="call")
 def session_mos(group: str | None = None) -> Measure:
     """MOS of the worst stream of a media session: speech by the E-model, pictures by the encoder's quality and freezes.
 

@@ -43,6 +43,8 @@ use stream::RtpStream;
 
 /// Payload of a packet of nothing but padding (libwebrtc sends 224 B, whole blocks of a cipher).
 const PADDING_PAYLOAD: u16 = 224;
+/// Payload of a frame of silence (RFC 6716 §2.1.9: Opus' DTX sends frames of at most 2 bytes).
+const SILENCE: u16 = 2;
 /// Most of a video's rate that retransmissions and parity take off its encoder (`kMaxOverhead`: half).
 const MOST_OVERHEAD: f64 = 0.5;
 /// A frame of at least this multiple of its share is huge (webrtc-stats, `hugeFramesSent`).
@@ -65,8 +67,8 @@ struct Microphone {
     frame: Span,
     target: Rate,
     speech: bool,
-    /// Of the newest frame, for the marker after a silence.
-    newest: Option<Instant>,
+    /// When the newest frame was made, and its unit: for the marker after a silence, and for the silence at the end.
+    newest: Option<(Instant, u32)>,
 }
 
 /// The sending end.
@@ -356,10 +358,10 @@ impl WebrtcSender {
             return false;
         };
         // The first packet of a talk spurt is marked (RFC 3551 §4.1): speech after silence.
-        let gap = microphone.newest.is_none_or(|newest| unit.created.since(newest) > microphone.frame * 2);
+        let gap = microphone.newest.is_none_or(|(newest, _)| unit.created.since(newest) > microphone.frame * 2);
         let marker = frame.speech && (!microphone.speech || gap);
         microphone.speech = frame.speech;
-        microphone.newest = Some(unit.created);
+        microphone.newest = Some((unit.created, unit.id));
         let header = RtpHeader {
             ssrc: stream.ssrc,
             kind: PayloadKind::Media,
@@ -381,6 +383,33 @@ impl WebrtcSender {
         let packet = Waiting { header, wire, carries: Carries::Audio, created: unit.created, since: now };
         self.push(now, packet);
         true
+    }
+
+    /// The microphone falls silent for good, or until the session goes on: one frame of silence follows, as with DTX, so that the
+    /// receiver does not take the end for a loss.
+    fn fall_silent(&mut self, now: Instant) {
+        let (Some(microphone), Some(stream)) = (&mut self.microphone, self.streams.first_mut()) else { return };
+        let Some((newest, unit)) = microphone.newest else { return };
+        if !microphone.speech {
+            return;
+        }
+        microphone.speech = false;
+        let created = newest + microphone.frame;
+        let header = RtpHeader {
+            ssrc: stream.ssrc,
+            kind: PayloadKind::Media,
+            sequence: RtpStream::number(&mut stream.sequence),
+            timestamp: stream.timestamp(created),
+            first: true,
+            key: true,
+            unit,
+            frame: RtpStream::number(&mut stream.frame),
+            payload: SILENCE,
+            ..RtpHeader::default()
+        };
+        self.backstage.put_header(&header, created);
+        let wire = sizes::AUDIO_HEADER.saturating_add(SILENCE);
+        self.push(now, Waiting { header, wire, carries: Carries::Audio, created, since: now });
     }
 
     fn encode_video(&mut self, now: Instant, unit: &Unit, kind: StreamKind) -> bool {
@@ -895,6 +924,7 @@ impl Sender for WebrtcSender {
 
     fn on_stop(&mut self, now: Instant) {
         self.sample(now);
+        self.fall_silent(now);
         self.stopped = true;
         self.pacer.set_rates(now, self.decision.pacing, Rate::default());
     }
