@@ -57,12 +57,16 @@ class Runs:
     Attributes:
         times: Whole seconds.
         traces: Name of a quantity to a row per run, a column per second; NaN where there is nothing.
-        means: Name of a quantity to a value per run.
+        means: Name of a quantity to a value per run, over the time in which all calls are there.
+        begins: When calls begin, mean, seconds.
+        latest: When the latest begins.
     """
 
     times: Series
     traces: dict[str, NDArray[np.float64]]
     means: dict[str, Series]
+    begins: float
+    latest: float
 
 
 def _at(times: Sequence[float], values: Sequence[float | None], seconds: Series) -> Series:
@@ -79,19 +83,24 @@ def _at(times: Sequence[float], values: Sequence[float | None], seconds: Series)
 def of_browsers(case: Case, calls: Sequence[Call]) -> Runs:
     """What calls of browsers came to."""
     seconds = np.arange(1.0, case.seconds - 1)
+    begins = np.array([one.time_s[0] - 1 for one in calls])
     traces = {
         "estimate": np.array([_at(one.time_s, one.estimate_bps, seconds) for one in calls]) / 1e6,
         "received": np.array([_at(one.time_s, one.received_bps, seconds) for one in calls]) / 1e6,
         "round trip": np.array([_at(one.time_s, one.round_trip_s, seconds) for one in calls]) * 1e3,
     }
-    means = {name: np.nanmean(trace, axis=1) for name, trace in traces.items()}
-    means["frozen"] = np.array([100 * _last(one.frozen_s) / one.time_s[-1] for one in calls])
+    late = seconds >= begins.max() + 1
+    means = {name: np.nanmean(trace[:, late], axis=1) for name, trace in traces.items()}
+    lasted = [one.time_s[-1] - begin for one, begin in zip(calls, begins, strict=True)]
+    means["frozen"] = np.array(
+        [100 * _last(one.frozen_s) / span for one, span in zip(calls, lasted, strict=True)]
+    )
     means["lost packets"] = np.array([100 * _last(one.lost) / max(one.packets, 1) for one in calls])
-    return Runs(seconds, traces, means)
+    return Runs(seconds, traces, means, float(begins.mean()), float(begins.max()))
 
 
-def of_simulation(case: Case, results: Results) -> Runs:
-    """What simulated calls of the same case came to."""
+def of_simulation(case: Case, results: Results, browsers: Runs) -> Runs:
+    """What simulated calls of the same case came to, over the time in which all browsers' calls are there."""
     seconds = np.arange(1.0, case.seconds - 1)
     traces: dict[str, list[Any]] = {name: [] for name in TRACES}
     frozen, lost = [], []
@@ -114,8 +123,10 @@ def of_simulation(case: Case, results: Results) -> Runs:
             * float(own.numbers("packets_lost")[video][0] / max(own.numbers("packets_received")[video][0], 1))
         )
     arrays = {name: np.array(rows) for name, rows in traces.items()}
-    means = {name: np.nanmean(rows, axis=1) for name, rows in arrays.items()}
-    return Runs(seconds, arrays, {**means, "frozen": np.array(frozen), "lost packets": np.array(lost)})
+    late = seconds >= browsers.latest + 1
+    means = {name: np.nanmean(rows[:, late], axis=1) for name, rows in arrays.items()}
+    means |= {"frozen": np.array(frozen), "lost packets": np.array(lost)}
+    return Runs(seconds, arrays, means, browsers.begins, browsers.latest)
 
 
 def _last(values: Sequence[float | None]) -> float:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairwave_validation.chrome import clip
 from fairwave_validation.chrome.cases import MOST
+from fairwave_validation.chrome.peer import CONNECTED
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +34,7 @@ class Call:
     """What a call left.
 
     Attributes:
-        time_s: Seconds since the caller's connection, one per sample.
+        time_s: Seconds since the network's beginning, one per sample.
         estimate_bps: `availableOutgoingBitrate`; None where there is none.
         target_bps: `targetBitrate` of the video.
         sent_bps: Payload that the caller sent, by difference.
@@ -81,8 +82,8 @@ def make(case: Case, seed: int, folder: Path) -> Call:
     if program is None:
         raise ChromeError("no Chromium: install the package chromium, or put google-chrome on the path")
     folder.mkdir(parents=True, exist_ok=True)
-    for old in folder.glob("*.jsonl"):
-        old.unlink()
+    for old in (*folder.glob("*.jsonl"), folder / CONNECTED):
+        old.unlink(missing_ok=True)
     clip.write(folder / "camera.y4m")
     scenario = case.scenario().to_dict()
     # A scenario has a flow; where nothing shares the network it is not run.
@@ -121,11 +122,13 @@ def read(folder: Path) -> Call:
     if not ours or not theirs:
         raise ChromeError("the browsers did not connect: nothing was logged")
     count = min(len(ours), len(theirs))
+    connected = float((folder / CONNECTED).read_text(encoding="utf-8"))
     rows = [
         _row(ours[at], theirs[at], ours[at - 1] if at else None, theirs[at - 1] if at else None)
         for at in range(count)
     ]
     columns = [[row[at] for row in rows] for at in range(11)]
+    columns[0] = [at + connected for at in columns[0]]
     last = _of(theirs[count - 1], "inbound-rtp", kind="video").get("packetsReceived", 0)
     return Call(*columns, int(last))  # type: ignore[arg-type, call-arg]  # columns are in the fields' order
 

@@ -40,8 +40,8 @@ class Case:
     loss: float = 0.0
     beside: Sequence[Mapping[str, Any]] = ()
 
-    def scenario(self, sessions: int = 1) -> Scenario:
-        """The network with the simulated call, from host `a` to host `b`; and what shares it."""
+    def scenario(self, begins: float = 0.0) -> Scenario:
+        """The network with the simulated call, which begins then, from host `a` to host `b`; and what shares it."""
         link: dict[str, Any] = {
             "from": "a",
             "to": "b",
@@ -58,7 +58,7 @@ class Case:
             link["reverse"]["loss"] = "none"
         call = {
             "name": "call",
-            "count": sessions,
+            "start": f"{begins:.3f} s",
             "from": "a",
             "to": "b",
             "transport": "webrtc",

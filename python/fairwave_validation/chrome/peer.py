@@ -23,6 +23,11 @@ SERVER = "a"
 
 PORT = 8080
 
+CONNECTED = "connected.txt"
+"""File with the seconds from the beginning of the network, which begins with its programs, to the call's."""
+
+BEGAN = time.monotonic()
+
 
 class Shelf(BaseHTTPRequestHandler):
     """The page, the descriptions of both ends, and their log."""
@@ -50,6 +55,9 @@ class Shelf(BaseHTTPRequestHandler):
         if name in {"offer", "answer"}:
             self.kept[name] = body
         elif name in {f"{what}-{role}" for what in ("log", "error") for role in ("caller", "callee")}:
+            if name == "log-caller" and not (self.folder / CONNECTED).exists():
+                # The first line comes a second after the connection.
+                (self.folder / CONNECTED).write_text(f"{time.monotonic() - BEGAN - 1}\n", encoding="utf-8")
             with (self.folder / f"{name}.jsonl").open("ab") as file:
                 file.write(body.replace(b"\n", b" ") + b"\n")
         self._answer(200, b"")
