@@ -1,0 +1,92 @@
+"""Calls of browsers: what their logs come to, and how they are compared with simulated ones. No browser is needed."""
+
+import json
+
+import numpy as np
+import pytest
+
+from fairwave_validation.chrome import bands, call, cases
+
+
+def log(folder, *, seconds=12, lost=3, connected=2.5):
+    """What both browsers would log: 1 Mb/s there, an estimate of 1.2 Mb/s, a freeze of half a second."""
+    for role in ("caller", "callee"):
+        lines = []
+        for at in range(1, seconds + 1):
+            stats = {
+                "T": {
+                    "type": "candidate-pair", "nominated": True, "availableOutgoingBitrate": 1.2e6,
+                    "currentRoundTripTime": 0.1,
+                },
+                "V": {"type": "outbound-rtp", "kind": "video", "targetBitrate": 9e5, "bytesSent": 100_000 * at},
+                "A": {"type": "outbound-rtp", "kind": "audio", "bytesSent": 25_000 * at},
+                "I": {
+                    "type": "inbound-rtp", "kind": "video", "bytesReceived": 100_000 * at, "packetsLost": lost,
+                    "freezeCount": 1, "totalFreezesDuration": 0.5, "framesDecoded": 30 * at, "frameHeight": 360,
+                    "packetsReceived": 97,
+                },
+                "J": {"type": "inbound-rtp", "kind": "audio", "bytesReceived": 25_000 * at},
+            }  # fmt: skip
+            lines.append(json.dumps({"at": float(at), "state": "connected", "stats": stats}))
+        (folder / f"log-{role}.jsonl").write_text("\n".join(lines) + "\n")
+    (folder / "connected.txt").write_text(f"{connected}\n")
+
+
+def test_logs_of_both_browsers_become_a_call(tmp_path):
+    log(tmp_path)
+    made = call.read(tmp_path)
+    assert (made.time_s[0], len(made.time_s)) == (3.5, 12)
+    assert made.received_bps[0] is None
+    assert made.received_bps[1:] == pytest.approx([1e6] * 11)
+    assert made.sent_bps[1] == pytest.approx(1e6)
+    assert (made.estimate_bps[0], made.round_trip_s[0], made.packets) == (1.2e6, 0.1, 97)
+
+
+def test_a_call_without_logs_says_that_nothing_was_logged(tmp_path):
+    with pytest.raises(call.ChromeError, match="did not connect"):
+        call.read(tmp_path)
+    (tmp_path / "error-caller.jsonl").write_text("NotAllowedError: no camera\n")
+    with pytest.raises(call.ChromeError, match="no camera"):
+        call.read(tmp_path)
+
+
+def test_without_a_browser_the_error_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setattr(call, "chromium", lambda: None)
+    with pytest.raises(call.ChromeError, match="install the package chromium"):
+        call.make(cases.CASES[0], 1, tmp_path)
+
+
+def test_sides_agree_within_their_margins_and_differ_beyond_them(tmp_path):
+    log(tmp_path)
+    case = cases.Case("short", "a short call", 14, ((0, 2.0),))
+    browsers = bands.of_browsers(case, [call.read(tmp_path)] * 3)
+    assert browsers.means["received"] == pytest.approx(1.0)
+    assert browsers.means["lost packets"] == pytest.approx(300 / 97)
+    assert browsers.means["frozen"] == pytest.approx(100 * 0.5 / 12)
+    assert browsers.begins == browsers.latest == 2.5
+    verdicts = {one.quantity.name: one.agrees for one in bands.compare(browsers, browsers)}
+    assert all(verdicts.values())
+    worse = dict(browsers.means)
+    worse["received"] = browsers.means["received"] * 1.21
+    worse["round trip"] = browsers.means["round trip"] + 24
+    apart = bands.Runs(browsers.times, browsers.traces, worse, 2.5, 2.5)
+    verdicts = {one.quantity.name: one.agrees for one in bands.compare(browsers, apart)}
+    assert (verdicts["received"], verdicts["round trip"], verdicts["estimate"]) == (False, True, True)
+
+
+def test_simulated_calls_are_measured_in_the_same_seconds(tmp_path):
+    log(tmp_path)
+    case = cases.Case("short", "a short call", 14, ((0, 2.0),))
+    browsers = bands.of_browsers(case, [call.read(tmp_path)] * 2)
+    simulated = bands.of_simulation(case, case.scenario(browsers.begins).replicate(seeds=[1, 2]), browsers)
+    assert simulated.traces["received"].shape == (2, len(browsers.times))
+    # The call begins at 2.5 s; before, there is nothing.
+    assert np.isnan(simulated.traces["received"][:, :2]).all()
+    assert (simulated.means["received"] > 0.3).all()
+
+
+def test_every_case_is_a_scenario_and_an_unknown_one_is_refused():
+    for one in cases.CASES:
+        assert one.scenario().plan(1)["duration_s"] == one.seconds
+    with pytest.raises(LookupError, match="there are variable"):
+        cases.case("other")
