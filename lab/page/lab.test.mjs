@@ -153,7 +153,9 @@ test("a situation with a video call shows its worst stream, and the estimate nex
 test("each control can be dragged, and what is shown becomes another", async () => {
   const { page, wrong, context } = await open(browser);
   await digest(page);
-  const ids = await page.locator(".control input, .control select").evaluateAll((all) => all.map((one) => one.id));
+  const all = await page.locator(".control input, .control select").evaluateAll((found) => found.map((one) => one.id));
+  // A situation replaces the controls themselves; it has a test of its own.
+  const ids = all.filter((id) => id !== "situation");
   assert.ok(ids.length >= 12, ids.join());
   for (const id of ids) {
     // The list of controls is replaced a moment after a choice.
