@@ -203,6 +203,16 @@ macro_rules! and_controllers {
     };
 }
 
+/// Both ends as the dispatch has them: by variant, or by virtual calls where there is none.
+macro_rules! ends {
+    (Webrtc, $sender:ident, $receiver:ident) => {
+        (AnySender::Own(Box::new($sender)), AnyReceiver::Own(Box::new($receiver)))
+    };
+    ($Variant:ident, $sender:ident, $receiver:ident) => {
+        (AnySender::$Variant(Box::new($sender)), AnyReceiver::$Variant(Box::new($receiver)))
+    };
+}
+
 macro_rules! configuration {
     (
         [$($module:ident { $Variant:ident($Law:ident) })+]
@@ -234,7 +244,7 @@ macro_rules! configuration {
                             Some(media) => law.media_endpoints(context, media, stream)?,
                             None => law.endpoints(context, stream)?,
                         };
-                        Ok((AnySender::$Variant(Box::new(sender)), AnyReceiver::$Variant(Box::new(receiver))))
+                        Ok(ends!($Variant, sender, receiver))
                     }),)+
                     $($(TransportConfig::$Tcp(tcp) => tcp.prepare_as(Control::$Tcp),)+)+
                     TransportConfig::Own(own) => own.law().prepare(),
@@ -260,7 +270,9 @@ macro_rules! configuration {
 }
 
 macro_rules! configurations {
-    (() $($others:tt)*) => { and_controllers! { configuration $($others)* } };
+    (() $($module:ident { $($law:tt)+ })+ ; $($rare:ident { $($rare_law:tt)+ })+) => {
+        and_controllers! { configuration $($module { $($law)+ })+ $($rare { $($rare_law)+ })+ }
+    };
 }
 
 transports! { configurations! () }

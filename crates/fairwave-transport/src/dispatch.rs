@@ -9,7 +9,7 @@ use fairwave_units::registry::delegate;
 use fairwave_units::units::Instant;
 
 macro_rules! endpoints {
-    (() $($module:ident { $Variant:ident($Law:ident) })+) => {
+    (() $($module:ident { $Variant:ident($Law:ident) })+ ; $($rare:tt)+) => {
         /// A sender of any transport. Built-in ones are dispatched by variant, without a virtual call.
         ///
         /// TCP's is not in a box: in large networks most flows are TCP, and a box would be one more place to fetch from memory.
