@@ -1,10 +1,11 @@
-//! The laws of the network: queues ([`queue`]), rates of links ([`link`]) and losses on links ([`loss`]).
+//! The laws of the network: queues ([`queue`]), rates of links ([`link`]), shared media ([`medium`]) and losses on links ([`loss`]).
 //!
 //! Every law is a pure state machine: it takes the time and an event and answers with what to do.
 
 pub mod dscp;
 pub mod link;
 pub mod loss;
+pub mod medium;
 pub mod packet;
 pub mod queue;
 
