@@ -10,20 +10,24 @@ PURPOSES = {
     "av": "reading, coding and decoding sound and pictures",
     "distributed": "making runs on a cluster",
     "matplotlib": "drawing a figure",
+    "networkx": "a topology from a file",
     "pandas": "a table as pandas data frame",
     "polars": "a table as polars data frame",
     "pyarrow": "a table as pyarrow table",
+    "topohub": "a topology of TopoHub",
 }
 """Optional package to what it is needed for."""
 
 BRING = {
     "jinja2": "report",
     "matplotlib": "report",
+    "networkx": "network",
     "pandas": "pandas",
     "polars": "tables",
     "pyarrow": "tables",
     "scipy": "report",
     "sklearn": "explore",
+    "topohub": "network",
 }
 """Optional package to the smallest extra that brings it."""
 
@@ -58,6 +62,7 @@ def need(package: str, extra: str, error: type[Exception] = MissingExtraError) -
 
 CARRIED = {
     "report": ("jinja2", "matplotlib", "polars", "pyarrow", "scipy"),
+    "network": ("jinja2", "matplotlib", "networkx", "polars", "pyarrow", "scipy"),
     "studies": ("jinja2", "matplotlib", "polars", "pyarrow", "scipy"),
 }
 """Extra to the packages that it brings."""

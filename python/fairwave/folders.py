@@ -29,6 +29,7 @@ WORDS = {
     "compare": "comparison",
     "sweep": "sweep",
     "find": "search",
+    "network": "network",
     "study": "study",
 }
 """What each command leaves."""

@@ -19,10 +19,11 @@ from fairwave.extras import MissingExtraError, install, lacking
 LAYERS = {
     "pages": ("a page with figures and audio", "report"),
     "clips": ("streaming a clip", "video"),
+    "networks": ("a topology from a file", "network"),
 }
 """Name of a layer to what it is needed for and to the extra that brings it."""
 
-COMMANDS = {"evaluate": "studies", "study": "studies"}
+COMMANDS = {"evaluate": "studies", "network": "network", "study": "studies"}
 """Commands of packages above this one, each with the extra that brings it."""
 
 

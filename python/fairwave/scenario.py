@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import operator
 import os
+import sys
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -327,6 +328,21 @@ def read(file: IO[bytes], name: str) -> Scenario:
     Raises:
         fairwave.ScenarioError: It is too large to be a scenario, no text, or wrong.
     """
+    content = text_of(file, name)
+    if names_a_topology(content):
+        from fairwave.layers import layer
+
+        scenario: Scenario = layer("networks").scenario(content, Path(name).parent, name)
+        return scenario
+    return Scenario(_native.Scenario.from_text(content, name))
+
+
+def text_of(file: IO[bytes], name: str) -> str:
+    """The text of an open file, pipe or standard input.
+
+    Raises:
+        fairwave.ScenarioError: It is too large to be a scenario, or no text.
+    """
     try:
         size = os.fstat(file.fileno()).st_size
     except OSError:  # not a file of the system's
@@ -341,12 +357,35 @@ def read(file: IO[bytes], name: str) -> Scenario:
     if b"\0" in data:
         raise _native.ScenarioError(f"{name} holds no text; give the path of a .toml or .json file")
     try:
-        content = data.decode("utf-8")
+        return data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise _native.ScenarioError(
             f"{name} is no text in UTF-8 (byte {error.start}): save it as UTF-8"
         ) from None
-    return Scenario(_native.Scenario.from_text(content, name))
+
+
+def names_a_topology(content: str) -> bool:
+    """Whether a scenario's text is a network's file, whose `topology` names a file or a topology of TopoHub.
+
+    What is neither TOML nor JSON is none: the language says better what is wrong with it.
+    """
+    if "topology" not in content or not ("topohub" in content or "file" in content):
+        return False
+    topology = plain(content).get("topology")
+    return isinstance(topology, dict) and not {"file", "topohub"}.isdisjoint(topology)
+
+
+def plain(content: str) -> dict[str, Any]:
+    """TOML or JSON as plain data; empty where it is neither."""
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    try:
+        table = json.loads(content) if content.lstrip().startswith("{") else tomllib.loads(content)
+    except (ValueError, RecursionError):
+        return {}
+    return table if isinstance(table, dict) else {}
 
 
 def compare(

@@ -21,6 +21,7 @@ PICTURES = {
     "call": "MOS, delay and missed packets of the calls under each alternative",
     "others": "what the other flows get under each alternative",
     "limit": "the measure at each value that was tried, and the limit",
+    "network": "links by use, and nodes by the mean opinion of the calls that begin there",
     "map-mos-call": "MOS at each point, as heat maps",
 }
 """The figures that the gallery shows, in order of preference, and what each shows."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from fairwave.answers.answer import Answer
     from fairwave.provenance import Provenance
+    from fairwave_report.atlas import Atlas
     from fairwave_report.figures import Drawing
     from fairwave_report.listening import Clip
     from fairwave_report.video import ViewedClip
@@ -156,6 +157,7 @@ class Page:
         scenario: The scenario's text.
         setups: Where there are several: of each part of what was run a name and the text of a scenario.
         tables_first: Whether tables stand before figures.
+        atlas: A network on a map, with its pairs and its failures.
         live: Whether it shows a run on real packets, which no seed repeats and no lab simulates.
     """
 
@@ -187,6 +189,7 @@ class Page:
     scenario: str = ""
     setups: Mapping[str, str] = field(default_factory=dict)
     tables_first: bool = False
+    atlas: Atlas | None = None
     live: bool = False
 
     def html(self, folder: Path) -> str:
@@ -204,6 +207,7 @@ class Page:
         pointed = any(one.chart is not None or 'class="tip"' in one.svg for one in several)
         scripts = [_text("player.js")] if has_sound else []
         scripts += [plotting(), _text("chart.js")] if pointed else []
+        scripts += [_text("atlas.js")] if self.atlas else []
         made = template.render(
             page=self,
             policy=policy.PLACE,
@@ -221,7 +225,9 @@ class Page:
             as_video=lambda one: embedding.data_uri(one.mp4, "mp4"),
             data=data,
             left_out=left_out,
-            lab=lab.link_from(folder, self.scenario) if self.scenario and not self.live else None,
+            lab=lab.link_from(folder, self.scenario)
+            if self.scenario and not self.live and not self.atlas
+            else None,
             labs={name: link for name, text in self.setups.items() if (link := lab.link_from(folder, text))},
         )
         return policy.with_policy(made, scripts)

@@ -11,6 +11,11 @@
 //! whom is the same whatever carries it. Gaps and pairs are drawn from the stream `flow.GROUP.arrivals`, how long flows
 //! last from `flow.GROUP.lasts`.
 //!
+//! With `steady = true` the process began long before `start`: flows that arrived earlier and still last are there from
+//! the first moment. So their number is Erlang's (Poisson, with mean rate × length) during the whole run, and not only
+//! after some lengths of a call. They are drawn from the stream `flow.GROUP.earlier`, over the 20 mean lengths before
+//! `start` †, and begin at random moments of the first 100 ms, so that their packets are not in step †.
+//!
 //! **Assumptions.** What arrives in the run's last moments is cut off by its end. The run applies `at-most`, because it
 //! depends on how long flows take: an arrival that finds this number of flows of its group is refused and does not
 //! retry.
@@ -129,6 +134,9 @@ pub(crate) struct ArrivalsTable {
     /// How long each flow stays. Needed for sources that do not end by themselves, and allowed only for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) lasts: Option<Period>,
+    /// The arrivals began long before `start`: flows that still last are there from the beginning. Needs `lasts`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) steady: bool,
     /// The most flows that exist at once; further arrivals are refused. No bound if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) at_most: Option<u64>,
@@ -137,7 +145,9 @@ pub(crate) struct ArrivalsTable {
 impl Serialize for Arrivals {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.table {
-            ArrivalsTable { rate: Some(rate), load: None, lasts: None, at_most: None } => rate.serialize(serializer),
+            ArrivalsTable { rate: Some(rate), load: None, lasts: None, at_most: None, steady: false } => {
+                rate.serialize(serializer)
+            }
             _ => self.table.serialize(serializer),
         }
     }

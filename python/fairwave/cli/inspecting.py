@@ -93,6 +93,9 @@ def check_scenario(path: str, seed: int, settings: list[str], *, expand: bool, j
 
     seeds(seed, 1)
     read = scenario(path, settings)
+    if not expand and not json and _is_network(path):
+        _check_network(path, read, seed)
+        return
     plan = read.plan(seed)
     if refused := refusal(plan):
         raise BadInputError(f"{path}: {refused}")
@@ -117,6 +120,37 @@ def check_scenario(path: str, seed: int, settings: list[str], *, expand: bool, j
     overview["cost of a run"] = str(read.cost(seed))
     console.pairs(f"{read.name}: no mistakes of form", [(key, str(value)) for key, value in overview.items()])
     _show_advice(advise(read, seed))
+
+
+def _is_network(path: str) -> bool:
+    """Whether a scenario's file is a network's."""
+    from pathlib import Path
+
+    from fairwave.scenario import names_a_topology, text_of
+
+    if path == "-":
+        return False
+    with Path(path).open("rb") as file:
+        return names_a_topology(text_of(file, path))
+
+
+def _check_network(path: str, read: Scenario, seed: int) -> None:
+    """What each link of a network would carry, its routes and its traffic."""
+    from fairwave.layers import layer
+
+    warnings, tables = layer("networks").tables(path)
+    plan = read.plan(seed)
+    overview = {
+        "links": f"{len(plan['links'])} directions",
+        "flow groups": str(len(read.to_dict()["flow"])),
+        "flows": f"{len(plan['flows'])} (seed {seed})",
+        "cost of a run": str(read.cost(seed)),
+    }
+    console.pairs(f"{read.name}: no mistakes of form", list(overview.items()))
+    for title, heads, rows in tables:
+        console.table(title, heads, [[escape(cell) for cell in row] for row in rows])
+    for said in warnings:
+        console.say(f"warning: {said}")
 
 
 BUSIEST = 12

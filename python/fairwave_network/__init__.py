@@ -1,0 +1,1 @@
+"""Calls across a whole network."""

@@ -1,0 +1,127 @@
+"""`fairwave network`."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Optional
+
+import typer
+from rich.markup import escape
+
+from fairwave.cli import console
+from fairwave.cli.input import BadInputError, kept, positive, seeds, threads_or_all, where
+from fairwave.cli.options import (
+    Cluster,
+    FirstSeed,
+    Json,
+    Overwrite,
+    RunFolder,
+    ScenarioFile,
+    Threads,
+    examples,
+)
+from fairwave.extras import need_all
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairwave_network.language import Network
+
+app = typer.Typer()
+
+KINDS = ("links", "nodes")
+
+
+@app.command(
+    epilog=examples(
+        "fairwave network examples/germany.toml",
+        "fairwave network examples/germany.toml -n 5 --out out/germany",
+        "fairwave network examples/germany.toml --failures links --out out/failures",
+    )
+)
+def network(
+    scenario: ScenarioFile,
+    replications: Annotated[int, typer.Option("--replications", "-n", help="Independent runs.")] = 3,
+    seed: FirstSeed = 1,
+    failures: Annotated[
+        Optional[str],
+        typer.Option(metavar="links|nodes", help="N − 1: let each link, or each node, fail in turn."),
+    ] = None,
+    widen: Annotated[
+        int, typer.Option(metavar="N", help="So many links are tried with twice their rate; 0 for none.")
+    ] = 3,
+    out: RunFolder = None,
+    threads: Threads = None,
+    cluster: Cluster = None,
+    overwrite: Overwrite = False,
+    json: Json = False,
+) -> None:
+    """Answer for a whole network: which pairs have poor calls, which link to widen, what if one fails."""
+    need_all("fairwave network", "network")
+    if failures is not None and failures not in KINDS:
+        raise BadInputError(f"--failures is {failures!r}, but must be links or nodes; write --failures links")
+    if widen < 0:
+        raise BadInputError(f"--widen is {widen}, but must be 0 or more; for example --widen 3")
+    positive("--replications", replications)
+    chosen, threads = seeds(seed, replications), threads_or_all(threads)
+    read = _read(scenario)
+    with where(cluster):
+        _network(read, chosen, failures, widen, out, threads, overwrite=overwrite, json=json)
+
+
+def _read(path: str) -> Network:
+    from fairwave_network.language import load
+
+    if not Path(path).is_file():
+        from fairwave.cli.input import scenario as elsewhere
+
+        elsewhere(path)  # says which files there are
+    return load(path)
+
+
+def _network(
+    read: Network, chosen: Sequence[int], failures: str | None, widen: int, out: Path | None, threads: int | None, *,
+    overwrite: bool, json: bool,
+) -> None:  # fmt: skip
+    from fairwave.folders import claimed
+    from fairwave_network import saying
+    from fairwave_network.failing import try_failures
+    from fairwave_network.loads import warnings
+    from fairwave_network.measuring import run, together
+    from fairwave_network.widening import try_widening
+
+    for said in warnings(read):
+        console.say(f"warning: {said}", quiet=json)
+    with claimed(out, "network", read.name, overwrite=overwrite) if out else nullcontext():
+        how: dict[str, Any] = {"threads": threads, "keep": kept(out)}
+        with console.progress(f"{read.name} × {len(chosen)}", quiet=json) as progress:
+            found = together(run(read, [read.scenario], chosen, progress=progress, **how)[0])
+        with console.progress("wider links", quiet=json) as progress:
+            widened = try_widening(read, found, chosen, widen, progress=progress, **how) if widen else []
+        failed = []
+        if failures is not None:
+            with console.progress(f"failures of {failures}", quiet=json) as progress:
+                failed = try_failures(read, failures, chosen, progress=progress, **how)
+        if out is not None:
+            _leave(read, found, widened, failed, failures or "", chosen, out)
+    if json:
+        console.document(saying.document(read, found, widened, failed))
+        return
+    console.answer(saying.answer(read, found, widened, failed, failures or ""))
+    for _, title, heads, rows, caption in saying.tables(read, found, widened, failed):
+        console.table(title, heads, [[escape(cell) for cell in row] for row in rows], caption=caption)
+    if out is not None:
+        console.say(f"\npage and tables: {out / 'index.html'}", quiet=json)
+
+
+def _leave(
+    read: Network, found: Any, widened: Any, failed: Any, kind: str, chosen: Sequence[int], out: Path
+) -> None:
+    from fairwave.provenance import Provenance
+    from fairwave.staging import staging
+    from fairwave_network.paging import leave
+
+    provenance = Provenance.here({read.scenario.hash: read.name}, list(chosen))
+    with staging(out) as partial:
+        leave(read, found, widened, failed, kind, partial, provenance)

@@ -1,0 +1,126 @@
+"""Demands: how much traffic each ordered pair of nodes has, before it is scaled.
+
+- `matrix = "topology"`: the topology's own, as SNDlib's networks have them;
+- `matrix = "gravity"` (when left out): the product of both nodes' weights, `weights` naming a numeric attribute; a
+  node's number of links when left out †;
+- `matrix = "demands.csv"`: columns `from`, `to`, `demand`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from typing import TYPE_CHECKING, Any
+
+from fairwave_network.units import error
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fairwave_network.topology import Topology
+
+Matrix = dict[tuple[str, str], float]
+
+HEADS = ("from", "to", "demand")
+MOST_BYTES = 50_000_000
+
+
+def matrix(topology: Topology, table: dict[str, Any], folder: Path) -> Matrix:
+    """The demands of a scenario, sorted by pair, each above 0.
+
+    Raises:
+        fairwave.ScenarioError: A demand is negative or leads nowhere, a file is none, the topology has none.
+    """
+    kind = table.get("matrix", "gravity")
+    if kind == "gravity":
+        found = _gravity(topology, table.get("weights"))
+    elif kind == "topology":
+        if topology.demands is None:
+            raise error(
+                "demands.matrix", f"{topology.name} has no demands of its own",
+                'write matrix = "gravity", or the name of a CSV file with the columns from,to,demand',
+            )  # fmt: skip
+        found = topology.demands
+    elif isinstance(kind, str) and kind.endswith(".csv"):
+        found = _from_csv(topology, folder / kind)
+    else:
+        raise error(
+            "demands.matrix", f"{kind!r:.60} is no matrix", 'write "gravity", "topology", or "demands.csv"'
+        )
+    found = {pair: amount for pair, amount in sorted(found.items()) if amount > 0}
+    if not found:
+        raise error("demands.matrix", "no pair of nodes has a demand above 0", "write a demand above 0")
+    most = table.get("pairs")
+    if most is not None:
+        if not isinstance(most, int) or isinstance(most, bool) or most < 1:
+            raise error(
+                "demands.pairs", f"{most!r:.40} is no number of pairs", "write for example pairs = 300"
+            )
+        kept = sorted(found, key=lambda pair: (-found[pair], pair))[:most]
+        found = {pair: found[pair] for pair in sorted(kept)}
+    return found
+
+
+def _gravity(topology: Topology, attribute: Any) -> Matrix:
+    weights: dict[str, float] = dict.fromkeys(topology.nodes, 0.0)
+    if attribute is None:
+        for link in topology.links:
+            for end in link.ends:
+                weights[end] += 1.0
+    else:
+        for node in topology.nodes.values():
+            if attribute not in node.values:
+                known = sorted({name for one in topology.nodes.values() for name in one.values})
+                raise error(
+                    "demands.weights", f"the node {node.label!r} has no number {attribute!r:.40}",
+                    f"nodes have {', '.join(known) or 'none'}; leave `weights` out to take the number of links",
+                )  # fmt: skip
+            weights[node.name] = node.values[attribute]
+            if weights[node.name] < 0:
+                raise error(
+                    "demands.weights", f"{attribute} of {node.label!r} is negative", "write 0 or more"
+                )
+    return {
+        (one, other): weights[one] * weights[other] for one in weights for other in weights if one != other
+    }
+
+
+def _from_csv(topology: Topology, path: Path) -> Matrix:
+    place = "demands.matrix"
+    if not path.is_file():
+        raise error(
+            place, f"there is no file {str(path)!r}", "paths are relative to the folder of the scenario"
+        )
+    if path.stat().st_size > MOST_BYTES:
+        raise error(
+            place,
+            f"{str(path)!r} has more than {MOST_BYTES / 1e6:.0f} MB",
+            "write one line per pair of nodes",
+        )
+    try:
+        rows = list(csv.reader(io.StringIO(path.read_text(encoding="utf-8-sig"))))
+    except (UnicodeDecodeError, csv.Error) as why:
+        raise error(place, f"{str(path)!r} is no CSV in UTF-8 ({why})", "save it as CSV in UTF-8") from None
+    if not rows or [one.strip().lower() for one in rows[0]] != list(HEADS):
+        raise error(f"{path}:1", "the first line does not name the columns", "write from,to,demand")
+    found: Matrix = {}
+    for number, row in enumerate(rows[1:], 2):
+        at = f"{path}:{number}"
+        if not row:
+            continue
+        if len(row) != len(HEADS):
+            raise error(at, f"there are {len(row)} columns", "write from,to,demand")
+        one, other = (topology.find(name.strip(), at) for name in row[:2])
+        try:
+            amount = float(row[2])
+        except ValueError:
+            amount = math.nan
+        if not (math.isfinite(amount) and amount >= 0):
+            raise error(at, f"the demand is {row[2].strip()!r:.40}", "write a number of 0 or more")
+        if one == other:
+            raise error(at, f"the demand leads from {one!r} to itself", "remove the line")
+        if (one, other) in found:
+            raise error(at, f"{one!r} to {other!r} stands twice", "write one line per pair")
+        found[one, other] = amount
+    return found

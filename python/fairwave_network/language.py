@@ -1,0 +1,364 @@
+"""A network's file: from topology, demands and mixes to an explicit scenario, which the scenario language checks.
+
+The file is TOML or JSON. Its `topology` names a file or a topology of TopoHub; `docs/networks.md` has all keys. Every
+demand becomes one flow group for each kind of traffic and path, called `KIND_FROM_TO` (with `_2` and so on for further
+paths of equal cost), so that tables per pair come out of a run directly.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fairwave.scenario import Scenario, plain, text_of
+from fairwave_network import demands, mixes, reading, units
+from fairwave_network import topology as topologies
+from fairwave_network.routing import MOST_PATHS, Routes
+from fairwave_network.units import error
+
+if TYPE_CHECKING:
+    from fairwave_network.mixes import Mix
+    from fairwave_network.routing import Path as Way
+    from fairwave_network.topology import Topology
+
+KEYS: dict[str, tuple[str, ...] | None] = {
+    "name": None, "description": None, "duration": None, "warmup": None, "seed": None, "preset": None, "hosts": None,
+    "record": None, "topology": ("file", "topohub"), "links": None, "link": None,
+    "access": None, "routing": ("by", "ecmp", "rerouting"),
+    "demands": ("matrix", "weights", "pairs", "load", "busiest"), "mix": None, "failure": None,
+}  # fmt: skip
+"""Keys of a network's file, with those of tables that are not the scenario language's own."""
+
+REROUTING = "1 s"
+"""Time until routes avoid a link that failed †."""
+
+LAN = "-lan"
+"""What the hosts of a node are called where there is an access link: `Berlin-lan`."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """The flows of one kind of traffic between one pair of nodes on one path.
+
+    Attributes:
+        mix: The kind of traffic.
+        pair: From and to.
+        path: The nodes, both ends included.
+        per_second: Arrivals in a second.
+    """
+
+    mix: Mix
+    pair: tuple[str, str]
+    path: Way
+    per_second: float
+
+    @property
+    def offered_bps(self) -> float:
+        """Bits per second on the wire, in the mean."""
+        return self.mix.offered(self.per_second)
+
+    @property
+    def busy(self) -> float:
+        """Mean number of its flows at once (Erlang); of downloads, arrivals in a second."""
+        return self.per_second * (self.mix.lasts_s or 1.0)
+
+
+@dataclass(frozen=True)
+class Network:
+    """A network that can be run.
+
+    Attributes:
+        name: Its name.
+        topology: Nodes and links.
+        groups: By name of the flow group.
+        scenario: The explicit scenario.
+        has_access: Whether the hosts of a node are behind an access link.
+        text: The file's text.
+        table: The file as plain data.
+    """
+
+    name: str
+    topology: Topology
+    groups: dict[str, Group]
+    scenario: Scenario
+    has_access: bool
+    text: str
+    table: dict[str, Any]
+
+    def crossed(self, group: Group) -> list[str]:
+        """Names of the link directions that a group's data crosses, in order."""
+        return crossed(group.path, has_access=self.has_access)
+
+    def offered(self) -> dict[str, float]:
+        """What each link direction would carry, bits per second on the wire."""
+        found = {f"{a}>{b}": 0.0 for link in self.topology.links for a, b in (link.ends, link.ends[::-1])}
+        for group in self.groups.values():
+            for link in self.crossed(group):
+                found[link] = found.get(link, 0.0) + group.offered_bps
+        return found
+
+    def rates(self) -> dict[str, float]:
+        """The rate of each link direction between nodes, bits per second."""
+        found = {}
+        for link in self.topology.links:
+            one, other = link.ends
+            found[f"{one}>{other}"] = found[f"{other}>{one}"] = link.rate_bps
+        if self.has_access:
+            access = units.rate(self.table["access"]["rate"], "access.rate")
+            for node in self.topology.nodes:
+                found[f"{node}{LAN}>{node}"] = found[f"{node}>{node}{LAN}"] = access
+        return found
+
+
+def crossed(path: Way, *, has_access: bool) -> list[str]:
+    """Names of the link directions of a path."""
+    nodes = [f"{path[0]}{LAN}", *path, f"{path[-1]}{LAN}"] if has_access else list(path)
+    return [f"{one}>{other}" for one, other in itertools.pairwise(nodes)]
+
+
+def is_network(table: Any) -> bool:
+    """Whether a scenario's plain data is a network's file."""
+    topology = table.get("topology") if isinstance(table, dict) else None
+    return isinstance(topology, dict) and ("file" in topology or "topohub" in topology)
+
+
+def parse(content: str) -> dict[str, Any]:
+    """The file's text as plain data; empty where it is neither TOML nor JSON."""
+    return plain(content)
+
+
+def load(path: str | Path) -> Network:
+    """Reads a network's file.
+
+    Raises:
+        FileNotFoundError: There is no such file.
+        fairwave.ScenarioError: It is no network, or wrong; the message says where and what to write instead.
+    """
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"no network's file {str(path)!r}: give the path of a .toml or .json file")
+    with Path(path).open("rb") as file:
+        text = text_of(file, str(path))
+    return of_text(text, Path(path).parent, str(path))
+
+
+def of_text(text: str, folder: Path, name: str) -> Network:
+    """The network of a file's text; what it names is sought from `folder`."""
+    table = parse(text)
+    if not is_network(table):
+        raise error(
+            name, "it names no topology",
+            'write topology = { topohub = "sndlib/germany50" }, or topology = { file = "net.graphml" }',
+        )  # fmt: skip
+    return of_table(table, folder, text)
+
+
+def of_table(table: dict[str, Any], folder: Path, text: str = "") -> Network:
+    """The network of plain data in the shape of its TOML."""
+    _check_keys(table)
+    topology = _topology(table, folder)
+    matrix = demands.matrix(topology, table.get("demands", {}), folder)
+    kinds = mixes.read(table.get("mix"))
+    routing = table.get("routing", {})
+    by = routing.get("by", "delay")
+    if by not in ("delay", "weight", "hops"):
+        raise error("routing.by", f"{by!r:.40} is no measure of a path", 'write "delay", "weight" or "hops"')
+    if not isinstance(routing.get("ecmp", False), bool):
+        raise error("routing.ecmp", "it is neither true nor false", "write ecmp = true")
+    routes = Routes(topology, by, ecmp=routing.get("ecmp", False))
+    has_access = "access" in table
+    if has_access and not {"rate", "delay"} <= set(table["access"]):
+        raise error(
+            "access", "it lacks `rate` or `delay`", 'write access = { rate = "1 Gb/s", delay = "1 ms" }'
+        )
+    ways = {pair: routes.paths(*pair) for pair in matrix}
+    rates = _arrivals(table.get("demands", {}), matrix, kinds, ways, topology)
+    groups: dict[str, Group] = {}
+    for mix in kinds:
+        for pair, paths in ways.items():
+            for number, (path, share) in enumerate(paths, 1):
+                per_second = rates[mix.name, pair] * share
+                if per_second > 0:
+                    suffix = f"_{number}" if number > 1 else ""
+                    groups[f"{mix.name}_{pair[0]}_{pair[1]}{suffix}"] = Group(mix, pair, path, per_second)
+    if not groups:
+        raise error("demands", "nothing is offered", 'write a load above 0: load = "1 Gb/s"')
+    scenario = Scenario.from_dict(_explicit(table, topology, groups, has_access))
+    return Network(scenario.name, topology, groups, scenario, has_access, text, table)
+
+
+def _check_keys(table: dict[str, Any]) -> None:
+    from difflib import get_close_matches
+
+    for key, value in table.items():
+        if key not in KEYS:
+            near = get_close_matches(key, KEYS, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"a network has {', '.join(KEYS)}"
+            raise error(key, "there is no such key in a network's file", hint)
+        if (known := KEYS[key]) is None:
+            continue
+        if not isinstance(value, dict):
+            raise error(key, "it is no table", f"its keys are {', '.join(known)}")
+        for one in value:
+            if one not in known:
+                raise error(f"{key}.{one}", "there is no such key", f"{key} has {', '.join(known)}")
+    for key in ("links", "access"):
+        if not isinstance(table.get(key, {}), dict):
+            raise error(key, "it is no table", f'write [{key}] and beneath it rate = "100 Mb/s"')
+    for key in ("link", "failure"):
+        if not isinstance(table.get(key, []), list) or not all(
+            isinstance(one, dict) for one in table.get(key, [])
+        ):
+            raise error(key, "it is no list of tables", f"write [[{key}]] and beneath it its keys")
+
+
+def _topology(table: dict[str, Any], folder: Path) -> Topology:
+    given, common = table["topology"], table.get("links", {})
+    if ("file" in given) == ("topohub" in given):
+        raise error("topology", "it names both a file and a topology of TopoHub", "write one of the two")
+    key = "file" if "file" in given else "topohub"
+    if not isinstance(given[key], str):
+        raise error(f"topology.{key}", "it is no text", 'write for example topohub = "sndlib/germany50"')
+    place = f"topology.{key}"
+    graph = (
+        reading.from_file(folder / given[key], place)
+        if key == "file"
+        else reading.from_topohub(given[key], place)
+    )
+    topology = topologies.of_graph(graph, given[key], common, place)
+    return topologies.with_links(topology, table.get("link", []))
+
+
+def _arrivals(
+    table: dict[str, Any], matrix: demands.Matrix, kinds: list[Mix], ways: dict[tuple[str, str], Any],
+    topology: Topology,
+) -> dict[tuple[str, tuple[str, str]], float]:  # fmt: skip
+    """Arrivals in a second of each kind of traffic and pair, scaled to the load."""
+    total = sum(matrix.values())
+    shares = sum(mix.share or 0.0 for mix in kinds)
+    found: dict[tuple[str, tuple[str, str]], float] = {}
+    for mix in kinds:
+        if mix.busy is not None:
+            whole = mix.busy / (mix.lasts_s or 1.0)
+            found |= {(mix.name, pair): whole * amount / total for pair, amount in matrix.items()}
+    if shares <= 0:
+        return found
+    if ("load" in table) == ("busiest" in table):
+        raise error(
+            "demands", "either `load` or `busiest` says how much traffic there is",
+            'write load = "2 Gb/s" for all pairs together, or busiest = "80 %" of the most loaded link',
+        )  # fmt: skip
+    load = units.rate(table["load"], "demands.load") if "load" in table else None
+    if load is None:
+        load = _load_of_busiest(
+            units.share(table["busiest"], "demands.busiest"), matrix, kinds, ways, topology, found
+        )
+    for mix in kinds:
+        if mix.share is not None:
+            whole = mix.per_second(load * mix.share / shares)
+            found |= {(mix.name, pair): whole * amount / total for pair, amount in matrix.items()}
+    return found
+
+
+def _load_of_busiest(
+    share: float, matrix: demands.Matrix, kinds: list[Mix], ways: dict[tuple[str, str], Any], topology: Topology,
+    fixed: dict[tuple[str, tuple[str, str]], float],
+) -> float:  # fmt: skip
+    """The load at which the most loaded link is offered this share of its rate."""
+    total = sum(matrix.values())
+    rates = {frozenset(link.ends): link.rate_bps for link in topology.links}
+    growing: dict[tuple[str, str], float] = {}
+    there: dict[tuple[str, str], float] = {}
+    for pair, amount in matrix.items():
+        already = sum(mix.offered(fixed[mix.name, pair]) for mix in kinds if (mix.name, pair) in fixed)
+        for path, part in ways[pair]:
+            for hop in itertools.pairwise(path):
+                growing[hop] = growing.get(hop, 0.0) + amount / total * part
+                there[hop] = there.get(hop, 0.0) + already * part
+    load = min((share * rates[frozenset(hop)] - there[hop]) / part for hop, part in growing.items())
+    if load <= 0:
+        raise error(
+            "demands.busiest", f"traffic with `busy` alone offers a link more than {share:.0%} of its rate",
+            "write a larger share, or fewer flows under `busy`",
+        )  # fmt: skip
+    return load
+
+
+def _explicit(
+    table: dict[str, Any], topology: Topology, groups: dict[str, Group], has_access: bool
+) -> dict[str, Any]:
+    """The explicit scenario's plain data."""
+    common = {key: value for key, value in table.get("links", {}).items() if key not in ("rate", "delay")}
+    frame: dict[str, Any] = {
+        key: table[key]
+        for key in ("name", "description", "duration", "warmup", "seed", "preset", "hosts", "record") if key in table
+    }  # fmt: skip
+    frame.setdefault("name", topologies.slug(topology.name))
+    links = [
+        {
+            "from": link.ends[0], "to": link.ends[1], "rate": units.rate_text(link.rate_bps),
+            "delay": units.span_text(link.delay_s), **common, **link.direction,
+        }
+        for link in topology.links
+    ]  # fmt: skip
+    if has_access:
+        links += [{"from": f"{node}{LAN}", "to": node, **table["access"]} for node in topology.nodes]
+    events = failures(table, topology)
+    flows = []
+    for name, group in groups.items():
+        one, other = group.pair
+        ends = (f"{one}{LAN}", f"{other}{LAN}") if has_access else (one, other)
+        inner = list(group.path) if has_access else list(group.path[1:-1])
+        flow = {
+            "name": name,
+            "from": ends[0],
+            "to": ends[1],
+            **group.mix.flow,
+            "arrivals": group.mix.arrivals(group.per_second),
+        }
+        if inner:
+            flow |= {"route": inner, "route-back": inner[::-1]}
+        if events:
+            flow["failover"] = table.get("routing", {}).get("rerouting", REROUTING)
+        flows.append(flow)
+    made: dict[str, Any] = {**frame, "link": links, "flow": flows}
+    if events:
+        made["event"] = events
+    return made
+
+
+def failures(table: dict[str, Any], topology: Topology) -> list[dict[str, Any]]:
+    """The events of `[[failure]]`: a `link` or a `node` fails `at` a time, and is `back` at another."""
+    events = []
+    for number, one in enumerate(table.get("failure", [])):
+        at = f"failure[{number}]"
+        for key in one:
+            if key not in ("link", "node", "at", "back"):
+                raise error(f"{at}.{key}", "there is no such key", "a failure has link or node, at, back")
+        if ("link" in one) == ("node" in one) or "at" not in one:
+            raise error(
+                at, "it names no `link` or `node`, or not `at` when", 'write node = "Berlin", at = "20 s"'
+            )
+        if "node" in one:
+            node = topology.find(one["node"], f"{at}.node")
+            failed = [link for link in topology.links if node in link.ends]
+        else:
+            ends = one["link"]
+            if not isinstance(ends, list) or len(ends) != 2:
+                raise error(f"{at}.link", "it does not name two nodes", 'write link = ["Berlin", "Hamburg"]')
+            link = topology.between(*(topology.find(end, f"{at}.link") for end in ends))
+            if link is None:
+                raise error(
+                    f"{at}.link", f"no link joins {ends[0]!r} and {ends[1]!r}", "name the ends of a link"
+                )
+            failed = [link]
+        for link in failed:
+            name = f"{link.ends[0]}<>{link.ends[1]}"
+            events.append({"at": one["at"], "link": name, "state": "down"})
+            if "back" in one:
+                events.append({"at": one["back"], "link": name, "state": "up"})
+    return events
+
+
+__all__ = ["KEYS", "MOST_PATHS", "Group", "Network", "load", "of_table", "of_text"]

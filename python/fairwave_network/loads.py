@@ -1,0 +1,84 @@
+"""What each link of a network would carry, before anything is run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fairwave.advice import rate_in_words
+from fairwave_network.language import load
+
+if TYPE_CHECKING:
+    from fairwave_network.language import Network
+
+BUSIEST = 12
+"""So many link directions are shown, the most loaded first."""
+
+LONGEST = 8
+"""So many routes are shown, those with the most hops first."""
+
+
+def by_link(network: Network) -> list[tuple[str, float, float]]:
+    """Link directions with what they would carry and their rate (b/s), the most loaded first."""
+    rates = network.rates()
+    found = [(name, offered, rates[name]) for name, offered in network.offered().items()]
+    return sorted(found, key=lambda one: (-one[1] / one[2], one[0]))
+
+
+def warnings(network: Network) -> list[str]:
+    """A sentence for every link direction that would carry more than its rate."""
+    return [
+        f"{name} would carry {rate_in_words(offered)}, {offered / rate:.0%} of its {rate_in_words(rate)}: write a "
+        "higher rate or a lower load"
+        for name, offered, rate in by_link(network) if offered > rate
+    ]  # fmt: skip
+
+
+def tables(path: str) -> tuple[list[str], list[tuple[str, list[str], list[list[str]]]]]:
+    """What `fairwave check` says of a network's file: warnings, and tables with title, heads and rows."""
+    return of_network(load(Path(path)))
+
+
+def of_network(network: Network) -> tuple[list[str], list[tuple[str, list[str], list[list[str]]]]]:
+    """Warnings and tables of a network."""
+    loads = by_link(network)
+    rows = [
+        [name, rate_in_words(rate), rate_in_words(offered), f"{offered / rate:.0%}"]
+        for name, offered, rate in loads
+    ]
+    more = len(rows) - BUSIEST
+    found = [
+        (
+            "what links would carry" + (f" ({more} more carry less)" if more > 0 else ""),
+            ["link", "rate", "offered", "load"], rows[:BUSIEST],
+        ),
+    ]  # fmt: skip
+    routes = sorted({group.path for group in network.groups.values()}, key=lambda path: (-len(path), path))
+    found.append(
+        (
+            f"routes: {len(routes)}, the longest first",
+            ["from", "to", "hops", "route"],
+            [[path[0], path[-1], str(len(path) - 1), " ".join(path)] for path in routes[:LONGEST]],
+        )
+    )
+    kinds: dict[str, tuple[float, float, int]] = {}
+    for group in network.groups.values():
+        bits, busy, count = kinds.get(group.mix.name, (0.0, 0.0, 0))
+        kinds[group.mix.name] = (bits + group.offered_bps, busy + group.busy, count + 1)
+    lasting = {group.mix.name: group.mix.lasts_s is not None for group in network.groups.values()}
+    found.append(
+        (
+            "traffic",
+            ["kind", "offered", "flows at once, mean (Erlang)", "flow groups"],
+            [
+                [
+                    name,
+                    rate_in_words(bits),
+                    f"{busy:.4g}" if lasting[name] else f"{busy:.4g} arrive per s",
+                    str(count),
+                ]
+                for name, (bits, busy, count) in kinds.items()
+            ],
+        )
+    )
+    return warnings(network), found

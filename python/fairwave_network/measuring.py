@@ -1,0 +1,276 @@
+"""From the tables of runs to a network's answer: calls, pairs, links.
+
+A call is good from MOS 3.60, fair from 3.10 and poor below (ITU-T G.109, as everywhere in fairwave). A pair's MOS in
+a run is the mean of its calls in that run; its interval is over runs (Student's t). A pair counts in the band of its
+mean; it is *sure* where the whole 95 % interval lies in that band. Calls without a rating (no speech within the
+measured time) count nowhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairwave.answers.bands import scale_of
+from fairwave.measuring.statistics import interval
+from fairwave.runs.replication import replicate
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairwave.measuring.statistics import Interval
+    from fairwave.runs.keeping import Keep
+    from fairwave.runs.replication import Progress
+    from fairwave.scenario import Scenario
+    from fairwave_network.language import Network
+
+BANDS = ("good", "fair", "poor")
+
+FLOW_COLUMNS = ("mos", "units_sent", "units_lost", "delay_mean_s", "delay_p95_s", "goodput_bps", "late_units")
+
+
+@dataclass(frozen=True)
+class PairRun:
+    """What one run says of the calls of one pair.
+
+    Attributes:
+        calls: Rated calls.
+        mos: Their mean opinion.
+        worst: The least opinion.
+        good, fair, poor: How many calls lie in each band.
+        delay_s: Mean one-way delay of their packets, weighted by packets.
+        p95_s: Their 95th percentile of delay, mean over calls, weighted by packets.
+        loss: Share of their packets that was lost.
+    """
+
+    calls: int
+    mos: float
+    worst: float
+    good: int
+    fair: int
+    poor: int
+    delay_s: float
+    p95_s: float
+    loss: float
+
+
+@dataclass(frozen=True)
+class LinkRun:
+    """What one run says of one link direction: shares from 0 to 1, seconds."""
+
+    utilisation: float
+    dropped: float
+    wait_s: float
+
+
+@dataclass
+class RunAnswer:
+    """One run: pairs and links by name."""
+
+    pairs: dict[tuple[str, str], PairRun] = field(default_factory=dict)
+    links: dict[str, LinkRun] = field(default_factory=dict)
+    files: dict[str, tuple[int, float, float]] = field(default_factory=dict)
+    """Kind of traffic to files completed, mean completion time, 95th percentile (seconds)."""
+
+    @property
+    def calls(self) -> Counter[str]:
+        """Rated calls by band."""
+        found: Counter[str] = Counter(dict.fromkeys(BANDS, 0))
+        for pair in self.pairs.values():
+            found += Counter({"good": pair.good, "fair": pair.fair, "poor": pair.poor})
+        return found
+
+    @property
+    def mos(self) -> float:
+        """Mean opinion of all rated calls."""
+        calls = sum(pair.calls for pair in self.pairs.values())
+        return sum(pair.mos * pair.calls for pair in self.pairs.values()) / calls if calls else math.nan
+
+
+def of_tables(network: Network, tables: Any) -> RunAnswer:
+    """What a run's tables say."""
+    found = RunAnswer()
+    scale = scale_of("mos")
+    assert scale is not None
+    flows = tables["flows"]
+    names = flows["group"].texts
+    values = {name: flows[name].numbers for name in FLOW_COLUMNS}
+    order = np.argsort(names, kind="stable") if len(names) else np.zeros(0, dtype=int)
+    sorted_names = names[order]
+    starts = (
+        np.flatnonzero(np.r_[True, sorted_names[1:] != sorted_names[:-1]])
+        if len(order)
+        else np.zeros(0, dtype=int)
+    )
+    by_pair: dict[tuple[str, str], list[Any]] = {}
+    files: dict[str, list[Any]] = {}
+    for start, end in zip(starts, [*starts[1:], len(order)], strict=True):
+        group = network.groups.get(sorted_names[start])
+        if group is None:
+            continue
+        rows = order[start:end]
+        if group.mix.kind == "calls":
+            by_pair.setdefault(group.pair, []).append(rows)
+    for pair, several in by_pair.items():
+        rows = np.concatenate(several)
+        rows = rows[np.isfinite(values["mos"][rows])]
+        if not len(rows):
+            continue
+        mos, sent = values["mos"][rows], values["units_sent"][rows]
+        bands = Counter(scale.band(float(one)) for one in mos)
+        found.pairs[pair] = PairRun(
+            len(rows), float(mos.mean()), float(mos.min()), bands["good"], bands["fair"], bands["poor"],
+            _weighted(values["delay_mean_s"][rows], sent), _weighted(values["delay_p95_s"][rows], sent),
+            float(values["units_lost"][rows].sum() / max(sent.sum(), 1)),
+        )  # fmt: skip
+    if "completions" in tables:
+        done = tables["completions"]
+        for name, count, mean, p95 in zip(
+            done["group"].texts,
+            done["completed"].numbers,
+            done["mean_s"].numbers,
+            done["p95_s"].numbers,
+            strict=True,
+        ):
+            if name in network.groups and count > 0:
+                files.setdefault(network.groups[name].mix.name, []).append((count, mean, p95))
+    for kind, several in files.items():
+        count, mean, p95 = np.array(several).T
+        found.files[kind] = (
+            int(count.sum()),
+            float((mean * count).sum() / count.sum()),
+            float((p95 * count).sum() / count.sum()),
+        )
+    links = tables["links"]
+    columns = [links[name].numbers for name in ("utilisation", "drop_rate", "mean_wait_s")]
+    for name, *row in zip(links["link"].texts, *columns, strict=True):
+        found.links[name] = LinkRun(*(float(one) if math.isfinite(one) else 0.0 for one in row))
+    return found
+
+
+def _weighted(values: Any, weights: Any) -> float:
+    there = np.isfinite(values) & (weights > 0)
+    return float((values[there] * weights[there]).sum() / weights[there].sum()) if there.any() else math.nan
+
+
+def run(
+    network: Network, scenarios: Sequence[Scenario], seeds: Sequence[int], *, threads: int | None = None,
+    keep: Keep | None = None, progress: Progress | None = None,
+) -> list[list[RunAnswer]]:  # fmt: skip
+    """Runs scenarios of a network under the same seeds: for each scenario an answer for each seed.
+
+    The tables of a run are read as it ends and dropped, a few scenarios at a time.
+    """
+    answers: list[list[RunAnswer]] = []
+    total = len(scenarios) * len(seeds)
+    at_once = max(1, AT_ONCE // len(seeds))
+    for first in range(0, len(scenarios), at_once):
+        part = scenarios[first : first + at_once]
+        before = first * len(seeds)
+
+        def told(done: float, _: int, before: int = before) -> None:
+            if progress is not None:
+                progress(min(before + done, total), total)
+
+        jobs = [(scenario.native, seed) for scenario in part for seed in seeds]
+        several = replicate(jobs, threads=threads, keep=keep, progress=told if progress is not None else None)
+        made = [of_tables(network, tables) for tables in several]
+        answers += [made[at : at + len(seeds)] for at in range(0, len(made), len(seeds))]
+    return answers
+
+
+AT_ONCE = 16
+"""So many runs' tables are held at once."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The calls of one pair over all runs.
+
+    Attributes:
+        mos: Mean over runs with its interval.
+        band: In which the mean lies.
+        is_sure: Whether the whole interval lies there.
+        calls: Rated calls in all runs.
+        loss, delay_s, p95_s: Means over runs.
+        worst: The least opinion of a call.
+    """
+
+    mos: Interval
+    band: str
+    is_sure: bool
+    calls: int
+    worst: float
+    loss: float
+    delay_s: float
+    p95_s: float
+
+
+@dataclass(frozen=True)
+class NetworkAnswer:
+    """What runs of one scenario say of a network.
+
+    Attributes:
+        runs: One answer per seed.
+        pairs: By names of nodes, those with a rated call.
+        links: Means over runs.
+    """
+
+    runs: Sequence[RunAnswer]
+    pairs: dict[tuple[str, str], Pair]
+    links: dict[str, LinkRun]
+
+    @property
+    def bands(self) -> Counter[str]:
+        """Pairs by band."""
+        return Counter(dict.fromkeys(BANDS, 0)) + Counter(pair.band for pair in self.pairs.values())
+
+    @property
+    def sure(self) -> int:
+        """Pairs whose whole interval lies in their band."""
+        return sum(pair.is_sure for pair in self.pairs.values())
+
+    @property
+    def calls(self) -> dict[str, Interval]:
+        """Share of the calls in each band, over runs."""
+        shares: dict[str, list[float]] = {band: [] for band in BANDS}
+        for run_ in self.runs:
+            total = sum(run_.calls.values())
+            for band in BANDS:
+                shares[band].append(run_.calls[band] / total if total else math.nan)
+        return {band: interval(several) for band, several in shares.items()}
+
+    @property
+    def mos(self) -> Interval:
+        """Mean opinion of all calls, over runs."""
+        return interval([run_.mos for run_ in self.runs])
+
+
+def together(runs: Sequence[RunAnswer]) -> NetworkAnswer:
+    """The answers of several seeds put together."""
+    scale = scale_of("mos")
+    assert scale is not None
+    pairs = {}
+    for pair in sorted({pair for one in runs for pair in one.pairs}):
+        several = [one.pairs[pair] for one in runs if pair in one.pairs]
+        mos = interval([one.mos for one in several])
+        band = scale.band(mos.mean)
+        sure = len(several) > 1 and scale.bands(mos) == [band]
+        mean = {
+            name: float(np.nanmean([getattr(one, name) for one in several]))
+            for name in ("loss", "delay_s", "p95_s")
+        }
+        pairs[pair] = Pair(
+            mos, band, sure, sum(one.calls for one in several), min(one.worst for one in several), **mean
+        )
+    names = list(runs[0].links) if runs else []
+    keys = ("utilisation", "dropped", "wait_s")
+    links = {
+        name: LinkRun(*(float(np.mean([getattr(one.links[name], key) for one in runs])) for key in keys))
+        for name in names
+    }
+    return NetworkAnswer(runs, pairs, links)

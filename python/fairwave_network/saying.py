@@ -1,0 +1,209 @@
+"""A network's answer in words and tables, for terminal, JSON and page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fairwave.advice import rate_in_words
+from fairwave.answers.answer import Answer
+from fairwave_network.measuring import BANDS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairwave.measuring.statistics import Interval
+    from fairwave_network.failing import Failure
+    from fairwave_network.language import Network
+    from fairwave_network.measuring import NetworkAnswer
+    from fairwave_network.widening import Widened
+
+WORST = 10
+"""So many pairs, links and failures are shown."""
+
+
+def share(found: Interval) -> str:
+    """A share with its interval: `97.1 % ± 0.4`."""
+    return f"{found.mean:.1%}".replace("%", " %") + (
+        f" ± {found.half_width * 100:.1f}" if found.n > 1 else ""
+    )
+
+
+def difference(found: Interval) -> str:
+    """A difference with its interval: `+0.05 ± 0.02`."""
+    return f"{found.mean:+.2f}" + (f" ± {found.half_width:.2f}" if found.n > 1 else "")
+
+
+def answer(
+    network: Network, found: NetworkAnswer, widened: Sequence[Widened] = (), failures: Sequence[Failure] = (),
+    kind: str = "",
+) -> Answer:  # fmt: skip
+    """The first sentences."""
+    if not found.pairs:
+        return Answer(["No call was rated: no pair of nodes has calls, or the run is too short."])
+    bands, calls = found.bands, found.calls
+    said = [
+        (
+            f"Of {len(found.pairs)} pairs of nodes, {bands['good']} have good calls, {bands['fair']} fair and "
+            f"{bands['poor']} poor ones."
+        )
+    ]
+    said.append(
+        f"Of the calls, {share(calls['good'])} are good, {share(calls['fair'])} fair, {share(calls['poor'])} poor; "
+        f"their mean opinion is MOS {found.mos}."
+    )
+    if widened:
+        said.append(_of_widening(network, widened))
+    elif found.pairs and bands["good"] == len(found.pairs):
+        said.append("No link need be widened for calls: no pair is fair or poor.")
+    if failures:
+        worst = failures[0]
+        left = worst.answer.bands
+        harmless = sum(one.answer.bands["good"] >= bands["good"] for one in failures)
+        said.append(
+            f"N − 1: the worst failure is that of {worst.name}, with {left['good']} pairs good, {left['fair']} fair "
+            f"and {left['poor']} poor; {harmless} of {len(failures)} {kind} can fail without fewer good pairs."
+        )
+    runs = len(found.runs)
+    if runs < 2:
+        sure = "One run does not show how sure this is. Try `-n 5`."
+    else:
+        sure = f"{found.sure} of the {len(found.pairs)} pairs lie in their band with the whole 95 % interval ({runs} "
+        sure += "runs)."
+    return Answer(said, sure=sure)
+
+
+def _of_widening(network: Network, widened: Sequence[Widened]) -> str:
+    best = widened[0]
+    rate = network.rates()[best.link]
+    tried = f"{len(widened)} links were tried, each with twice its rate, under the same seeds"
+    if best.mos.mean <= 0 or (best.mos.n > 1 and best.mos.low <= 0):
+        return (
+            f"No single wider link makes calls significantly better; {tried}. The largest gain is that of "
+            f"{best.link.replace('>', '–')}: {difference(best.mos)} MOS."
+        )
+    return (
+        f"Widen {best.link.replace('>', '–')} first, from {rate_in_words(rate)} to {rate_in_words(best.rate_bps)}: "
+        f"{difference(best.mos)} MOS over all calls, {best.better:+.0f} good calls in a run; {tried}."
+    )
+
+
+def worst_pairs(found: NetworkAnswer, most: int = WORST) -> list[tuple[str, str]]:
+    """Pairs with the least opinion."""
+    return sorted(found.pairs, key=lambda pair: (found.pairs[pair].mos.mean, pair))[:most]
+
+
+def where(
+    network: Network, found: NetworkAnswer, pair: tuple[str, str]
+) -> list[tuple[str, float, float, float]]:
+    """Each link of a pair's first path: name, propagation (s), mean wait (s), discarded share, of all packets there."""
+    group = next(
+        (one for one in network.groups.values() if one.pair == pair and one.mix.kind == "calls"), None
+    )
+    if group is None:
+        return []
+    delays = {frozenset(link.ends): link.delay_s for link in network.topology.links}
+    said = []
+    for name in network.crossed(group):
+        link = found.links.get(name)
+        if link is not None:
+            said.append((name, delays.get(frozenset(name.split(">")), 0.0), link.wait_s, link.dropped))
+    return said
+
+
+def tables(
+    network: Network, found: NetworkAnswer, widened: Sequence[Widened] = (), failures: Sequence[Failure] = (),
+) -> list[tuple[str, str, list[str], list[list[str]], str]]:  # fmt: skip
+    """Tables as text: id, title, heads, rows, caption."""
+    made = []
+    rows = []
+    for pair in worst_pairs(found):
+        one, parts = found.pairs[pair], where(network, found, pair)
+        loss = max(parts, key=lambda part: part[3], default=None)
+        wait = max(parts, key=lambda part: part[2], default=None)
+        rows.append(
+            [
+                f"{pair[0]} → {pair[1]}", str(one.mos), one.band, str(one.calls), f"{one.loss:.2%}".replace("%", " %"),
+                f"{one.p95_s * 1e3:.1f}",
+                f"{wait[0]} {wait[2] * 1e3:.1f} ms" if wait and wait[2] > 0 else "–",
+                f"{loss[0]} {loss[3]:.2%}" if loss and loss[3] > 0 else "–",
+            ]
+        )  # fmt: skip
+    made.append(
+        (
+            "worst", f"worst {len(rows)} of {len(found.pairs)} pairs",
+            ["pair", "MOS", "band", "calls", "lost", "delay, 95th percentile, ms", "most waiting", "most discarded"],
+            rows,
+            "Most waiting, most discarded: the link of the path where packets of all kinds suffer most.",
+        )
+    )  # fmt: skip
+    rates = network.rates()
+    busiest = sorted(found.links, key=lambda name: (-found.links[name].utilisation, name))[:WORST]
+    made.append(
+        (
+            "links", f"busiest {len(busiest)} of {len(found.links)} link directions",
+            ["link", "rate", "used", "discarded", "mean wait, ms"],
+            [
+                [
+                    name, rate_in_words(rates[name]) if name in rates else "", f"{found.links[name].utilisation:.0%}",
+                    f"{found.links[name].dropped:.2%}".replace("%", " %"), f"{found.links[name].wait_s * 1e3:.2f}",
+                ]
+                for name in busiest
+            ], "",
+        )
+    )  # fmt: skip
+    if widened:
+        made.append(
+            (
+                "widening", "links that were widened", ["link", "rate", "MOS of all calls", "good calls in a run"],
+                [
+                    [one.link, rate_in_words(one.rate_bps), difference(one.mos), f"{one.better:+.0f}"]
+                    for one in widened
+                ], "Differences to the network as it is, paired by seed.",
+            )
+        )  # fmt: skip
+    if failures:
+        made.append(
+            (
+                "failures", f"worst {min(WORST, len(failures))} of {len(failures)} single failures",
+                ["failed", "MOS of all calls", "good pairs", "fair", "poor"],
+                [
+                    [one.name, str(one.answer.mos), *(str(one.answer.bands[band]) for band in BANDS)]
+                    for one in failures[:WORST]
+                ], "",
+            )
+        )  # fmt: skip
+    return made
+
+
+def document(
+    network: Network, found: NetworkAnswer, widened: Sequence[Widened] = (), failures: Sequence[Failure] = ()
+) -> dict[str, Any]:
+    """The answer as plain data."""
+
+    def of(interval: Interval) -> dict[str, Any]:
+        return {"mean": interval.mean, "low": interval.low, "high": interval.high, "n": interval.n}
+
+    return {
+        "network": network.name,
+        "answer": list(answer(network, found, widened, failures).sentences),
+        "pairs": {"count": len(found.pairs), "sure": found.sure, **found.bands},
+        "calls": {band: of(one) for band, one in found.calls.items()},
+        "mos": of(found.mos),
+        "worst": [
+            {
+                "from": pair[0], "to": pair[1], "mos": of(found.pairs[pair].mos), "band": found.pairs[pair].band,
+                "path": [
+                    {"link": name, "propagation_s": delay, "wait_s": wait, "dropped": dropped}
+                    for name, delay, wait, dropped in where(network, found, pair)
+                ],
+            }
+            for pair in worst_pairs(found)
+        ],
+        "widening": [
+            {"link": one.link, "rate_bps": one.rate_bps, "mos": of(one.mos), "good_calls": one.better}
+            for one in widened
+        ],
+        "failures": [
+            {"failed": one.name, "mos": of(one.answer.mos), "pairs": dict(one.answer.bands)} for one in failures
+        ],
+    }  # fmt: skip

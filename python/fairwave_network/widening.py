@@ -1,0 +1,95 @@
+"""Which link to widen first: candidates are widened one by one, in both directions, under the same random numbers.
+
+Candidates are the links on which the calls of fair and poor pairs lose most: the sum over those pairs' calls of the
+link's discarded share, with its mean wait as a tie's decision (1 s of waiting counts as much as all packets lost †).
+Each candidate's rate is doubled and the network is run again. The gain is computed, not estimated: the paired
+difference of the mean opinion of all calls, and how many calls leave the bands fair and poor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fairwave.measuring.statistics import interval
+from fairwave_network import units
+from fairwave_network.measuring import NetworkAnswer, run, together
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairwave.measuring.statistics import Interval
+    from fairwave.runs.keeping import Keep
+    from fairwave.runs.replication import Progress
+    from fairwave.scenario import Scenario
+    from fairwave_network.language import Network
+
+FACTOR = 2.0
+"""By what a candidate's rate is multiplied."""
+
+
+@dataclass(frozen=True)
+class Widened:
+    """A link with a higher rate, and what that brings.
+
+    Attributes:
+        link: The link, `a>b` for both directions.
+        rate_bps: Its new rate.
+        mos: Mean opinion of all calls with it less that without, paired by seed.
+        better: Calls of a run that are good with it and were not without, in the mean; negative where it costs some.
+        answer: The network with it.
+    """
+
+    link: str
+    rate_bps: float
+    mos: Interval
+    better: float
+    answer: NetworkAnswer
+
+
+def candidates(network: Network, answer: NetworkAnswer, most: int) -> list[str]:
+    """Links that take most from calls of pairs that are not good."""
+    costs: dict[str, float] = {}
+    for group in network.groups.values():
+        pair = answer.pairs.get(group.pair)
+        if group.mix.kind != "calls" or pair is None or pair.band == "good":
+            continue
+        for one, other in zip(group.path, group.path[1:], strict=False):
+            link = network.topology.between(one, other)
+            found = answer.links.get(f"{one}>{other}")
+            if link is not None and found is not None:
+                costs[link.name] = costs.get(link.name, 0.0) + group.busy * (found.dropped + found.wait_s)
+    ranked = sorted((name for name, cost in costs.items() if cost > 0), key=lambda name: (-costs[name], name))
+    return ranked[:most]
+
+
+def widened(network: Network, link: str, factor: float = FACTOR) -> tuple[Scenario, float]:
+    """The scenario in which one link has a higher rate in both directions, and that rate."""
+    table = network.scenario.to_dict()
+    rate = network.rates()[link] * factor
+    for one in table["link"]:
+        if f"{one['from']}>{one['to']}" == link:
+            one["rate"] = units.rate_text(rate)
+    from fairwave.scenario import Scenario
+
+    return Scenario.from_dict(table), rate
+
+
+def try_widening(
+    network: Network, answer: NetworkAnswer, seeds: Sequence[int], most: int, *, threads: int | None = None,
+    keep: Keep | None = None, progress: Progress | None = None,
+) -> list[Widened]:  # fmt: skip
+    """Runs the candidates; the best first."""
+    names = candidates(network, answer, most)
+    made = [widened(network, name) for name in names]
+    answers = run(
+        network, [scenario for scenario, _ in made], seeds, threads=threads, keep=keep, progress=progress
+    )
+    found = []
+    for name, (_, rate), runs in zip(names, made, answers, strict=True):
+        mos = interval([new.mos - old.mos for new, old in zip(runs, answer.runs, strict=True)])
+        better = sum(
+            new.calls["good"] - old.calls["good"] for new, old in zip(runs, answer.runs, strict=True)
+        )
+        found.append(Widened(name, rate, mos, better / len(runs), together(runs)))
+    return sorted(found, key=lambda one: (-one.mos.mean, one.link))

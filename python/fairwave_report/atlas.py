@@ -1,0 +1,196 @@
+"""A network on a map: links by use or discards, pairs by opinion, one state per failure; a part of a page.
+
+Picture and matrix are drawn here for the network as it is. The page's script redraws them for a failure that the reader
+chooses. All values are also in tables.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+WIDTH, HEIGHT, MARGIN = 800.0, 720.0, 40.0
+"""Size of the map in its own units."""
+
+USED = (0.25, 0.5, 0.75, 0.9)
+"""Bounds between the steps of a link's use."""
+
+DISCARDED = (0.0001, 0.001, 0.01, 0.05)
+"""Bounds between the steps of a link's discarded share."""
+
+MOST_NAMED = 60
+"""A map of more nodes names none of them."""
+
+
+@dataclass(frozen=True)
+class State:
+    """The network as it is, or with a failure.
+
+    Attributes:
+        name: What failed; empty for the network as it is.
+        words: What it comes to, a sentence.
+        failed: Links that are down, `a>b`.
+        links: Link direction to its use and its discarded share.
+        pairs: Pair to the mean opinion of its calls.
+    """
+
+    name: str
+    words: str
+    failed: Sequence[str]
+    links: Mapping[str, tuple[float, float]]
+    pairs: Mapping[tuple[str, str], float]
+
+
+@dataclass(frozen=True)
+class WorstPair:
+    """A pair with its path.
+
+    Attributes:
+        name: `a → b`.
+        links: Link directions of the path.
+        words: Opinion, loss and delay.
+        parts: Of each link its name, and what arises there in words.
+    """
+
+    name: str
+    links: Sequence[str]
+    words: str
+    parts: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class HalfLink:
+    """One direction of a link on the map: the half at its beginning.
+
+    Attributes:
+        name: `a>b`.
+        x1, y1, x2, y2: Where it is drawn.
+    """
+
+    name: str
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+
+
+class Atlas:
+    """The map, the matrix and the states.
+
+    Args:
+        places: Node to its place; any units, as long as all are alike.
+        degrees: Whether places are longitude and latitude.
+        links: Links, `a>b` for both directions.
+        states: The network as it is, then failures.
+        worst: Pairs with the least opinion.
+        kind: What fails: `links` or `nodes`.
+    """
+
+    def __init__(
+        self, places: Mapping[str, tuple[float, float]], links: Sequence[str], states: Sequence[State],
+        worst: Sequence[WorstPair], *, degrees: bool, kind: str = "",
+    ) -> None:  # fmt: skip
+        self.states = states
+        self.worst = worst
+        self.kind = kind
+        self.nodes = _scaled(places, degrees=degrees)
+        self.named = len(self.nodes) <= MOST_NAMED
+        self.halves = [half for link in links for half in self._halves(link)]
+        pairs = states[0].pairs
+        self.ends = sorted({end for pair in pairs for end in pair})
+        self.pairs = sorted(pairs)
+        self.size = max(6.0, min(16.0, 640.0 / max(len(self.ends), 1)))
+
+    def _halves(self, link: str) -> list[HalfLink]:
+        one, other = link.split(">")
+        (x1, y1), (x2, y2) = self.nodes[one], self.nodes[other]
+        x, y = (x1 + x2) / 2, (y1 + y2) / 2
+        return [HalfLink(link, x1, y1, x, y), HalfLink(f"{other}>{one}", x2, y2, x, y)]
+
+    @staticmethod
+    def step(value: float, bounds: Sequence[float] = USED) -> int:
+        """The step of a value, from 0 to 4."""
+        return sum(value >= bound for bound in bounds)
+
+    @staticmethod
+    def band(mos: float | None) -> str:
+        """The band of an opinion (ITU-T G.109); `none` without one."""
+        if mos is None or not math.isfinite(mos):
+            return "none"
+        return "good" if mos >= 3.6 else "fair" if mos >= 3.1 else "poor"
+
+    @property
+    def cells(self) -> list[tuple[float, float, str, str]]:
+        """The cells of the matrix: place, band and words, for the network as it is."""
+        at = {end: index for index, end in enumerate(self.ends)}
+        found = []
+        for one, other in self.pairs:
+            mos = self.states[0].pairs[one, other]
+            found.append(
+                (
+                    at[other] * self.size,
+                    at[one] * self.size,
+                    self.band(mos),
+                    f"{one} → {other}: MOS {mos:.2f}",
+                )
+            )
+        return found
+
+    @property
+    def keys(self) -> list[tuple[str, list[str]]]:
+        """The legend of each way to colour links: its name, the five steps in words."""
+        used = ["below 25 %", "25 to 50 %", "50 to 75 %", "75 to 90 %", "90 % or more"]
+        lost = ["below 0.01 %", "0.01 to 0.1 %", "0.1 to 1 %", "1 to 5 %", "5 % or more"]
+        return [("used", used), ("discarded", lost)]
+
+    def to_json(self) -> str:
+        """What the script redraws from, with no character that could end its element."""
+        data = {
+            "bounds": [list(USED), list(DISCARDED)],
+            "links": [half.name for half in self.halves],
+            "pairs": [f"{one} → {other}" for one, other in self.pairs],
+            "states": [
+                {
+                    "name": state.name, "words": state.words,
+                    "failed": [
+                        number for number, half in enumerate(self.halves)
+                        if half.name in state.failed or ">".join(reversed(half.name.split(">"))) in state.failed
+                    ],
+                    "used": [round(state.links.get(half.name, (0.0, 0.0))[0], 4) for half in self.halves],
+                    "lost": [round(state.links.get(half.name, (0.0, 0.0))[1], 6) for half in self.halves],
+                    "mos": [_rounded(state.pairs.get(pair)) for pair in self.pairs],
+                }
+                for state in self.states
+            ],
+            "worst": [list(one.links) for one in self.worst],
+        }  # fmt: skip
+        return json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _rounded(mos: float | None) -> float | None:
+    return None if mos is None or not math.isfinite(mos) else round(mos, 3)
+
+
+def _scaled(places: Mapping[str, tuple[float, float]], *, degrees: bool) -> dict[str, tuple[float, float]]:
+    """Places on the map: north is up, and a degree of longitude is as long as it is at the middle latitude."""
+    if not places:
+        return {}
+    middle = sum(y for _, y in places.values()) / len(places)
+    squeeze = math.cos(math.radians(max(-80.0, min(80.0, middle)))) if degrees else 1.0
+    xs = [x * squeeze for x, _ in places.values()]
+    ys = [y for _, y in places.values()]
+    across, up = max(xs) - min(xs), max(ys) - min(ys)
+    scale = min((WIDTH - 2 * MARGIN) / (across or 1), (HEIGHT - 2 * MARGIN) / (up or 1))
+    left, top = (WIDTH - across * scale) / 2, (HEIGHT - up * scale) / 2
+    return {
+        name: (
+            round(left + (x * squeeze - min(xs)) * scale, 1),
+            round(HEIGHT - top - (y - min(ys)) * scale, 1),
+        )
+        for name, (x, y) in places.items()
+    }

@@ -1,0 +1,385 @@
+"""Calls across a whole network: topologies, demands, routes, answers."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+
+import networkx as nx
+import pytest
+
+import fairwave
+from fairwave_network import demands, failing, language, measuring, mixes, saying, topology, widening, writing
+from fairwave_network.routing import Routes
+
+SQUARE = """
+name = "square"
+duration = "6 s"
+warmup = "1 s"
+topology = { file = "net.graphml" }
+[links]
+rate = "2 Mb/s"
+delay = "2 ms"
+[demands]
+matrix = "demands.csv"
+load = "1.6 Mb/s"
+[[mix]]
+kind = "calls"
+share = "50 %"
+lasts = "20 s"
+[[mix]]
+kind = "downloads"
+size = "40 kB"
+share = "50 %"
+"""
+
+
+def graph() -> nx.Graph:
+    """Four nodes in a ring: two ways of equal length from A to C."""
+    made = nx.Graph()
+    for number, name in enumerate("ABCD"):
+        made.add_node(number, label=name, Longitude=float(number), Latitude=50.0)
+    made.add_edges_from([(0, 1), (1, 2), (2, 3), (3, 0)])
+    return made
+
+
+@pytest.fixture
+def square(tmp_path):
+    nx.write_graphml(graph(), tmp_path / "net.graphml")
+    (tmp_path / "demands.csv").write_text("from,to,demand\nA,C,3\nC,A,1\n", encoding="utf-8")
+    (tmp_path / "net.toml").write_text(SQUARE, encoding="utf-8")
+    return tmp_path
+
+
+def changed(folder, **how):
+    table = language.parse((folder / "net.toml").read_text(encoding="utf-8"))
+    return language.of_table(table | how, folder)
+
+
+def test_a_file_becomes_an_explicit_scenario_whose_groups_are_pairs(square):
+    network = language.load(square / "net.toml")
+    assert list(network.groups) == ["calls_A_C", "calls_C_A", "downloads_A_C", "downloads_C_A"]
+    scenario = fairwave.load(square / "net.toml")
+    assert scenario == network.scenario
+    assert scenario.to_dict()["flow"][0]["route"] == ["B"]
+    offered = network.offered()
+    assert offered["A>B"] == pytest.approx(1.2e6)
+    assert offered["C>B"] == pytest.approx(0.4e6)
+    assert offered["A>D"] == 0
+
+
+def test_offered_loads_are_what_the_planned_flows_offer(square):
+    """The estimate of a link's load beside the flows that are drawn: the mean of ten seeds, within 10 %."""
+    network = changed(square, duration="200 s")
+    bits = 0.0
+    for seed in range(10):
+        for flow in network.scenario.plan(seed)["flows"]:
+            if "A>B" in flow["forward"]:
+                volume = flow["volume_bytes"]
+                bits += volume * 8 * mixes.HEADERS if volume else flow["offered_bps"] * flow["on_s"]
+    assert bits / 10 / 200 == pytest.approx(network.offered()["A>B"], rel=0.1)
+
+
+def test_ecmp_divides_flows_among_paths_of_equal_cost(square):
+    network = changed(square, routing={"ecmp": True})
+    assert {group.path for group in network.groups.values() if group.pair == ("A", "C")} == {
+        ("A", "B", "C"), ("A", "D", "C"),
+    }  # fmt: skip
+    assert network.offered()["A>B"] == pytest.approx(0.6e6)
+    assert "calls_A_C_2" in network.groups
+
+
+def test_routes_are_as_short_as_networkx_finds_them():
+    made = nx.random_geometric_graph(20, 0.4, seed=3)
+    for one, other in made.edges:
+        made.edges[one, other]["delay_ms"] = 1 + (one * 7 + other * 3) % 11
+    net = topology.of_graph(made, "random", {"rate": "1 Mb/s"}, "topology")
+    routes = Routes(net, ecmp=True)
+    for from_ in (0, 5):
+        lengths = nx.single_source_dijkstra_path_length(made, from_, weight="delay_ms")
+        for to in made:
+            if to == from_:
+                continue
+            paths = routes.paths(str(from_), str(to))
+            assert sum(share for _, share in paths) == pytest.approx(1)
+            every = sorted(
+                tuple(map(str, path)) for path in nx.all_shortest_paths(made, from_, to, "delay_ms")
+            )
+            assert sorted(path for path, _ in paths) == every[: len(paths)] or len(every) > 8
+            for path, _ in paths:
+                length = sum(made.edges[int(a), int(b)]["delay_ms"] for a, b in itertools.pairwise(path))
+                assert length == lengths[to]
+
+
+def test_the_load_of_the_busiest_link_is_as_asked(square):
+    network = changed(square, demands={"busiest": "80 %"})
+    rates = network.rates()
+    assert max(bits / rates[link] for link, bits in network.offered().items()) == pytest.approx(0.8)
+
+
+def test_topohub_has_germany_with_its_own_demands():
+    table = {
+        "duration": "1 s", "topology": {"topohub": "sndlib/germany50"}, "links": {"rate": "100 Mb/s"},
+        "demands": {"matrix": "topology", "load": "1 Gb/s"},
+    }  # fmt: skip
+    network = language.of_table(table, None)
+    assert (len(network.topology.nodes), len(network.topology.links)) == (50, 88)
+    assert sum(group.offered_bps for group in network.groups.values()) == pytest.approx(1e9)
+    link = network.topology.between("Frankfurt", "Darmstadt")
+    assert 0.5e-4 < link.delay_s < 5e-4
+
+
+def test_delay_follows_from_positions_at_five_microseconds_a_kilometre():
+    # One degree of longitude on the equator: 111.19 km on a sphere of 6371 km.
+    assert topology.kilometres((0, 0), (1, 0)) == pytest.approx(111.19, abs=0.01)
+    made = nx.Graph()
+    made.add_node("a", lon=0, lat=0)
+    made.add_node("b", lon=1, lat=0)
+    made.add_edge("a", "b", rate="1 Mb/s")
+    net = topology.of_graph(made, "two", {}, "topology")
+    assert net.links[0].delay_s == pytest.approx(111.19 * 5e-6, rel=1e-4)
+
+
+def loop(made):
+    made.add_edge(0, 0)
+
+
+def piece(made):
+    made.add_node(9, label="Z", Longitude=0.0, Latitude=0.0)
+    made.add_node(8, label="Y", Longitude=0.0, Latitude=0.0)
+    made.add_edge(8, 9)
+
+
+def twice(made):
+    made.nodes[1]["label"] = "A"
+
+
+def placeless(made):
+    del made.nodes[2]["Longitude"]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (loop, "'A' is joined to itself; remove that edge"),
+        (piece, "in 2 pieces: no path leads from 'Y', 'Z' to the rest; add the edges"),
+        (twice, "two nodes are called 'A'; give every node a `label`"),
+        (placeless, "'C' has no position from which they follow; write under [links]"),
+    ],
+)
+def test_a_graph_that_is_no_network_is_refused(square, spoil, said):
+    made = graph()
+    spoil(made)
+    nx.write_graphml(made, square / "net.graphml")
+    with pytest.raises(fairwave.ScenarioError) as refused:
+        changed(square, links={"rate": "2 Mb/s"})
+    assert "topology.file" in str(refused.value)
+    assert said in str(refused.value)
+
+
+def test_parallel_edges_are_refused(square):
+    made = nx.MultiGraph(graph())
+    made.add_edge(0, 1)
+    nx.write_graphml(made, square / "net.graphml")
+    with pytest.raises(
+        fairwave.ScenarioError, match=r"'A' and 'B' are joined by more than one edge; join them by one"
+    ):
+        changed(square)
+
+
+BOMB = '<?xml version="1.0"?><!DOCTYPE g [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]><graphml>&b;</graphml>'
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("net.graphml", BOMB, "declares a document type or an entity in line 1; remove the lines"),
+        ("net.graphml", "no xml at all", "is no XML (syntax error"),
+        ("net.graphml", "<html><body/></html>", "is no GraphML"),
+        ("net.gml", "graph [ node [ id ", "is no GML"),
+        ("net.json", "{", "is no node-link JSON"),
+        ("net.json", "[1]", "is no node-link JSON"),
+        ("net.json", '{"nodes": [1, 2], "edges": 3}', "is no node-link JSON"),
+        ("net.txt", "", "none of the endings"),
+    ],
+)
+def test_a_file_that_holds_no_graph_is_refused(square, name, text, said):
+    (square / name).write_text(text, encoding="utf-8")
+    with pytest.raises(fairwave.ScenarioError) as refused:
+        changed(square, topology={"file": name})
+    assert said in str(refused.value)
+
+
+def test_a_file_of_a_hundred_megabytes_is_refused_unread(square):
+    with (square / "net.gml").open("wb") as file:
+        file.truncate(100_000_000)
+    with pytest.raises(fairwave.ScenarioError, match="has 100 MB, a topology at most 50 MB"):
+        changed(square, topology={"file": "net.gml"})
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("A,B,-1", "demands.csv:2: the demand is '-1'; write a number of 0 or more"),
+        ("A,B,nan", "the demand is 'nan'"),
+        ("A,X,1", "has no node 'X'"),
+        ("A,A,1", "leads from 'A' to itself"),
+        ("A,B,1\nA,B,2", "demands.csv:3: 'A' to 'B' stands twice"),
+        ("A,B", "there are 2 columns"),
+    ],
+)
+def test_a_demand_that_is_none_is_refused_with_its_line(square, line, said):
+    (square / "demands.csv").write_text(f"from,to,demand\n{line}\n", encoding="utf-8")
+    with pytest.raises(fairwave.ScenarioError) as refused:
+        changed(square)
+    assert said in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ({"topologie": 1}, "did you mean 'topology'?"),
+        ({"topology": {"topohub": "sndlib/germany5"}}, "did you mean sndlib/germany50"),
+        ({"topology": {"topohub": "../../secret"}}, "TopoHub has no topology"),
+        ({"links": {"delay": "1 ms"}}, 'write under [links] for example rate = "100 Mb/s"'),
+        ({"demands": {}}, "either `load` or `busiest`"),
+        ({"demands": {"matrix": "topology", "load": "1 Mb/s"}}, "has no demands of its own"),
+        ({"mix": [{"kind": "phones", "share": 1}]}, "write one of calls, conferences"),
+        ({"mix": [{"kind": "calls"}]}, "either `share` or `busy`"),
+        ({"link": [{"between": ["A", "C"], "rate": "1 Mb/s"}]}, "no link joins 'A' and 'C'"),
+        ({"failure": [{"link": ["A", "C"], "at": "2 s"}]}, "no link joins 'A' and 'C'"),
+        ({"failure": [{"node": "A"}]}, "not `at` when"),
+        ({"routing": {"by": "colour"}}, 'write "delay", "weight" or "hops"'),
+    ],
+)
+def test_a_wrong_key_is_refused_with_what_to_write(square, how, said):
+    with pytest.raises(fairwave.ScenarioError) as refused:
+        changed(square, **how)
+    assert said in str(refused.value)
+
+
+def test_one_link_may_differ(square):
+    network = changed(square, link=[{"between": ["B", "A"], "rate": "8 Mb/s", "queue": "fq-codel"}])
+    links = {one["from"] + one["to"]: one for one in network.scenario.to_dict()["link"]}
+    assert links["AB"]["rate"] == "8 Mb/s"
+    assert links["AB"]["queue"] == {"discipline": "fq-codel"}
+    assert "queue" not in links["BC"]
+
+
+def test_an_access_link_joins_hosts_to_their_node(square):
+    network = changed(square, access={"rate": "1 Gb/s", "delay": "1 ms", "queue": "fq-codel"})
+    assert network.crossed(network.groups["calls_A_C"]) == ["A-lan>A", "A>B", "B>C", "C>C-lan"]
+    planned = network.scenario.plan(1)["flows"][0]
+    assert planned["forward"] == ["A-lan>A", "A>B", "B>C", "C>C-lan"]
+
+
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("square")
+    nx.write_graphml(graph(), folder / "net.graphml")
+    (folder / "demands.csv").write_text("from,to,demand\nA,C,3\nC,A,1\n", encoding="utf-8")
+    (folder / "net.toml").write_text(SQUARE.replace("1.6 Mb/s", "3 Mb/s"), encoding="utf-8")
+    network = language.load(folder / "net.toml")
+    return network, measuring.together(measuring.run(network, [network.scenario], [1, 2, 3])[0])
+
+
+def test_pairs_of_a_full_link_are_poor_and_the_link_is_the_one_to_widen(answered):
+    """A to C is offered 2.25 Mb/s on links of 2 Mb/s; C to A 0.75."""
+    network, found = answered
+    assert found.pairs["C", "A"].band == "good"
+    assert found.pairs["A", "C"].mos.mean < found.pairs["C", "A"].mos.mean
+    assert found.links["A>B"].utilisation > 0.9
+    assert found.links["A>D"].utilisation == 0
+    assert widening.candidates(network, found, 3)[0] == "A>B"
+    (first,) = widening.try_widening(network, found, [1, 2, 3], 1)
+    assert first.link == "A>B"
+    assert first.rate_bps == 4e6
+    assert len(first.answer.runs) == 3
+    said = saying.answer(network, found, [first])
+    assert str(said.sentences[0]).startswith("Of 2 pairs of nodes, ")
+
+
+def test_calls_are_counted_once_and_bands_agree_with_their_opinions(answered):
+    _, found = answered
+    for run in found.runs:
+        assert sum(run.calls.values()) == sum(pair.calls for pair in run.pairs.values())
+    assert math.isclose(sum(share.mean for share in found.calls.values()), 1)
+
+
+def test_the_graph_that_is_left_is_read_again(answered, tmp_path):
+    network, found = answered
+    nx.write_graphml(writing.graph(network, found), tmp_path / "again.graphml")
+    again = nx.read_graphml(tmp_path / "again.graphml")
+    assert again.edges["A", "B"]["utilisation"] == pytest.approx(found.links["A>B"].utilisation)
+    net = topology.of_graph(again, "again", {}, "topology")
+    assert [link.rate_bps for link in net.links] == [2e6] * 4
+    assert {link.delay_s for link in net.links} == {0.002}
+
+
+def test_a_failed_link_is_avoided_after_the_time_of_rerouting(square):
+    network = changed(square, routing={"rerouting": "500 ms"})
+    failed = failing.scenario_of(network, {"link": ["A", "B"]})
+    assert [name for name, _, _ in failing.all_of(network, "nodes")] == list("ABCD")
+    before, after = (
+        measuring.together(measuring.run(network, [one.scenario], [1])[0]) for one in (network, failed)
+    )
+    assert before.links["A>D"].utilisation == 0
+    assert after.links["A>D"].utilisation > after.links["A>B"].utilisation > 0
+    assert after.pairs["A", "C"].loss > before.pairs["A", "C"].loss
+
+
+def test_a_gravity_model_multiplies_weights(square):
+    made = graph()
+    for node, people in enumerate([4, 1, 2, 1]):
+        made.nodes[node]["people"] = people
+    net = topology.of_graph(made, "square", {"rate": "1 Mb/s"}, "topology")
+    found = demands.matrix(net, {"weights": "people", "pairs": 2}, square)
+    assert found == {("A", "C"): 8.0, ("C", "A"): 8.0}
+    with pytest.raises(
+        fairwave.ScenarioError, match="has no number 'cows'; nodes have Latitude, Longitude, people"
+    ):
+        demands.matrix(net, {"weights": "cows"}, square)
+
+
+def test_the_command_answers_and_leaves_page_and_tables(square, monkeypatch, fairwave):
+    import polars as pl
+
+    monkeypatch.chdir(square)
+    words = [
+        "network",
+        "net.toml",
+        "-n",
+        "2",
+        "--widen",
+        "1",
+        "--failures",
+        "links",
+        "--out",
+        "out",
+        "--json",
+    ]
+    status, out, _ = fairwave(*words)
+    assert status == 0
+    document = json.loads(out)
+    assert document["pairs"]["count"] == 2
+    assert len(document["failures"]) == 4
+    pairs = pl.read_parquet("out/pairs.parquet")
+    assert set(pairs["failed"]) == {"", "A>B", "B>C", "C>D", "A>D"}
+    assert (square / "out" / "network.graphml").is_file()
+    assert 'id="atlas-failure"' in (square / "out" / "index.html").read_text(encoding="utf-8")
+
+
+def test_check_says_what_links_would_carry(square, monkeypatch, fairwave):
+    monkeypatch.chdir(square)
+    status, out, _ = fairwave("check", "net.toml")
+    assert status == 0
+    assert "what links would carry" in out
+    assert "60%" in out
+
+
+def test_check_warns_where_a_link_would_carry_more_than_its_rate(square, monkeypatch, fairwave):
+    (square / "net.toml").write_text(SQUARE.replace("1.6 Mb/s", "4 Mb/s"), encoding="utf-8")
+    monkeypatch.chdir(square)
+    _, _, err = fairwave("check", "net.toml")
+    assert "A>B would carry 3 Mb/s, 150% of its 2 Mb/s" in err
