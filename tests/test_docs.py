@@ -7,8 +7,10 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 import wave
 from dataclasses import replace
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -101,6 +103,29 @@ TYPED = sorted(
 )
 
 
+@cache
+def bad_call_files():
+    """A capture of a call with a download beside it, and the statistics of one over WebRTC: their bytes."""
+    from validation.fitting import CALL as WITH_DOWNLOAD
+    from validation.fitting import NETWORK, SESSION
+
+    from fairwave import getstats
+
+    known = {"rate": 2, "delay": 20, "queue": '"drop-tail"', "downloads": 1, "loss": 0}
+    with tempfile.TemporaryDirectory() as folder:
+        capture, dump = Path(folder) / "bad-call.pcapng", Path(folder) / "webrtc-internals.json"
+        text = (NETWORK + WITH_DOWNLOAD).format(**known).replace('"60 s"', '"12 s"')
+        fairwave.capturing.capture(fairwave.load(text), {"host:here": capture})
+        text = (NETWORK + SESSION).format(**known).replace('"60 s"', '"25 s"')
+        getstats.write(fairwave.load(text).run(1), Path(folder))
+        return {one.name: one.read_bytes() for one in (capture, dump)}
+
+
+def bad_call(folder):
+    for name, content in bad_call_files().items():
+        (folder / name).write_bytes(content)
+
+
 @pytest.fixture
 def desk(tmp_path, monkeypatch):
     """A folder as a reader has it: the examples, and the scenario that pages call `calls.toml`."""
@@ -116,6 +141,7 @@ def desk(tmp_path, monkeypatch):
     patterns.write(tmp_path / "trace.g192", patterns.read(tmp_path / "losses.txt"))
     pcapng(tmp_path / "last-night.pcapng", CALL)
     pcap(tmp_path / "call.pcap", CALL)
+    bad_call(tmp_path)
     (tmp_path / "uplink.mahi").write_text("10\n20\n30\n30\n", encoding="utf-8")
     way = {"trace_pattern": [{"duration": 500, "capacity": 800}]}
     (tmp_path / "gym.json").write_text(json.dumps({"uplink": way, "downlink": way}), encoding="utf-8")
@@ -157,6 +183,7 @@ FEWER = {
     "sweep": ("-n", "2", "--most", "2"),
     "find": ("-n", "2", "--most", "2"),
     "network": ("-n", "1", "--widen", "1"),
+    "fit": ("--seeds", "1"),
 }
 """What is typed besides, so that it takes less time: fewer replications, no audio."""
 SHORTER = {"examples/streamed-clip.toml": ("--set", "duration=6 s")}

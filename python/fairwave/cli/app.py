@@ -599,6 +599,68 @@ def replay(
 
 @app.command(
     epilog=examples(
+        "fairwave fit bad-call.pcapng",
+        "fairwave fit bad-call.pcapng --vary queue=drop-tail,fq-codel",
+        "fairwave fit webrtc-internals.json --draw fit.png",
+    )
+)
+def fit(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="A capture (pcap, pcapng), getStats() once a second as JSON, or a dump of chrome://webrtc-internals.",
+        ),
+    ],
+    vary: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            metavar="KEY=A,B,…",
+            help="Compare alternatives of the fitted network: queue=drop-tail,fq-codel, or any key of the scenario.",
+        ),
+    ] = None,
+    host: Annotated[
+        Optional[str],
+        typer.Option(
+            metavar="ADDRESS", help="Of a capture: where it was made. Default: the address of most packets."
+        ),
+    ] = None,
+    rate: Annotated[
+        Optional[str],
+        typer.Option(
+            metavar="RATE", help="The bottleneck's rate, where you know it and the file cannot tell."
+        ),
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=1, max=20, help="Runs of each explanation that is tried.")] = 3,
+    out: Annotated[
+        Optional[Path],
+        typer.Option(metavar="TOML", help="Where the scenario goes. Default: beside the file."),
+    ] = None,
+    draw: Annotated[
+        Optional[Path],
+        typer.Option(metavar="FILE", help="Draw what was seen and the best explanation: PNG, SVG or PDF."),
+    ] = None,
+    overwrite: Overwrite = False,
+    json: Json = False,
+) -> None:
+    """Find the network that explains a capture or a browser's statistics: rate, buffer, queue, losses."""
+    from fairwave.cli.fitting import show_fit
+
+    show_fit(
+        file,
+        host=host,
+        rate=rate,
+        seeds=seeds,
+        vary=vary or [],
+        out=out,
+        draw=draw,
+        overwrite=overwrite,
+        json=json,
+    )
+
+
+@app.command(
+    epilog=examples(
         "fairwave trace examples/lte.csv --draw lte.png",
         "fairwave trace uplink.mahi --out uplink.csv",
         "fairwave trace gym.json --part downlink --out gym.trace --to rattan",

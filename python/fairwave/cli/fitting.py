@@ -1,0 +1,126 @@
+"""`fairwave fit`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fairwave.cli import console
+from fairwave.cli.input import BadInputError
+
+if TYPE_CHECKING:
+    from fairwave.fitting import Fit, Interval
+
+OWN_KEYS = ("queue", "rate", "delay", "loss")
+"""Keys of `--vary` that mean the fitted bottleneck."""
+
+
+def show_fit(
+    file: Path,
+    *,
+    host: str | None,
+    rate: str | None,
+    seeds: int,
+    vary: list[str],
+    out: Path | None,
+    draw: Path | None,
+    overwrite: bool,
+    json: bool,
+) -> None:
+    """Fits a network, says what it is, writes its scenario, and compares alternatives of it if asked for."""
+    from fairwave import fitting
+    from fairwave.replay import CaptureError
+
+    where = out or file.with_suffix(".fitted.toml")
+    if where.exists() and not overwrite:
+        raise BadInputError(f"{where} exists already: add --overwrite, or --out FILE to choose another name")
+    known = None if rate is None else _rate(rate)
+    try:
+        with console.progress(f"fitting {file.name}", quiet=json) as progress:
+            found = fitting.fit(file, host=host, rate=known, seeds=seeds, progress=progress)
+    except (FileNotFoundError, CaptureError, ValueError) as error:
+        raise BadInputError(str(error)) from None
+    where.parent.mkdir(parents=True, exist_ok=True)
+    where.write_text(_heading(found, file) + found.scenario.to_toml(), encoding="utf-8")
+    drawn = None
+    if draw is not None:
+        from fairwave.fitting.drawing import draw as drawing
+
+        drawn = drawing(found, draw)
+    if json:
+        console.document({**found.to_dict(), "written": str(where)})
+        return
+    console.pairs(f"the network that explains {file.name} best", rows(found))
+    if found.unknown:
+        console.say("\nThe file cannot tell:")
+        for one in found.unknown:
+            console.say(f"- {one}")
+    for one in found.notes:
+        console.say(one)
+    console.say(f"\nscenario: {where}" + (f"   figure: {drawn}" if drawn else ""))
+    if not vary:
+        console.say(
+            "Would another queue have helped? "
+            f"fairwave fit {file} --vary queue={found.queue},{'codel' if found.queue == 'fq-codel' else 'fq-codel'}"
+        )
+        return
+    from fairwave.cli.comparing import compare_alternatives
+
+    keys = [f"link.{found.link}.{one}" if one.partition("=")[0].strip() in OWN_KEYS else one for one in vary]
+    compare_alternatives(
+        str(where), None, keys, None, None, where.with_suffix(""), 1, 10, [], None, json=False, audio=True,
+        playout=None, overwrite=overwrite,
+    )  # fmt: skip
+
+
+def _rate(text: str) -> float:
+    """A rate as the language writes it, in bit/s."""
+    import fairwave
+
+    link = {"from": "a", "to": "b", "rate": text, "delay": "1 ms"}
+    flow = {"name": "flow", "from": "a", "to": "b", "transport": "udp", "traffic": "voice"}
+    try:
+        return float(
+            fairwave.build("check", "1 s", links=[link], flows=[flow]).plan()["links"][0]["rate_bps"]
+        )
+    except (fairwave.ScenarioError, TypeError, KeyError) as error:
+        raise BadInputError(f"--rate takes a rate such as '20 Mb/s', not {text!r}\n{error}") from None
+
+
+def rows(found: Fit) -> list[tuple[str, str]]:
+    """What was found, a line each."""
+    lines = []
+    for at, rate in zip(found.rate.from_s, found.rate.rates, strict=True):
+        since = f"from {at:.3g} s: " if len(found.rate.rates) > 1 else ""
+        lines.append(("rate" if not at else "", since + between(rate, 1e6, "Mb/s")))
+    lines.append(("round trip", f"{found.round_trip_s * 1e3:.3g} ms without queues"))
+    shares = ", ".join(f"{name} {share:.0%}" for name, share in found.families.items() if share >= 0.005)
+    lines.append(("queue", f"{found.queue} ({shares})"))
+    lines.append((
+        "buffer",
+        between(found.buffer, 1e3, "kB") if found.buffer else f"at least {found.least_buffer / 1e3:.4g} kB",
+    ))  # fmt: skip
+    if found.random_loss:
+        run = f", {found.loss_run:.2g} in a row" if found.loss_run >= 1.2 else ""
+        lines.append(("other losses", between(found.random_loss, 0.01, "%") + run))
+    if found.unseen:
+        since = f", from {found.unseen_from_s:.3g} s on" if found.unseen_from_s else ""
+        lines.append((
+            "unseen traffic", f"like {found.unseen} long transfer{'s' * (found.unseen > 1)} over CUBIC{since}",
+        ))  # fmt: skip
+    lines.append(("distance", f"{found.distance:.2f} (1 or less: alike)"))
+    return lines
+
+
+def between(value: Interval, unit: float, name: str) -> str:
+    """An estimate with its interval."""
+    return f"{value.value / unit:.4g} {name} ({value.low / unit:.4g} to {value.high / unit:.4g}, 95 %)"
+
+
+def _heading(found: Fit, file: Path) -> str:
+    lines = [f"# The network that explains {console.visible(file.name)} best, by `fairwave fit`.", "#"]
+    lines += [f"# {name or '    '}: {about}" for name, about in rows(found)]
+    lines += (
+        ["#", "# The file cannot tell:", *(f"# - {one}" for one in found.unknown)] if found.unknown else []
+    )
+    return "\n".join(" ".join(line.split()) if line.startswith("#") else line for line in lines) + "\n\n"

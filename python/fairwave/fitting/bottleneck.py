@@ -1,0 +1,162 @@
+"""What arrivals tell about a bottleneck: its rate over time, how deep its queue became, which losses were the queue's.
+
+**Rate.** While the bottleneck's queue is not empty, packets leave it one right behind the other. So the bytes of a few
+consecutive arrivals over the time that they took are its rate (packet trains, Dovrolis et al., IEEE/ACM ToN 2004).
+Delays show when the queue was not empty. Traffic that the capture does not show makes some trains longer; the rate is
+the mode of all.
+
+**Assumptions.** All traffic toward the host shares one bottleneck. Sizes count bytes of IP.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Numbers = NDArray[np.float64]
+
+TRAIN = 8
+"""Packets of a train."""
+
+QUEUED_S = 0.003
+"""The queue counts as not empty while delays are so much above the least."""
+
+ALIKE = 0.05
+"""Rates of consecutive windows that differ by less are one rate."""
+
+LEAST_TRAINS = 30
+"""A rate needs so many trains."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate.
+
+    Attributes:
+        value: The most likely value.
+        low: Lower end of what the data admit (95 %).
+        high: Upper end.
+    """
+
+    value: float
+    low: float
+    high: float
+
+    def to_dict(self) -> dict[str, float]:
+        """As plain data."""
+        return {"value": self.value, "low": self.low, "high": self.high}
+
+
+@dataclass(frozen=True)
+class Steps:
+    """A rate over time.
+
+    Attributes:
+        from_s: When each rate begins; the first at 0.
+        rates: Each rate, bit/s of IP.
+    """
+
+    from_s: list[float]
+    rates: list[Interval]
+
+
+def mode(values: Numbers, weights: Numbers) -> float:
+    """The value around which most weight lies, on a logarithmic scale with bins of 2 %; NaN for nothing."""
+    if not len(values):
+        return float("nan")
+    logs = np.log(values)
+    bins = np.floor((logs - logs.min()) / 0.01).astype(np.int64)
+    heights = np.convolve(np.bincount(bins, weights), np.ones(3), "same")
+    centre = logs.min() + (heights.argmax() + 0.5) * 0.01
+    near = np.abs(logs - centre) <= 0.03
+    return float(np.exp(np.average(logs[near], weights=weights[near])))
+
+
+def trains(at_s: Numbers, sizes: Numbers, queued: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+    """Trains of consecutive arrivals while the queue was not empty.
+
+    Args:
+        at_s: Arrivals of all packets that crossed the bottleneck, in order.
+        sizes: Bytes of IP of each.
+        queued: By how much the delay at each arrival exceeded the least, in seconds.
+
+    Returns:
+        When each train ended, its rate in bit/s, and how many bytes it has.
+    """
+    if len(at_s) <= TRAIN:
+        return (np.empty(0),) * 3
+    total = np.concatenate([[0.0], np.cumsum(sizes)])
+    # The first packet's own time is not within.
+    ends = np.arange(TRAIN, len(at_s))
+    took = at_s[ends] - at_s[ends - TRAIN]
+    carried = total[ends + 1] - total[ends - TRAIN + 1]
+    # All the time, from the train's first arrival to its last.
+    empty = np.concatenate([[0], np.cumsum(queued < np.maximum(QUEUED_S, 0))])
+    busy = (empty[ends + 1] - empty[ends - TRAIN] == 0) & (took > 0)
+    return at_s[ends][busy], 8 * carried[busy] / took[busy], carried[busy]
+
+
+def rate_course(
+    ended: Numbers, rates: Numbers, carried: Numbers, lasts_s: float, seed: int = 1
+) -> Steps | None:
+    """The bottleneck's rate over time; None where it was not full for long enough.
+
+    Windows of a second (a sixtieth of the capture where that is longer) have a mode each; neighbours that are alike are
+    joined. The interval is that of a bootstrap over windows.
+    """
+    if len(rates) < LEAST_TRAINS:
+        return None
+    width = max(1.0, lasts_s / 60)
+    window = (ended // width).astype(np.int64)
+    pieces: list[tuple[float, NDArray[np.bool_], float]] = []
+    for index in np.unique(window):
+        chosen = window == index
+        if chosen.sum() >= LEAST_TRAINS:
+            pieces.append((float(index * width), chosen, mode(rates[chosen], carried[chosen])))
+    if not pieces:
+        return Steps([0.0], [Interval(mode(rates, carried), *_spread(rates))])
+    joined: list[list[tuple[float, NDArray[np.bool_], float]]] = [[pieces[0]]]
+    for one in pieces[1:]:
+        usual = float(np.median([piece[2] for piece in joined[-1]]))
+        if abs(np.log(one[2] / usual)) <= ALIKE:
+            joined[-1].append(one)
+        else:
+            joined.append([one])
+    joined = _without_outliers(joined)
+    steps = Steps([], [])
+    for several in joined:
+        chosen = np.logical_or.reduce([piece[1] for piece in several])
+        value = mode(rates[chosen], carried[chosen])
+        modes = np.asarray([piece[2] for piece in several])
+        draw = np.random.default_rng(seed)
+        means = np.median(modes[draw.integers(0, len(modes), (400, len(modes)))], axis=1)
+        low, high = np.quantile(means, [0.025, 0.975])
+        # A bin of the mode is 1 % wide.
+        steps.from_s.append(several[0][0] if steps.from_s else 0.0)
+        steps.rates.append(Interval(value, float(min(low, value * 0.99)), float(max(high, value * 1.01))))
+    return steps
+
+
+def _spread(rates: Numbers) -> tuple[float, float]:
+    low, high = np.quantile(rates, [0.25, 0.75])
+    return float(low), float(high)
+
+
+def _without_outliers(
+    joined: list[list[tuple[float, NDArray[np.bool_], float]]],
+) -> list[list[tuple[float, NDArray[np.bool_], float]]]:
+    """A window alone between two that are alike is chance; what is left is joined again."""
+    while True:
+        for index in range(1, len(joined) - 1):
+            before, here, after = joined[index - 1 : index + 2]
+            left, right = (float(np.median([piece[2] for piece in side])) for side in (before, after))
+            if len(here) < 2 and abs(np.log(left / right)) <= 2 * ALIKE:
+                joined[index - 1 : index + 2] = [before + after]
+                break
+        else:
+            return joined

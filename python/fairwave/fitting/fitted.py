@@ -1,0 +1,223 @@
+"""The network that explains a capture or the statistics of a call best, in words and as a scenario."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fairwave.fitting import choosing, statistics
+from fairwave.fitting.bottleneck import Interval, Steps
+from fairwave.fitting.candidates import FAMILIES, scenario
+from fairwave.fitting.observing import address, observed
+from fairwave.fitting.path import PathSeen, estimated
+from fairwave.fitting.seen import read
+from fairwave.replay.packets import CaptureError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fairwave.fitting.observing import Observed
+    from fairwave.scenario import Scenario
+
+LINKS = {"capture": "far>here", "statistics": "here>far"}
+"""The bottleneck of the scenario: toward the place of a capture, from the browser whose statistics are fitted."""
+
+MISFIT = 2.0
+"""A best explanation that is further away than this explains little: this is said."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A network that explains what was seen.
+
+    Attributes:
+        source: The file.
+        kind: What it is: `capture` or `statistics`.
+        rate: The bottleneck's rate over time, bit/s of IP.
+        buffer: Bytes of its buffer; None where no overflow was seen.
+        least_buffer: Bytes that it holds at least.
+        round_trip_s: Propagation there and back.
+        queue: The discipline that explains it best.
+        families: Weight of each family of queues, the largest first.
+        random_loss: Share of packets that is lost while the queue is short; None where too few were.
+        loss_run: Their mean length of runs.
+        unseen: Transfers that were not seen and shared the bottleneck.
+        unseen_from_s: When they begin.
+        distance: Of the best explanation, in units of what is taken for alike.
+        unknown: What the file cannot tell, a sentence each.
+        notes: What the reader had to make up for.
+        scenario: The network with what was seen.
+        observed: Of a capture, what was seen.
+    """
+
+    source: str
+    kind: str
+    rate: Steps
+    buffer: Interval | None
+    least_buffer: float
+    round_trip_s: float
+    queue: str
+    families: dict[str, float]
+    random_loss: Interval | None
+    loss_run: float
+    unseen: int
+    unseen_from_s: float
+    distance: float
+    unknown: list[str]
+    notes: list[str]
+    scenario: Scenario
+    observed: Observed | None = None
+
+    @property
+    def family(self) -> str:
+        """The most likely family of queues."""
+        return next(iter(self.families))
+
+    @property
+    def link(self) -> str:
+        """The bottleneck of the scenario, as keys name it."""
+        return LINKS[self.kind]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "source": self.source, "kind": self.kind,
+            "rate_bps": [
+                {"from_s": at, **rate.to_dict()}
+                for at, rate in zip(self.rate.from_s, self.rate.rates, strict=True)
+            ],
+            "buffer_bytes": None if self.buffer is None else self.buffer.to_dict(),
+            "least_buffer_bytes": self.least_buffer, "round_trip_s": self.round_trip_s, "queue": self.queue,
+            "families": self.families,
+            "random_loss": None if self.random_loss is None else self.random_loss.to_dict(),
+            "loss_run": self.loss_run, "unseen": self.unseen, "unseen_from_s": self.unseen_from_s,
+            "distance": self.distance, "unknown": self.unknown, "notes": self.notes,
+        }  # fmt: skip
+
+
+def fit(
+    source: str | Path,
+    *,
+    host: str | None = None,
+    rate: float | None = None,
+    seeds: int = 3,
+    progress: Callable[[int, int], None] | None = None,
+) -> Fit:
+    """Fits a network to a capture (pcap, pcapng) or to statistics (getStats() once a second, webrtc-internals).
+
+    Args:
+        source: The file.
+        host: Of a capture: the address at which it was made, if not that of most packets.
+        rate: Rate of the bottleneck in bit/s, where it is known: a capture in which the link never filled cannot tell.
+        seeds: Runs of each explanation, 1 to 20.
+        progress: Called with how many explanations were tried, and of how many.
+
+    Raises:
+        FileNotFoundError: There is no such file.
+        CaptureError: Nothing in it shows a path; the message says what is missing and what to do.
+        ValueError: `seeds` or `rate` is out of range.
+    """
+    if not 1 <= seeds <= 20:
+        raise ValueError(f"seeds is {seeds}, but must be 1 to 20")
+    if rate is not None and not 1e3 <= rate <= 1e12:
+        raise ValueError(f"rate is {rate} bit/s, but must be 1 kb/s to 1 Tb/s")
+    if statistics.is_statistics(source):
+        if host is not None:
+            raise ValueError("host is for captures; statistics of a browser have none")
+        return _of_statistics(source, rate, seeds, progress)
+    seen = read(source)
+    what = observed(seen, None if host is None else address(host, seen))
+    if what.lasts_s < 5:
+        raise CaptureError(f"{source} lasts {what.lasts_s:.3g} s: at least 5 s are needed")
+    path = _with_rate(estimated(what), what, rate)
+    scored = choosing.choose(what, path, seeds, progress)
+    best = scored[0]
+    assert path.rate is not None
+    return Fit(
+        str(source), "capture", path.rate, path.buffer if best.candidate.queue == "drop-tail" else None,
+        path.least_buffer, best.candidate.round_trip_s, best.candidate.queue, choosing.families(scored),
+        path.random_loss if best.candidate.random_loss else None, path.loss_run, best.candidate.unseen, 0.0,
+        best.distance, _unknown(what, path, scored), what.notes,
+        scenario(what, path, best.candidate, name=f"fitted to {Path(source).name}", judge=True), what,
+    )  # fmt: skip
+
+
+def _with_rate(path: PathSeen, what: Observed, rate: float | None) -> PathSeen:
+    if rate is not None:
+        return replace(
+            path, rate=Steps([0.0], [Interval(rate, rate, rate)]), least_buffer=path.deepest_s * rate / 8,
+            buffer=path.buffer and replace(path.buffer),
+        )  # fmt: skip
+    if path.rate is None:
+        raise CaptureError(
+            f"{what.source} cannot tell the rate: its packets never came back to back while delays were raised, so the "
+            f"link was never full with what was captured. It has at least {path.least_rate / 1e6:.3g} Mb/s. If you "
+            "know the rate of the line, add --rate, for example --rate '20 Mb/s'"
+        )
+    return path
+
+
+def _unknown(what: Observed, path: PathSeen, scored: list[choosing.Scored]) -> list[str]:
+    said = []
+    if not path.round_trip_known:
+        said.append("The propagation delay: no round trip was captured; 15, 40 and 100 ms were tried.")
+    if path.buffer is None or scored[0].candidate.queue != "drop-tail":
+        said.append(
+            f"The buffer: losses at its top were not seen. It holds at least {path.least_buffer / 1e3:.4g} kB."
+        )
+    weights = choosing.families(scored)
+    family, weight = next(iter(weights.items()))
+    if weight < choosing.CERTAIN:
+        others = ", ".join(f"{name} ({share:.0%})" for name, share in weights.items() if share >= 0.02)
+        said.append(f"The queue: it is not certain to be {family}. Weights: {others}.")
+    elif family != "tail drop":
+        several = sorted(
+            {one.candidate.queue for one in scored if one.candidate.family == family and one.weight > 0.02}
+        )
+        if len(several) > 1:
+            said.append(f"Which discipline of the family it is: {' and '.join(several)} fit alike.")
+    if not what.transfers:
+        said.append("How other traffic reacts: no TCP was captured.")
+    else:
+        said.append("Which TCP the transfers use: CUBIC is assumed.")
+    said.append("The other direction: only packets toward the place of the capture show a queue.")
+    if scored[0].distance > MISFIT:
+        said.append(
+            f"Much of what was seen: the best explanation is {scored[0].distance:.1f} units away (1 is alike). "
+            "Something else shaped the traffic."
+        )
+    return said
+
+
+def _of_statistics(
+    source: str | Path, rate: float | None, seeds: int, progress: Callable[[int, int], None] | None
+) -> Fit:
+    what = statistics.read(source)
+    found = statistics.choose(what, min(seeds, 2), progress, rate)
+    best = found[0]
+    weights: dict[str, float] = {}
+    for one in found:
+        family = FAMILIES[one.queue]
+        weights[family] = weights.get(family, 0.0) + one.weight
+    weights = dict(sorted(weights.items(), key=lambda item: -item[1]))
+    unknown = [
+        "Losses that no queue makes: a value per second does not separate them.",
+        "Changes of the rate within the call: one rate is fitted.",
+        "The way back: only what this side sends is fitted.",
+    ]
+    if best.distance > MISFIT:
+        unknown.append(
+            f"Much of what was seen: the best explanation is {best.distance:.1f} units away (1 is alike)."
+        )
+    if best.unseen == 0 and best.distance <= MISFIT:
+        unknown.append("A rate above the session's own: a call that is never limited does not show it.")
+    interval = statistics.rate_interval(found)
+    drop_tail = best.queue == "drop-tail"
+    share = [one.buffer for one in found if one.queue == "drop-tail" and one.weight >= 0.02]
+    return Fit(
+        str(source), "statistics", Steps([0.0], [interval]),
+        Interval(best.buffer, min(share), max(share)) if drop_tail and share else None, best.buffer,
+        statistics.least_round_trip(what), best.queue, weights, None, 1.0, best.unseen, best.since_s, best.distance,
+        unknown, [], statistics.scenario(what, best, f"fitted to {Path(source).name}"),
+    )  # fmt: skip

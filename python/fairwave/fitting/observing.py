@@ -1,0 +1,209 @@
+"""What a capture says about the path toward its host: arrivals, delays, losses, round trips.
+
+Delays are relative: by how much each exceeds the least. RTP's timestamps give them to a sample; TCP's timestamps give
+round trips, whose least is the path.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fairwave.fitting.seen import FlowSeen, Numbered, one_way, round_trips, streams
+from fairwave.replay.packets import CaptureError, Flow
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairwave.fitting.seen import Numbers, Seen
+
+
+@dataclass
+class Transfer:
+    """A TCP connection whose data came in.
+
+    Attributes:
+        flow: Whose data.
+        first_s: First segment with data.
+        last_s: Last one.
+        payload: Bytes of payload that came in.
+        segment: Bytes of payload of its largest segment.
+        delays_at_s: When segments with timestamps arrived.
+        delays_s: Their delays, with an arbitrary offset.
+        trips_s: Round trips, in seconds.
+        holes_s: When a hole was seen: segments that another overtook, because the path had lost them.
+        lost: Segments in these holes.
+    """
+
+    flow: Flow
+    first_s: float
+    last_s: float
+    payload: int
+    segment: int
+    delays_at_s: Numbers
+    delays_s: Numbers
+    trips_s: Numbers
+    holes_s: Numbers
+    lost: int
+
+
+@dataclass
+class Observed:
+    """A path as one end sees it.
+
+    Attributes:
+        source: The file.
+        host: The address at which it was made.
+        lasts_s: How long it lasts.
+        at_s: Arrivals of all packets toward the host, in order.
+        sizes: Bytes of IP of each.
+        calls: Streams of RTP, speech first, by flow.
+        transfers: TCP's downloads, the largest first.
+        others: All other flows toward the host.
+        round_trip_s: The least round trip that was seen; None where there was none.
+        notes: What the reader had to make up for, and what was left out.
+    """
+
+    source: str
+    host: bytes
+    lasts_s: float
+    at_s: Numbers
+    sizes: Numbers
+    calls: list[tuple[FlowSeen, list[Numbered]]]
+    transfers: list[Transfer]
+    others: list[FlowSeen]
+    round_trip_s: float | None
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def probe(self) -> Numbered | None:
+        """The stream whose delays are read: the one with the smallest packets."""
+        found = [stream for _, several in self.calls for stream in several]
+        return min(found, key=lambda stream: (stream.size, stream.ssrc)) if found else None
+
+    def raised(self, at_s: Numbers) -> Numbers:
+        """By how much delays exceed the least, in seconds, at these times: the most that anything saw."""
+        raised = np.zeros(len(at_s))
+        for times, delays in self._delays():
+            if len(times) >= 2:
+                raised = np.maximum(raised, np.interp(at_s, times, delays - delays.min(), 0.0, 0.0))
+        return raised
+
+    def _delays(self) -> list[tuple[Numbers, Numbers]]:
+        found = []
+        for _, several in self.calls:
+            for stream in several:
+                known = ~np.isnan(stream.delay_s)
+                order = np.argsort(stream.at_s[known], kind="stable")
+                found.append((stream.at_s[known][order], stream.delay_s[known][order]))
+        found += [(one.delays_at_s, one.delays_s) for one in self.transfers]
+        return found
+
+
+def holes(one: FlowSeen) -> tuple[Numbers, int]:
+    """When segments arrived behind a hole, each hole once, and how many segments the holes have."""
+    expected, found, missing = None, [], 0
+    segment = max(1, *one.payloads)
+    for at, number, payload in zip(one.at_s, one.numbers, one.payloads, strict=True):
+        if payload <= 0:
+            continue
+        if expected is not None:
+            ahead = (number - expected + (1 << 31)) % (1 << 32) - (1 << 31)
+            if ahead > 0:
+                found.append(at)
+                missing += round(ahead / segment)
+            elif ahead + payload <= 0:
+                continue
+        expected = (number + payload) % (1 << 32)
+    return np.asarray(found, float), missing
+
+
+def observed(seen: Seen, host: bytes | None = None) -> Observed:
+    """What `seen` says of the path toward its host.
+
+    Args:
+        seen: The capture.
+        host: The address at which it was made, if not the one of most packets.
+
+    Raises:
+        CaptureError: Nothing but acknowledgements came in, or nothing at all.
+    """
+    local = host or seen.local()
+    toward = [one for flow, one in seen.flows.items() if flow.destination == local]
+    if not toward:
+        raise CaptureError(f"{seen.path}: no packet goes to {_written(local)}; name another host with --host")
+    calls, transfers, others, notes = [], [], [], list(seen.sentences)
+    unnumbered = 0
+    for one in sorted(toward, key=lambda one: -one.ip_bytes):
+        if one.kind == "rtp" and (several := streams(one)):
+            calls.append((one, several))
+        elif one.kind == "tcp":
+            transfers.append(_transfer(one, seen.flows.get(_back(one.flow))))
+        elif one.kind != "ack":
+            others.append(one)
+            unnumbered += one.kind == "other" and len(one.at_s) > 100
+    if not calls and not transfers:
+        raise CaptureError(
+            f"{seen.path} has neither RTP nor a TCP download toward {_written(local)}: nothing there shows delays or "
+            "losses. Encrypted traffic without RTP headers (QUIC, VPN) cannot be fitted; capture where RTP is visible, "
+            "or give the statistics of the browser (getStats() once a second, or a dump of chrome://webrtc-internals)"
+        )
+    if unnumbered:
+        notes.append(
+            f"{unnumbered} flow{'s' * (unnumbered > 1)} without numbers (not RTP, not TCP) count as load and say "
+            "nothing about delay or loss."
+        )
+    at = np.concatenate([np.asarray(one.at_s) for one in toward])
+    sizes = np.concatenate([np.asarray(one.sizes, float) for one in toward])
+    order = np.argsort(at, kind="stable")
+    trips = [one.trips_s.min() for one in transfers if len(one.trips_s)]
+    return Observed(
+        seen.path, local, seen.lasts_s, at[order], sizes[order], calls, transfers, others,
+        float(min(trips)) if trips else None, notes,
+    )  # fmt: skip
+
+
+def _back(flow: Flow) -> Flow:
+    return Flow(flow.protocol, flow.destination, flow.destination_port, flow.source, flow.source_port)
+
+
+def _written(address: bytes) -> str:
+    import socket
+
+    return socket.inet_ntop(socket.AF_INET if len(address) == 4 else socket.AF_INET6, address)
+
+
+def _transfer(one: FlowSeen, back: FlowSeen | None) -> Transfer:
+    at, payloads = np.asarray(one.at_s), np.asarray(one.payloads)
+    data = payloads > 0
+    took = round_trips(one, back) if back is not None else np.empty(0)
+    return Transfer(
+        one.flow, float(at[data][0]), float(at[data][-1]), int(payloads[data].sum()), int(payloads.max()),
+        *one_way(one), took, *holes(one),
+    )  # fmt: skip
+
+
+def address(text: str, seen: Seen) -> bytes:
+    """An address as people write it.
+
+    Raises:
+        CaptureError: It is no address, or the capture has no packet of it; the message lists which it has.
+    """
+    import ipaddress
+
+    known = sorted({flow.destination for flow in seen.flows}, key=lambda one: (len(one), one))
+    listed = _several([_written(one) for one in known])
+    try:
+        packed = ipaddress.ip_address(text.strip()).packed
+    except ValueError:
+        raise CaptureError(f"--host takes an IP address, not {text!r}; the capture has {listed}") from None
+    if packed not in known:
+        raise CaptureError(f"{seen.path} has no packet toward {text}; it has {listed}")
+    return packed
+
+
+def _several(names: Sequence[str], most: int = 8) -> str:
+    shown = ", ".join(names[:most])
+    return shown + (f" and {len(names) - most} more" if len(names) > most else "")

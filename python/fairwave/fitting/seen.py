@@ -1,0 +1,317 @@
+"""Packets that a capture saw, flow by flow, as arrays: what estimates of a path are made from.
+
+A capture is made at one place. Packets *toward* the place's host have crossed the path: their spacing shows the rate of
+the bottleneck, their delays its queue, missing numbers its losses. Packets *from* that host have the path before them;
+only what answers them tells about it.
+"""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from fairwave.replay.packets import TCP, UDP, CaptureError, Flow, Notes, packets
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    Numbers = NDArray[np.float64]
+
+RTP_SHARE = 0.9
+"""A flow is RTP when so many of its packets have one version and one source, and no type that RTCP has."""
+
+LEAST_RTP = 50
+"""A flow of fewer packets is not taken for RTP."""
+
+CLOCKS = (8_000, 16_000, 48_000, 90_000)
+"""Clock rates of RTP's timestamps, Hz (RFC 3551, RFC 7587): the one that fits the arrivals is taken."""
+
+TICKS = (0.001, 0.004, 0.01)
+"""Ticks of TCP's timestamps in seconds: 1 ms in current Linux and Windows, 4 and 10 ms in older kernels."""
+
+SYN = 0x02
+"""TCP's flag that opens a connection."""
+
+SIGNALLING = {5060, 5061}
+"""Ports of SIP, which is no traffic of the call."""
+
+
+@dataclass
+class FlowSeen:
+    """Packets of one flow.
+
+    Attributes:
+        flow: Addresses, ports, protocol.
+        at_s: When each was captured, in seconds since the capture began.
+        sizes: Bytes of IP of each.
+        numbers: RTP's sequence number, or TCP's, of each; -1 where there is none.
+        stamps: RTP's timestamp of each, or TCP's TSval; -1 where there is none.
+        echoes: TCP's TSecr; -1 where there is none.
+        payloads: Bytes above UDP's or TCP's header.
+        types: RTP's payload type.
+        sources: RTP's SSRC.
+        opened_s: When TCP's SYN was captured; None where the connection is older.
+    """
+
+    flow: Flow
+    at_s: array[float] = field(default_factory=lambda: array("d"))
+    sizes: array[int] = field(default_factory=lambda: array("l"))
+    numbers: array[int] = field(default_factory=lambda: array("q"))
+    stamps: array[int] = field(default_factory=lambda: array("q"))
+    echoes: array[int] = field(default_factory=lambda: array("q"))
+    payloads: array[int] = field(default_factory=lambda: array("l"))
+    types: array[int] = field(default_factory=lambda: array("h"))
+    sources: array[int] = field(default_factory=lambda: array("q"))
+    opened_s: float | None = None
+
+    @property
+    def ip_bytes(self) -> int:
+        """Bytes of IP of all of them."""
+        return sum(self.sizes)
+
+    @property
+    def kind(self) -> Literal["rtp", "tcp", "ack", "other"]:
+        """What it carries: RTP, data over TCP, acknowledgements alone, or anything else."""
+        if self.flow.protocol == TCP:
+            return "tcp" if sum(one > 0 for one in self.payloads) > len(self.payloads) / 4 else "ack"
+        if len(self.at_s) >= LEAST_RTP and self.flow.protocol == UDP:
+            sources = np.asarray(self.sources)
+            known = sources[sources >= 0]
+            if len(known) >= RTP_SHARE * len(sources):
+                return "rtp"
+        return "other"
+
+
+@dataclass
+class Seen:
+    """A capture, flow by flow.
+
+    Attributes:
+        path: The file.
+        flows: By addresses and ports.
+        lasts_s: From the first packet to the last.
+        sentences: What the reader had to make up for.
+    """
+
+    path: str
+    flows: dict[Flow, FlowSeen]
+    lasts_s: float
+    sentences: list[str]
+
+    def local(self) -> bytes:
+        """The address at which the capture was made: the one that takes part in most packets.
+
+        Raises:
+            CaptureError: Two addresses do alike, as where only one pair has exchanged packets; the message says what
+                to add.
+        """
+        count: dict[bytes, int] = {}
+        into: dict[bytes, int] = {}
+        for flow, one in self.flows.items():
+            for address in (flow.source, flow.destination):
+                count[address] = count.get(address, 0) + len(one.at_s)
+            into[flow.destination] = into.get(flow.destination, 0) + one.ip_bytes
+        most = max(count.values())
+        best = [address for address, packets_ in count.items() if packets_ == most]
+        # Between two: the one that more bytes went to.
+        return max(best, key=lambda address: (into.get(address, 0), address))
+
+
+def read(path: str | Path, progress: Callable[[int, int], None] | None = None) -> Seen:
+    """The packets of a capture.
+
+    Args:
+        path: pcap or pcapng.
+        progress: Called now and then with the bytes that are read, and the size of the file.
+
+    Raises:
+        FileNotFoundError: There is no such file.
+        CaptureError: It is no capture, or has no packet of IP.
+    """
+    notes, found, begin, last = Notes(), dict[Flow, FlowSeen](), -1, 0
+    for at_ns, flow, length, header, data, above in packets(path, notes, progress):
+        if begin < 0:
+            begin = at_ns
+        last = at_ns
+        if SIGNALLING & {flow.source_port, flow.destination_port}:
+            continue
+        one = found.get(flow)
+        if one is None:
+            one = found[flow] = FlowSeen(flow)
+        number = stamp = echo = source = kind = -1
+        payload = above - 8
+        if flow.protocol == UDP:
+            if len(data) >= 20 and data[8] >> 6 == 2 and not 64 <= data[9] & 0x7F <= 95:
+                kind = data[9] & 0x7F
+                number = data[10] << 8 | data[11]
+                stamp = int.from_bytes(data[12:16], "big")
+                source = int.from_bytes(data[16:20], "big")
+        elif flow.protocol == TCP and len(data) >= 20:
+            number = int.from_bytes(data[4:8], "big")
+            payload = above - (data[12] >> 4) * 4
+            stamp, echo = _timestamps(data)
+            if data[13] & SYN and one.opened_s is None:
+                one.opened_s = (at_ns - begin) / 1e9
+        one.at_s.append((at_ns - begin) / 1e9)
+        one.sizes.append(length or header + above)
+        one.numbers.append(number)
+        one.stamps.append(stamp)
+        one.echoes.append(echo)
+        one.payloads.append(payload)
+        one.types.append(kind)
+        one.sources.append(source)
+    if begin < 0:
+        raise CaptureError(
+            f"{path} has no packet of IP among its {notes.packets}; capture on the interface that carries the call"
+        )
+    return Seen(str(path), found, (last - begin) / 1e9, notes.sentences())
+
+
+def _timestamps(data: bytes) -> tuple[int, int]:
+    """TSval and TSecr of a segment (RFC 7323 §3.2); -1 where the option is missing or was not captured."""
+    at, end = 20, min((data[12] >> 4) * 4, len(data))
+    while at < end:
+        kind = data[at]
+        if kind == 0:
+            break
+        if kind == 1:
+            at += 1
+            continue
+        if at + 1 >= end or data[at + 1] < 2:
+            break
+        if kind == 8 and at + 10 <= end:
+            return int.from_bytes(data[at + 2 : at + 6], "big"), int.from_bytes(data[at + 6 : at + 10], "big")
+        at += data[at + 1]
+    return -1, -1
+
+
+@dataclass
+class Numbered:
+    """Packets of one RTP stream in the order in which they were sent.
+
+    Attributes:
+        ssrc: Whose stream.
+        payload_type: RTP's payload type of most packets.
+        clock: Clock rate of its timestamps, Hz.
+        sent_s: When each was sampled, by its timestamp; the offset is arbitrary.
+        delay_s: Arrival minus that; the offset is arbitrary. NaN for lost packets and for all of a frame but the first.
+        lost: Which never arrived.
+        at_s: When each arrived; NaN for lost ones.
+        size: Bytes of IP in the mean.
+    """
+
+    ssrc: int
+    payload_type: int
+    clock: int
+    sent_s: Numbers
+    delay_s: Numbers
+    lost: NDArray[np.bool_]
+    at_s: Numbers
+    size: float
+
+
+def streams(one: FlowSeen) -> list[Numbered]:
+    """The RTP streams of a flow whose clock is recognised, the one with the smallest packets first (speech)."""
+    sources = np.asarray(one.sources)
+    found = []
+    for ssrc in np.unique(sources[sources >= 0]).tolist():
+        chosen = np.flatnonzero(sources == ssrc)
+        if len(chosen) >= LEAST_RTP and (stream := _stream(one, ssrc, chosen)) is not None:
+            found.append(stream)
+    return sorted(found, key=lambda stream: (stream.size, stream.ssrc))
+
+
+def _unwrapped(values: NDArray[np.int64], bits: int) -> NDArray[np.int64]:
+    half = 1 << (bits - 1)
+    steps = (np.diff(values) + half) % (1 << bits) - half
+    return np.concatenate([[0], np.cumsum(steps)]).astype(np.int64)
+
+
+def _stream(one: FlowSeen, ssrc: int, chosen: NDArray[np.int64]) -> Numbered | None:
+    at = np.asarray(one.at_s)[chosen]
+    types = np.asarray(one.types)[chosen]
+    numbers = _unwrapped(np.asarray(one.numbers)[chosen], 16)
+    stamps = _unwrapped(np.asarray(one.stamps)[chosen], 32)
+    numbers -= numbers.min()
+    if numbers.max() > 50 * len(numbers):
+        return None
+    span = stamps[-1] - stamps[0]
+    if at[-1] - at[0] < 1 or span <= 0:
+        return None
+    measured = span / (at[-1] - at[0])
+    clock = min(CLOCKS, key=lambda rate: abs(np.log(measured / rate)))
+    if abs(measured / clock - 1) > 0.05:
+        return None
+    count = int(numbers.max()) + 1
+    lost = np.ones(count, bool)
+    sent, delay, arrived = (np.full(count, np.nan) for _ in range(3))
+    # Of packets that arrived twice the first counts; of a frame the first packet.
+    order = np.argsort(numbers, kind="stable")
+    order = order[np.unique(numbers[order], return_index=True)[1]]
+    place = numbers[order]
+    lost[place] = False
+    arrived[place] = at[order]
+    sent[place] = stamps[order] / clock
+    first = np.concatenate([[True], np.diff(stamps[order]) != 0])
+    delay[place] = np.where(first, at[order] - stamps[order] / clock, np.nan)
+    known = np.flatnonzero(~np.isnan(sent))
+    sent = np.interp(np.arange(count), known, sent[known])
+    values, counts = np.unique(types, return_counts=True)
+    return Numbered(
+        ssrc, int(values[counts.argmax()]), clock, sent, delay, lost, arrived,
+        float(np.mean(np.asarray(one.sizes)[chosen])),
+    )  # fmt: skip
+
+
+def one_way(data: FlowSeen) -> tuple[Numbers, Numbers]:
+    """Delays of a TCP connection's data by the sender's timestamps (RFC 7323 §3): arrival minus TSval.
+
+    Returns:
+        When each arrived, and its delay, in seconds with an arbitrary offset. Empty where there are no timestamps or
+        their tick is not one of `TICKS`.
+    """
+    stamps = np.asarray(data.stamps)
+    chosen = np.flatnonzero((stamps >= 0) & (np.asarray(data.payloads) > 0))
+    if len(chosen) < LEAST_RTP:
+        return np.empty(0), np.empty(0)
+    at, ticks = np.asarray(data.at_s)[chosen], _unwrapped(stamps[chosen], 32)
+    if at[-1] - at[0] < 1 or ticks[-1] <= ticks[0]:
+        return np.empty(0), np.empty(0)
+    measured = (at[-1] - at[0]) / (ticks[-1] - ticks[0])
+    tick = min(TICKS, key=lambda one: abs(np.log(measured / one)))
+    if abs(measured / tick - 1) > 0.05:
+        return np.empty(0), np.empty(0)
+    return at, at - ticks * tick
+
+
+def round_trips(data: FlowSeen, answers: FlowSeen) -> Numbers:
+    """Round trips of a TCP connection, as the place of the capture sees them, by timestamps (RFC 7323 §4).
+
+    From an answer that leaves the place to the first data that echo its timestamp, and from the answer to a SYN to the
+    next packet. What the sender waits before it sends counts too; the least is the path.
+
+    Returns:
+        How long each took, in seconds. Empty without the option, where the connection is older than the capture.
+    """
+    left: dict[int, float] = {}
+    for at, stamp in zip(answers.at_s, answers.stamps, strict=True):
+        if stamp >= 0:
+            left.setdefault(stamp, at)
+    took: list[float] = []
+    seen: set[int] = set()
+    if answers.opened_s is not None:
+        took += [next((at - answers.opened_s for at in data.at_s if at > answers.opened_s), np.inf)]
+    for at, echo in zip(data.at_s, data.echoes, strict=True):
+        if echo in seen or echo < 0:
+            continue
+        seen.add(echo)
+        begun = left.get(echo)
+        if begun is not None and at > begun:
+            took.append(at - begun)
+    return np.asarray([one for one in took if np.isfinite(one)], float)

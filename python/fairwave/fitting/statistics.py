@@ -1,0 +1,347 @@
+"""The path that the statistics of a browser show: getStats() once a second, or a dump of chrome://webrtc-internals.
+
+Such statistics have a value per second and no packets. So rate, buffer and queue are all found by simulation: a session
+of WebRTC with the same highest rate over each candidate path, and the statistics of both compared: quantiles of the
+round trip above its least, losses, the estimate and the rate that was sent.
+
+Three kinds of files are read: what `fairwave run --stats` writes (`{"sender": […], "receiver": […]}`), a list of what
+getStats() answered (each a table of reports or a list of them), and a dump of chrome://webrtc-internals.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairwave.building import build
+from fairwave.fitting.bottleneck import Interval
+from fairwave.fitting.choosing import Features, distance
+from fairwave.replay.packets import CaptureError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from fairwave.fitting.seen import Numbers
+    from fairwave.scenario import Scenario
+
+LEAST_SECONDS = 10
+"""Statistics of less time are not fitted."""
+
+LARGEST = 200_000_000
+"""Larger files are refused, bytes."""
+
+SETTLED_S = 5
+"""So much of the beginning is left out: the session starts up."""
+
+QUEUES = ("drop-tail", "codel", "pie", "fq-codel")
+RATES = (0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0, 4.0)
+"""Rates that are tried, in parts of the estimate that is exceeded in a tenth of the time."""
+
+ONSET_S, RAISED_S, CALM_S = 5, 0.02, 0.01
+"""Unseen traffic begins where round trips stay so much above the least for this time, after a calm beginning."""
+
+QUANTILES = (0.25, 0.5, 0.75, 0.95)
+
+UNSEEN = (0, 1, 3)
+"""Transfers beside the session that are tried."""
+
+SCALES = {"delay": 0.2, "loss": 0.03, "rate": 0.2}
+SMALLEST_S = 0.005
+
+
+@dataclass(frozen=True)
+class Seconds:
+    """Statistics of one session's sending side, a value per second; NaN where there is none.
+
+    Attributes:
+        time_s: Seconds since the first.
+        round_trip_s: Round trip.
+        available_bps: The estimate.
+        sent_bps: What was sent, headers included.
+        lost: Share of packets that the other end reports lost, within the second.
+        most_bps: The highest target of the encoders together.
+    """
+
+    time_s: Numbers
+    round_trip_s: Numbers
+    available_bps: Numbers
+    sent_bps: Numbers
+    lost: Numbers
+    most_bps: float
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A path that may explain the statistics.
+
+    Attributes:
+        rate: Rate of the bottleneck, bit/s.
+        queue: Its discipline.
+        buffer: Bytes of its buffer.
+        unseen: Transfers over CUBIC beside the session.
+        since_s: When they begin, in seconds.
+        distance: From the statistics, in units of what is alike.
+        weight: Its share of all weights.
+    """
+
+    rate: float
+    queue: str
+    buffer: int
+    unseen: int
+    since_s: float = 0.0
+    distance: float = float("inf")
+    weight: float = 0.0
+
+
+def is_statistics(path: str | Path) -> bool:
+    """Whether a file looks like JSON."""
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(64).lstrip()[:1] in (b"{", b"[")
+    except OSError:
+        return False
+
+
+def read(path: str | Path) -> Seconds:
+    """The statistics of a file.
+
+    Raises:
+        FileNotFoundError: There is no such file.
+        CaptureError: It has no statistics of a session that sends; the message says what is missing.
+    """
+    where = Path(path)
+    if not where.is_file():
+        raise FileNotFoundError(f"no file {str(path)!r}")
+    if where.stat().st_size > LARGEST:
+        raise CaptureError(f"{path} is larger than {LARGEST // 10**6} MB; give the statistics of one call")
+    try:
+        found = json.loads(where.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise CaptureError(f"{path} is neither a capture nor JSON: {error}") from None
+    if isinstance(found, dict) and isinstance(found.get("PeerConnections"), dict):
+        several = [_from_dump(one) for one in found["PeerConnections"].values() if isinstance(one, dict)]
+    elif isinstance(found, dict) and isinstance(found.get("sender"), list):
+        several = [found["sender"]]
+    elif isinstance(found, list):
+        several = [found]
+    else:
+        raise CaptureError(
+            f"{path} has no statistics: write a list of what getStats() answered once a second, or a dump of "
+            "chrome://webrtc-internals"
+        )
+    sending = [one for one in map(seconds, several) if one is not None]
+    if not sending:
+        raise CaptureError(
+            f"{path} has no session that sends: needed are `outbound-rtp` with `bytesSent`, and `candidate-pair` with "
+            f"`currentRoundTripTime` and `availableOutgoingBitrate`, for at least {LEAST_SECONDS} s"
+        )
+    # Of several connections the one that had least.
+    return min(
+        sending, key=lambda one: float(np.nanmean(one.available_bps)) if len(one.available_bps) else 0.0
+    )
+
+
+def _reports(answer: Any) -> Iterable[Mapping[str, Any]]:
+    values = answer.values() if isinstance(answer, dict) else answer if isinstance(answer, list) else ()
+    return (one for one in values if isinstance(one, dict) and isinstance(one.get("type"), str))
+
+
+def _number(value: Any) -> float:
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else float("nan")
+
+
+def seconds(answers: list[Any]) -> Seconds | None:
+    """Statistics per second of what getStats() answered; None where nothing is sent or it lasts too short."""
+    rows = []
+    for answer in answers:
+        row = {
+            "at": np.nan,
+            "trip": np.nan,
+            "available": np.nan,
+            "bytes": 0.0,
+            "packets": 0.0,
+            "lost": 0.0,
+            "target": 0.0,
+        }
+        for report in _reports(answer):
+            kind = report["type"]
+            if kind == "outbound-rtp":
+                row["at"] = _number(report.get("timestamp")) / 1e3
+                row["bytes"] += _or_zero(report, "bytesSent") + _or_zero(report, "headerBytesSent")
+                row["packets"] += _or_zero(report, "packetsSent")
+                row["target"] += _or_zero(report, "targetBitrate")
+            elif kind == "remote-inbound-rtp":
+                row["lost"] += _or_zero(report, "packetsLost")
+                if np.isnan(row["trip"]):
+                    row["trip"] = _number(report.get("roundTripTime"))
+            elif kind == "candidate-pair" and not np.isnan(_number(report.get("availableOutgoingBitrate"))):
+                row["available"] = _number(report.get("availableOutgoingBitrate"))
+                trip = _number(report.get("currentRoundTripTime"))
+                row["trip"] = row["trip"] if np.isnan(trip) else trip
+        if not np.isnan(row["at"]):
+            rows.append(row)
+    if len(rows) < LEAST_SECONDS:
+        return None
+    column = {name: np.asarray([row[name] for row in rows], float) for name in rows[0]}
+    gaps = np.diff(column["at"])
+    keep = np.concatenate([[True], gaps > 0])
+    column = {name: values[keep] for name, values in column.items()}
+    gaps = np.diff(column["at"])
+    if len(gaps) < LEAST_SECONDS - 1 or np.isnan(column["trip"]).all() or np.isnan(column["available"]).all():
+        return None
+    packets = np.maximum(np.diff(column["packets"]), 1)
+    return Seconds(
+        column["at"][1:] - column["at"][0], column["trip"][1:], column["available"][1:],
+        8 * np.diff(column["bytes"]) / gaps, np.clip(np.diff(column["lost"]) / packets, 0, 1),
+        float(np.nanmax(column["target"])),
+    )  # fmt: skip
+
+
+def _or_zero(report: Mapping[str, Any], name: str) -> float:
+    value = _number(report.get(name))
+    return 0.0 if np.isnan(value) else value
+
+
+def _from_dump(peer: Mapping[str, Any]) -> list[dict[str, dict[str, Any]]]:
+    """A peer connection of a dump as getStats() would have answered, once per sample."""
+    stats = peer.get("stats")
+    answers: list[dict[str, dict[str, Any]]] = []
+    for key, one in stats.items() if isinstance(stats, dict) else ():
+        name, dash, member = key.rpartition("-")
+        if not dash or not isinstance(one, dict):
+            continue
+        try:
+            values = json.loads(one.get("values", "[]"))
+        except (TypeError, json.JSONDecodeError):
+            continue
+        if not isinstance(values, list):
+            continue
+        member = "timestamp" if member == "[timestamp]" else member
+        for index, value in enumerate(values):
+            while len(answers) <= index:
+                answers.append({})
+            answers[index].setdefault(name, {"type": one.get("statsType", "")})[member] = value
+    return answers
+
+
+def features(what: Seconds) -> Features:
+    """What is compared: quantiles of the round trip, losses, and rates in each third of the session."""
+    chosen = what.time_s >= min(SETTLED_S, what.time_s[-1] / 4)
+    found: Features = {}
+    known = ~np.isnan(what.round_trip_s)
+    raised = what.round_trip_s[chosen & known] - np.nanmin(what.round_trip_s)
+    for part in QUANTILES:
+        value = float(np.quantile(raised, part)) if len(raised) else 0.0
+        found[f"round trip {part:g}"] = (float(np.log1p(value / SMALLEST_S)), SCALES["delay"])
+    found["loss"] = (float(np.sqrt(max(np.nanmean(what.lost[chosen]), 0.0))), SCALES["loss"])
+    thirds = np.array_split(np.flatnonzero(chosen), 3)
+    for name, values in (("sent", what.sent_bps), ("estimate", what.available_bps)):
+        for index, third in enumerate(thirds, 1):
+            there = values[third][~np.isnan(values[third])]
+            if len(there):
+                found[f"{name} {index}"] = (float(np.log(max(there.mean(), 5e4))), SCALES["rate"])
+    return found
+
+
+def scenario(what: Seconds, one: Explanation, name: str) -> Scenario:
+    """An explanation as a scenario: the session over a bottleneck."""
+    trip = float(np.nanmin(what.round_trip_s))
+    flows: list[dict[str, Any]] = [{
+        "name": "call", "from": "here", "to": "far", "transport": "webrtc",
+        "traffic": {"kind": "media", "video": {"most": f"{max(what.most_bps, 2e5):.6g} b/s"}},
+    }]  # fmt: skip
+    if one.unseen:
+        flows.append({
+            "name": "unseen", "from": "here", "to": "far", "count": one.unseen,
+            "transport": "tcp/cubic", "traffic": "bulk",
+            **({"start": f"{one.since_s:g} s"} if one.since_s else {}),
+        })  # fmt: skip
+    link = {
+        "from": "here", "to": "far", "rate": f"{one.rate:.6g} b/s", "delay": f"{trip / 2 * 1e3:.4g} ms",
+        "queue": {"discipline": one.queue, "capacity": {"bytes": one.buffer}},
+        "reverse": {"rate": "100 Mb/s", "queue": "drop-tail"},
+    }  # fmt: skip
+    return build(name, f"{np.ceil(what.time_s[-1]):g} s", links=[link], flows=flows, preset="linux")
+
+
+def onset(what: Seconds) -> float:
+    """When round trips begin to stay above the least after a calm beginning, in seconds; 0 without one."""
+    trips = what.round_trip_s
+    raised = np.interp(what.time_s, what.time_s[~np.isnan(trips)], trips[~np.isnan(trips)]) - np.nanmin(trips)
+    # A second's value may be from before: smooth by the median of three.
+    middle = np.median(np.lib.stride_tricks.sliding_window_view(np.pad(raised, 1, "edge"), 3), axis=1)
+    for index in range(ONSET_S, len(middle) - ONSET_S):
+        if (middle[index : index + ONSET_S] > RAISED_S).all():
+            calm = np.median(middle[:index]) < CALM_S
+            return float(what.time_s[index]) if calm else 0.0
+    return 0.0
+
+
+def least_round_trip(what: Seconds) -> float:
+    """The least round trip, in seconds."""
+    return float(np.nanmin(what.round_trip_s))
+
+
+def explanations(what: Seconds, rate: float | None = None) -> list[Explanation]:
+    """All that are tried; with one rate where it is known."""
+    chosen = what.available_bps[~np.isnan(what.available_bps)]
+    highest = float(np.quantile(chosen if len(chosen) else what.sent_bps, 0.9))
+    trips = what.round_trip_s[~np.isnan(what.round_trip_s)]
+    deepest = max(float(np.quantile(trips, 0.98) - trips.min()), 0.01)
+    found = []
+    since = onset(what)
+    for tried in [rate] if rate else [highest * part for part in RATES]:
+        for unseen in UNSEEN:
+            for queue in QUEUES:
+                buffer = (
+                    int(tried * deepest / 8) if queue == "drop-tail" else int(max(tried * 0.5 / 8, 30_000))
+                )
+                found.append(Explanation(tried, queue, max(buffer, 3_000), unseen, since if unseen else 0.0))
+    return found
+
+
+def choose(
+    what: Seconds,
+    seeds: int = 2,
+    progress: Callable[[int, int], None] | None = None,
+    rate: float | None = None,
+) -> list[Explanation]:
+    """All explanations with their weights, the best first."""
+    from fairwave.getstats import reports
+
+    wanted, tried = features(what), explanations(what, rate)
+    apart, size = [], 1
+    for index, one in enumerate(tried, 1):
+        made = scenario(what, one, "candidate")
+        several = []
+        for seed in range(1, seeds + 1):
+            got = seconds(reports(made.run(seed))[0].sender)
+            if got is not None:
+                several.append(features(got))
+        far, size = distance(wanted, several) if several else (float("inf"), size)
+        apart.append(far)
+        if progress is not None:
+            progress(index, len(tried))
+    logs = -size * np.square(apart) / 2
+    weights = np.exp(logs - logs.max())
+    weights /= weights.sum()
+    found = [
+        replace(one, distance=float(far), weight=float(weight))
+        for one, far, weight in zip(tried, apart, weights, strict=True)
+    ]
+    return sorted(found, key=lambda one: (-one.weight, one.distance))
+
+
+def rate_interval(found: list[Explanation]) -> Interval:
+    """The rate: of the best, and the least and most of all that have 95 % of the weight."""
+    total, kept = 0.0, []
+    for one in found:
+        kept.append(one.rate)
+        total += one.weight
+        if total >= 0.95:
+            break
+    return Interval(found[0].rate, min(kept), max(kept))

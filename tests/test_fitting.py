@@ -1,0 +1,145 @@
+"""Networks fitted to captures and statistics: known truths are found, and what cannot be told is said."""
+
+import json
+
+import numpy as np
+import pytest
+from validation import fitting as known
+
+import fairwave
+from fairwave import fitting, getstats
+from fairwave.capturing import capture
+from fairwave.fitting import bottleneck, seen, statistics
+from fairwave.replay import CaptureError
+
+TRUTH = {
+    "rate": 3, "delay": 20, "queue": '{ discipline = "drop-tail", capacity = { bytes = 90000 } }',
+    "discipline": "drop-tail", "buffer": 90_000, "downloads": 1, "loss": 0,
+}  # fmt: skip
+
+
+def network(flows=known.CALL, duration="20 s", **changes):
+    text = (known.NETWORK + flows).format(**TRUTH | changes).replace('"60 s"', f'"{duration}"')
+    return fairwave.load(
+        text.replace('start = "5 s"', 'start = "2 s"').replace('start = "20 s"', 'start = "8 s"')
+    )
+
+
+@pytest.fixture(scope="module")
+def captured(tmp_path_factory):
+    file = tmp_path_factory.mktemp("fit") / "call.pcapng"
+    capture(network(), {"host:here": file})
+    return file
+
+
+def test_a_tail_drop_queue_is_found_with_its_rate_buffer_and_round_trip(captured):
+    found = fitting.fit(captured, seeds=2)
+    assert found.family == "tail drop"
+    assert found.rate.rates[0].value == pytest.approx(3e6, rel=0.05)
+    assert found.buffer.value == pytest.approx(90_000, rel=0.2)
+    assert found.round_trip_s == pytest.approx(0.045, abs=0.006)
+    assert found.unseen == 0
+    assert found.scenario.plan()["links"][0]["name"] == "far>here"
+
+
+@pytest.mark.parametrize(("queue", "family"), [("codel", "active, one queue"), ("fq-codel", "fair queueing")])
+def test_the_family_of_the_queue_is_found(tmp_path, queue, family):
+    capture(network(queue=f'"{queue}"'), {"host:here": tmp_path / "a.pcapng"})
+    found = fitting.fit(tmp_path / "a.pcapng", seeds=2)
+    assert found.family == family
+    assert found.buffer is None
+    assert any(said.startswith("The buffer") for said in found.unknown)
+
+
+def test_a_rate_that_changes_is_found_with_its_times(tmp_path):
+    made = network().with_overrides(
+        {"link.far>here.rate": [{"at": "0 s", "is": "3 Mb/s"}, {"at": "11 s", "is": "1.5 Mb/s"}]}
+    )
+    capture(made, {"host:here": tmp_path / "a.pcapng"})
+    found = fitting.fit(tmp_path / "a.pcapng", seeds=1)
+    assert [one.value for one in found.rate.rates] == pytest.approx([3e6, 1.5e6], rel=0.05)
+    assert found.rate.from_s[1] == pytest.approx(11, abs=1.1)
+
+
+def test_losses_of_the_link_are_told_from_those_of_the_queue(tmp_path):
+    capture(network(duration="60 s", loss=0.02, queue='"fq-codel"'), {"host:here": tmp_path / "a.pcapng"})
+    path = fitting.path.estimated(fitting.observing.observed(seen.read(tmp_path / "a.pcapng")))
+    assert path.random_loss.low <= 0.02 <= path.random_loss.high
+
+
+def test_a_link_that_was_never_full_is_refused_with_what_to_add(tmp_path):
+    text = (known.NETWORK + known.CALL).format(**TRUTH)
+    alone = text.partition('[[flow]]\nname = "download"')[0].replace('"60 s"', '"10 s"')
+    capture(fairwave.load(alone), {"host:here": tmp_path / "a.pcapng"})
+    with pytest.raises(CaptureError, match=r"cannot tell the rate.*--rate '20 Mb/s'"):
+        fitting.fit(tmp_path / "a.pcapng")
+    found = fitting.fit(tmp_path / "a.pcapng", rate=3e6, seeds=1)
+    assert found.rate.rates[0].value == 3e6
+
+
+def test_statistics_of_a_session_show_its_network(tmp_path):
+    results = network(known.SESSION, duration="40 s").run(1)
+    file = tmp_path / "stats.json"
+    file.write_text(json.dumps(getstats.reports(results)[0].sender), encoding="utf-8")
+    found = fitting.fit(file, seeds=1)
+    assert found.family == "tail drop"
+    assert found.unseen >= 1
+    assert found.unseen_from_s == pytest.approx(8, abs=2.5)
+    assert found.rate.rates[0].low <= 3e6 * 1.25
+    assert found.rate.rates[0].high >= 3e6 * 0.8
+
+
+def test_a_dump_has_the_same_seconds_as_the_reports(tmp_path):
+    results = network(known.SESSION).run(1)
+    (session,) = getstats.reports(results)
+    dump = tmp_path / "dump.json"
+    getstats.write(results, tmp_path / "all")
+    dump = tmp_path / "all" / "webrtc-internals.json"
+    wanted, found = statistics.seconds(session.sender), statistics.read(dump)
+    np.testing.assert_allclose(found.sent_bps, wanted.sent_bps)
+    np.testing.assert_allclose(found.round_trip_s, wanted.round_trip_s)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("[]", "no session that sends"),
+        ("{}", "has no statistics"),
+        ("[1, null, []]", "no session that sends"),
+        ('{"PeerConnections": {"1": {"stats": {"a-b": {"values": "[["}}}}}', "no session that sends"),
+        ('{"sender": [{"a": {"type": "outbound-rtp", "timestamp": "x"}}]}', "no session that sends"),
+        ("{", "neither a capture nor JSON"),
+        ("[" * 100_000, "neither a capture nor JSON"),
+    ],
+)
+def test_what_is_no_statistics_is_refused(tmp_path, content, said):
+    (tmp_path / "a.json").write_text(content, encoding="utf-8")
+    with pytest.raises(CaptureError, match=said):
+        fitting.fit(tmp_path / "a.json")
+
+
+def test_trains_show_the_rate_that_most_of_them_have():
+    at = np.arange(400) * 0.004
+    ended, rates, carried = bottleneck.trains(at, np.full(400, 1500.0), np.full(400, 0.1))
+    assert bottleneck.mode(rates, carried) == pytest.approx(3e6, rel=0.01)
+    assert len(bottleneck.trains(at, np.full(400, 1500.0), np.zeros(400))[0]) == 0
+    assert len(ended) == len(rates)
+
+
+def test_the_pages_numbers_are_those_that_were_measured_and_within_their_bounds():
+    kept = json.loads(known.DATA.read_text(encoding="utf-8"))
+    page = known.PAGE.read_text(encoding="utf-8")
+    for part in ("captures", "statistics"):
+        assert "\n".join(known.table(kept[part])) in page
+    captures = kept["captures"]
+    assert all(one["rate_ok"] for one in captures)
+    assert all(one["buffer_ok"] for one in captures if one["buffer"] is not None)
+    assert sum(one["family_ok"] for one in captures) >= known.FAMILY * len(captures)
+
+
+def test_the_command_writes_a_scenario_that_runs(fairwave, captured, tmp_path):
+    status, out, _ = fairwave("fit", str(captured), "--out", str(tmp_path / "n.toml"), "--seeds", "1")
+    assert status == 0
+    assert "drop-tail" in out
+    assert fairwave("check", str(tmp_path / "n.toml"))[0] == 0
+    assert fairwave("fit", str(captured), "--out", str(tmp_path / "n.toml"))[0] == 2
