@@ -31,6 +31,9 @@ def show_fit(
     from fairwave import fitting
     from fairwave.replay import CaptureError
 
+    if not file.is_file():
+        what = "a folder" if file.is_dir() else "no such file"
+        raise BadInputError(f"no file {str(file)!r}: {what}; give a capture or the statistics of a call")
     where = out or file.with_suffix(".fitted.toml")
     if where.exists() and not overwrite:
         raise BadInputError(f"{where} exists already: add --overwrite, or --out FILE to choose another name")
@@ -90,19 +93,20 @@ def _rate(text: str) -> float:
 def rows(found: Fit) -> list[tuple[str, str]]:
     """What was found, a line each."""
     lines = []
+    certain = "95 %" if found.kind == "capture" else "fit about as well"
     for at, rate in zip(found.rate.from_s, found.rate.rates, strict=True):
         since = f"from {at:.3g} s: " if len(found.rate.rates) > 1 else ""
-        lines.append(("rate" if not at else "", since + between(rate, 1e6, "Mb/s")))
+        lines.append(("rate" if not at else "", since + between(rate, 1e6, "Mb/s", certain)))
     lines.append(("round trip", f"{found.round_trip_s * 1e3:.3g} ms without queues"))
     shares = ", ".join(f"{name} {share:.0%}" for name, share in found.families.items() if share >= 0.005)
     lines.append(("queue", f"{found.queue} ({shares})"))
     lines.append((
         "buffer",
-        between(found.buffer, 1e3, "kB") if found.buffer else f"at least {found.least_buffer / 1e3:.4g} kB",
+        between(found.buffer, 1e3, "kB", certain) if found.buffer else f"at least {found.least_buffer / 1e3:.4g} kB",
     ))  # fmt: skip
     if found.random_loss:
         run = f", {found.loss_run:.2g} in a row" if found.loss_run >= 1.2 else ""
-        lines.append(("other losses", between(found.random_loss, 0.01, "%") + run))
+        lines.append(("other losses", between(found.random_loss, 0.01, "%", certain) + run))
     if found.unseen:
         since = f", from {found.unseen_from_s:.3g} s on" if found.unseen_from_s else ""
         lines.append((
@@ -112,9 +116,9 @@ def rows(found: Fit) -> list[tuple[str, str]]:
     return lines
 
 
-def between(value: Interval, unit: float, name: str) -> str:
+def between(value: Interval, unit: float, name: str, certain: str) -> str:
     """An estimate with its interval."""
-    return f"{value.value / unit:.4g} {name} ({value.low / unit:.4g} to {value.high / unit:.4g}, 95 %)"
+    return f"{value.value / unit:.4g} {name} ({value.low / unit:.4g} to {value.high / unit:.4g}, {certain})"
 
 
 def _heading(found: Fit, file: Path) -> str:

@@ -203,6 +203,7 @@ def _of_statistics(
     weights = dict(sorted(weights.items(), key=lambda item: -item[1]))
     unknown = [
         "Losses that no queue makes: a value per second does not separate them.",
+        "The rate exactly: statistics per second leave a range. --rate fixes it where you know it.",
         "Changes of the rate within the call: one rate is fitted.",
         "The way back: only what this side sends is fitted.",
     ]
@@ -214,7 +215,11 @@ def _of_statistics(
         unknown.append("A rate above the session's own: a call that is never limited does not show it.")
     interval = statistics.rate_interval(found)
     drop_tail = best.queue == "drop-tail"
-    share = [one.buffer for one in found if one.queue == "drop-tail" and one.weight >= 0.02]
+    share = [
+        one.buffer
+        for one in found
+        if one.queue == "drop-tail" and one.distance <= best.distance + statistics.ABOUT
+    ]
     return Fit(
         str(source), "statistics", Steps([0.0], [interval]),
         Interval(best.buffer, min(share), max(share)) if drop_tail and share else None, best.buffer,

@@ -19,6 +19,7 @@ import numpy as np
 
 from fairwave.building import build
 from fairwave.fitting.bottleneck import Interval
+from fairwave.fitting.candidates import FAMILIES
 from fairwave.fitting.choosing import Features, distance
 from fairwave.replay.packets import CaptureError
 
@@ -40,6 +41,9 @@ SETTLED_S = 5
 QUEUES = ("drop-tail", "codel", "pie", "fq-codel")
 RATES = (0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0, 4.0)
 """Rates that are tried, in parts of the estimate that is exceeded in a tenth of the time."""
+
+ABOUT = 0.5
+"""Explanations whose distances differ by less fit about as well †."""
 
 ONSET_S, RAISED_S, CALM_S = 5, 0.02, 0.01
 """Unseen traffic begins where round trips stay so much above the least for this time, after a calm beginning."""
@@ -337,11 +341,11 @@ def choose(
 
 
 def rate_interval(found: list[Explanation]) -> Interval:
-    """The rate: of the best, and the least and most of all that have 95 % of the weight."""
-    total, kept = 0.0, []
-    for one in found:
-        kept.append(one.rate)
-        total += one.weight
-        if total >= 0.95:
-            break
-    return Interval(found[0].rate, min(kept), max(kept))
+    """The rate of the best explanation, and the least and most of all of its family that fit about as well."""
+    best = found[0]
+    alike = [
+        one.rate
+        for one in found
+        if FAMILIES[one.queue] == FAMILIES[best.queue] and one.distance <= best.distance + ABOUT
+    ]
+    return Interval(best.rate, min(alike), max(alike))
