@@ -25,13 +25,14 @@ from benches import (
     runner,
     scale,
     speed,
+    starting,
 )
 from fairwave_validation import ns2
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-PARTS = ("speed", "instructions", "rates", "recovery", "scale", "cores", "overhead", "queue")
+PARTS = ("speed", "instructions", "rates", "recovery", "scale", "cores", "overhead", "starting", "queue")
 
 
 def main() -> int:
@@ -66,6 +67,7 @@ def main() -> int:
         "scale": lambda: {"scale": scale.measure(program)},
         "cores": lambda: {"cores": cores.measure(program)},
         "overhead": lambda: {"overhead": overhead.measure()},
+        "starting": lambda: {"starting": starting.measure()},
     }
     options.out.mkdir(parents=True, exist_ok=True)
     for part, measure in measures.items():

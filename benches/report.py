@@ -34,6 +34,8 @@ def _lines(results: dict[str, Any]) -> Iterator[str]:
         yield from _cores(results["cores"])
     if "overhead" in results:
         yield from _overhead(results["overhead"])
+    if "starting" in results:
+        yield from _starting(results["starting"])
 
 
 def _speed(results: dict[str, Any]) -> Iterator[str]:
@@ -243,6 +245,18 @@ def _overhead(part: dict[str, Any]) -> Iterator[str]:
         f" {part['sweep_s']} s of processor time, of which the runs alone take {part['runs_alone_s']} s, so"
         f" {part['beyond_ms']} ms a run beyond its simulation; {part['sweep_wall_s']} s by the clock."
         f" Commit {part['commit']}."
+    )
+
+
+def _starting(part: dict[str, Any]) -> Iterator[str]:
+    yield ""
+    yield "## Start-up"
+    yield ""
+    yield (
+        "User and system time of the whole process, imports included, on a call of 1 s; median of"
+        f" {part['runs']} in ms, in brackets the least: `fairwave check` {part['check_ms']}"
+        f" [{part['check_least_ms']}], `fairwave run` {part['run_ms']} [{part['run_least_ms']}]. An interpreter that"
+        f" imports NumPy alone takes {part['numpy_ms']}. Commit {part['commit']}."
     )
 
 

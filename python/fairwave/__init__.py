@@ -63,6 +63,7 @@ columns of the tables in `docs/results.md`.
 """
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from fairwave._native import RunError, ScenarioError, names
@@ -220,6 +221,10 @@ def _meant(name: str) -> str:
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
+        if (
+            find_spec(f"fairwave.{name}") is not None
+        ):  # `from fairwave import …` asks here before it imports a module.
+            raise AttributeError(name)
         raise AttributeError(f"module 'fairwave' has no attribute {name!r}{_meant(name)}")
     found = getattr(import_module(f"fairwave.{_HOMES[name]}"), name)
     globals()[name] = found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -528,6 +527,8 @@ def _again(folder: Path) -> str:
 
 def _sha256(file: Path) -> str:
     """The SHA-256 of a file, which need not fit the memory."""
+    import hashlib
+
     digest = hashlib.sha256()
     with file.open("rb") as stream:
         while part := stream.read(1 << 20):

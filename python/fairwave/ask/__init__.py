@@ -3,8 +3,33 @@
 How measures, conditions and varied keys are written in a line of text is in `wording`.
 """
 
-from fairwave.ask.finding import Answer, Tested, find
-from fairwave.ask.sweeping import Cell, Sweep, sweep
-from fairwave.ask.wording import AskError
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fairwave.ask.finding import Answer, Tested, find
+    from fairwave.ask.sweeping import Cell, Sweep, sweep
+    from fairwave.ask.wording import AskError
 
 __all__ = ["Answer", "AskError", "Cell", "Sweep", "Tested", "find", "sweep"]
+
+_HOMES = {
+    "Answer": "finding",
+    "AskError": "wording",
+    "Cell": "sweeping",
+    "Sweep": "sweeping",
+    "Tested": "finding",
+    "find": "finding",
+    "sweep": "sweeping",
+}
+"""Which module has what: each is imported when it is first asked for."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'fairwave.ask' has no attribute {name!r}")
+    found = getattr(import_module(f"fairwave.ask.{_HOMES[name]}"), name)
+    globals()[name] = found
+    return found

@@ -7,6 +7,7 @@ undecided, 130 stopped by the user (what had finished is kept where a folder was
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 
@@ -17,6 +18,8 @@ FAILED = 1
 
 def main() -> None:
     """Entry point: every error that a user can cause ends in a sentence, not in a traceback."""
+    # NumPy's linear algebra, which fairwave hardly uses, starts a thread per core: longer work than a small run.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         _main()
     except KeyboardInterrupt:  # before there was anything to stop, or while it was being stopped
@@ -49,13 +52,12 @@ def _left(error: SystemExit) -> int:
 
 def _main() -> None:
     from fairwave._native import RunError, ScenarioError
-    from fairwave.cli.app import app
     from fairwave.cli.console import complain
     from fairwave.cli.input import BadInputError
 
     _refuse_bytes(sys.argv[1:])
     try:
-        status = app(prog_name="fairwave", standalone_mode=False)
+        status = _do(sys.argv[1:])
     except KeyboardInterrupt:
         status = STOPPED
     except (ScenarioError, BadInputError) as error:
@@ -91,6 +93,18 @@ def _main() -> None:
     if status == STOPPED:  # which is also what the library makes of Ctrl-C
         complain(_stopped())
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _do(words: list[str]) -> object:
+    """Does what a command line asks for; the exit status, if it is a number."""
+    from fairwave.cli.plain import command
+
+    work = command(words)
+    if work is not None:
+        return work()
+    from fairwave.cli.app import app
+
+    return app(prog_name="fairwave", standalone_mode=False)
 
 
 def _refuse_bytes(words: list[str]) -> None:

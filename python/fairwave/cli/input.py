@@ -87,10 +87,12 @@ def where(cluster: str | None) -> AbstractContextManager[None]:
 def kept(out: Path | None) -> Keep:
     """Where runs are kept: in the folder of results, so that the same command goes on from them; else in memory."""
     from fairwave.cli import console
-    from fairwave.runs.keeping import Folder, Memory
+    from fairwave.runs.memory import Memory
 
     if out is None:
         return Memory()
+    from fairwave.runs.keeping import Folder
+
     folder = Folder(out / ".cache")
     if folder.stale is not None:
         console.say(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from fairwave.cli import console
 from fairwave.cli.input import BadInputError
 
@@ -16,6 +14,7 @@ if TYPE_CHECKING:
     from fairwave.ask import Answer
     from fairwave.ask.requiring import Requirement
     from fairwave.ask.wording import Condition
+    from fairwave.results import Results
     from fairwave.runs.keeping import Keep
     from fairwave.scenario import Scenario
 
@@ -76,12 +75,21 @@ def at_limit(
     return of_results(wanted, there)
 
 
+def met(wanted: Sequence[Condition], results: Results) -> list[Requirement]:
+    """How far results meet requirements; nothing without any."""
+    if not wanted:
+        return []
+    from fairwave.ask.requiring import of_results
+
+    return list(of_results(wanted, results))
+
+
 def as_data(found: Sequence[Requirement]) -> dict[str, Any]:
     """What a document for programs says of requirements; nothing without any."""
-    from fairwave.ask.requiring import overall
-
     if not found:
         return {}
+    from fairwave.ask.requiring import overall
+
     return {"requirements": [one.to_dict() for one in found], "required": overall(found)}
 
 
@@ -93,6 +101,8 @@ def settle(found: Sequence[Requirement], suite: str, junit: Path | None, *, json
     """
     status = status_of(found, suite, junit, json=json)
     if status:
+        import typer  # only now: it takes longer to import than a small scenario to run
+
         raise typer.Exit(status)
 
 

@@ -86,7 +86,6 @@ def run_scenario(
     figures: str | None = None,
 ) -> None:
     """Runs, and shows the results of flows and links."""
-    from fairwave.ask.requiring import of_results
     from fairwave.capturing import CAPTURE_EXAMPLE, PATTERN_EXAMPLE
     from fairwave.cli import requiring
     from fairwave.cli.patterns import (
@@ -141,7 +140,7 @@ def run_scenario(
     captured = look_on(
         read, seed, wanted + recorded_captures(read, out), lost, payload=payload, quiet=json, speech=speech
     )
-    required = of_results(conditions, results)
+    required = requiring.met(conditions, results)
     if json:
         document = run_document(read, results, names) | captured | logged
         console.document(document | requiring.as_data(required))

@@ -116,7 +116,7 @@ class Measured:
         """
         part = self.at(**labels).rows
         seeds = part["seed"].values
-        if len(np.unique(seeds)) != part.num_rows:
+        if len(set(seeds.tolist())) != part.num_rows:
             loose = [axis for axis in self.axes if len(part[axis].unique()) > 1]
             raise ValueError(f"samples need a single point; still open: {', '.join(loose)}")
         return part.numbers("value")[np.argsort(seeds, kind="stable")]

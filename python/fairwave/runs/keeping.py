@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from fairwave import _native
+from fairwave.runs.memory import Keep, Memory
 from fairwave.runs.runs_file import (
     DAMAGE,
     MISMATCH,
@@ -37,36 +37,14 @@ if TYPE_CHECKING:
     from fairwave.tables import Tables
 
 
+__all__ = ["Folder", "Keep", "Memory", "engine"]
+
+
 @cache
 def engine() -> str:
     """The simulator's version and a digest of its compiled code, which distinguishes two builds of one version."""
     digest = hashlib.sha256(Path(str(_native.__file__)).read_bytes()).hexdigest()[:16]
     return f"{_native.version}+{digest}"
-
-
-class Keep(Protocol):
-    """Where finished runs are kept."""
-
-    def get(self, scenario: str, seed: int) -> Tables | None:
-        """The run's tables, if they are here."""
-
-    def put(self, scenario: str, seed: int, tables: Tables) -> None:
-        """Keeps a run."""
-
-
-@dataclass
-class Memory:
-    """Keeps runs for the life of the process."""
-
-    kept: dict[tuple[str, int], Tables] = field(default_factory=dict)
-
-    def get(self, scenario: str, seed: int) -> Tables | None:
-        """The run's tables, if they are here."""
-        return self.kept.get((scenario, seed))
-
-    def put(self, scenario: str, seed: int, tables: Tables) -> None:
-        """Keeps a run."""
-        self.kept[scenario, seed] = tables
 
 
 class Folder:

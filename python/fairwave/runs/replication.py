@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 from fairwave import _native, notebook
 from fairwave import tables as tables_
 from fairwave.arguments import whole
-from fairwave.runs.keeping import Memory
+from fairwave.runs.memory import Memory
 from fairwave.scenario import check_seed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from fairwave._native import RawTables
-    from fairwave.runs.keeping import Keep
+    from fairwave.runs.memory import Keep
     from fairwave.tables import Tables
 
     Progress = Callable[[float, int], None]

@@ -1,0 +1,34 @@
+"""Finished runs that are kept for the life of the process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from fairwave.tables import Tables
+
+
+class Keep(Protocol):
+    """Where finished runs are kept."""
+
+    def get(self, scenario: str, seed: int) -> Tables | None:
+        """The run's tables, if they are here."""
+
+    def put(self, scenario: str, seed: int, tables: Tables) -> None:
+        """Keeps a run."""
+
+
+@dataclass
+class Memory:
+    """Keeps runs for the life of the process."""
+
+    kept: dict[tuple[str, int], Tables] = field(default_factory=dict)
+
+    def get(self, scenario: str, seed: int) -> Tables | None:
+        """The run's tables, if they are here."""
+        return self.kept.get((scenario, seed))
+
+    def put(self, scenario: str, seed: int, tables: Tables) -> None:
+        """Keeps a run."""
+        self.kept[scenario, seed] = tables
