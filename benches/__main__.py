@@ -26,13 +26,25 @@ from benches import (
     scale,
     speed,
     starting,
+    windows,
 )
 from fairwave_validation import ns2
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-PARTS = ("speed", "instructions", "rates", "recovery", "scale", "cores", "overhead", "starting", "queue")
+PARTS = (
+    "speed",
+    "instructions",
+    "rates",
+    "recovery",
+    "scale",
+    "cores",
+    "overhead",
+    "starting",
+    "windows",
+    "queue",
+)
 
 
 def main() -> int:
@@ -68,6 +80,7 @@ def main() -> int:
         "cores": lambda: {"cores": cores.measure(program)},
         "overhead": lambda: {"overhead": overhead.measure()},
         "starting": lambda: {"starting": starting.measure()},
+        "windows": lambda: {"windows": windows.measure()},
     }
     options.out.mkdir(parents=True, exist_ok=True)
     for part, measure in measures.items():
