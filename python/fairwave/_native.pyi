@@ -65,9 +65,16 @@ class Batch(Iterator[tuple[int, RawTables]]):
         jobs: Sequence[tuple[Scenario, int]],
         threads: int | None = None,
         tell: Callable[[float], None] | None = None,
+        pack: bool = False,
     ) -> None: ...
     def __iter__(self) -> Batch: ...
     def __next__(self) -> tuple[int, RawTables]: ...
+    def several(self) -> tuple[list[int], RawTables, dict[str, bytes], list[bytes | None]] | None:
+        """The runs that end within the next moment, None at the end.
+
+        Jobs; their tables one run below the other; per table the rows of each run, as int64; and with `pack` what
+        `fairwave.runs.runs_file.packed` makes of each run's tables, where that is small.
+        """
     def cancel(self) -> None: ...
 
 def capture(

@@ -145,18 +145,31 @@ class Column:
         if self.valid is not None:
             there = pa.py_buffer(np.packbits(self.valid, bitorder="little").tobytes())
         if self.plain:
-            return pa.array(self.to_list(), pa.large_string())
+            return _strings(self.to_list(), large=True)
         if self.words is not None:
             codes = pa.Array.from_buffers(
                 pa.int32(), len(self), [there, pa.py_buffer(np.ascontiguousarray(self.values))]
             )
-            return pa.DictionaryArray.from_arrays(codes, pa.array(self.words, pa.string()))
+            return pa.DictionaryArray.from_arrays(codes, _strings(self.words, large=False))
         if self.values.dtype == np.bool_:
-            return pa.array(self.to_list(), pa.bool_())
+            bits = pa.py_buffer(np.packbits(self.values, bitorder="little").tobytes())
+            return pa.Array.from_buffers(pa.bool_(), len(self), [there, bits])
         kind = pa.float64() if self.values.dtype == np.float64 else pa.int64()
         return pa.Array.from_buffers(
             kind, len(self), [there, pa.py_buffer(np.ascontiguousarray(self.values))]
         )
+
+
+def _strings(texts: Sequence[str | None], *, large: bool) -> pa.Array:
+    """An Arrow array of texts. `pyarrow.array` would import pandas, which takes a second."""
+    pa = need("pyarrow", "tables")
+    each = [b"" if one is None else one.encode() for one in texts]
+    there = None
+    if any(one is None for one in texts):
+        there = pa.py_buffer(np.packbits([one is not None for one in texts], bitorder="little").tobytes())
+    ends = np.cumsum([0, *map(len, each)], dtype=np.int64 if large else np.int32)
+    kind = pa.large_string() if large else pa.string()
+    return pa.Array.from_buffers(kind, len(each), [there, pa.py_buffer(ends), pa.py_buffer(b"".join(each))])
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +213,7 @@ class Table:
 
     def where(self, rows: Any) -> Table:
         """Some rows: a mask, or numbers of rows."""
-        return Table({name: column.at(rows) for name, column in self.columns.items()})
+        return Table(_Rows(self.columns, rows))
 
     def only(self, **labels: Any) -> Table:
         """The rows with these values."""
@@ -225,7 +238,9 @@ class Table:
         order = np.argsort(key, kind="stable")
         parts = np.split(order, np.flatnonzero(np.diff(key[order])) + 1)
         for rows in sorted(parts, key=lambda one: int(one[0])):
-            yield self.where(rows)
+            first, last = int(rows[0]), int(rows[-1])
+            # Rows that follow each other need no copy.
+            yield self.where(slice(first, last + 1) if last - first + 1 == len(rows) else rows)
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """The rows as Python's values."""
@@ -265,10 +280,34 @@ class Table:
         )
 
 
-Tables = dict[str, Table]
+class _Rows(Mapping[str, Column]):
+    """Some rows of columns, each taken when it is read."""
+
+    def __init__(self, columns: Mapping[str, Column], rows: Any) -> None:
+        self._columns = columns
+        self._rows = rows
+        self._taken: dict[str, Column] = {}
+
+    def __getitem__(self, name: str) -> Column:
+        found = self._taken.get(name)
+        if found is None:
+            found = self._taken[name] = self._columns[name].at(self._rows)
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._columns
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
 
 
-def tables(raw: RawTables) -> Tables:
+Tables = Mapping[str, Table]
+
+
+def tables(raw: RawTables) -> dict[str, Table]:
     """The tables of one run; those without rows are left out, as their columns are not known."""
     return {
         name: Table({column: Column.raw(values) for column, values in columns.items()})
@@ -284,7 +323,7 @@ def with_constant(table: Table, name: str, value: int) -> Table:
     return Table({name: Column(np.full(table.num_rows, value, dtype=np.int64)), **table.columns})
 
 
-def concatenate(parts: Iterable[Tables]) -> Tables:
+def concatenate(parts: Iterable[Tables]) -> dict[str, Table]:
     """Tables of the same name one below the other."""
     collected: dict[str, list[Table]] = {}
     for part in parts:
@@ -307,6 +346,8 @@ def _joined(parts: Sequence[tuple[Column | None, int]]) -> Column:
     if there[0].words is not None:
         words = tuple(dict.fromkeys(word for part in there for word in part.words or ()))
         codes = {word: code for code, word in enumerate(words)}
+    if words is None and all(part is not None and part.valid is None for part, _ in parts):
+        return Column(np.concatenate([part.values for part in there]), plain=there[0].plain)
     values, valid = [], []
     for part, rows in parts:
         if part is None:

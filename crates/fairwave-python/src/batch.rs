@@ -1,28 +1,44 @@
-//! Many runs in the background, handed to Python one by one as they end.
+//! Many runs in the background, handed to Python as they end: one by one, or together those that ended within a moment.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fairwave_core::random::Seed;
 use fairwave_sim::{PARTS, RunResult};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict, PyList};
 use serde::Serialize;
 
 use crate::RunError;
-use crate::columns::{Column, Columns, columns};
+use crate::columns::{Column, Columns, append, columns, rows};
 use crate::laws::{Failure, Run};
+use crate::packed::packed;
 use crate::scenario::{Scenario, own_laws};
 
 /// How long Python waits at most before it looks whether the user pressed Ctrl-C.
 const PATIENCE: Duration = Duration::from_millis(50);
 
+/// For so long runs that end are collected and handed over together. Whoever is killed loses no more than that.
+const TOGETHER: Duration = Duration::from_millis(50);
+
+/// So many runs are handed over together at most.
+const MOST_TOGETHER: usize = 4096;
+
 /// Tables by name.
 pub type Tables = Vec<(&'static str, Columns)>;
-type RunOutcome = (usize, Result<Tables, Failure>);
+type RunOutcome = (usize, Result<Ended, Failure>);
+/// Numbers of runs, their tables one run below the other, each table's rows per run, and what is kept of each run.
+type Several<'py> = (Vec<usize>, Bound<'py, PyDict>, Bound<'py, PyDict>, Bound<'py, PyList>);
+
+/// What a run left.
+struct Ended {
+    tables: Tables,
+    /// The tables as a folder keeps them, if they are small and were asked for.
+    packed: Option<Vec<u8>>,
+}
 
 /// Results and cost of a whole run: one row.
 #[derive(Serialize)]
@@ -36,6 +52,8 @@ struct WorkRow {
 #[pyclass(frozen)]
 pub struct Batch {
     ended: Mutex<Receiver<RunOutcome>>,
+    /// Why the next call fails: the run failed while others that had ended were handed over.
+    failed: Mutex<Option<Failure>>,
     shared: Arc<BatchState>,
     tell: Option<Py<PyAny>>,
 }
@@ -52,15 +70,15 @@ struct BatchState {
 #[pymethods]
 impl Batch {
     #[new]
-    #[pyo3(signature = (jobs, threads = None, tell = None))]
-    fn new(jobs: Vec<(PyRef<'_, Scenario>, u64)>, threads: Option<usize>, tell: Option<Py<PyAny>>) -> Self {
+    #[pyo3(signature = (jobs, threads = None, tell = None, pack = false))]
+    fn new(jobs: Vec<(PyRef<'_, Scenario>, u64)>, threads: Option<usize>, tell: Option<Py<PyAny>>, pack: bool) -> Self {
         let jobs: Vec<(Arc<fairwave_scenario::Scenario>, u64)> =
             jobs.iter().map(|(scenario, seed)| (scenario.inner(), *seed)).collect();
         let shared = Arc::new(BatchState::default());
         let (sender, ended) = channel();
         let theirs = shared.clone();
-        std::thread::spawn(move || work(&jobs, threads, &sender, &theirs));
-        Batch { ended: Mutex::new(ended), shared, tell }
+        std::thread::spawn(move || work(&jobs, threads, pack, &sender, &theirs));
+        Batch { ended: Mutex::new(ended), failed: Mutex::default(), shared, tell }
     }
 
     fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
@@ -68,17 +86,67 @@ impl Batch {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<(usize, Bound<'py, PyDict>)>> {
+        match self.next(py)? {
+            Some((job, Ok(ended))) => Ok(Some((job, to_python(py, &ended.tables)?))),
+            Some((_, Err(failure))) => Err(self.fail(py, failure)),
+            None => Ok(None),
+        }
+    }
+
+    /// The runs that end within the next moment, in the order of jobs; none at the end.
+    fn several<'py>(&self, py: Python<'py>) -> PyResult<Option<Several<'py>>> {
+        if let Some(failure) = self.failed.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            return Err(self.fail(py, failure));
+        }
+        let mut found = match self.next(py)? {
+            Some((job, Ok(ended))) => vec![(job, ended)],
+            Some((_, Err(failure))) => return Err(self.fail(py, failure)),
+            None => return Ok(None),
+        };
+        let begun = Instant::now();
+        let tables = py.detach(|| {
+            let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+            while let Some(left) = TOGETHER.checked_sub(begun.elapsed())
+                && found.len() < MOST_TOGETHER
+                && let Ok((job, outcome)) = ended.recv_timeout(left)
+            {
+                match outcome {
+                    Ok(ended) => found.push((job, ended)),
+                    Err(failure) => {
+                        *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure);
+                        break;
+                    }
+                }
+            }
+            found.sort_unstable_by_key(|(job, _)| *job);
+            below_each_other(&found)
+        });
+        let (tables, counts) = tables.map_err(RunError::new_err)?;
+        let counted = PyDict::new(py);
+        for ((name, _), counts) in tables.iter().zip(counts) {
+            let bytes: Vec<u8> = counts.into_iter().flat_map(i64::to_le_bytes).collect();
+            counted.set_item(name, PyBytes::new(py, &bytes))?;
+        }
+        let packed = found.iter().map(|(_, ended)| ended.packed.as_ref().map(|bytes| PyBytes::new(py, bytes)));
+        let packed = PyList::new(py, packed.collect::<Vec<_>>())?;
+        let jobs = found.iter().map(|(job, _)| *job).collect();
+        Ok(Some((jobs, to_python(py, &tables)?, counted, packed)))
+    }
+
+    /// Begins no further runs; those in progress end soon and leave nothing.
+    fn cancel(&self) {
+        self.shared.cancel.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Batch {
+    /// The next run that ends; none at the end.
+    fn next(&self, py: Python<'_>) -> PyResult<Option<RunOutcome>> {
         loop {
             py.check_signals()?;
             let next = py.detach(|| self.ended.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(PATIENCE));
             match next {
-                Ok((job, Ok(tables))) => return Ok(Some((job, to_python(py, &tables)?))),
-                Ok((_, Err(Failure { message, cause }))) => {
-                    self.cancel();
-                    let error = RunError::new_err(message);
-                    error.set_cause(py, cause);
-                    return Err(error);
-                }
+                Ok(outcome) => return Ok(Some(outcome)),
                 Err(RecvTimeoutError::Timeout) => {
                     if let Some(tell) = &self.tell {
                         tell.call1(py, (self.shared.parts.load(Ordering::Relaxed) as f64 / PARTS as f64,))?;
@@ -89,10 +157,31 @@ impl Batch {
         }
     }
 
-    /// Begins no further runs; those in progress end soon and leave nothing.
-    fn cancel(&self) {
-        self.shared.cancel.store(true, Ordering::Relaxed);
+    /// Ends all runs, as one failed.
+    fn fail(&self, py: Python<'_>, Failure { message, cause }: Failure) -> PyErr {
+        self.cancel();
+        let error = RunError::new_err(message);
+        error.set_cause(py, cause);
+        error
     }
+}
+
+/// Tables of several runs one below the other, and how many rows of each table each run has.
+fn below_each_other(runs: &[(usize, Ended)]) -> Result<(Tables, Vec<Vec<i64>>), String> {
+    let mut whole: Tables = Vec::new();
+    let mut counts: Vec<Vec<i64>> = Vec::new();
+    for (place, (_, ended)) in runs.iter().enumerate() {
+        if place == 0 {
+            // Every run leaves the same tables; those without rows have no columns.
+            whole = ended.tables.iter().map(|(name, _)| (*name, Columns::new())).collect();
+            counts = vec![Vec::with_capacity(runs.len()); whole.len()];
+        }
+        for (((_, columns), counts), (_, mine)) in whole.iter_mut().zip(&mut counts).zip(&ended.tables) {
+            append(columns, mine).map_err(|error| error.to_string())?;
+            counts.push(rows(mine));
+        }
+    }
+    Ok((whole, counts))
 }
 
 impl Drop for Batch {
@@ -104,6 +193,7 @@ impl Drop for Batch {
 fn work(
     jobs: &[(Arc<fairwave_scenario::Scenario>, u64)],
     threads: Option<usize>,
+    pack: bool,
     ended: &Sender<RunOutcome>,
     shared: &BatchState,
 ) {
@@ -116,8 +206,9 @@ fn work(
         if shared.cancel.load(Ordering::Relaxed) && tables.is_err() {
             return Ok(RunResult::default());
         }
+        let left = tables.map(|tables| Ended { packed: if pack { packed(&tables) } else { None }, tables });
         // The receiver is gone when Python has dropped the batch.
-        if ended.send((job, tables)).is_err() {
+        if ended.send((job, left)).is_err() {
             shared.cancel.store(true, Ordering::Relaxed);
         }
         Ok(RunResult::default())

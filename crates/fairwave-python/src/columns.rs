@@ -37,6 +37,11 @@ impl Validity {
         (self.nulls > 0).then_some(&self.bits)
     }
 
+    /// Whether there is a value in a row.
+    fn is_there(&self, row: usize) -> bool {
+        self.bits.get(row / 8).is_some_and(|byte| (byte >> (row % 8)) & 1 == 1)
+    }
+
     fn push(&mut self, there: bool) {
         if self.length.is_multiple_of(8) {
             self.bits.push(0);
@@ -63,6 +68,57 @@ pub fn columns<R: Serialize>(rows: &[R]) -> Result<Columns, NestedFieldError> {
         builder.at = 0;
     }
     Ok(builder.columns)
+}
+
+/// How many rows columns have.
+pub fn rows(columns: &Columns) -> i64 {
+    columns.first().map_or(0, |(_, column)| match column {
+        Column::Float(bytes, _) | Column::Integer(bytes) => bytes.len() as i64 / 8,
+        Column::Text(bytes, _) => bytes.len() as i64 / 4,
+    })
+}
+
+/// Appends the rows of other columns of the same kind of row, as if all rows had become columns together.
+///
+/// # Errors
+/// The columns are of another kind of row.
+pub fn append(to: &mut Columns, from: &Columns) -> Result<(), NestedFieldError> {
+    if to.is_empty() {
+        to.clone_from(from);
+        return Ok(());
+    }
+    if from.is_empty() {
+        return Ok(());
+    }
+    if to.len() != from.len() {
+        return Err(NestedFieldError("rows differ in how many fields they have".to_owned()));
+    }
+    for ((name, to), (_, from)) in to.iter_mut().zip(from) {
+        match (to, from) {
+            (Column::Float(bytes, validity), Column::Float(more, theirs)) => {
+                bytes.extend_from_slice(more);
+                (0..theirs.length).for_each(|at| validity.push(theirs.is_there(at)));
+            }
+            (Column::Integer(bytes), Column::Integer(more)) => bytes.extend_from_slice(more),
+            (Column::Text(bytes, words), Column::Text(more, theirs)) => {
+                let mut places = Vec::with_capacity(theirs.len());
+                for word in theirs {
+                    let place = words.iter().position(|one| one == word).unwrap_or_else(|| {
+                        words.push(word.clone());
+                        words.len() - 1
+                    });
+                    places.push(place as i32);
+                }
+                for code in more.chunks_exact(4) {
+                    let code = code.try_into().map_or(0, i32::from_le_bytes);
+                    let place = usize::try_from(code).ok().and_then(|code| places.get(code)).copied().unwrap_or(0);
+                    bytes.extend_from_slice(&place.to_le_bytes());
+                }
+            }
+            _ => return Err(NestedFieldError(format!("`{name}` changes its type from row to row"))),
+        }
+    }
+    Ok(())
 }
 
 /// A row has a field that no column can hold.

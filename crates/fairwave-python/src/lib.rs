@@ -7,6 +7,7 @@ mod decodable;
 mod laws;
 mod live;
 mod names;
+mod packed;
 mod playout;
 mod quality;
 mod scenario;

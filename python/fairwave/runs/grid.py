@@ -12,6 +12,7 @@ from fairwave import tables as tables_
 from fairwave.provenance import Provenance
 from fairwave.results import Results
 from fairwave.runs.replication import check_runs, replicate
+from fairwave.runs.together import numbered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -134,16 +135,17 @@ def assemble_runs(made: Sequence[tuple[Point, int]], runs: Sequence[Tables]) -> 
     """Results from the tables that each point and seed left."""
     axes = list(made[0][0].labels) if made else []
     rows: dict[str, list[Any]] = {"run": [], **{axis: [] for axis in axes}, "seed": [], "scenario": []}
-    numbered = []
+    hashes = {id(point): point.scenario.hash for point, _ in {id(one[0]): one for one in made}.values()}
+    names: dict[str, str] = {}
     for number, (point, seed) in enumerate(made):
         rows["run"].append(number)
         rows["seed"].append(seed)
-        rows["scenario"].append(point.scenario.hash)
+        rows["scenario"].append(hashes[id(point)])
         for axis, label in point.labels.items():
             rows[axis].append(label)
-        numbered.append(
-            {name: tables_.with_constant(table, "run", number) for name, table in runs[number].items()}
-        )
-    names = {point.scenario.hash: point.scenario.name for point, _ in made}
-    tables: Tables = {"runs": tables_.Table.of(rows), **tables_.concatenate(numbered)}
+        names.setdefault(hashes[id(point)], point.scenario.name)
+    tables: dict[str, tables_.Table] = {
+        "runs": tables_.Table.of(rows),
+        **tables_.concatenate(numbered(runs)),
+    }
     return Results(tables, tuple(axes), Provenance.here(names, [seed for _, seed in made]))

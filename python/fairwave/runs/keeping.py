@@ -31,7 +31,7 @@ from fairwave.runs.runs_file import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from fairwave.runs.runs_file import FolderContents, Row
     from fairwave.tables import Tables
@@ -113,8 +113,35 @@ class Folder:
         Raises:
             OSError: The folder cannot be written.
         """
-        data = packed(tables)
-        row = (scenario, seed, digest(self._version, scenario, seed, data), data)
+        self._put(self._row(scenario, seed, packed(tables)))
+
+    def put_several(
+        self, runs: Sequence[tuple[str, int, Tables]], packed_runs: Sequence[bytes | None]
+    ) -> None:
+        """Keeps several runs, in one step.
+
+        Args:
+            runs: Scenario, seed and tables of each.
+            packed_runs: What `packed` makes of the tables of each, or None.
+
+        Raises:
+            OSError: The folder cannot be written.
+        """
+        rows = [
+            self._row(scenario, seed, packed(tables) if data is None else data)
+            for (scenario, seed, tables), data in zip(runs, packed_runs, strict=True)
+        ]
+        try:
+            self._insert(*rows)
+        except (sqlite3.Error, OverflowError):
+            for row in rows:
+                self._put(row)
+
+    def _row(self, scenario: str, seed: int, data: bytes) -> Row:
+        return (scenario, seed, digest(self._version, scenario, seed, data), data)
+
+    def _put(self, row: Row) -> None:
+        _, seed, _, data = row
         try:
             try:
                 self._insert(row)
@@ -136,12 +163,12 @@ class Folder:
         except sqlite3.Error as error:
             raise OSError(f"{self._file}: {error}; the runs that it holds already are kept") from error
 
-    def _insert(self, row: Row) -> None:
+    def _insert(self, *rows: Row) -> None:
         if not self._is_checked:
             self._begin_writing()
         assert self._open is not None
         with self._open:
-            self._open.execute("insert or replace into runs values (?, ?, ?, ?)", row)
+            self._open.executemany("insert or replace into runs values (?, ?, ?, ?)", rows)
 
     def _begin_reading(self) -> bool:
         """Opens the file where it holds runs of this version; whether it does."""

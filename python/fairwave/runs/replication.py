@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from typing import TYPE_CHECKING
 
 from fairwave import _native, notebook
-from fairwave import tables as tables_
 from fairwave.arguments import whole
 from fairwave.runs.memory import Memory
+from fairwave.runs.together import Together
 from fairwave.scenario import check_seed
 
 if TYPE_CHECKING:
@@ -28,9 +29,13 @@ if TYPE_CHECKING:
 
     Job = tuple[_native.Scenario, int]
     Runner = Callable[
-        [Sequence[Job], int | None, Callable[[float], None] | None], Iterator[tuple[int, RawTables]]
+        [Sequence[Job], int | None, Callable[[float], None] | None],
+        Iterator[tuple[int, RawTables] | Together],
     ]
-    """Makes runs and yields each, with its index, as it ends; tells of those under way, if anybody wants to know."""
+    """Makes runs and yields each, with its index, as it ends, or several that ended together.
+
+    Tells of those under way, if anybody wants to know.
+    """
 
 
 def check_runs(runs: int, scenario: _native.Scenario, seed: int) -> None:
@@ -45,12 +50,18 @@ def check_runs(runs: int, scenario: _native.Scenario, seed: int) -> None:
 
 
 def native(
-    jobs: Sequence[Job], threads: int | None, tell: Callable[[float], None] | None = None
-) -> Iterator[tuple[int, RawTables]]:
-    """The runner that simulates, on this machine."""
+    jobs: Sequence[Job],
+    threads: int | None,
+    tell: Callable[[float], None] | None = None,
+    *,
+    pack: bool = False,
+) -> Iterator[Together]:
+    """The runner that simulates, on this machine; `pack` also makes what a folder keeps of each run."""
     # More threads than runs are no faster.
     most = None if threads is None else min(threads, max(len(jobs), 1))
-    return _native.Batch(jobs, most, tell)
+    batch = _native.Batch(jobs, most, tell, pack)
+    while (several := batch.several()) is not None:
+        yield Together.of_raw(*several)
 
 
 _runner: ContextVar[Runner] = ContextVar("runner", default=native)
@@ -98,9 +109,10 @@ def replicate(
     """
     _check(jobs, threads)
     kept: Keep = keep if keep is not None else Memory()
+    hashes = {id(scenario): scenario.hash for scenario in {id(one): one for one, _ in jobs}.values()}
     wanted: dict[tuple[str, int], Job] = {}
     for scenario, seed in jobs:
-        wanted.setdefault((scenario.hash, seed), (scenario, seed))
+        wanted.setdefault((hashes[id(scenario)], seed), (scenario, seed))
     found = {key: kept.get(*key) for key in wanted}
     missing = [key for key, tables in found.items() if tables is None]
     total, before = len(wanted), len(wanted) - len(missing)
@@ -115,16 +127,24 @@ def replicate(
 
         if missing:
             made = runner or _runner.get()
-            for index, raw in made([wanted[key] for key in missing], threads, tell):
-                tables = tables_.tables(raw)
-                kept.put(*missing[index], tables)
-                found[missing[index]] = tables
-                done += 1
+            put_several = getattr(kept, "put_several", None)
+            if made is native:
+                made = partial(native, pack=put_several is not None)
+            for ended in made([wanted[key] for key in missing], threads, tell):
+                several = ended if isinstance(ended, Together) else Together.of_one(*ended)
+                runs = [(*missing[index], tables) for index, tables in several.runs()]
+                if put_several is not None:
+                    put_several(runs, several.packed)
+                else:
+                    for run in runs:
+                        kept.put(*run)
+                found.update({(scenario, seed): tables for scenario, seed, tables in runs})
+                done += len(runs)
                 if told:
                     told(done, total)
     result = []
     for scenario, seed in jobs:
-        tables_of_run = found[scenario.hash, seed]
+        tables_of_run = found[hashes[id(scenario)], seed]
         if tables_of_run is None:
             raise RuntimeError(f"the run of {scenario.name!r} with seed {seed} left nothing")
         result.append(tables_of_run)
