@@ -41,7 +41,8 @@ def measure() -> dict[str, Any]:
     points = [scenario.with_overrides({KEY: value}).native for value in values]
     jobs = [(point, seed) for point in points for seed in range(1, EACH + 1)]
     begun = time.process_time()
-    for _ in _native.Batch(jobs):
+    batch = _native.Batch(jobs)
+    while batch.several() is not None:
         pass
     alone = time.process_time() - begun
     with TemporaryDirectory() as folder:
