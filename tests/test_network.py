@@ -7,10 +7,24 @@ import json
 import math
 
 import networkx as nx
+import numpy as np
 import pytest
 
 import fairwave
-from fairwave_network import demands, failing, language, measuring, mixes, saying, topology, widening, writing
+from fairwave_network import (
+    decomposing,
+    demands,
+    failing,
+    language,
+    measuring,
+    mixes,
+    ratings,
+    saying,
+    topology,
+    trusting,
+    widening,
+    writing,
+)  # fmt: skip
 from fairwave_network.routing import Routes
 
 SQUARE = """
@@ -383,3 +397,75 @@ def test_check_warns_where_a_link_would_carry_more_than_its_rate(square, monkeyp
     monkeypatch.chdir(square)
     _, _, err = fairwave("check", "net.toml")
     assert "A>B would carry 3 Mb/s, 150% of its 2 Mb/s" in err
+
+
+def test_a_link_alone_is_offered_what_it_is_offered_in_the_network(square):
+    network = changed(square)
+    crossing = [group for group in network.groups.values() if "A>B" in network.crossed(group)]
+    scenario = decomposing.link_scenario(network, "A>B", crossing, {})
+    data = scenario.to_dict()
+    assert {one["from"] + one["to"] for one in data["link"]} >= {"xy"}
+    per_second = sum(
+        float(flow["arrivals"]["rate"].split()[0]) for flow in data["flow"] if "calls" in flow["name"]
+    )
+    assert per_second == pytest.approx(
+        sum(group.per_second for group in crossing if group.mix.kind == "calls")
+    )
+
+
+def test_losses_and_waits_upstream_thin_and_delay_what_enters(square):
+    network = changed(square)
+    crossing = [group for group in network.groups.values() if "B>C" in network.crossed(group)]
+    known = {"A>B": decomposing.Conditions(loss=0.0204, wait=0.0062)}
+    data = decomposing.link_scenario(network, "B>C", crossing, known).to_dict()
+    (entry,) = [one for one in data["link"] if one["to"] == "x"]
+    assert entry["loss"]["rate"] == 0.02
+    assert entry["delay"] == "8 ms"
+    assert entry["rate"] == "2 Mb/s"
+
+
+def test_quantiles_of_waits_lie_between_those_that_are_known():
+    known = np.array([[0.0, 1.0, 5.0, 8.0, 10.0]])
+    found = decomposing._quantile(known, np.array([[0.0, 0.25, 0.5, 0.95, 0.97, 1.0]]))
+    assert found[0] == pytest.approx([0.0, 0.5, 1.0, 5.0, 6.5, 10.0])
+
+
+class Counted(dict):
+    """Keeps runs, and counts those that were asked for and not there."""
+
+    made = 0
+
+    def get(self, scenario, seed):
+        return super().get((scenario, seed))
+
+    def put(self, scenario, seed, tables):
+        self.made += 1
+        self[scenario, seed] = tables
+
+
+def test_link_by_link_is_like_the_whole_and_a_changed_link_costs_only_itself(answered):
+    network, whole = answered
+    keep = Counted()
+    runs = decomposing.run(network, [1, 2, 3], keep=keep)
+    found = measuring.together(runs)
+    assert set(found.pairs) == set(whole.pairs)
+    assert found.pairs["A", "C"].mos.mean < found.pairs["C", "A"].mos.mean
+    assert found.pairs["C", "A"].mos.mean == pytest.approx(whole.pairs["C", "A"].mos.mean, abs=0.3)
+    first = keep.made
+    assert decomposing.run(network, [1, 2, 3], keep=keep) == runs
+    assert keep.made == first
+
+
+def test_ratings_are_those_of_the_simulator(answered):
+    network, _ = answered
+    rating = ratings.of_calls(network, [], None, None)
+    good, lossy = rating.opinion(np.array([0.0, 0.1]), np.array([0.03, 0.03]), np.zeros(2))
+    assert good == pytest.approx(4.4, abs=0.05)
+    assert lossy < 3.3
+    assert rating.opinion(np.array([0.0]), np.array([0.4]), np.zeros(1))[0] < good - 0.8
+
+
+def test_errors_of_an_answer_next_to_itself_are_none(answered):
+    _, whole = answered
+    trust = trusting.compared(whole, whole)
+    assert (trust.pairs, trust.mos_off, trust.p95_off) == (2, 0, 0)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fairwave_network.language import Network
+    from fairwave_network.trusting import Trust
 
 app = typer.Typer()
 
@@ -51,6 +52,16 @@ def network(
     widen: Annotated[
         int, typer.Option(metavar="N", help="So many links are tried with twice their rate; 0 for none.")
     ] = 3,
+    link_by_link: Annotated[
+        bool,
+        typer.Option(
+            "--link-by-link", help="Simulate each loaded link alone and compose along paths: less exact."
+        ),
+    ] = False,
+    trust: Annotated[
+        bool,
+        typer.Option("--trust", help="With --link-by-link: also simulate the whole, and show the errors."),
+    ] = False,
     out: RunFolder = None,
     threads: Threads = None,
     cluster: Cluster = None,
@@ -63,10 +74,17 @@ def network(
         raise BadInputError(f"--failures is {failures!r}, but must be links or nodes; write --failures links")
     if widen < 0:
         raise BadInputError(f"--widen is {widen}, but must be 0 or more; for example --widen 3")
+    if link_by_link and failures is not None:
+        raise BadInputError("--link-by-link answers for the network as it is; leave out --failures")
+    if trust and not link_by_link:
+        raise BadInputError("--trust compares with --link-by-link; write both, or neither")
     positive("--replications", replications)
     chosen, threads = seeds(seed, replications), threads_or_all(threads)
     read = _read(scenario)
     with where(cluster):
+        if link_by_link:
+            _by_links(read, chosen, out, threads, trust=trust, overwrite=overwrite, json=json)
+            return
         _network(read, chosen, failures, widen, out, threads, overwrite=overwrite, json=json)
 
 
@@ -115,13 +133,61 @@ def _network(
         console.say(f"\npage and tables: {out / 'index.html'}", quiet=json)
 
 
-def _leave(
-    read: Network, found: Any, widened: Any, failed: Any, kind: str, chosen: Sequence[int], out: Path
+def _by_links(
+    read: Network,
+    chosen: Sequence[int],
+    out: Path | None,
+    threads: int | None,
+    *,
+    trust: bool,
+    overwrite: bool,
+    json: bool,
 ) -> None:
+    from fairwave.folders import claimed
+    from fairwave_network import decomposing, saying, trusting
+    from fairwave_network.measuring import run, together
+
+    with claimed(out, "network", read.name, overwrite=overwrite) if out else nullcontext():
+        how: dict[str, Any] = {"threads": threads, "keep": kept(out)}
+        with console.progress(f"{read.name}, link by link", quiet=json) as progress:
+            found = together(decomposing.run(read, chosen, progress=progress, **how))
+        errors = None
+        if trust:
+            with console.progress(f"{read.name} × {len(chosen)}", quiet=json) as progress:
+                whole = together(run(read, [read.scenario], chosen, progress=progress, **how)[0])
+            errors = trusting.compared(found, whole)
+        if out is not None:
+            _leave(read, found, [], [], "", chosen, out, errors)
+    simulated = len(decomposing.heavy(read))
+    note = f"Link by link: {simulated} of {len(read.rates())} link directions were simulated, each alone."
+    if json:
+        said: dict[str, Any] = {"link_by_link": simulated}
+        if errors is not None:
+            said["errors"] = {"pairs": errors.pairs, "mos": errors.mos, "p95": errors.p95}
+        console.document(saying.document(read, found) | said)
+        return
+    console.answer(saying.answer(read, found))
+    console.say(f"{note} {errors.sentence() if errors else 'How far off that is, --trust shows.'}")
+    for _, title, heads, rows, caption in saying.tables(read, found):
+        console.table(title, heads, [[escape(cell) for cell in row] for row in rows], caption=caption)
+    if errors is not None:
+        console.table("errors, quantiles over pairs", trusting.HEADS, errors.rows())
+
+
+def _leave(
+    read: Network, found: Any, widened: Any, failed: Any, kind: str, chosen: Sequence[int], out: Path,
+    errors: Trust | None = None,
+) -> None:  # fmt: skip
     from fairwave.provenance import Provenance
     from fairwave.staging import staging
+    from fairwave_network import trusting
     from fairwave_network.paging import leave
+    from fairwave_report.page import TableView
 
     provenance = Provenance.here({read.scenario.hash: read.name}, list(chosen))
+    extra, notes = [], []
+    if errors is not None:
+        extra = [TableView("errors", "Errors, quantiles over pairs", trusting.HEADS, errors.rows())]
+        notes = [errors.sentence()]
     with staging(out) as partial:
-        leave(read, found, widened, failed, kind, partial, provenance)
+        leave(read, found, widened, failed, kind, partial, provenance, extra, notes)

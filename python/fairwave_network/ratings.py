@@ -1,0 +1,134 @@
+"""Opinions of calls that were not simulated, from calls that were: nothing here defines a measure.
+
+The simulator rates calls over paths with given delays and losses, a call for each. From these follow the cost of
+delay as a function of the mouth-to-ear time, and MOS as a function of R. The cost of loss has the form of the E-model
+(ITU-T G.107 §7.5), whose one open value follows from the calls of the link runs, as their losses come in bursts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairwave.runs.replication import replicate
+from fairwave.scenario import Scenario
+from fairwave_network.units import error
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from fairwave.runs.keeping import Keep
+    from fairwave_network.decomposing import Link
+    from fairwave_network.language import Network
+
+    Numbers = NDArray[np.float64]
+
+DELAYS_MS = (1, 50, 90, 120, 150, 180, 220, 260, 300, 350, 400, 500, 700, 1000)
+LOSSES = (0.005, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3, 0.5)
+"""Paths of the calls that are rated."""
+
+LOST = 0.002
+"""Calls that lost less say nothing of the cost of loss."""
+
+
+@dataclass(frozen=True)
+class Rating:
+    """How R and MOS follow from delay and loss.
+
+    Attributes:
+        best: R of a call that costs nothing.
+        ear_s, ear_cost: Mouth-to-ear time and its cost in points of R.
+        r, mos: R and MOS.
+        slope: Points of R that the cost of loss tends to.
+        half: Lost share at which it is half of them.
+        ahead_s: Mouth-to-ear time less the 95th percentile of delay, the median of calls.
+    """
+
+    best: float
+    ear_s: Numbers
+    ear_cost: Numbers
+    r: Numbers
+    mos: Numbers
+    slope: float
+    half: float
+    ahead_s: float
+
+    def opinion(self, lost: Numbers, p95_s: Numbers, late: Numbers) -> Numbers:
+        """MOS of calls by their lost share, 95th percentile of delay, and cost of lateness."""
+        delay = np.interp(p95_s + self.ahead_s, self.ear_s, self.ear_cost)
+        r = self.best - delay - self.slope * lost / (lost + self.half) - late
+        found: Numbers = np.interp(r, self.r, self.mos)
+        return found
+
+
+def of_calls(network: Network, links: Sequence[Link], threads: int | None, keep: Keep | None) -> Rating:
+    """The rating of the network's calls.
+
+    Raises:
+        fairwave.ScenarioError: The network has calls of more than one kind, or none.
+    """
+    mixes = {group.mix.name: group.mix for group in network.groups.values() if group.mix.kind == "calls"}
+    if len(mixes) != 1:
+        raise error(
+            "mix",
+            f"link by link there is one mix of calls, not {len(mixes)}",
+            "simulate the network as a whole",
+        )
+    (mix,) = mixes.values()
+    paths = [(delay, 0.0) for delay in DELAYS_MS] + [(1, lost) for lost in LOSSES]
+    table: dict[str, Any] = {"name": "ratings", "duration": "20 s", "link": [], "flow": []}
+    for number, (delay, lost) in enumerate(paths):
+        ends = {"from": f"a{number}", "to": f"b{number}"}
+        loss = {"loss": {"model": "bernoulli", "rate": lost}} if lost else {}
+        table["link"].append({**ends, "rate": "100 Mb/s", "delay": f"{delay} ms", **loss})
+        table["flow"].append({"name": f"call-{number}", **ends, **mix.flow, "count": 2})
+    (tables,) = replicate([(Scenario.from_dict(table).native, 1)], threads=threads, keep=keep)
+    flows = tables["flows"]
+    names = (
+        "r_factor",
+        "mos",
+        "mouth_to_ear_s",
+        "r_cost_delay",
+        "r_cost_loss",
+        "r_cost_lateness",
+        "units_lost",
+        "units_sent",
+    )
+    of = {name: flows[name].numbers for name in names}
+    there = np.isfinite(of["mos"])
+    of = {name: values[there] for name, values in of.items()}
+    best = float(np.median(of["r_factor"] + of["r_cost_delay"] + of["r_cost_loss"] + of["r_cost_lateness"]))
+    ear = np.argsort(of["mouth_to_ear_s"])
+    by_r = np.argsort(of["r_factor"])
+    heard = np.concatenate([one.heard for one in links]) if links else np.zeros((0, 3))
+    known = np.stack([of["units_lost"] / of["units_sent"], of["r_cost_loss"]], axis=1)
+    known = np.concatenate([known[known[:, 0] > LOST], heard[heard[:, 0] > LOST, :2]])
+    slope, half = _fitted(known)
+    ahead = float(np.median(heard[:, 2])) if len(heard) else float(np.median(of["mouth_to_ear_s"][:2]) - 1e-3)
+    return Rating(
+        best,
+        of["mouth_to_ear_s"][ear],
+        of["r_cost_delay"][ear],
+        of["r_factor"][by_r],
+        of["mos"][by_r],
+        slope,
+        half,
+        ahead,
+    )
+
+
+def _fitted(known: Numbers) -> tuple[float, float]:
+    """The values of `slope` and `half` with the least squares, `slope` from 20 to 95 and `half` from 0.1 % to 1."""
+    lost, cost = known.T
+    best = (np.inf, 95.0, 0.05)
+    for half in np.geomspace(0.001, 1.0, 121):
+        shape = lost / (lost + half)
+        slope = float(np.clip((shape @ cost) / max(shape @ shape, 1e-12), 20.0, 95.0))
+        error_ = float(((slope * shape - cost) ** 2).sum())
+        if error_ < best[0]:
+            best = (error_, slope, float(half))
+    return best[1], best[2]
