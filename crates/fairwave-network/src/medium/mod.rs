@@ -11,6 +11,7 @@
 //! **Assumptions.** A packet belongs to its member until it is delivered, dropped or lost, exactly one of which happens to
 //! it: arrivals = delivered + dropped + lost + [`Medium::held`]. Time does not decrease from call to call.
 
+mod cell;
 mod half_duplex;
 
 use std::sync::Arc;
@@ -28,11 +29,17 @@ macro_rules! media {
     ($then:ident! $arguments:tt) => {
         $then! { $arguments
             half_duplex { HalfDuplex(HalfDuplexConfig) }
+            cell { Cell(CellConfig) }
         }
     };
 }
 
 media! { files! () }
+
+pub use cell::{
+    CellScheduler, CellUserConfig, ChannelConfig, CqiTable, DrxConfig, HandoffBuffer, HandoffEvent, HarqConfig,
+    RlcConfig, RlcMode, UplinkConfig,
+};
 
 /// One direction of a link that uses a medium.
 #[derive(Clone, Debug)]

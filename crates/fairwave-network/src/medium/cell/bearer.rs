@@ -1,0 +1,290 @@
+//! One direction of one user: its queue, the blocks on the air, and the receiver that puts packets into order.
+//!
+//! A block (a transport block with one RLC PDU) takes bytes from the packets at the head of the queue, a packet may extend over several
+//! blocks. Packets are released in order: those whose last byte is in a block, when this and all earlier blocks are settled.
+
+use std::collections::VecDeque;
+
+use super::channel::Channel;
+use super::config::RlcConfig;
+use crate::medium::{Begun, Happenings, MemberCounters};
+use crate::packet::Packet;
+use crate::queue::{DropReason, LinkQueue};
+use fairwave_units::units::Instant;
+
+/// Header bytes of a block: RLC 2 (TS 36.322 §6.2.1.4) and MAC 3 (TS 36.321 §6.1.2).
+const BLOCK_HEADER: u64 = 5;
+
+/// Header bytes of a packet: PDCP 2 (TS 36.323 §6.2.3) and its length in RLC, 12 bits rounded up.
+const PACKET_HEADER: u64 = 4;
+
+/// What is known of a block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Outcome {
+    Pending,
+    Received,
+    Lost,
+}
+
+/// A block on the air, or one that waits for earlier ones at the receiver.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Block {
+    outcome: Outcome,
+    /// Packets whose last byte it carries.
+    ends: u32,
+    /// It ends within a packet.
+    goes_on: bool,
+    /// Payload and headers.
+    pub bytes: u64,
+    /// Resource blocks of its last transmission, and their indicator.
+    pub size: u32,
+    pub cqi: u8,
+    /// Transmissions since RLC sent it last.
+    pub attempt: u32,
+    /// How often RLC has sent it again.
+    pub resent: u32,
+    /// Sum of the signal-to-noise ratios of those transmissions.
+    pub energy: f64,
+}
+
+/// One member of the cell.
+pub(super) struct Bearer {
+    pub user: usize,
+    pub uplink: bool,
+    pub queue: LinkQueue,
+    pub channel: Channel,
+    pub rlc: RlcConfig,
+    pub counters: MemberCounters,
+    /// Bytes of the packet begun last that are still to be sent.
+    partial: u64,
+    /// Packets that have left the queue and were not released.
+    begun: VecDeque<Packet>,
+    blocks: VecDeque<Block>,
+    /// Number of the first of them.
+    first: u64,
+    /// A lost block carried a part of the first packet of `begun`.
+    damaged: bool,
+    /// Blocks that RLC sends again, in order, and their bytes still to be sent.
+    resend: VecDeque<(u64, u64)>,
+    /// What happened before a handoff is void.
+    pub epoch: u32,
+    /// Mean bytes per interval of the last while, as of `averaged`, for proportional fairness.
+    pub average: f64,
+    pub averaged: u64,
+    /// It is in its direction's list of those that want to send.
+    pub listed: bool,
+    /// The interval in which it transmitted last.
+    pub busy: u64,
+    /// Uplink: bytes that the base station knows to wait, reports under way, payload sent so far, a request under way.
+    pub known: u64,
+    pub reports: u32,
+    pub sent: u64,
+    pub requested: bool,
+    drops: Vec<(Packet, DropReason)>,
+}
+
+impl Bearer {
+    pub fn new(user: usize, uplink: bool, queue: LinkQueue, channel: Channel, rlc: RlcConfig) -> Self {
+        Bearer {
+            user,
+            uplink,
+            queue,
+            channel,
+            rlc,
+            counters: MemberCounters::default(),
+            partial: 0,
+            begun: VecDeque::new(),
+            blocks: VecDeque::new(),
+            first: 0,
+            damaged: false,
+            resend: VecDeque::new(),
+            epoch: 0,
+            average: 0.0,
+            averaged: 0,
+            listed: false,
+            busy: u64::MAX,
+            known: 0,
+            reports: 0,
+            sent: 0,
+            requested: false,
+            drops: Vec::new(),
+        }
+    }
+
+    /// Bytes that wait to be sent, headers included.
+    pub fn backlog(&self) -> u64 {
+        let again: u64 = self.resend.iter().map(|(_, bytes)| bytes + BLOCK_HEADER).sum();
+        let waiting = u64::from(self.queue.packets());
+        let fresh = self.partial + if waiting > 0 { self.queue.bytes() + waiting * PACKET_HEADER } else { 0 };
+        again + if fresh > 0 { fresh + BLOCK_HEADER } else { 0 }
+    }
+
+    /// Whether anything may be sent at `now`.
+    pub fn has_work(&self, now: Instant) -> bool {
+        self.partial > 0 || !self.resend.is_empty() || (self.queue.packets() > 0 && self.queue.held_until() <= now)
+    }
+
+    /// Packets that have left the queue and are neither delivered nor lost.
+    pub fn inside(&self) -> u32 {
+        self.begun.len() as u32
+    }
+
+    pub fn arrive(&mut self, now: Instant, member: usize, packet: Packet, happenings: &mut Happenings) {
+        self.queue.arrive(now, packet, &mut self.drops);
+        self.report_drops(member, happenings);
+    }
+
+    pub fn on_timer(&mut self, now: Instant, member: usize, happenings: &mut Happenings) {
+        self.queue.on_timer(now, &mut self.drops);
+        self.report_drops(member, happenings);
+    }
+
+    fn report_drops(&mut self, member: usize, happenings: &mut Happenings) {
+        happenings.dropped.extend(self.drops.drain(..).map(|(packet, reason)| (member, packet, reason)));
+    }
+
+    /// Puts together the block for `room` bytes. Answers with its number and how much of the room was used;
+    /// none if nothing could be sent, or if only a part of a block that RLC sends again has gone.
+    pub fn fill(
+        &mut self,
+        now: Instant,
+        until: Instant,
+        member: usize,
+        (room, cqi): (u64, u8),
+        happenings: &mut Happenings,
+    ) -> (Option<u64>, u64) {
+        let room = room.saturating_sub(BLOCK_HEADER);
+        if let Some((number, left)) = self.resend.front_mut() {
+            let (number, sent) = (*number, room.min(*left));
+            *left -= sent;
+            self.sent += sent + BLOCK_HEADER;
+            if *left > 0 {
+                return (None, sent + BLOCK_HEADER);
+            }
+            self.resend.pop_front();
+            if let Some(block) = self.block(number) {
+                (block.cqi, block.attempt, block.energy) = (cqi, 0, 0.0);
+            }
+            return (Some(number), sent + BLOCK_HEADER);
+        }
+        let (mut used, mut ends, mut carried) = (0, 0, u64::from(self.partial > 0));
+        while used < room {
+            if self.partial == 0 {
+                let departing = self.queue.depart(now, &mut self.drops);
+                self.report_drops(member, happenings);
+                let Some(packet) = departing else { break };
+                let (since, marked) = (self.queue.waited_since(), self.queue.has_marked());
+                self.queue.transmits_until(until);
+                happenings.begun.push(Begun { member, packet, since, marked });
+                self.begun.push_back(packet);
+                self.partial = u64::from(packet.wire) + PACKET_HEADER;
+                carried += 1;
+            }
+            let part = self.partial.min(room - used);
+            used += part;
+            self.partial -= part;
+            ends += u32::from(self.partial == 0);
+        }
+        if used == 0 {
+            return (None, 0);
+        }
+        self.counters.carried += carried;
+        self.sent += used + BLOCK_HEADER;
+        self.blocks.push_back(Block {
+            outcome: Outcome::Pending,
+            ends,
+            goes_on: self.partial > 0,
+            bytes: used,
+            size: 0,
+            cqi,
+            attempt: 0,
+            resent: 0,
+            energy: 0.0,
+        });
+        (Some(self.first + self.blocks.len() as u64 - 1), used + BLOCK_HEADER)
+    }
+
+    /// The block of this number, unless it is settled.
+    pub fn block(&mut self, number: u64) -> Option<&mut Block> {
+        self.blocks.get_mut(usize::try_from(number.checked_sub(self.first)?).ok()?)
+    }
+
+    /// The receiver has the block.
+    pub fn received(&mut self, number: u64, member: usize, happenings: &mut Happenings) {
+        self.settle(number, Outcome::Received, member, happenings);
+    }
+
+    /// The MAC layer has given the block up. Answers whether RLC sends it again.
+    pub fn failed(&mut self, number: u64, member: usize, happenings: &mut Happenings) -> bool {
+        let limit = match self.rlc.mode {
+            super::config::RlcMode::Acknowledged => self.rlc.retransmissions,
+            super::config::RlcMode::Unacknowledged => 0,
+        };
+        let Some(block) = self.block(number) else { return false };
+        if block.resent >= limit {
+            self.settle(number, Outcome::Lost, member, happenings);
+            return false;
+        }
+        block.resent += 1;
+        let bytes = block.bytes;
+        self.resend.push_back((number, bytes));
+        true
+    }
+
+    fn settle(&mut self, number: u64, outcome: Outcome, member: usize, happenings: &mut Happenings) {
+        if let Some(block) = self.block(number) {
+            block.outcome = outcome;
+        }
+        self.release(member, happenings);
+    }
+
+    /// Releases packets whose last block and all before it are settled.
+    fn release(&mut self, member: usize, happenings: &mut Happenings) {
+        while let Some(block) = self.blocks.front().copied().filter(|block| block.outcome != Outcome::Pending) {
+            self.blocks.pop_front();
+            self.first += 1;
+            let lost = block.outcome == Outcome::Lost;
+            for _ in 0..block.ends {
+                let Some(packet) = self.begun.pop_front() else { break };
+                if lost || self.damaged {
+                    happenings.lost.push((member, packet));
+                } else {
+                    happenings.delivered.push((member, packet));
+                }
+                self.damaged = false;
+            }
+            // A part of the packet that comes next is in it, or of one that goes through it.
+            self.damaged |= lost && block.goes_on;
+        }
+    }
+
+    /// A handoff that forwards: what was not received is sent again by the new base station, in order.
+    pub fn forwards(&mut self) {
+        self.epoch += 1;
+        self.resend.clear();
+        for (place, block) in self.blocks.iter().enumerate() {
+            if block.outcome == Outcome::Pending {
+                self.resend.push_back((self.first + place as u64, block.bytes));
+            }
+        }
+    }
+
+    /// A handoff that does not forward: what was sent and not received is lost, and with `queue` all that waits.
+    pub fn loses(&mut self, now: Instant, queue: bool, member: usize, happenings: &mut Happenings) {
+        self.epoch += 1;
+        self.resend.clear();
+        for block in &mut self.blocks {
+            if block.outcome == Outcome::Pending {
+                block.outcome = Outcome::Lost;
+            }
+        }
+        self.release(member, happenings);
+        happenings.lost.extend(self.begun.drain(..).map(|packet| (member, packet)));
+        (self.partial, self.damaged) = (0, false);
+        while queue && self.queue.packets() > 0 {
+            let Some(packet) = self.queue.depart(now, &mut self.drops) else { break };
+            self.report_drops(member, happenings);
+            happenings.dropped.push((member, packet, DropReason::Link));
+        }
+    }
+}
