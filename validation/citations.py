@@ -41,6 +41,7 @@ _DOCUMENT = re.compile(
     r"|(?:[Pp]apers? |\b)(?P<paper>00[0-4])(?P<end>–00[0-4])?(?![\d])"
     r"|(?:ITU-T )(?P<itu>[GP]\.\d{3,4}(?:\.\d)?|P\.59)"
     r"|3GPP2 (?P<threegpp2>C\.R\d+)"
+    r"|3GPP (?P<threegpp>T[SR] 3\d\.\d{3})"
     r"|\b(?P<g107>G\.1(?:07|13|14|09))\b"
     r"|ISO/IEC (?P<iso>\d+(?:-\d+)?)"
     rf"|(?P<authors>(?!The|Processing){_NAME}(?:, {_NAME})*(?: et al\.| (?:&|and) {_NAME})?,?"
@@ -54,6 +55,7 @@ _NUMBERED = {
     "more": "RFC",
     "itu": "ITU-T",
     "threegpp2": "3GPP2",
+    "threegpp": "3GPP",
     "g107": "ITU-T",
     "iso": "ISO/IEC",
 }

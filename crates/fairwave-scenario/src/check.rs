@@ -359,6 +359,13 @@ fn check_topology(topology: &Topology, duration: Span, problems: &mut Vec<Proble
             );
         }
     }
+    if let Some(network) = topology.network.filter(|_| topology.preset != Preset::Dumbbell) {
+        problems.push(
+            Problem::new(at.key("network"), format!("`{}` has no access network", topology.preset.name()))
+                .on_key()
+                .help(format!("write `topology = {{ network = \"{}\" }}`, or remove `network`", network.name())),
+        );
+    }
     if let Some(hops) = topology.hops {
         if topology.preset != Preset::MultiHop {
             problems.push(

@@ -30,11 +30,12 @@
 //! `fairwave-core` and are embedded ([`law`]), so a new law, built in or from a program, needs no change here.
 //!
 //! Imports run in one direction. The text: `path`, `suggest`, `origin`, `error`, `tree`. The written scenario:
-//! `values`, `details`, `law`, `rate`, `delay`, `direction`, `topology`, `shares`, `arrivals`, `active`, `model`. What
+//! `values`, `details`, `law`, `rate`, `delay`, `direction`, `access`, `topology`, `shares`, `arrivals`, `active`, `model`. What
 //! follows from it: `template`, `select`, `load`, `workload`, `cost`, `ranges`, `preset`, `events`, `check`. The plan:
 //! `plan`, `export`, `route`, `network`, `happenings`, `tap`, `flows`, `expand`. In and out: `read`, `write`,
 //! `exchange`, `overrides`.
 
+pub mod access;
 mod active;
 pub mod arrivals;
 mod arriving;

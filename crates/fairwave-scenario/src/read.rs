@@ -13,6 +13,7 @@ use crate::model::Scenario;
 use crate::origin::Origin;
 use crate::path::{Path, Step};
 use crate::suggest::nearest;
+use crate::topology::Preset;
 use crate::tree::{Data, Entry, Tree};
 
 /// The check stops after this many problems: the user begins with the first.
@@ -104,8 +105,23 @@ fn spell_out_programs(tree: &mut Tree) {
     }
 }
 
+/// An access network by name is a dumbbell: `topology = { network = "lte" }` needs no preset.
+fn spell_out_network(tree: &mut Tree) {
+    let Data::Table(entries) = &mut tree.data else { return };
+    let Some(topology) = entries.iter_mut().find(|entry| entry.key == "topology") else { return };
+    let Data::Table(keys) = &mut topology.value.data else { return };
+    let Some(network) = keys.iter().find(|entry| entry.key == "network") else { return };
+    if keys.iter().any(|entry| entry.key == "preset") {
+        return;
+    }
+    let (key_place, place) = (network.key_place.clone(), network.value.place.clone());
+    let value = Tree { data: Data::Scalar(Value::from(Preset::Dumbbell.name())), place };
+    keys.push(Entry { key: "preset".to_owned(), key_place, value });
+}
+
 fn read(mut tree: Tree) -> Result<Scenario, Vec<Problem>> {
     spell_out_programs(&mut tree);
+    spell_out_network(&mut tree);
     let mut problems: Vec<Problem> = Vec::new();
     let mut removed: Vec<Path> = Vec::new();
     loop {

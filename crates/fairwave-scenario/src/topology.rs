@@ -24,6 +24,7 @@ use fairwave_core::units::{Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::access::AccessNetwork;
 use crate::direction::{Direction, LinkSpec};
 use crate::law::LawTable;
 use crate::rate::WrittenRate;
@@ -52,9 +53,14 @@ const HOPS: u64 = 5;
 /// A network by name, with changes to the preset's values.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[schemars(extend("required" = [], "anyOf" = [{ "required": ["preset"] }, { "required": ["network"] }]))]
 pub struct Topology {
-    /// Which one.
+    /// Which one; `dumbbell` if a network is given.
     pub preset: Preset,
+    /// `dumbbell`: its bottleneck is this access network, r1 the provider and r2 the user's router. `forward` is the way down to the user.
+    /// What is written for `bottleneck` and access links wins.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<AccessNetwork>,
     /// `dumbbell`: the link r1–r2 (10 Mb/s, 10 ms). `multi-hop`: each link between routers (1 Mb/s, 10 ms).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bottleneck: Option<LinkSpec>,
@@ -110,7 +116,7 @@ impl Preset {
     /// The keys that mean something for it.
     pub fn keys(self) -> &'static [&'static str] {
         match self {
-            Preset::Dumbbell => &["preset", "bottleneck", "access", "source-access", "sink-access"],
+            Preset::Dumbbell => &["preset", "network", "bottleneck", "access", "source-access", "sink-access"],
             Preset::MultiHop => &["preset", "bottleneck", "access", "source-access", "sink-access", "hops"],
             _ => &["preset", "first-bottleneck", "shared-bottleneck", "access", "source-access", "sink-access"],
         }
@@ -154,6 +160,7 @@ impl Topology {
     pub fn new(preset: Preset) -> Self {
         Topology {
             preset,
+            network: None,
             bottleneck: None,
             first_bottleneck: None,
             shared_bottleneck: None,
@@ -206,7 +213,14 @@ impl Topology {
         let named = |from: &str, to: &str, count, spec| (from.to_owned(), to.to_owned(), count, spec);
         let (first, shared) = if self.preset == Preset::TwoBottleneck { (2, 3) } else { (10, 10) };
         match self.preset {
-            Preset::Dumbbell => vec![named("r1", "r2", 1, of(&self.bottleneck, 10))],
+            Preset::Dumbbell => {
+                let spec = match (self.network.map(AccessNetwork::link), &self.bottleneck) {
+                    (Some(network), Some(own)) => own.or(&network),
+                    (Some(network), None) => network,
+                    (None, _) => of(&self.bottleneck, 10),
+                };
+                vec![named("r1", "r2", 1, spec)]
+            }
             Preset::MultiHop => vec![named("r{i}", "r{i+1}", self.hops(), of(&self.bottleneck, 1))],
             _ => vec![
                 named("r1", "r2", 1, of(&self.first_bottleneck, first)),
@@ -217,14 +231,16 @@ impl Topology {
 
     /// What the links on the side where forward paths begin are like.
     fn source_access(&self) -> LinkSpec {
-        layered(&[&self.source_access, &self.access], self.base_access())
+        let base = self.network.map_or_else(|| self.base_access(), |_| AccessNetwork::servers());
+        layered(&[&self.source_access, &self.access], base)
     }
 
     /// What the links on the other side are like; `main` for those of the main traffic.
     fn sink_access(&self, main: bool) -> LinkSpec {
         let three_routers = !matches!(self.preset, Preset::Dumbbell | Preset::MultiHop);
         if !three_routers {
-            return layered(&[&self.sink_access, &self.access], self.base_access());
+            let base = self.network.map_or_else(|| self.base_access(), |_| AccessNetwork::devices());
+            return layered(&[&self.sink_access, &self.access], base);
         }
         if !main {
             return layered(&[&self.access], self.base_access());

@@ -28,6 +28,7 @@ KINDS = (
         "rates",
         "playouts",
         "presets",
+        "networks",
         "events",
     ),
     *("codecs", "measures", "studies"),

@@ -12,10 +12,10 @@ use crate::packet::Packet;
 use crate::queue::{DropReason, LinkQueue};
 use fairwave_units::units::Instant;
 
-/// Header bytes of a block: RLC 2 (TS 36.322 §6.2.1.4) and MAC 3 (TS 36.321 §6.1.2).
+/// Header bytes of a block: RLC 2 (3GPP TS 36.322 §6.2.1.4) and MAC 3 (3GPP TS 36.321 §6.1.2).
 const BLOCK_HEADER: u64 = 5;
 
-/// Header bytes of a packet: PDCP 2 (TS 36.323 §6.2.3) and its length in RLC, 12 bits rounded up.
+/// Header bytes of a packet: PDCP 2 (3GPP TS 36.323 §6.2.3) and its length in RLC, 12 bits rounded up.
 const PACKET_HEADER: u64 = 4;
 
 /// What is known of a block.
@@ -127,6 +127,12 @@ impl Bearer {
     /// Packets that have left the queue and are neither delivered nor lost.
     pub fn inside(&self) -> u32 {
         self.begun.len() as u32
+    }
+
+    /// Takes the packets out that [`Self::inside`] counts, when a run is over.
+    pub fn take_inside(&mut self) -> impl Iterator<Item = Packet> + '_ {
+        self.blocks.clear();
+        self.begun.drain(..)
     }
 
     pub fn arrive(&mut self, now: Instant, member: usize, packet: Packet, happenings: &mut Happenings) {

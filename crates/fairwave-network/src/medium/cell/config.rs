@@ -104,7 +104,7 @@ pub struct ChannelConfig {
     /// for 3 km/h at 1.9 GHz. Default: no fading.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doppler: Option<f64>,
-    /// With `snr`: time between two reports of the indicator, at most 1 s. Default 5 ms (36.213 Table 7.2.2-1A allows 2 to 160 ms).
+    /// With `snr`: time between two reports of the indicator, at most 1 s. Default 5 ms (3GPP TS 36.213 Table 7.2.2-1A allows 2 to 160 ms).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<Span>,
     /// With `snr`: time from the measurement to the first use of a report, at most 1 s. Default 6 ms †.
@@ -179,11 +179,11 @@ pub enum HandoffBuffer {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct HarqConfig {
-    /// Intervals from a transmission to its retransmission, 2 to 64. Default 8 (36.213 §7.3 and §8: 4 there and 4 back).
+    /// Intervals from a transmission to its retransmission, 2 to 64. Default 8 (3GPP TS 36.213 §7.3 and §8: 4 there and 4 back).
     pub round_trip: u32,
     /// How often a block is sent again at most, 0 to 15. Default 3 (4 transmissions).
     pub retransmissions: u32,
-    /// Channels by indicator: how often a first transmission fails. Default 0.1 (36.213 §7.2.3).
+    /// Channels by indicator: how often a first transmission fails. Default 0.1 (3GPP TS 36.213 §7.2.3).
     #[serde(with = "Ratio")]
     pub error: f64,
     /// Channels by indicator: how often a retransmission fails. Default 0.1 †.
@@ -204,9 +204,9 @@ pub struct RlcConfig {
     /// Whether lost blocks are sent again. Default `acknowledged`.
     pub mode: RlcMode,
     /// How long the receiver waits for a missing block before it reports it (acknowledged) or gives it up (unacknowledged): at most 1 s.
-    /// Default 35 ms (TS 36.331 §9.2.1.1, t-Reordering).
+    /// Default 35 ms (3GPP TS 36.331 §9.2.1.1, t-Reordering).
     pub reordering: Span,
-    /// How often a block is sent again before it is given up, 0 to 32. Default 4 (TS 36.331 §9.2.1.1, maxRetxThreshold).
+    /// How often a block is sent again before it is given up, 0 to 32. Default 4 (3GPP TS 36.331 §9.2.1.1, maxRetxThreshold).
     pub retransmissions: u32,
 }
 
@@ -231,11 +231,11 @@ pub enum RlcMode {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct UplinkConfig {
-    /// Time between two opportunities to send a scheduling request, at most 1 s; 0 s: at once. Default 10 ms (36.213 Table 10.1.5-1 has 5 to
+    /// Time between two opportunities to send a scheduling request, at most 1 s; 0 s: at once. Default 10 ms (3GPP TS 36.213 Table 10.1.5-1 has 5 to
     /// 80 ms).
     pub request: Span,
     /// Time from a scheduling request or a buffer status report to the transmission that it permits, rounded up to intervals, at most 1 s.
-    /// Default 8 ms: 4 ms until the grant, 4 ms from the grant on (36.213 §8).
+    /// Default 8 ms: 4 ms until the grant, 4 ms from the grant on (3GPP TS 36.213 §8).
     pub grant: Span,
     /// What the first grant permits, since a request does not say how much waits: 1 B or more. Default 100 B †.
     pub first: Bytes,
@@ -247,7 +247,7 @@ impl Default for UplinkConfig {
     }
 }
 
-/// When a receiver sleeps (discontinuous reception, TS 36.321 §5.7).
+/// When a receiver sleeps (discontinuous reception, 3GPP TS 36.321 §5.7).
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct DrxConfig {

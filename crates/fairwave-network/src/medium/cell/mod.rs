@@ -39,7 +39,7 @@ pub use tables::CqiTable;
 use bearer::Bearer;
 use channel::{Channel, nominal_efficiency};
 
-use super::{Happenings, Medium, MediumLaw, Member, MemberCounters};
+use super::{Happenings, Medium, MediumLaw, Member, MemberCounters, empty_queue};
 use crate::packet::Packet;
 use crate::queue::{DropReason, LinkQueue};
 use fairwave_units::config::ConfigError;
@@ -466,6 +466,13 @@ impl Medium for Cell {
 
     fn held(&self, member: usize) -> u32 {
         self.waiting(member) + self.bearers[member].inside()
+    }
+
+    fn empty(&mut self, now: Instant, given: &mut Vec<(usize, Packet)>) {
+        for (member, bearer) in self.bearers.iter_mut().enumerate() {
+            given.extend(bearer.take_inside().map(|packet| (member, packet)));
+            empty_queue(&mut bearer.queue, member, now, given);
+        }
     }
 
     fn counters(&self, member: usize) -> MemberCounters {

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CqiTable {
-    /// Up to 64-QAM: 3GPP TS 36.213 Table 7.2.3-1, the same as TS 38.214 Table 5.2.2.1-2.
+    /// Up to 64-QAM: 3GPP TS 36.213 Table 7.2.3-1, the same as 3GPP TS 38.214 Table 5.2.2.1-2.
     #[default]
     #[serde(rename = "64-qam")]
     Qam64,
-    /// Up to 256-QAM: 3GPP TS 36.213 Table 7.2.3-2, the same as TS 38.214 Table 5.2.2.1-3.
+    /// Up to 256-QAM: 3GPP TS 36.213 Table 7.2.3-2, the same as 3GPP TS 38.214 Table 5.2.2.1-3.
     #[serde(rename = "256-qam")]
     Qam256,
 }
@@ -31,7 +31,7 @@ const EFFICIENCY_256: [f64; 16] = [
     6.9141, 7.4063,
 ];
 
-/// The lowest signal-to-noise ratio, in dB, at which a block of indicators 1 to 15 fails with probability 0.1, as 36.213 §7.2.3 defines
+/// The lowest signal-to-noise ratio, in dB, at which a block of indicators 1 to 15 fails with probability 0.1, as 3GPP TS 36.213 §7.2.3 defines
 /// the indicator. † Values that system simulations of LTE commonly use; the standard has none, and the first publication was not found.
 const THRESHOLD_64: [f64; 15] = [-6.7, -4.7, -2.3, 0.2, 2.4, 4.3, 5.9, 8.1, 10.3, 11.7, 14.1, 16.3, 18.7, 21.0, 22.7];
 
@@ -85,8 +85,8 @@ pub(super) fn from_db(db: f64) -> f64 {
 
 /// Resource elements of a block and a slot (12 subcarriers, 14 symbols) that are left for data.
 ///
-/// LTE, down: the reference resource of 36.213 §7.2.3 has three symbols of control, and two antenna ports keep 12 more for reference
-/// signals (36.211 §6.10.1.2). LTE, up: two symbols are reference signals (36.211 §5.5.2.1). 5G: the overheads 0.14 and 0.08 of TS 38.306
+/// LTE, down: the reference resource of 3GPP TS 36.213 §7.2.3 has three symbols of control, and two antenna ports keep 12 more for reference
+/// signals (3GPP TS 36.211 §6.10.1.2). LTE, up: two symbols are reference signals (3GPP TS 36.211 §5.5.2.1). 5G: the overheads 0.14 and 0.08 of 3GPP TS 38.306
 /// §4.1.2.
 pub(super) fn elements(numerology: u8, uplink: bool) -> f64 {
     match (numerology, uplink) {
@@ -97,7 +97,7 @@ pub(super) fn elements(numerology: u8, uplink: bool) -> f64 {
     }
 }
 
-/// Resource blocks that are given out together (36.213 Table 7.1.6.1-1); beyond LTE's sizes 38.214 Table 5.1.2.2.1-1, configuration 1.
+/// Resource blocks that are given out together (3GPP TS 36.213 Table 7.1.6.1-1); beyond LTE's sizes 3GPP TS 38.214 Table 5.1.2.2.1-1, configuration 1.
 pub(super) fn group(blocks: u32) -> u32 {
     match blocks {
         0..=10 => 1,
