@@ -28,9 +28,9 @@ use fairwave_units::units::{Bytes, Instant, Rate};
 macro_rules! media {
     ($then:ident! $arguments:tt) => {
         $then! { $arguments
-        half_duplex { HalfDuplex(HalfDuplexConfig) }
-                cell { Cell(CellConfig) }
-            }
+            half_duplex { HalfDuplex(HalfDuplexConfig) }
+            cell { Cell(CellConfig) }
+        }
     };
 }
 
