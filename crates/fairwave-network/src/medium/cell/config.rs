@@ -408,5 +408,6 @@ impl Checked for CellConfig {
 
 impl Law for CellConfig {
     const NAME: &'static str = "cell";
-    const EXAMPLE: &'static str = r#"{"scheduler": "proportional-fair", "channel": {"snr": 15.0, "doppler": 5.3}}"#;
+    const EXAMPLE: &'static str =
+        r#"{"base-station": "r1", "scheduler": "proportional-fair", "channel": {"snr": 15.0, "doppler": 5.3}}"#;
 }
