@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_NETWORK = "an access network by name is topology = {{ network = \"{0}\" }} (`fairwave explain {0}`)"
+_NETWORK = 'an access network by name is topology = {{ network = "{0}" }} (`fairwave explain {0}`)'
 _RADIO = (
     "it does not simulate how stations share a radio channel. A link whose rate changes at random is "
     'rate = {{ law = "markov", preset = "{}" }} (`fairwave explain markov`); a measured rate is law = "trace" '

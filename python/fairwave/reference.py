@@ -38,7 +38,8 @@ ONE = {
     "transports": "transport", "controllers": "rate controller of webrtc", "traffic": "traffic source",
     "queues": "queue discipline", "victims": "victim rule",
     "losses": "loss model", "rates": "rate law of a link",
-    "jitters": "jitter of a link", "playouts": "playout buffer", "presets": "network by name", "networks": "access network",
+    "jitters": "jitter of a link", "playouts": "playout buffer", "presets": "network by name",
+    "networks": "access network",
     "events": "what happens to links and flows",
     "codecs": "codec", "measures": "measure", "studies": "study",
 }  # fmt: skip
@@ -228,7 +229,15 @@ def _network(name: str) -> Entry:
     ]
     notes = tuple(f"{key}: {source}" for key, source in data["sources"].items())
     notes += ("† marks assumptions. A key that has no way up is the same in both directions.",)
-    return Entry("networks", name, data["about"], tuple(rows), notes=notes, example=_scenario("networks", name), how=HOW)
+    return Entry(
+        "networks",
+        name,
+        data["about"],
+        tuple(rows),
+        notes=notes,
+        example=_scenario("networks", name),
+        how=HOW,
+    )
 
 
 def _short(value: Any) -> str:
@@ -241,7 +250,7 @@ LONG = 160
 """Letters of a value that are shown."""
 
 
-def _names(kind: str) -> list[str]:
+def _names(kind: str) -> list[str]:  # noqa: PLR0911  # one answer a kind
     if kind in SCHEMA:
         return list(_laws(kind))
     if kind == "networks":
@@ -280,7 +289,7 @@ def _flat(text: str) -> str:
     return re.sub(r"(?<!\w)\[`?([A-Za-z_][\w:]*)`?\]", r"`\1`", " ".join(text.split()))
 
 
-def _entry(kind: str, name: str) -> Entry:
+def _entry(kind: str, name: str) -> Entry:  # noqa: PLR0911  # one answer a kind
     if kind in SCHEMA:
         return _law(kind, name)
     if kind == "networks":
@@ -445,8 +454,21 @@ def _example(kind: str, name: str) -> dict[str, Any]:
 def _scenario(kind: str, name: str) -> str:  # noqa: PLR0912  # one branch a kind
     """A small scenario in TOML that uses a name."""
     if kind == "networks":
-        lines = ['name = "example"', 'duration = "10 s"', f'topology = {{ network = "{name}" }}', "", "[[flow]]"]
-        lines += ['name = "video"', 'transport = "tcp/cubic"', 'traffic = "bulk"', "", "[[flow]]", 'name = "call"']
+        lines = [
+            'name = "example"',
+            'duration = "10 s"',
+            f'topology = {{ network = "{name}" }}',
+            "",
+            "[[flow]]",
+        ]
+        lines += [
+            'name = "video"',
+            'transport = "tcp/cubic"',
+            'traffic = "bulk"',
+            "",
+            "[[flow]]",
+            'name = "call"',
+        ]
         return "\n".join([*lines, 'path = "reverse"', 'transport = "udp"', 'traffic = "voice"']) + "\n"
     given = _example(kind, name) if kind in SCHEMA else {}
     beside = _laws(kind)[name].get("x-beside", {}) if kind in SCHEMA else {}
