@@ -46,7 +46,7 @@ pub fn group_measures() -> PyResult<String> {
 /// The access networks that have a name, as JSON: name, what it is, its link down, how the way up differs, and its sources.
 #[pyfunction]
 pub fn access_networks() -> PyResult<String> {
-    let networks = fairwave_scenario::access::AccessNetwork::ALL.iter().map(|network| {
+    let networks = fairwave_scenario::access::AccessNetwork::ALL.iter().map(|network| -> PyResult<Value> {
         let data = network.data().map_err(pyo3::exceptions::PyValueError::new_err)?;
         let failed = |error: serde_json::Error| pyo3::exceptions::PyValueError::new_err(error.to_string());
         let mut table = serde_json::to_value(data).map_err(failed)?;
