@@ -213,6 +213,7 @@ macro_rules! at_work {
         /// A medium at work.
         pub struct SharedMedium(ActiveMedium);
 
+        #[allow(clippy::large_enum_variant)] // a run has few of them, and they stay where they are
         enum ActiveMedium {
             $($Variant(<$Law as MediumLaw>::Medium),)+
             Own(Box<dyn Medium>),

@@ -27,13 +27,13 @@ impl Fading {
     fn new(doppler: f64, stream: &mut Stream) -> Self {
         let turn = 2.0 * std::f64::consts::PI;
         let (angular, theta) = (turn * doppler, turn * stream.uniform() - std::f64::consts::PI);
-        let mut paths = [[(0.0, 0.0); PATHS]; 2];
-        for place in 0..PATHS {
+        let [mut in_phase, mut quadrature] = [[(0.0, 0.0); PATHS]; 2];
+        for (place, (cosine, sine)) in in_phase.iter_mut().zip(&mut quadrature).enumerate() {
             let arrival = (turn * (place + 1) as f64 - std::f64::consts::PI + theta) / (4.0 * PATHS as f64);
-            paths[0][place] = (angular * libm::cos(arrival), turn * stream.uniform());
-            paths[1][place] = (angular * libm::sin(arrival), turn * stream.uniform());
+            *cosine = (angular * libm::cos(arrival), turn * stream.uniform());
+            *sine = (angular * libm::sin(arrival), turn * stream.uniform());
         }
-        Fading { paths }
+        Fading { paths: [in_phase, quadrature] }
     }
 
     /// The power now, relative to its mean.
