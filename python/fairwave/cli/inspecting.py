@@ -28,7 +28,6 @@ KINDS = (
         "rates",
         "playouts",
         "presets",
-        "networks",
         "events",
     ),
     *("codecs", "measures", "studies"),
