@@ -147,7 +147,7 @@ UV_COMPILE = $(VENV)-lock/bin/uv pip compile pyproject.toml --universal --python
 lock:  ## choose the newest allowed versions of all Python packages anew
 	$(PYTHON) -m venv $(VENV)-lock
 	$(VENV)-lock/bin/pip install --quiet uv
-	$(UV_COMPILE) --upgrade --extra speech --extra video --extra explore --extra cluster --extra network --group dev --output-file requirements.lock
+	$(UV_COMPILE) --upgrade --extra speech --extra video --extra explore --extra cluster --extra gym --extra network --group dev --output-file requirements.lock
 	$(UV_COMPILE) --upgrade --extra scoring --constraint requirements.lock --output-file requirements-scoring.lock
 	rm -rf $(VENV)-lock
 

@@ -184,6 +184,7 @@ FEWER = {
     "find": ("-n", "2", "--most", "2"),
     "network": ("-n", "1", "--widen", "1"),
     "fit": ("--seeds", "1"),
+    "rfc8867": ("-n", "1"),
 }
 """What is typed besides, so that it takes less time: fewer replications, no audio."""
 SHORTER = {"examples/streamed-clip.toml": ("--set", "duration=6 s")}

@@ -23,7 +23,7 @@ LAYERS = {
 }
 """Name of a layer to what it is needed for and to the extra that brings it."""
 
-COMMANDS = {"evaluate": "studies", "network": "network", "study": "studies"}
+COMMANDS = {"evaluate": "studies", "network": "network", "rfc8867": "studies", "study": "studies"}
 """Commands of packages above this one, each with the extra that brings it."""
 
 

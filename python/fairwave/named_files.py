@@ -1,4 +1,4 @@
-"""Where a scenario names files: patterns of loss, traces of rates, captures."""
+"""Where a scenario names files: patterns of loss, traces of rates, captures, policies."""
 
 from __future__ import annotations
 
@@ -7,8 +7,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-NAMERS = {"model": "pattern", "law": "trace", "kind": "replay"}
-"""A table names a file where one of these keys has this value."""
+NAMERS = {
+    ("model", "pattern"): "pattern",
+    ("law", "trace"): "trace",
+    ("kind", "replay"): "replay",
+    ("name", "policy"): "policy",
+    ("name", "tcp/policy"): "policy",
+}
+"""A table names a file where a key has one of these values: which kind of file."""
 
 
 def named_files(table: Any, kind: str | None = None, path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
@@ -16,12 +22,12 @@ def named_files(table: Any, kind: str | None = None, path: str = "") -> Iterator
 
     Args:
         table: The scenario as plain data, or a part of it.
-        kind: Only `pattern`, only `trace` or only `replay`; all when None.
+        kind: Only `pattern`, `trace`, `replay` or `policy`; all when None.
         path: Where the part stands.
     """
     if isinstance(table, dict):
         if isinstance(table.get("file"), str):
-            named = {value for key, value in NAMERS.items() if table.get(key) == value}
+            named = {kind for (key, value), kind in NAMERS.items() if table.get(key) == value}
             if named and kind in (None, *named):
                 yield path, table
                 return

@@ -262,7 +262,9 @@ def prepared(scenario: Scenario) -> Scenario:
 
 
 def with_files(scenario: Scenario, folder: Path) -> Scenario:
-    """The scenario with what its files hold, sought from `folder`: patterns of loss, traces of rates, captured packets.
+    """The scenario with what its files hold, sought from `folder`.
+
+    Patterns of loss, traces of rates, captured packets, policies.
 
     Raises:
         fairwave.ScenarioError: A file is not there, or holds no pattern, trace or capture.
@@ -270,7 +272,7 @@ def with_files(scenario: Scenario, folder: Path) -> Scenario:
     text = scenario.to_json()
     if '"file"' not in text:
         return scenario
-    from fairwave import patterns, replay, traces
+    from fairwave import patterns, policies, replay, traces
 
     table = scenario.to_dict()
     changes: dict[str, Any] = {}
@@ -281,7 +283,14 @@ def with_files(scenario: Scenario, folder: Path) -> Scenario:
             changes |= traces.resolved(table, folder)
         if '"replay"' in text:
             changes |= replay.resolved(table, folder)
-    except (patterns.PatternError, traces.TraceError, replay.CaptureError) as error:
+        if 'policy"' in text:
+            changes |= policies.resolved(table, folder)
+    except (
+        patterns.PatternError,
+        policies.PolicyError,
+        traces.TraceError,
+        replay.CaptureError,
+    ) as error:
         raise _native.ScenarioError(f"error: {error}") from None
     return scenario.with_overrides(changes) if changes else scenario
 

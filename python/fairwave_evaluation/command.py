@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairwave import _native
+from fairwave import _native, policies
 from fairwave.cli.input import BadInputError, positive, where
 from fairwave.cli.options import Cluster, Json, Laws, Replications, Threads, examples, use_laws
 from fairwave.extras import need_all
@@ -33,7 +33,7 @@ def evaluate(
         str | None,
         typer.Argument(
             metavar="[CONTROLLER]",
-            help="A transport that carries bulk data: its name, or a table with its parameters.",
+            help="A transport that carries bulk data: its name, a table with its parameters, or the file of a policy.",
         ),
     ] = None,
     queue: Annotated[
@@ -118,6 +118,16 @@ def _choice(text: str, kind: str, key: str) -> str | dict[str, Any]:
 
     from fairwave.reference import listed
 
+    if kind == "transports" and text.endswith(".json"):
+        try:
+            return policies.law(text, "window")
+        except (policies.PolicyError, FileNotFoundError) as error:
+            hint = (
+                "; a policy that steers a rate: fairwave rfc8867 FILE"
+                if "steers a rate" in str(error)
+                else ""
+            )
+            raise BadInputError(f"{error}{hint}") from None
     value = json_.loads(_native.Scenario.override_value(text))
     if not isinstance(value, (str, dict)) or (
         isinstance(value, dict) and not isinstance(value.get(key), str)

@@ -17,7 +17,7 @@ pub use fairwave_units::{config, random, ratio, registry, timed, units};
 pub mod transport {
     pub use fairwave_endpoint::{
         Backlog, Delivery, Estimate, FlowContext, LossVerdict, Output, Receiver, ReceiverView, Sender, SenderView,
-        limited, media, preset,
+        limited, media, policy, preset,
     };
     pub use fairwave_rtc::control as rate_control;
     pub use fairwave_transport::{

@@ -13,6 +13,7 @@ pub mod meter;
 pub mod parts;
 #[cfg(feature = "testing")]
 pub mod path_test;
+pub mod policy;
 pub mod preset;
 pub mod serial;
 pub mod sizes;

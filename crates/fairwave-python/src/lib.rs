@@ -4,6 +4,7 @@ mod batch;
 mod capture;
 mod columns;
 mod decodable;
+mod gym;
 mod laws;
 mod live;
 mod names;
@@ -28,6 +29,8 @@ mod _native {
     use super::capture::{capture, check_capture, qlog};
     #[pymodule_export]
     use super::decodable::decodable_layers;
+    #[pymodule_export]
+    use super::gym::Episodes;
     #[pymodule_export]
     use super::laws::{
         Arrival, Buffer, MediaFeedback, MediaPacket, Packet, Path, Place, Random, RateSample, Unit, Window, end_runs,

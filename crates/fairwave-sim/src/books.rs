@@ -11,6 +11,8 @@
 //! The terms come from different places: a link's from the link, a flow's from its ends, what waits from the queue itself.
 //! So a packet that is lost sight of, made from nothing or counted twice upsets at least one of them.
 
+use std::borrow::Cow;
+
 use fairwave_core::packet::Packet;
 use fairwave_core::units::Instant;
 use fairwave_scenario::plan::{LinkPlan, Plan};
@@ -44,7 +46,7 @@ impl InFlight {
 
 /// A run that has ended.
 pub(crate) struct Books<'p> {
-    pub plan: &'p Plan,
+    pub plan: Cow<'p, Plan>,
     pub end: Instant,
     pub links: Vec<Link>,
     pub sending: Vec<SendingEnd>,

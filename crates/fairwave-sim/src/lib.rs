@@ -21,6 +21,7 @@ mod detours;
 mod digest;
 mod ends;
 mod entry;
+pub mod episode;
 mod error;
 mod event;
 mod hosts;

@@ -1,5 +1,7 @@
 //! One run: events in order, packets on their way, endpoints called, counters fed, invariants checked.
 
+use std::borrow::Cow;
+
 use fairwave_core::packet::Packet;
 use fairwave_core::transport::{Output, Receiver, Sender};
 use fairwave_core::units::{Instant, Span};
@@ -26,7 +28,7 @@ use crate::result::RunResult;
 use crate::routes::END;
 
 struct Simulation<'p, P, B> {
-    plan: &'p Plan,
+    plan: Cow<'p, Plan>,
     /// Who looks on.
     probe: P,
     /// What lies between the ends of flows and the network.
@@ -61,7 +63,7 @@ struct Simulation<'p, P, B> {
 /// # Errors
 /// A plan too large to be indexed, or an invariant that does not hold at the end.
 pub fn run(plan: &Plan) -> Result<RunResult, RunError> {
-    Ok(Simulation::new(plan, (), ())?.finish(None)?.0)
+    Ok(Simulation::new(Cow::Borrowed(plan), (), ())?.finish(None)?.0)
 }
 
 /// Executes a plan in about [`PARTS`] parts of equal simulated time. `part` is given the work of each, does it, and says whether the
@@ -70,7 +72,7 @@ pub fn run(plan: &Plan) -> Result<RunResult, RunError> {
 /// # Errors
 /// As [`run`], and [`RunError::Stopped`].
 pub fn run_in_parts(plan: &Plan, part: &dyn Fn(&mut dyn FnMut()) -> bool) -> Result<RunResult, RunError> {
-    Ok(Simulation::new(plan, (), ())?.finish(Some(part))?.0)
+    Ok(Simulation::new(Cow::Borrowed(plan), (), ())?.finish(Some(part))?.0)
 }
 
 /// Executes a plan while `probe` looks on, which changes nothing of what the run leaves.
@@ -78,7 +80,7 @@ pub fn run_in_parts(plan: &Plan, part: &dyn Fn(&mut dyn FnMut()) -> bool) -> Res
 /// # Errors
 /// As [`run`].
 pub fn run_seen<P: Probe>(plan: &Plan, probe: P) -> Result<(RunResult, P), RunError> {
-    let (result, probe, ()) = Simulation::new(plan, probe, ())?.finish(None)?;
+    let (result, probe, ()) = Simulation::new(Cow::Borrowed(plan), probe, ())?.finish(None)?;
     Ok((result, probe))
 }
 
@@ -89,7 +91,8 @@ pub const PARTS: u64 = 1024;
 type Parts<'a> = Option<&'a dyn Fn(&mut dyn FnMut()) -> bool>;
 
 impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
-    fn new(plan: &'p Plan, probe: P, border: B) -> Result<Self, RunError> {
+    fn new(planned: Cow<'p, Plan>, probe: P, border: B) -> Result<Self, RunError> {
+        let plan = &*planned;
         let end = Instant::ZERO + plan.duration;
         let window = Window { warmup: (Instant::ZERO + plan.warmup).min(end), end };
         let mut network = Network::new(plan, window)?;
@@ -102,9 +105,10 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
             [sending[index].route, receiving[index].route] = network.add_routes(plan, flow, ahead)?;
         }
         let detours = Detours::new(plan, &mut network, |flow| [sending[flow].route, receiving[flow].route])?;
-        let looks_ahead = plan.flows.len() > look_ahead::WORTH_IT;
+        let flows = plan.flows.len();
+        let looks_ahead = flows > look_ahead::WORTH_IT;
         let mut simulation = Simulation {
-            plan,
+            plan: planned,
             probe,
             border,
             window,
@@ -116,7 +120,7 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
             samples: Vec::new(),
             out: Output::default(),
             answer: Output::default(),
-            under_way: vec![InFlight::default(); plan.flows.len()],
+            under_way: vec![InFlight::default(); flows],
             before: Vec::new(),
             hosts,
             admission: Admission::default(),
@@ -126,7 +130,8 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
         for flow in 0..simulation.sending.len() {
             simulation.arm_sender(flow, Instant::ZERO);
         }
-        if plan.record.window_interval > Span::ZERO && !plan.record.windows.is_empty() {
+        let record = &simulation.plan.record;
+        if record.window_interval > Span::ZERO && !record.windows.is_empty() {
             simulation.events.push_timer(Event::new(Instant::ZERO, EventKind::Sample, 0));
         }
         for link in 0..simulation.network.links.len() {
@@ -147,7 +152,7 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
     /// Collects what there is to tell and checks the books.
     fn settle(self) -> Result<(RunResult, P, B), RunError> {
         let recorded = RunRecord {
-            plan: self.plan,
+            plan: &self.plan,
             window: self.window,
             links: &self.network.links,
             sending: &self.sending,

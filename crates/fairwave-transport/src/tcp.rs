@@ -199,6 +199,7 @@ impl<C: ControlLaw> Tcp<C> {
     pub fn prepare_as(&self, variant: fn(C::Controller) -> Control) -> PreparedTransport<'_> {
         let parameters = Arc::new(self.parameters());
         PreparedTransport::new(move |context, stream| {
+            self.law.ready()?;
             let control = variant(self.law.controller_with(self.connection.preset, own_stream(&stream)));
             let receiver = TcpReceiver::new(context, &parameters);
             let sender = TcpSender::new(context, Arc::clone(&parameters), control, stream);

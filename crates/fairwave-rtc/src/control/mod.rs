@@ -16,6 +16,7 @@ pub mod fixed;
 pub mod gcc;
 mod loss_events;
 pub mod nada;
+pub mod policy;
 mod reports;
 #[cfg(test)]
 mod rig;
@@ -44,6 +45,7 @@ macro_rules! rate_controllers {
             aiamd { Aiamd(AiamdConfig) }
             rtcp { Rtcp(RtcpConfig) }
             fixed { Fixed(FixedConfig) }
+            policy { Policy(PolicyConfig) }
         }
     };
 }
@@ -274,6 +276,14 @@ pub trait ControlLaw: Law {
     /// The rule.
     type Controller: RateController + 'static;
 
+    /// Whether a session can begin: all that the parameters name is there.
+    ///
+    /// # Errors
+    /// The key of what is missing.
+    fn ready(&self) -> Result<(), ConfigError> {
+        Ok(())
+    }
+
     /// A controller for a new session. The parameters have been checked. `stream` is the controller's own.
     fn controller(&self, stream: Stream) -> Self::Controller;
 
@@ -354,7 +364,10 @@ macro_rules! at_work {
             pub fn controller(&self, stream: Stream) -> Result<AnyRateController, ConfigError> {
                 self.check()?;
                 Ok(match self {
-                    $(RateControlConfig::$Variant(law) => AnyRateController::$Variant(law.controller(stream)),)+
+                    $(RateControlConfig::$Variant(law) => {
+                        law.ready()?;
+                        AnyRateController::$Variant(law.controller(stream))
+                    })+
                     RateControlConfig::Own(own) => AnyRateController::Own(own.law().any_controller(stream)),
                 })
             }

@@ -156,7 +156,7 @@ impl<P: Probe, B: Border> Simulation<'_, P, B> {
         if let Some(activity) = sending.activity {
             if !sending.active && now >= activity.from {
                 if sending.at_most.is_some() {
-                    if !self.admission.admits(flow, now, self.plan, &mut self.sending, &self.receiving) {
+                    if !self.admission.admits(flow, now, &self.plan, &mut self.sending, &self.receiving) {
                         return;
                     }
                     sending = &mut self.sending[flow];

@@ -1,5 +1,7 @@
 //! A run that the caller's clock drives, with a border between the ends of flows and the network.
 
+use std::borrow::Cow;
+
 use fairwave_core::packet::Packet;
 use fairwave_core::transport::Delivery;
 use fairwave_core::units::Instant;
@@ -26,7 +28,25 @@ impl<'p, P: Probe, B: Border> SteppedRun<'p, P, B> {
     /// # Errors
     /// As [`run`](crate::run).
     pub fn new(plan: &'p Plan, probe: P, border: B) -> Result<Self, RunError> {
-        Ok(SteppedRun { simulation: Simulation::new(plan, probe, border)?, reached: None })
+        Ok(SteppedRun { simulation: Simulation::new(Cow::Borrowed(plan), probe, border)?, reached: None })
+    }
+
+    /// A run at its beginning that owns its plan, so that it can be kept for as long as its caller likes.
+    ///
+    /// # Errors
+    /// As [`run`](crate::run).
+    pub fn owning(plan: Plan, probe: P, border: B) -> Result<SteppedRun<'static, P, B>, RunError> {
+        Ok(SteppedRun { simulation: Simulation::new(Cow::Owned(plan), probe, border)?, reached: None })
+    }
+
+    /// Handles what is left, collects what there is to tell and checks the books.
+    ///
+    /// # Errors
+    /// As [`run`](crate::run).
+    pub fn complete(mut self) -> Result<(RunResult, P, B), RunError> {
+        self.advance(self.simulation.window.end)?;
+        self.simulation.end_window();
+        self.simulation.settle()
     }
 
     /// What lies between ends and network.
@@ -136,7 +156,7 @@ impl<'p, P: Probe, B: Border> SteppedRun<'p, P, B> {
         self.advance(self.simulation.window.end)?;
         self.simulation.end_window();
         let mut simulation: Simulation<'t, P, B> = self.simulation;
-        simulation.plan = plan;
+        simulation.plan = Cow::Borrowed(plan);
         simulation.settle()
     }
 }

@@ -29,7 +29,7 @@ traffic = "voice"
 fn a_run_that_looks_ahead_leaves_what_one_that_does_not_leaves() {
     let plan = Scenario::from_text(CONTESTED, "contested.toml").expect("a scenario").plan(Seed(3)).expect("a plan");
     let outcome = |looks_ahead| {
-        let mut simulation = Simulation::new(&plan, (), ()).expect("a simulation");
+        let mut simulation = Simulation::new(Cow::Borrowed(&plan), (), ()).expect("a simulation");
         simulation.looks_ahead = looks_ahead;
         simulation.finish(None).expect("a run").0.digest().expect("a digest")
     };
@@ -96,7 +96,7 @@ const MANAGED: &str = r#"{ discipline = "red", capacity = { packets = 10 }, vict
 fn verdict(queue: &str, forge: impl FnOnce(&mut Books<'_>)) -> Result<(), RunError> {
     let text = BUSY.replace("QUEUE", queue);
     let plan = Scenario::from_text(&text, "busy.toml").expect("a scenario").plan(Seed(3)).expect("a plan");
-    let mut simulation = Simulation::new(&plan, (), ()).expect("a simulation");
+    let mut simulation = Simulation::new(Cow::Borrowed(&plan), (), ()).expect("a simulation");
     simulation.run_until_end(None).expect("a run");
     let (mut books, (), ()) = simulation.into_books();
     forge(&mut books);

@@ -17,6 +17,7 @@ pub mod hystart;
 pub mod ledbat;
 #[cfg(test)]
 mod pipe_test;
+pub mod policy;
 pub mod prague;
 pub mod real;
 #[cfg(test)]
@@ -30,6 +31,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Preset, Recovery};
 pub use fairwave_endpoint::Estimate;
+use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law, delegate};
 use fairwave_units::units::{Instant, Rate, Span};
@@ -53,6 +55,7 @@ macro_rules! controllers {
             ledbat { LedbatPlusPlus(LedbatPlusPlusConfig) }
             bbr { Bbr(BbrConfig) }
             bbr1 { Bbr1(Bbr1Config) }
+            policy { TcpPolicy(TcpPolicyConfig) }
         }
     };
 }
@@ -295,6 +298,14 @@ pub trait ControlLaw: Law {
     /// Its segments leave at the rate that [`Controller::pacing`] says. That is asked for no other law, unless a connection wants its segments
     /// paced in any case.
     const PACES: bool = false;
+
+    /// Whether a connection can begin: all that the parameters name is there.
+    ///
+    /// # Errors
+    /// The key of what is missing.
+    fn ready(&self) -> Result<(), ConfigError> {
+        Ok(())
+    }
 
     /// A controller for a new connection. The parameters have been checked; `preset` says whose habits to follow where the
     /// controller's source and a simulator differ.

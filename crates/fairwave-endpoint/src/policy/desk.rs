@@ -1,0 +1,171 @@
+//! Where observations are taken and actions are left: between a sender's controller and whoever decides.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use fairwave_units::units::{Instant, Span};
+
+use super::{Level, Monitor, Outcome, Policy};
+
+/// After a silence of more intervals, those between are left out.
+const MOST_AT_ONCE: u64 = 256;
+
+/// The present interval, and the latest action. With a policy the desk decides by itself; without one it waits for
+/// [`Desk::close`] and [`Desk::act`].
+#[derive(Debug)]
+pub struct Desk {
+    /// What has been seen in the present interval.
+    pub monitor: Monitor,
+    /// What is granted at present.
+    pub level: Level,
+    policy: Option<Arc<Policy>>,
+    interval: Span,
+    /// When the present interval ends; [`Instant::NEVER`] before the sender has begun.
+    ends: Instant,
+    action: Option<f64>,
+}
+
+impl Desk {
+    /// A desk for intervals of this length. Without a policy, someone outside decides.
+    pub fn new(interval: Span, policy: Option<Arc<Policy>>) -> Self {
+        let interval = interval.max(Span::from_millis(1));
+        let (monitor, level) = (Monitor::default(), Level::default());
+        Desk { monitor, level, policy, interval, ends: Instant::NEVER, action: None }
+    }
+
+    /// The first end of an interval after a moment.
+    fn end_after(&self, now: Instant) -> Instant {
+        let length = self.interval.nanos();
+        Instant::from_nanos((now.nanos() / length).saturating_add(1).saturating_mul(length))
+    }
+
+    /// The sender has begun.
+    pub fn begin(&mut self, now: Instant, level: Level) {
+        (self.monitor, self.level, self.action) = (Monitor::new(now), level, None);
+        self.ends = self.end_after(now);
+    }
+
+    /// The sender has begun.
+    pub fn has_begun(&self) -> bool {
+        self.ends < Instant::NEVER
+    }
+
+    /// When the present interval ends, that moment included.
+    pub fn ends(&self) -> Instant {
+        self.ends
+    }
+
+    /// When what follows from the interval's end holds: right behind it.
+    pub fn due(&self) -> Instant {
+        if self.has_begun() { self.ends + Span::from_nanos(1) } else { Instant::NEVER }
+    }
+
+    /// Ends the present interval; for those outside.
+    pub fn close(&mut self) -> Outcome {
+        let outcome = self.monitor.close(self.ends, self.level);
+        if self.has_begun() {
+            self.ends = self.ends + self.interval;
+        }
+        outcome
+    }
+
+    /// What is to be done from now on: an action from −1 to 1, which takes the place of one that has not been taken.
+    pub fn act(&mut self, action: f64) {
+        self.action = Some(if action.is_nan() { 0.0 } else { action.clamp(-1.0, 1.0) });
+    }
+
+    /// The action that holds from `now` on, once. A policy first decides for every interval that has ended.
+    pub fn take(&mut self, now: Instant) -> Option<f64> {
+        let policy = self.policy.clone();
+        if let Some(policy) = policy.filter(|_| self.ends < now) {
+            let behind = now.since(self.ends).nanos() / self.interval.nanos();
+            if behind > MOST_AT_ONCE {
+                let left_out = (behind - MOST_AT_ONCE).saturating_mul(self.interval.nanos());
+                self.ends = self.ends + Span::from_nanos(left_out);
+            }
+            while self.ends < now {
+                let outcome = self.close();
+                self.act(policy.act(&outcome.observation));
+            }
+        }
+        self.action.take()
+    }
+
+    /// An action that has not been taken is void.
+    pub fn forget(&mut self) {
+        self.action = None;
+    }
+}
+
+/// A desk with someone on each side.
+#[derive(Clone)]
+pub struct SharedDesk(Arc<Mutex<Desk>>);
+
+impl SharedDesk {
+    /// For two sides.
+    pub fn new(desk: Desk) -> Self {
+        SharedDesk(Arc::new(Mutex::new(desk)))
+    }
+
+    /// Does something at the desk.
+    pub fn with<T>(&self, then: impl FnOnce(&mut Desk) -> T) -> T {
+        then(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Desks are the same if they are one.
+impl PartialEq for SharedDesk {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl fmt::Debug for SharedDesk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SharedDesk")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Span::from_millis(millis)
+    }
+
+    #[test]
+    fn intervals_end_at_multiples_of_their_length() {
+        let mut desk = Desk::new(Span::from_millis(50), None);
+        assert_eq!((desk.has_begun(), desk.due()), (false, Instant::NEVER));
+        desk.begin(at(120), Level::Rate(1e6));
+        assert_eq!((desk.ends(), desk.due()), (at(150), at(150) + Span::from_nanos(1)));
+        desk.close();
+        assert_eq!(desk.ends(), at(200));
+        desk.begin(at(250), Level::Rate(1e6));
+        assert_eq!(desk.ends(), at(300), "a beginning at an end belongs to the next");
+    }
+
+    #[test]
+    fn an_action_is_taken_once_cut_to_its_range_and_no_number_is_none() {
+        let mut desk = Desk::new(Span::from_millis(50), None);
+        desk.begin(at(0), Level::Rate(1e6));
+        assert_eq!(desk.take(at(51)), None, "nobody has acted");
+        for (action, taken) in [(0.5, 0.5), (7.0, 1.0), (f64::NEG_INFINITY, -1.0), (f64::NAN, 0.0)] {
+            desk.act(action);
+            assert_eq!((desk.take(at(51)), desk.take(at(51))), (Some(taken), None));
+        }
+    }
+
+    #[test]
+    fn a_policy_decides_after_the_end_of_the_interval_and_not_at_it() {
+        let mut desk = Desk::new(Span::from_millis(50), Some(Arc::new(Policy::default())));
+        desk.begin(at(0), Level::Rate(1e6));
+        assert_eq!(desk.take(at(50)), None);
+        assert!(desk.take(at(50) + Span::from_nanos(1)).is_some());
+        assert_eq!(desk.ends(), at(100));
+        // A silence of an hour is not computed interval by interval.
+        assert!(desk.take(at(3_600_000)).is_some());
+        assert_eq!(desk.ends(), at(3_600_000));
+    }
+}

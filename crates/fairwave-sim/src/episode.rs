@@ -1,0 +1,276 @@
+//! A run in which someone outside sets the rate of one media session, or the window of one TCP, step by step: for learning.
+//!
+//! The flow's controller becomes that of [`fairwave_core::transport::policy`] with a desk at which nobody sits. Each step is one monitor interval: the
+//! caller's action holds from right behind the end of the interval before, and the step answers with what the sender saw until the end of this one. A
+//! policy that stands in the scenario itself decides at the same moments, so it leaves the same bytes as the same policy outside.
+
+use std::sync::Arc;
+
+use fairwave_core::transport::TransportConfig;
+use fairwave_core::transport::policy::{Desk, OBSERVED, Outcome, SharedDesk};
+use fairwave_core::transport::rate_control::{PolicyConfig, RateControlConfig};
+use fairwave_core::units::{Instant, Span};
+use fairwave_scenario::plan::Plan;
+use rayon::prelude::*;
+
+use crate::error::RunError;
+use crate::result::RunResult;
+use crate::run::SteppedRun;
+
+/// A flow that can be steered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Steered {
+    /// The rate of a media session.
+    Rate,
+    /// The window of a TCP.
+    Window,
+}
+
+/// What a step came to.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Step {
+    /// What the sender saw.
+    pub outcome: Outcome,
+    /// When the interval ended, seconds since the beginning of the run.
+    pub at: f64,
+    /// No further step can be made: another one would end after the run.
+    pub is_last: bool,
+}
+
+/// A run that is under way.
+pub struct Episode {
+    run: SteppedRun<'static, (), ()>,
+    desk: SharedDesk,
+    interval: Span,
+    end: Instant,
+    is_over: bool,
+}
+
+/// What a flow lets an agent set; none if nothing.
+pub fn steers(plan: &Plan, flow: usize) -> Option<Steered> {
+    match &*plan.flows.get(flow)?.transport {
+        TransportConfig::Webrtc(_) => Some(Steered::Rate),
+        TransportConfig::TcpPolicy(_) => Some(Steered::Window),
+        _ => None,
+    }
+}
+
+impl Episode {
+    /// An episode at its beginning, and the first interval of its sender, in which nothing was steered. The flow must be one that
+    /// [`steers`] something; a session keeps what its own `control` says of pacing only if that is `policy`.
+    ///
+    /// # Errors
+    /// A run that cannot begin, a flow that steers nothing, and a sender that does not begin before the run ends.
+    pub fn begin(mut plan: Plan, flow: usize, interval: Span) -> Result<(Self, Step), String> {
+        let desk = SharedDesk::new(Desk::new(interval, None));
+        let interval = interval.max(Span::from_millis(1));
+        let Some(steered) = plan.flows.get_mut(flow) else {
+            return Err(format!("there is no flow number {flow}"));
+        };
+        let transport = match &*steered.transport {
+            TransportConfig::Webrtc(config) => {
+                let mut config = config.clone();
+                let mut control = match config.control {
+                    RateControlConfig::Policy(own) => own,
+                    _ => PolicyConfig::default(),
+                };
+                (control.desk, control.file) = (Some(desk.clone()), None);
+                config.control = RateControlConfig::Policy(control);
+                TransportConfig::Webrtc(config)
+            }
+            TransportConfig::TcpPolicy(tcp) => {
+                let mut tcp = tcp.clone();
+                (tcp.law.desk, tcp.law.file) = (Some(desk.clone()), None);
+                TransportConfig::TcpPolicy(tcp)
+            }
+            other => {
+                return Err(format!(
+                    "the flow `{}` is sent by {}, which an agent cannot steer; write transport = \"webrtc\" or \"tcp/policy\"",
+                    steered.name,
+                    other.name()
+                ));
+            }
+        };
+        steered.transport = Arc::new(transport);
+        let (name, end) = (steered.name.clone(), Instant::ZERO + plan.duration);
+        let run = SteppedRun::owning(plan, (), ()).map_err(|error| error.to_string())?;
+        let mut episode = Episode { run, desk, interval, end, is_over: false };
+        let mut until = Instant::ZERO;
+        while !episode.desk.with(|desk| desk.has_begun() && desk.ends() <= until) {
+            until += episode.interval;
+            if until > end {
+                return Err(format!("`{name}` does not begin before the run ends at {end}"));
+            }
+            episode.run.advance(until).map_err(|error| error.to_string())?;
+        }
+        let first = episode.close();
+        Ok((episode, first))
+    }
+
+    /// The interval has been handled.
+    fn close(&mut self) -> Step {
+        let (at, outcome, next) = self.desk.with(|desk| (desk.ends(), desk.close(), desk.ends()));
+        self.is_over = next > self.end;
+        Step { outcome, at: at.seconds(), is_last: self.is_over }
+    }
+
+    /// No further step can be made.
+    pub fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// Applies an action from −1 to 1, goes on to the end of the next interval, and answers with what the sender saw; nothing more
+    /// happens after the last step.
+    ///
+    /// # Errors
+    /// A broken invariant.
+    pub fn step(&mut self, action: f64) -> Result<Step, RunError> {
+        if self.is_over {
+            return Ok(Step { at: self.end.seconds(), is_last: true, ..Step::default() });
+        }
+        let until = self.desk.with(|desk| {
+            desk.act(action);
+            desk.ends()
+        });
+        self.run.advance(until)?;
+        Ok(self.close())
+    }
+
+    /// Runs to the end with the last action's rate or window, and answers with all that a run leaves.
+    ///
+    /// # Errors
+    /// As [`run`](crate::run).
+    pub fn complete(self) -> Result<RunResult, RunError> {
+        Ok(self.run.complete()?.0)
+    }
+}
+
+/// Steps many episodes, each with its action, on all cores of the machine. Each is a run of its own, so threads have no influence.
+///
+/// # Errors
+/// The first broken invariant, by place.
+pub fn step_all(episodes: &mut [&mut Episode], actions: &[f64]) -> Result<Vec<Step>, RunError> {
+    let work = |(episode, action): (&mut &mut Episode, &f64)| episode.step(*action);
+    if episodes.len() == 1 {
+        return episodes.iter_mut().zip(actions).map(work).collect();
+    }
+    let steps: Vec<Result<Step, RunError>> = episodes.par_iter_mut().zip(actions).map(work).collect();
+    steps.into_iter().collect()
+}
+
+/// Numbers of an observation.
+pub const WIDTH: usize = OBSERVED;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fairwave_core::random::Seed;
+    use fairwave_core::transport::policy::Policy;
+    use fairwave_scenario::Scenario;
+
+    const CALL: &str = r#"
+        name = "call"
+        duration = "10 s"
+        link = [{ from = "a", to = "b", rate = "1 Mb/s", delay = "40 ms", queue = { capacity = { bytes = 30000 } } }]
+        [[flow]]
+        name = "call"
+        from = "a"
+        to = "b"
+        transport = { name = "webrtc", control = CONTROL }
+        traffic = { kind = "media", video = { most = "2 Mb/s" } }
+    "#;
+    const DOWNLOAD: &str = r#"
+        name = "download"
+        duration = "10 s"
+        link = [{ from = "a", to = "b", rate = "5 Mb/s", delay = "20 ms", queue = { capacity = { packets = 40 } } }]
+        flow = [{ name = "download", from = "a", to = "b", start = "0.3 s", transport = "tcp/policy", traffic = "bulk" }]
+    "#;
+
+    fn plan(text: &str, seed: u64) -> Plan {
+        let text = text.replace("CONTROL", "\"policy\"");
+        Scenario::from_text(&text, "test.toml").expect("a scenario").plan(Seed(seed)).expect("a plan")
+    }
+
+    /// The plain policy, from outside.
+    fn steered(text: &str, seed: u64) -> (String, Vec<Step>) {
+        let policy = Policy::default();
+        let (mut episode, first) = Episode::begin(plan(text, seed), 0, policy.interval).expect("an episode");
+        let mut steps = vec![first];
+        while !episode.is_over() {
+            let action = policy.act(&steps.last().expect("a step").outcome.observation);
+            steps.push(episode.step(action).expect("a step"));
+        }
+        (episode.complete().expect("a result").digest().expect("a digest"), steps)
+    }
+
+    #[test]
+    fn a_policy_outside_of_the_run_leaves_the_bytes_of_the_same_policy_within() {
+        for text in [CALL, DOWNLOAD] {
+            let within = crate::run(&plan(text, 3)).expect("a run").digest().expect("a digest");
+            let (outside, steps) = steered(text, 3);
+            assert_eq!(within, outside);
+            assert!(steps.len() > 150, "{}", steps.len());
+            assert!((steps.last().expect("steps").at - 10.0).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn a_seed_fixes_an_episode_and_another_seed_makes_another() {
+        assert_eq!(steered(CALL, 5), steered(CALL, 5));
+        assert_ne!(steered(CALL, 5).0, steered(CALL, 6).0);
+    }
+
+    /// OpenNetLab/gym#21: the round trip collapsed at rates above the link's, so that sending more looked better.
+    #[test]
+    fn more_than_the_link_carries_costs_delay_and_loss_and_brings_no_more() {
+        let reached = |action: f64| {
+            let (mut episode, _) = Episode::begin(plan(CALL, 1), 0, Span::from_millis(100)).expect("an episode");
+            let steps: Vec<Step> = (0..80).map(|_| episode.step(action).expect("a step")).collect();
+            let late = &steps[50..];
+            let mean = |of: fn(&Outcome) -> f64| late.iter().map(|step| of(&step.outcome)).sum::<f64>() / 30.0;
+            (mean(|outcome| outcome.delivered), mean(|outcome| outcome.queueing), mean(|outcome| outcome.lost))
+        };
+        let (low, little) = (reached(0.0), reached(1.0));
+        assert!(low.0 < 400_000.0 && low.1 < 0.02 && low.2 == 0.0, "{low:?}");
+        // 30 000 B at 1 Mb/s are 240 ms.
+        assert!(little.0 < 1_010_000.0 && little.1 > 0.12 && little.2 > 0.1, "{little:?}");
+    }
+
+    #[test]
+    fn nothing_happens_after_the_end() {
+        let (mut episode, _) = Episode::begin(plan(DOWNLOAD, 1), 0, Span::from_secs(3)).expect("an episode");
+        let steps: Vec<Step> = (0..4).map(|_| episode.step(0.1).expect("a step")).collect();
+        assert_eq!(steps.iter().map(|step| step.is_last).collect::<Vec<_>>(), [false, true, true, true]);
+        assert_eq!(steps[2].outcome, Outcome::default());
+    }
+
+    #[test]
+    fn many_at_once_are_as_each_alone() {
+        let seeds = [1, 2, 3, 4, 5];
+        let begin = |seed: &u64| Episode::begin(plan(CALL, *seed), 0, Span::from_millis(50)).expect("an episode").0;
+        let mut alone: Vec<Episode> = seeds.iter().map(begin).collect();
+        let mut together: Vec<Episode> = seeds.iter().map(begin).collect();
+        for turn in 0..20 {
+            let actions: Vec<f64> = (0..5).map(|place| f64::from(turn * place % 7) / 7.0 - 0.3).collect();
+            let one: Vec<Step> = alone
+                .iter_mut()
+                .zip(&actions)
+                .map(|(episode, action)| episode.step(*action).expect("a step"))
+                .collect();
+            let mut all: Vec<&mut Episode> = together.iter_mut().collect();
+            assert_eq!(step_all(&mut all, &actions).expect("steps"), one);
+        }
+    }
+
+    #[test]
+    fn flows_that_nobody_can_steer_are_refused() {
+        let cubic = DOWNLOAD.replace("tcp/policy", "tcp/cubic");
+        let refused = |text: &str, flow: usize| Episode::begin(plan(text, 1), flow, Span::from_millis(50)).err();
+        assert!(refused(&cubic, 0).expect("refused").contains("tcp/policy"));
+        assert!(refused(CALL, 7).expect("refused").contains('7'));
+        let late = DOWNLOAD.replace("0.3 s", "20 s");
+        assert!(Scenario::from_text(&late, "late.toml").is_err() || refused(&late, 0).is_some());
+        assert_eq!(steers(&plan(CALL, 1), 0), Some(Steered::Rate));
+        assert_eq!(steers(&plan(DOWNLOAD, 1), 0), Some(Steered::Window));
+    }
+}

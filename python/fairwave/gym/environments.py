@@ -1,0 +1,198 @@
+"""Environments with one flow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import gymnasium
+import numpy as np
+from gymnasium.error import ClosedEnvironmentError, ResetNeeded
+
+from fairwave import _native
+from fairwave.gym import spaces
+from fairwave.gym.task import Task, TaskError, default, nanoseconds
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from os import PathLike
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+
+def task_of(task: Task | str | PathLike[str] | None, steers: str) -> Task:
+    """The task that an environment was given: one at hand, a file's, or the default.
+
+    Raises:
+        TaskError: It steers something else.
+    """
+    found = default(steers) if task is None else task if isinstance(task, Task) else Task.load(task)
+    if found.steers != steers:
+        other = {"rate": "RateEnv", "window": "WindowEnv"}[found.steers]
+        raise TaskError(f"the flow {found.flow!r} has a {found.steers} to steer, not a {steers}; use {other}")
+    return found
+
+
+class SteeredEnv(gymnasium.Env["Floats", "Floats"]):
+    """One flow, steered: what `RateEnv` and `WindowEnv` have in common."""
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": 1}
+    steers: ClassVar[str]
+
+    def __init__(
+        self,
+        task: Task | str | PathLike[str] | None = None,
+        *,
+        split: str = "train",
+        reward: Mapping[str, float] | None = None,
+        render_mode: str | None = None,
+    ) -> None:
+        if render_mode not in (None, *self.metadata["render_modes"]):
+            raise ValueError(f"render_mode is {render_mode!r}, but must be 'rgb_array' or None")
+        self.task = task_of(task, self.steers)
+        self.split = spaces.checked_split(split)
+        self.render_mode = render_mode
+        self.observation_space = spaces.observations()
+        self.action_space = spaces.actions()
+        self._interval = nanoseconds(self.task.interval)
+        self._episodes = _native.Episodes(1, **spaces.weights(reward))
+        self._runs = False
+        self._is_closed = False
+        self._course: list[Floats] = []
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Floats, dict[str, Any]]:
+        """Begins an episode: draws a network, and runs until the flow's first monitor interval has ended.
+
+        Args:
+            seed: Fixes what is drawn and every packet of this and all following episodes.
+            options: `split` (`train` or `test`, for this episode), `set` (dotted paths to values, in place of what is
+                drawn), `run_seed` (the seed of the run itself).
+
+        Returns:
+            The observation, and what was drawn: `scenario` (paths to values) and `run_seed`.
+        """
+        if self._is_closed:
+            raise ClosedEnvironmentError("this environment is closed; make another")
+        super().reset(seed=seed)
+        split, values, run = spaces.of_options(options, self.split)
+        scenario, drawn = self.task.draw(self.np_random, split, values)
+        own = int(self.np_random.integers(2**32))
+        run = own if run is None else run
+        row = np.frombuffer(self._episodes.begin(0, scenario.native, run, self.task.index, self._interval))
+        self._runs = row[spaces.LAST] == 0.0
+        self._course = [row]
+        return row[: spaces.WIDTH].copy(), {**_info(row), "scenario": drawn, "run_seed": run}
+
+    def step(self, action: Any) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
+        """Applies an action, and goes on to the end of the next monitor interval.
+
+        Args:
+            action: One number from −1 to 1, in an array. Numbers outside are cut; NaN is refused.
+
+        Raises:
+            ResetNeeded: The episode is over, or none has begun.
+            ValueError: The action is no number, or not one.
+        """
+        if self._is_closed:
+            raise ClosedEnvironmentError("this environment is closed; make another")
+        if not self._runs:
+            raise ResetNeeded("no episode is under way: it is over, or none has begun; call reset()")
+        row = np.frombuffer(self._episodes.step_one(spaces.checked_one(action)))
+        if self.render_mode is not None:
+            self._course.append(row)
+        _, _, _, _, _, _, _, _, _, _, reward, delivered, queueing, lost, time, last = row.tolist()
+        self._runs = last == 0.0
+        info = {"time": time, "delivered_bps": delivered, "queueing_s": queueing, "lost": lost}
+        return row[: spaces.WIDTH].copy(), reward, False, last != 0.0, info
+
+    def render(self) -> Any:
+        """A figure of the episode so far, as an array of pixels (height × width × 3)."""
+        if self.render_mode is None:
+            return None
+        if not self._course:
+            raise ResetNeeded("there is no episode to draw; call reset()")
+        from fairwave.gym.figure import drawn
+
+        return drawn(np.array(self._course), self.steers)
+
+    def close(self) -> None:
+        """Frees the run."""
+        self._is_closed = True
+        self._runs = False
+        self._episodes.close(0)
+        self._course = []
+
+    def finish(self) -> dict[str, Any]:
+        """Ends the episode: runs on to the end of the scenario, as the last action left it.
+
+        Returns:
+            The tables of the run as `fairwave.run` has them, raw: name to columns.
+
+        Raises:
+            ResetNeeded: There is no episode.
+        """
+        self._runs = False
+        tables = self._episodes.complete(0)
+        if tables is None:
+            raise ResetNeeded("there is no episode to finish; call reset()")
+        return tables
+
+
+def _info(row: Floats) -> dict[str, Any]:
+    return {
+        "time": float(row[spaces.TIME]),
+        "delivered_bps": float(row[spaces.DELIVERED]),
+        "queueing_s": float(row[spaces.QUEUEING]),
+        "lost": float(row[spaces.LOST]),
+    }
+
+
+class RateEnv(SteeredEnv):
+    """Rate control of a media session: a flow with the transport `webrtc`, whose rate the agent sets.
+
+    A step is one monitor interval of the task (50 ms unless it says otherwise).
+
+    **Action**: one number `a` from −1 to 1. The rate of all streams together, in whole IP packets, is multiplied by
+    2^a, and stays between the session's `least` and `most`.
+
+    **Observation**: ten numbers of the interval that has ended, float64. All but the last two come from feedback.
+
+    | place | name | what | unit | range |
+    |---|---|---|---|---|
+    | 0 | granted | the rate that is set | log2 of Mb/s | −20 to 20 |
+    | 1 | delivered | rate at which packets arrived | log2 of Mb/s | −20 to 20; −20 for none |
+    | 2 | used | delivered as part of granted | 1 | 0 to 4 |
+    | 3 | lost | packets newly known to be lost, of those newly known of | 1 | 0 to 1 |
+    | 4 | marked | packets that arrived marked, of those that arrived | 1 | 0 to 1 |
+    | 5 | queueing | mean one-way delay less the least so far | s | 0 to 10 |
+    | 6 | change | of queueing since the interval before | s | −10 to 10 |
+    | 7 | round-trip | the least round trip so far | s | 0 to 10; 0 before the first |
+    | 8 | held | age of the oldest packet in the pacer | s | 0 to 10 |
+    | 9 | silence | time since the latest feedback | s | 0 to 10 |
+
+    **Reward** of an interval, without unit: log2(1 + delivered / 100 kb/s) − 10 · queueing − 10 · lost; `reward`
+    changes the two weights. At 1 Mb/s without queue and loss it is 3.46. Its form is an assumption.
+
+    **Episode**: as long as the scenario; it ends as truncated, never as terminated.
+    """
+
+    steers = "rate"
+
+
+class WindowEnv(SteeredEnv):
+    """A TCP's window: a flow with the transport `tcp/policy`, whose congestion window the agent sets.
+
+    **Action**: one number `a` from −1 to 1. The window is multiplied by 2^a with the first acknowledgement after the
+    interval, and stays between 2 and 10⁶ segments. A timeout sets it to 1.
+
+    **Observation**: as `RateEnv`, but *granted* is the window (log2 of segments), *used* is the rate delivered as part
+    of the window in the least round trip, *queueing* is the mean round trip less the least, and *held* is the part of
+    the window that is in flight.
+
+    **Reward** and **episode** are as in `RateEnv`.
+    """
+
+    steers = "window"

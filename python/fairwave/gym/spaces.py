@@ -1,0 +1,105 @@
+"""Observation and action as Gymnasium's spaces, and what an action must be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from gymnasium import spaces
+
+from fairwave import _native
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+ROW, WIDTH = _native.Episodes.widths()
+"""Numbers that a step leaves, and those of them that are the observation."""
+
+REWARD, DELIVERED, QUEUEING, LOST, TIME, LAST = range(WIDTH, ROW)
+"""Places of the other numbers."""
+
+LEAST = np.array([-20, -20, 0, 0, 0, 0, -10, 0, 0, 0], dtype=np.float64)
+MOST = np.array([20, 20, 4, 1, 1, 10, 10, 10, 10, 10], dtype=np.float64)
+
+WEIGHTS = {"delay": 10.0, "loss": 10.0}
+"""What a second of queueing delay, and the loss of every packet, cost."""
+
+
+def observations() -> spaces.Box:
+    """The space of an observation."""
+    return spaces.Box(LEAST, MOST, dtype=np.float64)
+
+
+def actions() -> spaces.Box:
+    """The space of an action."""
+    return spaces.Box(-1.0, 1.0, (1,), dtype=np.float64)
+
+
+def weights(given: Mapping[str, float] | None) -> dict[str, float]:
+    """The weights of the reward.
+
+    Raises:
+        ValueError: A weight that there is not, or one that is negative or not finite.
+    """
+    found = {**WEIGHTS, **(given or {})}
+    for name, value in found.items():
+        if name not in WEIGHTS or not (np.isfinite(value) and value >= 0):
+            raise ValueError(
+                f"reward: {name!r} = {value!r}; the reward has the weights 'delay' and 'loss', 0 or more"
+            )
+    return found
+
+
+def checked(action: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """The action, cut to −1 to 1.
+
+    Raises:
+        ValueError: It has another shape, or holds something that is no number.
+    """
+    values = np.asarray(action, dtype=np.float64)
+    if values.shape != shape:
+        raise ValueError(f"the action has the shape {values.shape}, but must have {shape}")
+    if np.isnan(values).any():
+        raise ValueError("the action holds NaN, but must be numbers from -1 to 1; numbers outside are cut")
+    return np.clip(values, -1.0, 1.0)
+
+
+def checked_one(action: Any) -> float:
+    """One action, cut to −1 to 1: as `checked`, for a single environment, whose steps take microseconds.
+
+    Raises:
+        ValueError: As `checked`.
+    """
+    if type(action) is np.ndarray and action.shape == (1,):
+        value = float(action[0])
+        if -1.0 <= value <= 1.0:
+            return value
+    return float(checked(action, (1,))[0])
+
+
+def of_options(options: Mapping[str, Any] | None, split: str) -> tuple[str, Mapping[str, Any], int | None]:
+    """What `reset` is asked for: the split, values that are set, and the seed of the run.
+
+    Raises:
+        ValueError: An option that there is not.
+    """
+    given = dict(options or {})
+    chosen = given.pop("split", split)
+    values = given.pop("set", {})
+    run = given.pop("run_seed", None)
+    if given:
+        raise ValueError(f"reset has no option {min(given)!r}; there are 'split', 'set' and 'run_seed'")
+    return checked_split(chosen), values, run
+
+
+def checked_split(split: str) -> str:
+    """A split that there is.
+
+    Raises:
+        ValueError: There is no such split.
+    """
+    if split not in {"train", "test"}:
+        raise ValueError(f"split is {split!r}, but must be 'train' or 'test'")
+    return split
