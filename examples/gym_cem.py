@@ -5,8 +5,8 @@
 
 Each generation draws candidates around a mean, runs each of them over the same networks, and moves the mean to the
 best. After each generation the mean is judged on networks that training does not use, and the best mean so far is
-kept, so that a lucky candidate does not win. At the end it is judged on the task's test networks, next to a policy that
-does nothing, with an interval over episodes.
+kept, so that a lucky candidate does not win. At the end it is judged on the task's test networks, next to the rule that
+training began with, with an interval over episodes.
 
 `--steers window` trains a window for TCP; `--task FILE` trains on your own networks.
 """
@@ -28,6 +28,12 @@ if TYPE_CHECKING:
 
 VALIDATION, TEST = 1_000_000, 2_000_000
 """Seeds of networks that training never sees begin here."""
+
+PLAIN = np.array([0, 0, 0, -1, -1, -1, -2, 0, 0, -0.2, 0.05])
+"""Where training begins: the rule that `policy` has without a file. Ten weights, and the bias."""
+
+SPREAD = np.array([0.02, 0.02, 0.05, 1.0, 0.1, 1.0, 2.0, 0.3, 0.3, 0.3, 0.05])
+"""How far candidates are from it at first: less where what is observed is large."""
 
 
 def returns(envs: gym.SteeredVectorEnv, policy: gym.Policy, candidates: Floats, seeds: list[int]) -> Floats:
@@ -63,9 +69,8 @@ def train(
     *,
     seconds: float = 100.0,
     generations: int = 1000,
-    candidates: int = 24,
-    networks: int = 8,
-    hidden: tuple[int, ...] = (),
+    candidates: int = 16,
+    networks: int = 6,
     seed: int = 1,
     say: bool = True,
 ) -> gym.Policy:
@@ -73,9 +78,9 @@ def train(
     make = gym.RateVectorEnv if steers == "rate" else gym.WindowVectorEnv
     envs = make(candidates * networks, task)
     judge = make(4 * networks, task)
-    policy = gym.Policy.zeros(steers, hidden, envs.task.interval)
+    policy = gym.Policy.zeros(steers, interval=envs.task.interval)
     random = np.random.default_rng(seed)
-    mean, spread = policy.parameters, np.full(len(policy.parameters), 0.3)
+    mean, spread = PLAIN, SPREAD
     best, kept, began, generation = -np.inf, mean, time.monotonic(), 0
     while generation < generations and time.monotonic() - began < seconds:
         drawn = mean + spread * random.standard_normal((candidates, len(mean)))
@@ -84,7 +89,7 @@ def train(
         order = np.argsort(returns(envs, policy, drawn, seeds).mean(axis=1))[::-1]
         elite = drawn[order[: max(2, candidates // 4)]]
         mean = elite.mean(axis=0)
-        spread = np.maximum(0.7 * elite.std(axis=0) + 0.3 * spread, 0.01)
+        spread = np.maximum(0.7 * elite.std(axis=0) + 0.3 * spread, 0.02 * SPREAD)
         validation = [VALIDATION + place for place in range(judge.num_envs)]
         reached = float(returns(judge, policy, mean[None], validation).mean())
         if reached > best:
@@ -94,14 +99,14 @@ def train(
             print(f"generation {generation:3d}: {reached:6.3f} a step on {len(validation)} other networks")
     tests = [TEST + place for place in range(judge.num_envs)]
     judge.split = "test"
-    idle, learned = (returns(judge, policy, one[None], tests)[0] for one in (policy.parameters, kept))
-    gain = learned - idle
+    plain, learned = (returns(judge, policy, one[None], tests)[0] for one in (PLAIN, kept))
+    gain = learned - plain
     error = 1.96 * gain.std(ddof=1) / np.sqrt(len(gain))
     for one in (envs, judge):
         one.close()
     if say:
         print(
-            f"test networks: {learned.mean():.3f} a step; {gain.mean():.3f} ± {error:.3f} more than without control "
+            f"test networks: {learned.mean():.3f} a step; {gain.mean():.3f} ± {error:.3f} more than the plain rule "
             f"(95 % interval, {len(gain)} episodes)"
         )
     return policy.with_parameters(
@@ -126,9 +131,8 @@ def main() -> None:
     parser.add_argument("--task", help="a task file; the default task if left out")
     parser.add_argument("--seconds", type=float, default=100.0, help="stop after this time")
     parser.add_argument("--generations", type=int, default=1000, help="stop after so many generations")
-    parser.add_argument("--candidates", type=int, default=24)
-    parser.add_argument("--networks", type=int, default=8, help="networks that every candidate runs over")
-    parser.add_argument("--hidden", type=int, nargs="*", default=[], help="units of hidden layers")
+    parser.add_argument("--candidates", type=int, default=16)
+    parser.add_argument("--networks", type=int, default=6, help="networks that every candidate runs over")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     policy = train(
@@ -138,7 +142,6 @@ def main() -> None:
         generations=given.generations,
         candidates=given.candidates,
         networks=given.networks,
-        hidden=tuple(given.hidden),
         seed=given.seed,
     )
     print(f"wrote {policy.save(given.out)}")

@@ -205,12 +205,13 @@ def test_delays_in_steps_and_in_the_tables_of_the_run_agree():
 
 
 def test_laws_in_python_are_refused():
-    from fairwave.laws import Discipline, discipline
+    @fw.loss_model("gym-python-loss")
+    class Loss(fw.LossModel):
+        """Loses nothing."""
 
-    @discipline("gym-python-queue")
-    class Queue(Discipline):
-        """First in, first out."""
+        def lost(self, now, packet):
+            return False
 
-    scenario = default("rate").scenario.with_overrides({"link.a>b.queue": "gym-python-queue"})
+    scenario = default("rate").scenario.with_overrides({"link.a>b.loss": "gym-python-loss"})
     with pytest.raises((ValueError, fw.ScenarioError), match=r"Python|built-in"):
         gym.RateEnv(gym.Task.of(scenario)).reset(seed=1)

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import fairwave as fw
 import fairwave.gym as gym
 from fairwave import policies
-from fairwave.cli import main as command
+from fairwave.cli import app as cli
 from fairwave.gym.task import default
 
 ROOT = Path(__file__).parents[2]
@@ -26,7 +27,7 @@ def plain(steers):
 def test_a_policy_steers_from_outside_as_it_does_within_the_run(steers):
     task = default(steers)
     control = {"name": "webrtc", "control": plain(steers).law()} if steers == "rate" else plain(steers).law()
-    within = fw.run(task.scenario.with_overrides({f"flow.{task.flow}.transport": control}), seeds=[4])
+    within = task.scenario.with_overrides({f"flow.{task.flow}.transport": control}).run(4)
     env = {"rate": gym.RateEnv, "window": gym.WindowEnv}[steers](gym.Task.of(task.scenario))
     observation, _ = env.reset(seed=1, options={"run_seed": 4})
     over = False
@@ -53,9 +54,8 @@ def test_a_scenario_names_a_policy_s_file(tmp_path):
     (tmp_path / "call.toml").write_text(
         text.replace('control = "policy"', 'control = { name = "policy", file = "mine.json" }')
     )
-    named = fw.run(fw.load(tmp_path / "call.toml"), seeds=[1])
-    default_rule = fw.run(fw.load(text), seeds=[1])
-    assert named.rows("work").column("digest") is not None if hasattr(named.rows("work"), "column") else True
+    named = fw.load(tmp_path / "call.toml").run(1)
+    default_rule = fw.load(text).run(1)
     assert float(named.rows("flows").numbers("goodput_bps")[0]) == float(
         default_rule.rows("flows").numbers("goodput_bps")[0]
     )
@@ -119,25 +119,23 @@ def test_the_example_trains_a_policy_that_is_better_than_none(tmp_path):
     assert policy.trained["generations"] == 2
     idle = cem["returns"](gym.RateVectorEnv(4), policy, gym.Policy.zeros().parameters[None], [1, 2, 3, 4])
     learned = cem["returns"](gym.RateVectorEnv(4), policy, policy.parameters[None], [1, 2, 3, 4])
-    assert learned.mean() > idle.mean()
+    assert learned.mean() > idle.mean() + 0.1
 
 
-def test_rfc8867_s_table_has_a_policy_next_to_gcc(tmp_path, capsys):
+def test_rfc8867_s_table_has_a_policy_next_to_gcc(tmp_path):
     where = plain("rate").save(tmp_path / "mine.json")
-    with pytest.raises(SystemExit) as ended:
-        command(["rfc8867", str(where), "--case", "5.1", "-n", "2", "--json"])
-    assert not ended.value.code
-    rows = json.loads(capsys.readouterr().out)["rows"]
+    told = CliRunner().invoke(cli.app, ["rfc8867", str(where), "--case", "5.1", "-n", "2", "--json"])
+    assert told.exit_code == 0, told.output
+    rows = json.loads(told.stdout)["rows"]
     assert [(row["section"], row["controller"]) for row in rows] == [("5.1", "gcc"), ("5.1", "mine")]
     assert all(0.2 < row["utilisation"]["mean"] < 1 for row in rows)
 
 
-def test_evaluate_takes_a_policy_for_windows_and_sends_one_for_rates_to_rfc8867(tmp_path, capsys):
+def test_evaluate_takes_a_policy_for_windows_and_sends_one_for_rates_to_rfc8867(tmp_path):
     from fairwave_evaluation.command import _choice
 
     where = plain("window").save(tmp_path / "w.json")
     assert _choice(str(where), "transports", "name")["name"] == "tcp/policy"
-    with pytest.raises(SystemExit) as ended:
-        command(["evaluate", str(plain("rate").save(tmp_path / "r.json"))])
-    assert ended.value.code
-    assert "rfc8867" in capsys.readouterr().err
+    told = CliRunner().invoke(cli.app, ["evaluate", str(plain("rate").save(tmp_path / "r.json"))])
+    assert told.exit_code
+    assert "rfc8867" in f"{told.output}{told.exception}"

@@ -93,10 +93,12 @@ def test_files_that_are_no_task_say_so(tmp_path):
 
 
 def test_a_trace_may_be_drawn(tmp_path):
-    (tmp_path / "up.csv").write_text("time,bits_per_second\n0,1000000\n1,2000000\n2,500000\n")
+    (tmp_path / "up.csv").write_text("time_s,rate_mbps\n0,1\n1,2\n2,0.5\n")
     scenario = default("rate").scenario
     task = gym.Task.of(
-        scenario, vary={"link.a>b.rate": {"one-of": [{"law": "trace", "file": "up.csv"}]}}, folder=tmp_path
+        scenario,
+        vary={"link.a>b.rate": {"one-of": [{"law": "trace", "file": "up.csv", "after": "repeat"}]}},
+        folder=tmp_path,
     )
     drawn, _ = task.draw(np.random.default_rng(1))
     assert isinstance(drawn, fw.Scenario)
