@@ -13,9 +13,12 @@ from fairwave.extras import need_all
 
 COLUMNS = {
     "utilisation": "use",
-    "queueing delay": "queueing ms",
-    "goodput per session": "goodput Mb/s",
-    "packets lost": "lost %",
+    "queueing delay (ms)": "queueing ms",
+    "goodput per session (Mb/s)": "goodput Mb/s",
+    "packets lost (%)": "lost %",
+    "MOS of audio": "MOS audio",
+    "MOS of video": "MOS video",
+    "frozen (%)": "frozen %",
 }
 """Labels of measures to heads of columns; the others follow in the JSON."""
 
