@@ -37,7 +37,7 @@ def task_of(task: Task | str | PathLike[str] | None, steers: str) -> Task:
 class SteeredEnv(gymnasium.Env["Floats", "Floats"]):
     """One flow, steered: what `RateEnv` and `WindowEnv` have in common."""
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": 1}
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 1}  # noqa: RUF012 (as in Gymnasium)
     steers: ClassVar[str]
 
     def __init__(

@@ -21,7 +21,7 @@ def drawn(course: NDArray[np.float64], steers: str) -> NDArray[np.uint8]:
 
     time = course[:, spaces.TIME]
     figure = Figure(figsize=(8, 6), dpi=100, layout="constrained")
-    canvas = FigureCanvasAgg(figure)
+    canvas: Any = FigureCanvasAgg(figure)
     axes: Any = figure.subplots(4 if steers == "window" else 3, 1, sharex=True)
     top, below, last = axes[0], axes[-2], axes[-1]
     if steers == "rate":

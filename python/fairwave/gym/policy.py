@@ -13,14 +13,18 @@ import numpy as np
 from fairwave import policies
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from os import PathLike
 
     from numpy.typing import ArrayLike, NDArray
 
     Floats = NDArray[np.float64]
 
-_ACTIVATIONS = {"linear": lambda sums: sums, "tanh": np.tanh, "relu": lambda sums: np.maximum(sums, 0.0)}
+_ACTIVATIONS: Mapping[str, Callable[[Floats], Floats]] = {
+    "linear": lambda sums: sums,
+    "tanh": np.tanh,
+    "relu": lambda sums: np.maximum(sums, 0.0),
+}
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,12 +27,12 @@ WEIGHTS = {"delay": 10.0, "loss": 10.0}
 """What a second of queueing delay, and the loss of every packet, cost."""
 
 
-def observations() -> spaces.Box:
+def observations() -> Any:
     """The space of an observation."""
     return spaces.Box(LEAST, MOST, dtype=np.float64)
 
 
-def actions() -> spaces.Box:
+def actions() -> Any:
     """The space of an action."""
     return spaces.Box(-1.0, 1.0, (1,), dtype=np.float64)
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-class SteeredVectorEnv(VectorEnv["Floats", "Floats", "Floats"]):
+class SteeredVectorEnv(VectorEnv["Floats", "Floats", Any]):
     """Many flows, each in a run of its own: what `RateVectorEnv` and `WindowVectorEnv` have in common.
 
     An environment whose episode has ended begins another with the next step, whose action for it has no effect
@@ -34,7 +34,10 @@ class SteeredVectorEnv(VectorEnv["Floats", "Floats", "Floats"]):
     does with `seed + i`.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}
+    metadata: dict[str, Any] = {  # noqa: RUF012 (as in Gymnasium)
+        "render_modes": [],
+        "autoreset_mode": AutoresetMode.NEXT_STEP,
+    }
     steers: ClassVar[str]
 
     def __init__(
@@ -96,8 +99,8 @@ class SteeredVectorEnv(VectorEnv["Floats", "Floats", "Floats"]):
                 if one is not None and mask[place]:
                     self._random[place] = gymnasium.utils.seeding.np_random(one)[0]
         rows = np.zeros((self.num_envs, spaces.ROW))
-        for place in np.flatnonzero(mask):
-            self._begin(int(place), rows, given)
+        for index in np.flatnonzero(mask):
+            self._begin(int(index), rows, given)
         return rows[:, : spaces.WIDTH].copy(), self._infos(rows)
 
     def _begin(self, place: int, rows: Floats, options: Mapping[str, Any]) -> None:
