@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn an_action_holds_from_the_next_acknowledgement_on() {
         let (mut law, desk, mut window) = steered();
-        let mut ack = |law: &mut TcpPolicy, window: &mut Window, millis: u64, lost: u64| {
+        let ack = |law: &mut TcpPolicy, window: &mut Window, millis: u64, lost: u64| {
             let (path, sample) = acknowledged(at(millis), lost);
             law.on_ack(&path, window);
             law.on_sample(&path, &sample, window);
