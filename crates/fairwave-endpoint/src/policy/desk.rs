@@ -64,7 +64,7 @@ impl Desk {
     pub fn close(&mut self) -> Outcome {
         let outcome = self.monitor.close(self.ends, self.level);
         if self.has_begun() {
-            self.ends = self.ends + self.interval;
+            self.ends += self.interval;
         }
         outcome
     }
@@ -81,7 +81,7 @@ impl Desk {
             let behind = now.since(self.ends).nanos() / self.interval.nanos();
             if behind > MOST_AT_ONCE {
                 let left_out = (behind - MOST_AT_ONCE).saturating_mul(self.interval.nanos());
-                self.ends = self.ends + Span::from_nanos(left_out);
+                self.ends += Span::from_nanos(left_out);
             }
             while self.ends < now {
                 let outcome = self.close();
