@@ -181,7 +181,8 @@ impl Control {
         let padding = self.number("padding", &self.padding, now, 0.0, 0.0);
         let window = self.window.is_some().then(|| self.number("window", &self.window, now, MOST, 1.0));
         let window = window.map(|bytes| Bytes::new(bytes as u64));
-        self.decision = Decision { target: rate(target), pacing: rate(pacing), padding: rate(padding), window };
+        let (target, pacing, padding) = (rate(target), rate(pacing), rate(padding));
+        self.decision = Decision { target, pacing, padding, window, held_back: 0.0 };
         self.due = match &self.deadline {
             None => Instant::NEVER,
             Some(method) => self.instance.ask("deadline", Some(now), Instant::NEVER, |py| {

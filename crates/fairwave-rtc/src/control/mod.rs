@@ -161,13 +161,15 @@ pub struct Decision {
     pub padding: Rate,
     /// Bytes that may be in flight; none for no window.
     pub window: Option<Bytes>,
+    /// Share of their target that video encoders hold back, in part by frames that they leave out; 0 to 1.
+    pub held_back: f64,
 }
 
 impl Decision {
     /// A target that the pacer exceeds by this factor, without padding and window.
     pub fn paced(target: Rate, factor: f64) -> Self {
         let pacing = Rate::from_bits_per_second((target.bits_per_second() as f64 * factor) as u64);
-        Decision { target, pacing, padding: Rate::default(), window: None }
+        Decision { target, pacing, padding: Rate::default(), window: None, held_back: 0.0 }
     }
 }
 

@@ -49,6 +49,8 @@ const SILENCE: u16 = 2;
 const MOST_OVERHEAD: f64 = 0.5;
 /// A frame of at least this multiple of its share is huge (webrtc-stats, `hugeFramesSent`).
 const HUGE: f64 = 2.5;
+/// What a controller holds back below this share counts for nothing.
+const HELD_BACK: f64 = 0.01;
 /// What the sender's reports name it.
 const NAME: &str = "sender";
 
@@ -59,6 +61,34 @@ struct Camera {
     frame_rate: f64,
     /// Payload rate that the encoder was told; none yet.
     target: Option<Rate>,
+    /// Of so many frames the first is left out, while the controller holds back; and how many have come then.
+    leaves_out: Option<u64>,
+    held: u64,
+}
+
+impl Camera {
+    /// What the controller holds back of this payload rate, bits per second: a frame of every so many, two at least, and the same
+    /// share of the rate (libwebrtc, `VideoStreamEncoder::UpdateTargetBitrate`). Answers with what is left.
+    fn hold_back(&mut self, target: u64, share: f64) -> u64 {
+        self.leaves_out = None;
+        let spare = target.saturating_sub(self.encoder.rates().0.bits_per_second());
+        if share <= HELD_BACK {
+            return target;
+        }
+        let less = ((target as f64 * share) as u64).min(spare);
+        let Some(of) = target.checked_div(less) else { return target };
+        let of = of.max(2);
+        self.leaves_out = Some(of);
+        target - target / of
+    }
+
+    /// Whether the frame that the camera made now is left out, because the controller holds back.
+    fn leaves_out(&mut self) -> bool {
+        let Some(of) = self.leaves_out else { return false };
+        let first = self.held % of == 0;
+        self.held += 1;
+        first
+    }
 }
 
 /// A microphone.
@@ -158,7 +188,8 @@ impl WebrtcSender {
             for simulcast in 0..encoder.streams() {
                 streams.push(RtpStream::new(kind, simulcast, &mut numbers));
             }
-            let camera = Camera { kind, encoder, frame_rate: video.frame_rate, target: None };
+            let frame_rate = video.frame_rate;
+            let camera = Camera { kind, encoder, frame_rate, target: None, leaves_out: None, held: 0 };
             let (least, most) = camera.encoder.rates();
             let whole = |payload| Self::whole(&camera, payload, config);
             shares.push(Share::new(whole(least), whole(most), config.suspend));
@@ -245,7 +276,8 @@ impl WebrtcSender {
     fn refresh(&mut self, now: Instant) {
         let decision = self.controller.decision();
         if decision != self.decision {
-            let target = decision.target != self.decision.target;
+            let target =
+                decision.target != self.decision.target || decision.held_back != self.decision.held_back;
             self.decision = decision;
             let pacing = match self.config.pacing {
                 Some(factor) => Decision::paced(decision.target, factor).pacing,
@@ -287,7 +319,7 @@ impl WebrtcSender {
                 let (least, most) = camera.encoder.rates();
                 (payload as u64).clamp(least.bits_per_second(), most.bits_per_second().max(least.bits_per_second()))
             };
-            let target = Rate::from_bits_per_second(payload);
+            let target = Rate::from_bits_per_second(camera.hold_back(payload, self.decision.held_back));
             if camera.target != Some(target) {
                 camera.target = Some(target);
                 camera.encoder.set_target(now, target);
@@ -416,7 +448,9 @@ impl WebrtcSender {
         let mut frames = std::mem::take(&mut self.frames);
         frames.clear();
         let mut usual = 0.0;
-        if let Some(camera) = self.cameras.iter_mut().find(|camera| camera.kind == kind) {
+        if let Some(camera) = self.cameras.iter_mut().find(|camera| camera.kind == kind)
+            && !camera.leaves_out()
+        {
             camera.encoder.encode(unit.created, &mut frames);
             usual = camera.target.map_or(0.0, |target| target.bits_per_second() as f64) / 8.0 / camera.frame_rate;
         }

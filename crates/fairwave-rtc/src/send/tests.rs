@@ -363,6 +363,47 @@ fn video_below_its_least_stops_and_speech_goes_on() {
 }
 
 #[test]
+fn what_a_controller_holds_back_is_taken_off_in_whole_frames_and_at_most_half_of_them() {
+    let config = VideoConfig { least: Rate::from_bits_per_second(100_000), ..VideoConfig::default() };
+    let encoder = VideoEncoder::new(&config, Seed(1).stream("camera"));
+    let mut camera =
+        Camera { kind: StreamKind::Video, encoder, frame_rate: 30.0, target: None, leaves_out: None, held: 0 };
+    let left = |camera: &mut Camera| (0..12).map(|_| u8::from(!camera.leaves_out())).collect::<Vec<u8>>();
+    for (target, share, rate, out) in [
+        (800_000, 0.01, 800_000, 0), // 1 % and less do not count
+        (800_000, 0.25, 600_000, 3), // a frame of four
+        (800_000, 0.9, 400_000, 6),  // half of them at most
+        (800_000, 0.3, 800_000 - 266_666, 4),
+        (110_000, 0.5, 100_000, 1), // no more than what is above the least: a frame of eleven, twice in twelve from a fresh count
+        (100_000, 0.5, 100_000, 0),
+        (0, 0.5, 0, 0),
+    ] {
+        camera.held = 1;
+        assert_eq!(camera.hold_back(target, share), rate, "{target} {share}");
+        let frames = left(&mut camera);
+        assert_eq!(frames.iter().filter(|sent| **sent == 0).count(), out, "{target} {share}: {frames:?}");
+    }
+}
+
+/// A path of a third of the start, with a buffer of many seconds: what is in flight exceeds the congestion window.
+#[test]
+fn while_the_window_is_full_frames_are_left_out() {
+    let frames = |push_back: &str| {
+        let table = format!(r#"{{"control": {{"name": "gcc", "push-back": "{push_back}"}}, "start": "1.5 Mb/s"}}"#);
+        let mut wire = call(10, &table);
+        wire.bottleneck = Some(Rate::from_bits_per_second(300_000));
+        wire.buffer = 1000;
+        wire.run_until(at(10_500));
+        wire.sender.settle_media(at(10_500));
+        (wire.skipped, wire.sender.media().expect("a session").totals[1].frames_encoded)
+    };
+    let (skipped, encoded) = frames("frames");
+    let (without, all) = frames("none");
+    assert!(skipped > without + 10, "{skipped} and {without} left out");
+    assert_eq!((u64::from(skipped) + encoded, u64::from(without) + all), (300, 300));
+}
+
+#[test]
 fn media_without_a_stream_is_refused() {
     let media = Media { audio: None, video: None, screen: None };
     let mailboxes = (Mailbox::new(), Mailbox::new());

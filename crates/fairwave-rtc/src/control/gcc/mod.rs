@@ -10,8 +10,6 @@
 //!
 //! Where it differs:
 //! - The encoders' most does not limit the estimate, as in libwebrtc; it limits the target that they get, and probes.
-//! - libwebrtc's congestion window makes the encoder drop frames. The encoders here have no such order, so by default the
-//!   window only limits padding; `push-back` takes it off the target, as libwebrtc does without its trial `DropFrame`.
 //! - Round trips are those of receiver reports. If none has come five seconds after the first feedback, those of feedback count.
 //! - The time between packets in the detector of limited applications is exact, not in whole milliseconds.
 
@@ -65,6 +63,20 @@ pub enum LossLaw {
     None,
 }
 
+/// What happens while more is in flight than the congestion window holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum HoldBack {
+    /// Video encoders leave frames out, up to every second one, and their target falls by as much: the default of libwebrtc
+    /// (`WebRTC-CongestionWindow`, `DropFrame:true`).
+    #[default]
+    Frames,
+    /// The target of all encoders falls.
+    Target,
+    /// Nothing; the window limits padding alone.
+    None,
+}
+
 /// Google congestion control: libwebrtc's, with delay, loss and probes.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
@@ -84,8 +96,9 @@ pub struct GccConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "2.5 until the first feedback, then 1.1"))]
     pub pacing: Option<f64>,
-    /// Whether the target falls while more is in flight than the estimate sends in a round trip and 350 ms. Default false.
-    pub push_back: bool,
+    /// What is held back while more is in flight than the estimate sends in a round trip and 350 ms: `frames`, `target` or
+    /// `none`. Default `frames`.
+    pub push_back: HoldBack,
 }
 
 impl Default for GccConfig {
@@ -97,7 +110,7 @@ impl Default for GccConfig {
             back_off: aimd::BACK_OFF,
             threshold: 12.5,
             pacing: None,
-            push_back: false,
+            push_back: HoldBack::default(),
         }
     }
 }
@@ -368,7 +381,12 @@ impl RateController for Gcc {
         let bits = |rate: f64| Rate::from_bits_per_second(libm::round(rate) as u64);
         let estimate = self.published;
         let factor = self.config.pacing.unwrap_or(if self.heard.is_some() { PACING } else { FIRST_PACING });
-        let target = if self.config.push_back { self.pushed } else { estimate };
+        let (target, held_back) = match self.config.push_back {
+            // The share that `goog_cc_network_control` names `cwnd_reduce_ratio`.
+            HoldBack::Frames => (estimate, (1.0 - self.pushed / estimate.max(1.0)).clamp(0.0, 1.0)),
+            HoldBack::Target => (self.pushed, 0.0),
+            HoldBack::None => (estimate, 0.0),
+        };
         let most = self.limits.map_or(Rate::default(), |limits| limits.most.max(limits.least));
         let padding = if self.send_side.state() == LossState::Increase { self.pushed.min(estimate) } else { 0.0 };
         Decision {
@@ -376,6 +394,7 @@ impl RateController for Gcc {
             pacing: bits(estimate * factor),
             padding: bits(padding),
             window: None,
+            held_back,
         }
     }
 
@@ -577,17 +596,22 @@ mod tests {
     }
 
     #[test]
-    fn push_back_takes_off_the_target_what_the_window_holds_back() {
-        let run = |push_back: bool| {
+    fn a_full_window_holds_back_frames_or_the_target_as_configured() {
+        let run = |push_back: HoldBack| {
             let mut gcc = started(GccConfig { push_back, ..GccConfig::default() });
             feed(&mut gcc, 0, 20);
+            assert_eq!(gcc.decision().held_back, 0.0, "{push_back:?}: the window is not full");
             (0..200).for_each(|n| gcc.on_sent(&packet(1000 + n, 2200, None)));
-            (gcc.decision().target.bits_per_second() as f64, gcc.estimate())
+            let decision = gcc.decision();
+            (decision.target.bits_per_second() as f64, decision.held_back, gcc.estimate())
         };
-        let (target, estimate) = run(false);
-        assert!((target - estimate).abs() <= 1.0);
-        let (target, estimate) = run(true);
-        assert_eq!(target, 30_000.0, "of {estimate}");
+        let (target, held_back, estimate) = run(HoldBack::None);
+        assert!((target - estimate).abs() <= 1.0 && held_back == 0.0);
+        let (target, held_back, estimate) = run(HoldBack::Target);
+        assert!(target == 30_000.0 && held_back == 0.0, "of {estimate}");
+        let (target, held_back, estimate) = run(HoldBack::Frames);
+        assert!((target - estimate).abs() <= 1.0, "the estimate stays: {target} of {estimate}");
+        assert!((held_back - (1.0 - 30_000.0 / estimate)).abs() < 1e-9, "{held_back}");
     }
 
     #[test]

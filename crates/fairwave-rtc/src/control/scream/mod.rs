@@ -515,6 +515,7 @@ impl RateController for Scream {
             pacing: bits(pacing),
             padding: bits(if pads { target } else { 0.0 }),
             window: self.is_started.then(|| Bytes::new(self.send_window() as u64)),
+            held_back: 0.0,
         }
     }
 
