@@ -16,6 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::quality::impairment::Impairment;
+use super::check_priority;
 use fairwave_units::config::{ConfigError, check_span};
 use fairwave_units::random::Stream;
 use fairwave_units::registry::Checked;
@@ -60,6 +61,8 @@ pub struct AudioConfig {
     pub dred: Span,
     /// Send nothing in pauses but comfort noise. Default false, as in Chrome; then the speaker talks all the time.
     pub dtx: bool,
+    /// Weight with which it shares what is above all least rates with the other streams of its session, 0.01 to 100. Default 1.
+    pub priority: f64,
 }
 
 impl Default for AudioConfig {
@@ -71,6 +74,7 @@ impl Default for AudioConfig {
             redundancy: 0,
             dred: Span::ZERO,
             dtx: false,
+            priority: 1.0,
         }
     }
 }
@@ -87,6 +91,7 @@ impl Checked for AudioConfig {
         if self.redundancy > MOST_REPEATS {
             return Err(ConfigError::new("redundancy", self.redundancy, "from 0 to 2", "redundancy = 1"));
         }
+        check_priority(self.priority)?;
         if self.dred > MOST_DRED {
             return Err(ConfigError::new("dred", self.dred, "from 0 s to 1 s", "dred = \"500 ms\""));
         }

@@ -7,8 +7,18 @@ pub mod video;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use fairwave_units::config::ConfigError;
+
 pub use audio::{AudioConfig, AudioEncoder, AudioFrame};
 pub use video::{EncodedFrame, VideoConfig, VideoEncoder};
+
+/// Refuses a weight among the streams of a session that is not from 0.01 to 100.
+fn check_priority(priority: f64) -> Result<(), ConfigError> {
+    if (0.01..=100.0).contains(&priority) {
+        return Ok(());
+    }
+    Err(ConfigError::new("priority", priority, "from 0.01 to 100", "priority = 2.0"))
+}
 
 /// What a peer of a call sends over the transport `webrtc`, which encodes it for the rate that the network allows: microphone and
 /// camera, or a shared screen besides. Each is a table, `true` for its defaults, or `false`.

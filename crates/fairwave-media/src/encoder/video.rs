@@ -25,6 +25,7 @@ use std::sync::OnceLock;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::check_priority;
 use fairwave_units::config::{ConfigError, check_fraction};
 use fairwave_units::random::Stream;
 use fairwave_units::ratio::Ratio;
@@ -125,6 +126,9 @@ pub struct VideoConfig {
     pub simulcast: u8,
     /// Spatial layers of one stream, 1 to 3. Default 1.
     pub spatial_layers: u8,
+    /// Weight with which it shares what is above all least rates with the other streams of its session, 0.01 to 100. Default 1.
+    /// W3C's very-low, low, medium and high are 0.5, 1, 2 and 4.
+    pub priority: f64,
 }
 
 impl Default for VideoConfig {
@@ -143,6 +147,7 @@ impl Default for VideoConfig {
             temporal_layers: 1,
             simulcast: 1,
             spatial_layers: 1,
+            priority: 1.0,
         }
     }
 }
@@ -189,6 +194,7 @@ impl Checked for VideoConfig {
                 return refuse(key, number.to_string(), "from 1 to 3", &format!("{key} = 2"));
             }
         }
+        check_priority(self.priority)?;
         if self.simulcast > 1 && self.spatial_layers > 1 {
             return refuse("spatial-layers", self.spatial_layers.to_string(), "1 with simulcast", "spatial-layers = 1");
         }

@@ -176,7 +176,7 @@ impl WebrtcSender {
             let (least, most) = encoder.rates();
             let headers = Bytes::new(u64::from(sizes::AUDIO_HEADER)).per(audio.frame);
             let whole = |rate: Rate| Rate::from_bits_per_second(rate.bits_per_second() + headers.bits_per_second());
-            shares.push(Share::new(whole(least), whole(most), false));
+            shares.push(Share::new(whole(least), whole(most), false, audio.priority));
             Microphone { encoder, frame: audio.frame, target: least, speech: false, newest: None }
         });
         let mut cameras = Vec::new();
@@ -192,7 +192,7 @@ impl WebrtcSender {
             let camera = Camera { kind, encoder, frame_rate, target: None, leaves_out: None, held: 0 };
             let (least, most) = camera.encoder.rates();
             let whole = |payload| Self::whole(&camera, payload, config);
-            shares.push(Share::new(whole(least), whole(most), config.suspend));
+            shares.push(Share::new(whole(least), whole(most), config.suspend, video.priority));
             cameras.push(camera);
         }
         if streams.is_empty() {

@@ -81,6 +81,8 @@ const PADDING: Span = Span::from_secs(3);
 const PADDING_AFTER: Span = Span::from_secs(1);
 /// From which time in the pacer on the target falls, and from which on nothing is left, seconds.
 const PUSHBACK: (f64, f64) = (0.1, 0.5);
+/// Smaller changes of what is held back wait for another target.
+const PUSHBACK_STEP: f64 = 0.1;
 
 /// SCReAM v2, with marks (L4S), delay and losses as signs of congestion.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -99,7 +101,8 @@ pub struct ScreamConfig {
     pub pacing: f64,
     /// Padding fills up to the target for 3 s, then pauses for 3 s, while the streams cannot use the target. Default true.
     pub padding: bool,
-    /// The target falls while more than 100 ms wait in the pacer. Default true.
+    /// Video encoders leave frames out while more than 100 ms wait in the pacer, or more is in flight than the window. Default
+    /// true.
     pub pushback: bool,
 }
 
@@ -200,8 +203,9 @@ pub struct Scream {
     is_limited: bool,
     pads_until: Option<Instant>,
     pads: bool,
-    /// Share that the pacer's queue takes off the target.
+    /// Share of the target that is held back, for the pacer's queue or a full window; and the target when it was said.
     pushback: f64,
+    pushed: f64,
     state: &'static str,
 }
 
@@ -234,6 +238,7 @@ impl Scream {
             pads_until: None,
             pads: false,
             pushback: 0.0,
+            pushed: 0.0,
             state: "start",
         }
     }
@@ -485,7 +490,12 @@ impl RateController for Scream {
             (self.flown_before, self.flown) = (self.flown, 0.0);
         }
         let waits = feedback.waiting.get() as f64 / bytes(self.decision().pacing).max(1.0);
-        self.pushback = ((waits - PUSHBACK.0) / (PUSHBACK.1 - PUSHBACK.0)).clamp(0.0, 1.0);
+        let full = message.in_flight > self.send_window();
+        let pushback = if full { 1.0 } else { ((waits - PUSHBACK.0) / (PUSHBACK.1 - PUSHBACK.0)).clamp(0.0, 1.0) };
+        // Small changes alone are not passed on (`scream_network_controller.cc`, `CreateUpdate`).
+        if self.target != self.pushed || (pushback - self.pushback).abs() > PUSHBACK_STEP {
+            (self.pushback, self.pushed) = (pushback, self.target);
+        }
         self.update_padding(message.now);
     }
 
@@ -511,11 +521,11 @@ impl RateController for Scream {
         let pads = self.config.padding && self.pads && target < bytes(self.limits.most);
         let pushback = if self.config.pushback { self.pushback } else { 0.0 };
         Decision {
-            target: bits(self.clamped(target * (1.0 - pushback))),
+            target: bits(target),
             pacing: bits(pacing),
             padding: bits(if pads { target } else { 0.0 }),
             window: self.is_started.then(|| Bytes::new(self.send_window() as u64)),
-            held_back: 0.0,
+            held_back: pushback,
         }
     }
 

@@ -223,19 +223,26 @@ fn the_pacer_exceeds_the_target_by_a_tenth_and_is_no_slower_than_most_of_what_ar
 }
 
 #[test]
-fn what_waits_in_the_pacer_takes_from_the_target() {
+fn what_waits_in_the_pacer_and_a_full_window_hold_frames_back() {
     let mut scream = started();
     let mut with = |waiting: u64, now: u64| {
         let packets = [report(now, now - 100, Some(now - 50))];
         scream.on_feedback(&Feedback { waiting: Bytes::new(waiting), ..feedback(now, &packets) });
-        scream.decision().target.bits_per_second() as f64 / (scream.target * 8.0)
+        let decision = scream.decision();
+        assert_eq!(decision.target.bits_per_second(), (scream.target * 8.0) as u64, "the target stays");
+        decision.held_back
     };
-    assert!(with(0, 200) > 0.999 && with(8000, 300) > 0.999, "73 ms at 110 kB/s are few");
+    assert_eq!((with(0, 200), with(8000, 300)), (0.0, 0.0), "73 ms at 110 kB/s are few");
     let share = with(33_000, 400);
     assert!((0.4..0.6).contains(&share), "about 300 ms: {share}");
-    assert!(with(1_000_000, 500) < 0.1, "the least rate is left");
+    assert_eq!(with(1_000_000, 500), 1.0);
+    assert_eq!(with(0, 600), 0.0);
+    let packets = [report(700, 600, Some(650))];
+    let in_flight = Bytes::new(10_000_000);
+    scream.on_feedback(&Feedback { in_flight, ..feedback(700, &packets) });
+    assert_eq!(scream.decision().held_back, 1.0, "more in flight than the window");
     scream.config.pushback = false;
-    assert!(scream.decision().target.bits_per_second() > 700_000);
+    assert_eq!(scream.decision().held_back, 0.0);
 }
 
 #[test]
