@@ -34,7 +34,7 @@ def log(folder, *, seconds=12, lost=3, connected=2.5):
 
 def test_logs_of_both_browsers_become_a_call(tmp_path):
     log(tmp_path)
-    made = call.read(tmp_path)
+    (made,) = call.read(cases.CASES[0], tmp_path)
     assert (made.time_s[0], len(made.time_s)) == (3.5, 12)
     assert made.received_bps[0] is None
     assert made.received_bps[1:] == pytest.approx([1e6] * 11)
@@ -44,10 +44,10 @@ def test_logs_of_both_browsers_become_a_call(tmp_path):
 
 def test_a_call_without_logs_says_that_nothing_was_logged(tmp_path):
     with pytest.raises(call.ChromeError, match="did not connect"):
-        call.read(tmp_path)
+        call.read(cases.CASES[0], tmp_path)
     (tmp_path / "error-caller.jsonl").write_text("NotAllowedError: no camera\n")
     with pytest.raises(call.ChromeError, match="no camera"):
-        call.read(tmp_path)
+        call.read(cases.CASES[0], tmp_path)
 
 
 def test_without_a_browser_the_error_says_what_to_install(tmp_path, monkeypatch):
@@ -59,25 +59,25 @@ def test_without_a_browser_the_error_says_what_to_install(tmp_path, monkeypatch)
 def test_sides_agree_within_their_margins_and_differ_beyond_them(tmp_path):
     log(tmp_path)
     case = cases.Case("short", "a short call", 14, ((0, 2.0),))
-    browsers = bands.of_browsers(case, [call.read(tmp_path)] * 3)
+    browsers = bands.of_browsers(case, call.read(case, tmp_path) * 3)
     assert browsers.means["received"] == pytest.approx(1.0)
     assert browsers.means["lost packets"] == pytest.approx(300 / 97)
     assert browsers.means["frozen"] == pytest.approx(100 * 0.5 / 12)
     assert browsers.begins == browsers.latest == 2.5
-    verdicts = {one.quantity.name: one.agrees for one in bands.compare(browsers, browsers)}
+    verdicts = {one.quantity.name: one.agrees for one in bands.compare(*[bands.summarise(browsers)] * 2)}
     assert all(verdicts.values())
     worse = dict(browsers.means)
     worse["received"] = browsers.means["received"] * 1.21
     worse["round trip"] = browsers.means["round trip"] + 24
     apart = bands.Runs(browsers.times, browsers.traces, worse, 2.5, 2.5)
-    verdicts = {one.quantity.name: one.agrees for one in bands.compare(browsers, apart)}
+    verdicts = {one.quantity.name: one.agrees for one in bands.compare(bands.summarise(browsers), bands.summarise(apart))}
     assert (verdicts["received"], verdicts["round trip"], verdicts["estimate"]) == (False, True, True)
 
 
 def test_simulated_calls_are_measured_in_the_same_seconds(tmp_path):
     log(tmp_path)
     case = cases.Case("short", "a short call", 14, ((0, 2.0),))
-    browsers = bands.of_browsers(case, [call.read(tmp_path)] * 2)
+    browsers = bands.of_browsers(case, call.read(case, tmp_path) * 2)
     simulated = bands.of_simulation(case, case.scenario(browsers.begins).replicate(seeds=[1, 2]), browsers)
     assert simulated.traces["received"].shape == (2, len(browsers.times))
     # The call begins at 2.5 s; before, there is nothing.
@@ -90,3 +90,35 @@ def test_every_case_is_a_scenario_and_an_unknown_one_is_refused():
         assert one.scenario().plan(1)["duration_s"] == one.seconds
     with pytest.raises(LookupError, match="there are variable"):
         cases.case("other")
+
+
+def test_what_is_kept_of_browsers_is_read_back(tmp_path):
+    log(tmp_path)
+    case = cases.Case("short", "a short call", 14, ((0, 2.0),))
+    side = bands.summarise(bands.of_browsers(case, call.read(case, tmp_path) * 3))
+    again = bands.Side.from_dict(json.loads(json.dumps(side.to_dict())))
+    assert (again.count, again.begins, again.intervals) == (3, 2.5, side.intervals)
+    np.testing.assert_allclose(again.bands["received"], side.bands["received"], atol=1e-4)
+    assert all(one.agrees for one in bands.compare(side, again))
+
+
+def test_sessions_of_a_call_are_read_from_their_own_logs_and_both_ways(tmp_path):
+    log(tmp_path)
+    for role in ("caller", "callee"):
+        (tmp_path / f"log-{role}-1.jsonl").write_text((tmp_path / f"log-{role}.jsonl").read_text())
+    two = cases.case("several")
+    assert [one.packets for one in call.read(two, tmp_path)] == [97, 97]
+    assert len(call.read(cases.case("both"), tmp_path)) == 2
+    runs = bands.of_browsers(two, call.read(two, tmp_path) * 2)
+    assert bands.summarise(runs, 2).count == 2
+
+
+def test_two_sessions_and_calls_both_ways_are_simulated_session_by_session():
+    for name in ("several", "both"):
+        case = cases.case(name)
+        short = cases.Case(name, "short", 6, case.rates, sessions=case.sessions, back=case.back)
+        results = short.scenario(0.5).replicate(seeds=[1])
+        browsers = bands.Side(1, np.arange(1.0, 5), {}, {}, 0.5, 1.0)
+        simulated = bands.of_simulation(short, results, browsers)
+        assert simulated.traces["estimate"].shape == (2, 4)
+        assert len(simulated.means["frozen"]) == 2

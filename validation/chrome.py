@@ -10,10 +10,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import warnings
 from pathlib import Path
-
-import numpy as np
+from typing import Any
 
 from fairwave.staging import write_text
 from fairwave_validation.chrome import bands, call, cases
@@ -21,7 +19,12 @@ from fairwave_validation.chrome import bands, call, cases
 SEEDS = range(1, 11)
 """Of the simulated calls."""
 
-COLOURS = {"Chromium": "#b3541e", "fairwave": "#1f5fa8"}
+PORTED = "variable"
+"""The case that crate `goog_cc` runs, too."""
+
+PORT = "goog_cc"
+
+COLOURS = {"Chromium": "#b3541e", "fairwave": "#1f5fa8", PORT: "#2e7d32"}
 
 
 def make(out: Path, calls: int) -> int:
@@ -44,29 +47,52 @@ def make(out: Path, calls: int) -> int:
 
 def page(out: Path, docs: Path) -> None:
     """Writes the page and its figures."""
-    parts, data = [], {}
+    parts: list[tuple[cases.Case, int, list[bands.Verdict]]] = []
+    data: dict[str, Any] = {}
+    kept = json.loads((docs / "chrome.json").read_text(encoding="utf-8")) if (docs / "chrome.json").exists() else {}
     for case in cases.CASES:
         made = [
-            call.read(folder)
+            session
             for folder in sorted((out / case.name).glob("*"))
             if (folder / "log-callee.jsonl").exists()
+            for session in call.read(case, folder)
         ]
-        if not made:
+        sessions = case.sessions + bool(case.back)
+        if made:
+            browsers = bands.summarise(bands.of_browsers(case, made), sessions)
+        elif case.name in kept:
+            browsers = bands.Side.from_dict(kept[case.name]["browsers"])
+        else:
             continue
-        browsers = bands.of_browsers(case, made)
-        simulated = bands.of_simulation(case, case.scenario(browsers.begins).replicate(seeds=SEEDS), browsers)
+        simulated = simulate(case, browsers)
         verdicts = bands.compare(browsers, simulated)
         draw(case, browsers, simulated, docs / "chrome" / f"{case.name}.svg")
-        parts.append((case, len(made), verdicts))
+        if case.name == PORTED:
+            port = simulate(case, browsers, {"name": "goog-cc", "constants": "libwebrtc"})
+            draw(case, browsers, simulated, docs / "chrome" / f"{case.name}.svg", port)
+            data["goog-cc"] = {"intervals": port.intervals}
+        parts.append((case, browsers.count, verdicts))
         data[case.name] = {
-            one.quantity.name: {"chromium": one.browsers, "fairwave": one.simulated, "agrees": one.agrees}
-            for one in verdicts
+            "browsers": browsers.to_dict(),
+            "results": {
+                one.quantity.name: {"chromium": one.browsers, "fairwave": one.simulated, "agrees": one.agrees}
+                for one in verdicts
+            },
         }
-    write_text(docs / "chrome.md", text(parts))
-    write_text(docs / "chrome.json", json.dumps(data, indent=1) + "\n")
+    write_text(docs / "chrome.md", text(parts, data.get("goog-cc")))
+    write_text(docs / "chrome.json", json.dumps(data) + "\n")
 
 
-def draw(case: cases.Case, browsers: bands.Runs, simulated: bands.Runs, path: Path) -> None:
+def simulate(case: cases.Case, browsers: bands.Side, control: Any = "gcc") -> bands.Side:
+    """Simulated calls that begin when the browsers' do in the mean."""
+    results = case.scenario(browsers.begins, control).replicate(seeds=SEEDS)
+    runs = bands.of_simulation(case, results, browsers)
+    return bands.summarise(runs, case.sessions + bool(case.back))
+
+
+def draw(
+    case: cases.Case, browsers: bands.Side, simulated: bands.Side, path: Path, port: bands.Side | None = None
+) -> None:
     """Rates and round trip over time: the median run and the range of all, of both sides."""
     import matplotlib as mpl
 
@@ -77,18 +103,12 @@ def draw(case: cases.Case, browsers: bands.Runs, simulated: bands.Runs, path: Pa
     figure, grid = plt.subplots(len(bands.TRACES), 1, figsize=(9, 7), sharex=True, layout="constrained")
     for axes, name in zip(grid, bands.TRACES, strict=True):
         quantity = next(one for one in bands.QUANTITIES if one.name == name)
-        for label, runs in (("Chromium", browsers), ("fairwave", simulated)):
-            rows = runs.traces[name]
-            with warnings.catch_warnings():  # before the first sample there is nothing
-                warnings.simplefilter("ignore", RuntimeWarning)
-                low, middle, high = (
-                    np.nanmin(rows, axis=0),
-                    np.nanmedian(rows, axis=0),
-                    np.nanmax(rows, axis=0),
-                )
+        sides = [("Chromium", browsers), ("fairwave", simulated), *([(PORT, port)] if port else [])]
+        for label, runs in sides:
+            low, middle, high = runs.bands[name]
             axes.fill_between(runs.times, low, high, color=COLOURS[label], alpha=0.2, linewidth=0)
             axes.plot(
-                runs.times, middle, color=COLOURS[label], linewidth=1.4, label=f"{label} ({len(rows)} calls)"
+                runs.times, middle, color=COLOURS[label], linewidth=1.4, label=f"{label} ({runs.count} calls)"
             )
         if name != "round trip":
             edges = [*case.rates, (case.seconds, case.rates[-1][1])]
@@ -125,12 +145,17 @@ in the mean. A first comparison had not set off these seconds; its verdicts were
 """
 
 
+PORT_TEXT = f"""`{PORT}` is crate `goog_cc` 0.1.4, a port of libwebrtc by others, in the same simulated calls
+(`control = {{ name = "goog-cc", constants = "libwebrtc" }}`): what it has of its own next to fairwave's GCC is its code. The verdict
+is on fairwave's GCC."""
+
+
 def word(verdict: bands.Verdict) -> str:
     """A verdict as the page has it."""
     return "agrees" if verdict.agrees else "**differs**"
 
 
-def text(parts: list[tuple[cases.Case, int, list[bands.Verdict]]]) -> str:
+def text(parts: list[tuple[cases.Case, int, list[bands.Verdict]]], port: dict[str, Any] | None = None) -> str:
     """The page."""
     lines = [HEAD, "## All cases", ""]
     names = [one.name for one in bands.QUANTITIES]
@@ -144,11 +169,15 @@ def text(parts: list[tuple[cases.Case, int, list[bands.Verdict]]]) -> str:
             f"Means over {count} calls and {len(SEEDS)} simulated ones, with 95 % intervals. Bands: all calls; lines: "
             "their median."
         )
-        lines += ["", "| quantity | Chromium | fairwave | verdict |", "|---|---|---|---|"]
+        ported = port if port and case.name == PORTED else None
+        more = f" {PORT} |" if ported else ""
+        lines += ["", f"| quantity | Chromium | fairwave |{more} verdict |", "|---|---|---|---|" + "---|" * bool(ported)]
         for one in verdicts:
-            sides = (one.browsers, one.simulated)
+            sides = [one.browsers, one.simulated, *([ported["intervals"][one.quantity.name]] if ported else [])]
             both = " | ".join(f"{mean:.3g} ± {half:.2g} {one.quantity.unit}" for mean, half in sides)
             lines.append(f"| {one.quantity.name} | {both} | {word(one)} |")
+        if ported:
+            lines += ["", PORT_TEXT]
     reasons = Path(__file__).with_name("chrome.md")
     if reasons.is_file():
         lines += ["", reasons.read_text(encoding="utf-8").rstrip()]

@@ -54,6 +54,8 @@ mod _native {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         // Once per process: a module that is made again finds them there.
         let _ = fairwave_live::register_all();
+        #[cfg(feature = "goog-cc")]
+        let _ = fairwave_core::transport::rate_control::goog_cc::register();
         module.add("ScenarioError", module.py().get_type::<super::ScenarioError>())?;
         module.add("RunError", module.py().get_type::<super::RunError>())?;
         module.add("version", env!("CARGO_PKG_VERSION"))

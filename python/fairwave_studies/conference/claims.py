@@ -1,4 +1,4 @@
-"""What was expected before anything was measured, W1 to W21, each with its test.
+"""What was expected before anything was measured, W1 to W22, each with its test.
 
 The numbers in the claims are ours where RFC 8836 and RFC 8867 give none; they were fixed before the first run. RFC
 8868 §3 gives the bound on ratios of rates, a third to three.
@@ -91,6 +91,11 @@ def _marks(data: Data) -> Evidence:
     return differs(found.without("controller"), "queue", p.DUALPI2, p.TAIL, below=True)
 
 
+def _twice(data: Data) -> Evidence:
+    found = _at(data, q.preference(), p.PRIORITY)
+    return above(found, 1.5) & below(found, 2.5)
+
+
 TESTS: Mapping[str, tuple[str, Callable[[Data], Evidence]]] = {
     "W1": (p.VARIABLE, lambda data: above(_at(data, q.USED, p.VARIABLE), 0.6)),
     "W2": (p.VARIABLE, lambda data: below(_at(data, q.QUEUEING, p.VARIABLE), 100.0)),
@@ -113,6 +118,7 @@ TESTS: Mapping[str, tuple[str, Callable[[Data], Evidence]]] = {
     "W19": (p.VARIABLE, _quicker(p.TFRC)),
     "W20": (p.ECN, _marks),
     "W21": (p.BOTTLENECKS, _least(p.BOTTLENECKS, q.balance, THIRD)),
+    "W22": (p.PRIORITY, _twice),
 }
 """The grid that each claim reads, and its test."""
 

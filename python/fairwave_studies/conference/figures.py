@@ -27,6 +27,7 @@ FIGURES = (
     _figure(p.TCP_DEEP, "beside a long TCP flow, deep queue", "2 Mb/s, a queue of 1000 ms, Reno."),
     _figure(p.WEB, "beside short TCP flows", "2 Mb/s. Two sessions and ten short TCP flows."),
     _figure(p.PAUSE, "a session pauses", "3.5 Mb/s. One of three sessions pauses from 40 to 60 s."),
+    _figure(p.PRIORITY, "two priorities", "2 Mb/s. Two videos of one session, with priorities 2 and 1."),
     _figure(p.ECN, "queues that mark", "As §5.1, with marks for controllers that understand them."),
     _figure(
         p.BOTTLENECKS, "two bottlenecks", "2 and 1.5 Mb/s. One session crosses both, two cross one each."

@@ -21,6 +21,7 @@ VARIABLE, SEVERAL, FEEDBACK, COMPETING, ROUND_TRIPS = (
     "round-trips",
 )
 TCP, TCP_DEEP, WEB, PAUSE, ECN, BOTTLENECKS = "tcp", "tcp-deep", "web", "pause", "ecn", "bottlenecks"
+PRIORITY = "priority"
 
 SECTIONS: Mapping[str, str] = {
     VARIABLE: "5.1",
@@ -32,6 +33,7 @@ SECTIONS: Mapping[str, str] = {
     TCP_DEEP: "5.6, 1000 ms",
     WEB: "5.7",
     PAUSE: "5.8",
+    PRIORITY: "6.1",
     ECN: "6.2",
     BOTTLENECKS: "6.3",
 }
@@ -223,6 +225,17 @@ def _pause() -> Scenario:
     return _case(PAUSE, 120, links, flows)
 
 
+def _priority() -> Scenario:
+    # Two cameras of one session: the transport has room for a camera and a screen, and the second one shows a head, too.
+    cameras = {
+        **MEDIA,
+        "video": {**MEDIA["video"], "priority": 2.0},
+        "screen": {**MEDIA["video"], "scene": "talking-head", "priority": 1.0},
+    }
+    links = [_bottleneck("2 Mb/s", _buffer(2.0)), _tail()]
+    return _case(PRIORITY, 120, links, [_session(stop="119 s", traffic=cameras)])
+
+
 def _bottlenecks() -> Scenario:
     links = [
         {**_bottleneck("2 Mb/s", _buffer(2.0)), "delay": "39 ms"},
@@ -255,6 +268,7 @@ def scenario(case: str) -> Scenario:
         TCP_DEEP: lambda: _tcp(TCP_DEEP, 1000.0),
         WEB: _web,
         PAUSE: _pause,
+        PRIORITY: _priority,
         ECN: lambda: _variable(ECN),
         BOTTLENECKS: _bottlenecks,
     }

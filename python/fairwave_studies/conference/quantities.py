@@ -226,6 +226,21 @@ def regained() -> Measure:
     )  # fmt: skip
 
 
+@cache
+def preference() -> Measure:
+    """§6.1: what the video of priority 2 receives over that of priority 1, in the last seconds."""
+
+    def value(rows: Table) -> float:
+        end = float(rows.numbers("time_s").max()) - 1.0
+        first, second = (_rate_between(rows.only(stream=one), end - STEADY, end) for one in ("video", "screen"))
+        return first / second if second > 0 else math.nan
+
+    return Measure(
+        "preference", "priority 2 over priority 1", "", lambda results: _each(results, "media_inbound", value),
+        "higher", table="media_inbound", limits=POSITIVE,
+    )  # fmt: skip
+
+
 def shown(case: str) -> list[Measure]:
     """The columns of a case's table, in order."""
     of_case = [one(case) for one in (rate, lost, audio, video, frozen, video_delay)]
@@ -238,4 +253,6 @@ def shown(case: str) -> list[Measure]:
         )
         if there
     ]
+    if case == p.PRIORITY:
+        more.append(preference())
     return [USED, QUEUEING, *of_case, *more]

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from fairwave.results import Results
+    from fairwave.tables import Table
     from fairwave_validation.chrome.call import Call
     from fairwave_validation.chrome.cases import Case
 
@@ -56,8 +58,8 @@ class Runs:
 
     Attributes:
         times: Whole seconds.
-        traces: Name of a quantity to a row per run, a column per second; NaN where there is nothing.
-        means: Name of a quantity to a value per run, over the time in which all calls are there.
+        traces: Name of a quantity to a row per session, a column per second; NaN where there is nothing.
+        means: Name of a quantity to a value per session, over the time in which all calls are there.
         begins: When calls begin, mean, seconds.
         latest: When the latest begins.
     """
@@ -80,8 +82,66 @@ def _at(times: Sequence[float], values: Sequence[float | None], seconds: Series)
     return np.where(place >= 0, what[np.clip(place, 0, None)], math.nan)
 
 
+@dataclass(frozen=True)
+class Side:
+    """One side of a case as the page has it, and keeps it.
+
+    Attributes:
+        count: How many calls.
+        times: Whole seconds.
+        bands: Name of a quantity to its least, median and largest value in each second; NaN where there is none.
+        intervals: Name of a quantity to its mean over calls, and the half width of the 95 % interval.
+        begins: When calls begin, mean, seconds.
+        latest: When the latest begins.
+    """
+
+    count: int
+    times: Series
+    bands: dict[str, NDArray[np.float64]]
+    intervals: dict[str, tuple[float, float]]
+    begins: float
+    latest: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """For `docs/chrome.json`."""
+        bands = {
+            name: [[None if math.isnan(one) else round(float(one), 4) for one in row] for row in rows]
+            for name, rows in self.bands.items()
+        }
+        return {
+            "calls": self.count, "begins": self.begins, "latest": self.latest, "seconds": len(self.times),
+            "intervals": self.intervals, "bands": bands,
+        }  # fmt: skip
+
+    @classmethod
+    def from_dict(cls, table: dict[str, Any]) -> Side:
+        """What `to_dict` wrote."""
+        bands = {name: np.array(rows, dtype=float) for name, rows in table["bands"].items()}
+        intervals = {name: (float(mean), float(half)) for name, (mean, half) in table["intervals"].items()}
+        times = np.arange(1.0, table["seconds"] + 1)
+        return cls(table["calls"], times, bands, intervals, table["begins"], table["latest"])
+
+
+def summarise(runs: Runs, sessions: int = 1) -> Side:
+    """Bands over all sessions, and intervals over calls of so many sessions each."""
+    from fairwave.measuring.statistics import interval
+
+    with warnings.catch_warnings():  # before the first sample there is nothing
+        warnings.simplefilter("ignore", RuntimeWarning)
+        bands = {
+            name: np.array([np.nanmin(rows, axis=0), np.nanmedian(rows, axis=0), np.nanmax(rows, axis=0)])
+            for name, rows in runs.traces.items()
+        }
+    intervals = {}
+    for name, values in runs.means.items():
+        cell = interval(values.reshape(-1, sessions).mean(axis=1))
+        intervals[name] = (float(cell.mean), float(cell.high - cell.low) / 2)
+    count = len(next(iter(runs.means.values()))) // sessions
+    return Side(count, runs.times, bands, intervals, runs.begins, runs.latest)
+
+
 def of_browsers(case: Case, calls: Sequence[Call]) -> Runs:
-    """What calls of browsers came to."""
+    """What calls of browsers came to, session by session."""
     seconds = np.arange(1.0, case.seconds - 1)
     begins = np.array([one.time_s[0] - 1 for one in calls])
     traces = {
@@ -99,23 +159,23 @@ def of_browsers(case: Case, calls: Sequence[Call]) -> Runs:
     return Runs(seconds, traces, means, float(begins.mean()), float(begins.max()))
 
 
-def of_simulation(case: Case, results: Results, browsers: Runs) -> Runs:
+def of_simulation(case: Case, results: Results, browsers: Runs | Side) -> Runs:
     """What simulated calls of the same case came to, over the time in which all browsers' calls are there."""
     seconds = np.arange(1.0, case.seconds - 1)
     traces: dict[str, list[Any]] = {name: [] for name in TRACES}
     frozen, lost = [], []
     transport, inbound, media = (results.rows(name) for name in ("media_transport", "media_inbound", "media"))
-    for own in transport.parted("run"):
+    for own in _sessions(transport):
         times = own.numbers("time_s").tolist()
         traces["estimate"].append(_at(times, own.numbers("available_bps").tolist(), seconds) / 1e6)
         traces["round trip"].append(_at(times, own.numbers("round_trip_s").tolist(), seconds) * 1e3)
-    for own in inbound.parted("run"):
+    for own in _sessions(inbound):
         times, got = own.numbers("time_s"), own.numbers("bytes_received")
         whole = np.unique(times)
         total = np.array([got[times == at].sum() for at in whole])
         rate = [None, *(8 * np.diff(total) / np.diff(whole) / 1e6).tolist()]
         traces["received"].append(_at(whole.tolist(), rate, seconds))
-    for own in media.parted("run"):
+    for own in _sessions(media):
         video = np.array(own["stream"].to_list()) == "video"
         frozen.append(100 * float(own.numbers("freeze_ratio")[video][0]))
         lost.append(
@@ -127,6 +187,13 @@ def of_simulation(case: Case, results: Results, browsers: Runs) -> Runs:
     means = {name: np.nanmean(rows[:, late], axis=1) for name, rows in arrays.items()}
     means |= {"frozen": np.array(frozen), "lost packets": np.array(lost)}
     return Runs(seconds, arrays, means, browsers.begins, browsers.latest)
+
+
+def _sessions(rows: Table) -> Iterator[Table]:
+    """The rows of each session of each run, in the same order in all tables."""
+    for run in rows.parted("run"):
+        for flow in sorted(set(run["flow"].to_list())):
+            yield run.only(flow=flow)
 
 
 def _last(values: Sequence[float | None]) -> float:
@@ -151,15 +218,11 @@ class Verdict:
     agrees: bool
 
 
-def compare(browsers: Runs, simulated: Runs) -> list[Verdict]:
+def compare(browsers: Side, simulated: Side) -> list[Verdict]:
     """The verdict on each quantity."""
-    from fairwave.measuring.statistics import interval
-
     found = []
     for one in QUANTITIES:
-        both = [interval(side.means[one.name]) for side in (browsers, simulated)]
-        apart = abs(both[0].mean - both[1].mean)
-        agrees = apart <= max(one.floor, one.margin * abs(both[0].mean))
-        pairs = [(cell.mean, (cell.high - cell.low) / 2) for cell in both]
-        found.append(Verdict(one, pairs[0], pairs[1], bool(agrees)))
+        theirs, ours = browsers.intervals[one.name], simulated.intervals[one.name]
+        agrees = abs(theirs[0] - ours[0]) <= max(one.floor, one.margin * abs(theirs[0]))
+        found.append(Verdict(one, theirs, ours, agrees))
     return found

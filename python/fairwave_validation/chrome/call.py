@@ -67,8 +67,8 @@ def chromium() -> str | None:
     return next((found for name in NAMES if (found := shutil.which(name))), None)
 
 
-def make(case: Case, seed: int, folder: Path) -> Call:
-    """Makes a call through the case's network. It takes as long as the call.
+def make(case: Case, seed: int, folder: Path) -> list[Call]:
+    """Makes a call through the case's network. It takes as long as the call. Answers with its sessions.
 
     Args:
         case: The network.
@@ -88,12 +88,12 @@ def make(case: Case, seed: int, folder: Path) -> Call:
     scenario = case.scenario().to_dict()
     # A scenario has a flow; where nothing shares the network it is not run.
     stand_in = {"name": "browsers", "from": "a", "to": "b", "transport": "udp", "traffic": "voice"}
-    scenario["flow"] = [flow for flow in scenario["flow"] if flow["name"] != "call"] or [stand_in]
+    scenario["flow"] = [flow for flow in scenario["flow"] if flow["name"] not in {"call", "back"}] or [stand_in]
     scenario["duration"] = f"{case.seconds + BEFORE} s"
     path = folder / "scenario.json"
     path.write_text(json.dumps(scenario), encoding="utf-8")
     seconds = str(case.seconds + BEFORE - 2)
-    parts = [str(folder), seconds, program, str(MOST), "0"]
+    parts = [str(folder), seconds, program, str(MOST), str(int(bool(case.back))), str(case.sessions)]
     peer = [sys.executable, "-m", "fairwave_validation.chrome.peer"]
     command = [
         sys.executable, "-m", "fairwave", "shell", str(path), "--seed", str(seed), "--for",
@@ -103,13 +103,13 @@ def make(case: Case, seed: int, folder: Path) -> Call:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     (folder / "shell.txt").write_text(done.stdout + done.stderr, encoding="utf-8")
     try:
-        return read(folder)
+        return read(case, folder)
     except ChromeError as error:
         raise ChromeError(f"{error}; see {folder / 'shell.txt'}, {folder / 'caller.txt'}") from None
 
 
-def read(folder: Path) -> Call:
-    """What a call left in its folder.
+def read(case: Case, folder: Path) -> list[Call]:
+    """What a call left in its folder: each session of the caller, then, in a call both ways, that of the other one.
 
     Raises:
         ChromeError: Nothing was logged.
@@ -118,7 +118,16 @@ def read(folder: Path) -> Call:
         error = folder / f"error-{role}.jsonl"
         if error.is_file():
             raise ChromeError(f"the page of the {role} failed: {error.read_text(encoding='utf-8')[:200]}")
-    ours, theirs = (_samples(folder / f"log-{role}.jsonl") for role in ("caller", "callee"))
+    names = ["", *(f"-{number}" for number in range(1, case.sessions))]
+    ways = [("caller", "callee", name) for name in names]
+    if case.back:
+        ways.append(("callee", "caller", ""))
+    return [_session(folder, *way) for way in ways]
+
+
+def _session(folder: Path, sender: str, receiver: str, name: str) -> Call:
+    """One session, from its sender's log and its receiver's."""
+    ours, theirs = (_samples(folder / f"log-{role}{name}.jsonl") for role in (sender, receiver))
     if not ours or not theirs:
         raise ChromeError("the browsers did not connect: nothing was logged")
     count = min(len(ours), len(theirs))

@@ -26,9 +26,12 @@ class Case:
         seconds: Length of the call.
         rates: Capacity over time: seconds, Mb/s.
         queue: Of the bottleneck, without its capacity.
-        milliseconds: The queue's size at the first capacity.
+        milliseconds: The queue's size at the reference capacity.
+        reference: Reference capacity, Mb/s; 0: the first.
         loss: Share of packets that the link loses.
         beside: What else crosses the bottleneck: flow groups.
+        sessions: Sessions from `a` to `b`.
+        back: Capacity of the way back over time, for a call both ways; its queue holds as many bytes as the way there.
     """
 
     name: str
@@ -37,10 +40,13 @@ class Case:
     rates: Sequence[tuple[float, float]]
     queue: str = "drop-tail"
     milliseconds: float = 300.0
+    reference: float = 0.0
     loss: float = 0.0
     beside: Sequence[Mapping[str, Any]] = ()
+    sessions: int = 1
+    back: Sequence[tuple[float, float]] = ()
 
-    def scenario(self, begins: float = 0.0) -> Scenario:
+    def scenario(self, begins: float = 0.0, control: Any = "gcc") -> Scenario:
         """The network with the simulated call, which begins then, from host `a` to host `b`; and what shares it."""
         link: dict[str, Any] = {
             "from": "a",
@@ -49,7 +55,7 @@ class Case:
             "delay": "50 ms",
             "queue": {
                 "discipline": self.queue,
-                "capacity": {"bytes": round(self.rates[0][1] * 1e6 / 8 * self.milliseconds / 1e3)},
+                "capacity": {"bytes": round((self.reference or self.rates[0][1]) * 1e6 / 8 * self.milliseconds / 1e3)},
             },
             "reverse": {"rate": "10 Mb/s"},
         }
@@ -61,25 +67,39 @@ class Case:
             "start": f"{begins:.3f} s",
             "from": "a",
             "to": "b",
-            "transport": "webrtc",
+            "transport": {"name": "webrtc", "control": control},
             "traffic": {"kind": "media", "video": {"most": "1.5 Mb/s", "width": 640, "height": 360}},
         }
+        calls = [call]
+        if self.sessions > 1:
+            call["count"] = self.sessions
+        if self.back:
+            link["reverse"] = {
+                "rate": [{"at": f"{at:g} s", "is": f"{rate:g} Mb/s"} for at, rate in self.back],
+                "queue": dict(link["queue"]),
+            }
+            calls.append({**call, "name": "back", "from": "b", "to": "a"})
         table = {
             "name": self.title,
             "duration": f"{self.seconds} s",
             "link": [link],
-            "flow": [call, *(dict(one) for one in self.beside)],
+            "flow": [*calls, *(dict(one) for one in self.beside)],
         }
         return from_dict(table)
 
 
 REFERENCE = ((0, 1.0), (40, 2.5), (60, 0.6), (80, 1.0))
+SEVERAL = ((0, 4.0), (25, 2.0), (50, 3.5), (75, 1.0), (100, 2.0))
+FORWARD = ((0, 2.0), (20, 1.0), (40, 0.5), (60, 2.0))
+BACK = ((0, 2.0), (35, 0.8), (70, 2.0))
 TCP = ({"name": "tcp", "from": "a", "to": "b", "transport": "tcp/cubic", "traffic": "bulk", "start": "10 s"},)
 
 CASES = (
     Case("variable", "RFC 8867 §5.1: a capacity that changes", 100, REFERENCE),
     Case("tcp", "RFC 8867 §5.6: beside a long TCP flow, 300 ms of queue", 100, ((0, 2.0),), beside=TCP),
     Case("loss", "2 Mb/s, 2 % loss", 60, ((0, 2.0),), loss=0.02),
+    Case("several", "RFC 8867 §5.2: two sessions", 125, SEVERAL, reference=2.0, sessions=2),
+    Case("both", "RFC 8867 §5.3: a call both ways", 100, FORWARD, reference=1.0, back=BACK),
     Case("fq-codel", "FQ-CoDel, beside a long TCP flow", 100, ((0, 2.0),), "fq-codel", beside=TCP),
 )
 """In the order in which they are told."""

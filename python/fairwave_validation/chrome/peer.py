@@ -1,6 +1,6 @@
 """What runs on each host of a call: a browser, and on host `a` the server of its page and its log.
 
-Run by `fairwave shell` as `python -m fairwave_validation.chrome.peer ROLE FOLDER SECONDS CHROMIUM MOST BOTH`. The
+Run by `fairwave shell` as `python -m fairwave_validation.chrome.peer ROLE FOLDER SECONDS CHROMIUM MOST BOTH SESSIONS`. The
 caller is on host `a`, where the server is; what both browsers log ends up as lines in FOLDER.
 """
 
@@ -52,9 +52,11 @@ class Shelf(BaseHTTPRequestHandler):
         """Keeps a description, or adds a line to a log."""
         name = self.path.strip("/")
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        if name in {"offer", "answer"}:
+        kind, _, number = name.rpartition("-")
+        first = kind if number.isdecimal() else name
+        if first in {"offer", "answer"}:
             self.kept[name] = body
-        elif name in {f"{what}-{role}" for what in ("log", "error") for role in ("caller", "callee")}:
+        elif first in {f"{what}-{role}" for what in ("log", "error") for role in ("caller", "callee")}:
             if name == "log-caller" and not (self.folder / CONNECTED).exists():
                 # The first line comes a second after the connection.
                 (self.folder / CONNECTED).write_text(f"{time.monotonic() - BEGAN - 1}\n", encoding="utf-8")
@@ -70,7 +72,7 @@ class Shelf(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
 
-def browser(chromium: str, role: str, clip: Path, most: int, *, both: bool) -> list[str]:
+def browser(chromium: str, role: str, clip: Path, most: int, sessions: int, *, both: bool) -> list[str]:
     """The command that opens the page."""
     profile = tempfile.mkdtemp(prefix="chromium-")
     origin = f"http://{SERVER}:{PORT}"
@@ -89,20 +91,20 @@ def browser(chromium: str, role: str, clip: Path, most: int, *, both: bool) -> l
         "--disable-features=WebRtcHideLocalIpsWithMdns",
         "--disable-background-timer-throttling",
         "--disable-backgrounding-occluded-windows",
-        f"{origin}/?role={role}&most={most}&both={int(both)}",
+        f"{origin}/?role={role}&most={most}&both={int(both)}&sessions={sessions}",
     ]
 
 
 def main(arguments: list[str]) -> int:
     """One host's part of the call, until its time is over."""
-    role, folder, seconds, chromium, most, both = arguments
+    role, folder, seconds, chromium, most, both, sessions = arguments
     out = Path(folder)
     if role == "caller":
         server = ThreadingHTTPServer(("0.0.0.0", PORT), partial(Shelf, {}, out))
         threading.Thread(target=server.serve_forever, daemon=True).start()
     else:
         time.sleep(1)
-    command = browser(chromium, role, out / "camera.y4m", int(most), both=both == "1")
+    command = browser(chromium, role, out / "camera.y4m", int(most), int(sessions), both=both == "1")
     with (out / f"{role}.txt").open("wb") as said:
         running = subprocess.Popen(command, stdout=said, stderr=said)
         try:

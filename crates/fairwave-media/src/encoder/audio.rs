@@ -15,8 +15,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::quality::impairment::Impairment;
 use super::check_priority;
+use crate::quality::impairment::Impairment;
 use fairwave_units::config::{ConfigError, check_span};
 use fairwave_units::random::Stream;
 use fairwave_units::registry::Checked;

@@ -14,6 +14,8 @@
 pub mod aiamd;
 pub mod fixed;
 pub mod gcc;
+#[cfg(feature = "goog-cc")]
+pub mod goog_cc;
 mod loss_events;
 pub mod nada;
 pub mod policy;

@@ -105,7 +105,11 @@ mod tests {
         assert_eq!(shares(460_000, &mut streams), [60, 30 + 213, 50 + 106]);
         assert_eq!(shares(9_000_000, &mut streams), [60, 2_500, 1_000]);
         streams[2].weight = 100.0;
-        assert_eq!(shares(1_000_000, &mut streams)[2], 50 + 868, "a hundred and a half in a hundred and two and a half");
+        assert_eq!(
+            shares(1_000_000, &mut streams)[2],
+            50 + 868,
+            "a hundred and a half in a hundred and two and a half"
+        );
     }
 
     #[test]

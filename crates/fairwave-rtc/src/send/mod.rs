@@ -276,8 +276,7 @@ impl WebrtcSender {
     fn refresh(&mut self, now: Instant) {
         let decision = self.controller.decision();
         if decision != self.decision {
-            let target =
-                decision.target != self.decision.target || decision.held_back != self.decision.held_back;
+            let target = decision.target != self.decision.target || decision.held_back != self.decision.held_back;
             self.decision = decision;
             let pacing = match self.config.pacing {
                 Some(factor) => Decision::paced(decision.target, factor).pacing,
