@@ -70,7 +70,10 @@ def test_sides_agree_within_their_margins_and_differ_beyond_them(tmp_path):
     worse["received"] = browsers.means["received"] * 1.21
     worse["round trip"] = browsers.means["round trip"] + 24
     apart = bands.Runs(browsers.times, browsers.traces, worse, 2.5, 2.5)
-    verdicts = {one.quantity.name: one.agrees for one in bands.compare(bands.summarise(browsers), bands.summarise(apart))}
+    verdicts = {
+        one.quantity.name: one.agrees
+        for one in bands.compare(bands.summarise(browsers), bands.summarise(apart))
+    }
     assert (verdicts["received"], verdicts["round trip"], verdicts["estimate"]) == (False, True, True)
 
 

@@ -49,7 +49,11 @@ def page(out: Path, docs: Path) -> None:
     """Writes the page and its figures."""
     parts: list[tuple[cases.Case, int, list[bands.Verdict]]] = []
     data: dict[str, Any] = {}
-    kept = json.loads((docs / "chrome.json").read_text(encoding="utf-8")) if (docs / "chrome.json").exists() else {}
+    kept = (
+        json.loads((docs / "chrome.json").read_text(encoding="utf-8"))
+        if (docs / "chrome.json").exists()
+        else {}
+    )
     for case in cases.CASES:
         made = [
             session
@@ -145,8 +149,8 @@ in the mean. A first comparison had not set off these seconds; its verdicts were
 """
 
 
-PORT_TEXT = f"""`{PORT}` is crate `goog_cc` 0.1.4, a port of libwebrtc by others, in the same simulated calls
-(`control = {{ name = "goog-cc", constants = "libwebrtc" }}`): what it has of its own next to fairwave's GCC is its code. The verdict
+PORT_TEXT = f"""`{PORT}` is crate `goog_cc` 0.1.4, a port of libwebrtc by others, in the same simulated
+calls (`control = {{ name = "goog-cc", constants = "libwebrtc" }}`): what it has of its own next to fairwave's GCC is its code. The verdict
 is on fairwave's GCC."""
 
 
@@ -171,9 +175,17 @@ def text(parts: list[tuple[cases.Case, int, list[bands.Verdict]]], port: dict[st
         )
         ported = port if port and case.name == PORTED else None
         more = f" {PORT} |" if ported else ""
-        lines += ["", f"| quantity | Chromium | fairwave |{more} verdict |", "|---|---|---|---|" + "---|" * bool(ported)]
+        lines += [
+            "",
+            f"| quantity | Chromium | fairwave |{more} verdict |",
+            "|---|---|---|---|" + "---|" * bool(ported),
+        ]
         for one in verdicts:
-            sides = [one.browsers, one.simulated, *([ported["intervals"][one.quantity.name]] if ported else [])]
+            sides = [
+                one.browsers,
+                one.simulated,
+                *([ported["intervals"][one.quantity.name]] if ported else []),
+            ]
             both = " | ".join(f"{mean:.3g} ± {half:.2g} {one.quantity.unit}" for mean, half in sides)
             lines.append(f"| {one.quantity.name} | {both} | {word(one)} |")
         if ported:

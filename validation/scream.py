@@ -1,8 +1,9 @@
 """SCReAM next to its authors' measurements: ``python -m validation.scream`` prints the table of ``docs/webrtc.md``.
 
-The authors' ``test-record.md`` (github.com/EricssonResearch/scream, test of 2024-10-31) has SCReAM v2 on two computers over
-100 Mb/s with DualPI2, alone for 20 s; then a flow of TCP Prague is added every 20 s. Frames have one size. Here the same path and
-flows are simulated, with the defaults of ``control = "scream"``. Each rate is the mean of the last 10 s of its 20 s.
+The authors' ``test-record.md`` (github.com/EricssonResearch/scream, test of 2024-10-31) has SCReAM v2 on two
+computers over 100 Mb/s with DualPI2, alone for 20 s; then a flow of TCP Prague is added every 20 s. Frames have one
+size. Here the same path and flows are simulated, with the defaults of ``control = "scream"``. Each rate is the mean of
+the last 10 s of its 20 s.
 """
 
 from __future__ import annotations

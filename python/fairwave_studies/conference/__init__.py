@@ -1,7 +1,7 @@
 """How do rate controllers of calls do in the cases of RFC 8867? A study with claims of its own.
 
-`fairwave study conference` runs the cases of RFC 8867 §5.1 to §5.8 and §6.1 to §6.3 with every rate controller and every
-queue of `points`. No complete table of these cases has been published before.
+`fairwave study conference` runs the cases of RFC 8867 §5.1 to §5.8 and §6.1 to §6.3 with every rate controller and
+every queue of `points`. No complete table of these cases has been published before.
 
 - `points`: the cases, the controllers, the queues.
 - `quantities`: what is measured, after RFC 8868 §3.

@@ -226,7 +226,7 @@ def _pause() -> Scenario:
 
 
 def _priority() -> Scenario:
-    # Two cameras of one session: the transport has room for a camera and a screen, and the second one shows a head, too.
+    # Two cameras of one session: the transport has room for a camera and a screen. Both show a head.
     cameras = {
         **MEDIA,
         "video": {**MEDIA["video"], "priority": 2.0},

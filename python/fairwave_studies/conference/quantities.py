@@ -232,7 +232,9 @@ def preference() -> Measure:
 
     def value(rows: Table) -> float:
         end = float(rows.numbers("time_s").max()) - 1.0
-        first, second = (_rate_between(rows.only(stream=one), end - STEADY, end) for one in ("video", "screen"))
+        first, second = (
+            _rate_between(rows.only(stream=one), end - STEADY, end) for one in ("video", "screen")
+        )
         return first / second if second > 0 else math.nan
 
     return Measure(

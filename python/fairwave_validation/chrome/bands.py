@@ -192,8 +192,9 @@ def of_simulation(case: Case, results: Results, browsers: Runs | Side) -> Runs:
 def _sessions(rows: Table) -> Iterator[Table]:
     """The rows of each session of each run, in the same order in all tables."""
     for run in rows.parted("run"):
-        for flow in sorted(set(run["flow"].to_list())):
-            yield run.only(flow=flow)
+        pairs = set(zip(run["group"].to_list(), run["flow"].to_list(), strict=True))
+        for group, flow in sorted(pairs, key=lambda pair: (pair[0] != "call", pair[1])):
+            yield run.only(group=group, flow=flow)
 
 
 def _last(values: Sequence[float | None]) -> float:

@@ -88,7 +88,9 @@ def make(case: Case, seed: int, folder: Path) -> list[Call]:
     scenario = case.scenario().to_dict()
     # A scenario has a flow; where nothing shares the network it is not run.
     stand_in = {"name": "browsers", "from": "a", "to": "b", "transport": "udp", "traffic": "voice"}
-    scenario["flow"] = [flow for flow in scenario["flow"] if flow["name"] not in {"call", "back"}] or [stand_in]
+    scenario["flow"] = [flow for flow in scenario["flow"] if flow["name"] not in {"call", "back"}] or [
+        stand_in
+    ]
     scenario["duration"] = f"{case.seconds + BEFORE} s"
     path = folder / "scenario.json"
     path.write_text(json.dumps(scenario), encoding="utf-8")

@@ -55,7 +55,9 @@ class Case:
             "delay": "50 ms",
             "queue": {
                 "discipline": self.queue,
-                "capacity": {"bytes": round((self.reference or self.rates[0][1]) * 1e6 / 8 * self.milliseconds / 1e3)},
+                "capacity": {
+                    "bytes": round((self.reference or self.rates[0][1]) * 1e6 / 8 * self.milliseconds / 1e3)
+                },
             },
             "reverse": {"rate": "10 Mb/s"},
         }
