@@ -64,7 +64,7 @@ def test_propagation_takes_50_ms_one_way_and_queues_hold_300_ms(case):
     buffer = link(case)["queue"]["capacity"]["bytes"] * 8 / 1e6
     reference = {
         p.VARIABLE: 1.0, p.ECN: 1.0, p.FEEDBACK: 1.0, p.SEVERAL: 2.0, p.COMPETING: 3.5, p.ROUND_TRIPS: 4.0,
-        p.TCP: 2.0, p.TCP_DEEP: 2.0, p.WEB: 2.0, p.PAUSE: 3.5, p.BOTTLENECKS: 2.0,
+        p.TCP: 2.0, p.TCP_DEEP: 2.0, p.WEB: 2.0, p.PAUSE: 3.5, p.PRIORITY: 2.0, p.BOTTLENECKS: 2.0,
     }[case]  # fmt: skip
     assert buffer / reference == pytest.approx(1.0 if case == p.TCP_DEEP else 0.3)
 
@@ -110,3 +110,15 @@ def test_a_short_run_of_a_case_has_its_measures():
     assert 0.3 < quantities.USED.over(results).interval().mean <= 1.0
     assert quantities.QUEUEING.over(results).interval().mean > 0
     assert quantities.audio(p.VARIABLE).over(results).interval().mean > 3
+
+
+def test_two_videos_of_a_session_share_by_their_priorities():
+    table = p.scenario(p.PRIORITY).to_dict() | {"duration": "60 s"}
+    traffic = table["flow"][0]["traffic"]
+    assert (traffic["video"]["priority"], traffic["screen"]["priority"]) == (2.0, 1.0)
+    del table["flow"][0]["stop"]
+    table["flow"][0]["transport"]["control"] = {"name": "fixed", "rate": "1.8 Mb/s"}
+    from fairwave.building import from_dict
+
+    # Above 150 kb/s each they share two to one: 1.1 and 0.6 Mb/s of 1.7.
+    assert 1.5 < quantities.preference().over(from_dict(table).run()).interval().mean < 2.0

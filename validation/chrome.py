@@ -149,9 +149,8 @@ in the mean. A first comparison had not set off these seconds; its verdicts were
 """
 
 
-PORT_TEXT = f"""`{PORT}` is crate `goog_cc` 0.1.4, a port of libwebrtc by others, in the same simulated
-calls (`control = {{ name = "goog-cc", constants = "libwebrtc" }}`): what it has of its own next to fairwave's GCC is its code. The verdict
-is on fairwave's GCC."""
+PORT_TEXT = f"""`{PORT}` is crate `goog_cc` 0.1.4, a port of libwebrtc by others, in the same simulated calls
+(`control = {{ name = "goog-cc", constants = "libwebrtc" }}`). The verdict is on fairwave's GCC."""
 
 
 def word(verdict: bands.Verdict) -> str:

@@ -1,7 +1,8 @@
 """What runs on each host of a call: a browser, and on host `a` the server of its page and its log.
 
 Run by `fairwave shell` as
-`python -m fairwave_validation.chrome.peer ROLE FOLDER SECONDS CHROMIUM MOST BOTH SESSIONS`. The caller is on host `a`, where the server is; what both browsers log ends up as lines in FOLDER.
+`python -m fairwave_validation.chrome.peer ROLE FOLDER SECONDS CHROMIUM MOST BOTH SESSIONS`. The
+caller is on host `a`, where the server is; what both browsers log ends up as lines in FOLDER.
 """
 
 from __future__ import annotations
