@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Begun, Happenings, Medium, MediumLaw, Member, MemberCounters};
+use super::{Begun, Happenings, Medium, MediumLaw, Member, MemberCounters, empty_queue};
 use crate::packet::Packet;
 use crate::queue::LinkQueue;
 use fairwave_units::config::ConfigError;
@@ -139,6 +139,13 @@ impl Medium for HalfDuplex {
 
     fn held(&self, member: usize) -> u32 {
         self.waiting(member) + u32::from(self.on_air.is_some_and(|(own, _)| own == member))
+    }
+
+    fn empty(&mut self, now: Instant, given: &mut Vec<(usize, Packet)>) {
+        given.extend(self.on_air.take());
+        for (member, queue) in self.queues.iter_mut().enumerate() {
+            empty_queue(queue, member, now, given);
+        }
     }
 
     fn counters(&self, member: usize) -> MemberCounters {

@@ -16,7 +16,7 @@ mod half_duplex;
 use std::sync::Arc;
 
 use crate::packet::Packet;
-use crate::queue::{DropReason, QueueConfig};
+use crate::queue::{DropReason, LinkQueue, QueueConfig};
 use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law, NameTaken, Registry, RuntimeLaw, delegate, family, files, laws};
@@ -103,6 +103,19 @@ pub struct MemberCounters {
     pub carried: u64,
 }
 
+impl MemberCounters {
+    /// What has been counted since the counters were `before`.
+    pub fn since(&self, before: &MemberCounters) -> MemberCounters {
+        MemberCounters {
+            transmissions: self.transmissions - before.transmissions,
+            failed: self.failed - before.failed,
+            collided: self.collided - before.collided,
+            airtime: self.airtime - before.airtime,
+            carried: self.carried - before.carried,
+        }
+    }
+}
+
 /// A law at work on one medium.
 pub trait Medium: Send {
     /// A packet arrives at the transmitter of a member.
@@ -119,6 +132,9 @@ pub trait Medium: Send {
 
     /// Packets of a member that have arrived and were neither delivered nor dropped nor lost.
     fn held(&self, member: usize) -> u32;
+
+    /// Gives all packets that it holds with their members, in any order, when a run is over; nothing else is asked of it afterwards.
+    fn empty(&mut self, now: Instant, given: &mut Vec<(usize, Packet)>);
 
     /// What it has counted of a member.
     fn counters(&self, member: usize) -> MemberCounters;
@@ -221,6 +237,7 @@ macro_rules! at_work {
                 fn on_timer(&mut self, now: Instant, happenings: &mut Happenings);
                 fn waiting(&self, member: usize) -> u32;
                 fn held(&self, member: usize) -> u32;
+                fn empty(&mut self, now: Instant, given: &mut Vec<(usize, Packet)>);
                 fn counters(&self, member: usize) -> MemberCounters;
                 fn capacity(&self, member: usize, from: Instant, to: Instant) -> Bytes;
             }
@@ -266,6 +283,11 @@ impl SharedMedium {
         self.0.held(member)
     }
 
+    /// See [`Medium::empty`].
+    pub fn empty(&mut self, now: Instant, given: &mut Vec<(usize, Packet)>) {
+        self.0.empty(now, given);
+    }
+
     /// See [`Medium::counters`].
     pub fn counters(&self, member: usize) -> MemberCounters {
         self.0.counters(member)
@@ -274,6 +296,26 @@ impl SharedMedium {
     /// See [`Medium::capacity`].
     pub fn capacity(&self, member: usize, from: Instant, to: Instant) -> Bytes {
         self.0.capacity(member, from, to)
+    }
+}
+
+/// Gives all packets that wait in the queue of a member, when a run is over: what the discipline drops on the way, too.
+pub fn empty_queue(queue: &mut LinkQueue, member: usize, mut now: Instant, given: &mut Vec<(usize, Packet)>) {
+    let mut drops = Vec::new();
+    while queue.packets() > 0 {
+        let before = queue.packets();
+        let departing = queue.depart(now, &mut drops);
+        given.extend(
+            departing.into_iter().chain(drops.drain(..).map(|(packet, _)| packet)).map(|packet| (member, packet)),
+        );
+        if queue.packets() == before {
+            // A discipline that shapes gives nothing before its time.
+            let due = queue.held_until();
+            if due <= now || due == Instant::NEVER {
+                return;
+            }
+            now = due;
+        }
     }
 }
 
