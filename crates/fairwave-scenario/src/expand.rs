@@ -41,6 +41,7 @@ impl Scenario {
     pub fn expand_preset(&self) -> Result<Scenario, ScenarioError> {
         self.check()?;
         let mut problems = Vec::new();
+        // Calls stay as they are written: their flows would not be the same without them.
         let expanded = self.expanded(&mut problems);
         if problems.is_empty() { Ok(expanded) } else { Err(self.error(problems)) }
     }
@@ -80,7 +81,7 @@ impl Scenario {
     /// A preset or a load that cannot be expanded.
     pub fn sizes(&self) -> Result<(u64, u64), ScenarioError> {
         let mut problems = Vec::new();
-        let expanded = self.expanded(&mut problems);
+        let expanded = self.with_calls(&mut problems).expanded(&mut problems);
         if !problems.is_empty() {
             return Err(self.error(problems));
         }
@@ -97,7 +98,7 @@ impl Scenario {
             found if found.is_empty() => Ok(()),
             found => Err(self.error(found)),
         };
-        let expanded = self.expanded(&mut problems);
+        let expanded = self.with_calls(&mut problems).expanded(&mut problems);
         settled(&mut problems)?;
         // Links of a preset come first in the expanded list and have no place of their own in the text.
         let presets = expanded.links.len() - self.links.len();
@@ -117,6 +118,7 @@ impl Scenario {
         network.check_ends(&place_of_link, &mut problems);
         settled(&mut problems)?;
         let Flows { plans: mut flows, uses, work } = Flows::expand(&expanded, &network, seed, &mut problems);
+        self.place_in_calls(&expanded, &mut problems);
         settled(&mut problems)?;
         cost::check_work(&work, &expanded, &mut problems);
         let (nodes, mut links) = network.finish(&expanded, &uses, &place_of_link, &mut problems);
@@ -147,8 +149,9 @@ impl Scenario {
             hosts: self.hosts(),
             nodes,
             links,
-            groups: self.flows.iter().map(|flow| flow.name.clone()).collect(),
+            groups: expanded.flows.iter().map(|flow| flow.name.clone()).collect(),
             flows,
+            calls: self.call_plans(),
             marks,
             record,
         };

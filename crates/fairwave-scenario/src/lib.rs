@@ -38,6 +38,7 @@
 mod active;
 pub mod arrivals;
 mod arriving;
+mod call;
 mod check;
 pub mod cost;
 mod delay;

@@ -418,6 +418,7 @@ prop_compose! {
             outcome: None,
             source_access,
             sink_access,
+            leg: None,
         }
     }
 }

@@ -110,7 +110,7 @@ def measure(text: str, scenario: Scenario | None = None) -> MeasureRequest:
     from fairwave.measuring import measures
 
     name, dot, whose = text.strip().partition(".")
-    if ">" in whose:
+    if ">" in whose and (name in LINKS or "." not in whose):
         if name not in LINKS:
             raise AskError(
                 f"no measure {name!r} of a link; there are {', '.join(LINKS)}, as in 'utilisation.r1>r2'"
@@ -124,7 +124,11 @@ def measure(text: str, scenario: Scenario | None = None) -> MeasureRequest:
     except KeyError as error:
         raise AskError(f"{error.args[0]}; write for example 'mos.voice'") from None
     if dot and scenario is not None:
-        _known(whose, [flow["name"] for flow in scenario.to_dict().get("flow", [])], "flow group")
+        data = scenario.to_dict()
+        names = [flow["name"] for flow in data.get("flow", [])]
+        if data.get("call"):
+            names = list(dict.fromkeys(flow["name"].rpartition("[")[0] for flow in scenario.plan()["flows"]))
+        _known(whose, names, "flow group")
     return MeasureRequest(text.strip(), found)
 
 

@@ -67,6 +67,7 @@ impl Dumbbell {
             links: Vec::new(),
             groups: vec!["main".to_owned()],
             flows: Vec::new(),
+            calls: Vec::new(),
             marks: Vec::new(),
             record: RecordPlan::default(),
         };
@@ -116,6 +117,7 @@ impl Dumbbell {
                 playback: None,
                 recovery: None,
                 outcome: None,
+                leg: None,
             });
         }
         plan
