@@ -1,8 +1,8 @@
 //! Calls: `[[call]]` with two to fifty participants, peer to peer, as a mesh, or through a server.
 //!
-//! A call stands for flows. Without a server, each participant has a session to each other one, `CALL.FROM>TO`. With a server,
-//! each has a session to it, `CALL.FROM>SERVER`, and the server has one to each participant for each other one,
-//! `CALL.FROM>TO`. So `CALL.FROM>TO` is always what TO sees and hears of FROM.
+//! A call stands for flows. Without a server, each participant has a session to each other one, `CALL-FROM-to-TO`. With a server,
+//! each has a session to it, `CALL-FROM-to-SERVER`, and the server has one to each participant for each other one,
+//! `CALL-FROM-to-TO`. So `CALL-FROM-to-TO` is always what TO sees and hears of FROM.
 
 use std::borrow::Cow;
 
@@ -28,7 +28,7 @@ const MOST: usize = 50;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Call {
-    /// Name of the call; its flows are called `NAME.FROM>TO`.
+    /// Name of the call; its flows are called `NAME-FROM-to-TO`.
     pub name: String,
     /// The participants, 2 to 50: the nodes at which they are.
     pub participants: Vec<String>,
@@ -244,7 +244,7 @@ impl Call {
     }
 
     fn flow(&self, at: &Path, (from, to): (&str, &str), media: &str, leg: Option<Leg>) -> Result<Flow, Box<Problem>> {
-        let name = format!("{}.{from}>{to}", self.name);
+        let name = format!("{}-{from}-to-{to}", self.name);
         let told = |key: &str, error: serde_json::Error| {
             let law = if key == "media" { "media" } else { "webrtc" };
             Box::new(Problem::new(at.key(key), error.to_string()).help(format!("see `fairwave explain {law}`")))
@@ -365,7 +365,7 @@ impl Scenario {
             let call = self
                 .calls
                 .iter()
-                .position(|call| flow.name.strip_prefix(call.name.as_str()).is_some_and(|rest| rest.starts_with('.')));
+                .position(|call| flow.name.strip_prefix(call.name.as_str()).is_some_and(|rest| rest.starts_with('-')));
             let Some(place) = call else { continue };
             let at = Path::default().key("call").index(place);
             problem.path = match rest {

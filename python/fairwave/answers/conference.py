@@ -1,15 +1,22 @@
-"""What each participant of a call sees and hears: flow groups `CALL.FROM>TO`, as `[[call]]` makes them."""
+"""What each participant of a call sees and hears: flow groups `CALL-FROM-to-TO`, as `[[call]]` makes them."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from fairwave.measuring import measures
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_NAME = re.compile(r"(?P<call>.+)\.(?P<sender>[^.>]+)>(?P<receiver>[^.>]+)")
+    from fairwave.results import Results
+
+WIDEST = 12
+"""Of more participants a matrix does not fit a terminal."""
+
+BETWEEN = "-to-"
+"""Between sender and receiver in the name of a group."""
 
 
 @dataclass(frozen=True)
@@ -35,17 +42,22 @@ class Call:
 def calls(groups: Iterable[str]) -> list[Call]:
     """The calls among flow groups. Who only receives is a server.
 
-    >>> [found] = calls(["team.ann>sfu", "team.ben>sfu", "team.ann>ben", "team.ben>ann", "file"])
+    >>> [found] = calls(
+    ...     ["team-ann-to-sfu", "team-ben-to-sfu", "team-ann-to-ben", "team-ben-to-ann", "file", "way-to-go"]
+    ... )
     >>> found.pairs
-    {'ben': {'ann': 'team.ann>ben'}, 'ann': {'ben': 'team.ben>ann'}}
+    {'ben': {'ann': 'team-ann-to-ben'}, 'ann': {'ben': 'team-ben-to-ann'}}
     >>> found.uplinks
-    {'ann': 'team.ann>sfu', 'ben': 'team.ben>sfu'}
+    {'ann': 'team-ann-to-sfu', 'ben': 'team-ben-to-sfu'}
     """
+    parted = [(group, *group.rpartition(BETWEEN)[::2]) for group in groups if BETWEEN in group]
+    receivers = sorted({receiver for _, _, receiver in parted}, key=len, reverse=True)
     found: dict[str, dict[tuple[str, str], str]] = {}
-    for group in groups:
-        if match := _NAME.fullmatch(group):
-            ends = (match["sender"], match["receiver"])
-            found.setdefault(match["call"], {})[ends] = group
+    for group, left, receiver in parted:
+        # Each participant receives, so the sender is among those who do.
+        sender = next((one for one in receivers if left.endswith(f"-{one}")), None)
+        if sender:
+            found.setdefault(left.removesuffix(f"-{sender}"), {})[sender, receiver] = group
     told = []
     for name, ends in found.items():
         senders = {sender for sender, _ in ends}
@@ -60,3 +72,33 @@ def calls(groups: Iterable[str]) -> list[Call]:
         if len(ends) > 1 and pairs:
             told.append(Call(name, pairs, uplinks))
     return told
+
+
+def of_results(results: Results) -> list[Call]:
+    """The calls of some runs."""
+    if "media" not in results.tables:
+        return []
+    return calls(dict.fromkeys(str(name) for name in results.rows("media")["group"].to_list()))
+
+
+def matrices(results: Results) -> list[tuple[str, list[str], list[list[str]], str]]:
+    """For each call: who sees and hears whom how well. Title, heads, rows and caption of a table.
+
+    A row is a participant, a column one whom they see and hear; a cell is the MOS of the worst stream.
+    """
+    tables = []
+    for call in of_results(results):
+        names = list(call.pairs)
+        if not 2 < len(names) <= WIDEST:
+            continue
+        rows = []
+        for receiver in names:
+            cells = []
+            for sender in names:
+                group = call.pairs[receiver].get(sender)
+                cell = measures.session_mos(group).over(results).interval() if group else None
+                cells.append(f"{cell.mean:.2f}" if cell is not None and cell.n else "–")
+            rows.append([receiver, *cells])
+        caption = "A row is a participant, a column one whom they see and hear: MOS of the worst stream."
+        tables.append((f"{call.name}: who sees and hears whom", ["", *names], rows, caption))
+    return tables

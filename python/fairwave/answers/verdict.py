@@ -249,7 +249,9 @@ def _of_call(
     if len(worst) > MOST_PARTICIPANTS:
         bands = [scale.bands(cell)[0] for _, cell in worst.values()]
         counts = [f"{bands.count(band)} {band}" for band in ORDER if band in bands]
-        sentences.insert(0, f"For the {len(worst)} participants of {call.name} the call is: {listed(counts)}.")
+        sentences.insert(
+            0, f"For the {len(worst)} participants of {call.name} the call is: {listed(counts)}."
+        )
     return sentences
 
 

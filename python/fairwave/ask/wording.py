@@ -110,7 +110,7 @@ def measure(text: str, scenario: Scenario | None = None) -> MeasureRequest:
     from fairwave.measuring import measures
 
     name, dot, whose = text.strip().partition(".")
-    if ">" in whose and (name in LINKS or "." not in whose):
+    if ">" in whose:
         if name not in LINKS:
             raise AskError(
                 f"no measure {name!r} of a link; there are {', '.join(LINKS)}, as in 'utilisation.r1>r2'"
