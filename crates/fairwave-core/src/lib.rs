@@ -16,10 +16,12 @@ pub use fairwave_units::{config, random, ratio, registry, timed, units};
 /// How it is sent. A transport is a pair of endpoints, [`transport::Sender`] and [`transport::Receiver`].
 pub mod transport {
     pub use fairwave_endpoint::{
-        Backlog, Delivery, Estimate, FlowContext, LossVerdict, Output, Receiver, ReceiverView, Sender, SenderView,
-        limited, media, policy, preset,
+        Backlog, Delivery, Estimate, FlowContext, LossVerdict, Notice, Output, Receiver, ReceiverView, Sender,
+        SenderView, limited, media, policy, preset,
     };
     pub use fairwave_rtc::control as rate_control;
+    pub use fairwave_rtc::session::WebrtcConfig;
+    pub use fairwave_rtc::sfu;
     pub use fairwave_transport::{
         AnyReceiver, AnySender, AnyTransport, Endpoints, PacketSize, PreparedTransport, Properties, TransportConfig,
         TransportLaw, dvrc, ping, rap, register, rtcp, tcp, tfrc, udp,

@@ -70,8 +70,17 @@ pub struct Output {
     /// Number of units of this call that the transport's adaptation left out (layers above those that the receiver
     /// takes now). The application did not send them, so they count neither as sent nor as lost.
     pub skipped: u32,
-    /// Losses that a receiver noticed, and what it took them for.
-    pub verdicts: Vec<LossVerdict>,
+    /// What a receiver tells besides.
+    pub notices: Vec<Notice>,
+}
+
+/// What a receiver tells whoever drives it. Few receivers ever do.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Notice {
+    /// Losses that it noticed, and what it took them for.
+    Verdict(LossVerdict),
+    /// The sender of another flow, at the same place, has something to send: call [`Sender::on_timer`] now.
+    Wake(FlowId),
 }
 
 /// A run of lost packets as a receiver judged it.
@@ -93,12 +102,20 @@ pub struct LossVerdict {
 }
 
 impl Output {
+    /// The verdicts among the notices.
+    pub fn verdicts(&self) -> impl Iterator<Item = LossVerdict> + '_ {
+        self.notices.iter().filter_map(|notice| match notice {
+            Notice::Verdict(verdict) => Some(*verdict),
+            Notice::Wake(_) => None,
+        })
+    }
+
     /// Empties both lists and keeps their memory.
     pub fn clear(&mut self) {
         self.packets.clear();
         self.deliveries.clear();
         self.skipped = 0;
-        self.verdicts.clear();
+        self.notices.clear();
     }
 }
 
@@ -138,7 +155,7 @@ pub trait Receiver {
     /// True for a receiver without timers: it acts only when a packet arrives, so a simulator may call it as soon as
     /// the arrival time is known.
     fn is_reactive(&self) -> bool;
-    /// True for a receiver that judges whether losses were congestion, and says so in [`Output::verdicts`].
+    /// True for a receiver that judges whether losses were congestion, and says so in [`Output::notices`].
     fn judges_losses(&self) -> bool {
         false
     }

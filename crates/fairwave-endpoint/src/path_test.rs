@@ -148,7 +148,7 @@ impl<S: Sender, R: Receiver> Wire<S, R> {
 
     fn absorb(&mut self, out: Output) {
         self.skipped += out.skipped;
-        self.verdicts.extend(out.verdicts.iter().map(|&verdict| (self.now, verdict)));
+        self.verdicts.extend(out.verdicts().map(|verdict| (self.now, verdict)));
         for packet in out.packets {
             self.launch(packet);
         }

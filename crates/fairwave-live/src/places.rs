@@ -94,6 +94,7 @@ pub fn add(plan: &mut Plan, pairs: &[(usize, usize)]) -> Result<(Vec<ProgramFlow
             playback: None,
             recovery: None,
             outcome: None,
+            leg: None,
         });
     }
     let spare = plan.flows.len();

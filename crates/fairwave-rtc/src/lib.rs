@@ -5,6 +5,7 @@
 //! - [`rtp`]: headers of media packets. [`mailbox`]: messages of feedback, which are longer than a packet of the laboratory.
 //! - [`send`]: the sending end. [`session`]: parameters of a session.
 //! - [`receive`]: the receiver of a session, from packets to what is heard and seen.
+//! - [`sfu`]: the server of a conference.
 //! - [`rtcp`]: reports and feedback as real bytes. [`sizes`]: bytes of headers.
 //!
 //! All of it is state machines without clock or socket, as everywhere below the simulator.
@@ -17,6 +18,7 @@ pub mod rtcp;
 pub mod rtp;
 pub mod send;
 pub mod session;
+pub mod sfu;
 pub mod sizes;
 
 // Macros of `fairwave-units` name these modules.

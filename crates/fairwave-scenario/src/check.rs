@@ -29,8 +29,12 @@ impl Scenario {
     /// Every problem that is found.
     pub fn check(&self) -> Result<(), ScenarioError> {
         let mut problems = Vec::new();
-        // Under a load, what flows there are is known first.
-        self.counted(&mut problems).check_counted(self.load.is_some(), &mut problems);
+        let whole = self.with_calls(&mut problems);
+        if problems.is_empty() {
+            // Under a load, what flows there are is known first.
+            whole.counted(&mut problems).check_counted(self.load.is_some(), &mut problems);
+            self.place_in_calls(&whole, &mut problems);
+        }
         if problems.is_empty() { Ok(()) } else { Err(self.error(problems)) }
     }
 

@@ -42,6 +42,7 @@ impl Scenario {
     pub fn expand_preset(&self) -> Result<Scenario, ScenarioError> {
         self.check()?;
         let mut problems = Vec::new();
+        // Calls stay as they are written: their flows would not be the same without them.
         let expanded = self.expanded(&mut problems);
         if problems.is_empty() { Ok(expanded) } else { Err(self.error(problems)) }
     }
@@ -81,7 +82,7 @@ impl Scenario {
     /// A preset or a load that cannot be expanded.
     pub fn sizes(&self) -> Result<(u64, u64), ScenarioError> {
         let mut problems = Vec::new();
-        let expanded = self.expanded(&mut problems);
+        let expanded = self.with_calls(&mut problems).expanded(&mut problems);
         if !problems.is_empty() {
             return Err(self.error(problems));
         }
@@ -98,7 +99,7 @@ impl Scenario {
             found if found.is_empty() => Ok(()),
             found => Err(self.error(found)),
         };
-        let mut expanded = self.expanded(&mut problems);
+        let mut expanded = self.with_calls(&mut problems).expanded(&mut problems);
         settled(&mut problems)?;
         let media = media::planned(&mut expanded);
         // Links of a preset come first in the expanded list and have no place of their own in the text.
@@ -119,6 +120,7 @@ impl Scenario {
         network.check_ends(&place_of_link, &mut problems);
         settled(&mut problems)?;
         let Flows { plans: mut flows, uses, work } = Flows::expand(&expanded, &network, seed, &mut problems);
+        self.place_in_calls(&expanded, &mut problems);
         settled(&mut problems)?;
         cost::check_work(&work, &expanded, &mut problems);
         let (nodes, mut links) = network.finish(&expanded, &media, &uses, &place_of_link, &mut problems);
@@ -150,8 +152,9 @@ impl Scenario {
             nodes,
             links,
             media,
-            groups: self.flows.iter().map(|flow| flow.name.clone()).collect(),
+            groups: expanded.flows.iter().map(|flow| flow.name.clone()).collect(),
             flows,
+            calls: self.call_plans(),
             marks,
             record,
         };

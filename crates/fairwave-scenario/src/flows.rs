@@ -148,6 +148,7 @@ impl Expansion<'_> {
             playback: flow.playback.clone(),
             recovery: flow.recovery.clone(),
             outcome: flow.outcome.clone().map(Arc::new),
+            leg: flow.leg,
         };
         if let Some(arrivals) = &flow.arrivals {
             let pairs = ways.len() as u64;

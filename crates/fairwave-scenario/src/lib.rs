@@ -39,6 +39,7 @@ pub mod access;
 mod active;
 pub mod arrivals;
 mod arriving;
+mod call;
 mod check;
 pub mod cost;
 mod delay;

@@ -21,6 +21,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arrivals::Arrivals;
+pub use crate::call::{Call, Participant, Server};
 pub use crate::delay::{DelaySchedule, WrittenDelay};
 pub use crate::details::Details;
 use crate::direction::table_with_direction;
@@ -30,7 +31,7 @@ pub use crate::events::{Event, State};
 pub use crate::hosts::Hosts;
 use crate::law::LawTable;
 use crate::origin::Origin;
-use crate::plan::HostsPlan;
+use crate::plan::{HostsPlan, Leg};
 pub use crate::rate::WrittenRate;
 use crate::shares::Load;
 use crate::topology::Topology;
@@ -74,6 +75,9 @@ pub struct Scenario {
     /// Groups of flows.
     #[serde(default, rename = "flow", skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<Flow>,
+    /// Calls of two or more participants: their flows join those under `flow`.
+    #[serde(default, rename = "call", skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<Call>,
     /// Changes at known times.
     #[serde(default, rename = "event", skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<Event>,
@@ -239,6 +243,10 @@ pub struct Flow {
     /// In a preset topology: where the links of this group's receivers differ from the topology's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sink_access: Option<LinkSpec>,
+    /// It is a session of a call with a server; made from `call`.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub leg: Option<Leg>,
 }
 
 /// What a run records in addition to the measures.
@@ -297,6 +305,7 @@ impl Scenario {
             media: BTreeMap::new(),
             load: None,
             flows: Vec::new(),
+            calls: Vec::new(),
             events: Vec::new(),
             record: Record::default(),
             origin: Arc::default(),

@@ -16,6 +16,7 @@ use fairwave_core::quality::playout::PlayoutConfig;
 use fairwave_core::quality::recovery::RecoveryConfig;
 use fairwave_core::random::Seed;
 use fairwave_core::traffic::TrafficConfig;
+use fairwave_core::transport::sfu::{LegRole, RoomSetup};
 use fairwave_core::transport::tcp::control::Marks;
 use fairwave_core::transport::{Properties, TransportConfig};
 use fairwave_core::units::{Instant, Skew, Span};
@@ -48,6 +49,8 @@ pub struct Plan {
     pub groups: Vec<String>,
     /// Flows.
     pub flows: Vec<FlowPlan>,
+    /// Conferences; flows refer to them by index.
+    pub calls: Vec<CallPlan>,
     /// What figures over time mark, in order of time.
     pub marks: Vec<Mark>,
     /// What a run records in addition to the measures.
@@ -256,6 +259,30 @@ pub struct FlowPlan {
     pub recovery: Option<RecoveryConfig>,
     /// What the application needs of latency and loss, if its Quality of Outcome is to be measured.
     pub outcome: Option<Arc<Requirement>>,
+    /// It is a session of a conference with a server.
+    pub leg: Option<Leg>,
+}
+
+/// A conference.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CallPlan {
+    /// Its name.
+    pub name: String,
+    /// Names of the participants.
+    pub participants: Vec<String>,
+    /// The node of its server; none where all send to all.
+    pub server: Option<String>,
+    /// What its server is to know.
+    pub room: RoomSetup,
+}
+
+/// The session of a conference that a flow is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Leg {
+    /// Index of the conference.
+    pub call: usize,
+    /// Which session.
+    pub role: LegRole,
 }
 
 /// Other routes that a flow takes from a time on.
@@ -279,6 +306,11 @@ pub struct Partner {
 }
 
 impl FlowPlan {
+    /// It brings what another flow has brought to a server.
+    pub fn is_forwarded(&self) -> bool {
+        matches!(self.leg, Some(Leg { role: LegRole::Down { .. }, .. }))
+    }
+
     /// Every route that its packets ever take, there and back.
     pub fn every_route(&self) -> impl Iterator<Item = &Vec<usize>> {
         let later = self.reroutes.iter().flat_map(|reroute| [&reroute.forward, &reroute.backward]);

@@ -419,6 +419,7 @@ prop_compose! {
             outcome: None,
             source_access,
             sink_access,
+            leg: None,
         }
     }
 }

@@ -13,6 +13,7 @@ use fairwave_core::transport::{
 use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::plan::{FlowPlan, Partner, Plan};
 
+use crate::conferences::Rooms;
 use crate::error::RunError;
 use crate::hosts::{ApplicationClock, Hosts};
 use crate::judged::LossJudge;
@@ -34,6 +35,7 @@ impl FlowEnds {
     pub fn of_flows(plan: &Plan, window: Window, hosts: Option<&Hosts>, live: bool) -> Result<Self, RunError> {
         let count = plan.flows.len();
         let mut ends = FlowEnds { sending: Vec::with_capacity(count), receiving: Vec::with_capacity(count) };
+        let mut rooms = Rooms::default();
         let mut latest: Option<(&Arc<TransportConfig>, PreparedTransport<'_>)> = None;
         for (index, flow) in plan.flows.iter().enumerate() {
             let refused = |error| RunError::Config { place: flow.name.clone(), error };
@@ -60,9 +62,10 @@ impl FlowEnds {
                 Some((config, prepared)) if Arc::ptr_eq(config, &flow.transport) => prepared,
                 _ => &latest.insert((&flow.transport, flow.transport.prepare().map_err(refused)?)).1,
             };
-            let ends_of_flow = match flow.traffic.media() {
-                Some(media) => prepared.media_endpoints(context, media, stream),
-                None => prepared.endpoints(context, stream),
+            let ends_of_flow = match (flow.traffic.media(), &flow.leg) {
+                (Some(media), Some(leg)) => rooms.leg(plan, leg, (&*flow.transport, context, media), stream),
+                (Some(media), None) => prepared.media_endpoints(context, media, stream),
+                (None, _) => prepared.endpoints(context, stream),
             };
             let (sender, receiver) = ends_of_flow.map_err(refused)?;
             let playback = (flow.playback.as_ref())
@@ -140,7 +143,8 @@ impl SendingEnd {
             route: 0,
             timed: false,
             round_trips: None,
-            next_unit: clock.unit(source.next_unit()),
+            // What a server forwards is made elsewhere.
+            next_unit: if flow.is_forwarded() { None } else { clock.unit(source.next_unit()) },
             source: Box::new(source),
             activity: None,
             active: false,
@@ -240,7 +244,7 @@ pub(crate) struct ReceivingEnd {
 
 impl ReceivingEnd {
     fn new(flow: &FlowPlan, window: Window, receiver: AnyReceiver, measure: FlowMeasure) -> Self {
-        let bulk = flow.traffic.is_bulk();
+        let bulk = flow.traffic.is_bulk() || flow.is_forwarded();
         let mut log = UnitLog::new(&flow.thresholds, flow.start.max(window.warmup));
         log.is_one_stream = flow.traffic.media().is_none();
         ReceivingEnd {

@@ -17,6 +17,7 @@ mod calendar;
 pub mod capture;
 mod classes;
 mod collect;
+mod conferences;
 mod detours;
 mod digest;
 mod ends;

@@ -4,6 +4,7 @@
 
 mod applications;
 mod classes;
+mod conference;
 mod datagrams;
 mod events;
 mod flows;

@@ -258,7 +258,7 @@ proptest! {
                 from_sender.append(&mut out.packets);
                 from_receiver.append(&mut answer.packets);
                 answer.deliveries.clear();
-                answer.verdicts.clear();
+                answer.notices.clear();
                 // Time has an end; what lies beyond half of it is nobody's deadline.
                 prop_assume!(now.nanos() < u64::MAX / 2);
             }

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fairwave.answers import shown
+from fairwave.answers import conference, shown
 from fairwave.answers.answer import Answer, Mark, Picture
 from fairwave.answers.bands import SCALES, Scale, enough, finite, in_words, scale_of
 from fairwave.answers.labels import spelled
@@ -175,7 +175,13 @@ def of_run(results: Results, groups: Mapping[str, str], why: Callable[[str], str
     sentences: list[str] = []
     marks: dict[str, dict[str, Interval]] = {}
     plain: list[str] = []
+    found = conference.calls(groups)
+    for call in found:
+        sentences += _of_call(call, results, why, marks)
+    of_calls = {group for call in found for group in call.groups}
     for name, kind in groups.items():
+        if name in of_calls:
+            continue
         if kind in shown.TRANSFERS:
             sentences += (_of_sessions if kind == "stream" else _of_transfers)(name, kind, results)
             continue
@@ -195,6 +201,58 @@ def of_run(results: Results, groups: Mapping[str, str], why: Callable[[str], str
         sentences.append(f"{listed(plain)} of goodput.")
     pictures = [_picture(scale, marks[scale.measure]) for scale in SCALES if scale.measure in marks]
     return Answer(sentences or ["No flow was on long enough to be measured."], pictures, sure=_sure(results))
+
+
+MOST_PARTICIPANTS = 8
+"""Of a call of more participants, sentences count those in each band."""
+
+
+def _of_call(
+    call: conference.Call,
+    results: Results,
+    why: Callable[[str], str],
+    marks: dict[str, dict[str, Interval]],
+) -> list[str]:
+    """What each participant of a call sees and hears: as good as their worst stream.
+
+    Participants whose worst stream comes from the same one, in the same band, share a sentence.
+    """
+    scale = scale_of("session_mos")
+    if scale is None:
+        return []
+    worst: dict[str, tuple[str, Interval]] = {}
+    for receiver, senders in call.pairs.items():
+        cells = {
+            sender: measures.session_mos(group).over(results).interval() for sender, group in senders.items()
+        }
+        cells = {sender: cell for sender, cell in cells.items() if cell.n}
+        if cells:
+            sender = min(cells, key=lambda one: cells[one].mean)
+            worst[receiver] = (sender, cells[sender])
+    if not worst:
+        return [f"Nothing of the call {call.name} was measured."]
+    marks.setdefault(scale.measure, {}).update(
+        {f"{call.name}: {receiver}": cell for receiver, (_, cell) in worst.items()}
+    )
+    alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for receiver, (sender, cell) in worst.items():
+        alike.setdefault((sender, tuple(scale.bands(cell))), []).append(receiver)
+    sentences = []
+    ranked = sorted(alike.items(), key=lambda one: min(worst[receiver][1].mean for receiver in one[1]))
+    for (sender, _), receivers in ranked if len(worst) <= MOST_PARTICIPANTS else ranked[:FEW]:
+        first = min(receivers, key=lambda one: worst[one][1].mean)
+        told = why(call.pairs[first][sender])
+        because = f"{sender} at {first}: {told}" if told else f"{sender} at {first}"
+        who = listed(receivers) if len(receivers) <= MOST_PARTICIPANTS else f"{len(receivers)} participants"
+        lead = f"In the call {call.name}, what {who} {'see and hear' if len(receivers) > 1 else 'sees and hears'} is"
+        sentences.append(_sentence(lead, scale, [worst[one][1] for one in receivers], because))
+    if len(worst) > MOST_PARTICIPANTS:
+        bands = [scale.bands(cell)[0] for _, cell in worst.values()]
+        counts = [f"{bands.count(band)} {band}" for band in ORDER if band in bands]
+        sentences.insert(
+            0, f"For the {len(worst)} participants of {call.name} the call is: {listed(counts)}."
+        )
+    return sentences
 
 
 def of_points(

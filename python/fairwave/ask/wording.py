@@ -124,7 +124,11 @@ def measure(text: str, scenario: Scenario | None = None) -> MeasureRequest:
     except KeyError as error:
         raise AskError(f"{error.args[0]}; write for example 'mos.voice'") from None
     if dot and scenario is not None:
-        _known(whose, [flow["name"] for flow in scenario.to_dict().get("flow", [])], "flow group")
+        data = scenario.to_dict()
+        names = [flow["name"] for flow in data.get("flow", [])]
+        if data.get("call"):
+            names = list(dict.fromkeys(flow["name"].rpartition("[")[0] for flow in scenario.plan()["flows"]))
+        _known(whose, names, "flow group")
     return MeasureRequest(text.strip(), found)
 
 

@@ -179,9 +179,12 @@ def timed(read: Scenario, names: Sequence[str]) -> Scenario:
 
 def verdict(read: Scenario, results: Results) -> Answer:
     """What page and terminal say first."""
+    from fairwave.answers.conference import of_results
     from fairwave.answers.verdict import made_of, of_run
 
     kinds = {name: kind(flow) for name, flow in groups(read).items()}
+    for call in of_results(results):
+        kinds.update(dict.fromkeys(call.groups, "media"))
     return of_run(results, kinds, lambda name: made_of(name, results))
 
 
@@ -314,11 +317,14 @@ def busy_links(results: Results, most: int = 8) -> list[tuple[str, list[str]]]:
 def show(read: Scenario, results: Results, replications: int, names: Sequence[str] = ()) -> None:
     """Shows the verdict, then the results of groups and links as tables."""
     from fairwave.advice import activities
+    from fairwave.answers import conference
     from fairwave.answers.tins import tables as tin_tables
     from fairwave.answers.verdict import made_of
     from fairwave.measuring.remarks import MARK
 
     console.answer(verdict(read, results))
+    for title, heads, rows, caption in conference.matrices(results):
+        console.table(title, heads, rows, caption=caption)
     activity = activities(read)
 
     several = f"{replications} replications, mean ± 95 % interval" if replications > 1 else "one run"

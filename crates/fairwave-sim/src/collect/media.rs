@@ -17,7 +17,11 @@ pub(crate) fn append(run: &RunRecord<'_>, flow: usize, index: u32, result: &mut 
         return;
     };
     let of = Owner { group: &run.plan.groups[run.plan.flows[flow].group], flow: index };
-    result.media.extend(sent.totals.iter().map(|total| of.stream(total, sent, received)));
+    // Of what a server need not forward, a receiver may know nothing.
+    let forwarded = run.plan.flows[flow].is_forwarded();
+    let known = |id: StreamId| received.streams.iter().any(|one| one.total.stream == id);
+    let totals = sent.totals.iter().filter(|total| !forwarded || known(total.stream));
+    result.media.extend(totals.map(|total| of.stream(total, sent, received)));
     result.media_transport.extend(sent.transport.iter().map(|sample| of.transport(sample)));
     result.media_outbound.extend(sent.outbound.iter().map(|sample| of.outbound(sample)));
     result.media_inbound.extend(received.inbound.iter().map(|sample| of.inbound(sample)));

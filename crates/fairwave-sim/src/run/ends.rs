@@ -1,7 +1,7 @@
 //! The ends of flows: senders and receivers are called, and what they send starts along its route.
 
-use fairwave_core::packet::{Ecn, Packet};
-use fairwave_core::transport::{Receiver, Sender};
+use fairwave_core::packet::{Ecn, FlowId, Packet};
+use fairwave_core::transport::{Notice, Receiver, Sender};
 use fairwave_core::units::{Instant, Span};
 
 use super::Simulation;
@@ -118,13 +118,8 @@ impl<P: Probe, B: Border> Simulation<'_, P, B> {
             }
         }
         self.answer.deliveries.clear();
-        if !self.answer.verdicts.is_empty() {
-            for verdict in &self.answer.verdicts {
-                if let Some(judge) = &mut receiving.judge {
-                    judge.judged(verdict);
-                }
-            }
-            self.answer.verdicts.clear();
+        if !self.answer.notices.is_empty() {
+            self.take_notices(flow, now);
         }
         if self.answer.packets.is_empty() {
             return;
@@ -134,6 +129,7 @@ impl<P: Probe, B: Border> Simulation<'_, P, B> {
             return;
         }
         let mut packets = std::mem::take(&mut self.answer.packets);
+        let receiving = &mut self.receiving[flow];
         receiving.measure.feedback_sent += packets.len() as u64;
         let place = receiving.route;
         let first = self.network.routes.at(place).target() as usize;
@@ -145,6 +141,35 @@ impl<P: Probe, B: Border> Simulation<'_, P, B> {
         }
         packets.clear();
         self.answer.packets = packets;
+    }
+
+    /// What a receiver told besides: verdicts on losses; senders at its place that have something to send.
+    #[cold]
+    #[inline(never)]
+    fn take_notices(&mut self, flow: usize, now: Instant) {
+        let mut notices = std::mem::take(&mut self.answer.notices);
+        for notice in notices.drain(..) {
+            match notice {
+                Notice::Verdict(verdict) => {
+                    if let Some(judge) = &mut self.receiving[flow].judge {
+                        judge.judged(&verdict);
+                    }
+                }
+                Notice::Wake(FlowId(other)) => self.call_sender(other as usize, now),
+            }
+        }
+        self.answer.notices = notices;
+    }
+
+    /// Calls a sender before its own deadline.
+    fn call_sender(&mut self, flow: usize, now: Instant) {
+        let Some(sending) = self.sending.get_mut(flow) else { return };
+        sending.sender.on_timer(now, &mut self.out);
+        if P::ON {
+            self.probe.acted(flow, &sending.sender, &self.receiving[flow].receiver, now);
+        }
+        self.send(flow, now);
+        self.arm_sender(flow, now + Span::from_nanos(1));
     }
 
     pub(super) fn sender_wakes(&mut self, flow: usize, now: Instant) {

@@ -68,6 +68,7 @@ impl Dumbbell {
             media: Vec::new(),
             groups: vec!["main".to_owned()],
             flows: Vec::new(),
+            calls: Vec::new(),
             marks: Vec::new(),
             record: RecordPlan::default(),
         };
@@ -118,6 +119,7 @@ impl Dumbbell {
                 playback: None,
                 recovery: None,
                 outcome: None,
+                leg: None,
             });
         }
         plan

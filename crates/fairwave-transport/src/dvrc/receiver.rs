@@ -8,7 +8,7 @@ use fairwave_endpoint::meter::RateMeter;
 use fairwave_endpoint::parts::Assembly;
 use fairwave_endpoint::serial::{ReplayWindow, unwrap};
 use fairwave_endpoint::sizes::narrow;
-use fairwave_endpoint::{Delivery, LossVerdict, Output, Receiver, ReceiverView};
+use fairwave_endpoint::{Delivery, LossVerdict, Notice, Output, Receiver, ReceiverView};
 use fairwave_network::packet::{Body, Ecn, Packet};
 use fairwave_units::config::ConfigError;
 use fairwave_units::registry::Checked;
@@ -155,14 +155,14 @@ impl DvrcReceiver {
                 (verdict, true)
             }
         };
-        out.verdicts.push(LossVerdict {
+        out.notices.push(Notice::Verdict(LossVerdict {
             first,
             packets,
             congestion: verdict == Verdict::Congestion,
             begins_event,
             receive_rate: receiving.bits_per_second() as f64,
             bound,
-        });
+        }));
     }
 
     fn begin_round(&mut self, now: Instant) {

@@ -65,7 +65,7 @@ fn stream(receiver: &mut DvrcReceiver, numbers: std::ops::Range<u32>, missing: &
     for number in numbers.filter(|number| !missing.contains(number)) {
         let now = ms(10 * u64::from(number));
         verdicts.extend(wake(receiver, now).1);
-        verdicts.extend(arrive(receiver, now, data(number)).verdicts.into_iter().map(|verdict| (now, verdict)));
+        verdicts.extend(arrive(receiver, now, data(number)).verdicts().map(|verdict| (now, verdict)));
     }
     verdicts
 }
@@ -79,8 +79,8 @@ fn wake(receiver: &mut DvrcReceiver, until: Instant) -> (Timeline<Packet>, Timel
         assert!(packets.len() + verdicts.len() < 1_000_000, "it reports without end");
         let (now, mut out) = (receiver.deadline(), Output::default());
         receiver.on_timer(now, &mut out);
+        verdicts.extend(out.verdicts().map(|verdict| (now, verdict)));
         packets.extend(out.packets.into_iter().map(|packet| (now, packet)));
-        verdicts.extend(out.verdicts.into_iter().map(|verdict| (now, verdict)));
     }
     (packets, verdicts)
 }

@@ -1,0 +1,119 @@
+//! Which layers a receiver gets: what its estimate allows.
+//!
+//! 1. The audio that is forwarded now is taken off the estimate.
+//! 2. Each video gets its lowest rung, in the order given (screens, then cameras by how lately their owners spoke).
+//! 3. In the same order, each video goes up one rung, again and again, until the next rung of none fits.
+//!
+//! A rung above the one that a video has must fit with a margin, and a video that has gone down waits before it goes up. So a
+//! choice does not swing with the estimate. A video whose lowest rung does not fit stops; it begins again with the same margin.
+
+use super::layers::Rung;
+use fairwave_units::units::{Instant, Span};
+
+/// What a higher rung needs, as a multiple of its rate †.
+pub const MARGIN: f64 = 1.1;
+/// From a step down to the next step up †.
+pub const PATIENCE: Span = Span::from_secs(2);
+
+/// A video that a receiver may get.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Candidate {
+    /// What can be forwarded, from the least to the most, bits per second.
+    pub ladder: Vec<(Rung, f64)>,
+    /// What it gets now; none while it is stopped.
+    pub has: Option<Rung>,
+    /// Since when it may go up.
+    pub up_from: Option<Instant>,
+}
+
+/// The rung of each candidate; none for one that stops. `budget`: bits per second for all of them.
+pub fn choose(now: Instant, budget: f64, candidates: &[Candidate]) -> Vec<Option<Rung>> {
+    let mut places: Vec<Option<usize>> = vec![None; candidates.len()];
+    let mut spent = 0.0;
+    loop {
+        let mut any = false;
+        for (place, candidate) in places.iter_mut().zip(candidates) {
+            let next = place.map_or(0, |place| place + 1);
+            let Some((rung, rate)) = candidate.ladder.get(next) else { continue };
+            let before = place.and_then(|place| candidate.ladder.get(place)).map_or(0.0, |one| one.1);
+            let is_higher = candidate.has.is_none_or(|has| *rung > has);
+            if is_higher && candidate.up_from.is_some_and(|from| now < from) {
+                continue;
+            }
+            let margin = if is_higher { (MARGIN - 1.0) * rate } else { 0.0 };
+            if spent - before + rate + margin <= budget {
+                spent += rate - before;
+                *place = Some(next);
+                any = true;
+            }
+        }
+        if !any {
+            break;
+        }
+    }
+    let rung = |(place, candidate): (&Option<usize>, &Candidate)| {
+        place.and_then(|place| candidate.ladder.get(place)).map(|(rung, _)| *rung)
+    };
+    places.iter().zip(candidates).map(rung).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn rung(layer: u8) -> Rung {
+        Rung { layer, temporal: 0 }
+    }
+
+    fn candidate(has: Option<u8>) -> Candidate {
+        let ladder = vec![(rung(0), 100_000.0), (rung(1), 400_000.0), (rung(2), 1_500_000.0)];
+        Candidate { ladder, has: has.map(rung), up_from: None }
+    }
+
+    fn layers(budget: f64, candidates: &[Candidate]) -> Vec<Option<u8>> {
+        choose(Instant::ZERO, budget, candidates).iter().map(|one| one.map(|rung| rung.layer)).collect()
+    }
+
+    #[test]
+    fn each_video_has_its_lowest_rung_before_any_has_a_higher() {
+        let both = [candidate(None), candidate(None)];
+        assert_eq!(layers(250_000.0, &both), [Some(0), Some(0)]);
+        assert_eq!(layers(560_000.0, &both), [Some(1), Some(0)]);
+        assert_eq!(layers(1_000_000.0, &both), [Some(1), Some(1)]);
+        assert_eq!(layers(9_000_000.0, &both), [Some(2), Some(2)]);
+    }
+
+    #[test]
+    fn an_estimate_just_below_the_lowest_rung_stops_it_and_one_just_above_keeps_it() {
+        assert_eq!(layers(99_999.0, &[candidate(Some(0))]), [None]);
+        assert_eq!(layers(100_000.0, &[candidate(Some(0))]), [Some(0)]);
+        assert_eq!(layers(109_999.0, &[candidate(None)]), [None], "it begins again with a margin");
+        assert_eq!(layers(110_001.0, &[candidate(None)]), [Some(0)]);
+    }
+
+    #[test]
+    fn what_has_gone_down_waits_before_it_goes_up() {
+        let mut one = candidate(Some(0));
+        one.up_from = Some(Instant::ZERO + PATIENCE);
+        assert_eq!(choose(Instant::ZERO, 9e6, std::slice::from_ref(&one)), [Some(rung(0))]);
+        assert_eq!(choose(Instant::ZERO + PATIENCE, 9e6, std::slice::from_ref(&one)), [Some(rung(2))]);
+    }
+
+    #[test]
+    fn a_publisher_that_sends_nothing_gets_nothing() {
+        assert_eq!(layers(9e6, &[Candidate::default()]), [None]);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_chosen_fits(budget in 0.0..5e6f64, has in prop::collection::vec(prop::option::of(0u8..3), 0..8)) {
+            let candidates: Vec<Candidate> = has.iter().map(|one| candidate(*one)).collect();
+            let chosen = choose(Instant::ZERO, budget, &candidates);
+            let rate = |(one, rung): (&Candidate, &Option<Rung>)| {
+                rung.and_then(|rung| one.ladder.iter().find(|known| known.0 == rung)).map_or(0.0, |known| known.1)
+            };
+            prop_assert!(candidates.iter().zip(&chosen).map(rate).sum::<f64>() <= budget);
+        }
+    }
+}

@@ -1,0 +1,381 @@
+//! One stream from the server to one receiver: packets renumbered, and a cache of what was sent.
+//!
+//! The receiver sees one stream without gaps but those of the network. A number that the server has not received yet stays
+//! free for it. What the server leaves out on purpose (temporal or spatial layers) takes no number.
+
+use super::layers::Rung;
+use crate::receive::reception::Unwrapper;
+use crate::rtp::{PayloadKind, Role, RtpHeader, Ssrc};
+use crate::sizes;
+use fairwave_endpoint::media::{OutboundSample, StreamId};
+use fairwave_media::encoder::StreamKind;
+use fairwave_units::units::{Instant, Span};
+
+/// Packets that are remembered and cached, per stream; a power of two.
+const KEPT: usize = 1024;
+/// A larger jump of incoming numbers begins anew.
+const JUMP: u64 = 512;
+/// What is added to the round trip before a packet is sent again once more, as in [`crate::send::repair`].
+const SLACK: Span = Span::from_millis(5);
+
+/// Sequence numbers on the way in and on the way out.
+#[derive(Clone, Debug, Default)]
+struct Renumber {
+    numbers: Unwrapper,
+    highest: Option<u64>,
+    next: u16,
+    kept: Vec<(u64, u16)>,
+}
+
+impl Renumber {
+    fn put(&mut self, number: u64, out: u16) {
+        if self.kept.is_empty() {
+            self.kept = vec![(u64::MAX, 0); KEPT];
+        }
+        if let Some(place) = self.kept.get_mut(number as usize % KEPT) {
+            *place = (number, out);
+        }
+    }
+
+    fn take(&mut self) -> u16 {
+        let out = self.next;
+        self.next = self.next.wrapping_add(1);
+        out
+    }
+
+    /// Numbers of another stream follow.
+    fn begin(&mut self) {
+        (self.numbers, self.highest) = (Unwrapper::default(), None);
+        self.kept.clear();
+    }
+
+    /// The number with which a packet leaves; none if it is left out. Names the numbers before it that are still missing, in and out.
+    fn of(&mut self, sequence: u16, keep: bool, missing: &mut Vec<(u16, u16)>) -> Option<u16> {
+        let number = self.numbers.unwrap(sequence);
+        let highest = self.highest.unwrap_or(number - 1);
+        if number <= highest {
+            return self.kept.get(number as usize % KEPT).filter(|one| one.0 == number).map(|one| one.1);
+        }
+        if number - highest <= JUMP {
+            for between in highest + 1..number {
+                let out = self.take();
+                self.put(between, out);
+                missing.push((between as u16, out));
+            }
+        }
+        self.highest = Some(number);
+        keep.then(|| {
+            let out = self.take();
+            self.put(number, out);
+            out
+        })
+    }
+}
+
+/// A packet that was sent.
+#[derive(Clone, Copy, Debug)]
+struct Cached {
+    header: RtpHeader,
+    wire: u16,
+    created: Instant,
+    sent: Instant,
+    again: bool,
+}
+
+/// What becomes of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Passed {
+    /// The packet as it leaves.
+    pub header: Option<RtpHeader>,
+    /// It begins a frame: the number of the frame on the way in.
+    pub frame: Option<u16>,
+    /// The publisher is to send a key frame of this layer.
+    pub wants_key: Option<u8>,
+}
+
+/// A stream to a receiver.
+#[derive(Clone, Debug)]
+pub struct Forward {
+    kind: StreamKind,
+    /// Spatial layers of one stream instead of simulcast streams.
+    stacked: bool,
+    /// What the receiver is to get; none while it gets nothing.
+    pub target: Option<Rung>,
+    /// The layer that it gets.
+    current: Option<u8>,
+    numbers: Renumber,
+    frames: u16,
+    offset: u16,
+    again: u16,
+    cache: Vec<Option<Cached>>,
+    /// Missing on the way in: numbers in and out of the latest packet.
+    pub missing: Vec<(u16, u16)>,
+    /// When the receiver may go up again.
+    pub up_from: Option<Instant>,
+    /// When the next sender report is due.
+    pub report: Instant,
+    /// Counters.
+    pub sample: OutboundSample,
+    /// Changes of the layer that is forwarded.
+    pub switches: u64,
+}
+
+impl Forward {
+    /// A stream that nothing has been sent of.
+    pub fn new(kind: StreamKind, stacked: bool) -> Self {
+        Forward {
+            kind,
+            stacked,
+            target: None,
+            current: None,
+            numbers: Renumber::default(),
+            frames: 0,
+            offset: 0,
+            again: 0,
+            cache: Vec::new(),
+            missing: Vec::new(),
+            up_from: None,
+            report: Instant::NEVER,
+            sample: OutboundSample::new(Instant::ZERO, StreamId { kind, place: 0 }),
+            switches: 0,
+        }
+    }
+
+    /// Its SSRC.
+    pub fn ssrc(&self, role: Role) -> Ssrc {
+        Ssrc::new(self.kind, 0, role)
+    }
+
+    /// The layer that the receiver gets.
+    pub fn current(&self) -> Option<u8> {
+        self.current
+    }
+
+    /// The RTP timestamp of a time of capture: one clock for all layers.
+    pub fn timestamp(&self, created: Instant) -> u32 {
+        let clock = if self.kind == StreamKind::Audio { 48_000 } else { 90_000 };
+        (u128::from(created.nanos()) * clock / 1_000_000_000) as u32
+    }
+
+    fn rewrite(&self, header: &RtpHeader, sequence: u16, created: Instant) -> RtpHeader {
+        RtpHeader {
+            ssrc: self.ssrc(Role::Media),
+            kind: PayloadKind::Media,
+            sequence,
+            timestamp: self.timestamp(created),
+            frame: header.frame.wrapping_add(self.offset),
+            base: 0,
+            mask: 0,
+            ..*header
+        }
+    }
+
+    /// The stream stops: what comes next begins anew.
+    pub fn stop(&mut self) {
+        if self.current.take().is_some() {
+            self.numbers.begin();
+        }
+    }
+
+    /// A packet of speech that is forwarded.
+    pub fn audio(&mut self, header: &RtpHeader, created: Instant) -> Passed {
+        self.missing.clear();
+        if self.current.is_none() {
+            self.numbers.begin();
+            self.current = Some(0);
+            self.offset = self.frames.wrapping_sub(header.frame);
+        }
+        let sequence = self.numbers.of(header.sequence, true, &mut self.missing);
+        let header = sequence.map(|sequence| self.rewrite(header, sequence, created));
+        if let Some(header) = header {
+            self.frames = header.frame.wrapping_add(1);
+        }
+        Passed { header, ..Passed::default() }
+    }
+
+    /// A frame of silence of the server's own, in the next number.
+    pub fn silence(&mut self, template: RtpHeader, created: Instant) -> RtpHeader {
+        let sequence = self.numbers.take();
+        self.offset = self.frames.wrapping_sub(template.frame);
+        let header = self.rewrite(&template, sequence, created);
+        self.frames = header.frame.wrapping_add(1);
+        header
+    }
+
+    /// A packet of video came from the publisher.
+    pub fn video(&mut self, header: &RtpHeader, created: Instant) -> Passed {
+        self.missing.clear();
+        let Some((_, place, _)) = header.ssrc.parts() else { return Passed::default() };
+        let Some(target) = self.target else {
+            self.stop();
+            return Passed::default();
+        };
+        let mut passed = Passed::default();
+        let layer = if self.stacked { header.spatial } else { place };
+        if self.current != Some(target.layer) {
+            // A simulcast stream begins with a key frame, and so does a spatial layer above; one below takes no key frame.
+            let begins = if self.stacked {
+                let down = self.current.is_some_and(|current| target.layer < current);
+                header.first && header.spatial == 0 && (header.key || down)
+            } else {
+                layer == target.layer && header.first && header.key
+            };
+            if begins {
+                self.switches += u64::from(self.current.is_some());
+                if self.current.is_none() || !self.stacked {
+                    self.numbers.begin();
+                    self.offset = self.frames.wrapping_sub(header.frame);
+                }
+                self.current = Some(target.layer);
+            } else if !(self.stacked && self.current.is_some_and(|current| target.layer < current)) {
+                passed.wants_key = Some(if self.stacked { 0 } else { target.layer });
+            }
+        }
+        let Some(current) = self.current else { return passed };
+        if !self.stacked && layer != current {
+            return passed;
+        }
+        let keep = header.temporal <= target.temporal && (!self.stacked || layer <= current);
+        let Some(sequence) = self.numbers.of(header.sequence, keep, &mut self.missing) else { return passed };
+        let mut out = self.rewrite(header, sequence, created);
+        if self.stacked {
+            // The picture ends with the highest layer that is forwarded.
+            out.marker |= header.last && header.spatial == current;
+        }
+        let next = out.frame.wrapping_add(1);
+        if next.wrapping_sub(self.frames) < 1 << 15 {
+            self.frames = next;
+        }
+        (passed.header, passed.frame) = (Some(out), header.first.then_some(header.frame));
+        passed
+    }
+
+    /// A packet has been sent: it may be asked for.
+    pub fn cache(&mut self, now: Instant, header: &RtpHeader, wire: u16, created: Instant) {
+        if self.cache.is_empty() {
+            self.cache = vec![None; KEPT];
+        }
+        if let Some(place) = self.cache.get_mut(usize::from(header.sequence) % KEPT) {
+            *place = Some(Cached { header: *header, wire, created, sent: now, again: false });
+        }
+    }
+
+    /// The packet that the receiver misses, in the stream for retransmissions, if it is to be sent again now.
+    pub fn asked(&mut self, now: Instant, sequence: u16, round_trip: Span) -> Option<(RtpHeader, u16, Instant)> {
+        let cached = self.cache.get_mut(usize::from(sequence) % KEPT)?.as_mut()?;
+        if cached.header.sequence != sequence || cached.again && now < cached.sent + round_trip + SLACK {
+            return None;
+        }
+        (cached.again, cached.sent) = (true, now);
+        let (mut header, wire, created) = (cached.header, cached.wire, cached.created);
+        header.base = header.sequence;
+        header.ssrc = self.ssrc(Role::Retransmission);
+        header.kind = PayloadKind::Retransmission;
+        header.sequence = self.next_again();
+        Some((header, wire.saturating_add(sizes::ORIGINAL_SEQUENCE), created))
+    }
+
+    /// A number of the stream for retransmissions, which also pads.
+    pub fn next_again(&mut self) -> u16 {
+        let number = self.again;
+        self.again = number.wrapping_add(1);
+        number
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn packet(place: u8, sequence: u16, frame: u16, key: bool, temporal: u8) -> RtpHeader {
+        RtpHeader {
+            ssrc: Ssrc::new(StreamKind::Video, place, Role::Media),
+            sequence,
+            frame,
+            key,
+            temporal,
+            first: true,
+            last: true,
+            marker: true,
+            ..RtpHeader::default()
+        }
+    }
+
+    fn sent(forward: &mut Forward, header: RtpHeader) -> Option<(u16, u16)> {
+        forward.video(&header, Instant::ZERO).header.map(|out| (out.sequence, out.frame))
+    }
+
+    fn forward(layer: u8, temporal: u8) -> Forward {
+        Forward { target: Some(Rung { layer, temporal }), ..Forward::new(StreamKind::Video, false) }
+    }
+
+    #[test]
+    fn a_simulcast_stream_begins_with_a_key_frame_and_numbers_go_on() {
+        let mut one = forward(0, 3);
+        assert_eq!(one.video(&packet(0, 10, 5, false, 0), Instant::ZERO).wants_key, Some(0));
+        assert_eq!(sent(&mut one, packet(0, 11, 6, true, 0)), Some((0, 0)));
+        assert_eq!(sent(&mut one, packet(0, 12, 7, false, 0)), Some((1, 1)));
+        one.target = Some(Rung { layer: 2, temporal: 3 });
+        let passed = one.video(&packet(2, 900, 70, false, 0), Instant::ZERO);
+        assert_eq!((passed.header, passed.wants_key), (None, Some(2)));
+        assert_eq!(
+            sent(&mut one, packet(0, 13, 8, false, 0)),
+            Some((2, 2)),
+            "the old stream goes on until the key frame"
+        );
+        assert_eq!(sent(&mut one, packet(2, 901, 71, true, 0)), Some((3, 3)));
+        assert_eq!(sent(&mut one, packet(0, 14, 9, false, 0)), None);
+        assert_eq!((one.switches, one.current()), (1, Some(2)));
+    }
+
+    #[test]
+    fn what_is_left_out_takes_no_number_and_what_is_missing_keeps_its_own() {
+        let mut one = forward(0, 0);
+        assert_eq!(sent(&mut one, packet(0, 10, 0, true, 0)), Some((0, 0)));
+        assert_eq!(sent(&mut one, packet(0, 11, 1, false, 1)), None);
+        assert_eq!(sent(&mut one, packet(0, 12, 2, false, 0)), Some((1, 2)));
+        assert_eq!(sent(&mut one, packet(0, 14, 4, false, 0)), Some((3, 4)));
+        assert_eq!(one.missing, [(13, 2)]);
+        assert_eq!(sent(&mut one, packet(0, 13, 3, false, 0)), Some((2, 3)), "late");
+    }
+
+    #[test]
+    fn numbers_pass_the_wrap() {
+        let mut one = forward(0, 0);
+        assert_eq!(sent(&mut one, packet(0, 65_535, 65_535, true, 0)), Some((0, 0)));
+        assert_eq!(sent(&mut one, packet(0, 0, 0, false, 0)), Some((1, 1)));
+    }
+
+    #[test]
+    fn a_spatial_layer_goes_up_at_a_key_frame_and_down_at_any_picture() {
+        let mut one = Forward { target: Some(Rung { layer: 1, temporal: 0 }), ..Forward::new(StreamKind::Video, true) };
+        let layer = |sequence: u16, frame: u16, key: bool, spatial: u8| RtpHeader {
+            spatial,
+            marker: spatial == 2,
+            ..packet(0, sequence, frame, key, 0)
+        };
+        assert_eq!(sent(&mut one, layer(0, 0, true, 0)), Some((0, 0)));
+        let top = one.video(&layer(1, 1, true, 1), Instant::ZERO).header.expect("forwarded");
+        assert!(top.marker, "the picture ends here");
+        assert_eq!(sent(&mut one, layer(2, 2, true, 2)), None);
+        one.target = Some(Rung { layer: 0, temporal: 0 });
+        assert_eq!(sent(&mut one, layer(3, 3, false, 0)), Some((2, 3)));
+        assert_eq!(sent(&mut one, layer(4, 4, false, 1)), None);
+        one.target = Some(Rung { layer: 2, temporal: 0 });
+        let passed = one.video(&layer(6, 6, false, 0), Instant::ZERO);
+        assert_eq!((passed.header.map(|out| out.frame), passed.wants_key), (Some(6), Some(0)));
+    }
+
+    #[test]
+    fn a_cached_packet_is_sent_again_once_a_round_trip() {
+        let mut one = forward(0, 0);
+        let header = one.video(&packet(0, 10, 0, true, 0), Instant::ZERO).header.expect("forwarded");
+        one.cache(Instant::ZERO, &header, 1000, Instant::ZERO);
+        let at = |millis| Instant::ZERO + Span::from_millis(millis);
+        let (again, wire, _) = one.asked(at(50), 0, Span::from_millis(40)).expect("cached");
+        assert_eq!((again.base, again.kind, wire), (0, PayloadKind::Retransmission, 1002));
+        assert!(one.asked(at(60), 0, Span::from_millis(40)).is_none());
+        assert!(one.asked(at(95), 0, Span::from_millis(40)).is_some());
+        assert!(one.asked(at(95), 7, Span::from_millis(40)).is_none(), "never sent");
+    }
+}

@@ -1,0 +1,110 @@
+//! The server's end of a participant's session: a receiver with all that belongs to it, which hands media on to the room.
+
+use super::room::Room;
+use crate::mailbox::Mailbox;
+use crate::receive::WebrtcReceiver;
+use crate::rtcp::{Pli, Rtcp, compound};
+use crate::rtp::{PayloadKind, Role, RtpHeader, Ssrc};
+use crate::sizes;
+use fairwave_endpoint::media::MediaReceived;
+use fairwave_endpoint::{FlowContext, Notice, Output, Receiver, ReceiverView};
+use fairwave_network::packet::{Ecn, FlowId, Packet};
+use fairwave_units::units::Instant;
+
+/// The receiver at the server. It gives feedback and asks for what is missing, as any receiver.
+///
+/// It decodes, too, which a server would not: so its statistics show what the server could have shown.
+pub struct Ingress {
+    inner: WebrtcReceiver,
+    room: Room,
+    who: usize,
+    context: FlowContext,
+    feedback: Mailbox,
+    wakes: Vec<FlowId>,
+    message: Vec<u8>,
+}
+
+impl Ingress {
+    pub(super) fn new(inner: WebrtcReceiver, room: Room, who: usize, context: FlowContext, feedback: Mailbox) -> Self {
+        Ingress { inner, room, who, context, feedback, wakes: Vec::new(), message: Vec::new() }
+    }
+
+    /// Asks the publisher for the key frames that receivers need.
+    fn ask(&mut self, now: Instant, out: &mut Output) {
+        let wanted = match self.room.lock().publishers.get_mut(self.who) {
+            Some(publisher) => publisher.take_wants(),
+            None => return,
+        };
+        for ssrc in wanted {
+            let pli = Rtcp::Pli(Pli { sender: Ssrc::RECEIVER.number(), media: ssrc.number() });
+            if compound::write(&[pli], &mut self.message).is_err() {
+                continue;
+            }
+            out.packets.push(Packet {
+                flow: self.context.flow,
+                wire: sizes::control(self.message.len()),
+                class: self.context.class,
+                feedback: true,
+                ecn: Ecn::NotEct,
+                dscp: self.context.dscp,
+                layer: 0,
+                body: self.feedback.put(&self.message, 0, now),
+            });
+        }
+    }
+}
+
+impl Receiver for Ingress {
+    fn on_packet(&mut self, now: Instant, packet: &Packet, out: &mut Output) {
+        self.inner.on_packet(now, packet, out);
+        if !packet.feedback
+            && let Some((mut header, created)) = RtpHeader::read(&packet.body)
+            && let Some((kind, place, role)) = header.ssrc.parts()
+        {
+            let mut wire = packet.wire;
+            let media = match (role, header.kind) {
+                (Role::Media, PayloadKind::Media) => true,
+                (Role::Retransmission, PayloadKind::Retransmission) => {
+                    header.ssrc = Ssrc::new(kind, place, Role::Media);
+                    header.sequence = header.base;
+                    wire = wire.saturating_sub(sizes::ORIGINAL_SEQUENCE);
+                    true
+                }
+                // Padding and parity end here.
+                _ => false,
+            };
+            if media {
+                let mut wakes = std::mem::take(&mut self.wakes);
+                self.room.lock().on_media(now, self.who, &header, created, wire, &mut wakes);
+                out.notices.extend(wakes.drain(..).map(Notice::Wake));
+                self.wakes = wakes;
+            }
+        }
+        self.ask(now, out);
+    }
+
+    fn on_timer(&mut self, now: Instant, out: &mut Output) {
+        self.inner.on_timer(now, out);
+        self.ask(now, out);
+    }
+
+    fn deadline(&self) -> Instant {
+        self.inner.deadline()
+    }
+
+    fn is_reactive(&self) -> bool {
+        false
+    }
+
+    fn view(&self) -> ReceiverView {
+        self.inner.view()
+    }
+
+    fn settle_media(&mut self, now: Instant) {
+        self.inner.settle_media(now);
+    }
+
+    fn media(&self) -> Option<&MediaReceived> {
+        self.inner.media()
+    }
+}

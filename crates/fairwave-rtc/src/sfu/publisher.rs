@@ -1,0 +1,123 @@
+//! A participant as the server receives them: what they send, and what the server asks them for.
+
+use super::layers::{Layers, Rung};
+use crate::backstage::Backstage;
+use crate::receive::reception::Unwrapper;
+use crate::rtp::{RtpHeader, Ssrc};
+use fairwave_endpoint::serial::ReplayWindow;
+use fairwave_media::encoder::{Media, StreamKind};
+use fairwave_units::units::{Instant, Span};
+
+/// For how long a measured ladder holds.
+const LADDER: Span = Span::from_millis(100);
+
+/// One RTP stream of a publisher.
+#[derive(Clone, Debug, Default)]
+struct Incoming {
+    numbers: Unwrapper,
+    held: ReplayWindow<64>,
+}
+
+/// A publisher.
+#[derive(Clone, Debug)]
+pub(super) struct Publisher {
+    /// By SSRC.
+    incoming: Vec<(Ssrc, Incoming)>,
+    layers: [Layers; 3],
+    ladders: [(Instant, Vec<(Rung, f64)>); 3],
+    asked_key: [[Option<Instant>; 4]; 3],
+    wants_key: Vec<Ssrc>,
+    spacing: Span,
+    /// What payloads of the publisher's packets hold.
+    pub backstage: Backstage,
+    /// Which streams are sent: audio, video, screen.
+    pub sends: [bool; 3],
+    /// The most that all of it takes, bits per second.
+    pub most: f64,
+}
+
+impl Publisher {
+    pub fn new(spacing: Span) -> Self {
+        Publisher {
+            incoming: Vec::new(),
+            layers: Default::default(),
+            ladders: std::array::from_fn(|_| (Instant::ZERO, Vec::new())),
+            asked_key: [[None; 4]; 3],
+            wants_key: Vec::new(),
+            spacing,
+            backstage: Backstage::default(),
+            sends: [false; 3],
+            most: 0.0,
+        }
+    }
+
+    /// What the participant sends, by their session's configuration.
+    pub fn set_media(&mut self, media: &Media) {
+        self.sends = [media.audio.is_some(), media.video.is_some(), media.screen.is_some()];
+        let videos = [(1, &media.video), (2, &media.screen)];
+        self.most = 0.0;
+        for (place, video) in videos {
+            let Some(video) = video else { continue };
+            if let Some(layers) = self.layers.get_mut(place) {
+                layers.stacked = video.spatial_layers > 1;
+            }
+            // Headers take at most a fifth of a video that is worth forwarding †.
+            self.most += video.most.bits_per_second() as f64 * 1.2;
+        }
+    }
+
+    pub fn is_stacked(&self, kind: StreamKind) -> bool {
+        self.layers.get(kind as usize).is_some_and(|layers| layers.stacked)
+    }
+
+    /// Whether a packet of media has not been here before. It then counts for its layer.
+    pub fn is_new(&mut self, now: Instant, header: &RtpHeader, wire: u16) -> bool {
+        let place = match self.incoming.binary_search_by_key(&header.ssrc, |one| one.0) {
+            Ok(place) => place,
+            Err(place) => {
+                self.incoming.insert(place, (header.ssrc, Incoming::default()));
+                place
+            }
+        };
+        let Some((_, incoming)) = self.incoming.get_mut(place) else { return false };
+        let number = incoming.numbers.unwrap(header.sequence);
+        if !incoming.held.is_new(number) {
+            return false;
+        }
+        if let Some((kind, place, _)) = header.ssrc.parts()
+            && let Some(layers) = self.layers.get_mut(kind as usize)
+        {
+            let layer = if layers.stacked { header.spatial } else { place };
+            layers.add(now, Rung { layer, temporal: header.temporal }, u64::from(wire));
+        }
+        true
+    }
+
+    /// What can be forwarded of a kind, with rates.
+    pub fn ladder(&mut self, now: Instant, kind: StreamKind) -> &[(Rung, f64)] {
+        let place = kind as usize;
+        let (Some(layers), Some((measured, ladder))) = (self.layers.get_mut(place), self.ladders.get_mut(place)) else {
+            return &[];
+        };
+        if now.since(*measured) >= LADDER || ladder.is_empty() {
+            (*measured, *ladder) = (now, layers.ladder(now));
+        }
+        ladder
+    }
+
+    /// A receiver needs a key frame of a layer: the publisher is asked, unless they were just now.
+    pub fn want_key(&mut self, now: Instant, kind: StreamKind, layer: u8) {
+        let asked = self.asked_key.get_mut(kind as usize).and_then(|layers| layers.get_mut(usize::from(layer)));
+        let Some(asked) = asked else { return };
+        if asked.is_some_and(|then| now.since(then) < self.spacing) {
+            return;
+        }
+        *asked = Some(now);
+        self.wants_key.push(Ssrc::new(kind, layer, crate::rtp::Role::Media));
+    }
+
+    /// The streams of which key frames are to be asked for.
+    pub fn take_wants(&mut self) -> Vec<Ssrc> {
+        std::mem::take(&mut self.wants_key)
+    }
+}

@@ -1,0 +1,458 @@
+//! All that one server knows of one conference. The ends of its sessions share it.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::choice::{self, Candidate, PATIENCE};
+use super::egress::Egress;
+use super::forward::Forward;
+use super::ingress::Ingress;
+use super::layers::Rung;
+use super::listener::{Bundle, Listener};
+use super::publisher::Publisher;
+use super::speakers::Speakers;
+use super::subscriber::Subscriber;
+use crate::backstage::Backstage;
+use crate::control::{Carries, RateControlConfig};
+use crate::receive::config::FeedbackFormat;
+use crate::receive::{AudioSetup, Factors, ReceiverSetup, Shared, WebrtcReceiver};
+use crate::rtp::RtpHeader;
+use crate::send::WebrtcSender;
+use crate::session::WebrtcConfig;
+use crate::sizes;
+use fairwave_endpoint::FlowContext;
+use fairwave_media::encoder::{Media, StreamKind};
+use fairwave_network::packet::FlowId;
+use fairwave_units::config::ConfigError;
+use fairwave_units::random::{Seed, Stream};
+use fairwave_units::units::{Instant, Rate, Span};
+
+/// A packet of speech has more payload than this: comfort noise and the last frame of a talk spurt have less. Opus' least rate
+/// makes 7 B in its shortest frame.
+const NOISE: u16 = 6;
+/// Payload of a frame of silence (RFC 6716 §2.1.9).
+const SILENCE: u16 = 2;
+/// Least time between two choices of layers that no lower estimate calls for †.
+pub(super) const CHOOSE_EVERY: Span = Span::from_millis(100);
+
+/// Which session of a conference a flow is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LegRole {
+    /// From a participant to the server.
+    Up {
+        /// Who.
+        who: usize,
+    },
+    /// From the server to a participant: what another one sends.
+    Down {
+        /// Who sends it.
+        from: usize,
+        /// Who receives it.
+        to: usize,
+    },
+}
+
+/// What a server is to know of a conference.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RoomSetup {
+    /// Participants, present or not.
+    pub participants: usize,
+    /// How many are heard at once.
+    pub speakers: usize,
+    /// How many cameras a receiver gets at the most; screens come on top.
+    pub videos: usize,
+    /// The rate controller of each path from the server.
+    pub control: RateControlConfig,
+    /// With what an estimate begins.
+    pub start: Rate,
+    /// The least estimate.
+    pub least: Rate,
+    /// Least time between two requests for a key frame of a layer.
+    pub key_frame_spacing: Span,
+}
+
+/// A packet that is to leave.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Leaving {
+    pub header: RtpHeader,
+    pub wire: u16,
+    pub carries: Carries,
+    pub created: Instant,
+}
+
+/// What goes from one participant to another.
+pub(super) struct Pair {
+    pub flow: FlowId,
+    pub active: bool,
+    /// Audio, video, screen.
+    pub streams: [Option<Forward>; 3],
+    pub queue: VecDeque<Leaving>,
+    pub backstage: Backstage,
+}
+
+impl Pair {
+    fn push(&mut self, header: RtpHeader, wire: u16, carries: Carries, created: Instant, wakes: &mut Vec<FlowId>) {
+        if self.queue.is_empty() {
+            wakes.push(self.flow);
+        }
+        self.queue.push_back(Leaving { header, wire, carries, created });
+    }
+}
+
+/// The state of a conference at its server.
+pub(super) struct State {
+    setup: RoomSetup,
+    pub publishers: Vec<Publisher>,
+    pub subscribers: Vec<Subscriber>,
+    /// By sender, then receiver.
+    pairs: Vec<Option<Pair>>,
+    speakers: Speakers,
+    bundles: Vec<Bundle>,
+}
+
+/// A conference at its server.
+#[derive(Clone)]
+pub struct Room(Arc<Mutex<State>>);
+
+impl Room {
+    /// A conference before anybody is there. Randomness of its controllers comes from `stream`.
+    ///
+    /// # Errors
+    /// A controller that refuses its parameters.
+    pub fn new(setup: &RoomSetup, mut stream: Stream) -> Result<Self, ConfigError> {
+        let seed = Seed(stream.below(u64::MAX));
+        let many = setup.participants;
+        let subscriber = |place: usize| -> Result<Subscriber, ConfigError> {
+            let controller = setup.control.controller(seed.stream(&format!("control.{place}")))?;
+            Ok(Subscriber::new(controller, setup.control.ecn(), setup.start, setup.least))
+        };
+        Ok(Room(Arc::new(Mutex::new(State {
+            setup: setup.clone(),
+            publishers: (0..many).map(|_| Publisher::new(setup.key_frame_spacing)).collect(),
+            subscribers: (0..many).map(subscriber).collect::<Result<_, ConfigError>>()?,
+            pairs: (0..many * many).map(|_| None).collect(),
+            speakers: Speakers::new(setup.speakers, many),
+            bundles: (0..many).map(|_| Bundle::default()).collect(),
+        }))))
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The session of a participant to the server.
+    ///
+    /// # Errors
+    /// What [`WebrtcSender::new`] refuses, and forward error correction: the server does not restore packets.
+    pub fn up(
+        &self,
+        who: usize,
+        context: FlowContext,
+        config: &WebrtcConfig,
+        media: &Media,
+        mut stream: Stream,
+    ) -> Result<(WebrtcSender, Ingress), ConfigError> {
+        let seed = Seed(stream.below(u64::MAX));
+        let shared = Shared::default();
+        let mailboxes = (shared.control.clone(), shared.feedback.clone());
+        let sender =
+            WebrtcSender::new(context, config, media, seed.stream("sender"), mailboxes, shared.backstage.clone())?;
+        let setup = ReceiverSetup { audio: audio_setup(media), expected: sender.expected() };
+        let mut state = self.lock();
+        if let Some(publisher) = state.publishers.get_mut(who) {
+            publisher.backstage = shared.backstage.clone();
+            publisher.set_media(media);
+        }
+        drop(state);
+        let feedback = shared.feedback.clone();
+        let receiver = WebrtcReceiver::new(&config.receive, setup, context, shared, seed.stream("receiver"));
+        Ok((sender, Ingress::new(receiver, self.clone(), who, context, feedback)))
+    }
+
+    /// The session from the server that brings one participant's media to another.
+    pub fn down(
+        &self,
+        (from, to): (usize, usize),
+        context: FlowContext,
+        config: &WebrtcConfig,
+        media: &Media,
+        mut stream: Stream,
+    ) -> (Egress, Listener) {
+        let seed = Seed(stream.below(u64::MAX));
+        let shared = Shared::default();
+        let mut state = self.lock();
+        let many = state.setup.participants;
+        let stacked = |kind: StreamKind, video: &Option<fairwave_media::encoder::VideoConfig>| {
+            video.map(|video| Forward::new(kind, video.spatial_layers > 1))
+        };
+        let streams = [
+            media.audio.map(|_| Forward::new(StreamKind::Audio, false)),
+            stacked(StreamKind::Video, &media.video),
+            stacked(StreamKind::Screen, &media.screen),
+        ];
+        // Whom a receiver need not hear or see is not missed.
+        let (hears, sees) = (many <= state.setup.speakers + 1, many <= state.setup.videos + 1);
+        let expected = (streams.iter().flatten())
+            .map(|stream| stream.sample.stream)
+            .filter(|id| match id.kind {
+                StreamKind::Audio => hears,
+                StreamKind::Video => sees,
+                StreamKind::Screen => true,
+            })
+            .collect();
+        let pair = Pair {
+            flow: context.flow,
+            active: false,
+            streams,
+            queue: VecDeque::new(),
+            backstage: shared.backstage.clone(),
+        };
+        if let Some(place) = state.pairs.get_mut(from * many + to) {
+            *place = Some(pair);
+        }
+        let bundle = state.bundles.get(to).cloned().unwrap_or_default();
+        if let Some(subscriber) = state.subscribers.get_mut(to) {
+            subscriber.lead.get_or_insert(from);
+        }
+        drop(state);
+        let egress = Egress::new(self.clone(), (from, to), context, config, &shared, seed.stream("reports"));
+        let setup = ReceiverSetup { audio: audio_setup(media), expected };
+        let mut receive = config.receive;
+        // The bundle gives feedback on all packets of the path.
+        receive.feedback = FeedbackFormat::None;
+        let mailbox = shared.feedback.clone();
+        let receiver = WebrtcReceiver::new(&receive, setup, context, shared, seed.stream("receiver"));
+        (egress, Listener::new(receiver, bundle, context, mailbox))
+    }
+}
+
+fn audio_setup(media: &Media) -> AudioSetup {
+    media.audio.as_ref().map_or_else(AudioSetup::default, |audio| AudioSetup {
+        frame: audio.frame,
+        factors: Some(Factors { impairment: audio.impairment(), wideband: true }),
+        ..AudioSetup::default()
+    })
+}
+
+impl State {
+    pub fn pair(&mut self, from: usize, to: usize) -> Option<&mut Pair> {
+        let many = self.setup.participants;
+        self.pairs.get_mut(from * many + to)?.as_mut()
+    }
+
+    /// A pair with what else concerns it: publisher, pair, path.
+    pub fn parties(&mut self, from: usize, to: usize) -> Option<(&mut Publisher, &mut Pair, &mut Subscriber)> {
+        let many = self.setup.participants;
+        let pair = self.pairs.get_mut(from * many + to)?.as_mut()?;
+        Some((self.publishers.get_mut(from)?, pair, self.subscribers.get_mut(to)?))
+    }
+
+    /// A session from the server begins.
+    pub fn begin(&mut self, now: Instant, from: usize, to: usize) {
+        if let Some(pair) = self.pair(from, to) {
+            pair.active = true;
+        }
+        let most: f64 = self.publishers.iter().enumerate().filter(|(who, _)| *who != to).map(|(_, one)| one.most).sum();
+        let audio = self.setup.speakers as f64 * 60_000.0;
+        if let Some(subscriber) = self.subscribers.get_mut(to) {
+            subscriber.begin(now, most + audio);
+        }
+    }
+
+    /// A session from the server ends.
+    pub fn end(&mut self, from: usize, to: usize) {
+        if let Some(pair) = self.pair(from, to) {
+            pair.active = false;
+            pair.queue.clear();
+            pair.streams.iter_mut().flatten().for_each(|stream| {
+                stream.target = None;
+                stream.stop();
+            });
+        }
+    }
+
+    /// Media of a participant has reached the server. Answers in `wakes` with the flows that have something to send.
+    pub fn on_media(
+        &mut self,
+        now: Instant,
+        who: usize,
+        header: &RtpHeader,
+        created: Instant,
+        wire: u16,
+        wakes: &mut Vec<FlowId>,
+    ) {
+        let Some((kind, ..)) = header.ssrc.parts() else { return };
+        let Some(publisher) = self.publishers.get_mut(who) else { return };
+        if !publisher.is_new(now, header, wire) {
+            return;
+        }
+        if kind == StreamKind::Audio {
+            self.on_audio(now, who, header, created, wire, wakes);
+            return;
+        }
+        let many = self.setup.participants;
+        let picture = header.first.then(|| publisher.backstage.picture(header.ssrc, header.frame)).flatten();
+        for to in 0..many {
+            let Some(pair) = self.pairs.get_mut(who * many + to).and_then(Option::as_mut) else { continue };
+            if !pair.active {
+                continue;
+            }
+            let Some(stream) = pair.streams.get_mut(kind as usize).and_then(Option::as_mut) else { continue };
+            let passed = stream.video(header, created);
+            if let Some(layer) = passed.wants_key {
+                publisher.want_key(now, kind, layer);
+            }
+            let Some(out) = passed.header else { continue };
+            if let Some(picture) = picture {
+                pair.backstage.put_picture(out.ssrc, out.frame, picture);
+            }
+            pair.push(out, wire, Carries::Video, created, wakes);
+        }
+        self.wake_leads(wakes);
+    }
+
+    fn on_audio(
+        &mut self,
+        now: Instant,
+        who: usize,
+        header: &RtpHeader,
+        created: Instant,
+        wire: u16,
+        wakes: &mut Vec<FlowId>,
+    ) {
+        let many = self.setup.participants;
+        if let Some(silent) = self.speakers.on_audio(now, who, header.payload > NOISE) {
+            // Receivers learn that nothing follows: a frame of silence, as with DTX.
+            let template = RtpHeader { first: true, key: true, payload: SILENCE, ..RtpHeader::default() };
+            for to in 0..many {
+                let Some(pair) = self.pairs.get_mut(silent * many + to).and_then(Option::as_mut) else { continue };
+                let Some(stream) = pair.streams.first_mut().and_then(Option::as_mut) else { continue };
+                if stream.current().is_some() && pair.active {
+                    let silence = stream.silence(template, now);
+                    stream.stop();
+                    pair.push(silence, sizes::AUDIO_HEADER + SILENCE, Carries::Audio, now, wakes);
+                }
+            }
+        }
+        if !self.speakers.is_heard(who) {
+            return;
+        }
+        let Some(publisher) = self.publishers.get(who) else { return };
+        for to in 0..many {
+            let Some(pair) = self.pairs.get_mut(who * many + to).and_then(Option::as_mut) else { continue };
+            let Some(stream) = pair.streams.first_mut().and_then(Option::as_mut).filter(|_| pair.active) else {
+                continue;
+            };
+            let passed = stream.audio(header, created);
+            // What is missing may be repeated by this packet.
+            for (number, out) in stream.missing.iter().copied().take(2) {
+                if let Some((lost, made)) = publisher.backstage.header(header.ssrc, number) {
+                    let timestamp = stream.timestamp(made);
+                    pair.backstage.put_header(
+                        &RtpHeader { ssrc: stream.ssrc(crate::rtp::Role::Media), sequence: out, timestamp, ..lost },
+                        made,
+                    );
+                }
+            }
+            let Some(out) = passed.header else { continue };
+            pair.backstage.put_header(&out, created);
+            pair.push(out, wire, Carries::Audio, created, wakes);
+        }
+        self.wake_leads(wakes);
+    }
+
+    /// Sessions that act for a whole path and have not been called since it is in use.
+    fn wake_leads(&mut self, wakes: &mut Vec<FlowId>) {
+        let many = self.setup.participants;
+        for (to, subscriber) in self.subscribers.iter_mut().enumerate() {
+            if subscriber.awake || !subscriber.is_begun() {
+                continue;
+            }
+            let pair = subscriber.lead.and_then(|lead| self.pairs.get(lead * many + to)).and_then(Option::as_ref);
+            if let Some(pair) = pair
+                && !wakes.contains(&pair.flow)
+            {
+                wakes.push(pair.flow);
+            }
+        }
+    }
+
+    /// Chooses the layers that a participant gets.
+    pub fn choose(&mut self, now: Instant, to: usize) {
+        let many = self.setup.participants;
+        let Some(subscriber) = self.subscribers.get_mut(to) else { return };
+        subscriber.chosen = now;
+        let budget = subscriber.decision.target.bits_per_second() as f64 - subscriber.audio.rate(now);
+        let mut order: Vec<(StreamKind, usize)> = Vec::new();
+        order.extend((0..many).map(|from| (StreamKind::Screen, from)));
+        let mut cameras: Vec<usize> = (0..many).filter(|from| *from != to).collect();
+        if cameras.len() > self.setup.videos {
+            cameras.sort_by_key(|from| (std::cmp::Reverse(self.speakers.spoke(*from)), *from));
+            cameras.truncate(self.setup.videos);
+            cameras.sort_unstable();
+        }
+        let shown = cameras.clone();
+        order.extend(cameras.into_iter().map(|from| (StreamKind::Video, from)));
+        let mut wanted = Vec::new();
+        let mut candidates = Vec::new();
+        for (kind, from) in order {
+            let Some(pair) = self.pairs.get(from * many + to).and_then(Option::as_ref).filter(|pair| pair.active)
+            else {
+                continue;
+            };
+            let Some(stream) = pair.streams.get(kind as usize).and_then(Option::as_ref) else { continue };
+            let Some(publisher) = self.publishers.get_mut(from) else { continue };
+            let ladder = publisher.ladder(now, kind).to_vec();
+            if ladder.is_empty() {
+                continue;
+            }
+            candidates.push(Candidate { ladder, has: stream.target, up_from: stream.up_from });
+            wanted.push((kind, from));
+        }
+        let chosen = choice::choose(now, budget, &candidates);
+        for ((kind, from), rung) in wanted.into_iter().zip(chosen) {
+            self.set_target(now, (from, to), kind, rung);
+        }
+        // Cameras that are not among those shown.
+        for from in (0..many).filter(|from| *from != to && !shown.contains(from)) {
+            self.set_target(now, (from, to), StreamKind::Video, None);
+        }
+    }
+
+    fn set_target(&mut self, now: Instant, (from, to): (usize, usize), kind: StreamKind, rung: Option<Rung>) {
+        let Some((publisher, pair, _)) = self.parties(from, to) else { return };
+        let stacked = publisher.is_stacked(kind);
+        let Some(stream) = pair.streams.get_mut(kind as usize).and_then(Option::as_mut) else { return };
+        let before = stream.target;
+        if before == rung {
+            return;
+        }
+        stream.target = rung;
+        match (before, rung) {
+            (Some(_), None) => {
+                stream.up_from = Some(now + PATIENCE);
+                stream.stop();
+            }
+            (before, Some(after)) => {
+                if before.is_some_and(|before| after < before) {
+                    stream.up_from = Some(now + PATIENCE);
+                }
+                if stream.current() != Some(after.layer) && !(stacked && before.is_some_and(|one| after < one)) {
+                    publisher.want_key(now, kind, if stacked { 0 } else { after.layer });
+                }
+            }
+            (None, None) => {}
+        }
+    }
+
+    /// A receiver cannot decode: the publisher is asked for a key frame of the layer that the receiver gets.
+    pub fn on_pli(&mut self, now: Instant, (from, to): (usize, usize), kind: StreamKind) {
+        let Some((publisher, pair, _)) = self.parties(from, to) else { return };
+        let stacked = publisher.is_stacked(kind);
+        let Some(stream) = pair.streams.get_mut(kind as usize).and_then(Option::as_mut) else { return };
+        stream.sample.pli_count += 1;
+        if let Some(layer) = stream.current() {
+            publisher.want_key(now, kind, if stacked { 0 } else { layer });
+        }
+    }
+}

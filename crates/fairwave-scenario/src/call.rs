@@ -1,0 +1,410 @@
+//! Calls: `[[call]]` with two to fifty participants, peer to peer, as a mesh, or through a server.
+//!
+//! A call stands for flows. Without a server, each participant has a session to each other one, `CALL-FROM-to-TO`. With a server,
+//! each has a session to it, `CALL-FROM-to-SERVER`, and the server has one to each participant for each other one,
+//! `CALL-FROM-to-TO`. So `CALL-FROM-to-TO` is always what TO sees and hears of FROM.
+
+use std::borrow::Cow;
+
+use fairwave_core::config::ConfigError;
+use fairwave_core::transport::sfu::{LegRole, RoomSetup};
+use fairwave_core::transport::{TransportConfig, WebrtcConfig, rate_control::RateControlConfig};
+use fairwave_core::units::{Rate, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::error::Problem;
+use crate::law::LawTable;
+use crate::model::{Flow, Scenario};
+use crate::path::{Path, Step};
+use crate::plan::{CallPlan, Leg};
+use crate::values::Start;
+
+/// Participants that a call may have.
+const MOST: usize = 50;
+
+/// A call of two or more participants.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Call {
+    /// Name of the call; its flows are called `NAME-FROM-to-TO`.
+    pub name: String,
+    /// The participants, 2 to 50: the nodes at which they are.
+    pub participants: Vec<String>,
+    /// The node of a server that forwards media (SFU), or a table with its parameters. Left out: each participant sends to each
+    /// other one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<Server>,
+    /// What each participant sends, as traffic `media`. Left out: microphone (with silence suppression) and camera, with a server in three
+    /// simulcast streams.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub media: Map<String, Value>,
+    /// Parameters of the transport `webrtc` of all sessions.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub transport: Map<String, Value>,
+    /// Where a participant differs.
+    #[serde(default, rename = "participant", skip_serializing_if = "Vec::is_empty")]
+    pub differences: Vec<Participant>,
+}
+
+/// Where a participant of a call differs from the others.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Participant {
+    /// Who: a name of `participants`.
+    pub name: String,
+    /// When they join; the beginning of the run if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub join: Option<Span>,
+    /// When they leave; the end of the run if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leave: Option<Span>,
+    /// What they send, in addition to the call's `media` or instead of it.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub media: Map<String, Value>,
+}
+
+/// The server of a call. It forwards what it receives, and chooses layers for each receiver by its own estimate of their path.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Server {
+    /// The node at which it is.
+    pub node: String,
+    /// How many participants are heard at once. Default 3.
+    #[serde(default = "three")]
+    pub speakers: u64,
+    /// How many cameras a participant sees at the most: those who spoke last. Default 9.
+    #[serde(default = "nine")]
+    pub videos: u64,
+    /// The rate controller towards each participant. Default `gcc`, which probes while little is sent.
+    #[serde(default = "control")]
+    pub control: RateControlConfig,
+    /// With what its estimates begin. Default 300 kb/s.
+    #[serde(default = "start")]
+    pub start: Rate,
+    /// The least estimate. Default 30 kb/s.
+    #[serde(default = "least")]
+    pub least: Rate,
+    /// Shortest time between two requests for a key frame of a layer. Default 500 ms.
+    #[serde(default = "spacing")]
+    pub key_frame_spacing: Span,
+}
+
+fn three() -> u64 {
+    3
+}
+
+fn nine() -> u64 {
+    9
+}
+
+fn control() -> RateControlConfig {
+    serde_json::from_value(json!({ "name": "gcc", "limited-probing": true })).unwrap_or_default()
+}
+
+fn start() -> Rate {
+    Rate::from_bits_per_second(300_000)
+}
+
+fn least() -> Rate {
+    Rate::from_bits_per_second(30_000)
+}
+
+fn spacing() -> Span {
+    Span::from_millis(500)
+}
+
+/// `over` on top of `base`: tables are merged, all else is replaced.
+fn merge(base: &mut Map<String, Value>, over: &Map<String, Value>) {
+    for (key, value) in over {
+        match (base.get_mut(key), value) {
+            (Some(Value::Object(below)), Value::Object(above)) => merge(below, above),
+            _ => {
+                base.insert(key.clone(), value.clone());
+            }
+        }
+    }
+}
+
+impl Call {
+    fn of(&self, name: &str) -> Option<&Participant> {
+        self.differences.iter().find(|one| one.name == name)
+    }
+
+    fn media(&self, name: &str) -> Map<String, Value> {
+        let mut media = Map::new();
+        media.insert("kind".to_owned(), json!("media"));
+        media.insert("audio".to_owned(), json!({ "dtx": true }));
+        let video = if self.server.is_some() { json!({ "simulcast": 3 }) } else { json!({}) };
+        media.insert("video".to_owned(), video);
+        merge(&mut media, &self.media);
+        if let Some(own) = self.of(name) {
+            merge(&mut media, &own.media);
+        }
+        media
+    }
+
+    fn transport(&self) -> Map<String, Value> {
+        let mut transport = self.transport.clone();
+        transport.insert("name".to_owned(), json!("webrtc"));
+        transport
+    }
+
+    /// When a participant is there.
+    fn times(&self, name: &str) -> (Span, Option<Span>) {
+        self.of(name).map_or((Span::ZERO, None), |one| (one.join.unwrap_or_default(), one.leave))
+    }
+
+    fn check(&self, at: &Path, problems: &mut Vec<Problem>) {
+        let many = self.participants.len();
+        if !(2..=MOST).contains(&many) {
+            problems.push(
+                Problem::new(at.key("participants"), format!("the call `{}` has {many} participants", self.name))
+                    .allowed(format!("2 to {MOST}"))
+                    .help("name the nodes of all who take part, for example `participants = [\"ann\", \"ben\"]`"),
+            );
+        }
+        for (place, name) in self.participants.iter().enumerate() {
+            if self.participants.iter().take(place).any(|other| other == name) {
+                problems.push(
+                    Problem::new(at.key("participants").index(place), format!("`{name}` takes part twice"))
+                        .help("name each participant once"),
+                );
+            }
+        }
+        for (place, one) in self.differences.iter().enumerate() {
+            let at = at.key("participant").index(place);
+            if !self.participants.contains(&one.name) {
+                problems.push(
+                    Problem::new(at.key("name"), format!("`{}` does not take part in `{}`", one.name, self.name))
+                        .allowed(self.participants.join(", "))
+                        .help("add the name to `participants`"),
+                );
+            }
+            if let (Some(leave), join) = (one.leave, one.join.unwrap_or_default())
+                && leave <= join
+            {
+                problems.push(
+                    Problem::new(at.key("leave"), format!("`{}` leaves at {leave}, and joins at {join}", one.name))
+                        .allowed("after `join`")
+                        .help("leave later, or remove the participant"),
+                );
+            }
+        }
+        let Some(server) = &self.server else { return };
+        let at_server = at.key("server");
+        if self.participants.contains(&server.node) {
+            problems.push(
+                Problem::new(at_server.key("node"), format!("`{}` is a participant, too", server.node))
+                    .help("put the server at a node of its own"),
+            );
+        }
+        if server.speakers == 0 || server.speakers > MOST as u64 {
+            problems.push(
+                Problem::new(at_server.key("speakers"), format!("`speakers` is {}", server.speakers))
+                    .allowed(format!("1 to {MOST}"))
+                    .help("write for example `speakers = 3`"),
+            );
+        }
+        if server.start < server.least || server.least.bits_per_second() == 0 {
+            problems.push(
+                Problem::new(
+                    at_server.key("start"),
+                    format!("`start` is {}, `least` is {}", server.start, server.least),
+                )
+                .allowed("`least` above 0, `start` at least `least`")
+                .help("write for example `start = \"300 kb/s\"`"),
+            );
+        }
+        let refused = |key: &str, error: ConfigError| {
+            Problem::new(at_server.key(key), error.to_string()).help("see `fairwave list controllers`")
+        };
+        if let Err(error) = fairwave_core::registry::Checked::check(&server.control) {
+            problems.push(refused("control", error));
+        }
+        if let Some(fec) = self.transport.get("fec").filter(|fec| **fec != json!("none")) {
+            problems.push(
+                Problem::new(
+                    at.key("transport").key("fec"),
+                    format!("the server restores no packets, and `fec` is {fec}"),
+                )
+                .help("remove `fec`: lost packets are sent again"),
+            );
+        }
+        if let Some(format) = self.transport.get("feedback").filter(|format| **format != json!("transport-wide")) {
+            problems.push(
+                Problem::new(
+                    at.key("transport").key("feedback"),
+                    format!("servers need transport-wide feedback, and it is {format}"),
+                )
+                .help("remove `feedback`"),
+            );
+        }
+    }
+
+    fn flow(&self, at: &Path, (from, to): (&str, &str), media: &str, leg: Option<Leg>) -> Result<Flow, Box<Problem>> {
+        let name = format!("{}-{from}-to-{to}", self.name);
+        let told = |key: &str, error: serde_json::Error| {
+            let law = if key == "media" { "media" } else { "webrtc" };
+            Box::new(Problem::new(at.key(key), error.to_string()).help(format!("see `fairwave explain {law}`")))
+        };
+        let traffic: LawTable<_> =
+            serde_json::from_value(Value::Object(self.media(media))).map_err(|error| told("media", error))?;
+        let transport: LawTable<TransportConfig> =
+            serde_json::from_value(Value::Object(self.transport())).map_err(|error| told("transport", error))?;
+        let ((join, leave), (joins, leaves)) = (self.times(from), self.times(to));
+        let stop = match (leave, leaves) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        };
+        Ok(Flow {
+            name,
+            count: None,
+            from: Some(from.to_owned()),
+            to: Some(to.to_owned()),
+            path: None,
+            transport,
+            traffic,
+            route: None,
+            route_back: None,
+            failover: None,
+            class: None,
+            dscp: None,
+            start: Start::At(join.max(joins)),
+            stop,
+            active: None,
+            arrivals: None,
+            timely: Default::default(),
+            playout: None,
+            concealment: None,
+            advantage: None,
+            playback: None,
+            recovery: None,
+            outcome: None,
+            source_access: None,
+            sink_access: None,
+            leg,
+        })
+    }
+
+    /// The flows of the call, of which it is number `call`.
+    fn flows(&self, call: usize, at: &Path, problems: &mut Vec<Problem>) -> Vec<Flow> {
+        let mut flows = Vec::new();
+        let mut add = |ends: (&str, &str), media: &str, role: Option<LegRole>| {
+            match self.flow(at, ends, media, role.map(|role| Leg { call, role })) {
+                // Who has left before the other one comes does not meet them.
+                Ok(Flow { start: Start::At(start), stop: Some(stop), .. }) if stop <= start => {}
+                Ok(flow) => flows.push(flow),
+                Err(problem) if !problems.contains(&problem) => problems.push(*problem),
+                Err(_) => {}
+            }
+        };
+        if let Some(server) = &self.server {
+            for (who, name) in self.participants.iter().enumerate() {
+                add((name, &server.node), name, Some(LegRole::Up { who }));
+            }
+        }
+        for (from, sender) in self.participants.iter().enumerate() {
+            for (to, receiver) in self.participants.iter().enumerate().filter(|(to, _)| *to != from) {
+                let role = self.server.is_some().then_some(LegRole::Down { from, to });
+                match &self.server {
+                    Some(_) => add((sender, receiver), sender, role),
+                    None => add((sender, receiver), sender, None),
+                }
+            }
+        }
+        if let Some(server) = &self.server {
+            // What a participant receives comes from the server.
+            for flow in &mut flows {
+                if matches!(flow.leg, Some(Leg { role: LegRole::Down { .. }, .. })) {
+                    flow.from = Some(server.node.clone());
+                }
+            }
+        }
+        flows
+    }
+}
+
+impl Scenario {
+    /// The same scenario with the flows of its calls.
+    pub(crate) fn with_calls(&self, problems: &mut Vec<Problem>) -> Cow<'_, Scenario> {
+        if self.calls.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        let mut whole = self.clone();
+        let before = problems.len();
+        for (place, call) in self.calls.iter().enumerate() {
+            let at = Path::default().key("call").index(place);
+            call.check(&at, problems);
+            if problems.len() == before {
+                whole.flows.extend(call.flows(place, &at, problems));
+            }
+        }
+        if self.load.is_some() {
+            problems.push(
+                Problem::new(
+                    Path::default().key("load"),
+                    "under `load` counts of flows are weights, and calls have none",
+                )
+                .help("remove `load` or the calls"),
+            );
+        }
+        whole.calls = Vec::new();
+        Cow::Owned(whole)
+    }
+
+    /// Problems with flows of calls point at their calls.
+    pub(crate) fn place_in_calls(&self, whole: &Scenario, problems: &mut [Problem]) {
+        for problem in problems {
+            let [Step::Key(key), Step::Index(index), rest @ ..] = problem.path.steps() else { continue };
+            if key != "flow" || *index < self.flows.len() {
+                continue;
+            }
+            let Some(flow) = whole.flows.get(*index) else { continue };
+            let call = self
+                .calls
+                .iter()
+                .position(|call| flow.name.strip_prefix(call.name.as_str()).is_some_and(|rest| rest.starts_with('-')));
+            let Some(place) = call else { continue };
+            let at = Path::default().key("call").index(place);
+            problem.path = match rest {
+                [Step::Key(key), ..] if key == "traffic" => at.key("media"),
+                [Step::Key(key), ..] if key == "transport" => at.key("transport"),
+                [Step::Key(key), ..] if key == "from" || key == "to" => at.key("participants"),
+                _ => at,
+            };
+        }
+    }
+
+    /// What a run needs to know of the calls.
+    pub(crate) fn call_plans(&self) -> Vec<CallPlan> {
+        let plan = |call: &Call| {
+            let default = WebrtcConfig::default();
+            let many = call.participants.len();
+            let room = match &call.server {
+                Some(server) => RoomSetup {
+                    participants: many,
+                    speakers: server.speakers as usize,
+                    videos: server.videos.min(MOST as u64) as usize,
+                    control: server.control.clone(),
+                    start: server.start,
+                    least: server.least,
+                    key_frame_spacing: server.key_frame_spacing,
+                },
+                None => RoomSetup {
+                    participants: many,
+                    speakers: many,
+                    videos: many,
+                    control: RateControlConfig::default(),
+                    start: default.start,
+                    least: default.least,
+                    key_frame_spacing: default.key_frame_spacing,
+                },
+            };
+            let server = call.server.as_ref().map(|server| server.node.clone());
+            CallPlan { name: call.name.clone(), participants: call.participants.clone(), server, room }
+        };
+        self.calls.iter().map(plan).collect()
+    }
+}
