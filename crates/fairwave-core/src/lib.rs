@@ -16,8 +16,8 @@ pub use fairwave_units::{config, random, ratio, registry, timed, units};
 /// How it is sent. A transport is a pair of endpoints, [`transport::Sender`] and [`transport::Receiver`].
 pub mod transport {
     pub use fairwave_endpoint::{
-        Backlog, Delivery, Estimate, FlowContext, LossVerdict, Output, Receiver, ReceiverView, Sender, SenderView,
-        limited, media, preset,
+        Backlog, Delivery, Estimate, Failure, FlowContext, LossVerdict, Output, Receiver, ReceiverView, Sender,
+        SenderView, limited, media, preset,
     };
     pub use fairwave_rtc::control as rate_control;
     pub use fairwave_transport::{

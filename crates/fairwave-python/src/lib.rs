@@ -51,6 +51,7 @@ mod _native {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         // Once per process: a module that is made again finds them there.
         let _ = fairwave_live::register_all();
+        let _ = fairwave_stacks::register_all();
         module.add("ScenarioError", module.py().get_type::<super::ScenarioError>())?;
         module.add("RunError", module.py().get_type::<super::RunError>())?;
         module.add("version", env!("CARGO_PKG_VERSION"))

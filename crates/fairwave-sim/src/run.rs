@@ -1,7 +1,7 @@
 //! One run: events in order, packets on their way, endpoints called, counters fed, invariants checked.
 
 use fairwave_core::packet::Packet;
-use fairwave_core::transport::{Output, Receiver, Sender};
+use fairwave_core::transport::{AnySender, Output, Receiver, Sender};
 use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::plan::Plan;
 
@@ -54,6 +54,8 @@ struct Simulation<'p, P, B> {
     admission: Admission,
     /// There is more of everything than a cache holds.
     looks_ahead: bool,
+    /// Flows whose endpoints are not those of fairwave: they may fail.
+    foreign: Vec<usize>,
 }
 
 /// Executes a plan.
@@ -103,6 +105,7 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
         }
         let detours = Detours::new(plan, &mut network, |flow| [sending[flow].route, receiving[flow].route])?;
         let looks_ahead = plan.flows.len() > look_ahead::WORTH_IT;
+        let foreign = (0..sending.len()).filter(|&flow| matches!(sending[flow].sender, AnySender::Own(_))).collect();
         let mut simulation = Simulation {
             plan,
             probe,
@@ -122,6 +125,7 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
             admission: Admission::default(),
             events_handled: 0,
             looks_ahead,
+            foreign,
         };
         for flow in 0..simulation.sending.len() {
             simulation.arm_sender(flow, Instant::ZERO);
@@ -187,7 +191,14 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
 
     /// Handles what happens from `from` until `until`, both moments included, part by part.
     fn run_parts(&mut self, from: Instant, until: Instant, parts: Parts<'_>) -> Result<(), RunError> {
-        let Some(part) = parts else { return self.run_until(from, until) };
+        let part = match parts {
+            Some(part) => part,
+            None if self.foreign.is_empty() => return self.run_until(from, until),
+            None => &|work: &mut dyn FnMut()| {
+                work();
+                true
+            },
+        };
         let span = Span::from_nanos((self.window.end.nanos() / PARTS).max(1));
         let mut begin = from;
         loop {
@@ -195,6 +206,7 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
             let mut done = Err(RunError::Stopped);
             let wanted = part(&mut || done = self.run_until(begin, end));
             done?;
+            self.check_foreign()?;
             if end == until {
                 return Ok(());
             }
@@ -203,6 +215,22 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
             }
             begin = end + Span::from_nanos(1);
         }
+    }
+
+    /// The first failure of code that is not fairwave's.
+    fn check_foreign(&self) -> Result<(), RunError> {
+        let ends =
+            self.foreign.iter().filter_map(|&flow| Some((flow, self.sending.get(flow)?, self.receiving.get(flow)?)));
+        let failures = ends.flat_map(|(flow, sending, receiving)| {
+            [sending.sender.failure(), receiving.receiver.failure()]
+                .into_iter()
+                .flatten()
+                .map(move |failure| (flow, failure))
+        });
+        failures.min_by_key(|(_, failure)| failure.at).map_or(Ok(()), |(flow, failure)| {
+            let flow = self.plan.flows.get(flow).map_or_else(String::new, |flow| flow.name.clone());
+            Err(RunError::Stack { flow, stack: failure.stack, at: failure.at, reason: failure.reason.clone() })
+        })
     }
 
     /// The warm-up is over.
