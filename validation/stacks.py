@@ -1,7 +1,7 @@
 """Foreign stacks next to fairwave's own: `python -m validation.stacks --out FOLDER`.
 
-Each comparison is a folder: ``setup.md`` (what is compared, the margin, the verdict), one scenario per alternative, its tables as CSV, the
-qlog of each sender that has one, and a figure. `results.json` has all numbers, and `docs/stacks.md` shows them.
+Each comparison is a folder: ``setup.md`` (what is compared, the margin, the verdict), one scenario per alternative,
+its tables as CSV, the qlog of its senders, and a figure. `results.json` has all numbers; `docs/stacks.md` shows them.
 
 Margins were fixed before the first run. Nothing was tuned to a comparison.
 """
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import fairwave
-from fairwave import Results, Scenario
+from fairwave import Results, Scenario, capturing
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "stacks.md"
@@ -75,7 +75,7 @@ def path(
         "window-interval": "100 ms",
     }
     line = {"from": "a", "to": "b", "rate": rate, "delay": f"{milliseconds / 2:g} ms", "queue": queue, **link}
-    return fairwave.from_dict(
+    return fairwave.Scenario.from_dict(
         {"name": "stacks", "duration": f"{seconds} s", "link": [line], "flow": list(flows), "record": record}
     )
 
@@ -122,13 +122,11 @@ def shares(results: Results) -> Measured:
 
 def session(results: Results) -> Measured:
     """A media session, without its first ten seconds."""
-    import polars
+    import polars as pl
 
-    late = results.to_polars("media_transport").filter(polars.col("time_s") > 10)
+    late = results.to_polars("media_transport").filter(pl.col("time_s") > 10)
     series = results.to_polars("series").filter(
-        (polars.col("kind") == "goodput_bps")
-        & (polars.col("time_s") > 10)
-        & polars.col("name").str.starts_with("call")
+        (pl.col("kind") == "goodput_bps") & (pl.col("time_s") > 10) & pl.col("name").str.starts_with("call")
     )
     return {
         "estimate, Mb/s": float(late["available_bps"].mean() or 0.0) / 1e6,
@@ -224,7 +222,7 @@ def comparisons() -> list[Comparison]:
 
 
 BOARDS: Mapping[str, tuple[Any, float, float, str, str, float]] = {
-    # Of str0m's tests/bwe: rate, round trip in ms, buffer in kB, what is sent, what is desired, the least estimate at the end in Mb/s.
+    # Of str0m's tests/bwe: rate, round trip in ms, buffer in kB, what is sent and desired, least estimate in Mb/s.
     "underuse": ("10 Mb/s", 20, 200, "1 Mb/s", "10 Mb/s", 5.0),
     "stable": ("3 Mb/s", 40, 100, "2 Mb/s", "5 Mb/s", 2.0),
     "loss": ("5 Mb/s", 40, 100, "2 Mb/s", "5 Mb/s", 1.0),
@@ -242,9 +240,9 @@ def storyboards() -> list[Comparison]:
         return path(rate, trip, room(kilobytes), [flow("call", transport, media)], 20, **loss)
 
     def last(results: Results) -> Measured:
-        import polars
+        import polars as pl
 
-        estimates = results.to_polars("media_transport").filter(polars.col("time_s") > 11)
+        estimates = results.to_polars("media_transport").filter(pl.col("time_s") > 11)
         return {"estimate at 12 s, Mb/s": float(estimates["available_bps"][0]) / 1e6, **session(results)}
 
     def holds(measured: Mapping[str, Measured]) -> bool:
@@ -266,7 +264,6 @@ def storyboards() -> list[Comparison]:
 
 def draw(comparison: Comparison, made: Mapping[str, Results], file: Path) -> None:
     """Each alternative's flows over time."""
-    from fairwave_report.chosen_style import chosen  # noqa: F401  # the package's figures
     from matplotlib.figure import Figure
 
     kind, label, factor = comparison.drawn
@@ -295,6 +292,7 @@ def carry_out(comparison: Comparison, out: Path) -> dict[str, Any]:
         place = folder / name.replace(" ", "-")
         place.mkdir(exist_ok=True)
         (place / "scenario.toml").write_text(comparison.scenarios[name].to_toml(), encoding="utf-8")
+        capturing.qlog(comparison.scenarios[name], place)
         for table in ("flows", "groups", "links", "series", "media_transport"):
             results.to_polars(table).write_csv(place / f"{table}.csv")
     verdict = "alike" if comparison.alike(measured) else "differ"
@@ -322,9 +320,17 @@ def table(result: Mapping[str, Any]) -> str:
         for name, one in measured.items()
     ]
     return "\n".join(
-        [f"### {result['question']}", "", f"Margin: {result['margin']}. Verdict: **{result['verdict']}**.", "", *rows, "",
-         f"![{result['question']}](figures/stacks-{result['name']}.png)", ""]
-    )  # fmt: skip
+        [
+            f"### {result['question']}",
+            "",
+            f"Margin: {result['margin']}. Verdict: **{result['verdict']}**.",
+            "",
+            *rows,
+            "",
+            f"![{result['question']}](figures/stacks-{result['name']}.png)",
+            "",
+        ]
+    )
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -336,7 +342,7 @@ def main(arguments: Sequence[str]) -> int:
         if only and comparison.name not in only:
             continue
         results.append(carry_out(comparison, out))
-        print(f"{comparison.name}: {results[-1]['verdict']}", json.dumps(results[-1]["measured"]), flush=True)  # noqa: T201
+        print(f"{comparison.name}: {results[-1]['verdict']}", json.dumps(results[-1]["measured"]), flush=True)
     (out / "results.json").write_text(json.dumps(results, indent=1), encoding="utf-8")
     if "--page" in arguments:
         for result in results:

@@ -191,7 +191,7 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
 
     /// Handles what happens from `from` until `until`, both moments included, part by part.
     fn run_parts(&mut self, from: Instant, until: Instant, parts: Parts<'_>) -> Result<(), RunError> {
-        let part = match parts {
+        let part: &dyn Fn(&mut dyn FnMut()) -> bool = match parts {
             Some(part) => part,
             None if self.foreign.is_empty() => return self.run_until(from, until),
             None => &|work: &mut dyn FnMut()| {

@@ -143,7 +143,9 @@ impl<S: Stack> Sender for StackEnd<S> {
 
     /// What it sends because of that leaves with its next call: at once.
     fn on_stop(&mut self, now: Instant) {
-        self.deadline = now;
+        if self.failure.is_none() {
+            self.deadline = now;
+        }
         self.guard(now, |end| {
             end.stack.handle(now, Event::Stop);
             Ok(())

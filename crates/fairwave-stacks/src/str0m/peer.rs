@@ -65,6 +65,7 @@ impl Peer {
                 .set_dtls_cert(crypto::certificate())
                 .set_fingerprint_verification(false)
                 .set_local_ice_credentials(credentials(sends))
+                .set_stats_interval(Some(Duration::from_secs(1)))
                 .set_rtp_mode(true);
             let config = match start {
                 Some(start) => config.enable_bwe(Some(Bitrate::bps(start.bits_per_second()))),
