@@ -11,12 +11,17 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 MUTATOR := target/tools/bin/cargo-mutants
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test compiled quick test-times test-rust test-python test-lab lab lint format bench validate validate-quick live docs fuzz mutants golden lock site wheel clean distclean
+.PHONY: help setup stacks demo test compiled quick test-times test-rust test-python test-lab lab lint format bench validate validate-quick live docs fuzz mutants golden lock site wheel clean distclean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 setup: $(VENV)/.built $(VENV)/.scoring $(VENV)/.recordings  ## build fairwave and install it into .venv
+
+# The mark lasts: what is built later has them too. `rm .venv/.with-stacks` and a change, or `make distclean`, go back.
+stacks: $(VENV)/.locked  ## build fairwave with quinn and str0m, the foreign stacks that it runs in virtual time
+	test -f $(VENV)/.with-stacks || { touch $(VENV)/.with-stacks && rm -f $(VENV)/.built; }
+	$(MAKE) --no-print-directory $(VENV)/.built
 
 demo: setup  ## does a call survive an upload, and contention? verdicts, a page, audio
 	$(BIN)/python -m fairwave_report.demo --out out/demo
@@ -165,7 +170,8 @@ $(VENV)/.locked: requirements.lock
 	touch $@
 
 $(VENV)/.built: $(VENV)/.locked pyproject.toml $(RUST_SOURCES)
-	PATH="$(abspath $(BIN)):$$PATH" $(PIP) --no-build-isolation --no-deps --editable .
+	PATH="$(abspath $(BIN)):$$PATH" $(PIP) --no-build-isolation --no-deps --editable . \
+		$(if $(wildcard $(VENV)/.with-stacks),--config-settings build-args="--features stacks")
 	touch $@
 
 $(MUTATOR):

@@ -16,6 +16,7 @@ _DATAGRAMS = (
     "(`fairwave list transports`)"
 )
 
+_STACK = "this build of fairwave lacks it: `make stacks` builds fairwave with it (docs/stacks.md)"
 _SESSION = 'a media session speaks Opus: traffic = "media", transport = "webrtc" (`fairwave explain media`)'
 _CONTROL = (
     'it is a rate controller of media sessions: transport = {{ name = "webrtc", control = "{}" }}, traffic = "media" '
@@ -27,7 +28,9 @@ _INSTEAD = {
     _RADIO.format("lte"): ("lte", "4g", "5g", "nr", "umts", "cellular"),
     f"{_SESSION}; of `voice` {_CODEC}": ("opus",),
     _CODEC: ("evs", "silk", "speex"),
-    _DATAGRAMS: ("quic", "http/3", "sctp"),
+    _DATAGRAMS: ("sctp",),
+    'QUIC is transport = "quic/quinn", which `make stacks` builds (docs/stacks.md)': ("quic", "http/3", "h3"),
+    _STACK: ("quic/quinn", "quinn", "webrtc/str0m", "str0m"),
     _CONTROL.format("gcc"): ("gcc", "goog_cc", "goog-cc"),
     _CONTROL.format("scream"): ("scream", "screamv2"),
     _CONTROL.format("nada"): ("nada",),

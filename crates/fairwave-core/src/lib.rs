@@ -16,7 +16,7 @@ pub use fairwave_units::{config, random, ratio, registry, timed, units};
 /// How it is sent. A transport is a pair of endpoints, [`transport::Sender`] and [`transport::Receiver`].
 pub mod transport {
     pub use fairwave_endpoint::{
-        Backlog, Delivery, Estimate, FlowContext, LossVerdict, Notice, Output, Receiver, ReceiverView, Sender,
+        Backlog, Delivery, Estimate, Failure, FlowContext, LossVerdict, Notice, Output, Receiver, ReceiverView, Sender,
         SenderView, limited, media, policy, preset,
     };
     pub use fairwave_rtc::control as rate_control;

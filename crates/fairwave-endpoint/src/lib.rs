@@ -119,6 +119,17 @@ impl Output {
     }
 }
 
+/// Why an endpoint has stopped to work: foreign code behind it has panicked, or does not let the time go on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Failure {
+    /// Whose code it is.
+    pub stack: &'static str,
+    /// When it happened.
+    pub at: Instant,
+    /// What happened.
+    pub reason: String,
+}
+
 /// The sending half of a transport.
 pub trait Sender {
     /// The flow begins. Bulk senders start to send; others may open a connection. Called again after [`Sender::on_stop`],
@@ -140,6 +151,10 @@ pub trait Sender {
     fn settle_media(&mut self, _now: Instant) {}
     /// Statistics of a media session; none for a transport that carries none.
     fn media(&self) -> Option<&MediaSent> {
+        None
+    }
+    /// Why it has stopped to work. A run asks in each of its parts, and ends with the answer.
+    fn failure(&self) -> Option<&Failure> {
         None
     }
 }
@@ -167,6 +182,10 @@ pub trait Receiver {
     fn settle_media(&mut self, _now: Instant) {}
     /// Statistics of a media session; none for a transport that carries none.
     fn media(&self) -> Option<&MediaReceived> {
+        None
+    }
+    /// See [`Sender::failure`].
+    fn failure(&self) -> Option<&Failure> {
         None
     }
 }

@@ -56,6 +56,7 @@ mod _native {
         let _ = fairwave_live::register_all();
         #[cfg(feature = "goog-cc")]
         let _ = fairwave_core::transport::rate_control::goog_cc::register();
+        let _ = fairwave_stacks::register_all();
         module.add("ScenarioError", module.py().get_type::<super::ScenarioError>())?;
         module.add("RunError", module.py().get_type::<super::RunError>())?;
         module.add("version", env!("CARGO_PKG_VERSION"))

@@ -206,6 +206,11 @@ fn explain(tree: &Tree, path: &Path, message: &str) -> Diagnosis {
         let Some(value) = value_below(tree, path, first) else { return unknown_key(tree, path, first, others) };
         let what = value.last_key().unwrap_or("value").to_owned();
         let problem = Problem::new(value, format!("unknown {what} `{first}`")).allowed(others.join(", "));
+        if ["quic/quinn", "webrtc/str0m"].contains(&first) {
+            return whole(
+                problem.help("this build has no foreign stacks: type `make stacks`, then run the scenario again"),
+            );
+        }
         return whole(match nearest(first, others.iter().copied()) {
             Some(near) => problem.help(format!("did you mean `{near}`?")),
             None => problem.help("write one of the allowed names"),

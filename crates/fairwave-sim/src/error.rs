@@ -1,6 +1,7 @@
 //! Why a run fails.
 
 use fairwave_core::config::ConfigError;
+use fairwave_core::units::Instant;
 
 /// Why a run could not be made, or must not be trusted.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
@@ -44,6 +45,21 @@ pub enum RunError {
         transport: String,
         /// What to write for it in a scenario that is simulated.
         instead: &'static str,
+    },
+    /// The code behind an endpoint has panicked, or does not let the time go on.
+    #[error(
+        "flow `{flow}`: {stack} failed at {at}: {reason}; the run ends there, other runs are not touched. Report it to the stack's authors \
+         with the scenario and seed, or take another transport"
+    )]
+    Stack {
+        /// The flow.
+        flow: String,
+        /// Whose code it is.
+        stack: &'static str,
+        /// When it happened.
+        at: Instant,
+        /// What happened.
+        reason: String,
     },
     /// The caller has cancelled the run.
     #[error("the run was stopped before its end")]

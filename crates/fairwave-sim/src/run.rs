@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use fairwave_core::packet::Packet;
-use fairwave_core::transport::{Output, Receiver, Sender};
+use fairwave_core::transport::{AnySender, Output, Receiver, Sender};
 use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::plan::Plan;
 
@@ -56,6 +56,8 @@ struct Simulation<'p, P, B> {
     admission: Admission,
     /// There is more of everything than a cache holds.
     looks_ahead: bool,
+    /// Flows whose endpoints are not those of fairwave: they may fail.
+    foreign: Vec<usize>,
 }
 
 /// Executes a plan.
@@ -107,6 +109,7 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
         let detours = Detours::new(plan, &mut network, |flow| [sending[flow].route, receiving[flow].route])?;
         let flows = plan.flows.len();
         let looks_ahead = flows > look_ahead::WORTH_IT;
+        let foreign = (0..sending.len()).filter(|&flow| matches!(sending[flow].sender, AnySender::Own(_))).collect();
         let mut simulation = Simulation {
             plan: planned,
             probe,
@@ -126,6 +129,7 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
             admission: Admission::default(),
             events_handled: 0,
             looks_ahead,
+            foreign,
         };
         for flow in 0..simulation.sending.len() {
             simulation.arm_sender(flow, Instant::ZERO);
@@ -197,7 +201,14 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
 
     /// Handles what happens from `from` until `until`, both moments included, part by part.
     fn run_parts(&mut self, from: Instant, until: Instant, parts: Parts<'_>) -> Result<(), RunError> {
-        let Some(part) = parts else { return self.run_until(from, until) };
+        let part: &dyn Fn(&mut dyn FnMut()) -> bool = match parts {
+            Some(part) => part,
+            None if self.foreign.is_empty() => return self.run_until(from, until),
+            None => &|work: &mut dyn FnMut()| {
+                work();
+                true
+            },
+        };
         let span = Span::from_nanos((self.window.end.nanos() / PARTS).max(1));
         let mut begin = from;
         loop {
@@ -205,6 +216,7 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
             let mut done = Err(RunError::Stopped);
             let wanted = part(&mut || done = self.run_until(begin, end));
             done?;
+            self.check_foreign()?;
             if end == until {
                 return Ok(());
             }
@@ -213,6 +225,22 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
             }
             begin = end + Span::from_nanos(1);
         }
+    }
+
+    /// The first failure of code that is not fairwave's.
+    fn check_foreign(&self) -> Result<(), RunError> {
+        let ends =
+            self.foreign.iter().filter_map(|&flow| Some((flow, self.sending.get(flow)?, self.receiving.get(flow)?)));
+        let failures = ends.flat_map(|(flow, sending, receiving)| {
+            [sending.sender.failure(), receiving.receiver.failure()]
+                .into_iter()
+                .flatten()
+                .map(move |failure| (flow, failure))
+        });
+        failures.min_by_key(|(_, failure)| failure.at).map_or(Ok(()), |(flow, failure)| {
+            let flow = self.plan.flows.get(flow).map_or_else(String::new, |flow| flow.name.clone());
+            Err(RunError::Stack { flow, stack: failure.stack, at: failure.at, reason: failure.reason.clone() })
+        })
     }
 
     /// The warm-up is over.

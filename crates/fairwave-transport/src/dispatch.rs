@@ -2,7 +2,7 @@
 
 use crate::{TransportLaw, tcp, transports};
 use fairwave_endpoint::media::{MediaReceived, MediaSent};
-use fairwave_endpoint::{Output, Receiver, ReceiverView, Sender, SenderView};
+use fairwave_endpoint::{Failure, Output, Receiver, ReceiverView, Sender, SenderView};
 use fairwave_media::traffic::Unit;
 use fairwave_network::packet::Packet;
 use fairwave_units::registry::delegate;
@@ -54,6 +54,7 @@ macro_rules! endpoints {
                 fn view(&self) -> SenderView;
                 fn settle_media(&mut self, now: Instant);
                 fn media(&self) -> Option<&MediaSent>;
+                fn failure(&self) -> Option<&Failure>;
             }
         }
 
@@ -72,6 +73,7 @@ macro_rules! endpoints {
                 fn view(&self) -> ReceiverView;
                 fn settle_media(&mut self, now: Instant);
                 fn media(&self) -> Option<&MediaReceived>;
+                fn failure(&self) -> Option<&Failure>;
             }
         }
     };

@@ -1,0 +1,127 @@
+//! WebRTC by str0m: ICE, the order of DTLS, SRTP, NACK and RTX, TWCC, its pacer and its bandwidth estimation.
+//!
+//! Both peers are str0m as it is, in its RTP mode; fairwave's encoders feed it and follow its estimate. Three things are replaced, so that a
+//! run depends on its seed alone: cryptography (by str0m's own interface for that, [`crypto`]), its generator of random numbers
+//! (fastrand's, which is seeded before and saved after each call), and the clock.
+//!
+//! **Assumptions.** † Signalling is over before the session begins. The video's payload may use what the estimate leaves after audio
+//! and headers. A receiver shows a frame as soon as it and all before it are complete. After 300 ms it asks for a key frame. There is no
+//! jitter buffer: speech is delivered and not rated.
+
+mod crypto;
+mod peer;
+mod receiving;
+mod sending;
+
+use fairwave_core::config::ConfigError;
+use fairwave_core::encoder::Media;
+use fairwave_core::random::Stream;
+use fairwave_core::registry::{Checked, Law};
+use fairwave_core::transport::{FlowContext, PacketSize, Properties, TransportLaw};
+use fairwave_core::units::{Bytes, Rate, Span};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{StackEnd, pair};
+pub use receiving::Receiving;
+pub use sending::Sending;
+
+/// WebRTC by str0m 0.24: two of its peers, packet by packet.
+///
+/// They carry a media session whose encoders follow str0m's bandwidth estimate. DTLS and SRTP are replaced by messages and tags of the
+/// same length.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Str0mConfig {
+    /// The estimate before there is feedback, above 0. Default 300 kb/s, as libwebrtc's.
+    pub start: Rate,
+    /// The rate that the application says it wants to send at some time, above 0: str0m probes up to it. Default: the most that microphone and
+    /// camera make.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub desired: Option<Rate>,
+}
+
+impl Default for Str0mConfig {
+    fn default() -> Self {
+        Str0mConfig { start: Rate::from_bits_per_second(300_000), desired: None }
+    }
+}
+
+impl Checked for Str0mConfig {
+    fn check(&self) -> Result<(), ConfigError> {
+        if self.start == Rate::default() {
+            return Err(ConfigError::new("start", self.start, "a rate above 0", "start = \"300 kb/s\""));
+        }
+        if self.desired == Some(Rate::default()) {
+            return Err(ConfigError::new("desired", Rate::default(), "a rate above 0", "desired = \"5 Mb/s\""));
+        }
+        Ok(())
+    }
+}
+
+impl Law for Str0mConfig {
+    const NAME: &'static str = "webrtc/str0m";
+    const EXAMPLE: &'static str = r#"{"start": "300 kb/s"}"#;
+    const BESIDE: &'static str = r#"{"traffic": {"kind": "media"}}"#;
+}
+
+/// Payload of a packet of video: as str0m's own tests of its estimation.
+const MOST_PAYLOAD: usize = 1150;
+
+/// What is added to it on the wire: IPv4 and UDP 28 B, RTP 12 B with extensions of 16 B, SRTP's tag 16 B.
+const HEADER: u64 = 72;
+
+impl Properties for Str0mConfig {
+    fn packet(&self, _bulk: bool) -> PacketSize {
+        PacketSize { payload: Bytes::new(MOST_PAYLOAD as u64), header: Bytes::new(HEADER) }
+    }
+
+    fn carries_bulk(&self) -> bool {
+        false
+    }
+
+    /// RTCP's reports.
+    fn slowest_timer(&self) -> Span {
+        Span::from_secs(1)
+    }
+
+    fn only_simulated(&self) -> Option<&'static str> {
+        Some("transport = \"udp\"")
+    }
+}
+
+impl TransportLaw for Str0mConfig {
+    type Sender = StackEnd<Sending>;
+    type Receiver = StackEnd<Receiving>;
+
+    fn endpoints(
+        &self,
+        _context: FlowContext,
+        _stream: Stream,
+    ) -> Result<(StackEnd<Sending>, StackEnd<Receiving>), ConfigError> {
+        let allowed =
+            "another transport where the traffic is not of the kind `media`: encoders follow str0m's estimate";
+        Err(ConfigError::new("transport", Self::NAME, allowed, "traffic = { kind = \"media\" }"))
+    }
+
+    fn media_endpoints(
+        &self,
+        context: FlowContext,
+        media: &Media,
+        mut stream: Stream,
+    ) -> Result<(StackEnd<Sending>, StackEnd<Receiving>), ConfigError> {
+        self.check()?;
+        if media.video.as_ref().is_some_and(|video| video.simulcast > 1 || video.spatial_layers > 1)
+            || media.screen.is_some()
+        {
+            let allowed = "one camera in one encoding over webrtc/str0m, without a screen";
+            return Err(ConfigError::new("media", "more streams", allowed, "traffic = \"media\""));
+        }
+        let mut seed = || stream.below(u64::MAX);
+        let (ours, theirs, encoders) = (seed(), seed(), seed());
+        Ok(pair(context, Sending::new(self, media, ours, encoders), Receiving::new(media, theirs)))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,54 @@
+"""Foreign stacks: where they are built they run, and where not, an error says what to type."""
+
+from pathlib import Path
+
+import pytest
+
+import fairwave
+from fairwave import reference
+
+EXAMPLE = Path(__file__).parents[1] / "examples" / "stacks" / "quinn-beside-call.toml"
+LINK = {"from": "a", "to": "b", "rate": "3 Mb/s", "delay": "20 ms"}
+
+
+def scenario(transport, traffic="bulk"):
+    flow = {"name": "x", "from": "a", "to": "b", "transport": transport, "traffic": traffic}
+    return fairwave.Scenario.from_dict({"name": "x", "duration": "5 s", "link": [LINK], "flow": [flow]})
+
+
+def is_built():
+    return "quic/quinn" in [name for name, _ in reference.listed("transports")]
+
+
+built = pytest.mark.skipif(not is_built(), reason="this build has no foreign stacks: make stacks")
+
+
+@pytest.mark.skipif(is_built(), reason="this build has foreign stacks")
+@pytest.mark.parametrize("transport", ["quic/quinn", "webrtc/str0m"])
+def test_a_stack_that_is_absent_is_named_with_the_command_that_builds_it(transport):
+    with pytest.raises(fairwave.ScenarioError, match="make stacks"):
+        scenario(transport)
+    with pytest.raises(LookupError, match="make stacks"):
+        fairwave.explain(transport)
+
+
+@built
+@pytest.mark.parametrize(("transport", "traffic"), [("quic/quinn", "bulk"), ("webrtc/str0m", "media")])
+def test_the_same_scenario_and_seed_give_the_same_digest_on_any_number_of_threads(transport, traffic):
+    made = [
+        scenario(transport, traffic).replicate(3, threads=threads).to_polars("runs")["digest"].to_list()
+        for threads in (1, 3)
+    ]
+    assert made[0] == made[1]
+    assert len(set(made[0])) == 3
+
+
+@built
+def test_fair_queueing_saves_the_call_from_a_quinn_download():
+    runs = fairwave.load(EXAMPLE).with_overrides({"duration": "25 s"})
+    queues = [{"discipline": name, "capacity": {"bytes": 500_000}} for name in ("drop-tail", "fq-codel")]
+    tail, fair = (
+        runs.with_overrides({"link.isp>home.queue": queue}).run().measured("mos", "call").mean
+        for queue in queues
+    )
+    assert fair > tail + 0.2
