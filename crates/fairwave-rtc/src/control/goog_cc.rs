@@ -429,31 +429,6 @@ mod tests {
     }
 
     #[test]
-    fn it_rises_where_all_arrives_and_falls_where_the_delay_grows() {
-        let mut port = started();
-        let mut run = |from: u64, delay: &dyn Fn(u64) -> u64| {
-            for message in 0..50 {
-                let packets: Vec<PacketReport> = (0..10)
-                    .map(|n| {
-                        let number = from + message * 10 + n;
-                        let arrived = Some(at(number * 10 + delay(number - from)));
-                        PacketReport { packet: packet(number, number * 10), arrived, ecn: Ecn::NotEct }
-                    })
-                    .collect();
-                packets.iter().for_each(|report| port.on_sent(&report.packet));
-                let now = (from + message * 10 + 9) * 10 + 200;
-                tell(&mut port, now, &packets);
-                port.on_timer(at(now));
-            }
-            port.decision().target.bits_per_second()
-        };
-        let high = run(0, &|_| 50);
-        assert!(high > 500_000, "{high}");
-        let low = run(500, &|n| 50 + 2 * n);
-        assert!(low < high, "{low} of {high}");
-    }
-
-    #[test]
     fn a_message_without_arrivals_waits_for_one_with_some() {
         let mut port = started();
         (0..20).for_each(|n| port.on_sent(&packet(n, n * 10)));
