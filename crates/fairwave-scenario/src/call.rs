@@ -220,7 +220,7 @@ impl Call {
         let refused = |key: &str, error: ConfigError| {
             Problem::new(at_server.key(key), error.to_string()).help("see `fairwave list controllers`")
         };
-        if let Err(error) = fairwave_core::registry::Checked::check(&server.control) {
+        if let Err(error) = server.control.check() {
             problems.push(refused("control", error));
         }
         if let Some(fec) = self.transport.get("fec").filter(|fec| **fec != json!("none")) {

@@ -68,7 +68,7 @@ impl Books<'_> {
             empty(plan, link, self.end, &mut self.under_way)?;
         }
         for (medium, run) in self.media.iter_mut().enumerate() {
-            empty_medium(self.plan, medium, run, &self.links, self.end, &mut self.under_way)?;
+            empty_medium(&self.plan, medium, run, &self.links, self.end, &mut self.under_way)?;
         }
         self.check_flows()?;
         self.check_nodes()

@@ -2,7 +2,8 @@
 
 use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;
-use fairwave_sim::{MediaRow, RunResult, run};
+use fairwave_sim::media_rows::MediaRow;
+use fairwave_sim::{RunResult, run};
 
 /// A star around `sfu`; each participant's node, rate up, rate down, and what their link loses.
 fn star(participants: &[(&str, &str, &str, f64)], seconds: u64, call: &str) -> String {

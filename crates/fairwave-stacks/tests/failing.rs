@@ -30,11 +30,17 @@ pub trait Defect: Clone + PartialEq + std::fmt::Debug + Send + Sync + Default + 
     fn show(now: Instant) -> Action;
 }
 
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Defective<D> {
     #[serde(skip)]
     defect: PhantomData<D>,
+}
+
+impl<D> Default for Defective<D> {
+    fn default() -> Self {
+        Defective { defect: PhantomData }
+    }
 }
 
 impl<D: Defect> Checked for Defective<D> {
