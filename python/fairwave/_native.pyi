@@ -141,6 +141,9 @@ def live_order(order: str) -> int:
     """Carries out an order of a live run, as the first process of its program; answers with the status to end with."""
 
 def names() -> dict[str, list[tuple[str, str]]]: ...
+def access_networks() -> str:
+    """The access networks that have a name, as JSON."""
+
 def group_measures() -> str:
     """The measures of flow groups that the simulator defines, as JSON: column, name, title, unit, range, kinds."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+_NETWORK = 'an access network by name is topology = {{ network = "{0}" }} (`fairwave explain {0}`)'
 _RADIO = (
     "it does not simulate how stations share a radio channel. A link whose rate changes at random is "
     'rate = {{ law = "markov", preset = "{}" }} (`fairwave explain markov`); a measured rate is law = "trace" '
@@ -25,7 +26,12 @@ _CONTROL = (
 
 _INSTEAD = {
     _RADIO.format("wifi"): ("wifi", "wi-fi", "wlan", "802.11"),
-    _RADIO.format("lte"): ("lte", "4g", "5g", "nr", "umts", "cellular"),
+    f"{_NETWORK.format('lte')}; {_RADIO.format('lte')}": ("4g", "nr", "umts", "cellular"),
+    _NETWORK.format("low-orbit"): ("starlink", "leo"),
+    _NETWORK.format("geostationary"): ("satellite", "vsat"),
+    _NETWORK.format("fibre"): ("fiber", "gpon", "ftth"),
+    _NETWORK.format("dsl"): ("adsl", "vdsl"),
+    _NETWORK.format("cable"): ("docsis",),
     f"{_SESSION}; of `voice` {_CODEC}": ("opus",),
     _CODEC: ("evs", "silk", "speex"),
     _DATAGRAMS: ("sctp",),

@@ -40,6 +40,7 @@ ONE = {
     "queues": "queue discipline", "victims": "victim rule",
     "losses": "loss model", "rates": "rate law of a link", "media": "shared medium",
     "jitters": "jitter of a link", "playouts": "playout buffer", "presets": "network by name",
+    "networks": "access network",
     "events": "what happens to links and flows",
     "codecs": "codec", "measures": "measure", "studies": "study",
 }  # fmt: skip
@@ -211,9 +212,50 @@ def _presets() -> dict[str, str]:
     return {one["const"]: one["description"] for one in _schema()["$defs"]["Preset"]["oneOf"]}
 
 
-def _names(kind: str) -> list[str]:
+@cache
+def _networks() -> dict[str, dict[str, Any]]:
+    """The access networks by name, with their links and sources."""
+    return {one["name"]: one for one in json.loads(_native.access_networks())}
+
+
+def _network(name: str) -> Entry:
+    """An access network: its keys in both directions, and where they come from."""
+    data = _networks()[name]
+    both = {**data["down"], **data["up"]}
+    rows = [
+        (f"{key}, {way}", _short(data[part][key]), "", "")
+        for key in both
+        for part, way in (("down", "down to the user"), ("up", "up from the user"))
+        if key in data[part]
+    ]
+    notes = tuple(f"{key}: {source}" for key, source in data["sources"].items())
+    notes += ("† marks assumptions. A key that has no way up is the same in both directions.",)
+    return Entry(
+        "networks",
+        name,
+        data["about"],
+        tuple(rows),
+        notes=notes,
+        example=_scenario("networks", name),
+        how=HOW,
+    )
+
+
+def _short(value: Any) -> str:
+    """A value as a scenario has it; long lists shortened."""
+    text = inline(value)
+    return text if len(text) <= LONG else f"{text[:LONG]} …"
+
+
+LONG = 160
+"""Letters of a value that are shown."""
+
+
+def _names(kind: str) -> list[str]:  # noqa: PLR0911  # one answer a kind
     if kind in SCHEMA:
         return list(_laws(kind))
+    if kind == "networks":
+        return list(_networks())
     if kind == "presets":
         return list(_presets())
     if kind == "events":
@@ -232,6 +274,8 @@ def _names(kind: str) -> list[str]:
 def _about(kind: str, name: str) -> str:
     if kind in SCHEMA:
         return _flat(_laws(kind)[name].get("description", ""))
+    if kind == "networks":
+        return str(_networks()[name]["about"])
     if kind == "presets":
         return _flat(_presets()[name])
     if kind == "events":
@@ -246,9 +290,11 @@ def _flat(text: str) -> str:
     return re.sub(r"(?<!\w)\[`?([A-Za-z_][\w:]*)`?\]", r"`\1`", " ".join(text.split()))
 
 
-def _entry(kind: str, name: str) -> Entry:
+def _entry(kind: str, name: str) -> Entry:  # noqa: PLR0911  # one answer a kind
     if kind in SCHEMA:
         return _law(kind, name)
+    if kind == "networks":
+        return _network(name)
     if kind == "presets":
         links = _schema()["$defs"]["Topology"]["properties"]
         rows = tuple(_row(key, part, required=False) for key, part in links.items() if key != "preset")
@@ -408,6 +454,23 @@ def _example(kind: str, name: str) -> dict[str, Any]:
 
 def _scenario(kind: str, name: str) -> str:  # noqa: PLR0912, PLR0915  # one branch a kind
     """A small scenario in TOML that uses a name."""
+    if kind == "networks":
+        lines = [
+            'name = "example"',
+            'duration = "10 s"',
+            f'topology = {{ network = "{name}" }}',
+            "",
+            "[[flow]]",
+        ]
+        lines += [
+            'name = "video"',
+            'transport = "tcp/cubic"',
+            'traffic = "bulk"',
+            "",
+            "[[flow]]",
+            'name = "call"',
+        ]
+        return "\n".join([*lines, 'path = "reverse"', 'transport = "udp"', 'traffic = "voice"']) + "\n"
     given = _example(kind, name) if kind in SCHEMA else {}
     beside = _laws(kind)[name].get("x-beside", {}) if kind in SCHEMA else {}
     table = {SCHEMA[kind][1]: name, **given} if kind in SCHEMA else {}

@@ -44,6 +44,20 @@ pub fn group_measures() -> PyResult<String> {
         .map_err(|error| pyo3::exceptions::PyValueError::new_err(error.to_string()))
 }
 
+/// The access networks that have a name, as JSON: name, what it is, its link down, how the way up differs, and its sources.
+#[pyfunction]
+pub fn access_networks() -> PyResult<String> {
+    let networks = fairwave_scenario::access::AccessNetwork::ALL.iter().map(|network| -> PyResult<Value> {
+        let data = network.data().map_err(pyo3::exceptions::PyValueError::new_err)?;
+        let failed = |error: serde_json::Error| pyo3::exceptions::PyValueError::new_err(error.to_string());
+        let mut table = serde_json::to_value(data).map_err(failed)?;
+        table["name"] = network.name().into();
+        Ok(table)
+    });
+    serde_json::to_string(&networks.collect::<PyResult<Vec<Value>>>()?)
+        .map_err(|error| pyo3::exceptions::PyValueError::new_err(error.to_string()))
+}
+
 fn alternatives(schema: &Value, part: &Value, key: &str, found: &mut Vec<(String, String)>, depth: u8) {
     if depth == 0 {
         return;

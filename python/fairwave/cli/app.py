@@ -475,8 +475,8 @@ def list_(
     what: Annotated[
         Optional[str],
         typer.Argument(
-            help="transports, controllers, queues, victims, losses, rates, traffic, playouts, presets, events, codecs, "
-            "measures or studies.",
+            help="transports, controllers, queues, victims, losses, rates, traffic, playouts, presets, networks, "
+            "events, codecs, measures or studies.",
             autocompletion=_kinds,
         ),
     ] = None,

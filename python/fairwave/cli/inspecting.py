@@ -29,6 +29,7 @@ KINDS = (
         "media",
         "playouts",
         "presets",
+        "networks",
         "events",
     ),
     *("codecs", "measures", "studies"),
