@@ -29,6 +29,7 @@ SCHEMA = {
     "victims": ("VictimTable", "rule"),
     "losses": ("WrittenLossConfig", "model"),
     "rates": ("WrittenRate", "law"),
+    "media": ("WrittenMediumConfig", "law"),
     "jitters": ("WrittenJitterConfig", "model"),
     "playouts": ("WrittenPlayoutConfig", "strategy"),
 }
@@ -37,7 +38,7 @@ SCHEMA = {
 ONE = {
     "transports": "transport", "controllers": "rate controller of webrtc", "traffic": "traffic source",
     "queues": "queue discipline", "victims": "victim rule",
-    "losses": "loss model", "rates": "rate law of a link",
+    "losses": "loss model", "rates": "rate law of a link", "media": "shared medium",
     "jitters": "jitter of a link", "playouts": "playout buffer", "presets": "network by name",
     "events": "what happens to links and flows",
     "codecs": "codec", "measures": "measure", "studies": "study",
@@ -405,13 +406,14 @@ def _example(kind: str, name: str) -> dict[str, Any]:
     return {key: examples[0] for key, examples in each.items() if examples}
 
 
-def _scenario(kind: str, name: str) -> str:  # noqa: PLR0912  # one branch a kind
+def _scenario(kind: str, name: str) -> str:  # noqa: PLR0912, PLR0915  # one branch a kind
     """A small scenario in TOML that uses a name."""
     given = _example(kind, name) if kind in SCHEMA else {}
     beside = _laws(kind)[name].get("x-beside", {}) if kind in SCHEMA else {}
     table = {SCHEMA[kind][1]: name, **given} if kind in SCHEMA else {}
     written = inline(table if given else name)
     bottleneck = {"rate": '"2 Mb/s"', "delay": '"20 ms"'}
+    medium = ""
     flow = {"transport": '"udp"', "traffic": '"voice"'}
     preset = "dumbbell"
     if kind == "transports":
@@ -429,6 +431,9 @@ def _scenario(kind: str, name: str) -> str:  # noqa: PLR0912  # one branch a kin
         bottleneck["loss"] = written
     elif kind == "rates":
         bottleneck["rate"] = written
+    elif kind == "media":
+        bottleneck = {"medium": '"air"'}
+        medium = "\n".join(["[medium.air]", *(f"{key} = {inline(value)}" for key, value in table.items())])
     elif kind == "jitters":
         bottleneck["jitter"] = written
     elif kind == "playouts":
@@ -449,6 +454,8 @@ def _scenario(kind: str, name: str) -> str:  # noqa: PLR0912  # one branch a kin
         lines.append(f"bottleneck = {{ {link} }}")
     else:
         lines.append(f"shared-bottleneck = {{ {link} }}")
+    if medium:
+        lines += ["", medium]
     lines += ["", "[[flow]]", 'name = "flow"', *(f"{key} = {value}" for key, value in flow.items())]
     if name == "event":
         lines += ["", "[[event]]", 'at = "5 s"', 'link = "r1>r2"', 'rate = "500 kb/s"']

@@ -182,6 +182,11 @@ class Results:
         return self._of("tins")
 
     @property
+    def radio(self) -> pa.Table:
+        """One row per run and link direction on a shared medium: transmissions, collisions, airtime."""
+        return self._of("radio")
+
+    @property
     def links(self) -> pa.Table:
         """One row per run and link direction."""
         return self._of("links")

@@ -165,9 +165,14 @@ def draw_network(run: DrawnRun, folder: Path) -> drawing.Drawing:
             names.sort(key=lambda name: places[stands[name.split(">")[0]]].x)
             share = max(used.get(name) or 0.0 for name in names)
             rates = list(dict.fromkeys(rate_in_words(links[name]["rate_bps"]) for name in names))
+            media = {links[name]["medium"] for name in names} - {None}
+            if media:
+                # The rate is what a member could reach alone.
+                rates = [f"{', '.join(sorted(media))}: to {rate}" for rate in rates]
             delays = sorted({links[name]["delay_s"] * 1e3 for name in names})
             delay = f"{delays[0]:.3g} ms" if len(delays) == 1 else f"{delays[0]:.3g}–{delays[-1]:.3g} ms"
-            _edge(axes, places[one], places[other], f"{' | '.join(rates[:2])}, {delay}", share)
+            label = f"{' | '.join(rates[:2])}, {delay}"
+            _edge(axes, places[one], places[other], label, share, shared=bool(media))
             rows += [
                 (name, links[name]["rate_bps"], links[name]["delay_s"], used.get(name)) for name in names
             ]
@@ -187,7 +192,12 @@ def draw_network(run: DrawnRun, folder: Path) -> drawing.Drawing:
             title="The network",
             caption="The links that data crosses, from senders to receivers. The thicker a line, the busier its "
             f"busier direction. Above {BUSY * 100:g} % the line has a colour; "
-            "different rates are shown as forward | reverse.",
+            "different rates are shown as forward | reverse."
+            + (
+                " Dashed links share the medium that stands before their rate, which each could reach alone."
+                if plan["media"]
+                else ""
+            ),
             alt=f"The network: {_links_in_words(data)}",
         )  # fmt: skip
 
@@ -208,9 +218,18 @@ def _tallest(places: dict[str, NodePosition]) -> int:
     return max([columns.count(x) for x in columns] + [3 if hung else 1])
 
 
-def _edge(axes: Axes, one: NodePosition, other: NodePosition, label: str, share: float) -> None:
+def _edge(
+    axes: Axes, one: NodePosition, other: NodePosition, label: str, share: float, *, shared: bool
+) -> None:
     colour = style.look(0).colour if share > BUSY else style.look(6).colour
-    axes.plot([one.x, other.x], [one.y, other.y], "-", color=colour, linewidth=0.8 + 5 * share, zorder=1)
+    axes.plot(
+        [one.x, other.x],
+        [one.y, other.y],
+        "--" if shared else "-",
+        color=colour,
+        linewidth=0.8 + 5 * share,
+        zorder=1,
+    )
     if (
         one.y != other.y
         and min(one.x, other.x) > 0

@@ -1,5 +1,5 @@
 //! All laws of fairwave under one name, in the order of a packet's way. They are sources of traffic ([`traffic`]),
-//! transports ([`transport`]), queues ([`queue`]), rates of links ([`link`]), losses on links ([`loss`]), and quality
+//! transports ([`transport`]), queues ([`queue`]), rates of links ([`link`]), shared media ([`medium`]), losses on links ([`loss`]), and quality
 //! at the receiver ([`quality`]). [`wire`] has the bytes of packets.
 //!
 //! Every law is a pure state machine: it takes the time and an event and answers with what to do. No law has a clock, a
@@ -9,7 +9,7 @@
 //! `fairwave-endpoint`, `fairwave-tcp`, `fairwave-transport`.
 
 pub use fairwave_media::{encoder, quality, speech, traffic};
-pub use fairwave_network::{dscp, link, loss, packet, queue};
+pub use fairwave_network::{dscp, link, loss, medium, packet, queue};
 pub use fairwave_transport::wire;
 pub use fairwave_units::{config, random, ratio, registry, timed, units};
 

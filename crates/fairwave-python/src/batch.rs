@@ -265,6 +265,7 @@ pub fn tables_of(result: &RunResult) -> Result<Tables, String> {
         ("round_trips", columns(&result.round_trips)),
         ("outcomes", columns(&result.outcomes)),
         ("tins", columns(&result.tins)),
+        ("radio", columns(&result.radio)),
         ("sessions", columns(&result.sessions)),
         ("media", columns(&result.media)),
         ("media_transport", columns(&result.media_transport)),

@@ -9,13 +9,14 @@ use serde_json::Value;
 type Names = BTreeMap<&'static str, Vec<(String, String)>>;
 
 /// Kinds, each with the schema's definition that lists its names and the key that carries them.
-const KINDS: [(&str, &str, &str); 8] = [
+const KINDS: [(&str, &str, &str); 9] = [
     ("transports", "WrittenTransportConfig", "name"),
     ("controllers", "RateControlConfig", "name"),
     ("traffic", "WrittenTrafficConfig", "kind"),
     ("queues", "WrittenQueueConfig", "discipline"),
     ("losses", "WrittenLossConfig", "model"),
     ("rates", "WrittenRate", "law"),
+    ("media", "WrittenMediumConfig", "law"),
     ("jitters", "WrittenJitterConfig", "model"),
     ("playouts", "WrittenPlayoutConfig", "strategy"),
 ];

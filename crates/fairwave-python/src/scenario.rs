@@ -219,6 +219,7 @@ fn describe(plan: &Plan) -> Value {
             "delay_s": link.direction.delay.seconds(),
             "queue": link.direction.queue,
             "loss": link.direction.loss,
+            "medium": link.medium.and_then(|medium| plan.media.get(medium)).map(|medium| medium.name.as_str()),
         })
     };
     let flow = |flow: &FlowPlan| {
@@ -253,6 +254,7 @@ fn describe(plan: &Plan) -> Value {
         },
         "nodes": plan.nodes,
         "links": plan.links.iter().map(link).collect::<Vec<_>>(),
+        "media": plan.media.iter().map(|medium| json!({ "name": medium.name, "law": medium.law })).collect::<Vec<_>>(),
         "marks": plan.marks.iter().map(|mark| json!({ "at_s": mark.at.seconds(), "label": mark.label })).collect::<Vec<_>>(),
         "flows": plan.flows.iter().map(flow).collect::<Vec<_>>(),
     })

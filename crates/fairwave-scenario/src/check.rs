@@ -11,6 +11,7 @@ use fairwave_core::units::{Rate, Span};
 use crate::cost;
 use crate::error::{Problem, ScenarioError};
 use crate::events;
+use crate::media;
 use crate::model::{Flow, Record, Scenario};
 use crate::path::Path;
 use crate::ranges::{check_config, check_law, check_range, check_spec, check_template};
@@ -39,6 +40,7 @@ impl Scenario {
         if let Some(topology) = &self.topology {
             check_topology(topology, self.duration, problems);
         }
+        media::check(self, problems);
         self.check_flows(from_load, problems);
         events::check(self, problems);
         check_record(&self.record, self, problems);
@@ -115,9 +117,11 @@ impl Scenario {
                 );
             }
             let there = &link.spec.there;
-            for (key, missing, example) in
-                [("rate", there.rate.is_none(), "10 Mb/s"), ("delay", there.delay.is_none(), "10 ms")]
-            {
+            let on_medium = there.medium.is_some();
+            for (key, missing, example) in [
+                ("rate", there.rate.is_none() && !on_medium, "10 Mb/s"),
+                ("delay", there.delay.is_none() && !on_medium, "10 ms"),
+            ] {
                 if missing {
                     problems.push(
                         Problem::new(at.key(key), format!("this link lacks the key `{key}`"))

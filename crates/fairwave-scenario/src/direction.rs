@@ -26,6 +26,9 @@ macro_rules! table_with_direction {
             /// Rate at which the link sends bytes on the wire.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub rate: Option<$crate::rate::WrittenRate>,
+            /// Instead of a rate: the shared medium, under `medium`, that decides when each packet is transmitted.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub medium: Option<String>,
             /// Propagation delay.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub delay: Option<$crate::delay::WrittenDelay>,
@@ -74,8 +77,14 @@ impl Direction {
     /// This direction, with what it leaves out taken from `base`.
     pub fn or(&self, base: &Direction) -> Direction {
         let (own, base) = (self.clone(), base.clone());
+        // A rate and a medium exclude each other, so one of them also takes the place of the other.
+        let (rate, medium) = match (own.rate, own.medium) {
+            (None, None) => (base.rate, base.medium),
+            written => written,
+        };
         Direction {
-            rate: own.rate.or(base.rate),
+            rate,
+            medium,
             delay: own.delay.or(base.delay),
             queue: own.queue.or(base.queue),
             police: own.police.or(base.police),
@@ -92,6 +101,7 @@ impl Direction {
     pub(crate) fn spelled_out(&self) -> Direction {
         Direction {
             rate: self.rate.as_ref().map(WrittenRate::spelled_out),
+            medium: self.medium.clone(),
             delay: self.delay.as_ref().map(WrittenDelay::spelled_out),
             queue: self.queue.as_ref().map(LawTable::spelled_out),
             police: self.police.clone(),
@@ -166,10 +176,22 @@ table_with_direction! {
 
 impl From<LinkSpecTable> for LinkSpec {
     fn from(table: LinkSpecTable) -> Self {
-        let LinkSpecTable { rate, delay, queue, police, shape, loss, outages, jitter, reorder, duplicate, reverse } =
-            table;
+        let LinkSpecTable {
+            rate,
+            medium,
+            delay,
+            queue,
+            police,
+            shape,
+            loss,
+            outages,
+            jitter,
+            reorder,
+            duplicate,
+            reverse,
+        } = table;
         LinkSpec {
-            there: Direction { rate, delay, queue, police, shape, loss, outages, jitter, reorder, duplicate },
+            there: Direction { rate, medium, delay, queue, police, shape, loss, outages, jitter, reorder, duplicate },
             reverse,
         }
     }

@@ -14,6 +14,7 @@ use crate::error::{Problem, ScenarioError};
 use crate::events;
 use crate::flows::Flows;
 use crate::happenings;
+use crate::media;
 use crate::model::{Link, Scenario};
 use crate::network::Network;
 use crate::path::{Path, Step};
@@ -97,8 +98,9 @@ impl Scenario {
             found if found.is_empty() => Ok(()),
             found => Err(self.error(found)),
         };
-        let expanded = self.expanded(&mut problems);
+        let mut expanded = self.expanded(&mut problems);
         settled(&mut problems)?;
+        let media = media::planned(&mut expanded);
         // Links of a preset come first in the expanded list and have no place of their own in the text.
         let presets = expanded.links.len() - self.links.len();
         let place_of_link = |index: usize| match index.checked_sub(presets) {
@@ -119,7 +121,7 @@ impl Scenario {
         let Flows { plans: mut flows, uses, work } = Flows::expand(&expanded, &network, seed, &mut problems);
         settled(&mut problems)?;
         cost::check_work(&work, &expanded, &mut problems);
-        let (nodes, mut links) = network.finish(&expanded, &uses, &place_of_link, &mut problems);
+        let (nodes, mut links) = network.finish(&expanded, &media, &uses, &place_of_link, &mut problems);
         settled(&mut problems)?;
         let place_of_direction = |direction: usize| {
             let directions = |link: &Link| link.count.saturating_mul(if link.duplex { 2 } else { 1 });
@@ -147,11 +149,14 @@ impl Scenario {
             hosts: self.hosts(),
             nodes,
             links,
+            media,
             groups: self.flows.iter().map(|flow| flow.name.clone()).collect(),
             flows,
             marks,
             record,
         };
+        media::check_members(&plan, &mut problems);
+        settled(&mut problems)?;
         for (index, entry) in self.record.capture.iter().enumerate() {
             let of_a_flow = matches!(tap::parse(entry, &plan), Ok((taps, _)) if matches!(taps[..], [Tap::Flow(_), ..]));
             let found = if of_a_flow {

@@ -48,6 +48,7 @@ fn link(link: &LinkPlan) -> Result<Value, serde_json::Error> {
         "from": link.from,
         "to": link.to,
         "rate": serde_json::to_value(rate)?,
+        "medium": link.medium,
         "rate_bps": rate.nominal().bits_per_second(),
         "delay_ns": delay.nanos(),
         "delays": changes.delays.iter().map(|step| json!({ "at_ns": step.at.nanos(), "is_ns": step.is.nanos() })).collect::<Vec<_>>(),

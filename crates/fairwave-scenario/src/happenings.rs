@@ -47,6 +47,15 @@ pub(crate) fn apply(scenario: &Scenario, links: &mut [LinkPlan], problems: &mut 
     for (link, DirectionEvents { mut events }) in happenings {
         events.sort_by_key(|(_, event)| event.at);
         let Some(link) = links.get_mut(link) else { continue };
+        if let Some((index, _)) = events.first().filter(|_| link.medium.is_some()) {
+            let at = Path::default().key("event").index(*index).key("link");
+            problems.push(
+                Problem::new(at, format!("`{}` uses a shared medium, which no event changes", link.name))
+                    .allowed("a link direction with a rate of its own")
+                    .help("give the event to another link"),
+            );
+            continue;
+        }
         for change in [change_rate, change_delay, change_loss, fail] {
             if let Err(problem) = change(link, &events) {
                 problems.push(*problem);

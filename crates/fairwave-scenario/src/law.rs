@@ -14,6 +14,7 @@ use fairwave_core::config::{ConfigError, check_fraction};
 use fairwave_core::link::jitter::JitterConfig;
 use fairwave_core::link::{RateConfig, ScheduleConfig};
 use fairwave_core::loss::{BernoulliConfig, LossConfig, LossScheduleConfig};
+use fairwave_core::medium::MediumConfig;
 use fairwave_core::quality::playout::PlayoutConfig;
 use fairwave_core::queue::{Capacity, DisciplineConfig, QueueConfig};
 use fairwave_core::random::Seed;
@@ -167,6 +168,19 @@ impl Law for QueueConfig {
 
     fn check(&self) -> Result<(), ConfigError> {
         QueueConfig::check(self)
+    }
+}
+
+impl Law for MediumConfig {
+    const WHAT: &'static str = MediumConfig::WHAT;
+    const TAG: &'static str = MediumConfig::TAG;
+
+    fn full_name(name: &str) -> Result<String, serde_json::Error> {
+        MediumConfig::full_name(name)
+    }
+
+    fn check(&self) -> Result<(), ConfigError> {
+        MediumConfig::check(self)
     }
 }
 

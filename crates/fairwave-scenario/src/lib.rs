@@ -31,7 +31,7 @@
 //!
 //! Imports run in one direction. The text: `path`, `suggest`, `origin`, `error`, `tree`. The written scenario:
 //! `values`, `details`, `law`, `rate`, `delay`, `direction`, `access`, `topology`, `shares`, `arrivals`, `active`, `model`. What
-//! follows from it: `template`, `select`, `load`, `workload`, `cost`, `ranges`, `preset`, `events`, `check`. The plan:
+//! follows from it: `template`, `select`, `load`, `workload`, `cost`, `ranges`, `media`, `preset`, `events`, `check`. The plan:
 //! `plan`, `export`, `route`, `network`, `happenings`, `tap`, `flows`, `expand`. In and out: `read`, `write`,
 //! `exchange`, `overrides`.
 
@@ -54,6 +54,7 @@ mod happenings;
 mod hosts;
 pub mod law;
 mod load;
+mod media;
 pub mod model;
 mod network;
 mod origin;

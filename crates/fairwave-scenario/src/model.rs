@@ -3,9 +3,11 @@
 //! Nothing here is resolved: presets are not expanded, templates not multiplied, spreads not drawn. [`Scenario::plan`]
 //! does this for a seed.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fairwave_core::dscp::Dscp;
+use fairwave_core::medium::MediumConfig;
 use fairwave_core::packet::Class;
 use fairwave_core::quality::impairment::Concealment;
 use fairwave_core::quality::outcome::Requirement;
@@ -63,6 +65,9 @@ pub struct Scenario {
     /// Links, one by one or as templates.
     #[serde(default, rename = "link", skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<Link>,
+    /// Shared media by name, which links name instead of a rate: `[medium.air]` with `law = "…"`.
+    #[serde(default, rename = "medium", skip_serializing_if = "BTreeMap::is_empty")]
+    pub media: BTreeMap<String, LawTable<MediumConfig>>,
     /// The load that all flows offer together, and each class's share of it; the counts of flows are then weights.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<Load>,
@@ -93,7 +98,7 @@ pub struct Link {
     /// Number of links that this table stands for.
     #[serde(skip_serializing_if = "is_one")]
     pub count: u64,
-    /// What its directions are like; rate and delay of the one there must be given.
+    /// What its directions are like; of the one there, rate and delay must be given, or a medium.
     #[serde(flatten)]
     pub spec: LinkSpec,
     /// Both directions (the default), or only from `from` to `to`.
@@ -105,7 +110,7 @@ table_with_direction! {
     /// A link between two nodes, in both directions unless `duplex = false`; with `count`, a template for several
     /// links.
     #[derive(Deserialize, JsonSchema)]
-    #[schemars(rename = "Link", extend("required" = ["from", "to", "rate", "delay"]))]
+    #[schemars(rename = "Link", extend("required" = ["from", "to"]))]
     struct LinkTable {
         /// Node at one end. In templates `{i}` counts from 0; `{i+1}`, `{i%3}` and `{i%3+1}` compute with it.
         from: String,
@@ -131,6 +136,7 @@ impl From<LinkTable> for Link {
             to,
             count,
             rate,
+            medium,
             delay,
             queue,
             police,
@@ -143,7 +149,7 @@ impl From<LinkTable> for Link {
             duplex,
             reverse,
         } = table;
-        let there = Direction { rate, delay, queue, police, shape, loss, outages, jitter, reorder, duplicate };
+        let there = Direction { rate, medium, delay, queue, police, shape, loss, outages, jitter, reorder, duplicate };
         Link { from, to, count, spec: LinkSpec { there, reverse }, duplex }
     }
 }
@@ -288,6 +294,7 @@ impl Scenario {
             seed: 1,
             topology: None,
             links: Vec::new(),
+            media: BTreeMap::new(),
             load: None,
             flows: Vec::new(),
             events: Vec::new(),

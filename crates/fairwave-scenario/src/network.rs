@@ -16,7 +16,7 @@ use crate::error::Problem;
 use crate::law::{BandwidthDelay, LawTable};
 use crate::model::{Link, Scenario};
 use crate::path::Path;
-use crate::plan::LinkPlan;
+use crate::plan::{LinkPlan, MediumPlan};
 use crate::ranges::within;
 use crate::rate::WrittenRate;
 use crate::route::Edge;
@@ -215,6 +215,7 @@ impl Network {
     pub fn finish(
         self,
         scenario: &Scenario,
+        media: &[MediumPlan],
         uses: &[DirectionUse],
         place_of_link: &dyn Fn(usize) -> Path,
         problems: &mut Vec<Problem>,
@@ -276,6 +277,7 @@ impl Network {
                     loss: own.loss.clone(),
                     changes: own.changes.clone(),
                 },
+                medium: own.medium.as_ref().and_then(|medium| media.iter().position(|plan| plan.name == *medium)),
             });
         }
         (self.names, plans)
@@ -287,6 +289,7 @@ struct TemplateProperties {
     at: Path,
     /// The rate's law, where each direction has not its own constant rate.
     rate: Option<RateConfig>,
+    medium: Option<String>,
     queue: LawTable<QueueConfig>,
     buffer: Option<BandwidthDelay>,
     police: Option<PoliceConfig>,
@@ -308,6 +311,7 @@ impl TemplateProperties {
         Ok(TemplateProperties {
             at: at.key("queue"),
             rate: rate.flatten(),
+            medium: direction.medium.clone(),
             queue,
             buffer,
             police: direction.police.clone(),

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use fairwave_core::dscp::Dscp;
 use fairwave_core::link::{Direction, RecordedLength};
+use fairwave_core::medium::{MediumConfig, Member};
 use fairwave_core::packet::Class;
 use fairwave_core::quality::impairment::Reception;
 use fairwave_core::quality::outcome::Requirement;
@@ -41,6 +42,8 @@ pub struct Plan {
     pub nodes: Vec<String>,
     /// Link directions. A duplex link is two of them.
     pub links: Vec<LinkPlan>,
+    /// Shared media; links refer to them by index.
+    pub media: Vec<MediumPlan>,
     /// Names of the flow groups; flows refer to them by index.
     pub groups: Vec<String>,
     /// Flows.
@@ -177,6 +180,33 @@ pub struct LinkPlan {
     pub to: usize,
     /// What it is like.
     pub direction: Direction,
+    /// Index of the shared medium that decides when its packets are transmitted, if it has one; the direction's rate is then the
+    /// nominal one.
+    pub medium: Option<usize>,
+}
+
+/// A shared medium, which at least one link direction uses.
+#[derive(Clone, Debug)]
+pub struct MediumPlan {
+    /// Its name, also of its random streams (`medium.air.…`).
+    pub name: String,
+    /// Its law.
+    pub law: MediumConfig,
+}
+
+impl Plan {
+    /// The link directions that use a medium, as its law knows them, with their indices among the links; in the order of the links.
+    pub fn members(&self, medium: usize) -> Vec<(usize, Member)> {
+        let node = |index: usize| self.nodes.get(index).cloned().unwrap_or_default();
+        let member = |link: &LinkPlan| Member {
+            name: link.name.clone(),
+            from: node(link.from),
+            to: node(link.to),
+            queue: link.direction.queue.clone(),
+        };
+        let own = |(_, link): &(usize, &LinkPlan)| link.medium == Some(medium);
+        self.links.iter().enumerate().filter(own).map(|(index, link)| (index, member(link))).collect()
+    }
 }
 
 /// One flow.

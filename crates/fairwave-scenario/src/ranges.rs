@@ -24,7 +24,8 @@ pub(crate) fn check_spec(spec: &LinkSpec, duration: Span, at: &Path, problems: &
 }
 
 fn check_direction(direction: &Direction, duration: Span, at: &Path, problems: &mut Vec<Problem>) {
-    let Direction { rate, delay, queue, police, shape, loss, outages, jitter, reorder, duplicate } = direction;
+    let Direction { rate, medium: _, delay, queue, police, shape, loss, outages, jitter, reorder, duplicate } =
+        direction;
     if let Some(rate) = rate {
         check_rate(rate, duration, &at.key("rate"), problems);
     }

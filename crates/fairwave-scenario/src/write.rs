@@ -65,6 +65,9 @@ impl Scenario {
         // Hosts that are in step say nothing.
         whole.hosts = (hosts != HostsPlan::default())
             .then_some(Hosts { clock_skew: Some(hosts.clock_skew), send_jitter: Some(hosts.send_jitter) });
+        for law in whole.media.values_mut() {
+            *law = law.spelled_out();
+        }
         for link in &mut whole.links {
             // A link that leaves its queue out has the default one, as well as one that writes it.
             let (queue, loss) = (link.spec.there.queue(), link.spec.there.loss());
@@ -115,7 +118,7 @@ fn sorted(value: Value) -> Value {
 }
 
 /// Keys of the frame in the order in which people read them.
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 14] = [
     "name",
     "description",
     "duration",
@@ -124,6 +127,7 @@ const KEYS: [&str; 13] = [
     "seed",
     "hosts",
     "topology",
+    "medium",
     "link",
     "load",
     "flow",

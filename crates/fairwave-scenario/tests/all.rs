@@ -10,6 +10,7 @@ mod hostile;
 mod languages;
 mod links;
 mod load;
+mod media;
 mod plans;
 mod remedies;
 

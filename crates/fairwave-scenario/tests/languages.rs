@@ -224,6 +224,7 @@ fn the_schema_describes_every_key_of_the_language() {
         "hosts",
         "link",
         "load",
+        "medium",
         "name",
         "preset",
         "record",
@@ -274,7 +275,7 @@ fn the_scenario_in_the_reference_can_be_planned_and_its_tables_name_every_key() 
     let scenario = Scenario::from_toml(text, "scenario-language.md").unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(scenario.plan(Seed(1)).expect("a plan").flows.len(), 10);
     let schema = Scenario::json_schema();
-    assert_eq!(schema.pointer("/$defs/Link/required"), Some(&json!(["from", "to", "rate", "delay"])));
+    assert_eq!(schema.pointer("/$defs/Link/required"), Some(&json!(["from", "to"])));
     for table in [
         "",
         "/$defs/Link",

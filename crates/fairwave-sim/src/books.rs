@@ -21,6 +21,7 @@ use crate::classes;
 use crate::ends::{ReceivingEnd, SendingEnd};
 use crate::error::RunError;
 use crate::link::{Link, Service};
+use crate::shared_media::MediumRun;
 
 /// A flow's packets of which nothing more happens within the run: they wait, are being transmitted or on a wire. And
 /// packets without a sender: copies that wires have made.
@@ -49,6 +50,7 @@ pub(crate) struct Books<'p> {
     pub plan: Cow<'p, Plan>,
     pub end: Instant,
     pub links: Vec<Link>,
+    pub media: Vec<MediumRun>,
     pub sending: Vec<SendingEnd>,
     pub receiving: Vec<ReceivingEnd>,
     /// Of each flow; what waits in managed queues is added here.
@@ -64,6 +66,9 @@ impl Books<'_> {
         for (plan, link) in self.plan.links.iter().zip(&mut self.links) {
             check_link(plan, link, self.end)?;
             empty(plan, link, self.end, &mut self.under_way)?;
+        }
+        for (medium, run) in self.media.iter_mut().enumerate() {
+            empty_medium(&self.plan, medium, run, &self.links, self.end, &mut self.under_way)?;
         }
         self.check_flows()?;
         self.check_nodes()
@@ -184,8 +189,38 @@ fn check_link(plan: &LinkPlan, link: &Link, end: Instant) -> Result<(), RunError
     }
     match &link.service {
         Service::Managed(managed) => classes::check(&plan.name, &managed.queue, &managed.classes),
-        Service::Fifo(_) => Ok(()),
+        Service::Fifo(_) | Service::Shared(_) => Ok(()),
     }
+}
+
+/// Takes what a shared medium holds out of it and counts it for its flows.
+fn empty_medium(
+    plan: &Plan,
+    medium: usize,
+    run: &mut MediumRun,
+    links: &[Link],
+    end: Instant,
+    under_way: &mut [InFlight],
+) -> Result<(), RunError> {
+    let mut given = Vec::new();
+    let counted: Vec<u32> = (0..run.members.len()).map(|member| run.medium.held(member)).collect();
+    run.medium.empty(end, &mut given);
+    for (member, (&link, counted)) in run.members.iter().zip(counted).enumerate() {
+        let found = given.iter().filter(|(own, _)| *own == member).count() as u64;
+        let held = links[link].waiting_at(end);
+        if found != held || u64::from(counted) != held {
+            let name = plan.media.get(medium).map_or("", |medium| medium.name.as_str());
+            return Err(violated(
+                "a shared medium gives what it holds",
+                format!("medium `{name}`, link `{}`", plan.links[link].name),
+                format!("{held} held by its counts, {counted} by the law's, {found} given when it was emptied"),
+            ));
+        }
+    }
+    for (_, packet) in given {
+        under_way[packet.flow.0 as usize].add(&packet);
+    }
+    Ok(())
 }
 
 /// Takes what waits out of a managed queue, as its discipline gives it or drops it, and counts it for its flows.

@@ -143,6 +143,18 @@ pub struct ClassRow {
 
 /// The rows of a managed queue that has counted so in the window.
 pub(crate) fn rows(link: &str, queue: &LinkQueue, classes: &ClassMeasures) -> Vec<ClassRow> {
+    rows_with(link, classes, |class| u64::from(queue.class_packets(class)))
+}
+
+/// The rows of a queue that a shared medium holds, which counted `whole` in the run and `classes` in the window.
+pub(crate) fn shared_rows(link: &str, whole: &ClassMeasures, classes: &ClassMeasures) -> Vec<ClassRow> {
+    rows_with(link, classes, |class| {
+        let whole = whole.of(class);
+        whole.arrivals.saturating_sub(whole.served + whole.dropped_overflow + whole.dropped_early)
+    })
+}
+
+fn rows_with(link: &str, classes: &ClassMeasures, waiting: impl Fn(Class) -> u64) -> Vec<ClassRow> {
     let row = |class: Class| {
         let counted = classes.of(class);
         ClassRow {
@@ -156,7 +168,7 @@ pub(crate) fn rows(link: &str, queue: &LinkQueue, classes: &ClassMeasures) -> Ve
             dropped_early: counted.dropped_early,
             wire_dropped: counted.wire_dropped,
             lost: counted.lost,
-            waiting: u64::from(queue.class_packets(class)),
+            waiting: waiting(class),
             mean_wait_s: (counted.served > 0).then(|| counted.waited as f64 / counted.served as f64 / 1e9),
             marked: counted.marked,
         }

@@ -79,6 +79,7 @@ impl RunResult {
             classes,
             // What `tc` shows of a queue; what the queue did is in the other tables.
             tins: _,
+            radio,
             service_classes,
             series,
             units,
@@ -120,6 +121,9 @@ impl RunResult {
             table(&mut hash, "outages", outages)?;
         }
         grown(&mut hash, "classes", classes)?;
+        if !radio.is_empty() {
+            table(&mut hash, "radio", radio)?;
+        }
         if !service_classes.is_empty() {
             table(&mut hash, "service_classes", service_classes)?;
         }

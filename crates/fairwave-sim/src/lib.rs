@@ -41,6 +41,7 @@ mod round_trips;
 mod routes;
 mod run;
 mod service_classes;
+mod shared_media;
 mod unit_log;
 mod unsteady;
 mod watched;

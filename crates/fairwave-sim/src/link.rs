@@ -26,6 +26,26 @@ pub enum Service {
     Fifo(Fifo),
     /// By a discipline, event by event.
     Managed(Box<ManagedQueue>),
+    /// By a shared medium, which also holds the queue.
+    Shared(Box<SharedQueue>),
+}
+
+/// What is known of a queue that a shared medium holds.
+pub struct SharedQueue {
+    /// Index of the medium.
+    pub medium: usize,
+    /// The direction's place among the members of the medium.
+    pub member: usize,
+    /// Packets that wait: not begun to be transmitted, not dropped.
+    pub waiting: u32,
+    /// Packets that have arrived and were neither delivered nor dropped nor lost.
+    pub held: u32,
+    /// Until when the queue's length has been accounted for.
+    accounted: Instant,
+    /// What became of each traffic class, in the whole run.
+    pub classes: ClassMeasures,
+    /// The same until the window began.
+    pub classes_before: ClassMeasures,
 }
 
 /// A queue under a discipline.
@@ -89,7 +109,18 @@ impl Link {
         let Direction { rate, delay, queue, police, shape, loss, changes } = &plan.direction;
         let stream = |what: &str| seed.stream(&format!("link.{}.{what}", plan.name));
         queue.check_before(rate.nominal()).map_err(|error| error.within("queue"))?;
-        let service = if queue.is_fifo_tail() && police.is_none() && shape.is_none() {
+        let service = if let Some(medium) = plan.medium {
+            Service::Shared(Box::new(SharedQueue {
+                medium,
+                // Told when the medium is made.
+                member: 0,
+                waiting: 0,
+                held: 0,
+                accounted: Instant::ZERO,
+                classes: ClassMeasures::default(),
+                classes_before: ClassMeasures::default(),
+            }))
+        } else if queue.is_fifo_tail() && police.is_none() && shape.is_none() {
             Service::Fifo(Fifo::new(queue.capacity))
         } else {
             Service::Managed(Box::new(ManagedQueue {
@@ -309,10 +340,22 @@ impl Link {
 
     /// Adds the time since the last call to the average length of a managed queue; call before the queue changes.
     pub fn account_for_queue(&mut self, now: Instant, window: Window) {
-        if let Service::Managed(managed) = &mut self.service {
-            self.measure.held(managed.queue.packets(), managed.accounted, now, window);
-            managed.accounted = now;
+        match &mut self.service {
+            Service::Managed(managed) => {
+                self.measure.held(managed.queue.packets(), managed.accounted, now, window);
+                managed.accounted = now;
+            }
+            Service::Shared(shared) => {
+                self.measure.held(shared.waiting, shared.accounted, now, window);
+                shared.accounted = now;
+            }
+            Service::Fifo(_) => {}
         }
+    }
+
+    /// A packet has crossed a shared medium at `now`.
+    pub fn crosses_air(&mut self, now: Instant) {
+        (self.started, self.free) = (now, now);
     }
 
     /// The window begins at `now`.
@@ -325,6 +368,9 @@ impl Link {
             managed.classes_before = managed.classes;
             managed.queue.begin_window();
         }
+        if let Service::Shared(shared) = &mut self.service {
+            shared.classes_before = shared.classes;
+        }
     }
 
     /// Packets that wait at `now`, which is not before the last arrival.
@@ -332,6 +378,7 @@ impl Link {
         match &self.service {
             Service::Fifo(fifo) => fifo.waiting.iter().filter(|(start, _)| *start > now).count() as u64,
             Service::Managed(managed) => u64::from(managed.queue.packets()),
+            Service::Shared(shared) => u64::from(shared.held),
         }
     }
 

@@ -10,11 +10,14 @@ use crate::event::MAX_INDEX;
 use crate::link::Link;
 use crate::measure::{Bins, Window};
 use crate::routes::{Routes, Step};
+use crate::shared_media::{self, MediumRun};
 
 /// Links and the routes over them.
 pub struct Network {
     /// Link directions, by index of the plan.
     pub links: Vec<Link>,
+    /// Shared media, by index of the plan.
+    pub media: Vec<MediumRun>,
     /// Those of the flows that have been added.
     pub routes: Routes,
 }
@@ -22,13 +25,13 @@ pub struct Network {
 impl Network {
     /// Builds links and routes.
     pub fn new(plan: &Plan, window: Window) -> Result<Self, RunError> {
-        if plan.links.len() > MAX_INDEX || plan.flows.len() > MAX_INDEX {
+        if plan.links.len() + plan.media.len() > MAX_INDEX || plan.flows.len() > MAX_INDEX {
             return Err(RunError::TooLarge { links: plan.links.len(), flows: plan.flows.len(), allowed: MAX_INDEX });
         }
         // Only for queues that share by hosts.
         let ends = || -> Arc<[[u32; 2]]> { plan.flows.iter().map(|flow| [flow.from as u32, flow.to as u32]).collect() };
         let ends = plan.links.iter().any(|link| link.direction.queue.discipline.nature().by_host).then(ends);
-        let links = (plan.links.iter().enumerate())
+        let mut links = (plan.links.iter().enumerate())
             .map(|(index, link)| {
                 let bin = if plan.record.queues.contains(&index) { plan.record.bin } else { Span::ZERO };
                 let mut made = Link::new(link, plan.seed, window, bin)
@@ -42,7 +45,8 @@ impl Network {
                 Ok(made)
             })
             .collect::<Result<Vec<_>, RunError>>()?;
-        let mut network = Network { links, routes: Routes::default() };
+        let media = shared_media::of_plan(plan, &mut links)?;
+        let mut network = Network { links, media, routes: Routes::default() };
         for flow in &plan.flows {
             if flow.forward.is_empty()
                 || flow.backward.is_empty()
@@ -98,6 +102,9 @@ impl Network {
     pub fn begin_window(&mut self, now: Instant, window: Window) {
         for link in &mut self.links {
             link.begin_window(now, window);
+        }
+        for medium in &mut self.media {
+            medium.begin_window();
         }
     }
 

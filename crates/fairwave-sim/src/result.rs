@@ -55,6 +55,8 @@ pub struct RunResult {
     pub classes: Vec<ClassRow>,
     /// One row per tin of each queue under CAKE.
     pub tins: Vec<TinRow>,
+    /// One row per link direction that uses a shared medium.
+    pub radio: Vec<RadioRow>,
     /// One row per class of a link's class map, and per policer or shaper of a link.
     pub service_classes: Vec<ServiceClassRow>,
     /// Series, if asked for.
@@ -433,6 +435,33 @@ pub struct TinRow {
     pub max_len: u64,
     /// A flow's quantum, bytes.
     pub quantum: u64,
+}
+
+/// What a link direction took of the shared medium that it uses.
+#[derive(Clone, Debug, Serialize)]
+pub struct RadioRow {
+    /// Name of the medium.
+    pub medium: String,
+    /// Its law.
+    pub law: String,
+    /// `from>to`.
+    pub link: String,
+    /// Transmissions on the air (frame exchanges, transport blocks), retries included.
+    pub transmissions: u64,
+    /// Those that failed, by collision or by noise.
+    pub failed: u64,
+    /// Those that failed because another transmitted at the same time.
+    pub collided: u64,
+    /// Share of the window in which this direction occupied the medium, overheads included.
+    pub airtime: f64,
+    /// Its part of the time in which any member of the medium transmitted; none when none did.
+    pub airtime_share: Option<f64>,
+    /// Packets that a transmission carried, mean; none without transmissions.
+    pub packets_per_transmission: Option<f64>,
+    /// Failed transmissions over all; none without transmissions.
+    pub failed_ratio: Option<f64>,
+    /// Packets that were transmitted and not delivered in the end.
+    pub lost: u64,
 }
 
 /// One direction of a link.

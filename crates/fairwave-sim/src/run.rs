@@ -155,6 +155,7 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
             plan: &self.plan,
             window: self.window,
             links: &self.network.links,
+            media: &self.network.media,
             sending: &self.sending,
             receiving: &self.receiving,
             samples: &self.samples,
@@ -169,7 +170,11 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
 
     fn into_books(self) -> (Books<'p>, P, B) {
         let Simulation { plan, probe, border, window, network, sending, receiving, under_way, .. } = self;
-        (Books { plan, end: window.end, links: network.links, sending, receiving, under_way }, probe, border)
+        (
+            Books { plan, end: window.end, links: network.links, media: network.media, sending, receiving, under_way },
+            probe,
+            border,
+        )
     }
 
     fn run_until_end(&mut self, parts: Parts<'_>) -> Result<(), RunError> {
@@ -419,8 +424,10 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
         if !failed {
             here.measure.lost(departure, self.window);
         }
-        if let Service::Managed(managed) = &mut here.service {
-            managed.classes.lost(packet);
+        match &mut here.service {
+            Service::Managed(managed) => managed.classes.lost(packet),
+            Service::Shared(shared) => shared.classes.lost(packet),
+            Service::Fifo(_) => {}
         }
         self.lose(flow, packet, false, departure);
     }
@@ -460,6 +467,7 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
 
 mod ends;
 mod managed;
+mod shared;
 mod stepped;
 #[cfg(test)]
 mod tests;

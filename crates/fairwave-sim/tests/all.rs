@@ -11,6 +11,7 @@ mod fuzz;
 mod golden;
 mod hosts;
 mod marks;
+mod media;
 mod own_laws;
 mod phases;
 mod reference_ns2;

@@ -26,6 +26,7 @@ KINDS = (
         "victims",
         "losses",
         "rates",
+        "media",
         "playouts",
         "presets",
         "events",

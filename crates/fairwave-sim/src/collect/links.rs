@@ -27,11 +27,12 @@ pub(crate) fn rows(run: &RunRecord<'_>) -> Vec<LinkRow> {
                 mean_queue_packets: ratio(m.waited, length.nanos()),
                 max_queue_packets: m.max_queue,
                 // Each transmission is rounded to the nanosecond, so a link that never rests may send a few bytes more than its rate says.
-                utilisation: ratio(m.transmitted(), link.capacity(run.window.warmup, run.window.end).get()).min(1.0),
+                utilisation: ratio(m.transmitted(), capacity(run, link)).min(1.0),
                 drop_rate: ratio(m.missing.dropped(), m.steady.arrivals),
                 mean_wait_s: match &link.service {
                     // What a managed queue dropped may have waited, too.
                     Service::Managed(managed) => managed.classes.since(&managed.classes_before).mean_wait(),
+                    Service::Shared(shared) => shared.classes.since(&shared.classes_before).mean_wait(),
                     // Little's law: all that waited passed the transmitter.
                     Service::Fifo(_) => ratio(m.waited, m.steady.departures),
                 } / 1e9,
@@ -43,11 +44,22 @@ pub(crate) fn rows(run: &RunRecord<'_>) -> Vec<LinkRow> {
         .collect()
 }
 
+/// The bytes that a link direction could have carried in the window.
+fn capacity(run: &RunRecord<'_>, link: &Link) -> u64 {
+    let (from, to) = (run.window.warmup, run.window.end);
+    match &link.service {
+        Service::Shared(shared) => {
+            run.media.get(shared.medium).map_or(0, |run| run.medium.capacity(shared.member, from, to).get())
+        }
+        _ => link.capacity(from, to).get(),
+    }
+}
+
 /// One row per tin of each queue under CAKE.
 pub(crate) fn tins(run: &RunRecord<'_>) -> Vec<TinRow> {
     let of_link = |(plan, link): (&LinkPlan, &Link)| match &link.service {
         Service::Managed(managed) => managed.queue.tins().into_iter().map(|tin| row_of(&plan.name, &tin)).collect(),
-        Service::Fifo(_) => Vec::new(),
+        Service::Fifo(_) | Service::Shared(_) => Vec::new(),
     };
     run.plan.links.iter().zip(run.links).flat_map(of_link).collect()
 }

@@ -8,6 +8,7 @@ mod groups;
 mod links;
 mod means;
 mod media;
+mod radio;
 mod recorded;
 mod round_trips;
 mod series;
@@ -31,10 +32,14 @@ pub(crate) fn collect(run: &RunRecord<'_>) -> RunResult {
                 Service::Managed(managed) => {
                     classes::rows(&plan.name, &managed.queue, &managed.classes.since(&managed.classes_before))
                 }
+                Service::Shared(shared) => {
+                    classes::shared_rows(&plan.name, &shared.classes, &shared.classes.since(&shared.classes_before))
+                }
                 Service::Fifo(_) => Vec::new(),
             })
             .collect(),
         tins: links::tins(run),
+        radio: radio::rows(run),
         service_classes: (run.plan.links.iter().zip(run.links))
             .flat_map(|(plan, link)| service_classes::rows(plan, link))
             .collect(),

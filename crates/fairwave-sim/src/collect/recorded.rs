@@ -10,6 +10,7 @@ use crate::before::WarmupCounters;
 use crate::ends::{ReceivingEnd, SendingEnd};
 use crate::link::Link;
 use crate::measure::{Bins, Window};
+use crate::shared_media::MediumRun;
 
 /// A sample of a flow's two ends.
 pub(crate) struct Sample {
@@ -24,6 +25,8 @@ pub(crate) struct RunRecord<'a> {
     pub plan: &'a Plan,
     pub window: Window,
     pub links: &'a [Link],
+    /// Shared media, by index of the plan.
+    pub media: &'a [MediumRun],
     pub sending: &'a [SendingEnd],
     pub receiving: &'a [ReceivingEnd],
     pub samples: &'a [Sample],

@@ -34,12 +34,18 @@ impl<P: Probe, B: Border> Simulation<'_, P, B> {
                 self.account_for_drops(link, now);
                 self.schedule_service(link, now);
             }
+            return;
         }
+        self.arrive_at_shared(link, packet, now);
     }
 
     /// A managed link's transmitter may have become free, or its discipline may have periodic work.
     pub(super) fn service(&mut self, link: usize, now: Instant) {
-        let here = &mut self.network.links[link];
+        let Some(here) = self.network.links.get_mut(link) else {
+            // Media come after the links.
+            self.serve_medium(link - self.network.links.len(), now);
+            return;
+        };
         here.account_for_queue(now, self.window);
         let Service::Managed(managed) = &mut here.service else { return };
         if managed.scheduled != now {

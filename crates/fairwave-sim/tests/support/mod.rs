@@ -65,6 +65,7 @@ impl Dumbbell {
             hosts: HostsPlan::default(),
             nodes: vec!["r1".to_owned(), "r2".to_owned()],
             links: Vec::new(),
+            media: Vec::new(),
             groups: vec!["main".to_owned()],
             flows: Vec::new(),
             marks: Vec::new(),
@@ -84,6 +85,7 @@ impl Dumbbell {
                     loss: if bottleneck && from == 0 { self.loss.clone() } else { LossConfig::default() },
                     changes: Default::default(),
                 },
+                medium: None,
             });
             plan.links.len() - 1
         };

@@ -1,0 +1,128 @@
+//! Links on a shared medium: the medium decides when each packet is transmitted, and one event serves all its members.
+
+use fairwave_core::packet::Packet;
+use fairwave_core::units::{Instant, Span};
+
+use super::Simulation;
+use crate::border::Border;
+use crate::event::{Event, EventKind};
+use crate::link::Service;
+use crate::probe::{Probe, RemovalCause};
+use crate::routes::END;
+
+impl<P: Probe, B: Border> Simulation<'_, P, B> {
+    /// A packet arrives at a link on a shared medium; the queue's length has been accounted for.
+    pub(super) fn arrive_at_shared(&mut self, link: usize, packet: Packet, now: Instant) {
+        let here = &mut self.network.links[link];
+        let Service::Shared(shared) = &mut here.service else { return };
+        shared.classes.arrived(&packet);
+        shared.held += 1;
+        shared.waiting += 1;
+        let (index, member) = (shared.medium, shared.member);
+        let Some(run) = self.network.media.get_mut(index) else { return };
+        run.medium.arrive(now, member, packet, &mut run.happenings);
+        self.settle_medium(index, now);
+        // What passed at once did not wait.
+        let here = &mut self.network.links[link];
+        let Service::Shared(shared) = &mut here.service else { return };
+        here.measure.waiting(shared.waiting, now, self.window);
+    }
+
+    /// The event of a shared medium is due.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn serve_medium(&mut self, index: usize, now: Instant) {
+        let Some(run) = self.network.media.get_mut(index) else { return };
+        if run.scheduled != now {
+            return;
+        }
+        run.scheduled = Instant::NEVER;
+        if run.medium.deadline() <= now {
+            run.medium.on_timer(now, &mut run.happenings);
+        }
+        self.settle_medium(index, now);
+    }
+
+    /// Does what follows from what a medium made of its packets, and arranges to be called again.
+    fn settle_medium(&mut self, index: usize, now: Instant) {
+        let Some(run) = self.network.media.get_mut(index) else { return };
+        let wanted = run.medium.deadline();
+        if wanted < run.scheduled && wanted <= self.window.end {
+            run.scheduled = wanted.max(now + Span::from_nanos(1));
+            let place = self.network.links.len() + index;
+            self.events.push_timer(Event::new(run.scheduled, EventKind::Service, place));
+        }
+        if run.happenings.is_empty() {
+            return;
+        }
+        let mut happenings = std::mem::take(&mut run.happenings);
+        // In this order: a packet that begins and arrives in the same step is in both lists.
+        for begun in &happenings.begun {
+            let link = self.network.media[index].members[begun.member];
+            let here = &mut self.network.links[link];
+            here.account_for_queue(now, self.window);
+            let Service::Shared(shared) = &mut here.service else { continue };
+            shared.waiting = shared.waiting.saturating_sub(1);
+            shared.classes.served(&begun.packet, begun.since, now);
+            if begun.marked {
+                shared.classes.marked(&begun.packet);
+                here.measure.marked(now, self.window);
+            }
+            if P::ON {
+                self.probe.begun(link, &begun.packet, now);
+            }
+        }
+        for (own, packet, reason) in &happenings.dropped {
+            let link = self.network.media[index].members[*own];
+            let here = &mut self.network.links[link];
+            here.account_for_queue(now, self.window);
+            here.measure.dropped(now, *reason, self.window);
+            let Service::Shared(shared) = &mut here.service else { continue };
+            shared.waiting = shared.waiting.saturating_sub(1);
+            shared.held = shared.held.saturating_sub(1);
+            shared.classes.dropped(packet, *reason);
+            self.lose(packet.flow.0 as usize, packet, true, now);
+            if P::ON {
+                self.probe.gone(link, packet, now, RemovalCause::Dropped(*reason));
+            }
+        }
+        for (own, packet) in &happenings.lost {
+            let link = self.network.media[index].members[*own];
+            let here = &mut self.network.links[link];
+            here.crosses_air(now);
+            here.measure.departed(now, packet.wire, self.window);
+            if let Service::Shared(shared) = &mut here.service {
+                shared.held = shared.held.saturating_sub(1);
+            }
+            self.lose_on_wire(link, packet, true);
+        }
+        for (own, packet) in &happenings.delivered {
+            let link = self.network.media[index].members[*own];
+            let here = &mut self.network.links[link];
+            here.crosses_air(now);
+            if let Service::Shared(shared) = &mut here.service {
+                shared.held = shared.held.saturating_sub(1);
+            }
+            self.go_on_from_air(link, packet);
+        }
+        happenings.clear();
+        if let Some(run) = self.network.media.get_mut(index) {
+            run.happenings = happenings;
+        }
+    }
+
+    /// A packet has crossed the air and goes on its way.
+    fn go_on_from_air(&mut self, link: usize, packet: &Packet) {
+        let flow = packet.flow.0 as usize;
+        let begin = if packet.feedback { self.receiving[flow].route } else { self.sending[flow].route };
+        let mut place = self.network.routes.place_of(begin, link);
+        if self.network.routes.at(place).target() == END {
+            // Its flow goes another way by now.
+            place = self.detours.place_of(&self.network, flow, packet.feedback, link).unwrap_or(place);
+        }
+        let leaving = self.network.links[link].leave(packet, self.window);
+        if let Some((next, arrival)) = self.go_on(link, packet, place, leaving, true) {
+            self.forward(next, packet, place + 1, arrival);
+        }
+    }
+}
