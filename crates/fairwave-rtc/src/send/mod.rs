@@ -85,7 +85,7 @@ impl Camera {
     /// Whether the frame that the camera made now is left out, because the controller holds back.
     fn leaves_out(&mut self) -> bool {
         let Some(of) = self.leaves_out else { return false };
-        let first = self.held % of == 0;
+        let first = self.held.is_multiple_of(of);
         self.held += 1;
         first
     }
