@@ -18,6 +18,7 @@ use fairwave_units::units::{Bytes, Span};
 pub struct CellConfig {
     /// The node that is the base station. Default: the one node that all links of the cell share.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "the node that all links share"))]
     pub base_station: Option<String>,
     /// Resource blocks per interval, 6 to 275. LTE has 6, 15, 25, 50, 75 or 100 for 1.4 to 20 MHz. Default 50.
     pub resource_blocks: u32,
