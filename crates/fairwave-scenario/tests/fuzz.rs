@@ -31,12 +31,16 @@ static CORPUS: LazyLock<Vec<(String, Value)>> = LazyLock::new(|| {
     files.sort();
     let read = |path: &PathBuf| {
         let text = std::fs::read_to_string(path).expect("a scenario");
+        // A file for `fairwave network` is made into a scenario in Python.
+        if text.contains("[demands]") {
+            return None;
+        }
         // Every target reads the corpus: the first that fails must say which file it was.
         let scenario = Scenario::from_toml(&text, &path.to_string_lossy()).unwrap_or_else(|error| panic!("{error}"));
         let json = scenario.to_json().expect("JSON");
-        (text, serde_json::from_str(&json).expect("a tree"))
+        Some((text, serde_json::from_str(&json).expect("a tree")))
     };
-    files.iter().map(read).collect()
+    files.iter().filter_map(read).collect()
 });
 
 /// Pieces of text at which readers stumble.

@@ -60,9 +60,11 @@ impl Stack for Peer {
 
     fn handle(&mut self, now: Instant, event: Event<'_>) {
         match event {
-            Event::Unit(unit) => drop(self.unanswered.insert(unit.id, (now, unit))),
+            Event::Unit(unit) => {
+                self.unanswered.insert(unit.id, (now, unit));
+            }
             Event::Datagram { bytes: &[a, b, c, d], .. } => {
-                drop(self.unanswered.remove(&u32::from_be_bytes([a, b, c, d])))
+                self.unanswered.remove(&u32::from_be_bytes([a, b, c, d]));
             }
             Event::Datagram { bytes, .. } => {
                 let Some((number, rest)) = bytes.split_first_chunk::<4>() else { return };
