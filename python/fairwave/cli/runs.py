@@ -344,10 +344,10 @@ def show(read: Scenario, results: Results, replications: int, names: Sequence[st
             rows.append(["limited by (time)", held])
         transport = flow.get("transport", "")
         how = transport.get("name", "") if isinstance(transport, dict) else transport
-        caption = [made_of(name, results), *(f"{MARK} {one}" for one in dict.fromkeys(said.get(name, [])))]
+        told = [made_of(name, results), *(f"{MARK} {one}" for one in dict.fromkeys(said.get(name, [])))]
         console.table(
             f"{name}: {how_many(flow, activity.get(name))} over {how} — {several}", ["", "value"], rows,
-            caption="\n".join(filter(None, caption)),
+            caption="\n".join(filter(None, told)),
         )  # fmt: skip
         if both := both_directions(results, name):
             console.table(f"{name}: both directions", list(BOTH), both)

@@ -64,7 +64,7 @@ class Case:
         if self.loss:
             link["loss"] = {"model": "bernoulli", "rate": self.loss}
             link["reverse"]["loss"] = "none"
-        call = {
+        call: dict[str, Any] = {
             "name": "call",
             "start": f"{begins:.3f} s",
             "from": "a",
