@@ -217,6 +217,7 @@ fn the_schema_describes_every_key_of_the_language() {
     let mut keys = properties(&schema);
     keys.sort();
     let frame = [
+        "call",
         "description",
         "duration",
         "event",
