@@ -50,7 +50,9 @@ fn five_participants_see_and_hear_each_other_and_each_by_their_own_path() {
             let group = format!("team-{from}-to-{to}");
             let (audio, video) = (stream(&result, &group, "audio"), stream(&result, &group, "video"));
             assert!(audio.packets_received > 100, "{group}: {audio:?}");
-            assert!(video.frames_shown > 200, "{group}: {video:?}");
+            // Dee's downlink does not hold four cameras at their lowest layer all the time.
+            let least = if *to == "dee" { 100 } else { 200 };
+            assert!(video.frames_shown > least, "{group}: {video:?}");
         }
     }
     let height = |group: &str| stream(&result, group, "video").height.expect("seen");

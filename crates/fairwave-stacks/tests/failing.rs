@@ -114,10 +114,10 @@ fn failure<D: Defect + JsonSchema>() -> RunError {
 fn a_stack_that_panics_ends_the_run_with_its_name_and_the_time() {
     let error = failure::<Panics>();
     let RunError::Stack { flow, stack, at, reason } = &error else { panic!("{error}") };
-    assert_eq!((flow.as_str(), *stack), ("x", "panics"));
+    assert_eq!((flow.as_str(), *stack), ("x[0]", "panics"));
     assert!((3.0..3.02).contains(&at.seconds()), "{at}");
     assert_eq!(reason, "it panicked: index 7 is out of bounds");
-    assert!(error.to_string().starts_with("flow `x`: panics failed at 3"), "{error}");
+    assert!(error.to_string().starts_with("flow `x[0]`: panics failed at 3"), "{error}");
 }
 
 #[test]

@@ -93,6 +93,6 @@ impl Stack for Peer {
 #[test]
 fn every_unit_arrives_through_heavy_loss() {
     let _ = fairwave_core::transport::register::<Stubborn>();
-    let result = crate::failing::run("stubborn", "loss = { model = \"bernoulli\", p = 0.3 }").expect("a run");
+    let result = crate::failing::run("stubborn", "loss = { model = \"bernoulli\", rate = 0.3 }").expect("a run");
     assert!(result.flows[0].units_lost <= 8 && result.flows[0].lost > 100, "{:?}", result.flows[0]);
 }
