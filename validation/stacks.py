@@ -236,7 +236,7 @@ def storyboards() -> list[Comparison]:
         rate, trip, kilobytes, sent, desired, _ = BOARDS[name]
         media = {"kind": "media", "audio": False, "video": {"least": sent, "most": sent}}
         transport = {"name": STR0M, "start": sent, "desired": desired}
-        loss = {"loss": {"model": "bernoulli", "p": 0.1}} if name == "loss" else {}
+        loss = {"loss": {"model": "bernoulli", "rate": 0.1}} if name == "loss" else {}
         return path(rate, trip, room(kilobytes), [flow("call", transport, media)], 20, **loss)
 
     def last(results: Results) -> Measured:

@@ -55,7 +55,7 @@ fn the_estimate_falls_below_a_narrow_link() {
 
 #[test]
 fn losses_are_repaired() {
-    let lossy = CALL.replace("queue =", "loss = { model = \"bernoulli\", p = 0.01 }, queue =");
+    let lossy = CALL.replace("queue =", "loss = { model = \"bernoulli\", rate = 0.01 }, queue =");
     let result = result(&lossy, 1);
     let video = result.media.iter().find(|row| row.stream == "video").expect("video");
     assert!(video.frame_rate.is_some_and(|rate| rate > 20.0), "{video:?}");
