@@ -223,7 +223,7 @@ def _network(name: str) -> Entry:
     data = _networks()[name]
     both = {**data["down"], **data["up"]}
     rows = [
-        (f"{key}, {way}", _short(data[part][key]), "", "")
+        (f"{key}, {part}", _short(data[part][key]), "–", f"The link {way}.")
         for key in both
         for part, way in (("down", "down to the user"), ("up", "up from the user"))
         if key in data[part]
