@@ -118,7 +118,7 @@ fn sorted(value: Value) -> Value {
 }
 
 /// Keys of the frame in the order in which people read them.
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 15] = [
     "name",
     "description",
     "duration",
@@ -130,6 +130,7 @@ const KEYS: [&str; 14] = [
     "medium",
     "link",
     "load",
+    "call",
     "flow",
     "event",
     "record",
