@@ -375,6 +375,7 @@ FIRST = {
     "evaluate": ["nothing"], "study": ["nothing"], "explain": ["udp"], "list": ["queues"], "lab": ["calls.toml"],
     "pattern": ["calls.toml"], "trace": ["calls.toml"], "new": ["controller", "mine"], "schema": [],
     "network": ["calls.toml"],
+    "rfc8867": ["nothing"],
     "fit": ["night.pcap", "--out", "fitted.toml"],
     "replay": ["night.pcap", "--rate", "2 Mb/s", "--out", "slower.toml"],
 }  # fmt: skip

@@ -99,8 +99,10 @@ def check_folder(folder: str | Path) -> None:
     """Refuses as a folder what is a file, or lies in one.
 
     Raises:
-        FolderTakenError: It is, or does.
+        FolderTakenError: It is, or does; or no folder can have this name.
     """
+    if "\0" in str(folder):
+        raise FolderTakenError(f"{str(folder)!r} is no name of a folder; write for example out")
     for part in (Path(folder), *Path(folder).parents):
         if part.is_dir():
             return

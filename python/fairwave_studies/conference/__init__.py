@@ -12,18 +12,24 @@ every queue of `points`. No complete table of these cases has been published bef
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from fairwave_study import texts
-from fairwave_study.study import Study
+
+if TYPE_CHECKING:
+    from fairwave_study.study import Study
 
 TITLE, QUESTION = texts.title(__file__)
 
 
 def study() -> Study:
     """The study."""
+    # Here, and not above: `fairwave rfc8867` is a command in this package, and every command starts with its module.
     from fairwave_studies.conference.claims import CLAIMS
     from fairwave_studies.conference.figures import FIGURES
     from fairwave_studies.conference.points import grids
     from fairwave_studies.conference.tables import TABLES
+    from fairwave_study.study import Study
 
     return Study(
         name="conference",

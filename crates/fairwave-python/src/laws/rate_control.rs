@@ -182,7 +182,7 @@ impl Control {
         let window = self.window.is_some().then(|| self.number("window", &self.window, now, MOST, 1.0));
         let window = window.map(|bytes| Bytes::new(bytes as u64));
         let (target, pacing, padding) = (rate(target), rate(pacing), rate(padding));
-        self.decision = Decision { target, pacing, padding, window, held_back: 0.0 };
+        self.decision = Decision { target, pacing, padding, window, held_back: 0.0, burst: None };
         self.due = match &self.deadline {
             None => Instant::NEVER,
             Some(method) => self.instance.ask("deadline", Some(now), Instant::NEVER, |py| {

@@ -366,6 +366,7 @@ impl RateController for GoogCc {
             padding: bits(self.padding),
             window: None,
             held_back: self.held_back,
+            burst: None,
         }
     }
 

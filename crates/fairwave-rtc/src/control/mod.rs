@@ -165,13 +165,15 @@ pub struct Decision {
     pub window: Option<Bytes>,
     /// Share of their target that video encoders hold back, in part by frames that they leave out; 0 to 1.
     pub held_back: f64,
+    /// The most that the pacer sends at once, as a time at its rate; none for the session's own. The shorter of both counts.
+    pub burst: Option<Span>,
 }
 
 impl Decision {
     /// A target that the pacer exceeds by this factor, without padding and window.
     pub fn paced(target: Rate, factor: f64) -> Self {
         let pacing = Rate::from_bits_per_second((target.bits_per_second() as f64 * factor) as u64);
-        Decision { target, pacing, padding: Rate::default(), window: None, held_back: 0.0 }
+        Decision { target, pacing, padding: Rate::default(), window: None, held_back: 0.0, burst: None }
     }
 }
 

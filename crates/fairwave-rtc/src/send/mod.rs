@@ -284,6 +284,7 @@ impl WebrtcSender {
             };
             let padding = if self.stopped { Rate::default() } else { decision.padding };
             self.pacer.set_rates(now, pacing, padding);
+            self.pacer.set_burst(decision.burst.map_or(self.config.burst, |most| most.min(self.config.burst)));
             if target {
                 self.allocate(now);
             }

@@ -116,6 +116,11 @@ impl Pacer {
         (self.rate, self.padding) = (rate, padding);
     }
 
+    /// From now on it sends at most this much at once, as a time at its rate.
+    pub fn set_burst(&mut self, burst: Span) {
+        self.burst = burst;
+    }
+
     /// Whether the window is full.
     pub fn set_blocked(&mut self, blocked: bool) {
         self.blocked = blocked;
@@ -359,6 +364,20 @@ mod tests {
         assert_eq!(leave(&mut pacer, at(40)).len(), 0);
         let paid = pacer.deadline(false);
         assert_eq!(leave(&mut pacer, paid).len(), 3);
+    }
+
+    #[test]
+    fn a_burst_is_as_long_as_was_last_said() {
+        let burst = |most: u64| {
+            let mut pacer = pacer(1_000_000, 40);
+            pacer.set_burst(Span::from_millis(most));
+            for _ in 0..10 {
+                pacer.push(at(0), packet(Carries::Video, 1000, 0));
+            }
+            leave(&mut pacer, at(0)).len()
+        };
+        // 1 Mb/s: 5000 bytes in 40 ms and 1250 in 10 ms, and the packet that goes beyond.
+        assert_eq!((burst(40), burst(10)), (5, 2));
     }
 
     #[test]

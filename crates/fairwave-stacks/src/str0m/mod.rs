@@ -38,6 +38,7 @@ pub struct Str0mConfig {
     /// The rate that the application says it wants to send at some time, above 0: str0m probes up to it. Default: the most that microphone and
     /// camera make.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "the most that microphone and camera make"))]
     pub desired: Option<Rate>,
 }
 

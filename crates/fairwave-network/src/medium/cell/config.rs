@@ -27,6 +27,7 @@ pub struct CellConfig {
     /// Slots of a time-division pattern, such as `"DDDSU"`: D down, U up, S down with 10 of 14 symbols †. Default: both directions in
     /// all intervals, on two carriers.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "both directions in all intervals"))]
     pub pattern: Option<String>,
     /// The table of channel quality indicators. Default `64-qam`.
     pub table: CqiTable,
@@ -49,6 +50,7 @@ pub struct CellConfig {
     pub uplink: UplinkConfig,
     /// When receivers sleep. Default: never.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "never"))]
     pub drx: Option<DrxConfig>,
     /// Time that transmitter and receiver need together for a block, besides its interval: 0 to 1 s, rounded up to intervals.
     /// Default 3 ms (3GPP TR 36.912 Annex B.2: 1.5 ms each).

@@ -395,6 +395,7 @@ impl RateController for Gcc {
             padding: bits(padding),
             window: None,
             held_back,
+            burst: None,
         }
     }
 

@@ -79,6 +79,9 @@ const DRAIN_LEAST: f64 = 0.1;
 /// Padding lasts this long and pauses as long (`PaddingDuration`, `PeriodicPadding`), and begins this long after the window has shrunk.
 const PADDING: Span = Span::from_secs(3);
 const PADDING_AFTER: Span = Span::from_secs(1);
+/// Bursts of the pacer are short until this long after congestion (`AllowLargePacingBurstsAfterCongestionTime`), and how short.
+const SHORT_BURSTS: Span = Span::from_secs(15);
+const SHORT_BURST: Span = Span::from_millis(10);
 /// From which time in the pacer on the target falls, and from which on nothing is left, seconds.
 const PUSHBACK: (f64, f64) = (0.1, 0.5);
 /// Smaller changes of what is held back wait for another target.
@@ -203,6 +206,8 @@ pub struct Scream {
     is_limited: bool,
     pads_until: Option<Instant>,
     pads: bool,
+    /// Congestion was not long ago: the pacer's bursts are short.
+    is_careful: bool,
     /// Share of the target that is held back, for the pacer's queue or a full window; and the target when it was said.
     pushback: f64,
     pushed: f64,
@@ -237,6 +242,7 @@ impl Scream {
             is_limited: false,
             pads_until: None,
             pads: false,
+            is_careful: false,
             pushback: 0.0,
             pushed: 0.0,
             state: "start",
@@ -426,6 +432,11 @@ impl Scream {
         self.target = self.clamped(target);
     }
 
+    /// Bursts are short until 15 s have passed since congestion (`MaybeCreatePacerConfig`).
+    fn update_bursts(&mut self, now: Instant) {
+        self.is_careful = self.reacted.is_some_and(|reacted| now - reacted <= SHORT_BURSTS);
+    }
+
     /// Pads or pauses. Padding begins with the session, lasts 3 s and pauses 3 s; a window that shrinks ends it.
     fn update_padding(&mut self, now: Instant) {
         self.pads = false;
@@ -497,20 +508,27 @@ impl RateController for Scream {
             (self.pushback, self.pushed) = (pushback, self.target);
         }
         self.update_padding(message.now);
+        self.update_bursts(message.now);
     }
 
     fn on_timer(&mut self, now: Instant) {
         self.update_padding(now);
+        self.update_bursts(now);
     }
 
     fn deadline(&self) -> Instant {
-        match self.pads_until {
+        let bursts = match self.reacted {
+            Some(reacted) if self.is_careful => reacted + SHORT_BURSTS + Span::from_nanos(1),
+            _ => Instant::NEVER,
+        };
+        let padding = match self.pads_until {
             Some(until) if self.config.padding => {
                 let calm = self.shrunk.map_or(Instant::ZERO, |shrunk| shrunk + PADDING_AFTER + Span::from_nanos(1));
                 if self.pads { until } else { (until + PADDING).max(calm) }
             }
             _ => Instant::NEVER,
-        }
+        };
+        bursts.min(padding)
     }
 
     fn decision(&self) -> Decision {
@@ -526,6 +544,7 @@ impl RateController for Scream {
             padding: bits(if pads { target } else { 0.0 }),
             window: self.is_started.then(|| Bytes::new(self.send_window() as u64)),
             held_back: pushback,
+            burst: self.is_careful.then_some(SHORT_BURST),
         }
     }
 

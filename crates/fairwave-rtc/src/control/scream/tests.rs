@@ -272,6 +272,19 @@ fn padding_lasts_three_seconds_and_pauses_three_and_a_smaller_window_ends_it() {
 }
 
 #[test]
+fn the_pacers_bursts_are_short_until_fifteen_seconds_after_congestion() {
+    let mut scream = started();
+    assert_eq!(scream.decision().burst, None, "no congestion so far");
+    scream.on_feedback(&feedback(1000, &[marked(1, 900, 950)]));
+    assert_eq!(scream.decision().burst, Some(Span::from_millis(10)));
+    assert!(scream.deadline() <= Instant::from_seconds(16.0) + Span::from_nanos(1), "it wakes when that is over");
+    scream.on_timer(Instant::from_seconds(16.0));
+    assert_eq!(scream.decision().burst, Some(Span::from_millis(10)));
+    scream.on_timer(Instant::from_seconds(16.0) + Span::from_nanos(1));
+    assert_eq!(scream.decision().burst, None);
+}
+
+#[test]
 fn a_sender_with_little_to_send_is_limited_by_its_application() {
     let mut scream = started();
     (scream.flown, scream.flown_before, scream.received, scream.target) = (3000.0, 3000.0, 20_000.0, 100_000.0);
