@@ -111,6 +111,18 @@ def test_saved_results_have_the_tables_of_sessions(tmp_path):
         assert again.to_polars(name).equals(plain().to_polars(name)), name
 
 
+def test_the_page_shows_the_estimate_next_to_the_capacity_before_everything_else(tmp_path, fairwave):
+    path = tmp_path / "asked.toml"
+    path.write_text(scenario("1 Mb/s", 10).to_toml(), encoding="utf-8")
+    status, _, err = fairwave("run", str(path), "--out", str(tmp_path / "out"))
+    assert status == 0, err
+    page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    assert page.index('id="answer"') < page.index('id="figure-rates"') < page.index('id="tables"')
+    data = (tmp_path / "out" / "figures" / "rates.csv").read_text(encoding="utf-8")
+    assert "capacity of the path" in data
+    assert "estimate" in data
+
+
 def check(table, tmp_path):
     path = tmp_path / "asked.toml"
     path.write_text(

@@ -156,6 +156,7 @@ class Page:
         notes: Remarks, a paragraph each.
         scenario: The scenario's text.
         setups: Where there are several: of each part of what was run a name and the text of a scenario.
+        leading: Figures that stand directly beneath the answer.
         tables_first: Whether tables stand before figures.
         atlas: A network on a map, with its pairs and its failures.
         live: Whether it shows a run on real packets, which no seed repeats and no lab simulates.
@@ -188,6 +189,7 @@ class Page:
     notes: Sequence[str] = field(default_factory=list)
     scenario: str = ""
     setups: Mapping[str, str] = field(default_factory=dict)
+    leading: Sequence[Drawing] = ()
     tables_first: bool = False
     atlas: Atlas | None = None
     live: bool = False
@@ -203,7 +205,12 @@ class Page:
         template = _template()
         # As it stands there: it holds no markup of ours, and its hash is that of these very characters.
         has_sound = self.clips or any(part.clips for part in self.parts)
-        several = [*self.drawings, *self.folded, *(self.readings.drawings if self.readings else ())]
+        several = [
+            *self.leading,
+            *self.drawings,
+            *self.folded,
+            *(self.readings.drawings if self.readings else ()),
+        ]
         pointed = any(one.chart is not None or 'class="tip"' in one.svg for one in several)
         scripts = [_text("player.js")] if has_sound else []
         scripts += [plotting(), _text("chart.js")] if pointed else []

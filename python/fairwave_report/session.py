@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from fairwave.results import Results
     from fairwave_report.single import DrawnRun
 
 SESSIONS = 3
@@ -34,18 +35,34 @@ class _Line:
     rows: pl.DataFrame
 
 
-def first_sessions(run: DrawnRun) -> list[tuple[str, int]]:
+def first_sessions(results: Results) -> list[tuple[str, int]]:
     """Group and index of the sessions that are drawn."""
-    if "media_transport" not in run.results.tables:
+    if "media_transport" not in results.tables:
         return []
-    rows = run.results.to_polars("media_transport").with_columns(pl.col("group").cast(pl.String))
+    rows = results.to_polars("media_transport").with_columns(pl.col("group").cast(pl.String))
     first = rows.group_by("group", maintain_order=True).agg(pl.col("flow").min())
     return list(first.iter_rows())[:SESSIONS]
 
 
 def draw_sessions(run: DrawnRun, folder: Path) -> list[drawing.Drawing]:
     """A figure per session that is drawn; none without sessions."""
-    return [_draw(run, folder, group, flow) for group, flow in first_sessions(run)]
+    return [_draw(run, folder, group, flow) for group, flow in first_sessions(run.results)]
+
+
+def draw_rates(run: DrawnRun, folder: Path) -> drawing.Drawing | None:
+    """The estimate of each session that is drawn next to what its path carries; none without sessions."""
+    panels = []
+    for group, flow in first_sessions(run.results):
+        _, unit, lines = _panels(run, group, flow)[0]
+        if lines:
+            panels.append((f"{group}[{flow}]", unit, lines))
+    if not panels:
+        return None
+    caption = (
+        "The rate that the controller believes the path to carry, next to what its narrowest link on the way does "
+        f"carry; what encoders were given, and the payload that arrived. Seed {run.seed}."
+    )
+    return _figure(run, folder, "rates", panels, "Estimate and capacity", caption)
 
 
 def _of(run: DrawnRun, table: str, group: str, flow: int) -> pl.DataFrame:
@@ -105,7 +122,23 @@ def _panels(run: DrawnRun, group: str, flow: int) -> list[tuple[str, str, list[_
 
 def _draw(run: DrawnRun, folder: Path, group: str, flow: int) -> drawing.Drawing:
     panels = [one for one in _panels(run, group, flow) if one[2]]
-    name = f"session-{group}-{flow}"
+    caption = (
+        "What the rate controller estimates and gives to the streams, beside what the narrowest link on "
+        f"the way carries; whole IP packets, and payload for what is received. Seed {run.seed}."
+    )
+    title = f"The session {group}[{flow}] over time"
+    return _figure(run, folder, f"session-{group}-{flow}", panels, title, caption)
+
+
+def _figure(
+    run: DrawnRun,
+    folder: Path,
+    name: str,
+    panels: Sequence[tuple[str, str, list[_Line]]],
+    said: str,
+    caption: str,
+) -> drawing.Drawing:
+    """Panels one below the other, over the time of the run."""
     marks = run.scenario.plan(run.seed)["marks"]
     with drawing.canvas(name, (11.4, 0.6 + 2.1 * len(panels) + 0.14 * drawing.mark_rows(marks))) as canvas:
         grid = canvas.subplots(len(panels), 1, sharex=True, squeeze=False)
@@ -144,9 +177,8 @@ def _draw(run: DrawnRun, folder: Path, group: str, flow: int) -> drawing.Drawing
         points = sum(len(one.x) for panel in charts for one in panel.series)
         return drawing.save(
             canvas, folder, name, data, run.results.provenance,
-            title=f"The session {group}[{flow}] over time",
-            caption="What the rate controller estimates and gives to the streams, beside what the narrowest link on "
-            f"the way carries; whole IP packets, and payload for what is received. Seed {run.seed}.",
+            title=said,
+            caption=caption,
             alt=f"Over time, one below the other: {_in_words(panels)}",
             chart=Chart(charts, is_linked=True) if points <= MOST_POINTS else None,
         )  # fmt: skip

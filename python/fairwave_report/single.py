@@ -21,7 +21,7 @@ from fairwave_report.chart import MOST_POINTS, Chart, ChartPanel, ChartSeries
 from fairwave_report.completions import draw_transfers
 from fairwave_report.network import draw_network
 from fairwave_report.page import Card, Page, TableView
-from fairwave_report.session import draw_sessions
+from fairwave_report.session import draw_rates, draw_sessions, first_sessions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,7 +84,8 @@ def drawn(scenario: Scenario, results: Results, seed: int) -> DrawnRun:
     Raises:
         fairwave.RunError: The run was refused or failed.
     """
-    recorded, call = _recorded(scenario, seed, _busiest(results))
+    queues = dict.fromkeys([*_busiest(results), *_on_the_way(scenario, results, seed)])
+    recorded, call = _recorded(scenario, seed, list(queues))
     return DrawnRun(recorded, recorded.run(seed), seed, call)
 
 
@@ -139,6 +140,13 @@ def _name(value: Any, key: str) -> str:
     return str(value.get(key, "")) if isinstance(value, dict) else str(value)
 
 
+def _on_the_way(scenario: Scenario, results: Results, seed: int) -> list[str]:
+    """Links on the ways of the media sessions that are drawn: what they carry stands next to the estimate."""
+    names = {f"{group}[{flow}]" for group, flow in first_sessions(results)}
+    flows = scenario.plan(seed)["flows"] if names else []
+    return [link for one in flows if one["name"] in names for link in one["forward"]]
+
+
 def _pings(scenario: Scenario) -> list[str]:
     """Groups of pings: their goodput says nothing beside that of others."""
     return [flow["name"] for flow in _flows(scenario) if _name(flow.get("transport"), "name") == "ping"]
@@ -186,6 +194,7 @@ def write(
         results.write_into(partial)
         folder = partial / "figures"
         drawings = [draw_network(run, folder)]
+        rates = draw_rates(run, folder)
         # Their files lie beside the page already, and the numbers are on it.
         drawings += [replace(one.drawing, files=()) for one in films]
         drawings += draw_sessions(run, folder)
@@ -211,6 +220,7 @@ def write(
                 ),
             ],
             drawings=drawings,
+            leading=[rates] if rates is not None else [],
             drawn="The figures show what this live run recorded."
             if run.live
             else f"The figures show the run with seed {run.seed}.",

@@ -445,6 +445,19 @@ mod tests {
     }
 
     #[test]
+    fn it_finds_the_rate_of_a_link_and_follows_it_down() {
+        use crate::control::rig::{Path, limits, run};
+        let _ = register();
+        let path = Path { changes: vec![(40, 500_000)], ..Path::drop_tail(1_000_000, 50, 300) };
+        let law = r#"{"name": "goog-cc", "constants": "libwebrtc"}"#;
+        let course = run(&path, &[(law, 0)], limits(300_000, 30_000, 2_500_000), 80).remove(0);
+        let mean = |from: usize, to: usize| course.received[from..to].iter().sum::<f64>() / (to - from) as f64;
+        println!("{:.0} and {:.0} kb/s", mean(15, 40) / 1e3, mean(55, 80) / 1e3);
+        assert!((700_000.0..1_000_000.0).contains(&mean(15, 40)), "{:?}", course.targets);
+        assert!((350_000.0..500_000.0).contains(&mean(55, 80)), "{:?}", course.targets);
+    }
+
+    #[test]
     fn hostile_feedback_ends_in_a_rate_that_stays() {
         let mut port = started();
         let ends = [0, 1, i64::MAX as u64, u64::MAX - 1, u64::MAX].map(Instant::from_nanos);
