@@ -31,14 +31,16 @@ PAGE = ROOT / "docs" / "webrtc.md"
 DATA = ROOT / "docs" / "scream.json"
 BEGIN, END = "<!-- authors: begin (python -m validation.scream) -->", "<!-- authors: end -->"
 
-RATES = (1.0, 5.0, 10.0, 50.0)
+RATES = (1.0, 10.0, 50.0)
 ROUND_TRIPS = (25, 100)
-SECONDS, SETTLED = 60, 10
+SECONDS, SETTLED = 40, 10
 SEEDS = range(1, 6)
 SOURCES = (
     "ScreamTx", "ScreamV2Tx", "ScreamV2TxStream", "ScreamRx", "RtpQueue", "NetQueue", "OooQueue", "VideoEnc",
     "scream_simulator",
 )  # fmt: skip
+PLACES = 1500
+"""Packets that the authors' queue may hold: 100 ms at 50 Mb/s are 620."""
 MARGIN = (0.2, 5.0)
 """Of the rate, as a share of the authors'; of the queueing delay, ms."""
 
@@ -68,6 +70,8 @@ def authors(folder: Path, rate: float, round_trip: int, *, l4s: bool) -> dict[st
             f"registerNewStream(rtpQueue[0], 10, 1.0f, 0.1e6f, 1e6f, {2 * rate}e6f,"
         ),
         r"sleep\(0\);": ";",
+        # As published it writes the packet's address to address 0 and ends there.
+        r"void\*\* rtpPacket = 0;": "void* held = 0; void** rtpPacket = &held;",
     }
     with tempfile.TemporaryDirectory() as scratch:
         code = Path(scratch) / "code"
@@ -80,9 +84,15 @@ def authors(folder: Path, rate: float, round_trip: int, *, l4s: bool) -> dict[st
             if not count:
                 raise ValueError(f"{program.name} has no {pattern}: another version of the authors' program")
         program.write_text(text, encoding="utf-8")
+        # Its queue is summed up over all places at each step: fewer places, of which no network here fills half.
+        header = code / "NetQueue.h"
+        places = re.sub(
+            r"(NetQueueSize\D+)\d+", rf"\g<1>{PLACES}", header.read_text(encoding="utf-8"), count=1
+        )
+        header.write_text(places, encoding="utf-8")
         sources = [str(code / f"{name}.cpp") for name in SOURCES]
         subprocess.run(
-            ["g++", "-O1", "-w", "-o", f"{scratch}/sim", *sources, "-lpthread"], check=True, cwd=scratch
+            ["g++", "-O2", "-w", "-o", f"{scratch}/sim", *sources, "-lpthread"], check=True, cwd=scratch
         )
         done = subprocess.run([f"{scratch}/sim"], check=True, cwd=scratch, capture_output=True, text=True)
     rows = [_numbers(line) for line in done.stdout.splitlines()]
@@ -123,7 +133,7 @@ def ours(rate: float, round_trip: int, *, l4s: bool) -> dict[str, Any]:
     }  # fmt: skip
     scenario = from_dict(
         {
-            "name": "scream", "duration": f"{SECONDS} s", "warm-up": f"{SETTLED} s", "link": [link], "flow": [flow],
+            "name": "scream", "duration": f"{SECONDS} s", "warmup": f"{SETTLED} s", "link": [link], "flow": [flow],
         }
     )  # fmt: skip
     found: dict[str, list[float]] = {"rate": [], "delay": [], "marked": []}

@@ -9,7 +9,8 @@ What is fitted, for each codec, scene and size:
 - the luminance PSNR as a straight line over the logarithm of the bits per pixel (of the size that is coded): those of
   frames that are not key frames, for a screen those of key frames;
 - how much larger a key frame is than the frames around it, at the same quantiser;
-- the deviation and the correlation of the logarithm of the other frames' sizes.
+- the deviation and the correlation of the logarithm of the other frames' sizes;
+- but for a screen: the quantisers that give so many bits per pixel, on the scale of the codec's stream.
 """
 
 from __future__ import annotations
@@ -29,11 +30,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import av
+    from numpy.typing import NDArray
 
 FIT_JSON = Path("crates/fairwave-media/src/encoder/fit.json")
 """Where the fit is compiled from."""
 
-SCENES = ("talking-head", "screen")
+SCENES = ("talking-head", "moving", "screen")
 """What is encoded."""
 
 SIZES = ((320, 180), (640, 360), (1280, 720))
@@ -61,6 +63,14 @@ ENCODERS: dict[str, tuple[str, dict[str, str], str, Sequence[int]]] = {
     ),
 }
 """FFmpeg's encoder of each codec, its settings, the option of its quantiser, and the quantisers that are tried."""
+
+COARSER: dict[str, Sequence[int]] = {"vp8": (56,), "h264": (51,), "av1": ()}
+"""More quantisers: the coarsest that libwebrtc allows are 56 of 63, 51, and 52 of 63, which lies between those above."""
+
+VP8_QUANTISERS = (
+    *range(6), 7, 8, 9, 10, 12, 13, 15, *range(17, 22), *range(23, 32), *range(33, 62, 2), *range(64, 128, 3),
+)  # fmt: skip
+"""The quantiser of VP8's stream, 0 to 127, for each of libvpx' option (`q_trans`)."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +109,8 @@ def encode(codec: str, pictures: Sequence[av.VideoFrame], size: tuple[int, int],
     assert isinstance(decoder, av.VideoCodecContext)
     packets = []
     for number, picture in enumerate(pictures):
-        small = picture.reformat(*size, "yuv420p")
+        # As libwebrtc scales pictures: each pixel is the mean of those that it covers.
+        small = picture.reformat(*size, "yuv420p", interpolation="AREA")
         small.pts = number
         small.pict_type = (
             av.video.frame.PictureType.I if number in KEY_AT else av.video.frame.PictureType.NONE
@@ -124,6 +135,20 @@ def _psnr(original: av.VideoFrame, shown: av.VideoFrame) -> float:
     return 10 * float(np.log10(255**2 / max(error, 1e-3)))
 
 
+def _plain(one: Coded) -> NDArray[np.float64]:
+    """Bytes of the frames that are not key frames, but for the first of them."""
+    return np.array([size for size, key in zip(one.sizes, one.keys, strict=True) if not key][1:], float)
+
+
+def _in_stream(codec: str, quantiser: int) -> int:
+    """The quantiser on the scale of the codec's stream, by which libwebrtc judges it."""
+    return {
+        "vp8": lambda: VP8_QUANTISERS[quantiser],
+        "h264": lambda: quantiser,
+        "av1": lambda: 4 * quantiser,
+    }[codec]()
+
+
 def fitted(codec: str, name: str) -> dict[str, Any]:
     """The fit of one codec on one scene."""
     step = 3 if name == "screen" else 1
@@ -131,11 +156,9 @@ def fitted(codec: str, name: str) -> dict[str, Any]:
     sizes, keys, deviations, correlations = [], [], [], []
     for width, height in SIZES:
         coded = [encode(codec, pictures, (width, height), quantiser) for quantiser in ENCODERS[codec][3]]
-        points = []
+        points, quantised = [], []
         for one in coded:
-            plain = np.array(
-                [size for size, key in zip(one.sizes, one.keys, strict=True) if not key][1:], float
-            )
+            plain = _plain(one)
             key_frames = [size for size, key in zip(one.sizes, one.keys, strict=True) if key]
             # A screen stands still: its frames have no typical size, and its picture is that of the last key frame.
             typical = float(np.mean(key_frames) if name == "screen" else plain.mean())
@@ -146,6 +169,13 @@ def fitted(codec: str, name: str) -> dict[str, Any]:
                 correlations.append(float(np.corrcoef(logs[:-1], logs[1:])[0, 1]))
             keys.append(log(float(np.mean(key_frames)) / float(plain.mean())))
         bits_of, psnr_of = (np.array(column) for column in zip(*points, strict=True))
+        if name != "screen":
+            more = [encode(codec, pictures, (width, height), quantiser) for quantiser in COARSER[codec]]
+            tried = (*ENCODERS[codec][3], *COARSER[codec])
+            quantised = sorted(
+                [_in_stream(codec, quantiser), float(f"{_plain(one).mean() * 8 / (width * height):.4g}")]
+                for quantiser, one in zip(tried, [*coded, *more], strict=True)
+            )
         slope, at_one = np.polyfit(bits_of, psnr_of, 1)
         worst = max(abs(at_one + slope * bits - psnr) for bits, psnr in points)
         sizes.append(
@@ -155,6 +185,7 @@ def fitted(codec: str, name: str) -> dict[str, Any]:
                 "psnr-at-one-bit": round(float(at_one), 2),
                 "psnr-per-doubling": round(float(slope), 3),
                 "worst": round(float(worst), 2),
+                "quantisers": quantised,
             }
         )
     return {

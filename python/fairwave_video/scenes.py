@@ -1,8 +1,8 @@
 """Clips that are made here: what a camera and a shared screen show in a call.
 
 They are drawn by formulas and a fixed generator, so they are the same everywhere and free to use. They have what an
-encoder of calls meets: a head that moves a little and talks, a textured room behind it and the grain of a sensor; and
-pages of text that stand still, scroll and change.
+encoder of calls meets: a head that moves a little and talks, a textured room behind it and the grain of a sensor; pages
+of text that stand still, scroll and change; and a textured picture that moves as a whole, as from a camera in motion.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def scene(name: str, frames: int) -> Iterator[av.VideoFrame]:
     """The first frames of a scene, 4:2:0.
 
     Args:
-        name: `talking-head` or `screen`.
+        name: `talking-head`, `moving` or `screen`.
         frames: How many.
 
     Raises:
@@ -48,7 +48,7 @@ def scene(name: str, frames: int) -> Iterator[av.VideoFrame]:
     """
     import av
 
-    makers = {"talking-head": _head, "screen": _screen}
+    makers = {"talking-head": _head, "moving": _moving, "screen": _screen}
     if name not in makers:
         raise VideoError(f"scene {name!r}: unknown; take one of {', '.join(makers)}")
     for number in range(frames):
@@ -65,6 +65,31 @@ def _room() -> NDArray[np.float64]:
     shelves = 30 * ((y * 6 % 1) < 0.08) + 25 * np.sin(40 * np.pi * x) * ((y * 6 % 1) > 0.5)
     light = 150 - 60 * x + 30 * y + texture + shelves
     return np.stack([light, light * 0.92, light * 0.8], axis=-1)
+
+
+@cache
+def texture(width: int, height: int) -> NDArray[np.float64]:
+    """Coarse squares with fine grain, twice as wide and high as the picture that shows a part of it, of 255 steps."""
+    generator = np.random.default_rng(7)
+    coarse = generator.random((height // 4, width // 4)).repeat(8, 0).repeat(8, 1)
+    fine = generator.random((2 * height, 2 * width))
+    return 40 + 130 * coarse[: 2 * height, : 2 * width] + 50 * fine
+
+
+def moved(number: int, frames: int, width: int, height: int) -> NDArray[np.float64]:
+    """The part of the texture that is seen: it moves on a circle, once in so many frames."""
+    angle = 2 * np.pi * number / frames
+    left = int(width / 2 * (1 + 0.6 * np.cos(angle)))
+    top = int(height / 2 * (1 + 0.6 * np.sin(angle)))
+    return texture(width, height)[top : top + height, left : left + width]
+
+
+def _moving(number: int) -> NDArray[np.uint8]:
+    """As the camera's clip of the calls of two browsers, each pixel four times."""
+    width, height = SIZE[0] // 2, SIZE[1] // 2
+    grain = np.random.default_rng((SEED, number)).normal(0, 6, (height, width))
+    grey = np.clip(moved(number, 4 * FRAME_RATE, width, height) + grain, 16, 235).astype(np.uint8)
+    return np.stack([grey.repeat(2, 0).repeat(2, 1)] * 3, axis=-1)
 
 
 def _head(number: int) -> NDArray[np.uint8]:

@@ -70,7 +70,10 @@ class Case:
             "from": "a",
             "to": "b",
             "transport": {"name": "webrtc", "control": control},
-            "traffic": {"kind": "media", "video": {"most": "1.5 Mb/s", "width": 640, "height": 360}},
+            "traffic": {
+                "kind": "media",
+                "video": {"scene": "moving", "most": "1.5 Mb/s", "width": 640, "height": 360},
+            },
         }
         calls = [call]
         if self.sessions > 1:

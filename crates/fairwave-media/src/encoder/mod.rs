@@ -2,6 +2,7 @@
 //! the transport, which knows the rate that the network allows.
 
 pub mod audio;
+mod scaler;
 pub mod video;
 
 use schemars::JsonSchema;

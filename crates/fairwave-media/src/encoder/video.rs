@@ -6,8 +6,12 @@
 //! larger than its share is paid back within half a second. A key frame is larger by the fitted ratio, at most nine
 //! shares (libvpx's bound on the size of key frames in calls). An encoder that is in debt for more than [`DEBT`] leaves frames out.
 //!
-//! *The picture's size.* The camera's picture is scaled to the size that looks best at the target, by the fitted quality, and
-//! not more often than each [`RESIZE_EVERY`]. libwebrtc decides by the quantiser, which a fit does not have.
+//! *The coarsest quantiser.* libwebrtc lets VP8 quantise by at most 56 of 63 (106 in the stream), H.264 by 51, AV1 by 52 of 63. A frame
+//! that needs more bits at it than its share takes them, and others are left out.
+//!
+//! *The picture's size.* The camera's picture is made smaller and larger by the quantiser, as in libwebrtc ([`super::scaler`]),
+//! and not below 320 × 180 pixels. The first picture is smaller where the first target is low (`DropDueToSize`). Simulcast streams
+//! and spatial layers keep their sizes.
 //!
 //! *Layers.* Temporal layers halve the frame rate (shares of the rate as in libwebrtc: 60/40; 40/20/40). Simulcast streams halve
 //! the size, with the rates of libwebrtc's table (`simulcast.cc`); each has its own frames. Spatial layers halve it too, but a
@@ -26,6 +30,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::check_priority;
+use super::scaler::{Scaler, Step};
 use fairwave_units::config::{ConfigError, check_fraction};
 use fairwave_units::random::Stream;
 use fairwave_units::ratio::Ratio;
@@ -38,10 +43,11 @@ pub const DEBT: Span = Span::from_millis(400);
 const PAY_BACK: f64 = 0.5;
 /// The most shares of the rate that a key frame takes (libvpx, `rc_max_intra_bitrate_pct` as libwebrtc sets it: 0.5 · 600 ms · 30/s).
 const MOST_KEY: f64 = 9.0;
-/// The picture's size changes at most this often.
-pub const RESIZE_EVERY: Span = Span::from_secs(2);
-/// A change of size must promise this much, dB.
-const WORTH: f64 = 0.5;
+/// A picture is not made smaller than this, pixels (`kDefaultMinPixelsPerFrame`).
+const LEAST_PIXELS: f64 = 320.0 * 180.0;
+/// Below these targets the first picture has at most so many pixels (libwebrtc, `DropDueToSize`: 300 and 500 kb/s of what the path
+/// gives; the target lacks what speech and headers take, up to 100 kb/s †).
+const FIRST_PICTURE: [(f64, f64); 2] = [(200e3, 320.0 * 240.0), (400e3, 640.0 * 480.0)];
 /// Sizes that a camera's picture is scaled to: the adaptation steps of libwebrtc (two thirds and three quarters, in turn, of its pixels).
 const SCALES: [f64; 5] = [1.0, 0.75, 0.5, 0.375, 0.25];
 /// The rate error holds for this long.
@@ -81,6 +87,15 @@ impl VideoCodec {
             VideoCodec::Av1 => "av1",
         }
     }
+
+    /// On the scale of its stream: the quantisers at and above which libwebrtc makes the picture larger and smaller, and the coarsest.
+    fn quantisers(self) -> (f64, f64, f64) {
+        match self {
+            VideoCodec::Vp8 => (29.0, 95.0, 106.0),
+            VideoCodec::H264 => (24.0, 37.0, 51.0),
+            VideoCodec::Av1 => (145.0, 205.0, 208.0),
+        }
+    }
 }
 
 /// What the picture shows.
@@ -90,6 +105,8 @@ pub enum Scene {
     /// A head that moves a little and talks.
     #[default]
     TalkingHead,
+    /// A textured picture that moves as a whole, as from a camera in motion: it needs several times the bits.
+    Moving,
     /// Pages of text that stand still, scroll and change.
     Screen,
 }
@@ -100,7 +117,7 @@ pub enum Scene {
 pub struct VideoConfig {
     /// The codec: `vp8`, `h264` or `av1`. Default `vp8`.
     pub codec: VideoCodec,
-    /// What it shows: `talking-head` or `screen`. Default `talking-head`.
+    /// What it shows: `talking-head`, `moving` or `screen`. Default `talking-head`.
     pub scene: Scene,
     /// Pixels across, 64 to 3840. Default 1280.
     pub width: u16,
@@ -236,7 +253,7 @@ struct Fit {
     sizes: Vec<FitOfSize>,
 }
 
-#[derive(Clone, Copy, PartialEq, Debug, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct FitOfSize {
     width: f64,
@@ -247,6 +264,8 @@ struct FitOfSize {
     /// How far the line strays from what it was fitted to, dB.
     #[allow(dead_code)] // for readers of the file
     worst: f64,
+    /// Quantisers, ascending, each with the bits per pixel that it gives; none for a screen.
+    quantisers: Vec<(f64, f64)>,
 }
 
 #[derive(Clone, PartialEq, Debug, Deserialize)]
@@ -263,6 +282,7 @@ struct Fits {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct FitsOfCodec {
     talking_head: Fit,
+    moving: Fit,
     screen: Fit,
 }
 
@@ -279,6 +299,7 @@ impl Fit {
         };
         match config.scene {
             Scene::TalkingHead => &of_codec.talking_head,
+            Scene::Moving => &of_codec.moving,
             Scene::Screen => &of_codec.screen,
         }
     }
@@ -290,21 +311,41 @@ impl Fit {
             let per_pixel = (bits / pixels).clamp(1e-4, 1.0);
             size.psnr_at_one_bit + size.psnr_per_doubling * libm::log2(per_pixel)
         };
-        let area = |size: &FitOfSize| size.width * size.height;
-        let (Some(first), Some(last)) = (self.sizes.first(), self.sizes.last()) else { return 0.0 };
-        if pixels <= area(first) {
+        let psnr = self.between_sizes(pixels, line);
+        match self.sizes.first().map(FitOfSize::area) {
             // Half the pixels across cost a camera's picture about as much as from the second size to the first.
-            return line(first) - 1.5 * libm::log2(area(first) / pixels);
+            Some(least) if pixels < least => psnr - 1.5 * libm::log2(least / pixels),
+            _ => psnr,
+        }
+    }
+
+    /// What a size has, for so many pixels: between the fitted sizes by the logarithm of the pixels, beyond them as they have it.
+    fn between_sizes(&self, pixels: f64, of: impl Fn(&FitOfSize) -> f64) -> f64 {
+        let (Some(first), Some(last)) = (self.sizes.first(), self.sizes.last()) else { return 0.0 };
+        if pixels <= first.area() {
+            return of(first);
         }
         for pair in self.sizes.windows(2) {
             if let [low, high] = pair
-                && pixels <= area(high)
+                && pixels <= high.area()
             {
-                let share = libm::log2(pixels / area(low)) / libm::log2(area(high) / area(low));
-                return line(low) * (1.0 - share) + line(high) * share;
+                let share = libm::log2(pixels / low.area()) / libm::log2(high.area() / low.area());
+                return of(low) * (1.0 - share) + of(high) * share;
             }
         }
-        line(last)
+        of(last)
+    }
+
+    /// The quantiser with which a camera's frame of so many pixels takes so many bits, by the logarithm of the bits; at least 0 and at
+    /// most the coarsest.
+    fn quantiser(&self, pixels: f64, bits: f64, coarsest: f64) -> f64 {
+        let per_pixel = libm::log2((bits / pixels).max(1e-9));
+        self.between_sizes(pixels, |size| size.quantiser(per_pixel)).clamp(0.0, coarsest)
+    }
+
+    /// Bits of a camera's frame of so many pixels with this quantiser.
+    fn bits(&self, pixels: f64, quantiser: f64) -> f64 {
+        pixels * libm::exp2(self.between_sizes(pixels, |size| size.bits_per_pixel(quantiser)))
     }
 
     /// Bits per pixel of a screen's picture that is sent whole and as sharp as it gets. Screens are coded in their own size.
@@ -315,6 +356,33 @@ impl Fit {
     /// PSNR of a screen of whose bits this share has been sent, 0 to 1.
     fn screen_psnr(&self, share: f64) -> f64 {
         self.sizes.last().map_or(SHARP, |size| SHARP + size.psnr_per_doubling * libm::log2(share.max(0.01)))
+    }
+}
+
+impl FitOfSize {
+    fn area(&self) -> f64 {
+        self.width * self.height
+    }
+
+    /// The quantiser for the logarithm of bits per pixel: on straight lines between the fitted points, and on beyond them.
+    fn quantiser(&self, per_pixel: f64) -> f64 {
+        let points = self.quantisers.iter().map(|&(quantiser, bits)| (-libm::log2(bits), quantiser));
+        on_lines(points.collect::<Vec<_>>().as_slice(), -per_pixel)
+    }
+
+    /// The logarithm of the bits per pixel for a quantiser, likewise.
+    fn bits_per_pixel(&self, quantiser: f64) -> f64 {
+        let points = self.quantisers.iter().map(|&(quantiser, bits)| (quantiser, libm::log2(bits)));
+        on_lines(points.collect::<Vec<_>>().as_slice(), quantiser)
+    }
+}
+
+/// The value at `x` on straight lines through the points, of which the first ascend; the first and the last line go on.
+fn on_lines(points: &[(f64, f64)], x: f64) -> f64 {
+    let at = points.iter().skip(1).take_while(|point| point.0 < x).count().min(points.len().saturating_sub(2));
+    match points.get(at..at + 2) {
+        Some(&[(from, low), (to, high)]) if to > from => low + (high - low) * (x - from) / (to - from),
+        _ => points.first().map_or(0.0, |point| point.1),
     }
 }
 
@@ -357,9 +425,9 @@ struct StreamState {
     deviation: f64,
     /// Mean bits of its frames, by which quality goes.
     mean: Option<f64>,
-    /// Index into [`SCALES`].
-    scale: usize,
-    resized: Option<Instant>,
+    /// Index into [`SCALES`]; none before the first picture.
+    scale: Option<usize>,
+    scaler: Scaler,
     /// The next frame is to be a key frame.
     key: bool,
     keyed: Option<Instant>,
@@ -399,8 +467,8 @@ impl VideoEncoder {
                 debt: 0.0,
                 deviation: 0.0,
                 mean: None,
-                scale: 0,
-                resized: None,
+                scale: None,
+                scaler: Scaler::new(config.codec.quantisers().1, config.codec.quantisers().0),
                 key: true,
                 keyed: None,
                 number: 0,
@@ -519,17 +587,18 @@ impl VideoEncoder {
         state.sharp = (state.sharp - draws).max(0.0);
         let share = rate / config.frame_rate;
         let due = config.key_interval.is_some_and(|every| state.keyed.is_none_or(|latest| created - latest >= every));
-        let key = state.key || due;
         if state.debt > rate * DEBT.seconds() {
             // The frame is left out; its share pays back. A key frame that was asked for comes as soon as may be.
             state.debt -= share;
+            state.scaler.on_frame(created, None);
             return;
         }
-        let resize = state.resized.is_none_or(|latest| created - latest >= RESIZE_EVERY);
-        if resize && config.scene == Scene::TalkingHead {
-            resize_to_rate(state, self.fit, share, created);
+        let scales = config.scene != Scene::Screen && config.simulcast == 1 && config.spatial_layers == 1;
+        if scales {
+            state.resize(rate, created);
         }
-        let scale = SCALES[state.scale.min(SCALES.len() - 1)];
+        let scale = SCALES[state.scale.unwrap_or(0)];
+        let key = state.key || due;
         let (width, height) = scaled(state.size, scale);
         let pixels = f64::from(width) * f64::from(height);
         let temporal = temporal_layer(config.temporal_layers, if key { 0 } else { state.number });
@@ -537,12 +606,14 @@ impl VideoEncoder {
         // What was too much is paid back by all frames of half a second; what was too little may be made up for in the same way.
         let budget = share * weight - (state.debt / (PAY_BACK * config.frame_rate)).clamp(-0.5 * share, 0.5 * share);
         let bits = match config.scene {
-            Scene::TalkingHead => {
+            Scene::TalkingHead | Scene::Moving => {
+                let coarsest = config.codec.quantisers().2;
+                state.scaler.on_frame(created, Some(self.fit.quantiser(pixels, budget, coarsest)));
                 let keep = self.fit.correlation;
                 state.deviation = keep * state.deviation + (1.0 - keep * keep).sqrt() * self.fit.deviation * noise;
                 let varies = libm::exp(state.deviation - self.fit.deviation * self.fit.deviation / 2.0);
                 let larger = if key { self.fit.key_ratio.min(MOST_KEY) } else { 1.0 };
-                budget * varies * larger
+                budget.max(self.fit.bits(pixels, coarsest)) * varies * larger
             }
             Scene::Screen => {
                 let whole = self.fit.whole_screen() * pixels;
@@ -564,7 +635,7 @@ impl VideoEncoder {
             state.mean = Some(mean + (bits - mean) / config.frame_rate);
         }
         let psnr = match config.scene {
-            Scene::TalkingHead => self.fit.psnr(pixels, state.mean.unwrap_or(share)),
+            Scene::TalkingHead | Scene::Moving => self.fit.psnr(pixels, state.mean.unwrap_or(share)),
             Scene::Screen => self.fit.screen_psnr(state.sharp),
         };
         if key {
@@ -605,23 +676,31 @@ impl VideoEncoder {
     }
 }
 
-/// The size that looks best at this many bits a frame.
-fn resize_to_rate(state: &mut StreamState, fit: &Fit, share: f64, now: Instant) {
-    let psnr = |scale: usize| {
-        let (width, height) = scaled(state.size, SCALES[scale]);
-        fit.psnr(f64::from(width) * f64::from(height), share)
-    };
-    let mut best = state.scale;
-    for scale in 0..SCALES.len() {
-        let worth = if best == state.scale && state.resized.is_some() { WORTH } else { 0.0 };
-        if psnr(scale) > psnr(best) + worth {
-            best = scale;
+impl StreamState {
+    /// Another size, if it is time for one.
+    fn resize(&mut self, rate: f64, now: Instant) {
+        let pixels = |scale: usize| {
+            let (width, height) = scaled(self.size, SCALES.get(scale).copied().unwrap_or_default());
+            f64::from(width) * f64::from(height)
+        };
+        let smallest = |most: f64| {
+            let fits = |scale: &usize| pixels(*scale) <= most || pixels(*scale + 1) < LEAST_PIXELS;
+            (0..SCALES.len()).find(fits).unwrap_or(0)
+        };
+        let Some(present) = self.scale else {
+            let most = FIRST_PICTURE.iter().find(|(below, _)| rate < *below).map_or(f64::INFINITY, |found| found.1);
+            self.scale = Some(smallest(most));
+            return;
+        };
+        let next = match self.scaler.decide(now) {
+            Some(Step::Smaller) if pixels(present + 1) >= LEAST_PIXELS => present + 1,
+            Some(Step::Larger) => present.saturating_sub(1),
+            _ => return,
+        };
+        if next != present {
+            // Another size needs a key frame (VP8, H.264).
+            (self.scale, self.key) = (Some(next), true);
         }
-    }
-    if state.resized.is_none() || best != state.scale {
-        // Another size needs a key frame (VP8, H.264).
-        state.key |= best != state.scale;
-        (state.scale, state.resized) = (best, Some(now));
     }
 }
 
@@ -775,6 +854,57 @@ mod tests {
         let rows: Vec<(u16, f32)> = [60, 200, 700, 2_500].map(of).to_vec();
         assert!(rows.windows(2).all(|pair| pair[0].0 <= pair[1].0 && pair[0].1 <= pair[1].1), "{rows:?}");
         assert!(rows[0].0 < rows[3].0 && rows[0].1 < rows[3].1, "{rows:?}");
+    }
+
+    #[test]
+    fn the_first_picture_is_as_large_as_the_first_target_suits() {
+        let first = |target: u64| {
+            let mut encoder = encoder(unvaried());
+            encoder.set_target(at(0), kilobits(target));
+            encoded(&mut encoder, 0, 1).first().map(|(_, frame)| frame.height).expect("a frame")
+        };
+        assert_eq!([199, 200, 399, 400].map(first), [180, 360, 360, 720]);
+    }
+
+    #[test]
+    fn a_moving_picture_needs_its_coarsest_frames_and_leaves_others_out_until_it_is_smaller() {
+        let config = VideoConfig { scene: Scene::Moving, width: 640, height: 360, ..unvaried() };
+        let mut encoder = encoder(config);
+        encoder.set_target(at(0), kilobits(1_000));
+        let before = encoded(&mut encoder, 0, 10);
+        assert_eq!((before.len(), before.last().map(|(_, frame)| frame.height)), (300, Some(360)));
+        encoder.set_target(at(300), kilobits(100));
+        let after = encoded(&mut encoder, 10, 20);
+        // 360 lines take 191 kb/s at the coarsest quantiser, 180 lines 94.
+        let seconds =
+            |from: u64| after.iter().filter(|(number, _)| (from * 30..from * 30 + 30).contains(number)).count();
+        assert!((5..25).contains(&seconds(12)), "{} frames in the third second", seconds(12));
+        assert_eq!(after.last().map(|(_, frame)| frame.height), Some(180));
+        assert!(seconds(29) >= 27, "{}", seconds(29));
+        let smaller = after.iter().find(|(_, frame)| frame.height < 360).map_or(0, |(number, _)| number - 300);
+        assert!((60..=150).contains(&smaller), "the first step after {smaller} frames");
+        assert!((rate(&after, 20) / 1e5 - 1.0).abs() < 0.08, "{}", rate(&after, 20));
+    }
+
+    #[test]
+    fn simulcast_streams_keep_their_sizes() {
+        let mut encoder = encoder(VideoConfig { scene: Scene::Moving, simulcast: 2, ..VideoConfig::default() });
+        encoder.set_target(at(0), kilobits(150));
+        assert!(encoded(&mut encoder, 0, 20).iter().all(|(_, frame)| frame.height == 360));
+    }
+
+    #[test]
+    fn the_fit_gives_back_its_own_points_and_goes_on_beyond_them() {
+        let fit = Fit::of(&VideoConfig { scene: Scene::Moving, ..VideoConfig::default() });
+        let size = &fit.sizes[1];
+        for &(quantiser, bits) in &size.quantisers {
+            assert!((fit.bits(size.area(), quantiser) / size.area() - bits).abs() < 1e-9);
+            assert!((fit.quantiser(size.area(), bits * size.area(), 127.0) - quantiser).abs() < 1e-9);
+        }
+        assert_eq!(fit.quantiser(size.area(), 1.0, 106.0), 106.0, "no coarser than that");
+        assert_eq!(fit.quantiser(size.area(), 1e9, 106.0), 0.0);
+        let finest = size.quantisers[0].1 * size.area();
+        assert!(fit.quantiser(size.area(), 1.5 * finest, 106.0) < size.quantisers[0].0);
     }
 
     #[test]

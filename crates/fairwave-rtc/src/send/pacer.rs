@@ -121,6 +121,12 @@ impl Pacer {
         self.burst = burst;
     }
 
+    /// The most that it sends at once, as a time at its rate.
+    #[cfg(test)]
+    pub fn burst(&self) -> Span {
+        self.burst
+    }
+
     /// Whether the window is full.
     pub fn set_blocked(&mut self, blocked: bool) {
         self.blocked = blocked;

@@ -403,6 +403,22 @@ fn while_the_window_is_full_frames_are_left_out() {
     assert_eq!((u64::from(skipped) + encoded, u64::from(without) + all), (300, 300));
 }
 
+/// A path of a fifth of the start: SCReAM sees a queue.
+#[test]
+fn after_congestion_bursts_are_as_short_as_controller_or_scenario_say() {
+    let burst = |said: &str| {
+        let table = format!(r#"{{"control": "scream", "start": "1.5 Mb/s", "burst": "{said}"}}"#);
+        let mut wire = call(10, &table);
+        assert_eq!(wire.sender.pacer.burst(), serde_json::from_str(&format!("\"{said}\"")).expect("a time"));
+        wire.bottleneck = Some(Rate::from_bits_per_second(300_000));
+        wire.buffer = 1000;
+        wire.run_until(at(5_000));
+        wire.sender.pacer.burst()
+    };
+    assert_eq!(burst("40 ms"), Span::from_millis(10), "the controller's");
+    assert_eq!(burst("2 ms"), Span::from_millis(2), "the scenario's");
+}
+
 #[test]
 fn media_without_a_stream_is_refused() {
     let media = Media { audio: None, video: None, screen: None };
