@@ -74,18 +74,16 @@ def network(
         raise BadInputError(f"--failures is {failures!r}, but must be links or nodes; write --failures links")
     if widen < 0:
         raise BadInputError(f"--widen is {widen}, but must be 0 or more; for example --widen 3")
-    if link_by_link and failures is not None:
-        raise BadInputError("--link-by-link answers for the network as it is; leave out --failures")
     if trust and not link_by_link:
         raise BadInputError("--trust compares with --link-by-link; write both, or neither")
     positive("--replications", replications)
     chosen, threads = seeds(seed, replications), threads_or_all(threads)
     read = _read(scenario)
     with where(cluster):
-        if link_by_link:
-            _by_links(read, chosen, out, threads, trust=trust, overwrite=overwrite, json=json)
-            return
-        _network(read, chosen, failures, widen, out, threads, overwrite=overwrite, json=json)
+        _network(
+            read, chosen, failures, widen, out, threads,
+            alone=link_by_link, trust=trust, overwrite=overwrite, json=json,
+        )  # fmt: skip
 
 
 def _read(path: str) -> Network:
@@ -100,78 +98,56 @@ def _read(path: str) -> Network:
 
 def _network(
     read: Network, chosen: Sequence[int], failures: str | None, widen: int, out: Path | None, threads: int | None, *,
-    overwrite: bool, json: bool,
+    alone: bool, trust: bool, overwrite: bool, json: bool,
 ) -> None:  # fmt: skip
     from fairwave.folders import claimed
-    from fairwave_network import saying
+    from fairwave.runs.memory import Memory
+    from fairwave_network import decomposing, saying, trusting
     from fairwave_network.failing import try_failures
     from fairwave_network.loads import warnings
-    from fairwave_network.measuring import run, together
+    from fairwave_network.measuring import together, whole
     from fairwave_network.widening import try_widening
 
     for said in warnings(read):
         console.say(f"warning: {said}", quiet=json)
     with claimed(out, "network", read.name, overwrite=overwrite) if out else nullcontext():
-        how: dict[str, Any] = {"threads": threads, "keep": kept(out)}
-        with console.progress(f"{read.name} × {len(chosen)}", quiet=json) as progress:
-            found = together(run(read, [read.scenario], chosen, progress=progress, **how)[0])
+        keep = kept(out)
+        links = decomposing.Decomposition(chosen, threads, keep or Memory()) if alone else None
+        as_whole = whole(chosen, threads=threads, keep=keep)
+        answers = links.of if links else as_whole
+        words = f"{read.name}, link by link" if alone else f"{read.name} × {len(chosen)}"
+        with console.progress(words, quiet=json) as progress:
+            found = together(answers([read], progress)[0])
         with console.progress("wider links", quiet=json) as progress:
-            widened = try_widening(read, found, chosen, widen, progress=progress, **how) if widen else []
+            widened = try_widening(read, found, answers, widen, progress=progress) if widen else []
         failed = []
         if failures is not None:
             with console.progress(f"failures of {failures}", quiet=json) as progress:
-                failed = try_failures(read, failures, chosen, progress=progress, **how)
-        if out is not None:
-            _leave(read, found, widened, failed, failures or "", chosen, out)
-    if json:
-        console.document(saying.document(read, found, widened, failed))
-        return
-    console.answer(saying.answer(read, found, widened, failed, failures or ""))
-    for _, title, heads, rows, caption in saying.tables(read, found, widened, failed):
-        console.table(title, heads, [[escape(cell) for cell in row] for row in rows], caption=caption)
-    if out is not None:
-        console.say(f"\npage and tables: {out / 'index.html'}", quiet=json)
-
-
-def _by_links(
-    read: Network,
-    chosen: Sequence[int],
-    out: Path | None,
-    threads: int | None,
-    *,
-    trust: bool,
-    overwrite: bool,
-    json: bool,
-) -> None:
-    from fairwave.folders import claimed
-    from fairwave_network import decomposing, saying, trusting
-    from fairwave_network.measuring import run, together
-
-    with claimed(out, "network", read.name, overwrite=overwrite) if out else nullcontext():
-        how: dict[str, Any] = {"threads": threads, "keep": kept(out)}
-        with console.progress(f"{read.name}, link by link", quiet=json) as progress:
-            found = together(decomposing.run(read, chosen, progress=progress, **how))
+                failed = try_failures(read, failures, answers, at_once=not alone, progress=progress)
         errors = None
         if trust:
             with console.progress(f"{read.name} × {len(chosen)}", quiet=json) as progress:
-                whole = together(run(read, [read.scenario], chosen, progress=progress, **how)[0])
-            errors = trusting.compared(found, whole)
+                errors = trusting.compared(found, together(as_whole([read], progress)[0]))
         if out is not None:
-            _leave(read, found, [], [], "", chosen, out, errors)
-    simulated = len(decomposing.heavy(read))
-    note = f"Link by link: {simulated} of {len(read.rates())} link directions were simulated, each alone."
+            _leave(read, found, widened, failed, failures or "", chosen, out, errors)
     if json:
-        said: dict[str, Any] = {"link_by_link": simulated}
+        more: dict[str, Any] = {"link_by_link": links.simulated} if links else {}
         if errors is not None:
-            said["errors"] = {"pairs": errors.pairs, "mos": errors.mos, "p95": errors.p95}
-        console.document(saying.document(read, found) | said)
+            more["errors"] = {"pairs": errors.pairs, "mos": errors.mos, "p95": errors.p95}
+        console.document(saying.document(read, found, widened, failed) | more)
         return
-    console.answer(saying.answer(read, found))
-    console.say(f"{note} {errors.sentence() if errors else 'How far off that is, --trust shows.'}")
-    for _, title, heads, rows, caption in saying.tables(read, found):
+    console.answer(saying.answer(read, found, widened, failed, failures or ""))
+    if links:
+        console.say(
+            f"Link by link: {links.simulated} of {len(read.rates())} link directions were simulated, each alone. "
+            + (errors.sentence() if errors else "How far off that is, --trust shows.")
+        )
+    for _, title, heads, rows, caption in saying.tables(read, found, widened, failed):
         console.table(title, heads, [[escape(cell) for cell in row] for row in rows], caption=caption)
     if errors is not None:
         console.table("errors, quantiles over pairs", trusting.HEADS, errors.rows())
+    if out is not None:
+        console.say(f"\npage and tables: {out / 'index.html'}", quiet=json)
 
 
 def _leave(

@@ -2,7 +2,8 @@
 
 The failure begins at a quarter of the measured time and lasts to the end. Until routes have changed
 (`routing.rerouting`, 1 s when left out), what is sent into the failed link is lost. Calls of a node that failed have no
-path: they are counted as they are, poor.
+path: they are counted as they are, poor. Link by link, the failure is there from the beginning and routes have changed;
+pairs without a path have no calls.
 """
 
 from __future__ import annotations
@@ -11,14 +12,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from fairwave_network import language, units
-from fairwave_network.measuring import NetworkAnswer, run, together
+from fairwave_network.measuring import NetworkAnswer, together
+from fairwave_network.routing import Routes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fairwave.runs.keeping import Keep
     from fairwave.runs.replication import Progress
     from fairwave_network.language import Network
+    from fairwave_network.measuring import Answers
 
 KINDS = ("links", "nodes")
 
@@ -64,18 +66,44 @@ def all_of(network: Network, kind: str) -> list[tuple[str, tuple[str, ...], dict
     ]
 
 
+def rerouted(network: Network, links: Sequence[str]) -> Network:
+    """The network after these links failed and routes changed, to the fewest hops and then the least delay.
+
+    The simulator chooses routes so as well. Pairs without a path have no traffic.
+    """
+    left = replace(
+        network.topology, links=[link for link in network.topology.links if link.name not in links]
+    )
+    routes = Routes(left, "hops-delay")
+    down = {name for link in links for name in (link, ">".join(reversed(link.split(">"))))}
+    groups = {}
+    for name, group in network.groups.items():
+        if down.isdisjoint(network.crossed(group)):
+            groups[name] = group
+        elif paths := routes.paths(*group.pair):
+            groups[name] = replace(group, path=paths[0][0])
+    return replace(network, groups=groups)
+
+
 def try_failures(
-    network: Network, kind: str, seeds: Sequence[int], *, threads: int | None = None, keep: Keep | None = None,
-    progress: Progress | None = None,
-) -> list[Failure]:  # fmt: skip
-    """Runs every failure; the worst first, by the mean opinion of all calls."""
+    network: Network, kind: str, answers: Answers, *, at_once: bool = True, progress: Progress | None = None
+) -> list[Failure]:
+    """Tries every failure; the worst first, by the mean opinion of all calls.
+
+    Args:
+        network: The network.
+        kind: `links` or `nodes`.
+        answers: Makes the runs.
+        at_once: Whether the failure happens within the run. If not, runs begin after routes have changed.
+        progress: Told how many failures are done.
+    """
     every = all_of(network, kind)
-    scenarios = [scenario_of(network, table).scenario for _, _, table in every]
-    answers = run(network, scenarios, seeds, threads=threads, keep=keep, progress=progress)
+    made = [scenario_of(network, table) if at_once else rerouted(network, links) for _, links, table in every]
     found = [
-        Failure(name, links, together(runs)) for (name, links, _), runs in zip(every, answers, strict=True)
+        Failure(name, links, together(runs))
+        for (name, links, _), runs in zip(every, answers(made, progress), strict=True)
     ]
     return sorted(found, key=lambda one: (one.answer.mos.mean, one.name))
 
 
-__all__ = ["KINDS", "Failure", "all_of", "scenario_of", "try_failures"]
+__all__ = ["KINDS", "Failure", "all_of", "rerouted", "scenario_of", "try_failures"]

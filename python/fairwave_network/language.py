@@ -111,6 +111,22 @@ class Network:
                 found[f"{node}{LAN}>{node}"] = found[f"{node}>{node}{LAN}"] = access
         return found
 
+    def delays(self) -> dict[str, float]:
+        """The propagation of each link direction, seconds."""
+        found = {
+            f"{a}>{b}": link.delay_s for link in self.topology.links for a, b in (link.ends, link.ends[::-1])
+        }
+        if self.has_access:
+            access = units.span(self.table["access"]["delay"], "access.delay")
+            for node in self.topology.nodes:
+                found[f"{node}{LAN}>{node}"] = found[f"{node}>{node}{LAN}"] = access
+        return found
+
+    def measured_s(self) -> tuple[float, float]:
+        """The measured time and the time before it, seconds."""
+        before = units.span(self.table.get("warmup", "0 s"), "warmup")
+        return units.span(self.table["duration"], "duration") - before, before
+
 
 def crossed(path: Way, *, has_access: bool) -> list[str]:
     """Names of the link directions of a path."""

@@ -20,13 +20,16 @@ from fairwave.measuring.statistics import interval
 from fairwave.runs.replication import replicate
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from fairwave.measuring.statistics import Interval
     from fairwave.runs.keeping import Keep
     from fairwave.runs.replication import Progress
     from fairwave.scenario import Scenario
     from fairwave_network.language import Network
+
+    Answers = Callable[[Sequence[Network], Progress | None], list[list["RunAnswer"]]]
+    """Makes, for each variant of a network, an answer for each seed."""
 
 BANDS = ("good", "fair", "poor")
 
@@ -180,6 +183,20 @@ def run(
         several = replicate(jobs, threads=threads, keep=keep, progress=told if progress is not None else None)
         made = [of_tables(network, tables) for tables in several]
         answers += [made[at : at + len(seeds)] for at in range(0, len(made), len(seeds))]
+    return answers
+
+
+def whole(seeds: Sequence[int], *, threads: int | None = None, keep: Keep | None = None) -> Answers:
+    """Answers by simulating each network as a whole."""
+
+    def answers(networks: Sequence[Network], progress: Progress | None) -> list[list[RunAnswer]]:
+        scenarios = [network.scenario for network in networks]
+        return (
+            run(networks[0], scenarios, seeds, threads=threads, keep=keep, progress=progress)
+            if networks
+            else []
+        )
+
     return answers
 
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairwave.runs.keeping import Keep
-    from fairwave_network.decomposing import Link
     from fairwave_network.language import Network
+    from fairwave_network.linking import Link
 
     Numbers = NDArray[np.float64]
 

@@ -22,6 +22,8 @@ def cost(link: Link, by: str) -> int:
     """A link's cost as a whole number, so that equal costs are equal: nanoseconds, hops, or millionths of a weight."""
     if by == "hops":
         return 1
+    if by == "hops-delay":
+        return 10**12 + round(link.delay_s * 1e9)
     return round(link.weight * 1e6) if by == "weight" else max(1, round(link.delay_s * 1e9))
 
 
@@ -30,7 +32,7 @@ class Routes:
 
     Args:
         topology: The network.
-        by: `delay`, `weight` or `hops`.
+        by: `delay`, `weight`, `hops`, or `hops-delay`: the fewest hops, and among those the least delay.
         ecmp: Whether flows spread over all shortest paths.
     """
 
@@ -62,8 +64,10 @@ class Routes:
         return self._to[to]
 
     def paths(self, from_: str, to: str) -> list[tuple[Path, float]]:
-        """Paths from one node to another, each with the share of flows that takes it."""
+        """Paths from one node to another, each with its share of the flows; none where no path leads there."""
         left = self._distances(to)
+        if from_ not in left:
+            return []
         open_: list[tuple[Path, float]] = [((from_,), 1.0)]
         found: list[tuple[Path, float]] = []
         while open_:

@@ -8,21 +8,18 @@ difference of the mean opinion of all calls, and how many calls leave the bands 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from fairwave.measuring.statistics import interval
 from fairwave_network import units
-from fairwave_network.measuring import NetworkAnswer, run, together
+from fairwave_network.measuring import NetworkAnswer, together
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fairwave.measuring.statistics import Interval
-    from fairwave.runs.keeping import Keep
     from fairwave.runs.replication import Progress
-    from fairwave.scenario import Scenario
     from fairwave_network.language import Network
+    from fairwave_network.measuring import Answers
 
 FACTOR = 2.0
 """By what a candidate's rate is multiplied."""
@@ -63,33 +60,34 @@ def candidates(network: Network, answer: NetworkAnswer, most: int) -> list[str]:
     return ranked[:most]
 
 
-def widened(network: Network, link: str, factor: float = FACTOR) -> tuple[Scenario, float]:
-    """The scenario in which one link has a higher rate in both directions, and that rate."""
+def widened(network: Network, link: str, factor: float = FACTOR) -> Network:
+    """The network in which one link has a higher rate in both directions."""
     table = network.scenario.to_dict()
-    rate = network.rates()[link] * factor
     for one in table["link"]:
         if f"{one['from']}>{one['to']}" == link:
-            one["rate"] = units.rate_text(rate)
+            one["rate"] = units.rate_text(network.rates()[link] * factor)
+    links = [
+        replace(one, rate_bps=one.rate_bps * factor) if one.name == link else one
+        for one in network.topology.links
+    ]
     from fairwave.scenario import Scenario
 
-    return Scenario.from_dict(table), rate
+    return replace(
+        network, topology=replace(network.topology, links=links), scenario=Scenario.from_dict(table)
+    )
 
 
 def try_widening(
-    network: Network, answer: NetworkAnswer, seeds: Sequence[int], most: int, *, threads: int | None = None,
-    keep: Keep | None = None, progress: Progress | None = None,
-) -> list[Widened]:  # fmt: skip
-    """Runs the candidates; the best first."""
+    network: Network, answer: NetworkAnswer, answers: Answers, most: int, *, progress: Progress | None = None
+) -> list[Widened]:
+    """Tries the candidates; the best first. `answers` makes the runs, under the seeds of `answer`."""
     names = candidates(network, answer, most)
     made = [widened(network, name) for name in names]
-    answers = run(
-        network, [scenario for scenario, _ in made], seeds, threads=threads, keep=keep, progress=progress
-    )
     found = []
-    for name, (_, rate), runs in zip(names, made, answers, strict=True):
+    for name, wide, runs in zip(names, made, answers(made, progress) if made else [], strict=True):
         mos = interval([new.mos - old.mos for new, old in zip(runs, answer.runs, strict=True)])
         better = sum(
             new.calls["good"] - old.calls["good"] for new, old in zip(runs, answer.runs, strict=True)
         )
-        found.append(Widened(name, rate, mos, better / len(runs), together(runs)))
+        found.append(Widened(name, wide.rates()[name], mos, better / len(runs), together(runs)))
     return sorted(found, key=lambda one: (-one.mos.mean, one.link))
