@@ -2,9 +2,8 @@
 
 The decomposition is Parsimon's (Zhao et al., NSDI 2023), with its clusters: a link direction that resembles one which
 is simulated takes that one's calls, with waits and losses in proportion to an estimate of the wait (`linking`). Links
-that are offered `HOT` of their rate or more are simulated each for itself. In a second round their flows are thinned
-and delayed by what the first round found on the other links of their paths, so TCP reacts to those as well. The first
-round of such a link takes only `PART` of the time.
+that are offered `HOT` of their rate or more are simulated each for itself, and a first time for `PART` of the time.
+What that finds thins and delays the flows of all links that they cross as well, so TCP reacts to its whole path.
 
 Each link is a task of its own, on all cores or on a cluster's workers, and is kept under its content: a changed link
 costs only itself and those links whose conditions it changes. Conditions are rounded, so that small changes change no
@@ -52,9 +51,9 @@ HOT = 0.8
 """Links that are offered this share of their rate are simulated each for itself †."""
 
 PART = 0.25
-"""The first round of a link that has two takes so much of the time †."""
+"""Share of the time for which links offered `HOT` are simulated first †."""
 
-ALIKE = Features(odds=0.35, wait=0.35, local=0.25, slower=0.3)
+ALIKE = Features(odds=0.35, wait=0.35, local=0.25, slower=0.3, lost=0.003)
 """Two links resemble each other where no feature differs by more †, and rate and queue are equal."""
 
 CALLS = 24
@@ -101,26 +100,27 @@ class Decomposition:
     def of(self, networks: Sequence[Network], progress: Progress | None = None) -> list[list[RunAnswer]]:
         """For each network an answer for each seed. The first network that is asked for is the one as it is."""
         loaded = [_loaded(network) for network in networks]
-        plans = [self._planned(links) for links in loaded]
+        first = [
+            (at, name, links[name].scenario({}, runs=len(self.seeds), part=PART))
+            for at, links in enumerate(loaded) for name in sorted(links) if links[name].load >= HOT
+        ]  # fmt: skip
         known: list[dict[str, Conditions]] = [{} for _ in networks]
+        for (at, name, _), several in zip(first, self._simulate(first, networks, progress, 0), strict=True):
+            known[at][name] = _conditions(several)
+        plans = [self._planned(links, there) for links, there in zip(loaded, known, strict=True)]
+        second = [
+            (at, name, loaded[at][name].scenario(known[at], runs=len(self.seeds)))
+            for at, plan in enumerate(plans) for name, like in plan.items() if name == like
+        ]  # fmt: skip
         found: list[dict[str, list[Link]]] = [{} for _ in networks]
-        for number in range(2):
-            jobs = [
-                (at, name, links[name].scenario(known[at], _part(links[name], number)))
-                for at, (links, plan) in enumerate(zip(loaded, plans, strict=True))
-                for name, like in plan.items()
-                if name == like and (number == 0 or links[name].load >= HOT)
-            ]
-            results = self._simulate(jobs, networks, progress, number)
-            for (at, name, _), several in zip(jobs, results, strict=True):
-                found[at][name] = several
-            for at, (links, plan) in enumerate(zip(loaded, plans, strict=True)):
-                self._like(links, plan, found[at])
-                known[at] = {name: _conditions(several) for name, several in found[at].items()}
+        for (at, name, _), several in zip(second, self._simulate(second, networks, progress, 1), strict=True):
+            found[at][name] = several
+        for at, plan in enumerate(plans):
+            self._like(loaded[at], plan, found[at])
         if self._rating is None:
             self.simulated = sum(name == like for name, like in plans[0].items())
             self._clusters = [
-                _Simulated(_kind(one), one.features, found[0][name])
+                _Simulated(_kind(one), one.features(known[0]), found[0][name])
                 for name, one in loaded[0].items() if plans[0].get(name) == name and one.load < HOT
             ]  # fmt: skip
             every = [link for name, like in plans[0].items() if name == like for link in found[0][name]]
@@ -130,7 +130,7 @@ class Decomposition:
             for network, links, several in zip(networks, loaded, found, strict=True)
         ]
 
-    def _planned(self, links: dict[str, Alone]) -> dict[str, str | _Simulated]:
+    def _planned(self, links: dict[str, Alone], known: dict[str, Conditions]) -> dict[str, str | _Simulated]:
         """For each loaded link the one whose run it takes: itself, another of the network, or one that is known."""
         plan: dict[str, str | _Simulated] = {}
         there: list[tuple[str, _Simulated]] = []
@@ -138,12 +138,12 @@ class Decomposition:
             one = links[name]
             if one.load < LIGHT and not one.loses and one.wait_s < NEGLIGIBLE:
                 continue
-            kind, features = _kind(one), one.features
+            kind, features = _kind(one), one.features(known)
             plan[name] = name
             if one.load >= HOT:
                 continue
-            like = next((known for known in self._clusters if known.resembles(kind, features)), None)
-            other = next((known for known, of in there if of.resembles(kind, features)), None)
+            like = next((each for each in self._clusters if each.resembles(kind, features)), None)
+            other = next((each for each, of in there if of.resembles(kind, features)), None)
             if like is not None:
                 plan[name] = like
             elif other is not None:
@@ -162,7 +162,6 @@ class Decomposition:
 
         def told(done: float, of: int) -> None:
             if progress is not None:
-                # The second round is short; both are shown as one.
                 progress((done / max(of, 1) + number) / 2 * len(networks), len(networks))
 
         tables = replicate(runs, threads=self.threads, keep=self.keep, progress=told if progress else None)
@@ -182,10 +181,8 @@ class Decomposition:
                 continue
             one = links[name]
             source = found[like] if isinstance(like, str) else like.results
-            known = links[like].features if isinstance(like, str) else like.features
-            own = one.features
-            factor = math.exp(own.wait - known.wait)
-            found[name] = [each.scaled(factor, min(one.load, 1.0)) for each in source]
+            wait = links[like].wait_s if isinstance(like, str) else math.exp(like.features.wait)
+            found[name] = [each.scaled(one.wait_s / wait, min(one.load, 1.0)) for each in source]
 
     def _composed(
         self, network: Network, alone: dict[str, Alone], found: dict[str, list[Link]], at: int, seed: int
@@ -280,11 +277,6 @@ def _loaded(network: Network) -> dict[str, Alone]:
         name: Alone(network, name, edges[name], crossing[name], rates, delays, taken)
         for name in sorted(crossing) if name in edges
     }  # fmt: skip
-
-
-def _part(one: Alone, number: int) -> float:
-    """Share of the time for which a link is simulated in the first and second round."""
-    return PART if number == 0 and one.load >= HOT else 1.0
 
 
 def _kind(one: Alone) -> str:

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.float64]
 
-FLOWS = 10
-"""A link is simulated until so many files have arrived there, in the mean †."""
+FLOWS = 20
+"""A link is simulated until so many files have arrived there in all runs, in the mean †."""
 
-PERIODS = 5.0
+PERIODS = 3.0
 """A link is simulated for so many of its relaxation times †, but not longer than the network."""
 
 LEAST = 3.0
@@ -91,12 +91,14 @@ class Features(NamedTuple):
         wait: Logarithm of an estimate of the mean wait, s.
         local: Share of the files' traffic that begins here.
         slower: By how many doublings the links before it are slower, in the mean.
+        lost: Share that files lose on the rest of their paths.
     """
 
     odds: float
     wait: float
     local: float
     slower: float
+    lost: float
 
 
 @dataclass
@@ -148,6 +150,12 @@ class _Entry:
         """What they offer, b/s."""
         return sum(group.offered_bps for group, _ in self.parts)
 
+    def lost(self, known: dict[str, Conditions]) -> float:
+        """Share that is lost on the rest of the path."""
+        return -math.expm1(
+            -self.mean({name: -math.log1p(-min(one.loss, 0.9)) for name, one in known.items()})
+        )
+
     def mean(self, of: dict[str, float]) -> float:
         """The sum of something over the links of the rest of the path, the mean over flows."""
         weights = [group.offered_bps for group, _ in self.parts]
@@ -192,19 +200,20 @@ class Alone:
         self._files = [
             (entry, group) for entry in self._entries for group, _ in entry.parts if group.mix.lasts_s is None
         ]
-        self.features = self._features()
-
-    def _features(self) -> Features:
         total = sum(entry.bits for entry in self._entries) or 1.0
-        shares = [entry.bits / total for entry in self._entries]
-        here = sum(share for share, entry in zip(shares, self._entries, strict=True) if not entry.before)
-        slower = sum(
-            share * math.log2(max(self.edge.rate_bps / entry.rate, 1.0))
-            for share, entry in zip(shares, self._entries, strict=True)
-        )
-        return Features(math.log(odds(self.load)), math.log(self._wait_s(shares, here)), here, slower)
+        self._shares = [(entry.bits / total, entry) for entry in self._entries]
+        self._here = sum(share for share, entry in self._shares if not entry.before)
+        self.wait_s = self._estimate_s()
 
-    def _wait_s(self, shares: Sequence[float], here: float) -> float:
+    def features(self, known: dict[str, Conditions]) -> Features:
+        """What decides how packets wait here, with what is known of other links."""
+        slower = (
+            share * math.log2(max(self.edge.rate_bps / entry.rate, 1.0)) for share, entry in self._shares
+        )
+        lost = sum(share * entry.lost(known) for share, entry in self._shares)
+        return Features(math.log(odds(self.load)), math.log(self.wait_s), self._here, sum(slower), lost)
+
+    def _estimate_s(self) -> float:
         """An estimate of the mean wait, s: that of M/G/1 with packets in batches (Pollaczek and Khinchine).
 
         What begins here comes in windows of TCP, which grow to half of a file or to what a round-trip time holds. What
@@ -212,21 +221,14 @@ class Alone:
         """
         rate = self.edge.rate_bps
         batch: float = PACKET
-        meeting = 1 - sum(
-            share**2 for share, entry in zip(shares, self._entries, strict=True) if entry.before
-        )
+        meeting = 1 - sum(share**2 for share, entry in self._shares if entry.before)
         local = [entry for entry in self._entries if not entry.before]
         files = [group for entry, group in self._files if not entry.before]
         if local and files:
             half = sum(group.offered_bps for group in files) / sum(group.per_second for group in files) / 2
             trip = 2 * (self.edge.delay_s + local[0].mean(self._delays))
             batch = max(WINDOW, min(half, trip * rate))
-        return odds(self.load) * (here * batch + max(meeting - here, 0.02) * PACKET) / (2 * rate)
-
-    @property
-    def wait_s(self) -> float:
-        """An estimate of the mean wait, s."""
-        return math.exp(self.features.wait)
+        return odds(self.load) * (self._here * batch + max(meeting - self._here, 0.02) * PACKET) / (2 * rate)
 
     @property
     def loses(self) -> bool:
@@ -246,21 +248,22 @@ class Alone:
         load = bits / left if left > 0 else 1.0
         return size / left / (1 - math.sqrt(load)) ** 2 if load < 1 else math.inf
 
-    def spans_s(self) -> tuple[float, float]:
-        """For how long it is measured, and the time before, whole seconds."""
+    def spans_s(self, runs: int = 1) -> tuple[float, float]:
+        """For how long it is measured in each of several runs, and the time before, whole seconds."""
         whole, before = self.network.measured_s()
         files = sum(group.per_second for _, group in self._files)
         relaxation = self.relaxation_s()
-        wanted = max(LEAST, PERIODS * relaxation, FLOWS / files if files else 0.0)
+        wanted = max(LEAST, PERIODS * relaxation, FLOWS / files / runs if files else 0.0)
         return min(whole, math.ceil(wanted) if wanted < whole else whole), min(
             before, max(1.0, math.ceil(relaxation) if relaxation < before else before)
         )
 
-    def scenario(self, known: dict[str, Conditions], part: float = 1.0) -> Scenario:
+    def scenario(self, known: dict[str, Conditions], *, runs: int = 1, part: float = 1.0) -> Scenario:
         """The scenario, with what is known of the links of the rest of the paths.
 
         Args:
             known: By name of the link.
+            runs: So many runs there are.
             part: Share of the time for which the link is simulated, but at least `LEAST`.
         """
         edge = self.edge
@@ -276,7 +279,6 @@ class Alone:
         }  # fmt: skip
         links, flows = [own], _flows("x", self._calls)
         waits = {name: one.wait for name, one in known.items()}
-        losses = {name: -math.log1p(-min(one.loss, 0.9)) for name, one in known.items()}
         for number, entry in enumerate(self._entries):
             from_ = f"in-{number}"
             delay = round(entry.mean(self._delays) / PLACE) * PLACE + round(entry.mean(waits) / WAIT) * WAIT
@@ -284,13 +286,13 @@ class Alone:
                 "from": from_, "to": "x", "rate": units.rate_text(entry.rate), "delay": units.span_text(delay),
                 "queue": {"discipline": "drop-tail", "capacity": {"packets": 100_000}},
             }  # fmt: skip
-            lost = -math.expm1(-entry.mean(losses))
+            lost = entry.lost(known)
             rounded = min(LOSSES, key=lambda one, lost=lost: abs(one - lost))  # type: ignore[misc]
             if rounded > 0:
                 link |= {"loss": {"model": "bernoulli", "rate": rounded}, "reverse": {"loss": "none"}}
             links.append(link)
             flows += _flows(from_, (group for group, _ in entry.parts))
-        measured, before = self.spans_s()
+        measured, before = self.spans_s(runs)
         measured = min(measured, max(LEAST, math.ceil(measured * part)))
         frame = {
             "name": "link",
