@@ -16,6 +16,7 @@ from fairwave_network import (
     demands,
     failing,
     language,
+    linking,
     measuring,
     mixes,
     ratings,
@@ -295,18 +296,18 @@ def answered(tmp_path_factory):
     (folder / "demands.csv").write_text("from,to,demand\nA,C,3\nC,A,1\n", encoding="utf-8")
     (folder / "net.toml").write_text(SQUARE.replace("1.6 Mb/s", "3 Mb/s"), encoding="utf-8")
     network = language.load(folder / "net.toml")
-    return network, measuring.together(measuring.run(network, [network.scenario], [1, 2, 3])[0])
+    return network, measuring.together(measuring.run(network, [network.scenario], [1, 2, 3])[0]), folder
 
 
 def test_pairs_of_a_full_link_are_poor_and_the_link_is_the_one_to_widen(answered):
     """A to C is offered 2.25 Mb/s on links of 2 Mb/s; C to A 0.75."""
-    network, found = answered
+    network, found, _ = answered
     assert found.pairs["C", "A"].band == "good"
     assert found.pairs["A", "C"].mos.mean < found.pairs["C", "A"].mos.mean
     assert found.links["A>B"].utilisation > 0.9
     assert found.links["A>D"].utilisation == 0
     assert widening.candidates(network, found, 3)[0] == "A>B"
-    (first,) = widening.try_widening(network, found, [1, 2, 3], 1)
+    (first,) = widening.try_widening(network, found, measuring.whole([1, 2, 3]), 1)
     assert first.link == "A>B"
     assert first.rate_bps == 4e6
     assert len(first.answer.runs) == 3
@@ -315,14 +316,14 @@ def test_pairs_of_a_full_link_are_poor_and_the_link_is_the_one_to_widen(answered
 
 
 def test_calls_are_counted_once_and_bands_agree_with_their_opinions(answered):
-    _, found = answered
+    _, found, _ = answered
     for run in found.runs:
         assert sum(run.calls.values()) == sum(pair.calls for pair in run.pairs.values())
     assert math.isclose(sum(share.mean for share in found.calls.values()), 1)
 
 
 def test_the_graph_that_is_left_is_read_again(answered, tmp_path):
-    network, found = answered
+    network, found, _ = answered
     nx.write_graphml(writing.graph(network, found), tmp_path / "again.graphml")
     again = nx.read_graphml(tmp_path / "again.graphml")
     assert again.edges["A", "B"]["utilisation"] == pytest.approx(found.links["A>B"].utilisation)
@@ -384,6 +385,30 @@ def test_the_command_answers_and_leaves_page_and_tables(square, monkeypatch, fai
     assert 'id="atlas-failure"' in (square / "out" / "index.html").read_text(encoding="utf-8")
 
 
+def test_the_command_answers_link_by_link_with_failures(square, monkeypatch, fairwave):
+    monkeypatch.chdir(square)
+    words = [
+        "network",
+        "net.toml",
+        "-n",
+        "2",
+        "--widen",
+        "1",
+        "--failures",
+        "nodes",
+        "--link-by-link",
+        "--trust",
+    ]
+    status, out, err = fairwave(*words, "--out", "out", "--json")
+    assert status == 0, err
+    document = json.loads(out)
+    assert document["link_by_link"] >= 1
+    assert len(document["failures"]) == 4
+    assert document["errors"]["pairs"] == 2
+    page = (square / "out" / "index.html").read_text(encoding="utf-8")
+    assert "link by link less whole" in page
+
+
 def test_check_says_what_links_would_carry(square, monkeypatch, fairwave):
     monkeypatch.chdir(square)
     status, out, _ = fairwave("check", "net.toml")
@@ -399,34 +424,65 @@ def test_check_warns_where_a_link_would_carry_more_than_its_rate(square, monkeyp
     assert "A>B would carry 3 Mb/s, 150% of its 2 Mb/s" in err
 
 
+def alone(network, name):
+    return decomposing._loaded(network)[name]
+
+
+def arrivals(flow):
+    """Flows that arrive in a second."""
+    table = flow["arrivals"]
+    return float((table if isinstance(table, str) else table["rate"]).split()[0])
+
+
 def test_a_link_alone_is_offered_what_it_is_offered_in_the_network(square):
     network = changed(square)
+    data = alone(network, "A>B").scenario({}).to_dict()
     crossing = [group for group in network.groups.values() if "A>B" in network.crossed(group)]
-    scenario = decomposing.link_scenario(network, "A>B", crossing, {})
-    data = scenario.to_dict()
-    assert {one["from"] + one["to"] for one in data["link"]} >= {"xy"}
-    per_second = sum(
-        float(flow["arrivals"]["rate"].split()[0]) for flow in data["flow"] if "calls" in flow["name"]
-    )
-    assert per_second == pytest.approx(
-        sum(group.per_second for group in crossing if group.mix.kind == "calls")
-    )
+    for kind in ("calls", "downloads"):
+        per_second = sum(arrivals(flow) for flow in data["flow"] if kind in flow["name"])
+        assert per_second == pytest.approx(
+            sum(group.per_second for group in crossing if group.mix.kind == kind)
+        )
 
 
-def test_losses_and_waits_upstream_thin_and_delay_what_enters(square):
+def test_many_calls_are_sent_and_some_are_rated(square):
+    network = changed(square, mix=[{"kind": "calls", "busy": 400}])
+    flows = {flow["name"]: flow for flow in alone(network, "A>B").scenario({}).to_dict()["flow"]}
+    assert set(flows) == {"calls_x", "calls_rest_x"}
+    rates = {name: arrivals(flow) for name, flow in flows.items()}
+    assert rates["calls_x"] * 180 == pytest.approx(linking.RATED)
+    assert sum(rates.values()) * 180 == pytest.approx(300)
+
+
+def test_losses_and_waits_on_the_rest_of_the_path_thin_and_delay_what_enters(square):
     network = changed(square)
-    crossing = [group for group in network.groups.values() if "B>C" in network.crossed(group)]
-    known = {"A>B": decomposing.Conditions(loss=0.0204, wait=0.0062)}
-    data = decomposing.link_scenario(network, "B>C", crossing, known).to_dict()
+    known = {"A>B": linking.Conditions(loss=0.0204, wait=0.0062)}
+    data = alone(network, "B>C").scenario(known).to_dict()
     (entry,) = [one for one in data["link"] if one["to"] == "x"]
     assert entry["loss"]["rate"] == 0.02
     assert entry["delay"] == "8 ms"
-    assert entry["rate"] == "2 Mb/s"
+    calls = network.groups["calls_A_C"].offered_bps
+    assert float(entry["rate"].split()[0]) * 1e6 == pytest.approx(2e6 - calls, rel=1e-3)
+
+
+def test_a_link_that_one_link_brings_all_to_waits_least(square):
+    """All that crosses B>C comes over A>B, which has the same rate; what crosses A>B begins there."""
+    network = changed(square)
+    assert alone(network, "B>C").wait_s < alone(network, "A>B").wait_s / 10
+
+
+def test_a_loaded_link_is_simulated_longer_than_one_with_room(square):
+    busy, idle = (
+        alone(changed(square, duration="1000 s", demands={"busiest": share}), "A>B")
+        for share in ("95 %", "60 %")
+    )
+    assert busy.relaxation_s() > 10 * idle.relaxation_s()
+    assert busy.spans_s()[0] == math.ceil(linking.PERIODS * busy.relaxation_s())
 
 
 def test_quantiles_of_waits_lie_between_those_that_are_known():
     known = np.array([[0.0, 1.0, 5.0, 8.0, 10.0]])
-    found = decomposing._quantile(known, np.array([[0.0, 0.25, 0.5, 0.95, 0.97, 1.0]]))
+    found = linking.quantiles(known, np.array([0.0, 0.25, 0.5, 0.95, 0.97, 1.0]))
     assert found[0] == pytest.approx([0.0, 0.5, 1.0, 5.0, 6.5, 10.0])
 
 
@@ -444,7 +500,7 @@ class Counted(dict):
 
 
 def test_link_by_link_is_like_the_whole_and_a_changed_link_costs_only_itself(answered):
-    network, whole = answered
+    network, whole, folder = answered
     keep = Counted()
     runs = decomposing.run(network, [1, 2, 3], keep=keep)
     found = measuring.together(runs)
@@ -454,10 +510,36 @@ def test_link_by_link_is_like_the_whole_and_a_changed_link_costs_only_itself(ans
     first = keep.made
     assert decomposing.run(network, [1, 2, 3], keep=keep) == runs
     assert keep.made == first
+    changed = language.of_table(
+        network.table | {"link": [{"between": ["C", "D"], "queue": "fq-codel"}]}, folder
+    )
+    decomposing.run(changed, [1, 2, 3], keep=keep)
+    assert keep.made == first
+
+
+def test_link_by_link_widens_links_and_lets_them_fail(answered):
+    network, _, folder = answered
+    wide = [{"between": ends, "rate": "8 Mb/s"} for ends in (["B", "C"], ["C", "D"])]
+    network = language.of_table(network.table | {"link": wide}, folder)
+    links = decomposing.Decomposition([1, 2])
+    found = measuring.together(links.of([network])[0])
+    first, *_ = widening.try_widening(network, found, links.of, 1)
+    assert first.link == "A>B"
+    assert first.mos.mean > 0
+    failed = {one.name: one.answer for one in failing.try_failures(network, "links", links.of, at_once=False)}
+    assert failed["A>B"].links["A>B"].utilisation == 0
+    assert failed["A>B"].links["A>D"].utilisation > 0.7
+    assert failed["A>D"].pairs == found.pairs  # nothing crosses it
+
+
+def test_a_failure_leaves_pairs_without_a_path_out(answered):
+    network, _, _ = answered
+    without = failing.rerouted(network, ["A>B", "A>D"])
+    assert without.groups == {}
 
 
 def test_ratings_are_those_of_the_simulator(answered):
-    network, _ = answered
+    network, _, _ = answered
     rating = ratings.of_calls(network, [], None, None)
     good, lossy = rating.opinion(np.array([0.0, 0.1]), np.array([0.03, 0.03]), np.zeros(2))
     assert good == pytest.approx(4.4, abs=0.05)
@@ -466,6 +548,6 @@ def test_ratings_are_those_of_the_simulator(answered):
 
 
 def test_errors_of_an_answer_next_to_itself_are_none(answered):
-    _, whole = answered
+    _, whole, _ = answered
     trust = trusting.compared(whole, whole)
     assert (trust.pairs, trust.mos_off, trust.p95_off) == (2, 0, 0)

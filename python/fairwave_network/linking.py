@@ -375,7 +375,7 @@ def quantiles(known: Numbers, where: Numbers = _RANKS) -> Numbers:
 
 def light(load: float, wait: float) -> Link:
     """A link that is not simulated: as often as it is busy a packet waits, exponentially, `wait` s in the mean."""
-    load = min(max(load, 1e-9), 0.95)
-    waits = np.where(1 - load < _RANKS, wait / load * -np.log((1 - _RANKS) / load), 0.0)
+    busy = min(max(load, 1e-9), 0.95)
+    waits = np.where(1 - busy < _RANKS, wait / busy * -np.log((1 - _RANKS) / busy), 0.0)
     zero = np.zeros(1)
     return Link(zero, np.maximum(waits, 0.0)[None, :], zero, np.zeros((0, 3)), LinkRun(load, 0.0, wait))
