@@ -1,0 +1,76 @@
+"""What was expected before anything was measured, N1 to N14, each with its test.
+
+**How words are read.** Calls are *better* by the mean MOS of all calls of the network; 0.1 of it is *little*. A claim
+holds on both networks, or at every failure. All comparisons are made seed by seed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fairwave_studies.network import points as p
+from fairwave_studies.network import quantities as q
+from fairwave_study import texts
+from fairwave_study.claims import Claim
+from fairwave_study.comparisons import LITTLE_MOS, above, differs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from fairwave.measuring.measures import Measure
+    from fairwave_study.claims import Evidence
+    from fairwave_study.study import Data
+
+WHOLE, FAILED = tuple(p.NETWORKS), tuple(p.FAILS)
+
+LONGER = 1.05
+"""By what a file may take longer."""
+
+
+def _both(grids: tuple[str, ...], test: Callable[[Data, str], Evidence]) -> Callable[[Data], Evidence]:
+    def evidence(data: Data) -> Evidence:
+        first, *rest = (test(data, grid) for grid in grids)
+        for one in rest:
+            first = first & one
+        return first
+
+    return evidence
+
+
+def _queues(
+    measure: Measure, one: str, other: str = p.TAIL_ALL, line: float = 0.0, *,
+    grids: tuple[str, ...] = WHOLE, **how: Any,
+) -> tuple[tuple[str, ...], Callable[[Data], Evidence]]:  # fmt: skip
+    """One way to place queues against another."""
+    return grids, _both(
+        grids, lambda data, grid: differs(data.measured(measure, grid), "queues", one, other, line, **how)
+    )
+
+
+def _stays_good(data: Data, grid: str) -> Evidence:
+    return above(data.measured(q.GOOD, grid).at(queues=p.FQ_ALL).without("queues"), 90.0)
+
+
+TESTS: Mapping[str, tuple[tuple[str, ...], Callable[[Data], Evidence]]] = {
+    "N1": _queues(q.MOS, p.SEL_ALL),
+    "N2": _queues(q.MOS, p.FQ_ALL),
+    "N3": _queues(q.MOS, p.SEL_THREE),
+    "N4": _queues(q.MOS, p.FQ_THREE),
+    "N5": _queues(q.MOS, p.SEL_THREE, p.SEL_ALL, -LITTLE_MOS),
+    "N6": _queues(q.MOS, p.FQ_THREE, p.FQ_ALL, -LITTLE_MOS),
+    "N7": _queues(q.MOS, p.SEL_ACCESS),
+    "N8": _queues(q.MOS, p.FQ_ACCESS),
+    "N9": _queues(q.MOS, p.FQ_ALL, p.SEL_ALL, -LITTLE_MOS),
+    "N10": _queues(q.FILES, p.SEL_ALL, factor=LONGER, below=True),
+    "N11": _queues(q.FILES, p.FQ_ALL, factor=LONGER, below=True),
+    "N12": _queues(q.MOS, p.FQ_ALL, grids=FAILED),
+    "N13": _queues(q.MOS, p.SEL_ALL, grids=FAILED),
+    "N14": (FAILED, _both(FAILED, _stays_good)),
+}
+"""The grids that each claim reads, and its test."""
+
+CLAIMS = tuple(
+    Claim(name, words.statement, words.source, *TESTS[name], assumptions=words.assumptions)
+    for name, words in texts.claims(__file__, TESTS).items()
+)
+"""In the order in which they are told, in the words of `claims.toml`."""
