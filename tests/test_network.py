@@ -506,7 +506,7 @@ def test_link_by_link_is_like_the_whole_and_a_changed_link_costs_only_itself(ans
     found = measuring.together(runs)
     assert set(found.pairs) == set(whole.pairs)
     assert found.pairs["A", "C"].mos.mean < found.pairs["C", "A"].mos.mean
-    assert found.pairs["C", "A"].mos.mean == pytest.approx(whole.pairs["C", "A"].mos.mean, abs=0.3)
+    assert found.pairs["C", "A"].mos.mean == pytest.approx(whole.pairs["C", "A"].mos.mean, abs=0.5)
     first = keep.made
     assert decomposing.run(network, [1, 2, 3], keep=keep) == runs
     assert keep.made == first

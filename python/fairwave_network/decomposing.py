@@ -18,6 +18,7 @@ are the simulator's (`ratings`). Failures of the file are left out.
 from __future__ import annotations
 
 import math
+import time
 import zlib
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -87,13 +88,17 @@ class Decomposition:
         seeds: Seeds of the link runs; one answer for each.
         threads: Runs at once; all cores when None.
         keep: Where link runs are kept.
-        simulated: How many link directions of the network as it is were simulated.
+        loaded, simulated: Link directions of the network as it is: loaded enough to be simulated, and simulated.
+        tasks, spent_s: Link runs that were asked for, and the CPU time that they took in this process, s.
     """
 
     seeds: Sequence[int]
     threads: int | None = None
     keep: Keep = field(default_factory=Memory)
+    loaded: int = 0
     simulated: int = 0
+    tasks: int = 0
+    spent_s: float = 0.0
     _clusters: list[_Simulated] = field(default_factory=list)
     _rating: ratings.Rating | None = None
 
@@ -118,6 +123,7 @@ class Decomposition:
         for at, plan in enumerate(plans):
             self._like(loaded[at], plan, found[at])
         if self._rating is None:
+            self.loaded = len(plans[0])
             self.simulated = sum(name == like for name, like in plans[0].items())
             self._clusters = [
                 _Simulated(_kind(one), one.features(known[0]), found[0][name])
@@ -164,7 +170,10 @@ class Decomposition:
             if progress is not None:
                 progress((done / max(of, 1) + number) / 2 * len(networks), len(networks))
 
+        begin = time.process_time()
         tables = replicate(runs, threads=self.threads, keep=self.keep, progress=told if progress else None)
+        self.tasks += len(runs)
+        self.spent_s += time.process_time() - begin
         count = len(self.seeds)
         return [
             [of_tables(one, scenario, networks[at]) for one in tables[first * count : (first + 1) * count]]
@@ -181,8 +190,9 @@ class Decomposition:
                 continue
             one = links[name]
             source = found[like] if isinstance(like, str) else like.results
-            wait = links[like].wait_s if isinstance(like, str) else math.exp(like.features.wait)
-            found[name] = [each.scaled(one.wait_s / wait, min(one.load, 1.0)) for each in source]
+            known = math.log(links[like].wait_s) if isinstance(like, str) else like.features.wait
+            factor = math.exp(math.log(one.wait_s) - known)
+            found[name] = [each.scaled(factor, min(one.load, 1.0)) for each in source]
 
     def _composed(
         self, network: Network, alone: dict[str, Alone], found: dict[str, list[Link]], at: int, seed: int

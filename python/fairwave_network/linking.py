@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.float64]
 
-FLOWS = 20
+FLOWS = 10
 """A link is simulated until so many files have arrived there in all runs, in the mean †."""
 
 PERIODS = 3.0
@@ -330,7 +330,15 @@ def _flows(from_: str, groups: Iterable[Group]) -> list[dict[str, Any]]:
 
 def of_tables(tables: Any, scenario: Scenario, network: Network) -> Link:
     """What a link's run says."""
-    flows, links = tables["flows"], tables["links"]
+    links = tables["links"]
+    row = list(links["link"].texts).index("x>y")
+    use = [
+        float(np.nan_to_num(links[name].numbers[row])) for name in ("utilisation", "drop_rate", "mean_wait_s")
+    ]
+    if "flows" not in tables:  # none arrived
+        none = np.zeros(0)
+        return Link(none, np.zeros((0, RANKS)), none, np.zeros((0, 3)), LinkRun(*use))
+    flows = tables["flows"]
     data = scenario.to_dict()
     entries = {one["from"]: one for one in data["link"]}
     own = units.span(entries["x"]["delay"], "delay")
@@ -353,10 +361,6 @@ def of_tables(tables: Any, scenario: Scenario, network: Network) -> Link:
     known = np.stack([np.zeros(len(keep)), *(np.maximum(column - base, 0) for column in columns)], axis=1)
     loss = of["units_lost"] / np.maximum(of["units_sent"], 1)
     heard = np.stack([loss, of["r_cost_loss"], of["mouth_to_ear_s"] - columns[1]], axis=1)
-    row = list(links["link"].texts).index("x>y")
-    use = [
-        float(np.nan_to_num(links[name].numbers[row])) for name in ("utilisation", "drop_rate", "mean_wait_s")
-    ]
     return Link(
         np.clip(1 - (1 - loss) / np.maximum(1 - around, 1e-9), 0, 1), quantiles(np.nan_to_num(known)),
         np.nan_to_num(of["r_cost_lateness"]), heard, LinkRun(*use),

@@ -1,0 +1,280 @@
+"""``python -m validation.networks``: networks link by link next to the whole, what they cost, and a plan for a country.
+
+Measures, keeps the numbers in ``validation/networks.json``, and writes them into ``docs/networks.md``. ``--only``
+measures some parts and keeps the others; ``--none`` only writes the page. Times are CPU times on one thread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import resource
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+
+from fairwave_network import decomposing, failing, language, measuring, mixes, trusting, widening
+
+if TYPE_CHECKING:
+    from fairwave_network.language import Network
+    from fairwave_network.measuring import NetworkAnswer
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE, KEPT = ROOT / "docs" / "networks.md", ROOT / "validation" / "networks.json"
+BEGIN, END = "<!-- measured: begin (python -m validation.networks) -->\n", "<!-- measured: end -->\n"
+
+FAILED = 10
+"""So many links fail in turn, the first of the file."""
+
+SEEDS, OTHERS = [1, 2, 3], [4, 5, 6]
+
+EXAMPLE = ROOT / "examples" / "germany.toml"
+
+LARGE: dict[str, Any] = {
+    "name": "germany-large", "duration": "65 s", "warmup": "5 s", "topology": {"topohub": "sndlib/germany50"},
+    "links": {"rate": "100 Mb/s", "queue": {"discipline": "drop-tail", "capacity": {"packets": 850}}},
+    "demands": {"matrix": "topology", "busiest": "95 %"},
+    "mix": [
+        {"kind": "calls", "codec": "g711", "busy": 10_000},
+        {"kind": "downloads", "size": "1 MB", "share": "100 %"},
+    ],
+}  # fmt: skip
+"""Germany50 as it is asked for: 50 nodes, 88 links, 100 Mb/s, 10 000 calls, 60 s."""
+
+CASES = ("Germany, 10 000 calls", "Germany, the example", "Poland", "Abilene")
+
+COUNTRY: dict[str, Any] = {"cities": 100, "towns": 49, "calls": 1_000_000, "pairs": 20_000}
+"""10 000 links: cities in a ring with chords; around each a ring of towns, each joined to its city as well."""
+
+MACHINES, CORES, PRICE = 100, 16, 0.05
+"""Machines, cores of each, and the price of a core for an hour in US dollars †."""
+
+
+def network(case: str) -> Network:
+    """A network of the table."""
+    if case == CASES[0]:
+        return language.of_table(LARGE, ROOT)
+    if case == CASES[1]:
+        return language.load(EXAMPLE)
+    table = language.parse(EXAMPLE.read_text(encoding="utf-8"))
+    name = {"Poland": "sndlib/polska", "Abilene": "topozoo/Abilene"}[case]
+    table |= {
+        "duration": "22 s",
+        "topology": {"topohub": name},
+        "demands": {"matrix": "gravity", "busiest": "90 %"},
+    }
+    return language.of_table(table, ROOT)
+
+
+def megabytes() -> float:
+    """The most memory that this process has had, MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+
+
+def _errors(found: NetworkAnswer, whole: NetworkAnswer) -> dict[str, Any]:
+    trust = trusting.compared(found, whole)
+    return {
+        "pairs": trust.pairs, "mos_off": trust.mos_off, "mos": [trust.mos[0], trust.mos[-1]],
+        "p95_off": trust.p95_off, "p95": [trust.p95[0], trust.p95[-1]],
+    }  # fmt: skip
+
+
+def case(name: str) -> dict[str, Any]:
+    """One network both ways, with a link that is changed and each link that fails."""
+    read = network(name)
+    clock = time.process_time
+    begin = clock()
+    links = decomposing.Decomposition(SEEDS, threads=1)
+    found = measuring.together(links.of([read])[0])
+    made: dict[str, Any] = {"links_s": clock() - begin, "links_mb": megabytes(), "simulated": links.simulated}
+    made["directions"] = len(read.rates())
+    busiest = max(
+        read.topology.links, key=lambda link: max(read.offered()[way] for way in _ways(link)) / link.rate_bps
+    )
+    begin = clock()
+    links.of([widening.widened(read, busiest.name)])
+    made |= {"changed": busiest.name, "changed_s": clock() - begin}
+    begin = clock()
+    failed = [link.name for link in read.topology.links[:FAILED]]
+    links.of([failing.rerouted(read, [link]) for link in failed])
+    made |= {"failures": len(failed), "failures_s": clock() - begin}
+    begin = clock()
+    whole = measuring.together(measuring.run(read, [read.scenario], SEEDS, threads=1)[0])
+    made |= {"whole_s": clock() - begin, "whole_mb": megabytes(), "links": _errors(found, whole)}
+    other = measuring.together(measuring.run(read, [read.scenario], OTHERS, threads=1)[0])
+    return made | {"chance": _errors(other, whole)}
+
+
+def _ways(link: Any) -> tuple[str, str]:
+    return link.name, ">".join(link.ends[::-1])
+
+
+def country(cities: int, towns: int, calls: int, pairs: int) -> dict[str, Any]:
+    """A synthetic country link by link: rates are the least of 1, 2, 5 × 10ⁿ Mb/s that load a link by at most 90 %."""
+    draw = random.Random(33)
+    graph = nx.Graph()
+    for city in range(cities):
+        for step in (1, 2):
+            graph.add_edge(f"c{city}", f"c{(city + step) % cities}", delay_ms=0.5 + 0.5 * step)
+        for town in range(towns):
+            graph.add_edge(f"c{city}", f"c{city}t{town}", delay_ms=0.2)
+            graph.add_edge(f"c{city}t{town}", f"c{city}t{(town + 1) % towns}", delay_ms=0.15)
+    nodes = sorted(graph)
+    chosen: set[tuple[str, str]] = set()
+    while len(chosen) < pairs:
+        one, other = draw.sample(nodes, 2)
+        chosen.add((one, other))
+    clock = time.process_time
+    with tempfile.TemporaryDirectory() as folder:
+        here = Path(folder)
+        (here / "net.json").write_text(json.dumps(nx.node_link_data(graph, edges="edges")), encoding="utf-8")
+        lines = [f"{one},{other},{draw.expovariate(1.0):.6f}" for one, other in sorted(chosen)]
+        (here / "demands.csv").write_text("\n".join(["from,to,demand", *lines]), encoding="utf-8")
+        bits = calls * mixes.read([{"kind": "calls", "busy": 1}])[0].bits
+        table: dict[str, Any] = {
+            "name": "country", "duration": "22 s", "warmup": "2 s", "topology": {"file": "net.json"},
+            "links": {"rate": "1 Tb/s", "queue": {"discipline": "drop-tail", "capacity": {"packets": 1000}}},
+            # Files offer as much as calls.
+            "demands": {"matrix": "demands.csv", "load": f"{bits / 1e9:.6f} Gb/s"},
+            "mix": [{"kind": "calls", "busy": calls}, {"kind": "downloads", "size": "1 MB", "share": 1.0}],
+        }  # fmt: skip
+        offered = language.of_table(table, here).offered()
+        for one, other in graph.edges:
+            need = max(offered[f"{one}>{other}"], offered[f"{other}>{one}"]) / 0.9
+            graph.edges[one, other]["rate_bps"] = min(
+                rate
+                for rate in (step * 10**power for power in range(6, 13) for step in (1, 2, 5))
+                if rate >= need
+            )
+        (here / "net.json").write_text(json.dumps(nx.node_link_data(graph, edges="edges")), encoding="utf-8")
+        begin = clock()
+        read = language.of_table(table, here)
+    read_s, begin = clock() - begin, clock()
+    links = decomposing.Decomposition([1], threads=1)
+    found = measuring.together(links.of([read])[0])
+    return {
+        "nodes": len(graph), "links": graph.number_of_edges(), "pairs": len(found.pairs), "calls": calls,
+        "hops": sum(len(group.path) - 1 for group in read.groups.values()) / len(read.groups),
+        "read_s": read_s, "answer_s": clock() - begin, "runs_s": links.spent_s,
+        "loaded": links.loaded, "simulated": links.simulated, "tasks": links.tasks, "mb": megabytes(),
+        "good": found.bands["good"],
+    }  # fmt: skip
+
+
+def _range(values: list[float], unit: str = "") -> str:
+    return " to ".join(f"{one * 100:+.0f} %" if unit else f"{one:+.2f}" for one in values).replace("-", "−")
+
+
+def page(kept: dict[str, Any]) -> str:
+    """The section of the page."""
+    rows = []
+    measured = [name for name in CASES if name in kept["cases"]]
+    for name in measured:
+        one = kept["cases"][name]
+        for words, key in (("link by link", "links"), ("other seeds", "chance")):
+            errors = one[key]
+            faster = (
+                f"{one['links_s']:.1f} s and {one['whole_s']:.1f} s: {one['whole_s'] / one['links_s']:.1f} ×"
+            )
+            rows.append(
+                f"| {name}, {words} | {errors['pairs']} | {errors['mos_off']:.2f} | {_range(errors['mos'])} | "
+                f"{errors['p95_off'] * 100:.0f} % | {_range(errors['p95'], '%')} | {faster if key == 'links' else ''} |"
+            )
+    others = []
+    for name in measured:
+        one = kept["cases"][name]
+        others.append(
+            f"| {name} | {one['simulated']} of {one['directions']} | {one['changed_s']:.1f} s, "
+            f"{one['changed_s'] / one['links_s'] * 100:.0f} % | {one['failures_s']:.0f} s for {one['failures']} | "
+            f"{one['failures'] * one['whole_s'] / one['failures_s']:.0f} × | {one['links_mb']:.0f} and "
+            f"{one['whole_mb']:.0f} MB |"
+        )
+    return "\n".join(
+        [
+            *HEAD,
+            *rows,
+            *OTHER_HEAD,
+            *others,
+            "",
+            *(_planned(kept["country"]) if "country" in kept else []),
+            "",
+        ]
+    )
+
+
+HEAD = (
+    "CPU time on one thread, with seeds 1 to 3. Every second row compares the whole network with itself under the",
+    "seeds 4 to 6: so much of an error is chance.",
+    "",
+    (
+        "| network, next to the whole | pairs | median error of MOS | MOS, 5 % to 95 % of pairs "
+        "| median error of the 95th percentile of delay | 5 % to 95 % of pairs | CPU time, links and whole |"
+    ),
+    "|---|---|---|---|---|---|---|",
+)
+OTHER_HEAD = (
+    "",
+    (
+        "| network | link directions simulated | busiest link widened: time, share of the first answer "
+        "| each link fails | faster than whole networks | memory, links and whole |"
+    ),
+    "|---|---|---|---|---|---|",
+)
+
+
+def _planned(one: dict[str, Any]) -> list[str]:
+    """The plan for a country, from what the largest network here cost."""
+    seeds, cores = 3, MACHINES * CORES
+    every = one["runs_s"] / one["tasks"] * one["loaded"] * seeds
+    rest = one["answer_s"] - one["runs_s"]
+    money = (every + rest * seeds + one["read_s"]) / 3600 * PRICE
+    gigabytes = f"{one['mb'] / 1e3:.1f} GB"
+    return [
+        "### A country",
+        "",
+        f"A synthetic country: {one['links']:,} links, {one['nodes']:,} nodes, {one['calls']:,} calls at once, and",
+        f"files that offer as much, over {one['pairs']:,} pairs with {one['hops']:.1f} hops in the mean. It is the",
+        f"largest network that ran here, on one thread with one seed. {one['simulated']} link directions stand for",
+        f"{one['loaded']:,} that are loaded. The plan simulates each of these by itself, under three seeds.",
+        "",
+        f"| | measured here | planned, {MACHINES} machines of {CORES} cores |",
+        "|---|---|---|",
+        f"| tasks (link runs) | {one['tasks']} | {one['loaded'] * seeds:,} |",
+        f"| CPU time of tasks | {one['runs_s']:.0f} s | {every / 3600:.2f} h |",
+        f"| planning and composing, for each seed | {rest:.0f} s | {rest:.0f} s |",
+        f"| reading the network | {one['read_s']:.0f} s | {one['read_s']:.0f} s |",
+        f"| memory | {gigabytes} | {gigabytes} on one machine, which composes |",
+        f"| time | {one['read_s'] + one['answer_s']:.0f} s | {every / cores + rest + one['read_s']:.0f} s |",
+        f"| money, {PRICE:.2f} US dollars for a core hour † | | {money:.2f} US dollars |",
+    ]
+
+
+def main() -> None:
+    """Measures what is asked for and writes the page."""
+    options = argparse.ArgumentParser(prog="python -m validation.networks")
+    options.add_argument("--only", help="parts of the names of networks, or country; comma-separated")
+    options.add_argument("--none", action="store_true", help="only write the page")
+    given = options.parse_args()
+    kept = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {"cases": {}}
+    asked = [] if given.none else (given.only or "").split(",")
+    for name in (*CASES, "country"):
+        if not any(part.lower() in name.lower() for part in asked):
+            continue
+        print(name, flush=True)
+        if name == "country":
+            kept["country"] = country(**COUNTRY)
+        else:
+            kept["cases"][name] = case(name)
+        KEPT.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    text = PAGE.read_text(encoding="utf-8")
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    PAGE.write_text(before + BEGIN + "\n" + page(kept) + "\n" + END + after, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
