@@ -17,6 +17,7 @@ from fairwave_network import (
     failing,
     language,
     linking,
+    loads,
     measuring,
     mixes,
     ratings,
@@ -103,6 +104,13 @@ def test_ecmp_divides_flows_among_paths_of_equal_cost(square):
     }  # fmt: skip
     assert network.offered()["A>B"] == pytest.approx(0.6e6)
     assert "calls_A_C_2" in network.groups
+
+
+def test_check_shows_every_path_of_a_pair_with_its_share(square):
+    _, tables = loads.of_network(changed(square, routing={"ecmp": True}))
+    rows = next(rows for title, _, rows in tables if title.startswith("routes"))
+    assert ["A", "C", "50%", "2", "A B C"] in rows
+    assert ["A", "C", "50%", "2", "A D C"] in rows
 
 
 def test_routes_are_as_short_as_networkx_finds_them():
@@ -383,6 +391,18 @@ def test_the_command_answers_and_leaves_page_and_tables(square, monkeypatch, fai
     assert set(pairs["failed"]) == {"", "A>B", "B>C", "C>D", "A>D"}
     assert (square / "out" / "network.graphml").is_file()
     assert 'id="atlas-failure"' in (square / "out" / "index.html").read_text(encoding="utf-8")
+
+
+def test_nodes_without_positions_are_drawn_by_their_hops(square, monkeypatch, fairwave):
+    made = graph()
+    for node in made.nodes.values():
+        del node["Longitude"], node["Latitude"]
+    nx.write_graphml(made, square / "net.graphml")
+    monkeypatch.chdir(square)
+    status, _, err = fairwave("network", "net.toml", "-n", "1", "--widen", "0", "--out", "out")
+    assert status == 0, err
+    page = (square / "out" / "index.html").read_text(encoding="utf-8")
+    assert all(f">{name}<" in page for name in "ABCD")
 
 
 def test_the_command_answers_link_by_link_with_failures(square, monkeypatch, fairwave):

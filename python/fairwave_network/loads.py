@@ -53,12 +53,22 @@ def of_network(network: Network) -> tuple[list[str], list[tuple[str, list[str], 
             ["link", "rate", "offered", "load"], rows[:BUSIEST],
         ),
     ]  # fmt: skip
-    routes = sorted({group.path for group in network.groups.values()}, key=lambda path: (-len(path), path))
+    shares: dict[tuple[str, ...], float] = {}
+    of_pair: dict[tuple[str, str, str], float] = {}
+    for group in network.groups.values():
+        key = (group.mix.name, *group.pair)
+        of_pair[key] = of_pair.get(key, 0.0) + group.per_second
+    for group in network.groups.values():
+        shares[group.path] = group.per_second / of_pair[(group.mix.name, *group.pair)]
+    routes = sorted(shares, key=lambda path: (-len(path), path))
     found.append(
         (
             f"routes: {len(routes)}, the longest first",
-            ["from", "to", "hops", "route"],
-            [[path[0], path[-1], str(len(path) - 1), " ".join(path)] for path in routes[:LONGEST]],
+            ["from", "to", "share of the flows", "hops", "route"],
+            [
+                [path[0], path[-1], f"{shares[path]:.0%}", str(len(path) - 1), " ".join(path)]
+                for path in routes[:LONGEST]
+            ],
         )
     )
     kinds: dict[str, tuple[float, float, int]] = {}
