@@ -78,7 +78,7 @@ def network(
         raise BadInputError("--trust compares with --link-by-link; write both, or neither")
     positive("--replications", replications)
     chosen, threads = seeds(seed, replications), threads_or_all(threads)
-    read = _read(scenario)
+    read = _read(scenario, as_whole=trust or not link_by_link)
     with where(cluster):
         _network(
             read, chosen, failures, widen, out, threads,
@@ -86,14 +86,14 @@ def network(
         )  # fmt: skip
 
 
-def _read(path: str) -> Network:
+def _read(path: str, *, as_whole: bool) -> Network:
     from fairwave_network.language import load
 
     if not Path(path).is_file():
         from fairwave.cli.input import scenario as elsewhere
 
         elsewhere(path)  # says which files there are
-    return load(path)
+    return load(path, as_whole=as_whole)
 
 
 def _network(
@@ -154,13 +154,17 @@ def _leave(
     read: Network, found: Any, widened: Any, failed: Any, kind: str, chosen: Sequence[int], out: Path,
     errors: Trust | None = None,
 ) -> None:  # fmt: skip
+    from hashlib import sha256
+
     from fairwave.provenance import Provenance
     from fairwave.staging import staging
     from fairwave_network import trusting
     from fairwave_network.paging import leave
     from fairwave_report.page import TableView
 
-    provenance = Provenance.here({read.scenario.hash: read.name}, list(chosen))
+    scenario = read.if_small()
+    hash_ = scenario.hash if scenario else sha256(read.text.encode()).hexdigest()
+    provenance = Provenance.here({hash_: read.name}, list(chosen))
     extra, notes = [], []
     if errors is not None:
         extra = [TableView("errors", "Errors, quantiles over pairs", trusting.HEADS, errors.rows())]

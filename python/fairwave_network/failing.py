@@ -53,7 +53,7 @@ def scenario_of(network: Network, table: dict[str, object]) -> Network:
         flow["failover"] = after
     from fairwave.scenario import Scenario
 
-    return replace(network, scenario=Scenario.from_dict(data))
+    return replace(network, written=Scenario.from_dict(data))
 
 
 def all_of(network: Network, kind: str) -> list[tuple[str, tuple[str, ...], dict[str, object]]]:

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fairwave import ScenarioError
 from fairwave.scenario import Scenario, plain, text_of
 from fairwave_network import demands, mixes, reading, units
 from fairwave_network import topology as topologies
@@ -73,19 +75,37 @@ class Network:
         name: Its name.
         topology: Nodes and links.
         groups: By name of the flow group.
-        scenario: The explicit scenario.
         has_access: Whether the hosts of a node are behind an access link.
         text: The file's text.
         table: The file as plain data.
+        written: The explicit scenario, if it is another than that of all this.
     """
 
     name: str
     topology: Topology
     groups: dict[str, Group]
-    scenario: Scenario
     has_access: bool
     text: str
     table: dict[str, Any]
+    written: Scenario | None = None
+
+    @cached_property
+    def scenario(self) -> Scenario:
+        """The explicit scenario.
+
+        Raises:
+            fairwave.ScenarioError: A link or a kind of traffic is wrong, or there are too many flows to run at once.
+        """
+        return self.written or Scenario.from_dict(
+            _explicit(self.table, self.topology, self.groups, self.has_access)
+        )
+
+    def if_small(self) -> Scenario | None:
+        """The explicit scenario; None where the network is too large to be run as a whole."""
+        try:
+            return self.scenario
+        except ScenarioError:
+            return None
 
     def crossed(self, group: Group) -> list[str]:
         """Names of the link directions that a group's data crosses, in order."""
@@ -145,8 +165,8 @@ def parse(content: str) -> dict[str, Any]:
     return plain(content)
 
 
-def load(path: str | Path) -> Network:
-    """Reads a network's file.
+def load(path: str | Path, *, as_whole: bool = True) -> Network:
+    """Reads a network's file; `as_whole` as for `of_table`.
 
     Raises:
         FileNotFoundError: There is no such file.
@@ -156,10 +176,10 @@ def load(path: str | Path) -> Network:
         raise FileNotFoundError(f"no network's file {str(path)!r}: give the path of a .toml or .json file")
     with Path(path).open("rb") as file:
         text = text_of(file, str(path))
-    return of_text(text, Path(path).parent, str(path))
+    return of_text(text, Path(path).parent, str(path), as_whole=as_whole)
 
 
-def of_text(text: str, folder: Path, name: str) -> Network:
+def of_text(text: str, folder: Path, name: str, *, as_whole: bool = True) -> Network:
     """The network of a file's text; what it names is sought from `folder`."""
     table = parse(text)
     if not is_network(table):
@@ -167,11 +187,21 @@ def of_text(text: str, folder: Path, name: str) -> Network:
             name, "it names no topology",
             'write topology = { topohub = "sndlib/germany50" }, or topology = { file = "net.graphml" }',
         )  # fmt: skip
-    return of_table(table, folder, text)
+    return of_table(table, folder, text, as_whole=as_whole)
 
 
-def of_table(table: dict[str, Any], folder: Path, text: str = "") -> Network:
-    """The network of plain data in the shape of its TOML."""
+def of_table(table: dict[str, Any], folder: Path, text: str = "", *, as_whole: bool = True) -> Network:
+    """The network of plain data in the shape of its TOML.
+
+    Args:
+        table: The data.
+        folder: From where files are sought.
+        text: The file's text, for pages.
+        as_whole: Whether it will be run as a whole. The explicit scenario is then checked at once.
+
+    Raises:
+        fairwave.ScenarioError: It is wrong; the message says where and what to write instead.
+    """
     _check_keys(table)
     topology = _topology(table, folder)
     matrix = demands.matrix(topology, table.get("demands", {}), folder)
@@ -200,8 +230,12 @@ def of_table(table: dict[str, Any], folder: Path, text: str = "") -> Network:
                     groups[f"{mix.name}_{pair[0]}_{pair[1]}{suffix}"] = Group(mix, pair, path, per_second)
     if not groups:
         raise error("demands", "nothing is offered", 'write a load above 0: load = "1 Gb/s"')
-    scenario = Scenario.from_dict(_explicit(table, topology, groups, has_access))
-    return Network(scenario.name, topology, groups, scenario, has_access, text, table)
+    name = str(table.get("name", topologies.slug(topology.name)))
+    failures(table, topology)
+    network = Network(name, topology, groups, has_access, text, table)
+    if as_whole:
+        _ = network.scenario
+    return network
 
 
 def _check_keys(table: dict[str, Any]) -> None:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from fairwave.measuring.statistics import interval
-from fairwave_network import units
 from fairwave_network.measuring import NetworkAnswer, together
 
 if TYPE_CHECKING:
@@ -62,19 +61,11 @@ def candidates(network: Network, answer: NetworkAnswer, most: int) -> list[str]:
 
 def widened(network: Network, link: str, factor: float = FACTOR) -> Network:
     """The network in which one link has a higher rate in both directions."""
-    table = network.scenario.to_dict()
-    for one in table["link"]:
-        if f"{one['from']}>{one['to']}" == link:
-            one["rate"] = units.rate_text(network.rates()[link] * factor)
     links = [
         replace(one, rate_bps=one.rate_bps * factor) if one.name == link else one
         for one in network.topology.links
     ]
-    from fairwave.scenario import Scenario
-
-    return replace(
-        network, topology=replace(network.topology, links=links), scenario=Scenario.from_dict(table)
-    )
+    return replace(network, topology=replace(network.topology, links=links), written=None)
 
 
 def try_widening(

@@ -58,7 +58,8 @@ def write(
     write_table(pl.DataFrame(links, infer_schema_length=None).to_arrow(), folder / "links", provenance)
     need("networkx", "network").write_graphml(graph(network, found), folder / "network.graphml")
     (folder / "scenario.toml").write_text(network.text, encoding="utf-8")
-    (folder / "explicit.toml").write_text(network.scenario.to_toml(), encoding="utf-8")
+    if scenario := network.if_small():
+        (folder / "explicit.toml").write_text(scenario.to_toml(), encoding="utf-8")
 
 
 def graph(network: Network, found: NetworkAnswer) -> Any:

@@ -29,6 +29,10 @@ NETWORKS: Mapping[str, Mapping[str, Any]] = {
 FAILS: Mapping[str, str] = {GERMANY_FAILS: GERMANY, GEANT_FAILS: GEANT}
 """Id of a grid of failures to its network."""
 
+TITLES = {
+    GERMANY: "Germany", GEANT: "GÉANT", GERMANY_FAILS: "Germany, N − 1", GEANT_FAILS: "GÉANT, N − 1",
+}  # fmt: skip
+
 PAIRS, BUSIEST = 150, 0.95
 
 TAIL: Mapping[str, Any] = {"discipline": "drop-tail", "capacity": {"packets": 170}}

@@ -14,11 +14,6 @@ from fairwave_study.study import Table
 if TYPE_CHECKING:
     from fairwave_study.study import Data
 
-TITLES = {
-    p.GERMANY: "Germany", p.GEANT: "GÉANT",
-    p.GERMANY_FAILS: "Germany, N − 1", p.GEANT_FAILS: "GÉANT, N − 1",
-}  # fmt: skip
-
 
 def _rows(data: Data, grid: str) -> pl.DataFrame:
     """A row per point: means with intervals."""
@@ -34,5 +29,5 @@ def _rows(data: Data, grid: str) -> pl.DataFrame:
     )
 
 
-TABLES = tuple(Table(grid, title, (grid,), partial(_rows, grid=grid)) for grid, title in TITLES.items())
+TABLES = tuple(Table(grid, title, (grid,), partial(_rows, grid=grid)) for grid, title in p.TITLES.items())
 """Each network, then with failures."""
