@@ -12,7 +12,8 @@ import time
 
 import networkx as nx
 import pytest
-from tests.test_network import SQUARE, graph
+
+from square import SQUARE, graph
 
 distributed = pytest.importorskip(
     "distributed", reason="Dask's scheduler is not installed: fairwave[cluster]"

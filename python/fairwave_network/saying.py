@@ -58,9 +58,10 @@ def answer(
     if failures:
         worst = failures[0]
         left = worst.answer.bands
+        name = worst.name.replace(">", "–")
         harmless = sum(one.answer.bands["good"] >= bands["good"] for one in failures)
         said.append(
-            f"N − 1: the worst failure is that of {worst.name}, with {left['good']} pairs good, {left['fair']} fair "
+            f"N − 1: the worst failure is that of {name}, with {left['good']} pairs good, {left['fair']} fair "
             f"and {left['poor']} poor; {harmless} of {len(failures)} {kind} can fail without fewer good pairs."
         )
     runs = len(found.runs)
