@@ -132,11 +132,11 @@ HEAD = """# Chromium beside the simulator
 
 Two Chromium browsers call each other behind a network of fairwave's, on real packets and in real time
 (`fairwave shell`). The same network carries the same call in simulation, with `transport = "webrtc"` and its
-defaults. Nothing in the simulator was set by what the browsers did. `python -m validation.chrome` makes the calls and
-this page.
+defaults. No constant of the simulator was set by what the browsers did. What was built after a look is told at the end.
+`python -m validation.chrome` makes the calls and this page.
 
 The browser's camera is a file: a textured picture that moves, 640 × 360 at 30 frames per second, so that the encoder
-uses the rate that it may have (at most 1.5 Mb/s). The simulated encoder has the same limits. One way lasts 50 ms. The
+uses the rate that it may have (at most 1.5 Mb/s). The simulated encoder has the same limits and the same clip. One way lasts 50 ms. The
 queue holds 300 ms at the first capacity, also under FQ-CoDel. TCP is CUBIC of fairwave's own, on real packets next to
 the browsers.
 

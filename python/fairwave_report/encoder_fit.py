@@ -65,7 +65,7 @@ ENCODERS: dict[str, tuple[str, dict[str, str], str, Sequence[int]]] = {
 """FFmpeg's encoder of each codec, its settings, the option of its quantiser, and the quantisers that are tried."""
 
 COARSER: dict[str, Sequence[int]] = {"vp8": (56,), "h264": (51,), "av1": ()}
-"""More quantisers: the coarsest that libwebrtc allows are 56 of 63, 51, and 52 of 63, which lies between those above."""
+"""More quantisers: the coarsest that libwebrtc allows are 56 of 63, 51, and 52 of 63, which lies between others."""
 
 VP8_QUANTISERS = (
     *range(6), 7, 8, 9, 10, 12, 13, 15, *range(17, 22), *range(23, 32), *range(33, 62, 2), *range(64, 128, 3),
@@ -142,11 +142,9 @@ def _plain(one: Coded) -> NDArray[np.float64]:
 
 def _in_stream(codec: str, quantiser: int) -> int:
     """The quantiser on the scale of the codec's stream, by which libwebrtc judges it."""
-    return {
-        "vp8": lambda: VP8_QUANTISERS[quantiser],
-        "h264": lambda: quantiser,
-        "av1": lambda: 4 * quantiser,
-    }[codec]()
+    if codec == "vp8":
+        return int(VP8_QUANTISERS[quantiser])
+    return 4 * quantiser if codec == "av1" else quantiser
 
 
 def fitted(codec: str, name: str) -> dict[str, Any]:
