@@ -13,6 +13,7 @@
 
 mod cell;
 mod half_duplex;
+mod wifi;
 
 use std::sync::Arc;
 
@@ -30,6 +31,7 @@ macro_rules! media {
         $then! { $arguments
             half_duplex { HalfDuplex(HalfDuplexConfig) }
             cell { Cell(CellConfig) }
+            wifi { Wifi(WifiConfig) }
         }
     };
 }
@@ -39,6 +41,10 @@ media! { files! () }
 pub use cell::{
     CellScheduler, CellUserConfig, ChannelConfig, CqiTable, DrxConfig, HandoffBuffer, HandoffEvent, HarqConfig,
     RlcConfig, RlcMode, UplinkConfig,
+};
+pub use wifi::{
+    WifiAggregation, WifiBand, WifiCategories, WifiCategory, WifiChannel, WifiMapping, WifiPathLoss, WifiQueues,
+    WifiRateControl, WifiStandard, WifiStation,
 };
 
 /// One direction of a link that uses a medium.

@@ -46,7 +46,7 @@ mod priority;
 mod punsi;
 mod red;
 mod rem;
-mod rounds;
+pub(crate) mod rounds;
 mod scheduler;
 mod shape;
 mod share;

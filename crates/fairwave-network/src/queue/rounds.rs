@@ -25,7 +25,7 @@ struct FlowQueue {
 
 /// The queues of which packets wait, and those that have been emptied since their last turn.
 #[derive(Clone, Debug)]
-pub(super) struct Rounds {
+pub(crate) struct Rounds {
     queues: Vec<FlowQueue>,
     new: ListEnds,
     old: ListEnds,

@@ -18,13 +18,13 @@ const SPREAD: f64 = 1.0;
 /// Standard deviations from one failure in ten to one in two.
 const TENTH: f64 = 1.281_551_565_545;
 
-struct Fading {
+pub(in crate::medium) struct Fading {
     /// Angular frequencies and phases of both components.
     paths: [[(f64, f64); PATHS]; 2],
 }
 
 impl Fading {
-    fn new(doppler: f64, stream: &mut Stream) -> Self {
+    pub fn new(doppler: f64, stream: &mut Stream) -> Self {
         let turn = 2.0 * std::f64::consts::PI;
         let (angular, theta) = (turn * doppler, turn * stream.uniform() - std::f64::consts::PI);
         let [mut in_phase, mut quadrature] = [[(0.0, 0.0); PATHS]; 2];
@@ -37,7 +37,7 @@ impl Fading {
     }
 
     /// The power now, relative to its mean.
-    fn power(&self, at: f64) -> f64 {
+    pub fn power(&self, at: f64) -> f64 {
         let component = |paths: &[(f64, f64); PATHS]| {
             let sum: f64 = paths.iter().map(|(angular, phase)| libm::cos(angular * at + phase)).sum();
             sum * sum

@@ -37,6 +37,7 @@ pub use config::{
 pub use tables::CqiTable;
 
 use bearer::Bearer;
+pub(super) use channel::Fading;
 use channel::{Channel, nominal_efficiency};
 
 use super::{Happenings, Medium, MediumLaw, Member, MemberCounters, empty_queue};

@@ -1,0 +1,280 @@
+//! One station's radio channel in one direction, and by which index its sender transmits.
+//!
+//! A channel without noise has an index (fixed, or steps over time) and fails as `error` says. One with a signal-to-noise ratio fails by
+//! the table of sensitivities (`tables`); Rayleigh fading is that of the cell.
+//!
+//! **Adaptation.** `adaptive` follows Linux's `minstrel_ht` in outline: every 50 ms the share of frames that arrived becomes a moving average
+//! (three quarters old); the index with the highest expected throughput comes first, then the second, then the one that is most sure,
+//! then the lowest. One frame in ten samples another index. † The order in which indices are sampled is random.
+
+use super::config::{WifiChannel, WifiConfig, WifiRateControl};
+use super::tables::Phy;
+use crate::medium::cell::Fading;
+use fairwave_units::random::Stream;
+use fairwave_units::units::{Instant, Span};
+
+/// How often the adaptation reckons (Linux: 50 ms).
+const UPDATE: Span = Span::from_millis(50);
+
+/// Weight of the old share (Linux: 96 of 128 in `EWMA_LEVEL`).
+const OLD: f64 = 0.75;
+
+/// One frame in so many samples another index.
+const SAMPLING: u64 = 10;
+
+/// Bytes of the frame by which throughputs are compared (Linux: 1200).
+const COMPARED: u64 = 1200;
+
+/// What has been seen of an index.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    attempts: u32,
+    successes: u32,
+    /// Moving average of the share that arrived; none before the first.
+    share: Option<f64>,
+}
+
+/// Minstrel at work.
+struct Adaptation {
+    seen: Vec<Seen>,
+    /// Best, second, most sure.
+    ladder: [u8; 3],
+    next: Instant,
+    stream: Stream,
+}
+
+impl Adaptation {
+    fn new(phy: &Phy, stream: Stream) -> Self {
+        let highest = usize::from(phy.standard.highest());
+        // Nothing is known: it begins in the middle †.
+        let middle = phy.at_most(highest as u8 / 2);
+        Adaptation {
+            seen: vec![Seen::default(); highest + 1],
+            ladder: [middle; 3],
+            next: Instant::ZERO + UPDATE,
+            stream,
+        }
+    }
+
+    fn index(&mut self, phy: &Phy, now: Instant, attempt: u32) -> u8 {
+        if now >= self.next {
+            self.next = now + UPDATE;
+            self.reckon(phy);
+        }
+        match attempt {
+            0 if self.stream.below(SAMPLING) == 0 => {
+                let own = self.ladder[0];
+                // Up to two steps above what works, and anything below, is worth a try.
+                let candidates = phy.indices().filter(|index| *index != own && *index <= own + 2).count() as u64;
+                let chosen = self.stream.below(candidates) as usize;
+                phy.indices().filter(|index| *index != own && *index <= own + 2).nth(chosen).unwrap_or(own)
+            }
+            0 => self.ladder[0],
+            1 => self.ladder[1],
+            2 => self.ladder[2],
+            _ => 0,
+        }
+    }
+
+    fn reckon(&mut self, phy: &Phy) {
+        for seen in &mut self.seen {
+            if seen.attempts > 0 {
+                let latest = f64::from(seen.successes) / f64::from(seen.attempts);
+                seen.share = Some(seen.share.map_or(latest, |old| OLD * old + (1.0 - OLD) * latest));
+            }
+            (seen.attempts, seen.successes) = (0, 0);
+        }
+        let share = |index: u8| self.seen[usize::from(index)].share;
+        let throughput = |index: u8| {
+            // Linux: what arrives less than one time in ten counts as nothing.
+            let share = share(index).filter(|share| *share >= 0.1).unwrap_or(0.0);
+            share.min(0.9) / phy.duration(index, COMPARED) as f64
+        };
+        let best = |but: Option<u8>| {
+            let mut found: Option<(u8, f64)> = None;
+            for index in phy.indices().filter(|index| Some(*index) != but && share(*index).is_some()) {
+                let own = throughput(index);
+                if found.is_none_or(|(_, most)| own > most) {
+                    found = Some((index, own));
+                }
+            }
+            found.map(|(index, _)| index)
+        };
+        let Some(first) = best(None) else { return };
+        let second = best(Some(first)).unwrap_or(first);
+        let mut sure: Option<(u8, f64)> = None;
+        for index in phy.indices() {
+            // Of those that arrive nearly always the fastest.
+            let Some(own) = share(index) else { continue };
+            if sure.is_none_or(|(_, most)| own >= most.min(0.95)) {
+                sure = Some((index, own));
+            }
+        }
+        self.ladder = [first, second, sure.map_or(first, |(index, _)| index)];
+    }
+
+    fn learns(&mut self, index: u8, attempts: u32, successes: u32) {
+        if let Some(seen) = self.seen.get_mut(usize::from(index)) {
+            seen.attempts += attempts;
+            seen.successes += successes;
+        }
+    }
+}
+
+/// How a channel fails.
+enum Noise {
+    /// Each packet with this probability, whatever its size.
+    Flat(f64),
+    /// By the ratio in dB.
+    Ratio { mean: f64, fading: Option<Box<Fading>> },
+}
+
+/// Whose choice the index is.
+enum Choice {
+    /// Indices over time, and the place of the current one.
+    Steps(Vec<(Instant, u8)>, usize),
+    Ideal,
+    Adaptive(Box<Adaptation>),
+}
+
+/// A channel at work.
+pub(super) struct Channel {
+    noise: Noise,
+    choice: Choice,
+    fallback: bool,
+}
+
+impl Channel {
+    /// `stream` makes the streams of this direction by name.
+    pub fn new(law: &WifiConfig, phy: &Phy, config: &WifiChannel, stream: impl Fn(&str) -> Stream) -> Self {
+        let noise = match ratio_of(law, config) {
+            Some(mean) => {
+                let fading = |doppler| Box::new(Fading::new(doppler, &mut stream("fading")));
+                Noise::Ratio { mean, fading: config.doppler.map(fading) }
+            }
+            None => Noise::Flat(config.error.unwrap_or(0.0)),
+        };
+        let choice = match (&noise, law.rate) {
+            (Noise::Ratio { .. }, WifiRateControl::Ideal) if config.mcs.is_none() => Choice::Ideal,
+            (Noise::Ratio { .. }, WifiRateControl::Adaptive) if config.mcs.is_none() => {
+                Choice::Adaptive(Box::new(Adaptation::new(phy, stream("rate"))))
+            }
+            _ => Choice::Steps(steps_of(phy, config), 0),
+        };
+        Channel { noise, choice, fallback: law.fallback }
+    }
+
+    /// The ratio now, in dB; infinite without noise.
+    pub fn ratio(&self, now: Instant) -> f64 {
+        match &self.noise {
+            Noise::Flat(_) => f64::INFINITY,
+            Noise::Ratio { mean, fading: None } => *mean,
+            Noise::Ratio { mean, fading: Some(fading) } => mean + 10.0 * libm::log10(fading.power(now.seconds())),
+        }
+    }
+
+    /// The index of a frame that is sent at `now`, after so many attempts that failed, at this ratio. Time does not decrease.
+    pub fn index(&mut self, phy: &Phy, now: Instant, attempt: u32, ratio: f64) -> u8 {
+        let first = match &mut self.choice {
+            Choice::Adaptive(adaptation) => return adaptation.index(phy, now, attempt),
+            Choice::Ideal => phy.ideal(ratio),
+            Choice::Steps(steps, place) => {
+                while steps.get(*place + 1).is_some_and(|(from, _)| *from <= now) {
+                    *place += 1;
+                }
+                steps[*place].1
+            }
+        };
+        match attempt {
+            2.. if self.fallback => phy.at_most(first.saturating_sub((attempt - 1).min(255) as u8)),
+            _ => first,
+        }
+    }
+
+    /// Outcomes of packets that were sent by this index.
+    pub fn learns(&mut self, index: u8, attempts: u32, successes: u32) {
+        if let Choice::Adaptive(adaptation) = &mut self.choice {
+            adaptation.learns(index, attempts, successes);
+        }
+    }
+
+    /// How a frame fails that is sent by this index at this ratio.
+    pub fn errors(&self, phy: &Phy, index: u8, ratio: f64) -> Errors {
+        match &self.noise {
+            Noise::Flat(error) => Errors { flat: *error, per_byte: 0.0, size: 0, chance: 0.0 },
+            Noise::Ratio { .. } => Errors { flat: 0.0, per_byte: phy.soundness(index, ratio), size: 0, chance: 0.0 },
+        }
+    }
+}
+
+/// How the packets of one frame fail.
+pub(super) struct Errors {
+    flat: f64,
+    per_byte: f64,
+    /// The last size that was asked for, and its chance.
+    size: u64,
+    chance: f64,
+}
+
+impl Errors {
+    /// Whether a packet of so many bytes arrives.
+    pub fn spare(&mut self, bytes: u64, stream: &mut Stream) -> bool {
+        if self.per_byte < 0.0 {
+            if self.size != bytes {
+                (self.size, self.chance) = (bytes, -libm::expm1(self.per_byte * bytes as f64));
+            }
+            return !stream.chance(self.chance);
+        }
+        self.flat == 0.0 || !stream.chance(self.flat)
+    }
+}
+
+fn ratio_of(law: &WifiConfig, config: &WifiChannel) -> Option<f64> {
+    config.snr.or(config.distance.map(|distance| law.ratio_at(distance)))
+}
+
+fn steps_of(phy: &Phy, config: &WifiChannel) -> Vec<(Instant, u8)> {
+    if config.steps.is_empty() {
+        return vec![(Instant::ZERO, config.mcs.unwrap_or(phy.at_most(7)))];
+    }
+    config.steps.iter().map(|step| (step.begins(), step.is)).collect()
+}
+
+/// What a function of the index is in the mean over `from` to `to`.
+pub(super) fn mean_over(
+    law: &WifiConfig,
+    phy: &Phy,
+    config: &WifiChannel,
+    (from, to): (Instant, Instant),
+    of: impl Fn(u8) -> f64,
+) -> f64 {
+    match (ratio_of(law, config), config.mcs) {
+        (Some(_), Some(index)) => of(index),
+        (Some(mean), None) if config.doppler.is_some() => {
+            // The power is exponential: each index as long as it is above its threshold.
+            let above = |index: u8| libm::exp(-libm::pow(10.0, (phy.threshold(index) - mean) / 10.0));
+            let mut before = of(0);
+            let mut sum = before;
+            for index in phy.indices().skip(1) {
+                let own = of(index).max(before);
+                sum += (own - before) * above(index);
+                before = own;
+            }
+            sum
+        }
+        (Some(mean), None) => of(phy.ideal(mean)),
+        (None, _) => {
+            let steps = steps_of(phy, config);
+            let whole = to.since(from).seconds();
+            if steps.len() == 1 || whole <= 0.0 {
+                return of(steps[0].1);
+            }
+            let until = |place: usize| steps.get(place + 1).map_or(to, |(next, _)| (*next).min(to));
+            let part = |(place, (begins, index)): (usize, &(Instant, u8))| {
+                let from = (*begins).max(from);
+                if until(place) > from { until(place).since(from).seconds() * of(*index) } else { 0.0 }
+            };
+            steps.iter().enumerate().map(part).sum::<f64>() / whole
+        }
+    }
+}
