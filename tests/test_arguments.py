@@ -60,7 +60,7 @@ def call():
         (lambda c: fairwave.find(c, "flow.voice.count", "1..9", "mos.voice > 9"), ValueError, "from 1 to 4.5"),
         (lambda c: c.run().measured("mos.voice"), KeyError, "measured('mos', 'voice')"),
         (lambda _: fairwave.explain(None), TypeError, "fairwave.explain(\"vegas\")"),
-        (lambda _: fairwave.explain("wifi"), LookupError, "markov"),
+        (lambda _: fairwave.explain("wlan"), LookupError, "markov"),
         (lambda _: fairwave.run, AttributeError, "fairwave.load('calls.toml').run()"),
         (lambda _: fairwave.compair, AttributeError, "did you mean fairwave.compare?"),
     ],

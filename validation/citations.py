@@ -34,7 +34,7 @@ TABLE = ROOT / "docs" / "citations.toml"
 #: Files whose comments are evidence, not claims.
 _EVIDENCE = re.compile(r"(^|/)(tests?|testing|fuzz|storyboards|(\w+_)?clauses|\w+_(tests?|fuzz))\.rs$")
 
-_NAME = r"(?:[A-Z]\. )*[A-Z][a-zé]+"
+_NAME = r"(?:[A-Z]\. )*[A-Z][a-zéø]+(?:-[A-Z][a-zéø]+)?"
 _DOCUMENT = re.compile(
     r"RFC (?P<rfc>\d{4})"
     r"|(?<=\d{4}, )(?P<more>\d{4})(?=[,;.:) ]|$)"
@@ -44,6 +44,7 @@ _DOCUMENT = re.compile(
     r"|3GPP (?P<threegpp>T[SR] 3\d\.\d{3})"
     r"|\b(?P<g107>G\.1(?:07|13|14|09))\b"
     r"|ISO/IEC (?P<iso>\d+(?:-\d+)?)"
+    r"|IEEE (?P<ieee>802\.\d+[a-z]*-\d{4})"
     rf"|(?P<authors>(?!The|Processing){_NAME}(?:, {_NAME})*(?: et al\.| (?:&|and) {_NAME})?,?"
     r" \(?(?:19|20)\d\d)(?=[,;.:) *]|$)"
     rf"|(?P<titled>{_NAME}(?:, {_NAME})*(?: et al\.|,? (?:&|and) {_NAME})?),? [\"*][^\"*]{{5,160}}[\"*],?"
@@ -58,6 +59,7 @@ _NUMBERED = {
     "threegpp": "3GPP",
     "g107": "ITU-T",
     "iso": "ISO/IEC",
+    "ieee": "IEEE",
 }
 _PLACE = re.compile(
     r"§§? ?(?P<section>[\dIVX]+(?:\.[\dA-Z]+)*)(?P<to>[–-][\d.]*\d)?"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 _NETWORK = 'an access network by name is topology = {{ network = "{0}" }} (`fairwave explain {0}`)'
 _RADIO = (
-    "it does not simulate how stations share a radio channel. A link whose rate changes at random is "
-    'rate = {{ law = "markov", preset = "{}" }} (`fairwave explain markov`); a measured rate is law = "trace" '
-    "(`fairwave explain trace`)"
+    'links that share a radio channel have a medium: [medium.air] with law = "{0}" (`fairwave explain {0}`). A link '
+    'whose rate changes at random is rate = {{ law = "markov", preset = "{1}" }} (`fairwave explain markov`); a '
+    'measured rate is law = "trace" (`fairwave explain trace`)'
 )
 _CODEC = (
     "the codecs are {codecs}. Any other is described by its numbers: "
@@ -25,8 +25,8 @@ _CONTROL = (
 )
 
 _INSTEAD = {
-    _RADIO.format("wifi"): ("wifi", "wi-fi", "wlan", "802.11"),
-    f"{_NETWORK.format('lte')}; {_RADIO.format('lte')}": ("4g", "nr", "umts", "cellular"),
+    _RADIO.format("wifi", "wifi"): ("wi-fi", "wlan", "802.11"),
+    f"{_NETWORK.format('lte')}; {_RADIO.format('cell', 'lte')}": ("4g", "nr", "umts", "cellular"),
     _NETWORK.format("low-orbit"): ("starlink", "leo"),
     _NETWORK.format("geostationary"): ("satellite", "vsat"),
     _NETWORK.format("fibre"): ("fiber", "gpon", "ftth"),

@@ -74,3 +74,50 @@ fn losses_of_the_link_itself_come_on_top() {
     let ratio = row.lost as f64 / row.departures as f64;
     assert!((0.07..0.13).contains(&ratio), "{ratio}");
 }
+
+/// A call, a fast and a slow laptop's download on one Wi-Fi channel.
+const HOME: &str = r#"
+name = "a home"
+duration = "10 s"
+warmup = "2 s"
+medium.air = { law = "wifi", queues = "fifo", stations = { slow = { channel = { mcs = 0 } } } }
+link = [
+    { from = "ap", to = "fast", medium = "air", queue = { capacity = { packets = 1000 } } },
+    { from = "ap", to = "slow", medium = "air", queue = { capacity = { packets = 1000 } } },
+    { from = "ap", to = "phone", medium = "air", queue = { capacity = { packets = 1000 } } },
+    { from = "server", to = "ap", rate = "1 Gb/s", delay = "10 ms" },
+]
+flow = [
+    { name = "fast", from = "server", to = "fast", transport = "tcp/cubic", traffic = "bulk" },
+    { name = "slow", from = "server", to = "slow", transport = "tcp/cubic", traffic = "bulk" },
+    { name = "call", from = "server", to = "phone", transport = "udp", traffic = "voice" },
+]
+"#;
+
+#[test]
+fn airtime_fairness_gives_a_fast_station_what_a_slow_one_took() {
+    let goodput = |queues: &str| {
+        let result = result(&HOME.replace("\"fifo\"", &format!("\"{queues}\"")), 1);
+        let of = |group: &str| result.flows.iter().find(|flow| flow.group == group).and_then(|flow| flow.goodput_bps);
+        let row = |link: &str| result.radio.iter().find(|row| row.link == link).expect("a row").airtime_share;
+        assert_eq!(result.radio.len(), 6);
+        (of("fast").unwrap_or(0.0), row("ap>slow").unwrap_or(0.0), row("ap>fast").unwrap_or(0.0))
+    };
+    let ((one, ..), (fair, slow, fast)) = (goodput("fifo"), goodput("airtime"));
+    assert!(fair > 1.3 * one, "{one} and {fair} b/s");
+    assert!((slow / fast - 1.0).abs() < 0.25, "{slow} and {fast} of the airtime");
+}
+
+#[test]
+fn a_run_on_wifi_is_the_same_run_again_and_in_parts() {
+    let scenario = Scenario::from_toml(HOME, "media.toml").expect("a scenario");
+    let plan = scenario.plan(Seed(3)).expect("a plan");
+    let digest = |result: RunResult| result.digest().expect("a digest");
+    let whole = digest(run(&plan).expect("a run"));
+    assert_eq!(whole, digest(run(&plan).expect("a run")));
+    let parts = fairwave_sim::run_in_parts(&plan, &|part| {
+        part();
+        true
+    });
+    assert_eq!(whole, digest(parts.expect("a run")));
+}

@@ -9,7 +9,7 @@ use super::config::{Access, CATEGORIES};
 use fairwave_units::random::Stream;
 use fairwave_units::units::Instant;
 
-/// Nodes whose instants of access are less apart do not sense each other in time, in nanoseconds (aCCATime, IEEE 802.11-2020 Table 17-21).
+/// Nodes whose instants of access are less apart do not sense each other in time, in nanoseconds (aCCATime of OFDM).
 pub(super) const SENSING: u64 = 4_000;
 
 /// What a group of nodes senses, times in nanoseconds.

@@ -29,7 +29,7 @@ pub struct WifiConfig {
     pub band: Option<WifiBand>,
     /// Channel width in MHz: 20; 40 from `802.11n` on; 80 and 160 from `802.11ac` on. Default 20.
     pub width: u32,
-    /// Spatial streams of every station: 1; up to 4 with `802.11n`, up to 8 from `802.11ac` on. Default 1.
+    /// Spatial streams of stations that have no other number: 1; up to 4 with `802.11n`, up to 8 from `802.11ac` on. Default 1.
     pub streams: u8,
     /// Guard interval: 800 or 400 ns (`802.11n`, `802.11ac`), 800, 1600 or 3200 ns (`802.11ax`). Default 800 ns.
     pub guard_interval: Span,
@@ -58,9 +58,9 @@ pub struct WifiConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "never"))]
     pub rts: Option<Bytes>,
-    /// After a collision all wait for an acknowledgement at the lowest rate besides (EIFS, IEEE 802.11-2020 §10.3.2.3.7). Default true.
+    /// After a collision all wait for an acknowledgement at the lowest rate besides (EIFS). Default true.
     pub eifs: bool,
-    /// Bytes that a packet gets on the air: QoS header 26, FCS 4 (IEEE 802.11-2020 §9.3.2.1) and LLC/SNAP 8; WPA2 adds 16. 0 to 200 B. Default
+    /// Bytes that a packet gets on the air: QoS header 26, FCS 4 and LLC/SNAP 8; WPA2 adds 16. 0 to 200 B. Default
     /// 38 B.
     pub header: Bytes,
     /// How packets are put together. Without effect in `802.11b` and `802.11g`.
@@ -202,13 +202,13 @@ pub struct WifiCategory {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct WifiAggregation {
-    /// Packets at most, 1 to 64; 1: none are put together. Default 64 (IEEE 802.11-2020 §9.4.1.13: the block acknowledgement's bitmap).
+    /// Packets at most, 1 to 64; 1: none are put together. Default 64 (the block acknowledgement's bitmap).
     pub frames: u32,
     /// Bytes at most, 256 B or more. Default: what the standard allows (65535 B in `802.11n`).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "what the standard allows"))]
     pub bytes: Option<Bytes>,
-    /// Time at most, 100 µs to 5.484 ms (IEEE 802.11-2020 Table 19-25). Default 4 ms (Linux ath9k).
+    /// Time at most, 100 µs to 5.484 ms (aPPDUMaxTime). Default 4 ms (Linux ath9k).
     pub time: Span,
     /// Voice is put together, too; Linux does not. Default false.
     pub voice: bool,
@@ -274,6 +274,10 @@ pub struct WifiStation {
     /// Its channel to the access point, if it differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uplink: Option<WifiChannel>,
+    /// Its spatial streams. Default: those of the medium.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "those of the medium"))]
+    pub streams: Option<u8>,
     /// When it leaves: what waits for it or at it then, and what comes later, is dropped. Default: never.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "never"))]
@@ -302,12 +306,13 @@ impl WifiConfig {
         }
     }
 
-    pub(super) fn phy(&self) -> Phy {
+    /// The times of frames with so many streams.
+    pub(super) fn phy(&self, streams: u8) -> Phy {
         Phy::new(&Numbers {
             standard: self.standard,
             five: self.five(),
             width: self.width,
-            streams: self.streams,
+            streams,
             guard: self.guard_interval.nanos(),
             slot: self.slot.map(Span::nanos),
             sifs: self.sifs.map(Span::nanos),
@@ -358,7 +363,11 @@ impl WifiConfig {
         own.and_then(|own| own.uplink.as_ref()).filter(|_| uplink).unwrap_or(down)
     }
 
-    fn check_channel(&self, channel: &WifiChannel) -> Result<(), ConfigError> {
+    pub(super) fn streams_of(&self, station: &str) -> u8 {
+        self.stations.get(station).and_then(|own| own.streams).unwrap_or(self.streams)
+    }
+
+    fn check_channel(&self, channel: &WifiChannel, streams: u8) -> Result<(), ConfigError> {
         let example = "channel = { snr = 25.0 }";
         let noisy = channel.snr.is_some() || channel.distance.is_some();
         if channel.snr.is_some() && channel.distance.is_some() {
@@ -397,14 +406,14 @@ impl WifiConfig {
             }
             _ => {}
         }
-        let phy = self.phy();
+        let phy = self.phy(streams);
         let known = |key: &str, index: u8| {
             if phy.has(index) {
                 return Ok(());
             }
             let allowed = match self.standard.highest() {
                 highest if index <= highest => {
-                    format!("an index that exists at {} MHz with {} streams", self.width, self.streams)
+                    format!("an index that exists at {} MHz with {streams} streams", self.width)
                 }
                 highest => format!("0 to {highest}"),
             };
@@ -524,13 +533,15 @@ impl Checked for WifiConfig {
         within("path-loss.power", self.path_loss.power, -20.0, 40.0, "path-loss = { power = 20.0 }")?;
         within("path-loss.exponent", self.path_loss.exponent, 1.0, 6.0, "path-loss = { exponent = 3.0 }")?;
         within("path-loss.noise-figure", self.path_loss.noise_figure, 0.0, 20.0, "path-loss = { noise-figure = 7.0 }")?;
-        self.check_channel(&self.channel).map_err(|error| error.within("channel"))?;
+        self.check_channel(&self.channel, self.streams).map_err(|error| error.within("channel"))?;
         for (name, station) in &self.stations {
             let place = |key: &str| format!("stations.{name}.{key}");
+            let own = station.streams.unwrap_or(self.streams);
+            within(&place("streams"), own, 1, streams, "streams = 1")?;
             for (key, channel) in [("channel", &station.channel), ("uplink", &station.uplink)] {
                 channel
                     .as_ref()
-                    .map_or(Ok(()), |channel| self.check_channel(channel))
+                    .map_or(Ok(()), |channel| self.check_channel(channel, own))
                     .map_err(|error| error.within(&place(key)))?;
             }
         }

@@ -58,6 +58,7 @@ struct Direction {
     peer: usize,
     station: usize,
     channel: Channel,
+    phy: Phy,
     /// What the channel was made of.
     spec: WifiChannel,
     /// Where packets wait; none: in the access point's common queue.
@@ -182,7 +183,7 @@ impl WifiConfig {
     /// Bytes of a packet in an aggregate, or alone.
     fn on_air(&self, wire: u64, aggregated: bool) -> u64 {
         let bytes = wire + self.header.get();
-        // A delimiter, and whole words (IEEE 802.11-2020 §9.7.1).
+        // A delimiter, and whole words (the subframes of an A-MPDU).
         if aggregated { 4 + bytes.next_multiple_of(4) } else { bytes }
     }
 
@@ -211,8 +212,8 @@ impl MediumLaw for WifiConfig {
 
     fn medium(&self, members: &[Member], streams: &dyn Fn(&str) -> Stream) -> Result<Wifi, ConfigError> {
         let base = self.base(members)?;
-        let phy = self.phy();
-        let accesses = self.accesses(&phy);
+        let common_phy = self.phy(self.streams);
+        let accesses = self.accesses(&common_phy);
         let mut names: BTreeMap<&str, usize> = BTreeMap::from([(base.as_str(), 0)]);
         let mut nodes = vec![Node { down: None, up: None, leaves: Instant::NEVER, gone: false }];
         let mut directions = Vec::new();
@@ -246,6 +247,7 @@ impl MediumLaw for WifiConfig {
                     None
                 }
             };
+            let phy = self.phy(self.streams_of(name));
             let (node, peer) = if uplink { (station, 0) } else { (0, station) };
             directions.push(Direction {
                 node,
@@ -255,6 +257,7 @@ impl MediumLaw for WifiConfig {
                 spec: self.channel_of(name, uplink).clone(),
                 queue,
                 seed: Seed(stream("queue").below(u64::MAX)),
+                phy,
                 tids: Default::default(),
                 counters: MemberCounters::default(),
                 waiting: 0,
@@ -306,7 +309,7 @@ impl MediumLaw for WifiConfig {
             drops: Vec::new(),
             winners: Vec::new(),
             config: self.clone(),
-            phy,
+            phy: common_phy,
             accesses,
             nodes,
             directions,
@@ -316,9 +319,9 @@ impl MediumLaw for WifiConfig {
     }
 
     fn nominal(&self, member: &Member) -> Rate {
-        let phy = self.phy();
         let uplink = self.is_uplink(member);
         let station = if uplink { &member.from } else { &member.to };
+        let phy = self.phy(self.streams_of(station));
         let access = self.accesses(&phy)[BEST_EFFORT];
         let gap = access.aifs as f64 + f64::from(access.cw_min) / 2.0 * phy.slot as f64;
         let of = |index: u8| self.alone(&phy, index, gap);
@@ -482,14 +485,15 @@ impl Wifi {
             let direction = &mut self.directions[member];
             let ratio = direction.channel.ratio(now);
             let attempt = direction.tids[category].failures;
-            let index = direction.channel.index(&self.phy, now, attempt, ratio);
-            let announced = self.phy.rts + self.phy.ack(index, false) + 2 * self.phy.sifs;
+            let index = direction.channel.index(&direction.phy, now, attempt, ratio);
+            let phy = &direction.phy;
+            let announced = self.phy.rts + phy.ack(index, false) + 2 * self.phy.sifs;
             let overhead =
-                self.phy.sifs + self.phy.ack(index, aggregated) + if self.config.rts.is_some() { announced } else { 0 };
+                self.phy.sifs + phy.ack(index, aggregated) + if self.config.rts.is_some() { announced } else { 0 };
             let time = if aggregated { self.config.aggregation.time.nanos() } else { u64::MAX };
             let in_time = match time.min(room.saturating_sub(overhead)) {
                 u64::MAX => u64::MAX,
-                time => self.phy.bytes_in(index, time),
+                time => phy.bytes_in(index, time),
             };
             let most = if aggregated { self.longest.min(in_time) } else { in_time };
             let (mut packets, mut bytes, mut begun, mut full) = (0u32, 0u64, 0u32, false);
@@ -551,13 +555,14 @@ impl Wifi {
             // One packet goes as one, without delimiter and bitmap.
             let alone = aggregated && packets == 1;
             let block = aggregated && !alone;
-            let data = self.phy.duration(index, bytes);
+            let phy = &self.directions[member].phy;
+            let data = phy.duration(index, bytes);
             let (mut open, mut lead) = (data, 0);
             if self.config.rts.is_some_and(|least| bytes >= least.get()) {
                 open = self.phy.rts;
                 lead = announced;
             }
-            let end = start + lead + data + self.phy.sifs + self.phy.ack(index, block);
+            let end = start + lead + data + self.phy.sifs + phy.ack(index, block);
             let counters = &mut self.directions[member].counters;
             counters.transmissions += 1;
             counters.carried += u64::from(packets);
@@ -625,7 +630,7 @@ impl Wifi {
             }
         }
         self.sent(at, first);
-        // Categories that lost within their node (§10.23.2.4).
+        // Categories that lost within their node (IEEE 802.11-2020 §10.23.2.4).
         for &place in &winners[..losers] {
             if self.functions[place].backlog == 0 {
                 continue;
@@ -747,7 +752,7 @@ impl Wifi {
         let limit = self.config.retry_limit;
         let direction = &mut self.directions[member];
         let gone = self.nodes[direction.station].gone;
-        let mut errors = direction.channel.errors(&self.phy, exchange.index, exchange.ratio);
+        let mut errors = direction.channel.errors(&direction.phy, exchange.index, exchange.ratio);
         let (mut successes, mut again, mut lost) = (0u32, 0u32, 0u32);
         let tid = &mut direction.tids[category];
         let header = self.config.header.get();
@@ -1013,8 +1018,8 @@ impl Medium for Wifi {
     fn capacity(&self, member: usize, from: Instant, to: Instant) -> Bytes {
         let direction = &self.directions[member];
         let seconds = to.since(from).seconds();
-        let of = |index: u8| self.config.alone(&self.phy, index, self.phy.sifs as f64);
-        let bytes = mean_over(&self.config, &self.phy, &direction.spec, (from, to), of) * seconds;
+        let of = |index: u8| self.config.alone(&direction.phy, index, self.phy.sifs as f64);
+        let bytes = mean_over(&self.config, &direction.phy, &direction.spec, (from, to), of) * seconds;
         Bytes::new(bytes as u64)
     }
 }

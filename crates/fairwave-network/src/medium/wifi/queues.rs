@@ -10,7 +10,7 @@ use crate::queue::rounds::Rounds;
 use crate::queue::{Capacity, FqCodelConfig, LinkQueue, QueueConfig};
 use fairwave_units::units::{Bytes, Instant, Span};
 
-/// Packets between the first that is not settled and the last that may be sent (IEEE 802.11-2020 §10.25.6: the bitmap has 64 bits).
+/// Packets between the first that is not settled and the last that may be sent (the block acknowledgement has 64 bits).
 pub(super) const WINDOW: usize = 64;
 
 /// Airtime that a station may use per turn, in nanoseconds (Linux ath9k, ATH_AIRTIME_QUANTUM: 300 µs).

@@ -1,6 +1,6 @@
 //! How long frames take, and at which signal-to-noise ratio they fail: rates, preambles and interframe spaces of IEEE 802.11.
 //!
-//! Section numbers are those of IEEE 802.11-2020; HE (802.11ax) follows IEEE 802.11ax-2021, clause 27.
+//! Clauses are those of IEEE 802.11-2020: 15 (DSSS), 16 (CCK), 17 (OFDM), 18 (ERP), 19 (HT), 21 (VHT); 27 (HE) is of IEEE 802.11ax-2021.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -60,7 +60,7 @@ impl WifiStandard {
         !matches!(self, WifiStandard::B | WifiStandard::G)
     }
 
-    /// The most bytes of an A-MPDU (§9.4.2.55.3, §9.4.2.157.2; IEEE 802.11ax-2021 Table 27-50).
+    /// The most bytes of an A-MPDU (the largest that the capabilities of clauses 19, 21 and 27 can announce).
     pub const fn longest_aggregate(self) -> u64 {
         match self {
             WifiStandard::B | WifiStandard::G => 4095,
@@ -71,24 +71,24 @@ impl WifiStandard {
     }
 }
 
-/// Data bits per subcarrier and stream of an index: bits per symbol · code rate (§19.5, §21.5; IEEE 802.11ax-2021 §27.5).
+/// Data bits per subcarrier and stream of an index: bits per symbol · code rate (clauses 19, 21 and 27).
 const BITS: [f64; 12] = [0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 4.5, 5.0, 6.0, 20.0 / 3.0, 7.5, 25.0 / 3.0];
 
-/// Rates of 802.11g in Mb/s (Table 17-4), which are 802.11a's.
+/// Rates of 802.11g in Mb/s (clause 18), which are 802.11a's (clause 17).
 const OFDM: [f64; 8] = [6.0, 9.0, 12.0, 18.0, 24.0, 36.0, 48.0, 54.0];
 
-/// Rates of 802.11b in Mb/s (§16.2.3.3).
+/// Rates of 802.11b in Mb/s (clauses 15 and 16).
 const DSSS: [f64; 4] = [1.0, 2.0, 5.5, 11.0];
 
-/// Signal-to-noise ratio in dB at which one frame in ten fails, by index. The receiver's minimum sensitivity (Table 19-23, Table 21-25; IEEE
-/// 802.11ax-2021 Table 27-51) less the noise of 20 MHz with the noise figure of 10 dB and the implementation margin of 5 dB for which the
-/// sensitivities allow (§17.3.10.2). Wider channels have as much more noise as sensitivities grow, so that ratios stay.
+/// Signal-to-noise ratio in dB at which one frame in ten fails, by index. The receiver's minimum sensitivity (clauses 19, 21
+/// and 27: −82 dBm of index 0 to −52 dBm of index 11) less the noise of 20 MHz with the noise figure of 10 dB and the implementation margin of 5 dB for which the
+/// sensitivities allow (clause 17). Wider channels have as much more noise as sensitivities grow, so that ratios stay.
 const THRESHOLD: [f64; 12] = [4.0, 7.0, 9.0, 12.0, 16.0, 20.0, 21.0, 22.0, 27.0, 29.0, 32.0, 34.0];
 
-/// The same of 802.11g (Table 17-18).
+/// The same of 802.11g (clause 17: −82 to −65 dBm).
 const THRESHOLD_OFDM: [f64; 8] = [4.0, 5.0, 7.0, 9.0, 12.0, 16.0, 20.0, 21.0];
 
-/// The same of 802.11b: −80 dBm at 2 Mb/s (§15.4.8.2) and −76 dBm at 11 Mb/s (§16.3.8.2), in 22 MHz; † 1 and 5.5 Mb/s, which have no
+/// The same of 802.11b: −80 dBm at 2 Mb/s (clause 15) and −76 dBm at 11 Mb/s (clause 16), in 22 MHz; † 1 and 5.5 Mb/s, which have no
 /// sensitivity, by the ratio of their rates.
 const THRESHOLD_DSSS: [f64; 4] = [2.6, 5.6, 6.6, 9.6];
 
@@ -130,7 +130,7 @@ struct Mode {
 /// Service and tail bits of OFDM.
 const SERVICE: f64 = 22.0;
 
-/// Bytes of control frames (§9.3.1).
+/// Bytes of control frames.
 const ACK: u64 = 14;
 const BLOCK_ACK: u64 = 32;
 const RTS: u64 = 20;
@@ -151,7 +151,7 @@ impl Phy {
     pub fn new(numbers: &Numbers) -> Self {
         let Numbers { standard, five, width, streams, guard, slot, sifs, preamble } = *numbers;
         let dsss = standard == WifiStandard::B;
-        // Signal extension of OFDM at 2.4 GHz (§19.3.2.4.8).
+        // aSignalExtension of OFDM at 2.4 GHz (clauses 18 and 19).
         let extension = if dsss || five { 0 } else { 6_000 };
         let tones = match (standard, width) {
             (WifiStandard::Ax, 20) => 234.0,
@@ -164,7 +164,7 @@ impl Phy {
             _ => 468.0,
         };
         let count = u64::from(streams);
-        // Training fields for 1, 2, 3 … streams (Table 19-13, Table 21-13).
+        // Training fields for 1, 2, 3 … streams.
         let training = match count {
             1 | 2 | 4 | 6 | 8 => count,
             _ => count + 1,
@@ -301,7 +301,7 @@ impl Phy {
     }
 }
 
-/// Nanoseconds of a control frame: at the highest of the basic rates that is at most the rate of the data (§10.6.6.5): 1 and 2 Mb/s of DSSS; 6,
+/// Nanoseconds of a control frame: at the highest of the basic rates that is at most the rate of the data: 1 and 2 Mb/s of DSSS; 6,
 /// 12 and 24 Mb/s of OFDM.
 fn control(standard: WifiStandard, rate: f64, bytes: u64, preamble: Option<u64>) -> u64 {
     let bits = bytes as f64 * 8.0;
@@ -313,7 +313,7 @@ fn control(standard: WifiStandard, rate: f64, bytes: u64, preamble: Option<u64>)
     20_000 + 4_000 * libm::ceil((bits + SERVICE) / (rate * 4.0)) as u64
 }
 
-/// Combinations that the standard leaves out because their symbols have no whole number of bits (§21.5).
+/// Combinations that the standard leaves out because their symbols have no whole number of bits (clause 21).
 fn exists(standard: WifiStandard, index: usize, width: u32, streams: u8) -> bool {
     if standard != WifiStandard::Ac {
         return true;
@@ -334,7 +334,7 @@ mod tests {
         (phy.rate(index) / 1e5).round() / 10.0
     }
 
-    /// §19.5 (HT), §21.5 (VHT) and §27.5 (HE).
+    /// Clauses 19 (HT), 21 (VHT) and 27 (HE).
     #[test]
     fn indices_have_the_rates_of_the_standard() {
         let ht = phy(WifiStandard::N, 20, 1, 800);
@@ -350,7 +350,7 @@ mod tests {
         assert_eq!(phy(WifiStandard::Ac, 20, 1, 800).at_most(9), 8);
     }
 
-    /// §17.4.3: TXTIME of OFDM; 1500 bytes at 54 Mb/s take 20 + 4 · 56 µs.
+    /// TXTIME of OFDM (clause 17): 1500 bytes at 54 Mb/s take 20 + 4 · 56 µs.
     #[test]
     fn a_frame_takes_its_preamble_and_whole_symbols() {
         let five = Phy::new(&Numbers {
@@ -391,7 +391,7 @@ mod tests {
         }
     }
 
-    /// The sensitivities are defined for frames of 4096 bytes that fail one time in ten (§19.3.19.2).
+    /// The sensitivities are defined for frames of 4096 bytes that fail one time in ten (clause 19).
     #[test]
     fn a_frame_of_the_reference_length_fails_one_time_in_ten_at_its_threshold() {
         let phy = phy(WifiStandard::Ax, 20, 1, 800);

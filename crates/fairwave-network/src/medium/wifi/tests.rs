@@ -612,6 +612,14 @@ fn a_member_alone_has_its_nominal_rate_and_less_than_the_capacity() {
 }
 
 #[test]
+fn stations_may_have_different_numbers_of_streams() {
+    let table = json!({ "streams": 2, "stations": { "s1": { "streams": 1 } }, "queues": "airtime" });
+    let mut channel = driven(table, 2);
+    let rates = channel.saturated(200, 1500, &[0, 2], 2.0);
+    near(rates[0] / rates[1], 2.0, 0.05);
+}
+
+#[test]
 fn two_hundred_stations_share_a_channel() {
     let mut channel = driven(json!({ "queues": "airtime" }), 200);
     for turn in 0..50 {
@@ -679,6 +687,7 @@ fn values_out_of_range_are_refused_with_their_key() {
         (json!({ "channel": { "doppler": 5.0 } }), "channel.doppler"),
         (json!({ "path-loss": { "exponent": 0.5 } }), "path-loss.exponent"),
         (json!({ "stations": { "a": { "uplink": { "mcs": 12 } } } }), "stations.a.uplink.mcs"),
+        (json!({ "stations": { "a": { "streams": 5 } } }), "stations.a.streams"),
     ] {
         assert_eq!(refused(table.clone()), key, "{table}");
     }
@@ -688,7 +697,7 @@ fn values_out_of_range_are_refused_with_their_key() {
 fn categories_have_the_default_parameters_of_edca() {
     let of = |table: Value| {
         let law = config(table);
-        law.accesses(&law.phy()).map(|access| (access.aifs / 1000, access.cw_min, access.cw_max, access.txop / 1000))
+        law.accesses(&law.phy(1)).map(|access| (access.aifs / 1000, access.cw_min, access.cw_max, access.txop / 1000))
     };
     let all = of(json!({}));
     assert_eq!(all, [(16 + 63, 15, 1023, 0), (16 + 27, 15, 1023, 0), (16 + 18, 7, 15, 3008), (16 + 18, 3, 7, 1504)]);
