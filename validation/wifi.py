@@ -404,9 +404,9 @@ def _lines(rows: Sequence[Row], cost: dict[str, float], seeds: int) -> Iterator[
 
 NOTES = {
     "fairness": (
-        "With one queue the slow station takes 0.09 more of the airtime than the paper's model says. Here all three stations get"
-        " the same throughput, because they offer the same and share one queue. In the paper's measurement the fast ones got"
-        " 7.1 and 6.3 Mb/s, and the slow one 5.3 Mb/s. Not explained."
+        "With one queue the slow station takes 0.09 more of the airtime than the paper's model says. Here all three"
+        " stations get the same throughput, because they offer the same and share one queue. In the paper's measurement"
+        " the fast ones got 7.1 and 6.3 Mb/s, and the slow one 5.3 Mb/s. Not explained."
     ),
 }
 """What was found about differences, by part."""

@@ -1,0 +1,218 @@
+//! Frames: what goes into one, and what becomes of its packets when the exchange is over.
+
+use super::config::{CATEGORIES, WifiQueues};
+use super::queues::{Entry, State, WINDOW, Waiting};
+use super::{Exchange, Wifi};
+use crate::medium::{Begun, Happenings};
+use fairwave_units::units::Instant;
+
+impl Wifi {
+    /// Puts a frame of a function together that begins at `start` and fits, with its acknowledgement, into `room` nanoseconds. Its first packet
+    /// need not fit unless it `must`. None if nothing can be sent.
+    pub(super) fn assemble(
+        &mut self,
+        now: Instant,
+        function: usize,
+        limits: (u64, u64, bool),
+        happenings: &mut Happenings,
+    ) -> Option<Exchange> {
+        let mut held = Vec::new();
+        let exchange = self.assemble_for_next(now, function, limits, &mut held, happenings);
+        for member in held {
+            self.rotations[function].add(member);
+        }
+        exchange
+    }
+
+    /// The same. Members whose queues hold packets back are left out, and noted in `held`.
+    pub(super) fn assemble_for_next(
+        &mut self,
+        now: Instant,
+        function: usize,
+        (start, room, must): (u64, u64, bool),
+        held: &mut Vec<usize>,
+        happenings: &mut Happenings,
+    ) -> Option<Exchange> {
+        let category = usize::from(self.functions[function].category);
+        let aggregated = self.config.aggregates(category);
+        let frames = if aggregated { self.config.aggregation.frames } else { 1 };
+        loop {
+            let member = self.rotations[function].turn()?;
+            let direction = &mut self.directions[member];
+            let ratio = direction.channel.ratio(now);
+            let attempt = direction.tids[category].failures;
+            let index = direction.channel.index(&direction.phy, now, attempt, ratio);
+            let phy = &direction.phy;
+            let announced = self.phy.rts + phy.ack(index, false) + 2 * self.phy.sifs;
+            let overhead =
+                self.phy.sifs + phy.ack(index, aggregated) + if self.config.rts.is_some() { announced } else { 0 };
+            let time = if aggregated { self.config.aggregation.time.nanos() } else { u64::MAX };
+            let in_time = match time.min(room.saturating_sub(overhead)) {
+                u64::MAX => u64::MAX,
+                time => phy.bytes_in(index, time),
+            };
+            let most = if aggregated { self.longest.min(in_time) } else { in_time };
+            let (mut packets, mut bytes, mut begun, mut full) = (0u32, 0u64, 0u32, false);
+            let fits = |bytes: u64, size: u64, packets: u32| (packets == 0 && !must) || bytes + size <= most;
+            for entry in &mut direction.tids[category].window {
+                if entry.state != State::Ready {
+                    continue;
+                }
+                let size = self.config.on_air(u64::from(entry.packet.wire), aggregated);
+                if packets >= frames || !fits(bytes, size, packets) {
+                    full = true;
+                    break;
+                }
+                entry.state = State::OnAir;
+                bytes += size;
+                packets += 1;
+            }
+            let again = packets;
+            let window = if aggregated { WINDOW } else { 1 };
+            while !full && packets < frames && self.directions[member].tids[category].window.len() < window {
+                if !self.has_ready(now, member, category, happenings) {
+                    break;
+                }
+                let direction = &mut self.directions[member];
+                let tid = &mut direction.tids[category];
+                let Some(waiting) = tid.ready.front().copied() else { break };
+                let size = self.config.on_air(u64::from(waiting.packet.wire), aggregated);
+                if !fits(bytes, size, packets) {
+                    full = true;
+                    break;
+                }
+                tid.ready.pop_front();
+                bytes += size;
+                packets += 1;
+                begun += 1;
+                tid.window.push_back(Entry { packet: waiting.packet, attempts: 0, state: State::OnAir });
+                direction.waiting = direction.waiting.saturating_sub(1);
+                direction.inside += 1;
+                let Waiting { packet, since, marked } = waiting;
+                happenings.begun.push(Begun { member, packet, since, marked });
+            }
+            let own = &mut self.functions[function];
+            own.backlog = own.backlog.saturating_sub(again + begun);
+            if packets == 0 {
+                if full {
+                    return None; // it does not fit into the rest of the TXOP
+                }
+                self.rotations[function].was_empty(member);
+                let queue = self.directions[member].tids[category].queue.as_ref();
+                if queue.is_some_and(|queue| queue.packets() > 0) {
+                    held.push(member);
+                }
+                continue;
+            }
+            if let Some(common) = self.common.as_mut().filter(|_| self.directions[member].node == self.base) {
+                common.driver[category] = common.driver[category].saturating_sub(begun);
+                self.pull(now, category, happenings);
+            }
+            // One packet goes as one, without delimiter and bitmap.
+            let alone = aggregated && packets == 1;
+            let block = aggregated && !alone;
+            let phy = &self.directions[member].phy;
+            let data = phy.duration(index, bytes);
+            let (mut open, mut lead) = (data, 0);
+            if self.config.rts.is_some_and(|least| bytes >= least.get()) {
+                open = self.phy.rts;
+                lead = announced;
+            }
+            let end = start + lead + data + self.phy.sifs + phy.ack(index, block);
+            let counters = &mut self.directions[member].counters;
+            counters.transmissions += 1;
+            counters.carried += u64::from(packets);
+            return Some(Exchange {
+                function,
+                member,
+                index,
+                ratio,
+                packets,
+                start,
+                open: start + open,
+                end,
+                due: end,
+                answers: false,
+                collided: false,
+            });
+        }
+    }
+
+    /// A frame exchange is over.
+    pub(super) fn ends_exchange(&mut self, now: Instant, exchange: &Exchange, happenings: &mut Happenings) {
+        let (place, member) = (exchange.function, exchange.member);
+        let category = place % CATEGORIES;
+        let limit = self.config.retry_limit;
+        let direction = &mut self.directions[member];
+        let gone = self.nodes[direction.station].gone;
+        let mut errors = direction.channel.errors(&direction.phy, exchange.index, exchange.ratio);
+        let (mut successes, mut again, mut lost) = (0u32, 0u32, 0u32);
+        let tid = &mut direction.tids[category];
+        let header = self.config.header.get();
+        for entry in tid.window.iter_mut().filter(|entry| entry.state == State::OnAir) {
+            let sound = errors.spare(u64::from(entry.packet.wire) + header, &mut self.errors);
+            if sound && !exchange.collided && !gone {
+                entry.state = State::Received;
+                successes += 1;
+                continue;
+            }
+            entry.attempts += 1;
+            if entry.attempts >= limit || gone {
+                entry.state = State::Lost;
+                happenings.lost.push((member, entry.packet));
+                lost += 1;
+            } else {
+                entry.state = State::Ready;
+                again += 1;
+            }
+        }
+        let acknowledged = successes > 0;
+        tid.failures = if acknowledged || lost > 0 { 0 } else { tid.failures + 1 };
+        let released = tid.release(member, happenings);
+        direction.inside = direction.inside.saturating_sub(released + lost);
+        let airtime = now.nanos().saturating_sub(exchange.start);
+        let counters = &mut direction.counters;
+        counters.airtime += airtime;
+        counters.failed += u64::from(!acknowledged);
+        counters.collided += u64::from(exchange.collided);
+        direction.channel.learns(exchange.index, exchange.packets, successes);
+        let station = direction.station;
+        self.rotations[place].used(member, airtime, acknowledged);
+        // What stations send counts against them, too (Høiland-Jørgensen et al. 2017 §3.2).
+        if self.config.queues == WifiQueues::Airtime
+            && place >= CATEGORIES
+            && let Some(down) = self.nodes[station].down
+        {
+            self.rotations[category].used(down, airtime, true);
+        }
+        let access = self.accesses[category];
+        let function = &mut self.functions[place];
+        function.transmits = false;
+        function.backlog += again;
+        if acknowledged {
+            function.succeeds(&access);
+        } else {
+            function.fails(&access, limit);
+        }
+        let start = now.nanos() + self.phy.sifs;
+        let until = function.txop_end;
+        if acknowledged
+            && until > start
+            && let Some(next) = self.assemble(now, place, (start, until - start, true), happenings)
+        {
+            self.transmits(place);
+            self.air.push(next);
+            self.sent(now.nanos(), self.air.len() - 1);
+            return;
+        }
+        let domain = self.domain_of(place / CATEGORIES);
+        let function = &mut self.functions[place];
+        function.txop_end = 0;
+        function.draws(&self.domains[domain], &mut self.contention);
+        if function.backlog > 0 {
+            function.contends = true;
+            function.after = now.nanos();
+            self.contending.push(place);
+        }
+    }
+}
