@@ -149,15 +149,21 @@ def goodputs(
     return list(found.values())
 
 
-def saturation(seeds: Sequence[int], threads: int | None) -> Iterator[Row]:
+SATURATED = [
+    *((stations, 5, False) for stations in (5, 10, 20, 50)),
+    (20, 3, False),
+    (5, 5, True),
+    (50, 5, True),
+]
+"""Stations, doublings of the window, and whether RTS and CTS go before frames."""
+
+
+def saturation(
+    seeds: Sequence[int], threads: int | None, cases: Sequence[tuple[int, int, bool]] = SATURATED
+) -> Iterator[Row]:
     """Bianchi's throughput."""
     payload = 1023 - HEADERS
-    for stations, stages, announced in (
-        *((stations, 5, False) for stations in (5, 10, 20, 50)),
-        (20, 3, False),
-        (5, 5, True),
-        (50, 5, True),
-    ):
+    for stations, stages, announced in cases:
         medium: dict[str, Any] = {
             "standard": "802.11b",
             "edca": False,

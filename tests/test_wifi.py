@@ -1,0 +1,60 @@
+"""Wi-Fi: the comparisons with published results, and the example."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from validation import wifi
+
+import fairwave
+from fairwave_validation.verdict import Estimate
+
+
+def test_bianchis_equations_hold_at_their_fixed_point():
+    for stations, stages in ((5, 5), (20, 3), (50, 5)):
+        tau = wifi.tau(stations, 32, stages)
+        p = 1 - (1 - tau) ** (stations - 1)
+        expected = 2 * (1 - 2 * p) / ((1 - 2 * p) * 33 + p * 32 * (1 - (2 * p) ** stages))
+        assert tau == pytest.approx(expected, rel=1e-9)
+
+
+def test_one_station_has_no_collisions_in_the_formulas():
+    # The mean backoff is 15.5 slots of 50 µs.
+    frame = 128e-6 + (272 + 8184) / 1e6 + 28e-6 + 240e-6 + 128e-6
+    assert wifi.bianchi(1, 5, announced=False) == pytest.approx(8184 / (frame + 15.5 * 50e-6), rel=1e-3)
+
+
+def test_a_row_agrees_within_its_margin():
+    def row(mean, margin, *, relative):
+        return wifi.Row("saturation", "a", "Mb/s", 2.0, Estimate.of([mean, mean]), margin, relative)
+
+    assert row(2.03, 0.02, relative=True).agrees
+    assert not row(2.05, 0.02, relative=True).agrees
+    assert row(2.04, 0.05, relative=False).agrees
+
+
+def test_the_page_is_written_from_the_kept_numbers():
+    kept = json.loads(wifi.DATA.read_text(encoding="utf-8"))
+    rows = wifi.stored(kept["rows"])
+    assert wifi.page(rows, kept["cost"], rows[0].ours.count) == wifi.PAGE.read_text(encoding="utf-8")
+    assert all(row.agrees for row in rows if row.part in ("saturation", "anomaly"))
+
+
+@pytest.mark.parametrize(("stations", "announced"), [(5, False), (20, True)])
+def test_stations_that_always_send_have_bianchis_throughput(stations, announced):
+    rows = {row.name: row for row in wifi.saturation([1], 1, [(stations, 5, announced)])}
+    (row,) = rows.values()
+    assert abs(row.difference) < 0.03
+
+
+def test_queues_per_station_save_the_call_of_the_example():
+    home = fairwave.load("examples/wifi-home.toml")
+    mos = {
+        queues: home.with_overrides({"medium.air.queues": queues, "duration": "25 s"})
+        .run()
+        .measured("mos", "call")
+        for queues in ("fifo", "airtime")
+    }
+    assert mos["airtime"] > 4.2
+    assert mos["fifo"] < 3
