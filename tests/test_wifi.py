@@ -50,11 +50,9 @@ def test_stations_that_always_send_have_bianchis_throughput(stations, announced)
 
 def test_queues_per_station_save_the_call_of_the_example():
     home = fairwave.load("examples/wifi-home.toml")
-    mos = {
-        queues: home.with_overrides({"medium.air.queues": queues, "duration": "25 s"})
-        .run()
-        .measured("mos", "call")
-        for queues in ("fifo", "airtime")
-    }
+    mos = {}
+    for queues in ("fifo", "airtime"):
+        result = home.with_overrides({"medium.air.queues": queues, "duration": "25 s"}).run()
+        mos[queues] = result.measured("mos", "call").interval().mean
     assert mos["airtime"] > 4.2
     assert mos["fifo"] < 3
