@@ -219,7 +219,11 @@ fn joined(known: Option<QueueConfig>, member: &Member) -> Result<QueueConfig, Co
 
 fn unknown_station(key: &str, name: &str, names: &BTreeMap<&str, usize>, base: &str) -> ConfigError {
     let known: Vec<&str> = names.keys().copied().filter(|name| *name != base).collect();
-    let example = format!("stations = {{ {} = {{ channel = {{ snr = 20.0 }} }} }}", known.first().unwrap_or(&"laptop"));
+    let (first, last) = (known.first().unwrap_or(&"laptop"), known.last().unwrap_or(&"phone"));
+    let example = match key {
+        "stations" => format!("stations = {{ {first} = {{ channel = {{ snr = 20.0 }} }} }}"),
+        _ => format!("hears = {{ {first} = [\"{last}\"] }}"),
+    };
     ConfigError::new(key, name, format!("the names of its stations ({})", known.join(", ")), example)
 }
 
