@@ -75,7 +75,7 @@ fn losses_of_the_link_itself_come_on_top() {
     assert!((0.07..0.13).contains(&ratio), "{ratio}");
 }
 
-/// A call, a fast and a slow laptop's download on one Wi-Fi channel.
+/// A call, a file transfer, and more for a fast and a slow laptop than their Wi-Fi channel carries.
 const HOME: &str = r#"
 name = "a home"
 duration = "10 s"
@@ -88,8 +88,9 @@ link = [
     { from = "server", to = "ap", rate = "1 Gb/s", delay = "10 ms" },
 ]
 flow = [
-    { name = "fast", from = "server", to = "fast", transport = "tcp/cubic", traffic = "bulk" },
-    { name = "slow", from = "server", to = "slow", transport = "tcp/cubic", traffic = "bulk" },
+    { name = "fast", from = "server", to = "fast", transport = "udp", traffic = { kind = "cbr", rate = "40 Mb/s" } },
+    { name = "slow", from = "server", to = "slow", transport = "udp", traffic = { kind = "cbr", rate = "40 Mb/s" } },
+    { name = "files", from = "server", to = "fast", transport = "tcp/cubic", traffic = "bulk" },
     { name = "call", from = "server", to = "phone", transport = "udp", traffic = "voice" },
 ]
 "#;
