@@ -8,8 +8,8 @@ transmitted can have the first slot after DIFS. Margin: 2 %.
 
 **Performance anomaly.** M. Heusse, F. Rousseau, G. Berger-Sabbatel and A. Duda, *Performance anomaly of 802.11b*
 (INFOCOM 2003), derive what each of N stations gets if one of them transmits at 1 Mb/s and the others at 11 Mb/s.
-They approximate contention without a fixed point. Margin: 10 %. All stations must have the same throughput, within
-10 % of their mean.
+They approximate contention without a fixed point. Margin: 10 %, for the slow station
+and for the fast ones.
 
 **Airtime fairness.** T. Høiland-Jørgensen, M. Kazior, D. Täht, P. Hurtig and A. Brunstrom, *Ending the anomaly:
 achieving low latency and airtime fairness in WiFi* (USENIX ATC 2017), measured Linux: one access point (802.11n,
@@ -471,7 +471,7 @@ def _lines(rows: Sequence[Row], cost: dict[str, float], seeds: int) -> Iterator[
         "Fifty stations share one channel of 802.11ac (80 MHz, two streams) with airtime fairness: 25 have calls in"
         " both directions, 25 have downloads by CUBIC."
         f" {cost['duration']:g} s take {cost['seconds']:.2f} s of processor time, {factor:.0f} times faster than life,"
-        f" all transports and queues included. That is {each:.1f} µs per frame exchange"
+        f" all transports and queues included, on the machine that wrote this page. That is {each:.1f} µs per frame exchange"
         f" ({cost['exchanges']:.0f} exchanges, {cost['packets'] / cost['exchanges']:.1f} packets each)."
     )
     yield ""
