@@ -471,7 +471,8 @@ def _lines(rows: Sequence[Row], cost: dict[str, float], seeds: int) -> Iterator[
         "Fifty stations share one channel of 802.11ac (80 MHz, two streams) with airtime fairness: 25 have calls in"
         " both directions, 25 have downloads by CUBIC."
         f" {cost['duration']:g} s take {cost['seconds']:.2f} s of processor time, {factor:.0f} times faster than life,"
-        f" all transports and queues included, on the machine that wrote this page. That is {each:.1f} µs per frame exchange"
+        " all transports and queues included, on the machine that wrote this page."
+        f" That is {each:.1f} µs per frame exchange"
         f" ({cost['exchanges']:.0f} exchanges, {cost['packets'] / cost['exchanges']:.1f} packets each)."
     )
     yield ""
