@@ -42,6 +42,10 @@ impl Wifi {
                 continue;
             }
             let category = place % CATEGORIES;
+            if place / CATEGORIES == self.base {
+                // A queue that held packets back may give them by now.
+                self.pull(now, category, happenings);
+            }
             let txop = self.accesses[category].txop;
             let room = if txop == 0 { u64::MAX } else { txop };
             match self.assemble(now, place, (at, room, false), happenings) {

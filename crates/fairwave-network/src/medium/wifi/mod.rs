@@ -168,6 +168,7 @@ impl Medium for Wifi {
         if let Some(common) = self.common.as_mut().filter(|_| direction.node == self.base) {
             let hidden = common.aliases.hide(member, packet);
             common.queues[category].arrive(now, hidden, &mut self.drops);
+            self.timed |= common.queues[category].deadline() < Instant::NEVER;
             self.report_common(category, happenings);
             self.pull(now, category, happenings);
         } else if let Some(config) = &direction.queue {

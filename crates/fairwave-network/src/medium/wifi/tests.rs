@@ -316,7 +316,6 @@ fn stations_that_always_send_have_the_throughput_of_bianchi_2000() {
         let measured: f64 = channel.saturated(3, 1023, &uplinks, 150.0).iter().sum();
         let success = frame + 28e-6 + acknowledgement + difs;
         let expected = bianchi(stations, stages as i32, (8184.0, 50e-6), (success, frame + difs));
-        eprintln!("{stations} {stages}: {measured} {expected} {}", measured / expected);
         near(measured, expected, 0.02);
         channel.books_close();
     }
@@ -335,7 +334,6 @@ fn with_rts_and_cts_throughput_depends_little_on_the_number_of_stations() {
         let measured: f64 = channel.saturated(3, 1023, &uplinks, 100.0).iter().sum();
         let success = rts + 3.0 * sifs + short + frame + short + difs;
         let expected = bianchi(stations, 5, (8184.0, 50e-6), (success, rts + difs));
-        eprintln!("{stations}: {measured} {expected}");
         near(measured, expected, 0.02);
     }
 }
@@ -388,7 +386,6 @@ fn three(queues: &str, probe: bool) -> (Driven, Vec<f64>) {
 fn airtime_fairness_gives_equal_thirds_where_one_queue_gives_the_slow_station_most() {
     let share = |queues: &str| three(queues, false).0.airtime(&[0, 2, 4]);
     let (fifo, fair) = (share("fifo"), share("airtime"));
-    eprintln!("{fifo:?} {fair:?}");
     assert!(fifo[2] > 0.6, "{fifo:?}");
     fair.iter().for_each(|share| near(*share, 1.0 / 3.0, 0.03));
 }
@@ -403,7 +400,6 @@ fn a_station_that_sends_little_does_not_wait_behind_downloads_of_others() {
         waits[waits.len() / 2]
     };
     let (fifo, stations, airtime) = (median("fifo"), median("fq-codel"), median("airtime"));
-    eprintln!("{fifo} {stations} {airtime}");
     assert!(fifo > 0.1, "{fifo} s");
     assert!(stations < 0.02 && airtime < 0.012, "{stations} s, {airtime} s");
 }
@@ -442,7 +438,6 @@ fn voice_waits_less_than_best_effort() {
         sum / channel.number(9) as f64
     };
     let (voice, best_effort) = (wait(Dscp::EF), wait(Dscp::DF));
-    eprintln!("{voice} {best_effort}");
     assert!(voice < 0.6 * best_effort && voice < 0.008, "{voice} s, {best_effort} s");
 }
 
@@ -508,7 +503,6 @@ fn hidden_stations_collide_often_unless_they_announce_their_frames() {
         (rate, collided as f64 / counters.iter().map(|own| own.transmissions).sum::<u64>() as f64)
     };
     let (plain, hidden, protected) = (run(false, false), run(true, false), run(true, true));
-    eprintln!("{plain:?} {hidden:?} {protected:?}");
     assert!(plain.1 < 0.15, "{plain:?}");
     assert!(hidden.1 > 0.3 && hidden.0 < 0.6 * plain.0, "{hidden:?}");
     assert!(protected.0 > 1.2 * hidden.0, "{protected:?}");
@@ -580,7 +574,6 @@ fn adaptation_finds_nearly_the_rate_of_who_knows_the_channel() {
             (channel.number(0) - before) as f64
         };
         let (ideal, adaptive) = (rate("ideal"), rate("adaptive"));
-        eprintln!("{snr}: {ideal} {adaptive}");
         assert!(adaptive > 0.75 * ideal && adaptive < 1.25 * ideal, "{snr}: {adaptive} instead of {ideal}");
     }
 }
@@ -631,6 +624,26 @@ fn two_hundred_stations_share_a_channel() {
     channel.books_close();
     assert!((0..400).all(|member| channel.wifi.held(member) == 0));
     assert!(channel.delivered.len() > 19_000, "{}", channel.delivered.len());
+}
+
+#[test]
+fn what_a_queue_holds_back_is_sent_when_the_queue_gives_it() {
+    let law = json!({ "discipline": "priority", "classes": [{ "name": "data", "shape": { "rate": "1 Mb/s" } }] });
+    let law: crate::queue::DisciplineConfig = serde_json::from_value(law).expect("a queue");
+    let queue = QueueConfig::new(Capacity::Packets(1000), law);
+    let config = config(json!({ "access-point": "ap" }));
+    for member in [0, 1] {
+        let mut channel = driven_by(&config, 2, &queue);
+        // 1.2 Mb, of which 3028 bytes may leave at once. Another station does not keep it from its turn.
+        (0..100).for_each(|_| channel.arrives(0.1, member, 1500));
+        (0..100).for_each(|turn| channel.arrives(0.1 + 0.01 * f64::from(turn), 2 + member, 300));
+        channel.until(1.0);
+        assert!((50..90).contains(&channel.number(member)), "{}", channel.number(member));
+        channel.until(1.5);
+        assert_eq!(channel.number(member), 100, "member {member}");
+        assert!(channel.timers < 1000, "no events in vain: {}", channel.timers);
+        channel.books_close();
+    }
 }
 
 #[test]
