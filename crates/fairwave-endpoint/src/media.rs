@@ -411,10 +411,17 @@ pub struct VideoQuality {
     pub width: f64,
     /// Mean height likewise.
     pub height: f64,
-    /// Time in freezes ÷ time from the first picture until the end, 0 to 1. What stands still until the end counts.
+    /// Time in freezes ÷ time from the first picture until the end, 0 to 1. What stands still until the end counts. Time in which the
+    /// camera was off is left out.
     pub freeze_ratio: f64,
     /// Mean over frames shown of (rendered − captured), seconds; none if none was shown.
     pub capture_to_render: Option<f64>,
+    /// When the first picture was shown; none if none was.
+    pub first_shown: Option<Instant>,
+    /// Seconds in freezes and pauses since then, and what stands still until the end.
+    pub still: f64,
+    /// The longest of them, seconds.
+    pub longest_still: f64,
 }
 
 /// Ratings of video.

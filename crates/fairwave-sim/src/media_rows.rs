@@ -34,6 +34,13 @@ pub struct MediaRow {
     pub freezes: Option<f64>,
     /// Share of the time since the first picture in freezes, 0 to 1.
     pub freeze_ratio: Option<f64>,
+    /// Time in which the camera was on and nothing moved: from the session's beginning to the first picture, in freezes and pauses.
+    pub without_s: Option<f64>,
+    /// The longest of these times.
+    pub longest_without_s: Option<f64>,
+    /// Changes of the picture's size, or of the layer that a server forwards, each minute. That a server stops a video for lack of
+    /// rate is one, and that it goes on.
+    pub switches_per_min: Option<f64>,
     /// Pictures shown per second.
     pub frame_rate: Option<f64>,
     /// Mean width of the pictures shown.

@@ -59,7 +59,8 @@ impl TransportLaw for WebrtcConfig {
             factors: Some(Factors { impairment: audio.impairment(), wideband: true }),
             ..AudioSetup::default()
         });
-        let setup = ReceiverSetup { audio, expected: sender.expected() };
+        let off = [media.off(StreamKind::Video), media.off(StreamKind::Screen)];
+        let setup = ReceiverSetup { audio, expected: sender.expected(), off };
         Ok((sender, WebrtcReceiver::new(&self.receive, setup, context, shared, seed.stream("receiver"))))
     }
 }

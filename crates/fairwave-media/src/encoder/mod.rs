@@ -3,14 +3,17 @@
 
 pub mod audio;
 mod scaler;
+pub mod spells;
 pub mod video;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use fairwave_units::config::ConfigError;
+use fairwave_units::units::Span;
 
 pub use audio::{AudioConfig, AudioEncoder, AudioFrame};
+pub use spells::Spells;
 pub use video::{EncodedFrame, VideoConfig, VideoEncoder};
 
 /// Refuses a weight among the streams of a session that is not from 0.01 to 100.
@@ -38,11 +41,64 @@ pub struct Media {
     #[serde(with = "switch")]
     #[schemars(schema_with = "switch::schema::<VideoConfig>", extend("default" = false))]
     pub screen: Option<VideoConfig>,
+    /// Times of the run at which the camera is off: `[from, until]` in ascending order. It makes no pictures then, its rate goes to the
+    /// other streams, and viewers miss nothing. It begins again with a key frame. Left out: it is always on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub camera_off: Vec<[Span; 2]>,
+    /// Times of the run at which the screen is shared, likewise. Left out: always, if there is a `screen`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub screen_on: Vec<[Span; 2]>,
 }
 
 impl Default for Media {
     fn default() -> Self {
-        Media { audio: Some(AudioConfig::default()), video: Some(VideoConfig::default()), screen: None }
+        Media {
+            audio: Some(AudioConfig::default()),
+            video: Some(VideoConfig::default()),
+            screen: None,
+            camera_off: Vec::new(),
+            screen_on: Vec::new(),
+        }
+    }
+}
+
+impl Media {
+    /// When a stream is off.
+    pub fn off(&self, kind: StreamKind) -> Spells {
+        match kind {
+            StreamKind::Audio => Spells::default(),
+            StreamKind::Video => Spells::of(&self.camera_off),
+            StreamKind::Screen if self.screen_on.is_empty() => Spells::default(),
+            StreamKind::Screen => Spells::of(&self.screen_on).complement(),
+        }
+    }
+
+    /// Refuses times that are none, or of a stream that is not there.
+    pub(crate) fn check_times(&self) -> Result<(), ConfigError> {
+        let times = [
+            ("camera-off", &self.camera_off, self.video.is_some(), "video"),
+            ("screen-on", &self.screen_on, self.screen.is_some(), "screen"),
+        ];
+        for (key, times, there, stream) in times {
+            if times.is_empty() {
+                continue;
+            }
+            let written = || times.iter().map(|[from, until]| format!("[{from}, {until}]")).collect::<Vec<_>>().join(", ");
+            let example = format!("{key} = [[\"10 s\", \"20 s\"]]");
+            if !there {
+                let allowed = format!("times only with a {stream}");
+                return Err(ConfigError::new(key, written(), &allowed, &format!("{stream} = true")));
+            }
+            let mut latest = None;
+            for [from, until] in times {
+                if from >= until || latest.is_some_and(|latest| *from <= latest) {
+                    let allowed = "times [from, until] in ascending order, apart from each other";
+                    return Err(ConfigError::new(key, format!("[{from}, {until}]"), allowed, &example));
+                }
+                latest = Some(*until);
+            }
+        }
+        Ok(())
     }
 }
 

@@ -7,7 +7,7 @@
 pub use crate::encoder::Media as MediaConfig;
 
 use super::{FrameType, TrafficLaw, TrafficSource, Unit};
-use crate::encoder::StreamKind;
+use crate::encoder::{Spells, StreamKind};
 use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
@@ -21,7 +21,8 @@ impl Checked for MediaConfig {
         let within = |name: &'static str| move |error: ConfigError| error.within(name);
         self.audio.as_ref().map_or(Ok(()), Checked::check).map_err(within("audio"))?;
         self.video.as_ref().map_or(Ok(()), Checked::check).map_err(within("video"))?;
-        self.screen.as_ref().map_or(Ok(()), Checked::check).map_err(within("screen"))
+        self.screen.as_ref().map_or(Ok(()), Checked::check).map_err(within("screen"))?;
+        self.check_times()
     }
 }
 
@@ -52,7 +53,9 @@ impl TrafficLaw for MediaConfig {
         let device = |(kind, every, payload): (StreamKind, Span, u32)| {
             // Devices run by clocks of their own: each begins somewhere in its first interval.
             let begins = start + every.scaled(stream.uniform());
-            Device { kind, every, payload, begins, made: 0 }
+            let mut device = Device { kind, every, payload, begins, made: 0, off: self.off(kind) };
+            device.skip();
+            device
         };
         Ok(Devices { devices: cadences(self).map(device).collect(), next_id: 0 })
     }
@@ -79,11 +82,24 @@ struct Device {
     payload: u32,
     begins: Instant,
     made: u64,
+    /// When it is off.
+    off: Spells,
 }
 
 impl Device {
     fn due(&self) -> Instant {
-        self.begins + self.every * self.made
+        if self.made == u64::MAX { Instant::NEVER } else { self.begins + self.every * self.made }
+    }
+
+    /// Leaves out the frames of the time in which it is off.
+    fn skip(&mut self) {
+        while let Some(until) = self.off.until(self.due()) {
+            if until == Instant::NEVER {
+                self.made = u64::MAX;
+                return;
+            }
+            self.made = until.since(self.begins).nanos().div_ceil(self.every.nanos().max(1)).max(self.made + 1);
+        }
     }
 }
 
@@ -98,6 +114,9 @@ impl TrafficSource for Devices {
     fn next_unit(&mut self) -> Option<Unit> {
         // At the same instant the microphone comes first.
         let device = self.devices.iter_mut().min_by_key(|device| (device.due(), device.kind))?;
+        if device.due() == Instant::NEVER {
+            return None;
+        }
         let frame_type = if device.kind == StreamKind::Audio { FrameType::None } else { FrameType::P };
         let unit = Unit {
             id: self.next_id,
@@ -107,6 +126,7 @@ impl TrafficSource for Devices {
             frame_type,
         };
         device.made += 1;
+        device.skip();
         self.next_id = self.next_id.wrapping_add(1);
         Some(unit)
     }
@@ -147,6 +167,37 @@ mod tests {
         let written = serde_json::to_value(&shares).expect("JSON");
         assert_eq!((&written["audio"], &written["screen"]["frame-rate"]), (&false.into(), &5.0.into()));
         assert_eq!(serde_json::from_value::<MediaConfig>(written).expect("read again"), shares);
+    }
+
+    #[test]
+    fn a_camera_that_is_off_makes_no_pictures_and_its_clock_runs_on() {
+        let pictures = |json: &str| -> Vec<f64> {
+            let mut source = media(json).source(Instant::ZERO, Seed(1).stream("media")).expect("a source");
+            std::iter::from_fn(|| source.next_unit())
+                .take(2000)
+                .take_while(|unit| unit.created < Instant::from_seconds(9.0))
+                .filter(|unit| unit.layer != StreamKind::Audio as u8)
+                .map(|unit| unit.created.seconds())
+                .collect()
+        };
+        let always = pictures("{}");
+        let off = pictures(r#"{"camera-off": [["1 s", "3 s"], ["5 s", "6 s"]]}"#);
+        let on = |at: &f64| !(1.0..3.0).contains(at) && !(5.0..6.0).contains(at);
+        assert_eq!(off, always.into_iter().filter(on).collect::<Vec<_>>());
+        let shared = pictures(r#"{"video": false, "screen": true, "screen-on": [["2 s", "4 s"]]}"#);
+        assert_eq!(shared.len(), 60);
+        assert!(shared.iter().all(|at| (2.0..4.0).contains(at)));
+        let alone = r#"{"audio": false, "video": false, "screen": true, "screen-on": [["2 s", "4 s"]]}"#;
+        assert_eq!(pictures(alone).len(), 60, "and then there is nothing more");
+    }
+
+    #[test]
+    fn times_that_are_none_are_refused() {
+        let refused = |json: &str| media(json).check().expect_err("refused").key;
+        assert_eq!(refused(r#"{"camera-off": [["3 s", "1 s"]]}"#), "camera-off");
+        assert_eq!(refused(r#"{"camera-off": [["1 s", "3 s"], ["2 s", "4 s"]]}"#), "camera-off");
+        assert_eq!(refused(r#"{"video": false, "camera-off": [["1 s", "3 s"]]}"#), "camera-off");
+        assert_eq!(refused(r#"{"screen-on": [["1 s", "3 s"]]}"#), "screen-on");
     }
 
     #[test]

@@ -38,22 +38,29 @@ pub struct Smoothness {
     pub pauses: u64,
     /// Their sum, seconds.
     pub pauses_sum: f64,
+    /// The longest of both.
+    longest: Span,
+    /// Time in which the camera was off.
+    away: Span,
 }
 
 impl Smoothness {
-    /// A picture is shown at `now`. Answers whether the gap before it was a freeze or a pause.
-    pub fn on_shown(&mut self, now: Instant) -> bool {
+    /// A picture is shown at `now`. For `away` of the time since the picture before, the camera was off. Answers whether the rest of
+    /// the gap was a freeze or a pause.
+    pub fn on_shown(&mut self, now: Instant, away: Span) -> bool {
         self.shown += 1;
         let Some(last) = self.last.replace(now) else {
             self.first = Some(now);
             return false;
         };
-        let gap = now.since(last);
+        let gap = now.since(last).saturating_sub(away);
+        self.away += away;
         self.gaps_sum += gap.seconds();
         self.gaps_squares += gap.seconds() * gap.seconds();
         if gap > PAUSE {
             self.pauses += 1;
             self.pauses_sum += gap.seconds();
+            self.longest = self.longest.max(gap);
             return true;
         }
         self.gaps.push_back(gap);
@@ -67,6 +74,7 @@ impl Smoothness {
         if freeze {
             self.freezes += 1;
             self.freezes_sum += gap.seconds();
+            self.longest = self.longest.max(gap);
         }
         freeze
     }
@@ -84,15 +92,35 @@ impl Smoothness {
         self.last
     }
 
-    /// Share of the time from the first picture until `end` that stood still, 0 to 1. A picture that stands until `end` for
-    /// longer than any but a freeze would counts, and so do pauses: nothing moved.
-    pub fn freeze_ratio(&self, end: Instant) -> f64 {
-        let (Some(first), Some(last)) = (self.first, self.last) else { return 0.0 };
-        let stands = end.since(last);
+    /// How long the last picture stands until `end`, without the time in which the camera was off: if that is a freeze or a pause.
+    fn stands(&self, end: Instant, away: Span) -> Span {
+        let Some(last) = self.last else { return Span::ZERO };
+        let stands = end.since(last).saturating_sub(away);
         let still = stands > PAUSE || self.is_freeze(stands, self.sum + stands, self.gaps.len() + 1);
-        let frozen = self.freezes_sum + self.pauses_sum + if still { stands.seconds() } else { 0.0 };
-        let whole = end.since(first).seconds();
-        if whole > 0.0 { (frozen / whole).min(1.0) } else { 0.0 }
+        if still { stands } else { Span::ZERO }
+    }
+
+    /// Seconds from the first picture until `end` in which nothing moved: freezes, pauses, and a picture that stands until `end` for
+    /// longer than any but a freeze would. For `away` of the time since the last picture, the camera was off.
+    pub fn still(&self, end: Instant, away: Span) -> f64 {
+        self.freezes_sum + self.pauses_sum + self.stands(end, away).seconds()
+    }
+
+    /// The longest time without a new picture that counts in [`Smoothness::still`], seconds.
+    pub fn longest(&self, end: Instant, away: Span) -> f64 {
+        self.longest.max(self.stands(end, away)).seconds()
+    }
+
+    /// [`Smoothness::still`] as a share of the time from the first picture until `end` in which the camera was on, 0 to 1.
+    pub fn freeze_ratio(&self, end: Instant, away: Span) -> f64 {
+        let Some(first) = self.first else { return 0.0 };
+        let whole = end.since(first).saturating_sub(self.away + away).seconds();
+        if whole > 0.0 { (self.still(end, away) / whole).min(1.0) } else { 0.0 }
+    }
+
+    /// When the first picture was shown.
+    pub fn first(&self) -> Option<Instant> {
+        self.first
     }
 }
 
@@ -108,7 +136,7 @@ mod tests {
     fn steady(pictures: u64) -> Smoothness {
         let mut shown = Smoothness::default();
         for k in 0..pictures {
-            shown.on_shown(at(33 * k));
+            shown.on_shown(at(33 * k), Span::ZERO);
         }
         shown
     }
@@ -118,7 +146,7 @@ mod tests {
         // 30 gaps, one of which is x: the average is (29 · 33 + x) / 30; x = avg + 150 at 188.17 ms.
         for (gap, freezes) in [(188, 0), (189, 1)] {
             let mut shown = steady(60);
-            shown.on_shown(at(33 * 59 + gap));
+            shown.on_shown(at(33 * 59 + gap), Span::ZERO);
             assert_eq!(shown.freezes, freezes, "{gap} ms");
             assert!((shown.freezes_sum - freezes as f64 * gap as f64 / 1e3).abs() < 1e-9);
         }
@@ -130,9 +158,9 @@ mod tests {
         for (gap, freezes) in [(644, 0), (645, 1)] {
             let mut shown = Smoothness::default();
             for k in 0..60 {
-                shown.on_shown(at(200 * k));
+                shown.on_shown(at(200 * k), Span::ZERO);
             }
-            shown.on_shown(at(200 * 59 + gap));
+            shown.on_shown(at(200 * 59 + gap), Span::ZERO);
             assert_eq!(shown.freezes, freezes, "{gap} ms");
         }
     }
@@ -141,7 +169,7 @@ mod tests {
     fn the_first_four_gaps_are_never_freezes() {
         for (pictures, freezes) in [(4, 0), (5, 1)] {
             let mut shown = steady(pictures);
-            shown.on_shown(at(2000));
+            shown.on_shown(at(2000), Span::ZERO);
             assert_eq!(shown.freezes, freezes);
         }
     }
@@ -149,10 +177,10 @@ mod tests {
     #[test]
     fn more_than_five_seconds_are_a_pause_and_no_freeze() {
         let mut shown = steady(60);
-        shown.on_shown(at(33 * 59 + 5000));
+        shown.on_shown(at(33 * 59 + 5000), Span::ZERO);
         assert_eq!((shown.freezes, shown.pauses), (1, 0));
         let mut shown = steady(60);
-        shown.on_shown(at(33 * 59 + 5001));
+        shown.on_shown(at(33 * 59 + 5001), Span::ZERO);
         assert_eq!((shown.freezes, shown.pauses, shown.pauses_sum), (0, 1, 5.001));
     }
 
@@ -160,16 +188,32 @@ mod tests {
     fn what_stands_still_at_the_end_counts() {
         let shown = steady(60);
         let last = 33 * 59;
-        assert_eq!(shown.freeze_ratio(at(last + 100)), 0.0);
-        assert!((shown.freeze_ratio(at(last + 8053)) - 0.8053).abs() < 1e-9);
-        assert_eq!(Smoothness::default().freeze_ratio(at(1000)), 0.0);
+        assert_eq!(shown.freeze_ratio(at(last + 100), Span::ZERO), 0.0);
+        assert!((shown.freeze_ratio(at(last + 8053), Span::ZERO) - 0.8053).abs() < 1e-9);
+        assert_eq!(Smoothness::default().freeze_ratio(at(1000), Span::ZERO), 0.0);
+    }
+
+    #[test]
+    fn time_in_which_the_camera_is_off_is_no_freeze() {
+        let last = 33 * 59;
+        let mut shown = steady(60);
+        assert!(!shown.on_shown(at(last + 20_033), Span::from_millis(20_000)));
+        assert_eq!((shown.freezes, shown.pauses), (0, 0));
+        // The camera is on again for half a second before its first picture is seen.
+        let mut late = steady(60);
+        assert!(late.on_shown(at(last + 20_500), Span::from_millis(20_000)));
+        assert_eq!((late.freezes_sum, late.longest(at(last + 20_500), Span::ZERO)), (0.5, 0.5));
+        let ratio = late.freeze_ratio(at(last + 20_500), Span::ZERO);
+        assert!((ratio - 0.5 / (f64::from(last as u32) / 1e3 + 0.5)).abs() < 1e-9, "{ratio}");
+        // Off until the end.
+        assert_eq!(steady(60).freeze_ratio(at(last + 9_000), Span::from_millis(9_000)), 0.0);
     }
 
     #[test]
     fn gaps_and_their_squares_are_summed() {
         let mut shown = Smoothness::default();
         for millis in [0, 100, 300] {
-            shown.on_shown(at(millis));
+            shown.on_shown(at(millis), Span::ZERO);
         }
         assert!((shown.gaps_sum - 0.3).abs() < 1e-12 && (shown.gaps_squares - 0.05).abs() < 1e-12);
     }

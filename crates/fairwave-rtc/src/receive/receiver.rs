@@ -22,7 +22,7 @@ use crate::sizes;
 use fairwave_endpoint::media::{InboundSample, MediaReceived, StreamId, StreamQuality, StreamSummary};
 use fairwave_endpoint::serial::ReplayWindow;
 use fairwave_endpoint::{Delivery, FlowContext, Output, Receiver, ReceiverView};
-use fairwave_media::encoder::StreamKind;
+use fairwave_media::encoder::{Spells, StreamKind};
 use fairwave_network::packet::{Ecn, Packet};
 use fairwave_units::random::Stream;
 use fairwave_units::units::{Instant, Span};
@@ -39,6 +39,18 @@ pub struct ReceiverSetup {
     pub audio: AudioSetup,
     /// Streams that the session has, whether or not anything of them comes.
     pub expected: Vec<StreamId>,
+    /// When camera and screen are off, as the session's signalling tells.
+    pub off: [Spells; 2],
+}
+
+impl ReceiverSetup {
+    fn off(&self, kind: StreamKind) -> Spells {
+        match kind {
+            StreamKind::Audio => Spells::default(),
+            StreamKind::Video => self.off[0].clone(),
+            StreamKind::Screen => self.off[1].clone(),
+        }
+    }
 }
 
 /// Both directions of RTCP, and what payloads hold: shared with the sender.
@@ -87,11 +99,11 @@ struct Received {
 }
 
 impl Received {
-    fn new(id: StreamId, config: &ReceiveConfig, setup: &AudioSetup) -> Self {
+    fn new(id: StreamId, config: &ReceiveConfig, setup: &ReceiverSetup) -> Self {
         let is_audio = id.kind == StreamKind::Audio;
         let clock = if is_audio { audio::CLOCK } else { video::CLOCK };
         let content =
-            if is_audio { Content::Audio(Audio::new(config, *setup)) } else { Content::Video(Video::new(config)) };
+            if is_audio { Content::Audio(Audio::new(config, setup.audio)) } else { Content::Video(Video::new(config, setup.off(id.kind))) };
         Received {
             id,
             media: Reception::new(clock),
@@ -175,7 +187,7 @@ impl WebrtcReceiver {
         let mut expected = setup.expected.clone();
         expected.sort_unstable();
         expected.dedup();
-        let streams: Vec<Received> = expected.iter().map(|id| Received::new(*id, config, &setup.audio)).collect();
+        let streams: Vec<Received> = expected.iter().map(|id| Received::new(*id, config, &setup)).collect();
         let mut receiver = WebrtcReceiver {
             config: *config,
             setup,
@@ -206,7 +218,7 @@ impl WebrtcReceiver {
         match self.streams.binary_search_by_key(&id, |stream| stream.id) {
             Ok(place) => place,
             Err(place) => {
-                self.streams.insert(place, Received::new(id, &self.config, &self.setup.audio));
+                self.streams.insert(place, Received::new(id, &self.config, &self.setup));
                 place
             }
         }

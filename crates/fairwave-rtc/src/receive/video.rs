@@ -12,6 +12,7 @@ use super::timing::{Schedule, Timing};
 use crate::backstage::Picture;
 use crate::rtp::RtpHeader;
 use fairwave_endpoint::media::{InboundSample, Rated, Unrated, VideoQuality, VideoRating};
+use fairwave_media::encoder::Spells;
 use fairwave_units::units::{Instant, Span};
 
 /// RTP clock of video.
@@ -48,6 +49,8 @@ pub struct Video {
     first_packet: Option<Instant>,
     seen: Seen,
     playing: Option<(Instant, Instant)>,
+    /// When the camera is off: the session's signalling tells.
+    off: Spells,
 }
 
 /// Sums over the time that pictures were seen.
@@ -75,8 +78,9 @@ impl Seen {
 
 impl Video {
     /// Before the first packet; the configuration is taken as checked.
-    pub fn new(config: &ReceiveConfig) -> Self {
+    pub fn new(config: &ReceiveConfig, off: Spells) -> Self {
         Video {
+            off,
             config: *config,
             frames: Frames::default(),
             jitter: JitterEstimator::default(),
@@ -210,17 +214,24 @@ impl Video {
         self.timeout = now + self.patience();
         let ready = self.decoder_free;
         let mut shown = self.render_at.map_or(ready, |render| ready.max(Instant::from_seconds(render)));
+        let mut away = Span::ZERO;
         if let Some(before) = self.smoothness.last() {
             shown = shown.max(before);
-            let seconds = shown.since(before).seconds();
+            away = self.away(last.created);
+            let seconds = shown.since(before).saturating_sub(away).seconds();
             self.seen.add(self.picture, seconds);
         }
-        self.smoothness.on_shown(shown);
+        self.smoothness.on_shown(shown, away);
         self.picture = picture(&last);
         self.delay_sum += shown.since(last.created).seconds();
         self.playing = Some((shown, last.created));
         self.schedule(now);
         Some(last)
+    }
+
+    /// For how long the camera was off between the picture that is shown and one that is captured at `created`.
+    fn away(&self, created: Instant) -> Span {
+        self.playing.filter(|_| !self.off.is_empty()).map_or(Span::ZERO, |(_, before)| self.off.within(before, created))
     }
 
     /// Whether a key frame is to be asked for because nothing could be decoded for too long.
@@ -285,13 +296,16 @@ impl Video {
     /// What was seen until `end`.
     pub fn quality(&self, end: Instant, packets: u64) -> VideoQuality {
         let mut seen = self.seen;
-        let freeze_ratio = self.smoothness.freeze_ratio(end);
+        let away = self.away(end);
+        let freeze_ratio = self.smoothness.freeze_ratio(end, away);
         if let Some(last) = self.smoothness.last() {
             // The last picture stands until the end.
-            let seconds = end.since(last).seconds();
+            let seconds = end.since(last).saturating_sub(away).seconds();
             seen.add(self.picture, seconds);
         }
-        let time = self.first_packet.map_or(0.0, |first| end.since(first).seconds());
+        let time = self.first_packet.map_or(0.0, |first| {
+            end.since(first).saturating_sub(self.off.within(first, end)).seconds()
+        });
         let mean = |sum: f64| if seen.time > 0.0 { sum / seen.time } else { 0.0 };
         let rating = if packets == 0 {
             Rated::Not(Unrated::NothingReceived)
@@ -310,6 +324,9 @@ impl Video {
             height: mean(seen.height),
             freeze_ratio,
             capture_to_render: self.capture_to_render(),
+            first_shown: self.smoothness.first(),
+            still: self.smoothness.still(end, away),
+            longest_still: self.smoothness.longest(end, away),
         }
     }
 }

@@ -29,7 +29,7 @@ use crate::sizes;
 use allocation::{Share, share};
 use fairwave_endpoint::media::{MediaSent, QualityLimitation, SAMPLE_EVERY, StreamId, TransportSample};
 use fairwave_endpoint::{Backlog, Estimate, FlowContext, Output, Sender, SenderView};
-use fairwave_media::encoder::{AudioEncoder, EncodedFrame, Media, StreamKind, VideoEncoder};
+use fairwave_media::encoder::{AudioEncoder, EncodedFrame, Media, Spells, StreamKind, VideoEncoder};
 use fairwave_media::traffic::Unit;
 use fairwave_network::packet::{Ecn, Packet};
 use fairwave_units::config::ConfigError;
@@ -64,6 +64,10 @@ struct Camera {
     /// Of so many frames the first is left out, while the controller holds back; and how many have come then.
     leaves_out: Option<u64>,
     held: u64,
+    /// When it is off, whether it is now, and its share of the target while it is on.
+    off: Spells,
+    is_off: bool,
+    share: Share,
 }
 
 impl Camera {
@@ -138,6 +142,8 @@ pub struct WebrtcSender {
     /// Bytes of video sent since the second began: media, and what repairs it.
     second: (u64, u64),
     overhead: f64,
+    /// When a camera goes off or on.
+    next_switch: Instant,
     next_sample: Instant,
     shown: MediaSent,
     backlog: Backlog,
@@ -189,10 +195,13 @@ impl WebrtcSender {
                 streams.push(RtpStream::new(kind, simulcast, &mut numbers));
             }
             let frame_rate = video.frame_rate;
-            let camera = Camera { kind, encoder, frame_rate, target: None, leaves_out: None, held: 0 };
-            let (least, most) = camera.encoder.rates();
-            let whole = |payload| Self::whole(&camera, payload, config);
-            shares.push(Share::new(whole(least), whole(most), config.suspend, video.priority));
+            let (least, most) = encoder.rates();
+            let whole = |payload| Self::whole(frame_rate, payload, config);
+            let share = Share::new(whole(least), whole(most), config.suspend, video.priority);
+            shares.push(share);
+            let off = media.off(kind);
+            let camera =
+                Camera { kind, encoder, frame_rate, target: None, leaves_out: None, held: 0, off, is_off: false, share };
             cameras.push(camera);
         }
         if streams.is_empty() {
@@ -233,6 +242,7 @@ impl WebrtcSender {
             feedback_lost: None,
             second: (0, 0),
             overhead: 0.0,
+            next_switch: Instant::ZERO,
             next_sample: Instant::NEVER,
             shown: MediaSent::default(),
             backlog: Backlog::default(),
@@ -249,9 +259,9 @@ impl WebrtcSender {
     }
 
     /// The rate of whole packets for a payload rate.
-    fn whole(camera: &Camera, payload: Rate, config: &WebrtcConfig) -> Rate {
+    fn whole(frame_rate: f64, payload: Rate, config: &WebrtcConfig) -> Rate {
         let bits = payload.bits_per_second() as f64;
-        let packets = packets_of(bits / camera.frame_rate, config.max_payload.get()) * camera.frame_rate;
+        let packets = packets_of(bits / frame_rate, config.max_payload.get()) * frame_rate;
         Rate::from_bits_per_second((bits + packets * f64::from(Self::video_header(config)) * 8.0) as u64)
     }
 
@@ -294,6 +304,33 @@ impl WebrtcSender {
         }
         while let Some(probe) = self.controller.next_probe() {
             self.pacer.probe(now, probe);
+        }
+    }
+
+    /// Cameras go off and on. One that is off gets no share. One that goes on begins with key frames.
+    fn switch(&mut self, now: Instant) {
+        if now < self.next_switch {
+            return;
+        }
+        let first = usize::from(self.microphone.is_some());
+        let mut any = false;
+        self.next_switch = Instant::NEVER;
+        for (camera, share) in self.cameras.iter_mut().zip(self.shares.iter_mut().skip(first)) {
+            self.next_switch = self.next_switch.min(camera.off.next(now));
+            let off = camera.off.until(now).is_some();
+            if off == camera.is_off {
+                continue;
+            }
+            (camera.is_off, any) = (off, true);
+            if off {
+                *share = Share { least: 0, most: 0, suspendable: false, given: 0, ..camera.share };
+            } else {
+                *share = camera.share;
+                (0..camera.encoder.streams()).for_each(|stream| camera.encoder.request_key_frame(stream));
+            }
+        }
+        if any {
+            self.allocate(now);
         }
     }
 
@@ -894,6 +931,7 @@ fn ends_unit(packet: &Waiting) -> bool {
 impl Sender for WebrtcSender {
     fn on_start(&mut self, now: Instant, out: &mut Output) {
         self.stopped = false;
+        self.switch(now);
         if !self.started {
             self.started = true;
             self.next_sample = now + SAMPLE_EVERY;
@@ -911,6 +949,7 @@ impl Sender for WebrtcSender {
             return;
         }
         self.sample(now);
+        self.switch(now);
         let encoded = match StreamKind::of(unit.layer) {
             Some(StreamKind::Audio) => self.encode_audio(now, &unit),
             Some(kind) => self.encode_video(now, &unit, kind),
@@ -934,6 +973,7 @@ impl Sender for WebrtcSender {
 
     fn on_timer(&mut self, now: Instant, out: &mut Output) {
         self.sample(now);
+        self.switch(now);
         if self.controller.deadline() <= now {
             self.controller.on_timer(now);
         }
@@ -953,7 +993,7 @@ impl Sender for WebrtcSender {
             return pacer;
         }
         let reports = self.streams.iter().map(|stream| stream.report).min().unwrap_or(Instant::NEVER);
-        pacer.min(reports).min(self.controller.deadline())
+        pacer.min(reports).min(self.controller.deadline()).min(self.next_switch)
     }
 
     fn on_stop(&mut self, now: Instant) {

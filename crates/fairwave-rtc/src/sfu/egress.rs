@@ -8,7 +8,7 @@ use crate::rtcp::{Description, ReportBlock, Rtcp, SenderReport, compound, time};
 use crate::rtp::{PayloadKind, Role, RtpHeader, Ssrc, control_body};
 use crate::session::WebrtcConfig;
 use crate::sizes;
-use fairwave_endpoint::media::{MediaSent, QualityLimitation, SAMPLE_EVERY};
+use fairwave_endpoint::media::{MediaSent, SAMPLE_EVERY};
 use fairwave_endpoint::{Estimate, FlowContext, Output, Sender, SenderView};
 use fairwave_media::encoder::StreamKind;
 use fairwave_media::traffic::Unit;
@@ -208,14 +208,8 @@ impl Egress {
             let at = self.next_sample;
             self.next_sample = at + SAMPLE_EVERY;
             let Some((_, pair, subscriber)) = state.parties(self.from, self.to) else { return };
-            for stream in pair.streams.iter_mut().flatten() {
-                let limited = stream.target.is_none() && stream.sample.stream.kind != StreamKind::Audio;
-                stream.sample.quality_limitation =
-                    if limited { QualityLimitation::Bandwidth } else { QualityLimitation::None };
-                stream.sample.quality_limitation_resolution_changes = stream.switches;
-                stream.sample.at = at;
-                self.shown.outbound.push(stream.sample);
-            }
+            let samples = pair.streams.iter().flatten().map(|stream| stream.sample_at(at));
+            self.shown.outbound.extend(samples);
             if leads {
                 self.shown.transport.push(subscriber.sample(at));
             }
@@ -365,12 +359,7 @@ impl Sender for Egress {
         let mut state = room.lock();
         self.sample(now, &mut state);
         if let Some(pair) = state.pair(self.from, self.to) {
-            self.shown.totals = (pair.streams.iter_mut().flatten())
-                .map(|stream| {
-                    stream.sample.quality_limitation_resolution_changes = stream.switches;
-                    fairwave_endpoint::media::OutboundSample { at: now, ..stream.sample }
-                })
-                .collect();
+            self.shown.totals = pair.streams.iter().flatten().map(|stream| stream.sample_at(now)).collect();
         }
     }
 

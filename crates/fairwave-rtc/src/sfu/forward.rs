@@ -7,7 +7,7 @@ use super::layers::Rung;
 use crate::receive::reception::Unwrapper;
 use crate::rtp::{PayloadKind, Role, RtpHeader, Ssrc};
 use crate::sizes;
-use fairwave_endpoint::media::{OutboundSample, StreamId};
+use fairwave_endpoint::media::{OutboundSample, QualityLimitation, StreamId};
 use fairwave_media::encoder::StreamKind;
 use fairwave_units::units::{Instant, Span};
 
@@ -116,8 +116,12 @@ pub struct Forward {
     pub report: Instant,
     /// Counters.
     pub sample: OutboundSample,
-    /// Changes of the layer that is forwarded.
+    /// Changes of the layer that is forwarded. That it stops for lack of rate is one, and that it goes on.
     pub switches: u64,
+    /// It stopped for lack of rate.
+    paused: bool,
+    /// Why the receiver gets less than there is, and since when.
+    limited: (QualityLimitation, Instant),
 }
 
 impl Forward {
@@ -138,7 +142,49 @@ impl Forward {
             report: Instant::NEVER,
             sample: OutboundSample::new(Instant::ZERO, StreamId { kind, place: 0 }),
             switches: 0,
+            paused: false,
+            limited: (QualityLimitation::None, Instant::ZERO),
         }
+    }
+
+    /// Why the receiver gets less than there is, from `now` on.
+    pub fn limit(&mut self, now: Instant, reason: QualityLimitation) {
+        if reason != self.limited.0 {
+            self.sample.quality_limitation_durations = self.limited_times(now);
+            self.limited = (reason, now);
+        }
+    }
+
+    fn limited_times(&self, now: Instant) -> [f64; 3] {
+        let mut times = self.sample.quality_limitation_durations;
+        if let Some(time) = times.get_mut(self.limited.0 as usize) {
+            *time += now.since(self.limited.1).seconds();
+        }
+        times
+    }
+
+    /// The session begins: times of [`Forward::limit`] count from here.
+    pub fn begin(&mut self, now: Instant) {
+        self.limited.1 = now;
+    }
+
+    /// Counters by `at`.
+    pub fn sample_at(&self, at: Instant) -> OutboundSample {
+        OutboundSample {
+            at,
+            quality_limitation: self.limited.0,
+            quality_limitation_durations: self.limited_times(at),
+            quality_limitation_resolution_changes: self.switches,
+            ..self.sample
+        }
+    }
+
+    /// The stream stops for lack of rate.
+    pub fn pause(&mut self) {
+        if self.current.is_some() {
+            (self.switches, self.paused) = (self.switches + 1, true);
+        }
+        self.stop();
     }
 
     /// Its SSRC.
@@ -221,7 +267,8 @@ impl Forward {
                 layer == target.layer && header.first && header.key
             };
             if begins {
-                self.switches += u64::from(self.current.is_some());
+                self.switches += u64::from(self.current.is_some() || self.paused);
+                self.paused = false;
                 if self.current.is_none() || !self.stacked {
                     self.numbers.begin();
                     self.offset = self.frames.wrapping_sub(header.frame);
@@ -326,6 +373,34 @@ mod tests {
         assert_eq!(sent(&mut one, packet(2, 901, 71, true, 0)), Some((3, 3)));
         assert_eq!(sent(&mut one, packet(0, 14, 9, false, 0)), None);
         assert_eq!((one.switches, one.current()), (1, Some(2)));
+    }
+
+    #[test]
+    fn a_stop_for_lack_of_rate_counts_as_a_switch_and_so_does_its_end() {
+        let mut one = forward(0, 0);
+        assert_eq!(sent(&mut one, packet(0, 10, 0, true, 0)), Some((0, 0)));
+        one.pause();
+        one.pause();
+        assert_eq!(one.switches, 1);
+        assert_eq!(sent(&mut one, packet(0, 11, 1, true, 0)), Some((1, 1)));
+        assert_eq!(one.switches, 2);
+        one.stop();
+        assert_eq!(sent(&mut one, packet(0, 12, 2, true, 0)), Some((2, 2)));
+        assert_eq!(one.switches, 2, "another reason than the rate");
+    }
+
+    #[test]
+    fn times_of_limitation_are_summed_by_reason() {
+        let at = |seconds| Instant::ZERO + Span::from_secs(seconds);
+        let mut one = forward(0, 0);
+        one.begin(at(1));
+        one.limit(at(3), QualityLimitation::Bandwidth);
+        one.limit(at(4), QualityLimitation::Bandwidth);
+        one.limit(at(8), QualityLimitation::Other);
+        let sample = one.sample_at(at(10));
+        assert_eq!(sample.quality_limitation_durations, [2.0, 5.0, 2.0]);
+        assert_eq!(sample.quality_limitation, QualityLimitation::Other);
+        assert_eq!(one.sample_at(at(11)).quality_limitation_durations, [2.0, 5.0, 3.0]);
     }
 
     #[test]

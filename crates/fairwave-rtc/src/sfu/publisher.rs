@@ -93,6 +93,11 @@ impl Publisher {
         true
     }
 
+    /// Whether anything of a kind came lately.
+    pub fn is_sent(&self, now: Instant, kind: StreamKind) -> bool {
+        self.layers.get(kind as usize).is_some_and(|layers| layers.is_sent(now))
+    }
+
     /// What can be forwarded of a kind, with rates.
     pub fn ladder(&mut self, now: Instant, kind: StreamKind) -> &[(Rung, f64)] {
         let place = kind as usize;

@@ -21,7 +21,8 @@ use crate::send::WebrtcSender;
 use crate::session::WebrtcConfig;
 use crate::sizes;
 use fairwave_endpoint::FlowContext;
-use fairwave_media::encoder::{Media, StreamKind};
+use fairwave_endpoint::media::QualityLimitation;
+use fairwave_media::encoder::{Media, Spells, StreamKind};
 use fairwave_network::packet::FlowId;
 use fairwave_units::config::ConfigError;
 use fairwave_units::random::{Seed, Stream};
@@ -157,7 +158,7 @@ impl Room {
         let mailboxes = (shared.control.clone(), shared.feedback.clone());
         let sender =
             WebrtcSender::new(context, config, media, seed.stream("sender"), mailboxes, shared.backstage.clone())?;
-        let setup = ReceiverSetup { audio: audio_setup(media), expected: sender.expected() };
+        let setup = ReceiverSetup { audio: audio_setup(media), expected: sender.expected(), off: off(media) };
         let mut state = self.lock();
         if let Some(publisher) = state.publishers.get_mut(who) {
             publisher.backstage = shared.backstage.clone();
@@ -216,7 +217,7 @@ impl Room {
         }
         drop(state);
         let egress = Egress::new(self.clone(), (from, to), context, config, &shared, seed.stream("reports"));
-        let setup = ReceiverSetup { audio: audio_setup(media), expected };
+        let setup = ReceiverSetup { audio: audio_setup(media), expected, off: off(media) };
         let mut receive = config.receive;
         // The bundle gives feedback on all packets of the path.
         receive.feedback = FeedbackFormat::None;
@@ -224,6 +225,11 @@ impl Room {
         let receiver = WebrtcReceiver::new(&receive, setup, context, shared, seed.stream("receiver"));
         (egress, Listener::new(receiver, bundle, context, mailbox))
     }
+}
+
+/// When camera and screen are off.
+fn off(media: &Media) -> [Spells; 2] {
+    [media.off(StreamKind::Video), media.off(StreamKind::Screen)]
 }
 
 fn audio_setup(media: &Media) -> AudioSetup {
@@ -251,6 +257,7 @@ impl State {
     pub fn begin(&mut self, now: Instant, from: usize, to: usize) {
         if let Some(pair) = self.pair(from, to) {
             pair.active = true;
+            pair.streams.iter_mut().flatten().for_each(|stream| stream.begin(now));
         }
         let most: f64 = self.publishers.iter().enumerate().filter(|(who, _)| *who != to).map(|(_, one)| one.most).sum();
         let audio = self.setup.speakers as f64 * 60_000.0;
@@ -385,7 +392,11 @@ impl State {
         let budget = subscriber.decision.target.bits_per_second() as f64 - subscriber.audio.rate(now);
         let mut order: Vec<(StreamKind, usize)> = Vec::new();
         order.extend((0..many).map(|from| (StreamKind::Screen, from)));
+        // A camera that is off takes no place.
         let mut cameras: Vec<usize> = (0..many).filter(|from| *from != to).collect();
+        if cameras.len() > self.setup.videos {
+            cameras.retain(|from| self.publishers.get(*from).is_some_and(|one| one.is_sent(now, StreamKind::Video)));
+        }
         if cameras.len() > self.setup.videos {
             cameras.sort_by_key(|from| (std::cmp::Reverse(self.speakers.spoke(*from)), *from));
             cameras.truncate(self.setup.videos);
@@ -410,19 +421,29 @@ impl State {
             wanted.push((kind, from));
         }
         let chosen = choice::choose(now, budget, &candidates);
-        for ((kind, from), rung) in wanted.into_iter().zip(chosen) {
-            self.set_target(now, (from, to), kind, rung);
+        for (((kind, from), rung), candidate) in wanted.into_iter().zip(chosen).zip(&candidates) {
+            let most = candidate.ladder.last().map(|(rung, _)| *rung);
+            let reason = if rung < most { QualityLimitation::Bandwidth } else { QualityLimitation::None };
+            self.set_target(now, (from, to), kind, rung, reason);
         }
         // Cameras that are not among those shown.
         for from in (0..many).filter(|from| *from != to && !shown.contains(from)) {
-            self.set_target(now, (from, to), StreamKind::Video, None);
+            self.set_target(now, (from, to), StreamKind::Video, None, QualityLimitation::Other);
         }
     }
 
-    fn set_target(&mut self, now: Instant, (from, to): (usize, usize), kind: StreamKind, rung: Option<Rung>) {
+    fn set_target(
+        &mut self,
+        now: Instant,
+        (from, to): (usize, usize),
+        kind: StreamKind,
+        rung: Option<Rung>,
+        reason: QualityLimitation,
+    ) {
         let Some((publisher, pair, _)) = self.parties(from, to) else { return };
         let stacked = publisher.is_stacked(kind);
         let Some(stream) = pair.streams.get_mut(kind as usize).and_then(Option::as_mut) else { return };
+        stream.limit(now, reason);
         let before = stream.target;
         if before == rung {
             return;
@@ -431,7 +452,7 @@ impl State {
         match (before, rung) {
             (Some(_), None) => {
                 stream.up_from = Some(now + PATIENCE);
-                stream.stop();
+                if reason == QualityLimitation::Bandwidth { stream.pause() } else { stream.stop() }
             }
             (before, Some(after)) => {
                 if before.is_some_and(|before| after < before) {

@@ -1,8 +1,9 @@
 //! Media sessions: what each stream was like, and both peers' statistics over time.
 
+use fairwave_core::encoder::{Spells, StreamKind};
 use fairwave_core::transport::media::{
     InboundSample, MediaReceived, MediaSent, OutboundSample, QualityLimitation, Rated, StreamId, StreamQuality,
-    StreamSummary, TransportSample,
+    StreamSummary, TransportSample, VideoQuality,
 };
 use fairwave_core::transport::{Receiver, Sender};
 use fairwave_core::units::Instant;
@@ -16,12 +17,19 @@ pub(crate) fn append(run: &RunRecord<'_>, flow: usize, index: u32, result: &mut 
     let (Some(sent), Some(received)) = (run.sending[flow].sender.media(), run.receiving[flow].receiver.media()) else {
         return;
     };
-    let of = Owner { group: &run.plan.groups[run.plan.flows[flow].group], flow: index };
+    let planned = &run.plan.flows[flow];
+    let end = planned.stop.min(run.window.end);
+    let of = Owner { group: &run.plan.groups[planned.group], flow: index };
+    let there = |kind: StreamKind| Presence {
+        from: planned.start,
+        until: end,
+        off: planned.traffic.media().map_or_else(Spells::default, |media| media.off(kind)),
+    };
     // Of what a server need not forward, a receiver may know nothing.
     let forwarded = run.plan.flows[flow].is_forwarded();
     let known = |id: StreamId| received.streams.iter().any(|one| one.total.stream == id);
     let totals = sent.totals.iter().filter(|total| !forwarded || known(total.stream));
-    result.media.extend(totals.map(|total| of.stream(total, sent, received)));
+    result.media.extend(totals.map(|total| of.stream(total, sent, received, &there(total.stream.kind))));
     result.media_transport.extend(sent.transport.iter().map(|sample| of.transport(sample)));
     result.media_outbound.extend(sent.outbound.iter().map(|sample| of.outbound(sample)));
     result.media_inbound.extend(received.inbound.iter().map(|sample| of.inbound(sample)));
@@ -32,6 +40,31 @@ pub(crate) fn append(run: &RunRecord<'_>, flow: usize, index: u32, result: &mut 
 struct Owner<'a> {
     group: &'a String,
     flow: u32,
+}
+
+/// When both ends of a session are there, and when the camera is off.
+struct Presence {
+    from: Instant,
+    until: Instant,
+    off: Spells,
+}
+
+impl Presence {
+    /// Seconds from the beginning until `until` in which the camera is on.
+    fn on(&self, until: Instant) -> f64 {
+        until.since(self.from).saturating_sub(self.off.within(self.from, until)).seconds()
+    }
+
+    /// Seconds without a picture that moves, and the longest time of them.
+    fn without(&self, video: &VideoQuality) -> (f64, f64) {
+        let waits = self.on(video.first_shown.unwrap_or(self.until).min(self.until));
+        (waits + video.still, waits.max(video.longest_still))
+    }
+
+    fn per_minute(&self, count: u64) -> Option<f64> {
+        let minutes = self.on(self.until) / 60.0;
+        (minutes > 0.0).then(|| count as f64 / minutes)
+    }
 }
 
 /// Mean of the encoder's targets, over a stream's samples.
@@ -53,7 +86,13 @@ fn note<T>(rated: &Rated<T>) -> String {
 }
 
 impl Owner<'_> {
-    fn stream(self, total: &OutboundSample, sent: &MediaSent, received: &MediaReceived) -> MediaRow {
+    fn stream(
+        self,
+        total: &OutboundSample,
+        sent: &MediaSent,
+        received: &MediaReceived,
+        there: &Presence,
+    ) -> MediaRow {
         let StreamId { kind, place } = total.stream;
         let summary: Option<&StreamSummary> = received.streams.iter().find(|one| one.total.stream == total.stream);
         let inbound = summary.map_or_else(|| InboundSample::new(Instant::ZERO, total.stream), |one| one.total);
@@ -84,6 +123,9 @@ impl Owner<'_> {
             concealed_ratio: audio.map(|audio| audio.concealed_share),
             freezes: video.map(|_| inbound.freeze_count as f64),
             freeze_ratio: video.map(|video| video.freeze_ratio),
+            without_s: video.map(|video| there.without(&video).0),
+            longest_without_s: video.map(|video| there.without(&video).1),
+            switches_per_min: video.and_then(|_| there.per_minute(total.quality_limitation_resolution_changes)),
             frame_rate: video.map(|video| video.frame_rate),
             width: video.map(|video| video.width),
             height: video.map(|video| video.height),

@@ -114,8 +114,9 @@ impl TransportLaw for Str0mConfig {
         self.check()?;
         if media.video.as_ref().is_some_and(|video| video.simulcast > 1 || video.spatial_layers > 1)
             || media.screen.is_some()
+            || !media.camera_off.is_empty()
         {
-            let allowed = "one camera in one encoding over webrtc/str0m, without a screen";
+            let allowed = "one camera in one encoding over webrtc/str0m, without a screen and without `camera-off`";
             return Err(ConfigError::new("media", "more streams", allowed, "traffic = \"media\""));
         }
         let mut seed = || stream.below(u64::MAX);

@@ -31,6 +31,7 @@ struct Seen {
     opinion: f64,
     seconds: f64,
     frozen: f64,
+    longest: f64,
     freezes: u64,
     latest: f64,
     delays: f64,
@@ -54,6 +55,7 @@ impl Seen {
         if gap > FREEZE {
             self.freezes += 1;
             self.frozen += gap.seconds();
+            self.longest = self.longest.max(gap.seconds());
         } else {
             self.opinion += self.latest * gap.seconds();
         }
@@ -77,6 +79,9 @@ impl Seen {
             height: 0.0,
             freeze_ratio: if self.seconds > 0.0 { self.frozen / self.seconds } else { 0.0 },
             capture_to_render: (self.shown > 0).then(|| self.delays / self.shown as f64),
+            first_shown: self.first,
+            still: self.frozen,
+            longest_still: self.longest,
         }
     }
 }

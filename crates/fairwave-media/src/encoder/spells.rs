@@ -1,0 +1,87 @@
+//! Times at which something holds, for example that a camera is off.
+
+use fairwave_units::units::{Instant, Span};
+
+/// Times of a run, in order and apart from each other: each from its beginning until just before its end.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Spells(Vec<(Instant, Instant)>);
+
+impl Spells {
+    /// These times, in order and apart from each other, from the beginning of the run.
+    pub fn of(times: &[[Span; 2]]) -> Self {
+        Spells(times.iter().map(|[from, until]| (Instant::ZERO + *from, Instant::ZERO + *until)).collect())
+    }
+
+    /// All other times.
+    #[must_use]
+    pub fn complement(&self) -> Self {
+        let mut free = Instant::ZERO;
+        let mut others = Vec::new();
+        for (from, until) in &self.0 {
+            if free < *from {
+                others.push((free, *from));
+            }
+            free = *until;
+        }
+        others.push((free, Instant::NEVER));
+        Spells(others)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// When the spell ends that `at` is in; none outside of all.
+    pub fn until(&self, at: Instant) -> Option<Instant> {
+        self.0.iter().find(|(from, until)| (*from..*until).contains(&at)).map(|one| one.1)
+    }
+
+    /// The first beginning or end after `at`; [`Instant::NEVER`] after the last.
+    pub fn next(&self, at: Instant) -> Instant {
+        let turns = self.0.iter().flat_map(|(from, until)| [*from, *until]);
+        turns.filter(|turn| *turn > at).min().unwrap_or(Instant::NEVER)
+    }
+
+    /// How much of the time from `from` to `until` lies in them.
+    pub fn within(&self, from: Instant, until: Instant) -> Span {
+        let common = |(begins, ends): &(Instant, Instant)| until.min(*ends).since(from.max(*begins));
+        self.0.iter().map(common).fold(Span::ZERO, |sum, one| sum + one)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: u64) -> Instant {
+        Instant::ZERO + Span::from_secs(seconds)
+    }
+
+    fn two() -> Spells {
+        Spells::of(&[[Span::from_secs(2), Span::from_secs(5)], [Span::from_secs(7), Span::from_secs(8)]])
+    }
+
+    #[test]
+    fn a_spell_holds_from_its_beginning_until_just_before_its_end() {
+        let two = two();
+        assert_eq!([1, 2, 4, 5, 7].map(|one| two.until(at(one))), [None, Some(at(5)), Some(at(5)), None, Some(at(8))]);
+        assert_eq!([0, 2, 5, 8].map(|one| two.next(at(one))), [at(2), at(5), at(7), Instant::NEVER]);
+    }
+
+    #[test]
+    fn time_within_is_summed_over_all() {
+        let two = two();
+        for (from, until, seconds) in [(0, 10, 4), (3, 4, 1), (4, 8, 2), (5, 7, 0), (9, 10, 0)] {
+            assert_eq!(two.within(at(from), at(until)), Span::from_secs(seconds), "{from} to {until}");
+        }
+    }
+
+    #[test]
+    fn the_complement_is_all_other_time() {
+        let others = two().complement();
+        assert_eq!([0, 2, 5, 7, 8].map(|one| others.until(at(one)).is_some()), [true, false, true, false, true]);
+        assert_eq!(others.until(at(9)), Some(Instant::NEVER));
+        assert_eq!(Spells::of(&[[Span::ZERO, Span::from_secs(1)]]).complement().until(at(0)), None);
+    }
+}
