@@ -11,10 +11,13 @@ from __future__ import annotations
 import json
 import re
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import tomllib
 
 import fairwave
 from fairwave import Results, Scenario, capturing
@@ -22,14 +25,24 @@ from fairwave import Results, Scenario, capturing
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "stacks.md"
 FIGURES = ROOT / "docs" / "figures"
+EXAMPLE = ROOT / "examples" / "stacks" / "quinn-beside-call.toml"
+RESULTS = ROOT / "validation" / "stacks.json"
+WHYS = ROOT / "validation" / "stacks.toml"
 BEGIN, END = "<!-- measured: begin (python -m validation.stacks) -->", "<!-- measured: end -->"
 SEEDS = 3
 
 QUINN, STR0M = "quic/quinn", "webrtc/str0m"
 BULK = {"ours": "tcp/cubic", "quinn": QUINN}
-CALLS = {"ours": {"name": "webrtc", "start": "300 kb/s"}, "str0m": STR0M}
+CALLS = {
+    "ours": {"name": "webrtc", "start": "300 kb/s"},
+    "goog_cc": {"name": "webrtc", "start": "300 kb/s", "control": "goog-cc"},
+    "str0m": {"name": STR0M, "start": "300 kb/s"},
+}
 
 Measured = dict[str, float]
+
+FASTER = "times faster than life"
+"""Simulated seconds for each second of CPU time; every comparison has it."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +56,8 @@ class Comparison:
         scenarios: Each alternative.
         measure: Numbers of a run.
         alike: Whether the means of all alternatives are within the margin.
-        drawn: Kind of series that the figure shows, and its name on the axis.
-        why: Who is right where they differ, by the source.
+        drawn: Kind of series that the figure shows, its name on the axis, and a factor.
+        capacity: Steps of the path's capacity, seconds and Mb/s: one figure has it and all estimates.
     """
 
     name: str
@@ -54,8 +67,7 @@ class Comparison:
     measure: Callable[[Results], Measured]
     alike: Callable[[Mapping[str, Measured]], bool]
     drawn: tuple[str, str, float]
-    why: str = ""
-    own: Mapping[str, str] = field(default_factory=dict)
+    capacity: Sequence[tuple[float, float]] = ()
 
 
 def path(
@@ -90,12 +102,17 @@ def room(kilobytes: float, discipline: str = "drop-tail") -> dict[str, Any]:
     return {"discipline": discipline, "capacity": {"bytes": round(kilobytes * 1000)}}
 
 
+def rows(results: Results, table: str) -> Any:
+    """A table with plain texts."""
+    import polars as pl
+
+    return results.to_polars(table).with_columns(pl.col(pl.Categorical).cast(pl.String))
+
+
 def mean(results: Results, measure: str, group: str | None = None) -> float:
     """Mean of a measure over all replications."""
     values = (
-        results.to_polars("groups").filter(group=group)
-        if group
-        else results.to_polars("links").filter(link="a>b")
+        rows(results, "groups").filter(group=group) if group else rows(results, "links").filter(link="a>b")
     )
     return float(values[measure].drop_nulls().mean() or 0.0)
 
@@ -124,8 +141,8 @@ def session(results: Results) -> Measured:
     """A media session, without its first ten seconds."""
     import polars as pl
 
-    late = results.to_polars("media_transport").filter(pl.col("time_s") > 10)
-    series = results.to_polars("series").filter(
+    late = rows(results, "media_transport").filter(pl.col("time_s") > 10)
+    series = rows(results, "series").filter(
         (pl.col("kind") == "goodput_bps") & (pl.col("time_s") > 10) & pl.col("name").str.starts_with("call")
     )
     return {
@@ -192,7 +209,7 @@ def comparisons() -> list[Comparison]:
         ),
         Comparison(
             "call-5-mbps",
-            "A camera of up to 10 Mb/s on 5 Mb/s with 100 ms and a queue of 500 ms: our GCC and str0m's estimation",
+            "A camera of up to 10 Mb/s on 5 Mb/s, 100 ms, a queue of 500 ms: our GCC, goog_cc's and str0m's estimation",
             "goodput within 20 %",
             {
                 name: path("5 Mb/s", 100, room(312.5), [flow("call", one, camera("10 Mb/s"))], 120)
@@ -201,10 +218,11 @@ def comparisons() -> list[Comparison]:
             session,
             near("goodput, Mb/s", 0.2),
             rate,
+            [(0, 5)],
         ),
         Comparison(
             "rfc8867-5-1",
-            "RFC 8867 §5.1, variable capacity of 1, 2.5, 0.6 and 1 Mb/s: our GCC and str0m's estimation",
+            "RFC 8867 §5.1, variable capacity of 1, 2.5, 0.6 and 1 Mb/s: our GCC, goog_cc's and str0m's estimation",
             "goodput within 20 %",
             {
                 name: path(
@@ -216,9 +234,57 @@ def comparisons() -> list[Comparison]:
             session,
             near("goodput, Mb/s", 0.2),
             rate,
+            [(0, 1), (40, 2.5), (60, 0.6), (80, 1)],
         ),
     ]  # fmt: skip
-    return found + storyboards()
+    return [*found, *storyboards(), beside_call(), speed()]
+
+
+def beside_call() -> Comparison:
+    """The example: a call next to a quinn download, under two queues."""
+    base = fairwave.load(EXAMPLE)
+    queues = {
+        name: {"discipline": name, "capacity": {"bytes": 500_000}} for name in ("drop-tail", "fq-codel")
+    }
+
+    def call(results: Results) -> Measured:
+        return {
+            "MOS of the call": results.measured("mos", "call").interval().mean,
+            "packets missed, %": results.measured("missed", "call").interval().mean,
+            "mouth to ear, ms": results.measured("mouth_to_ear", "call").interval().mean,
+            "download, Mb/s": results.measured("goodput", "download").interval().mean,
+        }
+
+    def alike(measured: Mapping[str, Measured]) -> bool:
+        values = [one["MOS of the call"] for one in measured.values()]
+        return max(values) - min(values) <= 0.2
+
+    return Comparison(
+        "beside-call",
+        "A quinn download next to a call on a home line of 10 Mb/s, by queue",
+        "the call's MOS within 0.2",
+        {name: base.with_overrides({"link.isp>home.queue": queue}) for name, queue in queues.items()},
+        call,
+        alike,
+        ("goodput_bps", "goodput, Mb/s", 1e-6),
+    )
+
+
+def speed() -> Comparison:
+    """How fast sessions run: simulated seconds for each second of CPU time."""
+    line = {
+        name: path("3 Mb/s", 60, room(110), [flow("call", one, "media")], 60) for name, one in CALLS.items()
+    }
+
+    return Comparison(
+        "speed",
+        "A session of microphone and camera on 3 Mb/s for 60 s: simulated time for each second of CPU time",
+        "each at least 50 times faster than life",
+        line,
+        lambda _: {},
+        lambda measured: all(one[FASTER] >= 50 for one in measured.values()),
+        ("goodput_bps", "goodput, Mb/s", 1e-6),
+    )
 
 
 BOARDS: Mapping[str, tuple[Any, float, float, str, str, float]] = {
@@ -242,7 +308,7 @@ def storyboards() -> list[Comparison]:
     def last(results: Results) -> Measured:
         import polars as pl
 
-        estimates = results.to_polars("media_transport").filter(pl.col("time_s") > 11)
+        estimates = rows(results, "media_transport").filter(pl.col("time_s") > 11)
         return {"estimate at 12 s, Mb/s": float(estimates["available_bps"][0]) / 1e6, **session(results)}
 
     def holds(measured: Mapping[str, Measured]) -> bool:
@@ -266,19 +332,58 @@ def draw(comparison: Comparison, made: Mapping[str, Results], file: Path) -> Non
     """Each alternative's flows over time."""
     from matplotlib.figure import Figure
 
+    if comparison.capacity:
+        draw_together(comparison, made, file)
+        return
     kind, label, factor = comparison.drawn
     figure = Figure(figsize=(8, 2.4 * len(made)), layout="constrained")
     axes = figure.subplots(len(made), 1, sharex=True, squeeze=False)
     for axis, (name, results) in zip(axes[:, 0], made.items(), strict=True):
-        first = results.to_polars("series").filter(kind=kind)
-        if "seed" in first.columns:
-            first = first.filter(seed=first["seed"].min())
+        first = rows(results, "series").filter(kind=kind)
+        if "run" in first.columns:
+            first = first.filter(run=first["run"].min())
         for one in sorted(set(first["name"])):
-            rows = first.filter(name=one).sort("time_s")
-            axis.plot(rows["time_s"], factor * rows["value"].to_numpy(), label=one, linewidth=1)
+            line = first.filter(name=one).sort("time_s")
+            axis.plot(line["time_s"], factor * line["value"].to_numpy(), label=one, linewidth=1)
         axis.set(title=name, ylabel=label, ylim=(0, None))
         axis.legend(loc="upper right", fontsize="small")
     axes[-1, 0].set_xlabel("time, s")
+    figure.savefig(file, dpi=110)
+
+
+def draw_together(comparison: Comparison, made: Mapping[str, Results], file: Path) -> None:
+    """The estimates of all alternatives and the path's capacity in one set of axes; below it what arrived."""
+    import polars as pl
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 5.2), layout="constrained")
+    above, below = figure.subplots(2, 1, sharex=True)
+    end = 0.0
+    for name, results in made.items():
+        seen = rows(results, "media_transport")
+        seen = seen.filter(run=seen["run"].min()) if "run" in seen.columns else seen
+        seen = seen.sort("time_s")
+        end = max(end, float(seen["time_s"].max() or 0.0))
+        above.plot(seen["time_s"], 1e-6 * seen["available_bps"].to_numpy(), label=name, linewidth=1.2)
+        series = rows(results, "series").filter(pl.col("kind") == "goodput_bps")
+        series = series.filter(run=series["run"].min()) if "run" in series.columns else series
+        one = series.filter(name=series["name"][0]).sort("time_s")
+        below.plot(one["time_s"], 1e-6 * one["value"].to_numpy(), label=name, linewidth=1.2)
+    times = [at for at, _ in comparison.capacity] + [end]
+    steps = [rate for _, rate in comparison.capacity]
+    for axis, title in ((above, "estimate, Mb/s"), (below, "goodput, Mb/s")):
+        axis.step(
+            times,
+            [*steps, steps[-1]],
+            where="post",
+            color="0.4",
+            linestyle="--",
+            linewidth=1,
+            label="capacity",
+        )
+        axis.set(ylabel=title, ylim=(0, None))
+    above.legend(loc="upper right", fontsize="small")
+    below.set_xlabel("time, s")
     figure.savefig(file, dpi=110)
 
 
@@ -286,15 +391,21 @@ def carry_out(comparison: Comparison, out: Path) -> dict[str, Any]:
     """Runs a comparison and writes its folder."""
     folder = out / comparison.name
     folder.mkdir(parents=True, exist_ok=True)
-    made = {name: scenario.replicate(SEEDS) for name, scenario in comparison.scenarios.items()}
-    measured = {name: comparison.measure(results) for name, results in made.items()}
+    made, measured = {}, {}
+    for name, scenario in comparison.scenarios.items():
+        began = time.process_time()
+        made[name] = scenario.replicate(SEEDS)
+        cpu = time.process_time() - began
+        simulated = SEEDS * scenario.plan(1)["duration_s"]
+        measured[name] = comparison.measure(made[name]) | {FASTER: simulated / cpu}
     for name, results in made.items():
         place = folder / name.replace(" ", "-")
         place.mkdir(exist_ok=True)
         (place / "scenario.toml").write_text(comparison.scenarios[name].to_toml(), encoding="utf-8")
         capturing.qlog(comparison.scenarios[name], place)
         for table in ("flows", "groups", "links", "series", "media_transport"):
-            results.to_polars(table).write_csv(place / f"{table}.csv")
+            if table in results.tables:
+                rows(results, table).write_csv(place / f"{table}.csv")
     verdict = "alike" if comparison.alike(measured) else "differ"
     (folder / "setup.md").write_text(
         f"{comparison.question}.\n\nMargin: {comparison.margin}. Seeds 1 to {SEEDS}. Verdict: {verdict}.\n",
@@ -310,12 +421,18 @@ def carry_out(comparison: Comparison, out: Path) -> dict[str, Any]:
     }
 
 
+def why(name: str) -> str:
+    """What explains a verdict, by the source: written by hand, with file and line."""
+    whys = tomllib.loads(WHYS.read_text(encoding="utf-8")) if WHYS.exists() else {}
+    return " ".join(str(whys.get(name, {}).get("why", "")).split())
+
+
 def table(result: Mapping[str, Any]) -> str:
     """A comparison as Markdown."""
     measured = result["measured"]
     columns = list(next(iter(measured.values())))
-    rows = [f"| | {' | '.join(columns)} |", f"|---|{'---|' * len(columns)}"]
-    rows += [
+    lines = [f"| | {' | '.join(columns)} |", f"|---|{'---|' * len(columns)}"]
+    lines += [
         f"| {name} | {' | '.join(f'{one[column]:.3g}' for column in columns)} |"
         for name, one in measured.items()
     ]
@@ -325,7 +442,9 @@ def table(result: Mapping[str, Any]) -> str:
             "",
             f"Margin: {result['margin']}. Verdict: **{result['verdict']}**.",
             "",
-            *rows,
+            *lines,
+            "",
+            why(result["name"]),
             "",
             f"![{result['question']}](figures/stacks-{result['name']}.png)",
             "",
@@ -345,6 +464,7 @@ def main(arguments: Sequence[str]) -> int:
         print(f"{comparison.name}: {results[-1]['verdict']}", json.dumps(results[-1]["measured"]), flush=True)
     (out / "results.json").write_text(json.dumps(results, indent=1), encoding="utf-8")
     if "--page" in arguments:
+        RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
         for result in results:
             (FIGURES / f"stacks-{result['name']}.png").write_bytes(
                 (out / result["name"] / "figure.png").read_bytes()

@@ -19,6 +19,7 @@ from fairwave_report import style
 from fairwave_report.call import write_audio
 from fairwave_report.chart import MOST_POINTS, Chart, ChartPanel, ChartSeries
 from fairwave_report.completions import draw_transfers
+from fairwave_report.conference import draw_matrices
 from fairwave_report.network import draw_network
 from fairwave_report.page import Card, Page, TableView
 from fairwave_report.session import draw_rates, draw_sessions, first_sessions
@@ -220,7 +221,7 @@ def write(
                 ),
             ],
             drawings=drawings,
-            leading=[rates] if rates is not None else [],
+            leading=[*draw_matrices(results, folder), *([rates] if rates is not None else [])],
             drawn="The figures show what this live run recorded."
             if run.live
             else f"The figures show the run with seed {run.seed}.",

@@ -145,6 +145,9 @@ pub trait Sender {
     fn deadline(&self) -> Instant;
     /// The flow ends: nothing new is sent, what is in flight may be.
     fn on_stop(&mut self, now: Instant);
+    /// From now on the flow's packets go over another network, with another address: estimates of the path begin anew. A sender that
+    /// does not know of networks does nothing.
+    fn on_new_network(&mut self, _now: Instant) {}
     /// What may be plotted: see [`SenderView`].
     fn view(&self) -> SenderView;
     /// The run ends at `now`: what [`Sender::media`] shows is to hold until then.

@@ -9,16 +9,17 @@ use std::borrow::Cow;
 use fairwave_core::config::ConfigError;
 use fairwave_core::transport::sfu::{LegRole, RoomSetup};
 use fairwave_core::transport::{TransportConfig, WebrtcConfig, rate_control::RateControlConfig};
-use fairwave_core::units::{Rate, Span};
+use fairwave_core::units::{Instant, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::error::Problem;
+use crate::events::{Event, State, ends};
 use crate::law::LawTable;
 use crate::model::{Flow, Scenario};
 use crate::path::{Path, Step};
-use crate::plan::{CallPlan, Leg};
+use crate::plan::{CallPlan, Departure, Leg};
 use crate::values::Start;
 
 /// Participants that a call may have.
@@ -63,6 +64,59 @@ pub struct Participant {
     /// What they send, in addition to the call's `media` or instead of it.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub media: Map<String, Value>,
+    /// Their changes of network, in ascending order of time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub moves: Vec<Move>,
+}
+
+/// A participant changes network: a link of theirs is gone, and their sessions take another way with another address (ICE restart,
+/// RFC 8445 §2.4). Both rate controllers begin anew.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Move {
+    /// When they leave the network. Before the end of the run.
+    pub at: Span,
+    /// The link that they leave, in both directions: two nodes, `eli<>wifi`.
+    pub leaves: String,
+    /// From the loss of the network until the participant notices. Default 2.5 s: libwebrtc takes a connection for broken when nothing
+    /// has come for this long (`RECEIVING_TIMEOUT`).
+    #[serde(default = "detection", skip_serializing_if = "is_detection")]
+    pub detection: Span,
+    /// From then until packets take the new way: signalling, new candidates and their checks. Default 500 ms.
+    #[serde(default = "restart", skip_serializing_if = "is_restart")]
+    pub restart: Span,
+    /// They connect to the new network while the old one still works, and leave it when they are connected: nothing is to be detected.
+    /// Default false.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub make_before_break: bool,
+}
+
+fn detection() -> Span {
+    Span::from_millis(2_500)
+}
+
+fn is_detection(span: &Span) -> bool {
+    *span == detection()
+}
+
+fn restart() -> Span {
+    Span::from_millis(500)
+}
+
+fn is_restart(span: &Span) -> bool {
+    *span == restart()
+}
+
+impl Move {
+    /// When the old network is gone.
+    fn breaks(&self) -> Span {
+        if self.make_before_break { self.at + self.restart } else { self.at }
+    }
+
+    /// When packets take the new way.
+    fn switches(&self) -> Span {
+        self.at + if self.make_before_break { Span::ZERO } else { self.detection } + self.restart
+    }
 }
 
 /// The server of a call. It forwards what it receives, and chooses layers for each receiver by its own estimate of their path.
@@ -156,7 +210,7 @@ impl Call {
         self.of(name).map_or((Span::ZERO, None), |one| (one.join.unwrap_or_default(), one.leave))
     }
 
-    fn check(&self, at: &Path, problems: &mut Vec<Problem>) {
+    fn check(&self, at: &Path, duration: Span, problems: &mut Vec<Problem>) {
         let many = self.participants.len();
         if !(2..=MOST).contains(&many) {
             problems.push(
@@ -190,6 +244,41 @@ impl Call {
                         .allowed("after `join`")
                         .help("leave later, or remove the participant"),
                 );
+            }
+        }
+        for (place, one) in self.differences.iter().enumerate() {
+            let at = at.key("participant").index(place).key("moves");
+            let mut latest = None;
+            for (place, step) in one.moves.iter().enumerate() {
+                let at = at.index(place);
+                if ends(&step.leaves).is_none_or(|(_, _, both)| !both) {
+                    problems.push(
+                        Problem::new(at.key("leaves"), format!("`{}` names no link", step.leaves))
+                            .allowed("the two nodes that a link joins, `NODE<>NODE`")
+                            .help(format!("write for example `leaves = \"{}<>wifi\"`", one.name)),
+                    );
+                }
+                if step.at >= duration && duration > Span::ZERO {
+                    problems.push(
+                        Problem::new(
+                            at.key("at"),
+                            format!("`{}` moves at {}, when the run is over", one.name, step.at),
+                        )
+                        .allowed(format!("before the end of the run at {duration}"))
+                        .help("lengthen `duration`, or let it come earlier"),
+                    );
+                }
+                if latest.is_some_and(|latest| step.at < latest) {
+                    problems.push(
+                        Problem::new(
+                            at.key("at"),
+                            format!("`{}` moves at {} before an earlier move is over", one.name, step.at),
+                        )
+                        .allowed("moves in ascending order of time, each after the one before is over")
+                        .help("let it come later"),
+                    );
+                }
+                latest = Some(step.switches());
             }
         }
         let Some(server) = &self.server else { return };
@@ -254,6 +343,13 @@ impl Call {
         let transport: LawTable<TransportConfig> =
             serde_json::from_value(Value::Object(self.transport())).map_err(|error| told("transport", error))?;
         let ((join, leave), (joins, leaves)) = (self.times(from), self.times(to));
+        // From a server, only what the receiver does matters; to it, only what the sender does.
+        let who: &[&str] = match leg.map(|leg| leg.role) {
+            Some(LegRole::Up { .. }) => &[from],
+            Some(LegRole::Down { .. }) => &[to],
+            None => &[from, to],
+        };
+        let departures = who.iter().flat_map(|who| self.departures(at, who)).collect();
         let stop = match (leave, leaves) {
             (Some(one), Some(other)) => Some(one.min(other)),
             (one, other) => one.or(other),
@@ -285,6 +381,45 @@ impl Call {
             source_access: None,
             sink_access: None,
             leg,
+            departures,
+        })
+    }
+
+    /// The changes of network of a participant.
+    fn departures(&self, at: &Path, name: &str) -> Vec<Departure> {
+        let Some(place) = self.differences.iter().position(|one| one.name == name) else { return Vec::new() };
+        let Some(one) = self.differences.get(place) else { return Vec::new() };
+        let at = at.key("participant").index(place).key("moves");
+        let departure = |(place, step): (usize, &Move)| {
+            let (a, b, _) = ends(&step.leaves)?;
+            Some(Departure {
+                at: Instant::ZERO + step.switches(),
+                left: [format!("{a}>{b}"), format!("{b}>{a}")],
+                place: at.index(place).key("leaves"),
+            })
+        };
+        one.moves.iter().enumerate().filter_map(departure).collect()
+    }
+
+    /// The networks that participants leave are gone from then on. Each with the places of participant and move.
+    fn events(&self, duration: Span) -> impl Iterator<Item = ((usize, usize), Event)> + '_ {
+        self.differences.iter().enumerate().flat_map(move |(who, one)| {
+            let moves = one.moves.iter().enumerate().filter(move |(_, step)| step.breaks() < duration);
+            moves.map(move |(place, step)| {
+                (
+                    (who, place),
+                    Event {
+                        name: Some(format!("{} leaves {}", one.name, step.leaves)),
+                        at: step.breaks(),
+                        link: Some(step.leaves.clone()),
+                        flow: None,
+                        rate: None,
+                        delay: None,
+                        loss: None,
+                        state: Some(State::Down),
+                    },
+                )
+            })
         })
     }
 
@@ -336,9 +471,10 @@ impl Scenario {
         let before = problems.len();
         for (place, call) in self.calls.iter().enumerate() {
             let at = Path::default().key("call").index(place);
-            call.check(&at, problems);
+            call.check(&at, self.duration, problems);
             if problems.len() == before {
                 whole.flows.extend(call.flows(place, &at, problems));
+                whole.events.extend(call.events(self.duration).map(|one| one.1));
             }
         }
         if self.load.is_some() {
@@ -358,6 +494,19 @@ impl Scenario {
     pub(crate) fn place_in_calls(&self, whole: &Scenario, problems: &mut [Problem]) {
         for problem in problems {
             let [Step::Key(key), Step::Index(index), rest @ ..] = problem.path.steps() else { continue };
+            if key == "event" {
+                let mut moves = self
+                    .calls
+                    .iter()
+                    .enumerate()
+                    .flat_map(|(place, call)| call.events(self.duration).map(move |(step, _)| (place, step)));
+                let found = index.checked_sub(self.events.len()).and_then(|nth| moves.nth(nth));
+                if let Some((call, (who, step))) = found {
+                    let at = Path::default().key("call").index(call).key("participant").index(who);
+                    problem.path = at.key("moves").index(step).key("leaves");
+                }
+                continue;
+            }
             if key != "flow" || *index < self.flows.len() {
                 continue;
             }

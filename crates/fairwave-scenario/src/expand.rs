@@ -137,8 +137,11 @@ impl Scenario {
         service::check(&flows, &links, &place_of_direction, &mut problems);
         settled(&mut problems)?;
         happenings::apply(&expanded, &mut links, &mut problems);
+        self.place_in_calls(&expanded, &mut problems);
         settled(&mut problems)?;
         via::fail_over(&expanded, &mut flows, &links, nodes.len());
+        via::move_over(&expanded, &mut flows, &links, nodes.len(), &mut problems);
+        settled(&mut problems)?;
         let marks = events::marks(&expanded, &links);
         let record = record_plan(&expanded, &flows, &links, &mut problems);
         settled(&mut problems)?;

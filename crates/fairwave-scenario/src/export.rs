@@ -76,6 +76,7 @@ fn flow(flow: &FlowPlan) -> Result<Value, serde_json::Error> {
         "backward": flow.backward,
         "reroutes": flow.reroutes.iter().map(|reroute| json!({
             "at_ns": reroute.at.nanos(), "forward": reroute.forward, "backward": reroute.backward,
+            "network": reroute.network,
         })).collect::<Vec<_>>(),
         "traffic": serde_json::to_value(&*flow.traffic)?,
         "transport": serde_json::to_value(&*flow.transport)?,

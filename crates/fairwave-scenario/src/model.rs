@@ -31,7 +31,7 @@ pub use crate::events::{Event, State};
 pub use crate::hosts::Hosts;
 use crate::law::LawTable;
 use crate::origin::Origin;
-use crate::plan::{HostsPlan, Leg};
+use crate::plan::{Departure, HostsPlan, Leg};
 pub use crate::rate::WrittenRate;
 use crate::shares::Load;
 use crate::topology::Topology;
@@ -247,6 +247,10 @@ pub struct Flow {
     #[serde(skip)]
     #[schemars(skip)]
     pub leg: Option<Leg>,
+    /// Changes of network of a participant of a call; made from `call`.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub departures: Vec<Departure>,
 }
 
 /// What a run records in addition to the measures.

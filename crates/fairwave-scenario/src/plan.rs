@@ -25,6 +25,7 @@ pub use crate::active::Intervals;
 use crate::law::wire_of_unit;
 use crate::route::{Edge, Routes};
 use crate::service;
+pub use crate::via::Departure;
 
 /// Everything that one run needs.
 #[derive(Clone, Debug)]
@@ -294,6 +295,8 @@ pub struct Reroute {
     pub forward: Vec<usize>,
     /// Indices of the links back, in order.
     pub backward: Vec<usize>,
+    /// It is another network, with another address: estimates of the path begin anew.
+    pub network: bool,
 }
 
 /// The flow by which the other party of a conversation talks.

@@ -146,9 +146,63 @@ pub(crate) fn fail_over(scenario: &Scenario, flows: &mut [FlowPlan], links: &[Li
             };
             let next = (around(&forward, &now.0, flow.from, flow.to), around(&backward, &now.1, flow.to, flow.from));
             if next != now {
-                flow.reroutes.push(Reroute { at: *at, forward: next.0.clone(), backward: next.1.clone() });
+                flow.reroutes.push(Reroute {
+                    at: *at,
+                    forward: next.0.clone(),
+                    backward: next.1.clone(),
+                    network: false,
+                });
                 now = next;
             }
+        }
+    }
+}
+
+/// A change of network: from `at` on, a flow's packets avoid the link directions `left`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Departure {
+    /// When the flow takes the other way.
+    pub at: Instant,
+    /// `FROM>TO` of both directions of the link that is left.
+    pub left: [String; 2],
+    /// Where it is written.
+    pub(crate) place: Path,
+}
+
+/// Gives flows of participants who change network the ways that they take then.
+pub(crate) fn move_over(
+    scenario: &Scenario,
+    flows: &mut [FlowPlan],
+    links: &[LinkPlan],
+    nodes: usize,
+    problems: &mut Vec<Problem>,
+) {
+    let edge = |link: &LinkPlan| Edge { from: link.from, to: link.to, delay: link.direction.delay };
+    let edges: Vec<Edge> = links.iter().map(edge).collect();
+    for flow in flows {
+        let Some(group) = scenario.flows.get(flow.group).filter(|group| !group.departures.is_empty()) else { continue };
+        let mut departures: Vec<&Departure> = group.departures.iter().collect();
+        departures.sort_by_key(|one| one.at);
+        let mut left = BTreeSet::new();
+        for departure in departures {
+            left.extend(
+                (0..links.len())
+                    .filter(|link| links.get(*link).is_some_and(|link| departure.left.contains(&link.name))),
+            );
+            let ways = without(nodes, &edges, &left, flow.from, flow.to)
+                .zip(without(nodes, &edges, &left, flow.to, flow.from));
+            let Some((forward, backward)) = ways else {
+                let problem = Problem::new(
+                    departure.place.clone(),
+                    format!("without the link `{}`, no way leads to the others", departure.left[0]),
+                )
+                .help("add a [[link]] for the other network");
+                if !problems.contains(&problem) {
+                    problems.push(problem);
+                }
+                continue;
+            };
+            flow.reroutes.push(Reroute { at: departure.at, forward, backward, network: true });
         }
     }
 }

@@ -423,6 +423,7 @@ prop_compose! {
             source_access,
             sink_access,
             leg: None,
+            departures: Vec::new(),
         }
     }
 }

@@ -19,6 +19,8 @@ pub struct Detour {
     pub flow: usize,
     /// Where its routes begin from then on: forward, backward.
     pub routes: [u32; 2],
+    /// It is another network.
+    pub network: bool,
 }
 
 /// All changes, and every route that a flow ever has.
@@ -39,10 +41,10 @@ impl Detours {
         let mut detours = Detours::default();
         for (flow, planned) in plan.flows.iter().enumerate().filter(|(_, flow)| !flow.reroutes.is_empty()) {
             let mut all = vec![first(flow)];
-            for Reroute { at, forward, backward } in &planned.reroutes {
+            for Reroute { at, forward, backward, network: other } in &planned.reroutes {
                 let routes = network.add_way(plan, forward, backward, false)?;
                 all.push(routes);
-                detours.changes.push(Detour { at: *at, flow, routes });
+                detours.changes.push(Detour { at: *at, flow, routes, network: *other });
             }
             detours.routes.insert(flow, all);
         }

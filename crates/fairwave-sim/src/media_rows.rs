@@ -30,6 +30,8 @@ pub struct MediaRow {
     pub lip_sync_s: Option<f64>,
     /// Share of the samples played that were concealed, 0 to 1; none for pictures.
     pub concealed_ratio: Option<f64>,
+    /// Time in which speech was missing for so long that its concealment had faded to silence; none for pictures.
+    pub silence_s: Option<f64>,
     /// Times that the picture froze (webrtc-stats); none for speech, as all that follow about pictures.
     pub freezes: Option<f64>,
     /// Share of the time since the first picture in freezes, 0 to 1.

@@ -287,7 +287,7 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
                 EventKind::Receiver => self.receiver_wakes(event.index(), now),
                 EventKind::Sample => self.sample(now),
                 EventKind::Rate => self.rate_changes(event.index(), now),
-                EventKind::Reroute => self.takes_detour(event.index()),
+                EventKind::Reroute => self.takes_detour(event.index(), now),
             }
         }
         Ok(())
@@ -479,9 +479,13 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
     }
 
     /// A flow's packets take other routes from here on.
-    fn takes_detour(&mut self, index: usize) {
-        let Some(Detour { flow, routes, .. }) = self.detours.changes.get(index).copied() else { return };
+    fn takes_detour(&mut self, index: usize, now: Instant) {
+        let Some(Detour { flow, routes, network, .. }) = self.detours.changes.get(index).copied() else { return };
         [self.sending[flow].route, self.receiving[flow].route] = routes;
+        if network && self.sending[flow].active {
+            self.sending[flow].sender.on_new_network(now);
+            self.arm_sender(flow, now + Span::from_nanos(1));
+        }
     }
 
     fn sample(&mut self, now: Instant) {

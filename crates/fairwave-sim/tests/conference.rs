@@ -156,3 +156,124 @@ fn mistakes_are_named_at_their_place() {
         assert!(said.contains(words), "{words}: {said}");
     }
 }
+
+#[test]
+fn a_camera_that_is_off_is_missed_by_nobody_and_comes_back_with_a_key_frame() {
+    let off = "\n[[call.participant]]\nname = \"ann\"\nmedia = { camera-off = [[\"8 s\", \"14 s\"]] }";
+    let result = ran(&star(&FIVE[..3], 20, &format!("{SERVER}{off}")), 1);
+    let (ann, ben) = (stream(&result, "team-ann-to-cho", "video"), stream(&result, "team-ben-to-cho", "video"));
+    // 14 s of pictures instead of 20, and neither freezes nor pauses more.
+    let share = ann.frames_shown as f64 / ben.frames_shown as f64;
+    assert!((0.62..0.78).contains(&share), "{share}: {} of {}", ann.frames_shown, ben.frames_shown);
+    assert!(ann.without_s.expect("a camera") < ben.without_s.expect("a camera") + 1.0, "{ann:?}");
+    assert!(ann.freeze_ratio.expect("seen") < 0.1, "{ann:?}");
+    // Nothing is sent meanwhile, neither to the server nor onwards.
+    let sent = |group: &str, at: f64| {
+        let rows = result.media_outbound.iter().filter(|row| row.group == group && row.stream == "video");
+        let media = |row: &fairwave_sim::media_rows::MediaOutboundRow| row.bytes_sent;
+        rows.filter(|row| (row.time_s - at).abs() < 0.6).map(media).max().expect("samples")
+    };
+    for group in ["team-ann-to-sfu", "team-ann-to-cho"] {
+        assert_eq!(sent(group, 9.0), sent(group, 13.0), "{group}");
+        assert!(sent(group, 19.0) > sent(group, 13.0) + 50_000, "{group}");
+    }
+}
+
+#[test]
+fn a_screen_is_shared_for_a_while() {
+    let shared = "\n[[call.participant]]\nname = \"ann\"\nmedia = { screen = { scene = \"screen\", frame-rate = 5 }, screen-on = [[\"4 s\", \"9 s\"]] }";
+    let result = ran(&star(&FIVE[..3], 14, &format!("{SERVER}{shared}")), 1);
+    let screen = stream(&result, "team-ann-to-ben", "screen");
+    assert!((15..=26).contains(&screen.frames_shown), "{screen:?}");
+    assert!(screen.without_s.expect("a screen") < 2.0, "{screen:?}");
+    assert!(result.media.iter().all(|row| row.stream != "screen" || row.group.starts_with("team-ann-")));
+}
+
+/// Two participants at a server; ann has two ways to it, by `wifi` and by `cell`.
+fn two_networks(moves: &str) -> String {
+    let mut text = star(
+        &FIVE[1..3],
+        25,
+        &format!(
+            "{SERVER}\nmedia = {{ audio = {{ dtx = false }} }}\n[[call.participant]]\nname = \"ann\"\nmoves = [{moves}]"
+        ),
+    )
+    .replace("participants = [\"ben\", \"cho\"]", "participants = [\"ann\", \"ben\", \"cho\"]");
+    for (network, rate, delay) in [("wifi", "20 Mb/s", "5 ms"), ("cell", "8 Mb/s", "40 ms")] {
+        text += &format!("[[link]]\nfrom = \"ann\"\nto = \"{network}\"\nrate = \"{rate}\"\ndelay = \"{delay}\"\n");
+        text += &format!("[[link]]\nfrom = \"{network}\"\nto = \"sfu\"\nrate = \"100 Mb/s\"\ndelay = \"5 ms\"\n");
+    }
+    text
+}
+
+#[test]
+fn a_change_of_network_costs_detection_and_restart_and_make_before_break_costs_nothing() {
+    let hard =
+        ran(&two_networks("{ at = \"10 s\", leaves = \"ann<>wifi\", detection = \"2 s\", restart = \"500 ms\" }"), 1);
+    let soft = ran(&two_networks("{ at = \"10 s\", leaves = \"ann<>wifi\", make-before-break = true }"), 1);
+    for (from, to) in [("ann", "ben"), ("ben", "ann")] {
+        let group = format!("team-{from}-to-{to}");
+        let longest = |result: &RunResult| stream(result, &group, "video").longest_without_s.expect("a camera");
+        assert!((2.5..4.5).contains(&longest(&hard)), "{group}: {}", longest(&hard));
+        assert!(longest(&soft) < 1.0, "{group}: {}", longest(&soft));
+    }
+    let silence = |result: &RunResult| stream(result, "team-ben-to-ann", "audio").silence_s.expect("speech");
+    assert!((1.5..3.5).contains(&silence(&hard)) && silence(&soft) < 0.5, "{} {}", silence(&hard), silence(&soft));
+    // Those who stay do not notice.
+    let stays = stream(&hard, "team-ben-to-cho", "video");
+    assert!(stays.longest_without_s.expect("a camera") < 1.0, "{stays:?}");
+    // Both controllers begin anew: ann's, and the server's towards ann.
+    for group in ["team-ann-to-sfu", "team-ben-to-ann"] {
+        let estimate = |at: f64| {
+            let mut rows = hard.media_transport.iter().filter(|row| row.group == group && row.time_s >= at);
+            rows.next().unwrap_or_else(|| panic!("no sample of {group}")).available_bps
+        };
+        assert!(estimate(12.5) < 0.7 * estimate(9.0), "{group}: {} then {}", estimate(9.0), estimate(12.5));
+    }
+}
+
+#[test]
+fn who_changes_network_needs_another_one() {
+    let refused =
+        |moves: &str| match Scenario::from_text(&two_networks(moves), "move.toml").and_then(|one| one.plan(Seed(1))) {
+            Ok(_) => panic!("not refused: {moves}"),
+            Err(error) => error.to_string(),
+        };
+    for (moves, words) in [
+        ("{ at = \"30 s\", leaves = \"ann<>wifi\" }", "when the run is over"),
+        ("{ at = \"3 s\", leaves = \"ann>wifi\" }", "names no link"),
+        ("{ at = \"3 s\", leaves = \"ann<>moon\" }", "there is no link direction `ann>moon`"),
+        (
+            "{ at = \"3 s\", leaves = \"ann<>wifi\" }, { at = \"4 s\", leaves = \"ann<>cell\" }",
+            "before an earlier move is over",
+        ),
+        (
+            "{ at = \"3 s\", leaves = \"ann<>wifi\" }, { at = \"9 s\", leaves = \"ann<>cell\" }",
+            "no way leads to the others",
+        ),
+    ] {
+        let said = refused(moves);
+        assert!(said.contains(words), "{words}: {said}");
+    }
+}
+
+#[test]
+fn a_video_that_the_server_stops_counts_as_switches_and_as_time_without_video() {
+    // The path to ben carries one lowest layer, not two.
+    let participants =
+        [("ann", "20 Mb/s", "20 Mb/s", 0.0), ("ben", "20 Mb/s", "260 kb/s", 0.0), ("cho", "20 Mb/s", "20 Mb/s", 0.0)];
+    let result = ran(&star(&participants, 40, SERVER), 1);
+    let rows: Vec<&MediaRow> =
+        ["ann", "cho"].iter().map(|from| stream(&result, &format!("team-{from}-to-ben"), "video")).collect();
+    let without: f64 = rows.iter().filter_map(|row| row.without_s).sum();
+    let switches: f64 = rows.iter().filter_map(|row| row.switches_per_min).sum();
+    assert!(without > 5.0 && switches > 1.0, "{without} s, {switches}/min");
+    let good = stream(&result, "team-ann-to-cho", "video");
+    assert!(good.without_s.expect("a camera") < 3.0 && good.longest_without_s.expect("a camera") < 3.0, "{good:?}");
+    let limited = |group: &str| {
+        let rows = result.media_outbound.iter().filter(|row| row.group == group && row.stream == "video");
+        let last = rows.last().expect("samples");
+        last.limited_bandwidth_s / (last.limited_none_s + last.limited_bandwidth_s + last.limited_other_s)
+    };
+    assert!(limited("team-ann-to-ben") > 0.9 && limited("team-ann-to-cho") < 0.8);
+}

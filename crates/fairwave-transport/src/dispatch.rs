@@ -51,6 +51,7 @@ macro_rules! endpoints {
                 fn deadline(&self) -> Instant;
                 #[inline]
                 fn on_stop(&mut self, now: Instant);
+                fn on_new_network(&mut self, now: Instant);
                 fn view(&self) -> SenderView;
                 fn settle_media(&mut self, now: Instant);
                 fn media(&self) -> Option<&MediaSent>;

@@ -2,7 +2,7 @@
 //! alone.
 
 use fairwave_endpoint::FlowContext;
-use fairwave_media::encoder::Media;
+use fairwave_media::encoder::{Media, StreamKind};
 use fairwave_rtc::receive::{AudioSetup, Factors, ReceiverSetup, Shared, WebrtcReceiver};
 use fairwave_rtc::send::WebrtcSender;
 pub use fairwave_rtc::session::WebrtcConfig;

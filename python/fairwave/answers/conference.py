@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from fairwave.measuring import measures
+from fairwave.measuring.measures import CAMERAS, mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from fairwave.results import Results
+    from fairwave.tables import Table
 
 WIDEST = 12
 """Of more participants a matrix does not fit a terminal."""
@@ -32,6 +37,11 @@ class Call:
     name: str
     pairs: dict[str, dict[str, str]]
     uplinks: dict[str, str]
+
+    @property
+    def participants(self) -> list[str]:
+        """All who receive, in the order in which they send to the server where there is one."""
+        return sorted(self.pairs, key=[*self.uplinks, *self.pairs].index)
 
     @property
     def groups(self) -> list[str]:
@@ -81,24 +91,148 @@ def of_results(results: Results) -> list[Call]:
     return calls(dict.fromkeys(str(name) for name in results.rows("media")["group"].to_list()))
 
 
-def matrices(results: Results) -> list[tuple[str, list[str], list[list[str]], str]]:
-    """For each call: who sees and hears whom how well. Title, heads, rows and caption of a table.
+LEAST_SHARE = 0.05
+"""What limits a picture for less than this share of the time is left out."""
 
-    A row is a participant, a column one whom they see and hear; a cell is the MOS of the worst stream.
+
+@dataclass(frozen=True)
+class Received:
+    """What a participant saw and heard of another one: means over runs. NaN where there was nothing to measure.
+
+    Attributes:
+        receiver: Who saw and heard it.
+        sender: Whom.
+        worst: MOS of the worst stream.
+        speech: MOS of the speech.
+        picture: MOS of the pictures: the worst of camera and screen.
+        height: Height of the pictures, pixels.
+        without_s: Seconds in which nothing moved though the camera was on.
+        longest_s: The longest of these times.
+        switches_per_min: Changes of layer or size each minute.
+        uplink: Share of the time in which the sender's path to the server limited the picture; NaN without a server.
+        path: The same for the path to the receiver.
+        left_out: Share of the time in which the server did not forward the camera, for others spoke later.
+    """
+
+    receiver: str
+    sender: str
+    worst: float
+    speech: float
+    picture: float
+    height: float
+    without_s: float
+    longest_s: float
+    switches_per_min: float
+    uplink: float
+    path: float
+    left_out: float
+
+    @property
+    def limited_by(self) -> str:
+        """What limited the picture for the longest time, with its share; empty for nothing."""
+        onward = f"{self.receiver}'s downlink" if not math.isnan(self.uplink) else "the path"
+        shares = {
+            f"{self.sender}'s uplink": self.uplink,
+            onward: self.path,
+            "other cameras": self.left_out,
+        }
+        told = {what: share for what, share in shares.items() if share >= LEAST_SHARE}
+        if not told:
+            return ""
+        most = max(told, key=lambda one: told[one])
+        return f"{most} {told[most]:.0%}"
+
+
+def _parts(results: Results, table: str) -> dict[str, Table]:
+    if table not in results.tables:
+        return {}
+    return {str(part["group"].to_list()[0]): part for part in results.rows(table).parted("group")}
+
+
+def _limited(part: Table | None) -> tuple[float, float]:
+    """Shares of the time in which bandwidth, and something else, limited the cameras of a session."""
+    if part is None:
+        return math.nan, math.nan
+    part = part.where(np.isin(np.array(part["stream"].to_list()), CAMERAS))
+    if not part.num_rows:
+        return math.nan, math.nan
+    # Counters: the last sample has the sums. All encodings of a camera share them.
+    last = part.where(part.numbers("time_s") == part.numbers("time_s").max())
+    times = [last.numbers(f"limited_{name}_s").mean() for name in ("none", "bandwidth", "other")]
+    whole = sum(times)
+    return (times[1] / whole, times[2] / whole) if whole > 0 else (0.0, 0.0)
+
+
+def received(results: Results, call: Call) -> list[Received]:
+    """What each participant saw and heard of each other one, by receiver and sender."""
+    media, outbound = _parts(results, "media"), _parts(results, "media_outbound")
+    uplinks = {sender: _limited(outbound.get(group))[0] for sender, group in call.uplinks.items()}
+    found = []
+    for receiver in call.pairs:
+        for sender, group in call.pairs[receiver].items():
+            if group not in media:
+                continue
+            streams = np.array(media[group]["stream"].to_list())
+            speech, pictures = (
+                media[group].where(np.isin(streams, kinds)) for kinds in (("audio",), CAMERAS)
+            )
+            scores = pictures.numbers("mos")
+            path, left_out = _limited(outbound.get(group))
+            found.append(
+                Received(
+                    receiver,
+                    sender,
+                    measures.session_mos(group).over(results).interval().mean,
+                    mean(speech.numbers("mos")),
+                    mean(scores),
+                    mean(pictures.numbers("height")),
+                    mean(pictures.numbers("without_s", math.nan)),
+                    mean(pictures.numbers("longest_without_s", math.nan)),
+                    mean(pictures.numbers("switches_per_min", math.nan)),
+                    uplinks.get(sender, math.nan),
+                    path,
+                    left_out,
+                )
+            )
+    return found
+
+
+def matrices(results: Results) -> list[tuple[str, list[str], list[list[str]], str]]:
+    """For each call: who sees and hears whom how well, and what limits it. Title, heads, rows and caption of tables.
+
+    A row is a participant, a column one whom they see and hear.
     """
     tables = []
     for call in of_results(results):
-        names = list(call.pairs)
+        names = call.participants
         if not 2 < len(names) <= WIDEST:
             continue
-        rows = []
-        for receiver in names:
-            cells = []
-            for sender in names:
-                group = call.pairs[receiver].get(sender)
-                cell = measures.session_mos(group).over(results).interval() if group else None
-                cells.append(f"{cell.mean:.2f}" if cell is not None and cell.n else "–")
-            rows.append([receiver, *cells])
-        caption = "A row is a participant, a column one whom they see and hear: MOS of the worst stream."
-        tables.append((f"{call.name}: who sees and hears whom", ["", *names], rows, caption))
+        cells = {(one.receiver, one.sender): one for one in received(results, call)}
+        ways: list[tuple[str, str, Callable[[Received], str]]] = [
+            ("who sees and hears whom", "MOS of the worst stream", lambda one: _number(one.worst, 2)),
+            (
+                "what limits the picture",
+                "what limits it for the longest time, with its share of the time",
+                lambda one: one.limited_by or "–",
+            ),
+            (
+                "seconds without video, layer switches a minute",
+                "seconds in which nothing moved though the camera was on; changes of layer or size each minute",
+                lambda one: f"{_number(one.without_s, 1)} s, {_number(one.switches_per_min, 1)}",
+            ),
+        ]
+        for title, what, shown in ways:
+            rows = [
+                [
+                    receiver,
+                    *(shown(cells[receiver, one]) if (receiver, one) in cells else "–" for one in names),
+                ]
+                for receiver in names
+            ]
+            caption = f"A row is a participant, a column one whom they see and hear: {what}."
+            tables.append((f"{call.name}: {title}", ["", *names], rows, caption))
     return tables
+
+
+def _number(value: float, digits: int) -> str:
+    return "–" if math.isnan(value) else f"{value:.{digits}f}"

@@ -804,6 +804,29 @@ def freezes(group: str | None = None) -> Measure:
 
 
 @shown(STREAM)
+def without_video(group: str | None = None) -> Measure:
+    """Seconds in which the camera was on and nothing moved: to the first picture, freezes, pauses; mean over streams."""
+    return _of_media("without_video", "without video", group, CAMERAS, "without_s", "s", "lower", POSITIVE)
+
+
+@shown()
+def longest_without_video(group: str | None = None) -> Measure:
+    """The longest time without a picture that moves though the camera was on, in s, mean over streams."""
+    return _of_media(
+        "longest_without_video", "longest time without video", group, CAMERAS, "longest_without_s", "s", "lower",
+        POSITIVE,
+    )  # fmt: skip
+
+
+@shown(STREAM)
+def layer_switches(group: str | None = None) -> Measure:
+    """Changes of the picture's size, or of the layer that a server forwards, each minute; mean over streams."""
+    return _of_media(
+        "layer_switches", "layer switches", group, CAMERAS, "switches_per_min", "/min", "lower", POSITIVE
+    )
+
+
+@shown(STREAM)
 def frame_rate(group: str | None = None) -> Measure:
     """Pictures shown per second of a media session, mean over streams."""
     return _of_media("frame_rate", "frame rate", group, CAMERAS, "frame_rate", "/s", "higher", POSITIVE)
@@ -1193,6 +1216,9 @@ STANDARD: dict[str, Definition] = {
     "video_mos": video_mos,
     "frozen": frozen,
     "freezes": freezes,
+    "without_video": without_video,
+    "longest_without_video": longest_without_video,
+    "layer_switches": layer_switches,
     "frame_rate": frame_rate,
     "picture_height": picture_height,
     "audio_delay": audio_delay,

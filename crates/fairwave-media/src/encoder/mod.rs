@@ -83,11 +83,12 @@ impl Media {
             if times.is_empty() {
                 continue;
             }
-            let written = || times.iter().map(|[from, until]| format!("[{from}, {until}]")).collect::<Vec<_>>().join(", ");
+            let written =
+                || times.iter().map(|[from, until]| format!("[{from}, {until}]")).collect::<Vec<_>>().join(", ");
             let example = format!("{key} = [[\"10 s\", \"20 s\"]]");
             if !there {
                 let allowed = format!("times only with a {stream}");
-                return Err(ConfigError::new(key, written(), &allowed, &format!("{stream} = true")));
+                return Err(ConfigError::new(key, written(), &allowed, format!("{stream} = true")));
             }
             let mut latest = None;
             for [from, until] in times {

@@ -102,8 +102,11 @@ impl Received {
     fn new(id: StreamId, config: &ReceiveConfig, setup: &ReceiverSetup) -> Self {
         let is_audio = id.kind == StreamKind::Audio;
         let clock = if is_audio { audio::CLOCK } else { video::CLOCK };
-        let content =
-            if is_audio { Content::Audio(Audio::new(config, setup.audio)) } else { Content::Video(Video::new(config, setup.off(id.kind))) };
+        let content = if is_audio {
+            Content::Audio(Audio::new(config, setup.audio))
+        } else {
+            Content::Video(Video::new(config, setup.off(id.kind)))
+        };
         Received {
             id,
             media: Reception::new(clock),

@@ -303,9 +303,9 @@ impl Video {
             let seconds = end.since(last).saturating_sub(away).seconds();
             seen.add(self.picture, seconds);
         }
-        let time = self.first_packet.map_or(0.0, |first| {
-            end.since(first).saturating_sub(self.off.within(first, end)).seconds()
-        });
+        let time = self
+            .first_packet
+            .map_or(0.0, |first| end.since(first).saturating_sub(self.off.within(first, end)).seconds());
         let mean = |sum: f64| if seen.time > 0.0 { sum / seen.time } else { 0.0 };
         let rating = if packets == 0 {
             Rated::Not(Unrated::NothingReceived)

@@ -65,6 +65,15 @@ impl SentHistory {
         SentHistory { by_stream, ..SentHistory::default() }
     }
 
+    /// What was sent so far went another way: nothing that is said of it counts any more.
+    pub fn forget(&mut self) {
+        self.first = self.next();
+        self.settled = self.first;
+        self.packets.clear();
+        self.streams.clear();
+        self.in_flight = 0;
+    }
+
     /// The number of the next packet.
     pub fn next(&self) -> u64 {
         self.first + self.packets.len() as u64
@@ -232,6 +241,20 @@ mod tests {
     fn numbers_are_unwrapped_to_the_nearest() {
         assert_eq!((unwrap16(70_000, 65_535), unwrap16(70_000, 5_000), unwrap16(65_530, 2)), (65_535, 70_536, 65_538));
         assert_eq!((unwrap16(3, 65_535), unwrap16(0, 0)), (65_535, 0));
+    }
+
+    #[test]
+    fn of_what_was_forgotten_nothing_counts() {
+        for by_stream in [false, true] {
+            let mut history = history(6, by_stream);
+            history.forget();
+            assert_eq!((history.next(), history.in_flight()), (6, Bytes::new(0)));
+            sent(&mut history, 6);
+            let message = message(4, &[Some(50), None, Some(70)]);
+            let reported = history.transport_wide(at(90), &message);
+            assert_eq!(reported.in_flight, Bytes::new(0));
+            assert_eq!(said(reported), [(6, true)]);
+        }
     }
 
     #[test]

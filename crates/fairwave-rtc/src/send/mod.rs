@@ -109,6 +109,9 @@ struct Microphone {
 pub struct WebrtcSender {
     context: FlowContext,
     config: WebrtcConfig,
+    seed: Seed,
+    /// Changes of network so far.
+    networks: u32,
     controller: AnyRateController,
     ecn: Ecn,
     microphone: Option<Microphone>,
@@ -200,8 +203,17 @@ impl WebrtcSender {
             let share = Share::new(whole(least), whole(most), config.suspend, video.priority);
             shares.push(share);
             let off = media.off(kind);
-            let camera =
-                Camera { kind, encoder, frame_rate, target: None, leaves_out: None, held: 0, off, is_off: false, share };
+            let camera = Camera {
+                kind,
+                encoder,
+                frame_rate,
+                target: None,
+                leaves_out: None,
+                held: 0,
+                off,
+                is_off: false,
+                share,
+            };
             cameras.push(camera);
         }
         if streams.is_empty() {
@@ -214,6 +226,8 @@ impl WebrtcSender {
         let controller = config.control.controller(seed.stream("control"))?;
         Ok(WebrtcSender {
             context,
+            seed,
+            networks: 0,
             controller,
             ecn: config.control.ecn(),
             microphone,
@@ -1001,6 +1015,20 @@ impl Sender for WebrtcSender {
         self.fall_silent(now);
         self.stopped = true;
         self.pacer.set_rates(now, self.decision.pacing, Rate::default());
+    }
+
+    /// The controller begins anew, with the first estimate (libwebrtc, `GoogCcNetworkController::OnNetworkRouteChange`).
+    fn on_new_network(&mut self, now: Instant) {
+        self.sample(now);
+        self.networks += 1;
+        let stream = self.seed.stream(&format!("control.{}", self.networks));
+        if let Ok(controller) = self.config.control.controller(stream) {
+            self.controller = controller;
+            self.controller.on_limits(now, self.limits);
+        }
+        self.history.forget();
+        (self.round_trip, self.feedback_round_trip, self.feedback_lost, self.loss) = (None, None, None, 0.0);
+        self.refresh(now);
     }
 
     fn view(&self) -> SenderView {

@@ -172,7 +172,7 @@ impl Receiver for Peer {
 fn call(seconds: u64, table: &str) -> Wire<WebrtcSender, Peer> {
     let config: WebrtcConfig = serde_json::from_str(table).expect("a table");
     let video = VideoConfig { most: Rate::from_bits_per_second(2_000_000), ..VideoConfig::default() };
-    let media = Media { audio: Some(AudioConfig::default()), video: Some(video), screen: None };
+    let media = Media { audio: Some(AudioConfig::default()), video: Some(video), ..Media::default() };
     let (control, mailbox) = (Mailbox::new(), Mailbox::new());
     let peer = Peer {
         mailbox: mailbox.clone(),
@@ -366,8 +366,18 @@ fn video_below_its_least_stops_and_speech_goes_on() {
 fn what_a_controller_holds_back_is_taken_off_in_whole_frames_and_at_most_half_of_them() {
     let config = VideoConfig { least: Rate::from_bits_per_second(100_000), ..VideoConfig::default() };
     let encoder = VideoEncoder::new(&config, Seed(1).stream("camera"));
-    let mut camera =
-        Camera { kind: StreamKind::Video, encoder, frame_rate: 30.0, target: None, leaves_out: None, held: 0 };
+    let share = Share::new(Rate::default(), Rate::default(), false, 1.0);
+    let mut camera = Camera {
+        kind: StreamKind::Video,
+        encoder,
+        frame_rate: 30.0,
+        target: None,
+        leaves_out: None,
+        held: 0,
+        off: Spells::default(),
+        is_off: false,
+        share,
+    };
     let left = |camera: &mut Camera| (0..12).map(|_| u8::from(!camera.leaves_out())).collect::<Vec<u8>>();
     for (target, share, rate, out) in [
         (800_000, 0.01, 800_000, 0), // 1 % and less do not count
@@ -421,7 +431,7 @@ fn after_congestion_bursts_are_as_short_as_controller_or_scenario_say() {
 
 #[test]
 fn media_without_a_stream_is_refused() {
-    let media = Media { audio: None, video: None, screen: None };
+    let media = Media { audio: None, video: None, ..Media::default() };
     let mailboxes = (Mailbox::new(), Mailbox::new());
     let stream = Seed(1).stream("webrtc");
     let made = WebrtcSender::new(

@@ -337,6 +337,10 @@ impl Sender for Egress {
         state.end(self.from, self.to);
     }
 
+    fn on_new_network(&mut self, now: Instant) {
+        self.room.lock().on_new_network(now, self.to);
+    }
+
     fn view(&self) -> SenderView {
         let state = self.room.lock();
         let subscriber = state.subscribers.get(self.to);

@@ -109,6 +109,9 @@ pub(super) struct State {
     pairs: Vec<Option<Pair>>,
     speakers: Speakers,
     bundles: Vec<Bundle>,
+    seed: Seed,
+    /// When each receiver came into another network last.
+    moved: Vec<Option<Instant>>,
 }
 
 /// A conference at its server.
@@ -134,6 +137,8 @@ impl Room {
             pairs: (0..many * many).map(|_| None).collect(),
             speakers: Speakers::new(setup.speakers, many),
             bundles: (0..many).map(|_| Bundle::default()).collect(),
+            seed,
+            moved: vec![None; many],
         }))))
     }
 
@@ -381,6 +386,18 @@ impl State {
             {
                 wakes.push(pair.flow);
             }
+        }
+    }
+
+    /// A receiver is in another network. All of their sessions say so; the first is enough.
+    pub fn on_new_network(&mut self, now: Instant, to: usize) {
+        let Some(moved) = self.moved.get_mut(to).filter(|moved| **moved != Some(now)) else { return };
+        *moved = Some(now);
+        let stream = self.seed.stream(&format!("control.{to}.{}", now.nanos()));
+        if let (Ok(controller), Some(subscriber)) =
+            (self.setup.control.controller(stream), self.subscribers.get_mut(to))
+        {
+            subscriber.reset(now, controller);
         }
     }
 

@@ -87,6 +87,18 @@ impl Subscriber {
         }
     }
 
+    /// The participant is in another network: the controller begins anew, and so does the path.
+    pub fn reset(&mut self, now: Instant, controller: AnyRateController) {
+        self.controller = controller;
+        self.history.forget();
+        self.clusters.clear();
+        (self.round_trip, self.feedback_round_trip, self.lost) = (None, None, None);
+        if self.begun {
+            self.controller.on_limits(now, self.limits);
+            self.refresh(now);
+        }
+    }
+
     /// The path is in use. `most`: what all publishers together send at the most, bits per second.
     pub fn begin(&mut self, now: Instant, most: f64) {
         let most = Rate::from_bits_per_second(most as u64).max(self.limits.start);

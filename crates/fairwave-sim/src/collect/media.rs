@@ -86,13 +86,7 @@ fn note<T>(rated: &Rated<T>) -> String {
 }
 
 impl Owner<'_> {
-    fn stream(
-        self,
-        total: &OutboundSample,
-        sent: &MediaSent,
-        received: &MediaReceived,
-        there: &Presence,
-    ) -> MediaRow {
+    fn stream(self, total: &OutboundSample, sent: &MediaSent, received: &MediaReceived, there: &Presence) -> MediaRow {
         let StreamId { kind, place } = total.stream;
         let summary: Option<&StreamSummary> = received.streams.iter().find(|one| one.total.stream == total.stream);
         let inbound = summary.map_or_else(|| InboundSample::new(Instant::ZERO, total.stream), |one| one.total);
@@ -121,6 +115,7 @@ impl Owner<'_> {
             delay_s: audio.and_then(|audio| audio.mouth_to_ear).or(video.and_then(|video| video.capture_to_render)),
             lip_sync_s: summary.and_then(|one| one.lip_sync_offset),
             concealed_ratio: audio.map(|audio| audio.concealed_share),
+            silence_s: audio.map(|_| inbound.silent_concealed_samples as f64 / 48_000.0),
             freezes: video.map(|_| inbound.freeze_count as f64),
             freeze_ratio: video.map(|video| video.freeze_ratio),
             without_s: video.map(|video| there.without(&video).0),
