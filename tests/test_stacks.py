@@ -1,5 +1,6 @@
 """Foreign stacks: where they are built they run, and where not, an error says what to type."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -50,3 +51,18 @@ def test_fair_queueing_saves_the_call_from_a_quinn_download():
         for queue in queues
     )
     assert fair > tail + 0.2
+
+
+def test_the_page_of_stacks_has_every_comparison_with_the_numbers_that_were_measured():
+    tomllib = pytest.importorskip("tomllib", reason="Python reads TOML from 3.11 on")
+    root = EXAMPLE.parents[2]
+    page = (root / "docs" / "stacks.md").read_text(encoding="utf-8")
+    measured = json.loads((root / "validation" / "stacks.json").read_text(encoding="utf-8"))
+    whys = tomllib.loads((root / "validation" / "stacks.toml").read_text(encoding="utf-8"))
+    assert len(measured) == 8
+    for one in measured:
+        assert f"### {one['question']}\n\nMargin: {one['margin']}. Verdict: **{one['verdict']}**." in page
+        if one["verdict"] == "differ":
+            assert " ".join(whys[one["name"]]["why"].split()) in page
+    (fast,) = [one["measured"] for one in measured if one["name"] == "speed"]
+    assert fast["str0m"]["times faster than life"] >= 50

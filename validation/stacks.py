@@ -36,6 +36,12 @@ BULK = {"ours": "tcp/cubic", "quinn": QUINN}
 CALLS = {
     "ours": {"name": "webrtc", "start": "300 kb/s"},
     "goog_cc": {"name": "webrtc", "start": "300 kb/s", "control": "goog-cc"},
+    "goog_cc as libwebrtc sets it": {
+        "name": "webrtc",
+        "start": "300 kb/s",
+        "control": {"name": "goog-cc", "constants": "libwebrtc"},
+        "pacing": 1.1,
+    },
     "str0m": {"name": STR0M, "start": "300 kb/s"},
 }
 
@@ -56,7 +62,7 @@ class Comparison:
         scenarios: Each alternative.
         measure: Numbers of a run.
         alike: Whether the means of all alternatives are within the margin.
-        drawn: Kind of series that the figure shows, its name on the axis, and a factor.
+        drawn: Kind of series that the figure shows, its name on the axis, and a factor; None for no figure.
         capacity: Steps of the path's capacity, seconds and Mb/s: one figure has it and all estimates.
     """
 
@@ -66,7 +72,7 @@ class Comparison:
     scenarios: Mapping[str, Scenario]
     measure: Callable[[Results], Measured]
     alike: Callable[[Mapping[str, Measured]], bool]
-    drawn: tuple[str, str, float]
+    drawn: tuple[str, str, float] | None
     capacity: Sequence[tuple[float, float]] = ()
 
 
@@ -242,7 +248,7 @@ def comparisons() -> list[Comparison]:
 
 def beside_call() -> Comparison:
     """The example: a call next to a quinn download, under two queues."""
-    base = fairwave.load(EXAMPLE)
+    base = fairwave.load(EXAMPLE).with_overrides({"record.goodput": ["*"]})
     queues = {
         name: {"discipline": name, "capacity": {"bytes": 500_000}} for name in ("drop-tail", "fq-codel")
     }
@@ -283,7 +289,7 @@ def speed() -> Comparison:
         line,
         lambda _: {},
         lambda measured: all(one[FASTER] >= 50 for one in measured.values()),
-        ("goodput_bps", "goodput, Mb/s", 1e-6),
+        None,
     )
 
 
@@ -335,18 +341,21 @@ def draw(comparison: Comparison, made: Mapping[str, Results], file: Path) -> Non
     if comparison.capacity:
         draw_together(comparison, made, file)
         return
+    if comparison.drawn is None:
+        return
     kind, label, factor = comparison.drawn
     figure = Figure(figsize=(8, 2.4 * len(made)), layout="constrained")
     axes = figure.subplots(len(made), 1, sharex=True, squeeze=False)
     for axis, (name, results) in zip(axes[:, 0], made.items(), strict=True):
         first = rows(results, "series").filter(kind=kind)
-        if "run" in first.columns:
+        if "run" in first.columns and first.height:
             first = first.filter(run=first["run"].min())
         for one in sorted(set(first["name"])):
             line = first.filter(name=one).sort("time_s")
             axis.plot(line["time_s"], factor * line["value"].to_numpy(), label=one, linewidth=1)
         axis.set(title=name, ylabel=label, ylim=(0, None))
-        axis.legend(loc="upper right", fontsize="small")
+        if axis.lines:
+            axis.legend(loc="upper right", fontsize="small")
     axes[-1, 0].set_xlabel("time, s")
     figure.savefig(file, dpi=110)
 
@@ -427,13 +436,17 @@ def why(name: str) -> str:
     return " ".join(str(whys.get(name, {}).get("why", "")).split())
 
 
+def _number(value: float) -> str:
+    return f"{value:.0f}" if value >= 1000 else f"{value:.3g}"
+
+
 def table(result: Mapping[str, Any]) -> str:
     """A comparison as Markdown."""
     measured = result["measured"]
     columns = list(next(iter(measured.values())))
     lines = [f"| | {' | '.join(columns)} |", f"|---|{'---|' * len(columns)}"]
     lines += [
-        f"| {name} | {' | '.join(f'{one[column]:.3g}' for column in columns)} |"
+        f"| {name} | {' | '.join(_number(one[column]) for column in columns)} |"
         for name, one in measured.items()
     ]
     return "\n".join(
@@ -444,10 +457,12 @@ def table(result: Mapping[str, Any]) -> str:
             "",
             *lines,
             "",
-            why(result["name"]),
-            "",
-            f"![{result['question']}](figures/stacks-{result['name']}.png)",
-            "",
+            *([explained, ""] if (explained := why(result["name"])) else []),
+            *(
+                [f"![{result['question']}](figures/stacks-{result['name']}.png)", ""]
+                if (FIGURES / f"stacks-{result['name']}.png").exists()
+                else []
+            ),
         ]
     )
 
@@ -466,9 +481,9 @@ def main(arguments: Sequence[str]) -> int:
     if "--page" in arguments:
         RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
         for result in results:
-            (FIGURES / f"stacks-{result['name']}.png").write_bytes(
-                (out / result["name"] / "figure.png").read_bytes()
-            )
+            figure = out / result["name"] / "figure.png"
+            if figure.exists():
+                (FIGURES / f"stacks-{result['name']}.png").write_bytes(figure.read_bytes())
         text = "\n".join(table(result) for result in results)
         page = PAGE.read_text(encoding="utf-8")
         pattern = re.compile(re.escape(BEGIN) + ".*" + re.escape(END), re.DOTALL)

@@ -805,7 +805,7 @@ def freezes(group: str | None = None) -> Measure:
 
 @shown(STREAM)
 def without_video(group: str | None = None) -> Measure:
-    """Seconds in which the camera was on and nothing moved: to the first picture, freezes, pauses; mean over streams."""
+    """Seconds in which the camera was on and nothing moved: until the first picture, freezes, pauses."""
     return _of_media("without_video", "without video", group, CAMERAS, "without_s", "s", "lower", POSITIVE)
 
 
