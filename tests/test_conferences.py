@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -93,3 +95,28 @@ def test_measures_of_pairs_can_be_asked_for(results):
     assert results.measured("without_video", "team-ann-to-cho").interval().mean < 5
     assert results.measured("longest_without_video", "team-ann-to-cho").interval().mean < 5
     assert results.measured("layer_switches", "team-ann-to-ben").interval().mean >= 0
+
+
+def test_the_page_has_the_report_of_every_named_case():
+    root = Path(__file__).parents[1]
+    page = (root / "docs" / "conferences.md").read_text(encoding="utf-8")
+    found = json.loads((root / "validation" / "sfu.json").read_text(encoding="utf-8"))
+    assert [one["name"] for one in found] == [
+        "above", "below", "path-above", "path-below", "suspension", "lossy-publisher", "probes-at-capacity",
+    ]  # fmt: skip
+    for one in found:
+        switches, half = one["layer switches a minute"]
+        assert f"| {one['what']} | {one['picture']} | {switches:.3g} ± {half:.3g} |" in page
+    by_name = {one["name"]: one for one in found}
+    assert by_name["suspension"]["until it moves, s"][0] < 15
+    assert by_name["below"]["seconds without video"][0] > by_name["above"]["seconds without video"][0]
+
+
+def test_everybody_may_leave_and_fifty_may_join_at_once():
+    gone = star(PEOPLE, 6, participant=[{"name": name, "leave": "3 s"} for name in PEOPLE]).run()
+    assert all(one.without_s <= 3 for one in cells(gone).values())
+    crowd = {f"p{place}": (20, 20) for place in range(50)}
+    whole = star(crowd, 2, server={"node": "sfu", "videos": 4}).run()
+    (call,) = conference.of_results(whole)
+    assert len(call.participants) == 50
+    assert conference.matrices(whole) == []
