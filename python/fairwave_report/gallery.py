@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 from fairwave.scenario import load
 
 PICTURES = {
+    "call-team": "what each participant saw and heard of each other one, and what limited it",
     "series": "goodput of each group, busiest queues and congestion windows over time",
     "call": "MOS, delay and missed packets of the calls under each alternative",
     "others": "what the other flows get under each alternative",

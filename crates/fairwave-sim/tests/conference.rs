@@ -271,8 +271,8 @@ fn a_video_that_the_server_stops_counts_as_switches_and_as_time_without_video() 
     let good = stream(&result, "team-ann-to-cho", "video");
     assert!(good.without_s.expect("a camera") < 3.0 && good.longest_without_s.expect("a camera") < 3.0, "{good:?}");
     let limited = |group: &str| {
-        let rows = result.media_outbound.iter().filter(|row| row.group == group && row.stream == "video");
-        let last = rows.last().expect("samples");
+        let mut rows = result.media_outbound.iter().filter(|row| row.group == group && row.stream == "video");
+        let last = rows.next_back().expect("samples");
         last.limited_bandwidth_s / (last.limited_none_s + last.limited_bandwidth_s + last.limited_other_s)
     };
     assert!(limited("team-ann-to-ben") > 0.9 && limited("team-ann-to-cho") < 0.8);
