@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 WORDY = 6
 """Up to so many participants, each cell says what was seen and heard; up to twice as many, its MOS."""
 
+LEAST_SILENCE = 0.1
+"""Less silence is left out of a cell, s."""
+
 BANDS = {"good": "#8fd3b8", "fair": "#f1dc82", "poor": "#f2b48e", "": "#e4e7ea"}
 """Colour of each band; the last is that of nothing measured."""
 
@@ -42,6 +45,8 @@ def _said(one: conference.Received, words: bool) -> str:
         parts.append(f"picture {one.picture:.1f}{height}")
     if not math.isnan(one.without_s):
         parts.append(f"{one.without_s:.1f} s without")
+    if one.silence_s >= LEAST_SILENCE:
+        parts.append(f"{one.silence_s:.1f} s of silence")
     if one.limited_by:
         parts.append(one.limited_by)
     return "\n".join(parts) or "nothing received"

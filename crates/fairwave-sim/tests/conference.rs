@@ -233,6 +233,17 @@ fn a_change_of_network_costs_detection_and_restart_and_make_before_break_costs_n
 }
 
 #[test]
+fn without_a_server_both_ends_change_their_way() {
+    let moves = "{ at = \"10 s\", leaves = \"ann<>wifi\", detection = \"1 s\", restart = \"500 ms\" }";
+    let result = ran(&two_networks(moves).replace(SERVER, ""), 1);
+    for (from, to) in [("ann", "ben"), ("cho", "ann")] {
+        let longest = stream(&result, &format!("team-{from}-to-{to}"), "video").longest_without_s.expect("a camera");
+        assert!((1.5..4.0).contains(&longest), "{from} to {to}: {longest}");
+    }
+    assert!(stream(&result, "team-ben-to-cho", "video").longest_without_s.expect("a camera") < 1.0);
+}
+
+#[test]
 fn who_changes_network_needs_another_one() {
     let refused =
         |moves: &str| match Scenario::from_text(&two_networks(moves), "move.toml").and_then(|one| one.plan(Seed(1))) {

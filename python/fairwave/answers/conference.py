@@ -106,6 +106,7 @@ class Received:
         speech: MOS of the speech.
         picture: MOS of the pictures: the worst of camera and screen.
         height: Height of the pictures, pixels.
+        silence_s: Seconds in which speech was missing for so long that its concealment had faded to silence.
         without_s: Seconds in which nothing moved though the camera was on.
         longest_s: The longest of these times.
         switches_per_min: Changes of layer or size each minute.
@@ -120,6 +121,7 @@ class Received:
     speech: float
     picture: float
     height: float
+    silence_s: float
     without_s: float
     longest_s: float
     switches_per_min: float
@@ -186,6 +188,7 @@ def received(results: Results, call: Call) -> list[Received]:
                     mean(speech.numbers("mos")),
                     mean(scores),
                     mean(pictures.numbers("height")),
+                    mean(speech.numbers("silence_s", math.nan)),
                     mean(pictures.numbers("without_s", math.nan)),
                     mean(pictures.numbers("longest_without_s", math.nan)),
                     mean(pictures.numbers("switches_per_min", math.nan)),

@@ -810,6 +810,12 @@ def without_video(group: str | None = None) -> Measure:
 
 
 @shown()
+def silence(group: str | None = None) -> Measure:
+    """Seconds in which speech was missing for so long that its concealment had faded to silence, mean over sessions."""
+    return _of_media("silence", "silence", group, ("audio",), "silence_s", "s", "lower", POSITIVE)
+
+
+@shown()
 def longest_without_video(group: str | None = None) -> Measure:
     """The longest time without a picture that moves though the camera was on, in s, mean over streams."""
     return _of_media(
@@ -1217,6 +1223,7 @@ STANDARD: dict[str, Definition] = {
     "frozen": frozen,
     "freezes": freezes,
     "without_video": without_video,
+    "silence": silence,
     "longest_without_video": longest_without_video,
     "layer_switches": layer_switches,
     "frame_rate": frame_rate,
