@@ -136,9 +136,9 @@ defaults. No constant of the simulator was set by what the browsers did. What wa
 `python -m validation.chrome` makes the calls and this page.
 
 The browser's camera is a file: a textured picture that moves, 640 × 360 at 30 frames per second, so that the encoder
-uses the rate that it may have (at most 1.5 Mb/s). The simulated encoder has the same limits and the same clip. One way lasts 50 ms. The
-queue holds 300 ms at the first capacity, also under FQ-CoDel. TCP is CUBIC of fairwave's own, on real packets next to
-the browsers.
+uses the rate that it may have (at most 1.5 Mb/s). The simulated encoder has the same limits and the same clip. One way
+lasts 50 ms. The queue holds 300 ms at the first capacity, also under FQ-CoDel. TCP is CUBIC of fairwave's own, on real
+packets next to the browsers.
 
 Margins: means of estimate and received rate within 20 % of the browser's, of the round trip within 25 % or 15 ms, of
 packets lost within half or one point, of time frozen within half or three points. They were fixed after half a minute
