@@ -19,6 +19,8 @@ from fairwave.cli.options import (
     Json,
     JUnit,
     Laws,
+    LineKey,
+    LineKeyFile,
     Measures,
     Overwrite,
     RecordedFlows,
@@ -657,6 +659,96 @@ def fit(
         overwrite=overwrite,
         json=json,
     )
+
+
+@app.command(
+    epilog=examples(
+        "fairwave measure far.example --key-file key.txt",
+        "FAIRWAVE_KEY=… fairwave measure far.example --yes --out out/line",
+        "fairwave measure far.example --key-file key.txt --vary queue=fq-codel,cake",
+        "fairwave measure --irtt line.json",
+    )
+)
+def measure(
+    host: Annotated[
+        Optional[str],
+        typer.Argument(
+            metavar="HOST[:PORT]",
+            help="Where `fairwave reflector` runs; port 8868 if left out. Nothing is sent to any other address.",
+        ),
+    ] = None,
+    irtt: Annotated[
+        Optional[Path],
+        typer.Option(
+            metavar="FILE", help="Judge what `irtt client -i 20ms -l 172 -o FILE HOST` wrote; send nothing."
+        ),
+    ] = None,
+    key: LineKey = None,
+    key_file: LineKeyFile = None,
+    phase: Annotated[
+        float, typer.Option("--for", metavar="SECONDS", help="Length of each of the three phases, 2 to 60 s.")
+    ] = 10.0,
+    most: Annotated[
+        float, typer.Option(metavar="MB", help="The most that is sent as load in each direction, in MB.")
+    ] = 50.0,
+    connections: Annotated[
+        int, typer.Option(metavar="N", help="TCP connections that load the line, 1 to 16.")
+    ] = 4,
+    vary: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            metavar="queue=A,B,…",
+            help="Queues under which the call is tried over the fitted network; codel,fq-codel,cake if left out.",
+        ),
+    ] = None,
+    out: Annotated[
+        Optional[Path],
+        typer.Option(metavar="FOLDER", help="Folder for tables, figure and the fitted network's scenario."),
+    ] = None,
+    overwrite: Overwrite = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Measure without asking.")] = False,
+    json: Json = False,
+) -> None:
+    """Measure a line before you call: would voice and video be good, why not, and what would help."""
+    from fairwave.cli.linecheck import show_measure
+
+    show_measure(
+        host, irtt=irtt, key=key, key_file=key_file, phase_s=phase, most=most, connections=connections, vary=vary or [],
+        out=out, overwrite=overwrite, yes=yes, json=json,
+    )  # fmt: skip
+
+
+@app.command(
+    epilog=examples(
+        "fairwave reflector",
+        "fairwave reflector --key-file key.txt --for 3600 --most 100",
+    )
+)
+def reflector(
+    listen: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Address to listen on; all of this computer if left out.")
+    ] = "",
+    port: Annotated[int, typer.Option(metavar="PORT", help="Port of TCP and UDP.")] = 8868,
+    key: LineKey = None,
+    key_file: LineKeyFile = None,
+    seconds: Annotated[
+        Optional[float],
+        typer.Option("--for", metavar="SECONDS", help="End after so long; never if left out."),
+    ] = None,
+    most: Annotated[
+        float,
+        typer.Option(
+            metavar="MB", help="The most load that a measurement may ask for in each direction, in MB."
+        ),
+    ] = 200.0,
+    longest: Annotated[
+        float, typer.Option(metavar="SECONDS", help="The longest measurement, 12 to 600 s.")
+    ] = 120.0,
+) -> None:
+    """Answer `fairwave measure` at the other end of a line, one measurement at a time, with a key."""
+    from fairwave.cli.linecheck import reflect
+
+    reflect(listen, port, key, key_file, seconds, most, longest)
 
 
 @app.command(

@@ -64,7 +64,8 @@ Features = dict[str, tuple[float, float]]
 """Name to value and scale."""
 
 
-def _delay_features(kind: str, raised: Numbers, found: Features) -> None:
+def delay_features(kind: str, raised: Numbers, found: Features) -> None:
+    """Adds quantiles of queueing delays, in seconds, to what is compared."""
     for part in QUANTILES:
         value = float(np.quantile(raised, part)) if len(raised) else 0.0
         found[f"{kind} {part:g}"] = (float(np.log1p(value / SMALLEST_S)), SCALES["delay"])
@@ -76,11 +77,11 @@ def features(what: Observed) -> Features:
     probe = what.probe
     if probe is not None:
         delay = probe.delay_s[~np.isnan(probe.delay_s)]
-        _delay_features("delay", delay - delay.min(), found)
+        delay_features("delay", delay - delay.min(), found)
         found["loss"] = (float(np.sqrt(probe.lost.mean())), SCALES["loss"])
     largest = next((one for one in what.transfers if len(one.delays_s)), None)
     if probe is None and largest is not None:
-        _delay_features("download's delay", largest.delays_s - largest.delays_s.min(), found)
+        delay_features("download's delay", largest.delays_s - largest.delays_s.min(), found)
     if what.transfers:
         first = what.transfers[0]
         segments = max(first.payload / max(first.segment, 1), 1)
@@ -103,7 +104,7 @@ def simulated(what: Observed, path: PathSeen, one: Candidate, seed: int) -> Feat
         created, arrived = (units.numbers(name)[chosen] for name in ("created_s", "arrived_s"))
         came = ~np.isnan(arrived)
         delay = (arrived - created)[came]
-        _delay_features("delay", delay - delay.min() if len(delay) else delay, found)
+        delay_features("delay", delay - delay.min() if len(delay) else delay, found)
         found["loss"] = (float(np.sqrt(1 - came.mean())), SCALES["loss"])
         flows = results.rows("flows")
         groups = flows["group"].to_list()

@@ -1,0 +1,175 @@
+"""What irtt wrote: `irtt client -i 20ms -l 172 -o line.json HOST` (heistp/irtt), its `round_trips` with their times.
+
+Differences of the monotonic clocks are taken where both ends have them, of the wall clocks otherwise: one-way delays
+count from the least of their direction. A packet that irtt calls lost without a direction counts as lost in both.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairwave.linecheck.line import Line, Probes, Span, arrival_places
+from fairwave.linecheck.verdict import PACKET_S
+from fairwave.live.rating import MOST
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+LARGEST = 400_000_000
+"""The largest file, in bytes."""
+
+LEAST = 50
+"""Fewer round trips tell nothing about a call."""
+
+
+class IrttError(ValueError):
+    """The file cannot be read as irtt's; the message says what to do."""
+
+
+def read(path: str | Path) -> Line:
+    """A line as irtt measured it.
+
+    Raises:
+        FileNotFoundError: There is no such file.
+        IrttError: It is not irtt's, or lacks what a verdict needs.
+    """
+    path = Path(path)
+    found = _document(path)
+    trips = found.get("round_trips")
+    if not isinstance(trips, list):
+        raise IrttError(f"{path} has no list round_trips: give what `irtt client -o FILE.json HOST` writes")
+    interval = _interval(path, found)
+    notes = ["irtt puts no load on the line: whether a transfer spoils calls, the file does not say."]
+    if len(trips) > MOST:
+        notes.append(f"Of {len(trips)} packets the first {MOST} count.")
+        trips = trips[:MOST]
+    try:
+        rows = [_row(one) for one in trips]
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
+        raise IrttError(
+            f"{path}: a round trip has not the fields that irtt writes (seqno, lost, timestamps)"
+        ) from None
+    if sum(row["came"] for row in rows) < LEAST:
+        raise IrttError(
+            f"{path} has {sum(row['came'] for row in rows)} answered packets, but {LEAST} are needed: measure "
+            "for longer, "
+            "for example `irtt client -i 20ms -l 172 -d 60s -o line.json HOST`"
+        )
+    clock = next(
+        (one for one in ("monotonic", "wall") if all(_has(row, one) for row in rows if row["came"])), None
+    )
+    if clock is None:
+        raise IrttError(
+            f"{path} has no times of the server: run `irtt client` with --tstamp=both (its default) and --clock=both"
+        )
+    unknown = sum(row["lost"] == "true" for row in rows)
+    if unknown:
+        notes.append(f"{unknown} losses have no direction in the file: they count in both.")
+    length = found["config"]["params"].get("length")
+    return _line(path, rows, clock, interval, 28 + (length if isinstance(length, int) else 172), notes)
+
+
+def _line(
+    path: Path, rows: Sequence[dict[str, Any]], clock: str, interval: float, size: int, notes: list[str]
+) -> Line:
+    begun = rows[0]["sent"][clock]
+    sent = np.asarray([(row["sent"][clock] - begun) / 1e9 for row in rows])
+    there = [row["there"].get(clock) if row["lost"] in {"false", "true_down"} else None for row in rows]
+    up = _delays(there, [row["sent"][clock] for row in rows])
+    replied = [row for row in rows if row["lost"] != "true_up"]
+    down = _delays(
+        [row["back"].get(clock) if row["came"] else None for row in replied],
+        [row["left"].get(clock) for row in replied],
+    )
+    # irtt keeps no time of the server for packets that were lost on the way back: they did arrive there.
+    known = np.asarray([row["lost"] != "true_down" for row in rows])
+    up_known = Probes(sent[known], up[known], arrival_places(sent[known] + up[known]))
+    went = np.asarray([(row["sent"][clock] - begun) / 1e9 for row in replied])
+    trips = [
+        (row["back"][clock] - row["sent"][clock] - (row["left"][clock] - row["there"][clock])) / 1e9
+        for row in rows if row["came"]
+    ]  # fmt: skip
+    return Line(
+        path.name, interval, size, [Span("recorded", 0.0, float(sent[-1]) + interval)],
+        {"up": up_known, "down": Probes(went, down, arrival_places(went + down))},
+        np.asarray([(row["sent"][clock] - begun) / 1e9 for row in rows if row["came"]]),
+        np.maximum(trips, 0.0), {}, notes,
+    )  # fmt: skip
+
+
+def _delays(to: Sequence[int | None], since: Sequence[int | None]) -> Any:
+    """Differences above their least, in seconds; NaN where one is missing."""
+    # Whole numbers first: a float has too few digits for nanoseconds since 1970.
+    both = [
+        None if one is None or other is None else one - other for one, other in zip(to, since, strict=True)
+    ]
+    least = min((one for one in both if one is not None), default=0)
+    return np.asarray([np.nan if one is None else (one - least) / 1e9 for one in both], dtype=float)
+
+
+def _document(path: Path) -> dict[str, Any]:
+    if path.stat().st_size > LARGEST:
+        raise IrttError(
+            f"{path} has {path.stat().st_size / 1e6:.0f} MB, but may have {LARGEST / 1e6:.0f} MB at most"
+        )
+    data = path.read_bytes()
+    try:
+        if data[:2] == b"\x1f\x8b":
+            inside = zlib.decompressobj(wbits=31)
+            data = inside.decompress(data, LARGEST + 1)
+            if len(data) > LARGEST:
+                raise IrttError(f"{path} holds more than {LARGEST / 1e6:.0f} MB")
+        found = json.loads(data)
+    except (ValueError, RecursionError, zlib.error) as error:
+        if isinstance(error, IrttError):
+            raise
+        raise IrttError(f"{path} is no JSON: give what `irtt client -o FILE.json HOST` writes") from None
+    if not isinstance(found, dict):
+        raise IrttError(f"{path} is no JSON object: give what `irtt client -o FILE.json HOST` writes")
+    return found
+
+
+def _interval(path: Path, found: dict[str, Any]) -> float:
+    try:
+        interval = float(found["config"]["params"]["interval"]) / 1e9
+    except (KeyError, TypeError, ValueError):
+        raise IrttError(
+            f"{path} has no config.params.interval: give what `irtt client -o FILE.json HOST` writes"
+        ) from None
+    if not PACKET_S[0] <= interval <= PACKET_S[1]:
+        raise IrttError(
+            f"{path} has a packet every {interval * 1e3:g} ms, but a call's packets come every "
+            f"{PACKET_S[0] * 1e3:g} to "
+            f"{PACKET_S[1] * 1e3:g} ms: measure with `irtt client -i 20ms -l 172 -o line.json HOST`"
+        )
+    return interval
+
+
+def _row(one: dict[str, Any]) -> dict[str, Any]:
+    """One round trip: whether it was lost and where, and its times as whole nanoseconds."""
+    lost = str(one["lost"]).lower()
+    if lost not in {"false", "true", "true_up", "true_down"}:
+        raise ValueError(lost)
+    client, server = one["timestamps"]["client"], one["timestamps"].get("server") or {}
+    there, left = _times(server.get("receive")), _times(server.get("send"))
+    # With --tstamp=receive, send or midpoint one time stands for both.
+    there, left = {**left, **there}, {**there, **left}
+    sent, back = _times(client["send"]), _times(client.get("receive"))
+    if not sent:
+        raise ValueError("never sent")
+    return {
+        "lost": lost, "came": lost == "false", "sent": sent, "back": back, "there": there, "left": left,
+    }  # fmt: skip
+
+
+def _times(found: dict[str, Any] | None) -> dict[str, int]:
+    return {name: int(found[name]) for name in ("wall", "monotonic") if found and found.get(name)}
+
+
+def _has(row: dict[str, Any], clock: str) -> bool:
+    return all(clock in row[name] for name in ("sent", "there", "left", "back"))

@@ -1,0 +1,129 @@
+"""Load: TCP connections that send as fast as the line lets them, and what came through over time.
+
+The kernel's TCP sends, with CUBIC where the system allows it and Reno where not. Bytes are counted where they arrive,
+above TCP, in bins of 10 ms.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import socket
+import struct
+import sys
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+BIN_NS = 10_000_000
+BLOCK = hashlib.shake_256(b"load").digest(1 << 16)
+"""What is sent again and again; it does not compress within TLS's or a modem's window."""
+
+WAIT_S = 0.25
+"""How often a thread that waits for the network looks whether it should stop."""
+
+
+@dataclass
+class Allowance:
+    """Bytes that a session may still carry in one direction, shared by its connections."""
+
+    left: int
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def take(self, wanted: int) -> int:
+        """So many of the wanted bytes may be carried."""
+        with self._lock:
+            taken = min(wanted, self.left)
+            self.left -= taken
+            return taken
+
+    def give_back(self, unused: int) -> None:
+        """These were not carried."""
+        with self._lock:
+            self.left += unused
+
+
+@dataclass
+class Carried:
+    """What one connection carried, at the end that writes this down.
+
+    Attributes:
+        bins: Bin of 10 ms (monotonic clock, divided) to bytes that arrived.
+        tcp: What the sender's kernel says of it; empty at the receiver and on systems that do not say it.
+    """
+
+    bins: dict[int, int] = field(default_factory=dict)
+    tcp: dict[str, Any] = field(default_factory=dict)
+
+
+CONTROLS = (b"cubic", b"reno")
+"""Congestion controls of the load: the first that the system allows. Both fill a queue; others keep it short."""
+
+
+def prepare(connection: socket.socket) -> None:
+    """Sets the congestion control; closing discards what has not been sent."""
+    for control in CONTROLS if hasattr(socket, "TCP_CONGESTION") else ():
+        with contextlib.suppress(OSError):
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, control)
+            break
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection.settimeout(WAIT_S)
+
+
+def send_load(
+    connection: socket.socket, until: Callable[[], bool], allowance: Allowance, carried: Carried
+) -> None:
+    """Sends until it is told to stop, the allowance is used, or the peer closes."""
+    while not until():
+        wanted = allowance.take(len(BLOCK))
+        if not wanted:
+            break
+        try:
+            sent = connection.send(memoryview(BLOCK)[:wanted])
+        except TimeoutError:
+            sent = 0
+        except OSError:
+            allowance.give_back(wanted)
+            break
+        allowance.give_back(wanted - sent)
+    carried.tcp = tcp_state(connection)
+
+
+def receive_load(
+    connection: socket.socket, until: Callable[[], bool], allowance: Allowance, carried: Carried
+) -> None:
+    """Takes what comes until it is told to stop, the allowance is used, or the peer closes."""
+    buffer = bytearray(1 << 18)
+    while not until():
+        try:
+            count = connection.recv_into(buffer)
+        except TimeoutError:
+            continue
+        except OSError:
+            return
+        if not count or allowance.take(count) < count:
+            return
+        bin_ = time.monotonic_ns() // BIN_NS
+        carried.bins[bin_] = carried.bins.get(bin_, 0) + count
+
+
+def tcp_state(connection: socket.socket) -> dict[str, Any]:
+    """Segments, retransmissions, segment size and congestion control (Linux's TCP_INFO); empty elsewhere."""
+    if not sys.platform.startswith("linux"):
+        return {}
+    try:
+        told = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
+        name = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16)
+    except OSError:
+        return {}
+    if len(told) < 140:
+        return {}
+    (segment,) = struct.unpack_from("=I", told, 16)
+    (again,) = struct.unpack_from("=I", told, 100)
+    (sent,) = struct.unpack_from("=I", told, 136)
+    control = name.split(b"\0")[0].decode("ascii", "replace")
+    return {"segment": segment, "again": again, "sent": sent, "control": control}

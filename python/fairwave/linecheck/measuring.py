@@ -1,0 +1,444 @@
+"""The measuring end: a handshake, probes for the whole time, load in two of three phases, and the other end's report.
+
+It sends to one address: the one that the host's name has, which the caller resolves and shows first (`resolved`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import threading
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairwave.linecheck import wire
+from fairwave.linecheck.line import Line, Load, Probes, Span, arrival_places
+from fairwave.linecheck.load import (
+    BIN_NS,
+    Allowance,
+    Carried,
+    prepare,
+    receive_load,
+    send_load,
+    tcp_state,
+)
+from fairwave.linecheck.probes import Log, datagrams, receive, send_probes
+from fairwave.linecheck.reflector import exactly, read_framed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+CONNECT_S = 5.0
+"""How long a connection may take, in seconds."""
+
+REPORT_S = 30.0
+"""How long the report may take: a full queue may be before it."""
+
+OPENINGS = 15
+"""How often the first datagram is sent, every `OPENING_S`, before datagrams count as blocked."""
+
+OPENING_S = 0.3
+
+LATE_S = 0.005
+"""Probes of an end that leave later than this (99th percentile) are remarked on."""
+
+
+class MeasureError(ValueError):
+    """The line could not be measured; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """The one address that is sent to.
+
+    Attributes:
+        written: As the user wrote it.
+        family: Of the address.
+        address: As sockets take it.
+    """
+
+    written: str
+    family: int
+    address: tuple[Any, ...]
+
+    @property
+    def shown(self) -> str:
+        """Address and port."""
+        host = str(self.address[0])
+        return f"{f'[{host}]' if ':' in host else host}:{self.address[1]}"
+
+
+def resolved(host: str) -> Target:
+    """The address of HOST, HOST:PORT or [IPv6]:PORT.
+
+    Raises:
+        MeasureError: It is no host, or has no address.
+    """
+    name, port = _split(host)
+    try:
+        found = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise MeasureError(f"no address for {name!r}: {error}") from None
+    family, _, _, _, address = found[0]
+    return Target(host, family, address)
+
+
+def _split(host: str) -> tuple[str, int]:
+    host = host.strip()
+    if host.startswith("["):
+        name, closed, rest = host[1:].partition("]")
+        if not closed or (rest and not rest.startswith(":")):
+            raise MeasureError(
+                f"{host!r} is no host: write an IPv6 address with a port as [2001:db8::1]:{wire.PORT}"
+            )
+        port = rest[1:]
+    elif host.count(":") > 1:
+        name, port = host, ""
+    else:
+        name, _, port = host.partition(":")
+    if not name or any(sign.isspace() or sign == "/" for sign in name):
+        raise MeasureError(
+            f"{host!r} is no host: write a name or an address, as far.example or far.example:{wire.PORT}"
+        )
+    if not port:
+        return name, wire.PORT
+    if not (port.isascii() and port.isdigit() and 1 <= int(port[:9]) <= 65_535):
+        raise MeasureError(f"{port!r} is no port: must be 1 to 65535, as {name}:{wire.PORT}")
+    return name, int(port)
+
+
+def measure(
+    target: Target,
+    key: str,
+    plan: wire.Plan | None = None,
+    phase: Callable[[str], None] = lambda _: None,
+) -> Line:
+    """Measures the line to a reflector.
+
+    Args:
+        target: Its address.
+        key: The key that both ends have.
+        plan: What is sent.
+        phase: Called when a phase begins, with what is done in it.
+
+    Raises:
+        MeasureError: There is no reflector, it has another key, it refuses, or the line fails.
+        WireError: The key is too short.
+    """
+    plan = plan or wire.Plan()
+    if (wrong := plan.wrong()) is not None:
+        raise MeasureError(wrong)
+    stretched = wire.stretched(key)
+    phase("connecting")
+    try:
+        with socket.create_connection(target.address[:2], CONNECT_S) as control:
+            control.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            secrets = _handshake(control, target, stretched, plan)
+            with datagrams(target.family) as probes:
+                probes.connect(target.address)
+                return _Measurement(target, plan, secrets, control, probes, phase).run()
+    except wire.WireError as error:
+        raise MeasureError(f"{target.shown}: {error}") from None
+    except ConnectionRefusedError:
+        raise MeasureError(
+            f"nothing listens at {target.shown}: run `fairwave reflector` there, and open this port for TCP and UDP"
+        ) from None
+    except OSError as error:
+        raise MeasureError(f"{target.shown}: {error.strerror or error}") from None
+
+
+def _handshake(control: socket.socket, target: Target, key: bytes, plan: wire.Plan) -> wire.Secrets:
+    ends = time.monotonic() + 2 * CONNECT_S
+    ours, written = os.urandom(wire.NONCE), plan.to_bytes()
+    control.sendall(wire.hello(ours))
+    try:
+        theirs = wire.read_challenge(exactly(control, wire.CHALLENGE, ends))
+    except OSError:
+        raise MeasureError(
+            f"what answers at {target.shown} is no reflector of fairwave, or is overloaded: run `fairwave "
+            "reflector` there"
+        ) from None
+    control.sendall(wire.framed(wire.proof(key, ours, theirs, written)))
+    try:
+        answer = read_framed(control, wire.FLIGHT, ends)
+    except OSError:
+        raise MeasureError(
+            f"the reflector at {target.shown} has another key: give the one that it shows, by --key-file FILE or "
+            "FAIRWAVE_KEY"
+        ) from None
+    mark, why = answer[1:33], answer[33:]
+    if answer[:1] == b"R" and wire.same(mark, wire.code(key, b"refused", ours, theirs, why)):
+        raise MeasureError(f"the reflector at {target.shown} refuses: {why.decode('utf-8', 'replace')}")
+    if answer != wire.accepted(key, ours, theirs, written):
+        raise MeasureError(f"what answers at {target.shown} does not have the key; nothing was sent to it")
+    return wire.Secrets.of(key, ours, theirs)
+
+
+class _Measurement:
+    """One measurement under way."""
+
+    def __init__(
+        self, target: Target, plan: wire.Plan, secrets: wire.Secrets, control: socket.socket, probes: socket.socket,
+        phase: Callable[[str], None],
+    ) -> None:  # fmt: skip
+        self.target, self.plan, self.secrets = target, plan, secrets
+        self.control, self.probes, self.phase = control, probes, phase
+        self.log = Log()
+        self.stopped = threading.Event()
+        self.listening = threading.Event()
+        self.cookie: bytes | None = None
+        self.carried: dict[str, list[Carried]] = {"down": [], "up": []}
+        self.allowed = {"down": Allowance(plan.most), "up": Allowance(plan.most)}
+        self.begun_ns = 0
+
+    def run(self) -> Line:
+        """Measures, and asks for the report."""
+        hearing = threading.Thread(target=self._hear, daemon=True)
+        hearing.start()
+        try:
+            self._open()
+            self.begun_ns = time.monotonic_ns()
+            sending = threading.Thread(
+                target=send_probes, daemon=True,
+                args=(self.probes.send, self.secrets, wire.UP, self.plan.probes, self.log, self.stopped),
+            )  # fmt: skip
+            sending.start()
+            for name, from_s, to_s in self.plan.phases():
+                self._until(from_s)
+                self.phase(
+                    {
+                        "idle": "the idle line",
+                        "down": "the line loaded downward",
+                        "up": "the line loaded upward",
+                    }[name]
+                )
+                if name != "idle":
+                    self._load(name, to_s)
+                self._until(to_s)
+            self.phase("waiting for the last packets")
+            sending.join()
+            # What is still on its way may wait in a deep queue.
+            self.stopped.wait(1.0)
+            report = self._report()
+        finally:
+            self.stopped.set()
+            with contextlib.suppress(OSError):
+                self.probes.shutdown(socket.SHUT_RDWR)
+            hearing.join(1.0)
+        return self._line(report)
+
+    def _until(self, at_s: float) -> None:
+        wait = self.begun_ns / 1e9 + at_s - time.monotonic()
+        if wait > 0:
+            time.sleep(wait)
+
+    def _hear(self) -> None:
+        self.probes.settimeout(0.5)
+        while not self.stopped.is_set():
+            try:
+                data, _, arrived = receive(self.probes)
+                probe, cookie = wire.read_datagram(self.secrets, data)
+            except (OSError, wire.WireError):
+                continue
+            if probe.kind == wire.COOKIES:
+                self.cookie = cookie
+            elif probe.kind == wire.DOWN and len(self.log.came) < 2 * self.plan.probes + 200:
+                self.log.note(probe, arrived)
+                self.listening.set()
+
+    def _open(self) -> None:
+        """Shows the reflector that this address is ours, and waits for its probes."""
+        for number in range(OPENINGS):
+            kind = wire.OPEN if self.cookie is None else wire.BACK
+            now = time.monotonic_ns()
+            probe = wire.Probe(kind, self.secrets.session, number, now, wire.NONE, 0)
+            with contextlib.suppress(OSError):
+                self.probes.send(wire.datagram(self.secrets, probe, self.cookie or bytes(wire.COOKIE)))
+            ends = time.monotonic() + OPENING_S
+            while time.monotonic() < ends:
+                if self.listening.wait(0.01):
+                    return
+                if kind == wire.OPEN and self.cookie is not None:
+                    break
+        raise MeasureError(
+            f"{self.target.shown} answers by TCP, but no datagram comes back: open the port for UDP there, and "
+            "on the way"
+        )
+
+    def _load(self, direction: str, to_s: float) -> None:
+        until = self.begun_ns / 1e9 + to_s
+        connections = []
+        for number in range(self.plan.connections):
+            carried = Carried()
+            self.carried[direction].append(carried)
+            connections.append(
+                threading.Thread(target=self._carry, args=(direction, number, until, carried), daemon=True)
+            )
+        for one in connections:
+            one.start()
+        for one in connections:
+            one.join(max(until + 2 - time.monotonic(), 0.1))
+
+    def _carry(self, direction: str, number: int, until_s: float, carried: Carried) -> None:
+        def over() -> bool:
+            return self.stopped.is_set() or time.monotonic() >= until_s
+
+        connect = socket.create_connection
+        with contextlib.suppress(OSError), connect(self.target.address[:2], CONNECT_S) as connection:
+            prepare(connection)
+            connection.sendall(wire.load_begin(self.secrets, direction == "down", number))
+            (receive_load if direction == "down" else send_load)(
+                connection, over, self.allowed[direction], carried
+            )
+            if direction == "up":
+                # What the kernel still holds is sent until the phase ends; then the connection is cut.
+                while not over() and not self.allowed["up"].left:
+                    time.sleep(0.05)
+                carried.tcp = tcp_state(connection) or carried.tcp
+
+    def _report(self) -> dict[str, Any]:
+        try:
+            self.control.settimeout(REPORT_S)
+            self.control.sendall(wire.seal(self.secrets, b"up", 0, {"ask": "report"}))
+            flight = read_framed(self.control, wire.LONGEST, time.monotonic() + REPORT_S)
+            report = wire.unseal(self.secrets, b"down", 0, flight)
+        except OSError as error:
+            raise MeasureError(
+                f"the connection to {self.target.shown} broke before its report came ({error}); measure again"
+            ) from None
+        with contextlib.suppress(OSError):
+            self.control.sendall(b".")
+        return report
+
+    def _line(self, report: dict[str, Any]) -> Line:
+        try:
+            return lined_up(
+                self.target.shown, self.plan, self.begun_ns, self.log, report, self.carried, self.allowed
+            )
+        except (KeyError, TypeError, ValueError, OverflowError, IndexError):
+            raise MeasureError(
+                f"{self.target.shown} sent a report that cannot be read; is it the same version?"
+            ) from None
+
+
+def lined_up(
+    source: str,
+    plan: wire.Plan,
+    begun_ns: int,
+    log: Log,
+    report: dict[str, Any],
+    carried: dict[str, list[Carried]],
+    allowed: dict[str, Allowance],
+) -> Line:
+    """Both ends' logs on one clock.
+
+    Raises:
+        MeasureError: No probe came through in one of the directions.
+    """
+    came = np.asarray(log.came, dtype=np.int64).reshape(-1, 5)
+    theirs = np.asarray(report["came"], dtype=np.int64).reshape(-1, 2)
+    ours_ns, theirs_ns = (
+        np.asarray(log.sent_ns, dtype=np.int64),
+        np.asarray(report["sent_ns"], dtype=np.int64),
+    )
+    theirs = theirs[(theirs[:, 0] >= 0) & (theirs[:, 0] < len(ours_ns))]
+    came = came[(came[:, 0] >= 0) & (came[:, 0] < len(theirs_ns))]
+    if not len(theirs) or not len(came):
+        way = "from it" if not len(came) else "to it"
+        raise MeasureError(f"{source}: not one probe came through {way}; measure again")
+    # The other clock's offset, as if both ways were alike: it places probes in phases, and nothing else.
+    upward = theirs[:, 1] - ours_ns[theirs[:, 0]]
+    downward = came[:, 2] - came[:, 1]
+    offset = (int(upward.min()) - int(downward.min())) // 2
+    up = _probes(ours_ns, theirs[:, 0], theirs[:, 1], begun_ns, 0)
+    down = _probes(theirs_ns, came[:, 0], came[:, 2], begun_ns, offset)
+    echoed = came[(came[:, 3] != wire.NONE) & (came[:, 3] < len(ours_ns))]
+    # Of each probe of ours the first answer counts: it waited least.
+    echoed = echoed[np.unique(echoed[:, 3], return_index=True)[1]]
+    went = ours_ns[echoed[:, 3]]
+    trips = echoed[:, 2] - went - (echoed[:, 1] - echoed[:, 4])
+    bins = {int(bin_) - offset // BIN_NS: int(count) for bin_, count in report["up"]}
+    tcp = [one for one in report["tcp"] if isinstance(one, dict)]
+    loads = {
+        "down": _loaded(_summed(carried["down"]), begun_ns, tcp, allowed["down"]),
+        "up": _loaded(bins, begun_ns, [one.tcp for one in carried["up"]], allowed["up"]),
+    }
+    notes = [
+        *_late("this computer", log.late_ns, log.skipped),
+        *_late("the other end", report["late_ns"], report["skipped"]),
+    ]
+    spans = [Span(*one) for one in plan.phases()]
+    for direction, load in loads.items():
+        if not load.carried:
+            notes.append(
+                f"No load came through {direction}ward: the phase {direction!r} is as idle as the first."
+            )
+        elif load.ended_early:
+            notes.append(
+                f"The load {direction}ward ended before its phase, after {load.carried / 1e6:.3g} MB: --most "
+                "allows no more."
+            )
+    return Line(
+        source, wire.INTERVAL_S, wire.PROBE + 28, spans, {"up": up, "down": down},
+        (went - begun_ns) / 1e9, trips / 1e9, loads, notes,
+    )  # fmt: skip
+
+
+def _probes(sent_ns: Any, numbers: Any, arrived_ns: Any, begun_ns: int, offset: int) -> Probes:
+    """Probes of a direction, from times of the sender's clock and of the receiver's."""
+    at = np.full(len(sent_ns), np.nan)
+    order = np.argsort(arrived_ns, kind="stable")
+    numbers, arrived_ns = numbers[order], arrived_ns[order]
+    first = np.unique(numbers, return_index=True)[1]
+    # Differences of whole numbers first: nanoseconds since boot have too many digits for a float.
+    zero = int(arrived_ns.min())
+    at[numbers[first]] = (arrived_ns[first] - zero) / 1e9
+    delay = at - (sent_ns - sent_ns[0]) / 1e9
+    return Probes(
+        (sent_ns - offset - begun_ns) / 1e9,
+        delay - np.nanmin(delay),
+        arrival_places(at),
+        len(numbers) - len(first),
+    )
+
+
+def _summed(several: list[Carried]) -> dict[int, int]:
+    bins: dict[int, int] = {}
+    for one in several:
+        for bin_, count in one.bins.items():
+            bins[bin_] = bins.get(bin_, 0) + count
+    return bins
+
+
+def _loaded(bins: dict[int, int], begun_ns: int, tcp: list[dict[str, Any]], allowed: Allowance) -> Load:
+    keys = np.asarray(sorted(bins), dtype=np.int64)
+    told = [one for one in tcp if one.get("sent")]
+    sent = sum(int(one["sent"]) for one in told)
+    return Load(
+        (keys * BIN_NS - begun_ns) / 1e9,
+        np.asarray([bins[key] for key in keys.tolist()], dtype=float),
+        BIN_NS / 1e9,
+        max((int(one["segment"]) for one in told), default=0),
+        sum(int(one["again"]) for one in told) / sent if sent else float("nan"),
+        len(told),
+        tuple(sorted({str(one["control"]) for one in told})),
+        not allowed.left,
+    )
+
+
+def _late(who: str, late_ns: list[int], skipped: int) -> list[str]:
+    said = []
+    late = float(np.quantile(late_ns, 0.99)) / 1e9 if len(late_ns) else 0.0
+    if late > LATE_S:
+        said.append(
+            f"Probes of {who} left up to {late * 1e3:.3g} ms late (99th percentile): it was busy. Delays count "
+            "from the "
+            "real time of sending."
+        )
+    if skipped:
+        said.append(f"{skipped} probes of {who} were not sent: it was too busy.")
+    return said

@@ -1,0 +1,420 @@
+"""The network that explains a measured line, and the same call over it under other queues.
+
+Rates are direct: what TCP carried while it loaded the line, with headers and probes. The buffer is the largest queueing
+delay times the rate, where packets were lost under load. Which queue it is, is decided by simulation as in
+`fairwave fit` (`fitting`): each discipline carries the same load and probes, and what these see is compared.
+
+**Assumptions.** One bottleneck each way, of a steady rate. The load is all that fills it. Half of the least round trip
+each way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairwave.building import build
+from fairwave.fitting.bottleneck import Interval
+from fairwave.fitting.candidates import FAMILIES
+from fairwave.fitting.choosing import CERTAIN, SCALES, delay_features, distance
+from fairwave.fitting.fitted import MISFIT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from fairwave.fitting.choosing import Features
+    from fairwave.linecheck.line import Line, Load, Span
+    from fairwave.scenario import Scenario
+
+HEADERS = 52
+"""Bytes of IPv4 and TCP with timestamps before a segment."""
+
+SEGMENT = 1448
+"""Bytes of a segment above TCP where the system does not say it."""
+
+WINDOW_S = 0.5
+"""A rate is the median over windows of so many seconds."""
+
+BEGIN = 0.25
+"""Share of a loaded phase that is left out of the rate: TCP begins slowly."""
+
+LEAST_S = 2.0
+"""A load that lasts for less tells no rate."""
+
+LEAST_LOSSES = 3
+"""Fewer losses are no loss model."""
+
+SEEDS = 3
+"""Runs of each explanation."""
+
+LINKS = {"up": "here>far", "down": "far>here"}
+
+SHAPED = 0.95
+"""A router of your own shapes to so much of the rate, so that the queue is its own."""
+
+OTHERS = ("codel", "fq-codel", "cake")
+"""Queues that are tried where none are named."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One direction of the fitted network.
+
+    Attributes:
+        direction: `up` or `down`.
+        rate: Bit/s of IP.
+        queue: The discipline that explains it best.
+        families: Weight of each family of queues, the largest first.
+        buffer: Bytes that its buffer holds, or holds at least.
+        full: Whether overflows were seen, so that the buffer is known.
+        deepest_s: The largest queueing delay that a probe saw.
+        random_loss: Share of probes that the idle line lost; 0 for few.
+        loss_run: Mean length of their runs.
+        control: Congestion control of the load.
+        distance: Of the best explanation, in units of what is taken for alike.
+    """
+
+    direction: str
+    rate: Interval
+    queue: str
+    families: dict[str, float]
+    buffer: float
+    full: bool
+    deepest_s: float
+    random_loss: float
+    loss_run: float
+    control: str
+    distance: float
+
+    @property
+    def certain(self) -> bool:
+        """Whether the family of the queue is."""
+        return next(iter(self.families.values()), 0.0) >= CERTAIN
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {**vars(self), "rate": self.rate.to_dict()}
+
+
+@dataclass(frozen=True)
+class Network:
+    """The fitted network.
+
+    Attributes:
+        sides: Direction to what was found; directions whose load told nothing are missing.
+        trip_s: The least round trip.
+        unknown: What the measurement cannot tell, a sentence each.
+        connections: TCP connections of the load.
+    """
+
+    sides: dict[str, Side]
+    trip_s: float
+    unknown: list[str]
+    connections: int
+
+    def scenario(self, loaded: Sequence[str] = ("up", "down"), lasts_s: float = 30.0) -> Scenario:
+        """The network with a call each way, and load in some directions."""
+        return _scenario(self.sides, self.trip_s, loaded, lasts_s, self.connections, "the measured line")
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "sides": {name: side.to_dict() for name, side in self.sides.items()},
+            "least_round_trip_s": self.trip_s, "unknown": self.unknown,
+        }  # fmt: skip
+
+
+def rate_of(line: Line, direction: str) -> Interval | None:
+    """The rate at which a direction carried load, bit/s of IP; None where it did for too short a time."""
+    load, span = line.loads.get(direction), line.span(direction)
+    if load is None or span is None or not load.carried:
+        return None
+    end = _loaded_until(load, span)
+    from_s = span.from_s + BEGIN * (end - span.from_s)
+    count = int((end - from_s) / WINDOW_S)
+    if end - span.from_s < LEAST_S or count < 2:
+        return None
+    index = np.floor((load.at_s - from_s) / WINDOW_S).astype(np.int64)
+    chosen = (index >= 0) & (index < count)
+    carried = np.bincount(index[chosen], load.bytes[chosen], count)
+    segment = load.segment or SEGMENT
+    came = line.within(span, direction)
+    probes = 8 * line.size * (1 - float(np.isnan(came).mean())) / line.interval_s if len(came) else 0.0
+    rates = 8 * carried * (segment + HEADERS) / segment / WINDOW_S + probes
+    draw = np.random.default_rng(1)
+    medians = np.median(rates[draw.integers(0, count, (400, count))], axis=1)
+    low, high = np.quantile(medians, [0.025, 0.975])
+    value = float(np.median(rates))
+    return Interval(value, float(low), float(high))
+
+
+def _loaded_until(load: Load, span: Span) -> float:
+    """When the load ended: with its phase, or when its allowance was used."""
+    within = load.at_s[(load.at_s >= span.from_s) & (load.at_s < span.to_s)]
+    last = float(within[-1]) + load.bin_s if len(within) else span.from_s
+    return min(last, span.to_s) if load.ended_early else span.to_s
+
+
+def fitted(line: Line, progress: Callable[[int, int], None] | None = None) -> Network | None:
+    """The network that explains a line best; None where no load came through.
+
+    Args:
+        line: The measurement.
+        progress: Called with how many explanations were tried, and of how many.
+    """
+    rates = {direction: rate_of(line, direction) for direction in ("up", "down")}
+    known = {direction: rate for direction, rate in rates.items() if rate is not None and rate.value >= 16e3}
+    if not known:
+        return None
+    connections = max((line.loads[one].connections for one in known), default=4) or 4
+    begun = {direction: _first(line, direction, rate) for direction, rate in known.items()}
+    total = sum(len(_candidates(one)) for one in begun.values())
+    sides, done = {}, 0
+    for direction, first in begun.items():
+        scored = []
+        wanted = _seen(line, direction)
+        for one in _candidates(first):
+            tried = {**begun, direction: one}
+            apart, size = distance(
+                wanted,
+                [_simulated(tried, direction, line, connections, seed) for seed in range(1, SEEDS + 1)],
+            )
+            scored.append((one, apart, -size * apart**2 / 2))
+            done += 1
+            if progress is not None:
+                progress(done, total)
+        weights = np.exp(np.asarray([log for _, _, log in scored]) - max(log for _, _, log in scored))
+        weights /= weights.sum()
+        families: dict[str, float] = {}
+        for (one, _, _), weight in zip(scored, weights.tolist(), strict=True):
+            families[FAMILIES[one.queue]] = families.get(FAMILIES[one.queue], 0.0) + weight
+        families = dict(sorted(families.items(), key=lambda item: -item[1]))
+        best, apart, _ = scored[int(weights.argmax())]
+        sides[direction] = replace(best, families=families, distance=apart)
+    return Network(sides, line.least_trip_s, _unknown(sides), connections)
+
+
+def _first(line: Line, direction: str, rate: Interval) -> Side:
+    """Direct estimates of a direction, with a tail-drop queue."""
+    span, load = line.span(direction), line.loads[direction]
+    assert span is not None
+    loaded = line.within(span, direction)
+    came = loaded[~np.isnan(loaded)]
+    deepest = float(np.quantile(came, 0.995)) if len(came) else 0.0
+    overflowed = bool(np.isnan(loaded).sum() >= LEAST_LOSSES or load.again > 0.001)
+    share, run = _idle_loss(line, direction)
+    control = load.control[0] if load.control else "cubic"
+    return Side(
+        direction, rate, "drop-tail", {}, max(deepest * rate.value / 8, 3000.0), overflowed, deepest, share, run,
+        control, float("nan"),
+    )  # fmt: skip
+
+
+def _idle_loss(line: Line, direction: str) -> tuple[float, float]:
+    idle = line.span("idle")
+    if idle is None:
+        return 0.0, 1.0
+    lost = np.isnan(line.within(idle, direction))
+    if lost.sum() < LEAST_LOSSES:
+        return 0.0, 1.0
+    runs = int((np.diff(np.concatenate([[0], lost.astype(np.int8)])) == 1).sum())
+    return float(lost.mean()), float(lost.sum()) / runs
+
+
+def _candidates(first: Side) -> list[Side]:
+    """All explanations of a direction; those that discard early have a buffer that they do not fill."""
+    return [
+        first
+        if queue == "drop-tail"
+        else replace(first, queue=queue, buffer=max(4 * first.buffer, 150_000.0))
+        for queue in FAMILIES
+    ]
+
+
+def _seen(line: Line, direction: str) -> Features:
+    """What is compared of a loaded phase."""
+    span, load = line.span(direction), line.loads[direction]
+    assert span is not None
+    raised = line.within(span, direction)
+    found: Features = {}
+    delay_features("delay", raised[~np.isnan(raised)], found)
+    found["loss"] = (float(np.sqrt(np.isnan(raised).mean())), SCALES["loss"])
+    took = _loaded_until(load, span) - span.from_s
+    found["rate"] = (float(np.log(8 * load.carried / took)), SCALES["rate"])
+    if np.isfinite(load.again):
+        found["segments again"] = (float(np.sqrt(load.again)), SCALES["loss"])
+    return found
+
+
+def _simulated(sides: dict[str, Side], direction: str, line: Line, connections: int, seed: int) -> Features:
+    """The same of a run."""
+    span, load = line.span(direction), line.loads[direction]
+    assert span is not None
+    lasts = span.to_s - span.from_s
+    took = _loaded_until(load, span) - span.from_s
+    made = _scenario(sides, line.least_trip_s, (direction,), lasts, connections, "an explanation", took)
+    results = made.run(seed)
+    units, flows = results.rows("units"), results.rows("flows")
+    groups = flows["group"].to_list()
+    ours = units.only(flow=f"call-{direction}[0]")
+    created, arrived = (ours.numbers(name) for name in ("created_s", "arrived_s"))
+    came = ~np.isnan(arrived)
+    found: Features = {}
+    # Without a queue a packet takes this long: a measured delay counts from there, too.
+    side = sides[direction]
+    least = line.least_trip_s / 2 + 8 * line.size / side.rate.value
+    delay = np.maximum((arrived - created)[came] - least, 0.0)
+    delay_features("delay", delay, found)
+    # What was sent shortly before the end may still be on its way.
+    settled = created <= lasts - 0.1 - 2 * side.deepest_s
+    found["loss"] = (float(np.sqrt(1 - came[settled].mean())) if settled.any() else 0.0, SCALES["loss"])
+    load_rows = [place for place, group in enumerate(groups) if group == f"load-{direction}"]
+    good = sum(float(flows.numbers("goodput_bps")[place]) for place in load_rows)
+    found["rate"] = (float(np.log(max(good, 1.0))), SCALES["rate"])
+    sent = sum(float(flows.numbers("packets_sent")[place]) for place in load_rows)
+    gone = sum(float(flows.numbers(name)[place]) for place in load_rows for name in ("dropped", "lost"))
+    found["segments again"] = (float(np.sqrt(gone / max(sent, 1.0))), SCALES["loss"])
+    return found
+
+
+def _scenario(
+    sides: dict[str, Side],
+    trip_s: float,
+    loaded: Sequence[str],
+    lasts_s: float,
+    connections: int,
+    name: str,
+    load_s: float | None = None,
+) -> Scenario:
+    delay = f"{max(trip_s / 2, 1e-5) * 1e3:.4g} ms"
+    link: dict[str, Any] = {"from": "here", "to": "far", "delay": delay, **_direction(sides.get("up"), sides)}
+    link["reverse"] = _direction(sides.get("down"), sides)
+    flows: list[dict[str, Any]] = []
+    packets = int(lasts_s / 0.02)
+    for direction in ("up", "down"):
+        ends = {"from": "here", "to": "far"} if direction == "up" else {"from": "far", "to": "here"}
+        flows.append({
+            "name": f"call-{direction}", **ends, "transport": "udp",
+            "traffic": {"kind": "recording", "codec": "g711", "packet-time": "20 ms", "talk": [[0, packets]]},
+        })  # fmt: skip
+        if direction in loaded and direction in sides:
+            control = sides[direction].control
+            stop = {} if load_s is None or load_s >= lasts_s - 0.01 else {"stop": f"{load_s:.4g} s"}
+            flows.append({
+                "name": f"load-{direction}", **ends, "count": connections,
+                "transport": f"tcp/{control if control in {'reno', 'cubic', 'bbr'} else 'cubic'}", "traffic": "bulk",
+                **stop,
+            })  # fmt: skip
+    return build(
+        name, f"{lasts_s + 1:g} s", links=[link], flows=flows, preset="linux",
+        record={"units": ["call-up", "call-down"]},
+    )  # fmt: skip
+
+
+def _direction(side: Side | None, sides: dict[str, Side]) -> dict[str, Any]:
+    if side is None:
+        # Its load told nothing: it is taken to be ten times as fast as the other way.
+        fastest = max(one.rate.value for one in sides.values())
+        return {"rate": f"{10 * fastest:.6g} b/s", "queue": "drop-tail", "loss": "none"}
+    made: dict[str, Any] = {
+        "rate": f"{side.rate.value:.6g} b/s",
+        "queue": {"discipline": side.queue, "capacity": {"bytes": int(side.buffer)}},
+        "loss": "none",
+    }
+    if side.random_loss:
+        made["loss"] = (
+            {"model": "bernoulli", "rate": side.random_loss}
+            if side.loss_run < 1.2
+            else {"model": "gilbert", "rate": side.random_loss, "run": side.loss_run}
+        )
+    return made
+
+
+def _unknown(sides: dict[str, Side]) -> list[str]:
+    said = []
+    for direction in ("up", "down"):
+        side = sides.get(direction)
+        if side is None:
+            said.append(f"Rate and queue {direction}ward: too little load came through.")
+            continue
+        if not side.full or side.queue != "drop-tail":
+            said.append(
+                f"The buffer {direction}ward: no overflow of it was seen. It holds at least "
+                f"{side.deepest_s * side.rate.value / 8e3:.3g} kB."
+            )
+        if not side.certain:
+            shares = ", ".join(
+                f"{name} {share:.0%}" for name, share in side.families.items() if share >= 0.02
+            )
+            said.append(f"The queue {direction}ward for certain: {shares}.")
+        if side.distance > MISFIT:
+            said.append(
+                f"Much of what was seen {direction}ward: the best explanation is {side.distance:.1f} units "
+                "away (1 is alike)."
+            )
+    return said
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """The call over the fitted network under a queue.
+
+    Attributes:
+        queue: The discipline.
+        shaped: Share of the rate to which a router shapes; 1 for none.
+        mos: Direction that is loaded, to the opinion score of the call in that direction, one a run.
+    """
+
+    queue: str
+    shaped: float
+    mos: dict[str, list[float]]
+
+    @property
+    def title(self) -> str:
+        """In words."""
+        return self.queue if self.shaped == 1 else f"{self.queue} at {100 * self.shaped:.0f} % of the rate"
+
+    def median(self, direction: str) -> float:
+        """Of the runs: under FQ-CoDel a call may share its queue with a transfer by chance."""
+        return float(np.median(self.mos[direction])) if self.mos.get(direction) else float("nan")
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {"queue": self.queue, "shaped": self.shaped, "title": self.title, "mos": self.mos}
+
+
+def alternatives(network: Network, queues: Sequence[str] = OTHERS, seeds: int = 20) -> list[Alternative]:
+    """The call while each direction is loaded: as the line is, and under other queues, which a router of yours has.
+
+    Args:
+        network: The fitted one.
+        queues: Disciplines, as the scenario language names them.
+        seeds: Runs of each.
+
+    Raises:
+        ScenarioError: There is no such discipline.
+    """
+    return [
+        _alternative(network, queue, shaped, seeds)
+        for queue, shaped in ((None, 1.0), *((one, SHAPED) for one in queues))
+    ]
+
+
+def _alternative(network: Network, queue: str | None, shaped: float, seeds: int) -> Alternative:
+    found = {}
+    for direction, side in network.sides.items():
+        changed = network
+        if queue is not None:
+            other = replace(
+                side, queue=queue, rate=Interval(*(shaped * one for one in side.rate.to_dict().values())),
+                buffer=max(side.buffer, 150_000.0),
+            )  # fmt: skip
+            changed = replace(network, sides={**network.sides, direction: other})
+        results = changed.scenario((direction,)).replicate(seeds)
+        scores = results.rows("flows").only(group=f"call-{direction}").numbers("mos")
+        found[direction] = [float(one) for one in scores if np.isfinite(one)]
+    return Alternative(
+        queue or " and ".join(dict.fromkeys(one.queue for one in network.sides.values())), shaped, found
+    )

@@ -1,0 +1,124 @@
+"""Probes on a socket: sent every 20 ms by a thread, received with the kernel's time of arrival.
+
+Times are those of CLOCK_MONOTONIC in nanoseconds, which no adjustment of the time of day moves. Where the kernel notes
+the arrival (SO_TIMESTAMPNS, Linux), that counts; elsewhere the time at which the program got the datagram.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import struct
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from fairwave.linecheck import wire
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+INTERVAL_NS = round(wire.INTERVAL_S * 1e9)
+ARRIVED = getattr(socket, "SO_TIMESTAMPNS", 35)
+"""Linux's socket option, and the type of its message."""
+
+RECEIVE_BUFFER = 1 << 20
+
+
+def datagrams(family: int, address: tuple[Any, ...] | None = None) -> socket.socket:
+    """A UDP socket that notes arrivals, bound to an address if one is given."""
+    made = socket.socket(family, socket.SOCK_DGRAM)
+    try:
+        if address is not None:
+            if family == socket.AF_INET6:
+                made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+            made.bind(address)
+        with contextlib.suppress(OSError):
+            made.setsockopt(socket.SOL_SOCKET, ARRIVED, 1)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER)
+    except OSError:
+        made.close()
+        raise
+    return made
+
+
+def receive(made: socket.socket) -> tuple[bytes, tuple[Any, ...], int]:
+    """The next datagram, from where, and when it arrived.
+
+    Raises:
+        OSError: The socket is closed, or nothing came within its timeout.
+    """
+    data, told, _, address = made.recvmsg(2048, 128)
+    now = time.monotonic_ns()
+    for level, kind, content in told:
+        if level == socket.SOL_SOCKET and kind == ARRIVED and len(content) == 16:
+            seconds, nanos = struct.unpack("@qq", content)
+            waited = time.time_ns() - (seconds * 1_000_000_000 + nanos)
+            # A step of the time of day in between would be no wait.
+            if 0 <= waited < 1_000_000_000:
+                return data, address, now - waited
+    return data, address, now
+
+
+@dataclass
+class Log:
+    """What one end knows of its probes and its peer's.
+
+    Attributes:
+        sent_ns: When each of this end's was sent.
+        late_ns: By how much each left after its time.
+        skipped: Times at which none was sent, because the end was too late.
+        came: Of the peer's: number, sent (peer's clock), arrived (own clock), its last and when that came there.
+        last: Number of the peer's newest.
+        last_ns: When it came.
+    """
+
+    sent_ns: list[int] = field(default_factory=list)
+    late_ns: list[int] = field(default_factory=list)
+    skipped: int = 0
+    came: list[tuple[int, int, int, int, int]] = field(default_factory=list)
+    last: tuple[int, int] = (wire.NONE, 0)
+
+    def note(self, probe: wire.Probe, arrived_ns: int) -> None:
+        """Notes a probe of the peer."""
+        self.came.append((probe.number, probe.sent_ns, arrived_ns, probe.last, probe.came_ns))
+        if self.last[0] == wire.NONE or probe.number > self.last[0]:
+            self.last = (probe.number, arrived_ns)
+
+
+def send_probes(
+    send: Callable[[bytes], object],
+    secrets: wire.Secrets,
+    kind: int,
+    count: int,
+    log: Log,
+    stopped: threading.Event,
+) -> None:
+    """Sends probes at a steady pace until all are sent or the session stops.
+
+    A time that has passed by more than an interval is skipped: two probes at once would measure this computer.
+    """
+    begun = time.monotonic_ns()
+    slot = 0
+    while slot < count and not stopped.is_set():
+        due = begun + slot * INTERVAL_NS
+        wait = due - time.monotonic_ns()
+        if wait > 0:
+            time.sleep(wait / 1e9)
+        elif wait < -INTERVAL_NS:
+            log.skipped += 1
+            slot += 1
+            continue
+        last, came = log.last
+        now = time.monotonic_ns()
+        probe = wire.Probe(kind, secrets.session, len(log.sent_ns), now, last, came)
+        try:
+            send(wire.datagram(secrets, probe))
+        except OSError as error:
+            # A full local queue loses a probe as any other queue does; a network that is gone ends the session.
+            if error.errno is None or isinstance(error, (ConnectionRefusedError, TimeoutError)):
+                pass
+        log.sent_ns.append(now)
+        log.late_ns.append(now - due)
+        slot += 1

@@ -1,0 +1,379 @@
+"""What `fairwave measure` and `fairwave reflector` send each other, as bytes: handshake, probes, load, report.
+
+One port serves all of it. Over TCP: a handshake that proves to each end that the other has the key (HMAC-SHA256, RFC
+2104, with a nonce of each end), then sealed messages. Over UDP: probes of 172 bytes, as long as RTP with 20 ms of
+G.711, each with a code of the session. The format is fairwave's own; the key is stretched with PBKDF2 (RFC 8018), so
+that an eavesdropper cannot try many weak keys quickly.
+
+**Who may make a reflector send.** Nothing but a hello of full size gets an answer, which is shorter. Nothing else is
+sent before the peer has proved the key. Datagrams without a valid code are never answered. Probes go to an address
+only after it has sent back a cookie that was sent to it: a captured datagram that is sent again from a forged address
+gets one datagram of its own size, once a session.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import struct
+from dataclasses import asdict, dataclass
+from typing import Any
+
+PORT = 8868
+"""UDP and TCP port of a reflector, where none is given; not assigned by IANA †."""
+
+PROBE = 172
+"""Bytes of a probe above UDP: 12 of RTP's header, 160 of 20 ms of G.711."""
+
+INTERVAL_S = 0.02
+"""From one probe to the next, in seconds."""
+
+LEAST_KEY = 12
+"""A key has so many characters at least."""
+
+MAGIC = b"fwmeas1\n"
+NONCE, CODE, SESSION, COOKIE = 32, 16, 8, 16
+HELLO = 96
+"""Bytes of a hello: more than any answer to it before the peer is known."""
+
+FLIGHT = 1024
+"""The longest message of a handshake, in bytes."""
+
+LONGEST = 8_000_000
+"""The longest sealed message, in bytes."""
+
+ROUNDS = 50_000
+"""Rounds of PBKDF2."""
+
+
+class WireError(ValueError):
+    """Bytes that are not what they should be, or not by whom they should be."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a session sends, agreed before anything is sent.
+
+    Attributes:
+        phase_s: Seconds of each phase, 2 to 60: idle, line loaded downward, line loaded upward.
+        rest_s: Seconds between phases, in which queues empty, 0 to 10.
+        most: Bytes of load in each direction at most, above TCP.
+        connections: TCP connections that load the line at once, 1 to 16.
+    """
+
+    phase_s: float = 10.0
+    rest_s: float = 2.0
+    most: int = 50_000_000
+    connections: int = 4
+
+    @property
+    def lasts_s(self) -> float:
+        """How long probes are sent, in seconds."""
+        return 3 * self.phase_s + 3 * self.rest_s
+
+    @property
+    def probes(self) -> int:
+        """How many probes each end sends."""
+        return round(self.lasts_s / INTERVAL_S)
+
+    @property
+    def probe_bytes(self) -> int:
+        """Bytes of IPv4 that each end's probes have."""
+        return self.probes * (PROBE + 28)
+
+    def phases(self) -> list[tuple[str, float, float]]:
+        """Name, begin and end of each phase, in seconds from the first probe on."""
+        step = self.phase_s + self.rest_s
+        return [
+            (name, index * step, index * step + self.phase_s)
+            for index, name in enumerate(("idle", "down", "up"))
+        ]
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Plan:
+        """A plan as a peer wrote it.
+
+        Raises:
+            WireError: It is none, or beyond what any plan may be.
+        """
+        found = _object(data)
+        try:
+            plan = cls(
+                float(found["phase_s"]), float(found["rest_s"]), int(found["most"]), int(found["connections"])
+            )
+        except (KeyError, TypeError, ValueError, OverflowError):
+            raise WireError("no plan of a measurement") from None
+        if (wrong := plan.wrong()) is not None:
+            raise WireError(wrong)
+        return plan
+
+    def wrong(self) -> str | None:
+        """What is outside of its range; None for nothing."""
+        if not 2 <= self.phase_s <= 60:
+            return f"a phase of {self.phase_s:g} s: must be 2 to 60"
+        if not 0 <= self.rest_s <= 10:
+            return f"a rest of {self.rest_s:g} s: must be 0 to 10"
+        if not 100_000 <= self.most <= 10_000_000_000:
+            return f"a load of {self.most} bytes each way: must be 100 kB to 10 GB"
+        if not 1 <= self.connections <= 16:
+            return f"{self.connections} connections: must be 1 to 16"
+        return None
+
+    def to_bytes(self) -> bytes:
+        """As a peer reads it."""
+        return json.dumps(asdict(self)).encode()
+
+
+def _object(data: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        raise WireError("no JSON") from None
+    if not isinstance(found, dict):
+        raise WireError("no JSON object")
+    return found
+
+
+def stretched(key: str) -> bytes:
+    """The key as both ends use it.
+
+    Raises:
+        WireError: It is too short.
+    """
+    key = key.strip()
+    if len(key) < LEAST_KEY:
+        raise WireError(f"the key has {len(key)} characters, but must have {LEAST_KEY} or more")
+    return hashlib.pbkdf2_hmac("sha256", key.encode(), MAGIC, ROUNDS)
+
+
+def made_up_key() -> str:
+    """A new key: 20 letters and digits, 100 bits."""
+    signs = "abcdefghijkmnpqrstuvwxyz23456789"
+    return "".join(signs[one % 32] for one in os.urandom(20))
+
+
+def code(key: bytes, *parts: bytes) -> bytes:
+    """HMAC-SHA256 of parts, each with its length, so that no two lists of parts have one code by construction."""
+    made = hmac.new(key, digestmod=hashlib.sha256)
+    for part in parts:
+        made.update(struct.pack(">I", len(part)))
+        made.update(part)
+    return made.digest()
+
+
+def same(one: bytes, other: bytes) -> bool:
+    """Whether two codes are equal, in a time that does not tell where they differ."""
+    return hmac.compare_digest(one, other)
+
+
+# The handshake: hello → challenge → proof → accepted or refused.
+
+
+def hello(nonce: bytes) -> bytes:
+    """The first message of the measuring end, padded beyond the answer's length."""
+    return (MAGIC + b"H" + nonce).ljust(HELLO, b"\0")
+
+
+def read_hello(data: bytes) -> bytes:
+    """The nonce of a hello.
+
+    Raises:
+        WireError: It is none.
+    """
+    if len(data) != HELLO or not data.startswith(MAGIC + b"H"):
+        raise WireError("no hello")
+    return data[len(MAGIC) + 1 : len(MAGIC) + 1 + NONCE]
+
+
+@dataclass(frozen=True)
+class Secrets:
+    """What a handshake leaves to both ends.
+
+    Attributes:
+        session: Names the session on the wire.
+        probes: Key of datagrams.
+        load: Key of connections that carry load.
+        sealed: Key of messages.
+    """
+
+    session: bytes
+    probes: bytes
+    load: bytes
+    sealed: bytes
+
+    @classmethod
+    def of(cls, key: bytes, ours: bytes, theirs: bytes) -> Secrets:
+        """From the key and both nonces, the measuring end's first."""
+        made = [code(key, what, ours, theirs) for what in (b"session", b"probes", b"load", b"sealed")]
+        return cls(made[0][:SESSION], *made[1:])
+
+
+def proof(key: bytes, ours: bytes, theirs: bytes, plan: bytes) -> bytes:
+    """What the measuring end sends in answer to a challenge: its code, and what it plans."""
+    return code(key, b"measure", ours, theirs, plan) + plan
+
+
+def accepted(key: bytes, ours: bytes, theirs: bytes, plan: bytes) -> bytes:
+    """What shows the measuring end that the reflector has the key and agrees."""
+    return b"A" + code(key, b"reflector", ours, theirs, plan)
+
+
+def refused(key: bytes, ours: bytes, theirs: bytes, why: str) -> bytes:
+    """Why a reflector that has the key does not agree."""
+    text = why.encode()[:400]
+    return b"R" + code(key, b"refused", ours, theirs, text) + text
+
+
+def framed(data: bytes) -> bytes:
+    """A message with its length."""
+    return struct.pack(">I", len(data)) + data
+
+
+def seal(secrets: Secrets, way: bytes, number: int, content: dict[str, Any]) -> bytes:
+    """A message of a session, framed: its code covers direction and number, so that none can be sent again."""
+    data = json.dumps(content).encode()
+    return framed(code(secrets.sealed, way, struct.pack(">I", number), data) + data)
+
+
+def unseal(secrets: Secrets, way: bytes, number: int, data: bytes) -> dict[str, Any]:
+    """What a message says.
+
+    Raises:
+        WireError: The peer did not write it, or not as the message of this number.
+    """
+    mark, content = data[:32], data[32:]
+    if not same(mark, code(secrets.sealed, way, struct.pack(">I", number), content)):
+        raise WireError("a message that the peer did not write")
+    return _object(content)
+
+
+# Load: the first bytes of a connection.
+
+LOAD = len(MAGIC) + 1 + SESSION + 2 + 32
+"""Bytes with which a connection begins that carries load."""
+
+
+def load_begin(secrets: Secrets, down: bool, number: int) -> bytes:
+    """How a connection begins that carries load, each number once."""
+    what = bytes([down, number])
+    return MAGIC + b"L" + secrets.session + what + code(secrets.load, what)
+
+
+def read_load_begin(data: bytes) -> tuple[bytes, bool, int, bytes]:
+    """Session, direction, number and code.
+
+    Raises:
+        WireError: It is none.
+    """
+    at = len(MAGIC) + 1
+    if len(data) != LOAD or not data.startswith(MAGIC + b"L") or data[at + SESSION] > 1:
+        raise WireError("no load")
+    rest = data[at + SESSION :]
+    return data[at : at + SESSION], bool(rest[0]), rest[1], rest[2:]
+
+
+def is_load_begin(secrets: Secrets, down: bool, number: int, mark: bytes) -> bool:
+    """Whether the session's peer wrote it."""
+    return same(mark, code(secrets.load, bytes([down, number])))
+
+
+# Datagrams.
+
+OPEN, COOKIES, BACK, UP, DOWN = range(1, 6)
+"""Kinds: the peer's first, the reflector's cookie, the cookie back, a probe up, a probe down."""
+
+_HEAD = struct.Struct(">BBHII8sBIQIQ")
+"""RTP's fixed header (RFC 3550 §5.1), then session, kind, number, time of sending, and which one came last and when."""
+
+TYPE, SAMPLES = 0, 160
+"""RTP's payload type of G.711 µ-law, and samples of a packet (RFC 3551)."""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One datagram.
+
+    Attributes:
+        kind: One of `OPEN`, `COOKIES`, `BACK`, `UP`, `DOWN`.
+        session: Of which session.
+        number: The sender's count.
+        sent_ns: By the sender's clock.
+        last: The number of the last probe that the sender had from its peer; `NONE` for none.
+        came_ns: When that came, by the sender's clock.
+    """
+
+    kind: int
+    session: bytes
+    number: int
+    sent_ns: int
+    last: int
+    came_ns: int
+
+
+NONE = 0xFFFFFFFF
+"""No probe came yet."""
+
+_FILL = hashlib.shake_256(b"speech").digest(PROBE)
+"""Behind the fields: bytes that do not compress, as those of speech."""
+
+
+def datagram(secrets: Secrets, probe: Probe, cookie: bytes = bytes(COOKIE)) -> bytes:
+    """A probe as its bytes, always `PROBE` of them."""
+    head = _HEAD.pack(
+        0x80, TYPE, probe.number & 0xFFFF, probe.number * SAMPLES & 0xFFFFFFFF,
+        int.from_bytes(probe.session[:4], "big"), probe.session, probe.kind, probe.number, probe.sent_ns, probe.last,
+        probe.came_ns,
+    )  # fmt: skip
+    body = head + cookie
+    body += _FILL[: PROBE - CODE - len(body)]
+    return body + code(secrets.probes, body)[:CODE]
+
+
+def read_datagram(secrets: Secrets, data: bytes) -> tuple[Probe, bytes]:
+    """A probe and its cookie.
+
+    Raises:
+        WireError: It is none, or not of the session's peer.
+    """
+    if len(data) != PROBE:
+        raise WireError(f"{len(data)} bytes: no probe")
+    body = data[:-CODE]
+    if not same(data[-CODE:], code(secrets.probes, body)[:CODE]):
+        raise WireError("the session's peer did not send it")
+    fields = _HEAD.unpack_from(body)
+    session, kind, number, sent, last, came = fields[5:]
+    if session != secrets.session or not OPEN <= kind <= DOWN:
+        raise WireError("no probe of this session")
+    return Probe(kind, session, number, sent, last, came), body[_HEAD.size : _HEAD.size + COOKIE]
+
+
+def session_of(data: bytes) -> bytes:
+    """Which session a datagram claims to belong to."""
+    return data[12 : 12 + SESSION]
+
+
+def cookie(secret: bytes, session: bytes, address: tuple[Any, ...]) -> bytes:
+    """What an address must send back: only the reflector can make it."""
+    return code(secret, session, repr(address[:2]).encode())[:COOKIE]
+
+
+def challenge(nonce: bytes) -> bytes:
+    """The reflector's answer to a hello."""
+    return MAGIC + b"C" + nonce
+
+
+CHALLENGE = len(MAGIC) + 1 + NONCE
+"""Bytes of a challenge."""
+
+
+def read_challenge(data: bytes) -> bytes:
+    """The nonce of a challenge.
+
+    Raises:
+        WireError: It is none.
+    """
+    if len(data) != CHALLENGE or not data.startswith(MAGIC + b"C"):
+        raise WireError("what answers there is no reflector of fairwave")
+    return data[len(MAGIC) + 1 :]
