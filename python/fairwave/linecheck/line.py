@@ -202,7 +202,7 @@ def _numbers(line: Line, span: Span, direction: str) -> PhaseNumbers:
     came = raised[~lost]
     p50, p95, p99, most = _quantiles(came, (0.5, 0.95, 0.99, 1.0))
     trips = _quantiles(line.trips(span), (0.5, 0.95))
-    order = place[~lost]
+    order = np.argsort(place[~lost], kind="stable")  # numbers in the order of arrival
     behind = int((order < np.maximum.accumulate(order)).sum()) if len(order) else 0
     return PhaseNumbers(
         span.name, direction, len(raised), int(lost.sum()), longest_run(lost), behind, p50, p95, p99, most,

@@ -91,6 +91,16 @@ def send_load(
             break
         allowance.give_back(wanted - sent)
     carried.tcp = tcp_state(connection)
+    # The kernel still holds some of it, which closing would discard: the peer closes when it has what it wants.
+    while not until():
+        try:
+            if not connection.recv(1):
+                break
+        except TimeoutError:
+            continue
+        except OSError:
+            break
+    carried.tcp = tcp_state(connection) or carried.tcp
 
 
 def receive_load(

@@ -24,7 +24,6 @@ from fairwave.linecheck.load import (
     prepare,
     receive_load,
     send_load,
-    tcp_state,
 )
 from fairwave.linecheck.probes import Log, datagrams, receive, send_probes
 from fairwave.linecheck.reflector import exactly, read_framed
@@ -137,10 +136,10 @@ def measure(
     try:
         with socket.create_connection(target.address[:2], CONNECT_S) as control:
             control.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            secrets = _handshake(control, target, stretched, plan)
+            secrets = handshake(control, target, stretched, plan)
             with datagrams(target.family) as probes:
                 probes.connect(target.address)
-                return _Measurement(target, plan, secrets, control, probes, phase).run()
+                return Measurement(target, plan, secrets, control, probes, phase).run()
     except wire.WireError as error:
         raise MeasureError(f"{target.shown}: {error}") from None
     except ConnectionRefusedError:
@@ -151,7 +150,12 @@ def measure(
         raise MeasureError(f"{target.shown}: {error.strerror or error}") from None
 
 
-def _handshake(control: socket.socket, target: Target, key: bytes, plan: wire.Plan) -> wire.Secrets:
+def handshake(control: socket.socket, target: Target, key: bytes, plan: wire.Plan) -> wire.Secrets:
+    """Shows the reflector that this end has the key, and sees that the reflector has it.
+
+    Raises:
+        MeasureError: It is none, has another key, or does not agree to the plan.
+    """
     ends = time.monotonic() + 2 * CONNECT_S
     ours, written = os.urandom(wire.NONCE), plan.to_bytes()
     control.sendall(wire.hello(ours))
@@ -178,7 +182,7 @@ def _handshake(control: socket.socket, target: Target, key: bytes, plan: wire.Pl
     return wire.Secrets.of(key, ours, theirs)
 
 
-class _Measurement:
+class Measurement:
     """One measurement under way."""
 
     def __init__(
@@ -229,7 +233,7 @@ class _Measurement:
             with contextlib.suppress(OSError):
                 self.probes.shutdown(socket.SHUT_RDWR)
             hearing.join(1.0)
-        return self._line(report)
+        return self.line(report)
 
     def _until(self, at_s: float) -> None:
         wait = self.begun_ns / 1e9 + at_s - time.monotonic()
@@ -294,11 +298,6 @@ class _Measurement:
             (receive_load if direction == "down" else send_load)(
                 connection, over, self.allowed[direction], carried
             )
-            if direction == "up":
-                # What the kernel still holds is sent until the phase ends; then the connection is cut.
-                while not over() and not self.allowed["up"].left:
-                    time.sleep(0.05)
-                carried.tcp = tcp_state(connection) or carried.tcp
 
     def _report(self) -> dict[str, Any]:
         try:
@@ -314,7 +313,12 @@ class _Measurement:
             self.control.sendall(b".")
         return report
 
-    def _line(self, report: dict[str, Any]) -> Line:
+    def line(self, report: dict[str, Any]) -> Line:
+        """What was measured, with the other end's report.
+
+        Raises:
+            MeasureError: The report is none.
+        """
         try:
             return lined_up(
                 self.target.shown, self.plan, self.begun_ns, self.log, report, self.carried, self.allowed

@@ -34,8 +34,8 @@ HEADERS = 52
 SEGMENT = 1448
 """Bytes of a segment above TCP where the system does not say it."""
 
-WINDOW_S = 0.5
-"""A rate is the median over windows of so many seconds."""
+WINDOWS, WIDEST_S = 6, 1.0
+"""A rate is the median over so many windows, or over more of so many seconds."""
 
 BEGIN = 0.25
 """Share of a loaded phase that is left out of the rate: TCP begins slowly."""
@@ -133,16 +133,17 @@ def rate_of(line: Line, direction: str) -> Interval | None:
         return None
     end = _loaded_until(load, span)
     from_s = span.from_s + BEGIN * (end - span.from_s)
-    count = int((end - from_s) / WINDOW_S)
-    if end - span.from_s < LEAST_S or count < 2:
+    if end - span.from_s < LEAST_S:
         return None
-    index = np.floor((load.at_s - from_s) / WINDOW_S).astype(np.int64)
+    width = min((end - from_s) / WINDOWS, WIDEST_S)
+    count = round((end - from_s) / width)
+    index = np.floor((load.at_s - from_s) / width).astype(np.int64)
     chosen = (index >= 0) & (index < count)
     carried = np.bincount(index[chosen], load.bytes[chosen], count)
     segment = load.segment or SEGMENT
     came = line.within(span, direction)
     probes = 8 * line.size * (1 - float(np.isnan(came).mean())) / line.interval_s if len(came) else 0.0
-    rates = 8 * carried * (segment + HEADERS) / segment / WINDOW_S + probes
+    rates = 8 * carried * (segment + HEADERS) / segment / width + probes
     draw = np.random.default_rng(1)
     medians = np.median(rates[draw.integers(0, count, (400, count))], axis=1)
     low, high = np.quantile(medians, [0.025, 0.975])

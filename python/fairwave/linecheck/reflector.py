@@ -264,15 +264,15 @@ class Reflector:
         self.taken += 4 + len(flight)
         written = flight[32:]
         if not wire.same(flight[:32], wire.code(self.key, b"measure", theirs, ours, written)):
-            self.say(f"refused {address[0]}: it does not have the key")
+            self.say(f"refused {plain(address)}: it does not have the key")
             return
         session, why = self._agreed(wire.Secrets.of(self.key, theirs, ours), written)
         if session is None:
             connection.sendall(wire.framed(wire.refused(self.key, theirs, ours, why)))
-            self.say(f"refused {address[0]}: {why}")
+            self.say(f"refused {plain(address)}: {why}")
             return
         pending.pop()()
-        self.say(f"measures with {address[0]} for {session.plan.lasts_s:g} s")
+        self.say(f"measures with {plain(address)} for {session.plan.lasts_s:g} s")
         try:
             connection.sendall(wire.framed(wire.accepted(self.key, theirs, ours, written)))
             self._control(connection, session)
@@ -280,7 +280,7 @@ class Reflector:
             session.stopped.set()
             with self._lock:
                 self._sessions.pop(session.secrets.session, None)
-            self.say(f"done with {address[0]}")
+            self.say(f"done with {plain(address)}")
 
     def _agreed(self, secrets: wire.Secrets, written: bytes) -> tuple[Session | None, str]:
         """A session for a plan, or why there is none."""
@@ -359,6 +359,11 @@ def _bound(host: str, port: int) -> tuple[socket.socket, socket.socket]:
             if port:  # a port that the user chose; of others the next may be free for both protocols
                 raise
     raise OSError("no port is free for UDP and TCP")
+
+
+def plain(address: tuple[Any, ...]) -> str:
+    """An address of a socket of both protocols as people write it."""
+    return str(address[0]).removeprefix("::ffff:")
 
 
 def _has_ipv6() -> bool:

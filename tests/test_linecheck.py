@@ -1,0 +1,833 @@
+"""`fairwave measure` and its reflector: who is answered, what is read, what is said."""
+
+import contextlib
+import gzip
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import fairwave
+from fairwave.linecheck import (
+    IrttError,
+    Limits,
+    MeasureError,
+    Plan,
+    Reflector,
+    WireError,
+    alternatives,
+    fitted,
+    measure,
+    measuring,
+    of_line,
+    read_irtt,
+    reflector,
+    resolved,
+    wire,
+)
+from fairwave.linecheck.line import Line, Load, Probes, Span, arrival_places, jitter, longest_run
+from fairwave.linecheck.network import rate_of
+from fairwave.live import missing
+from thrice import thrice
+
+KEY = "a-key-for-the-tests"
+SHORT = Plan(phase_s=2.0, rest_s=0.0, most=1_000_000, connections=2)
+
+
+@pytest.fixture
+def far():
+    """A reflector on loopback."""
+    with Reflector(KEY, "127.0.0.1", 0, Limits(longest_s=60, most=10_000_000)) as made:
+        made.start()
+        yield made
+
+
+def target(far):
+    return resolved(f"127.0.0.1:{far.port}")
+
+
+def connected(far):
+    made = socket.create_connection(("127.0.0.1", far.port), 5)
+    made.settimeout(5)
+    return made
+
+
+def handshake(far, plan=SHORT):
+    """A session that has begun: its connection and secrets."""
+    control = connected(far)
+    return control, measuring.handshake(control, target(far), wire.stretched(KEY), plan)
+
+
+def everything(connection):
+    """What still comes until the other end closes."""
+    found = b""
+    while True:
+        try:
+            more = connection.recv(65536)
+        except ConnectionResetError:
+            return found
+        if not more:
+            return found
+        found += more
+
+
+def asking(secrets, kind=wire.OPEN, number=0, cookie=bytes(wire.COOKIE)):
+    return wire.datagram(secrets, wire.Probe(kind, secrets.session, number, 1, wire.NONE, 0), cookie)
+
+
+def datagrams(far):
+    made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    made.settimeout(0.3)
+    made.connect(("127.0.0.1", far.port))
+    return made
+
+
+def nothing_comes(made):
+    try:
+        made.recv(2048)
+    except TimeoutError:
+        return True
+    return False
+
+
+# Who is answered.
+
+
+def test_another_key_is_refused_with_what_to_do(far):
+    with pytest.raises(MeasureError, match=r"has another key: .* --key-file FILE"):
+        measure(target(far), "not-the-key-of-tests", SHORT)
+    assert not far._sessions
+    assert far.answered <= far.taken
+
+
+def test_an_end_without_the_key_gets_less_than_it_sent(far):
+    with connected(far) as one:
+        one.sendall(wire.hello(os.urandom(32)))
+        challenge = measuring.exactly(one, wire.CHALLENGE, time.monotonic() + 5)
+        one.sendall(wire.framed(bytes(32) + SHORT.to_bytes()))
+        assert everything(one) == b""
+        assert len(challenge) < wire.HELLO
+
+
+def test_a_handshake_that_is_sent_again_is_refused(far):
+    nonce, plan = os.urandom(32), SHORT.to_bytes()
+    with connected(far) as one:
+        one.sendall(wire.hello(nonce))
+        theirs = wire.read_challenge(measuring.exactly(one, wire.CHALLENGE, time.monotonic() + 5))
+        proof = wire.framed(wire.proof(wire.stretched(KEY), nonce, theirs, plan))
+        one.sendall(proof)
+        assert one.recv(5)[4:] == b"A"
+    deadline = time.monotonic() + 5
+    while far._sessions and time.monotonic() < deadline:
+        time.sleep(0.01)
+    with connected(far) as again:
+        again.sendall(wire.hello(nonce))
+        measuring.exactly(again, wire.CHALLENGE, deadline)
+        again.sendall(proof)
+        assert everything(again) == b""
+
+
+def test_load_without_a_session_gets_nothing(far):
+    control, secrets = handshake(far)
+    strange = wire.Secrets.of(wire.stretched(KEY), bytes(32), bytes(32))
+    begun = bytearray(wire.load_begin(secrets, True, 0))
+    begun[-1] ^= 1
+    with control:
+        for begin in (
+            wire.load_begin(strange, True, 0),
+            bytes(begun),  # a session that exists, and a wrong code
+            wire.load_begin(secrets, True, 0),  # whose address has not been shown yet
+            wire.load_begin(secrets, True, 200),
+            wire.MAGIC + b"L" + bytes(200),
+        ):
+            with connected(far) as one:
+                one.sendall(begin)
+                assert everything(one) == b""
+
+
+def test_probes_go_to_an_address_only_after_it_has_sent_back_its_cookie(far):
+    control, secrets = handshake(far)
+    with control, datagrams(far) as own, datagrams(far) as forged:
+        own.send(asking(secrets))
+        probe, cookie = wire.read_datagram(secrets, own.recv(2048))
+        assert probe.kind == wire.COOKIES
+        forged.send(asking(secrets))  # captured, and sent again from elsewhere
+        assert nothing_comes(forged)
+        forged.send(asking(secrets, wire.BACK, 0, cookie))
+        assert nothing_comes(forged)
+        own.send(asking(secrets, wire.BACK, 0, cookie))
+        assert wire.read_datagram(secrets, own.recv(2048))[0].kind == wire.DOWN
+        forged.send(asking(secrets, wire.OPEN, 9))  # the session has its address
+        assert nothing_comes(forged)
+
+
+def test_a_peer_that_is_silent_gets_no_more_probes(far, monkeypatch):
+    monkeypatch.setattr(reflector, "SILENT_S", 0.3)
+    control, secrets = handshake(far)
+    with control, datagrams(far) as own:
+        own.settimeout(1.0)
+        own.send(asking(secrets))
+        _, cookie = wire.read_datagram(secrets, own.recv(2048))
+        own.send(asking(secrets, wire.BACK, 0, cookie))
+        count = 0
+        while not nothing_comes(own):
+            count += 1
+        assert 5 <= count <= 60  # 15 in 0.3 s, and what the watch's own interval adds
+
+
+@pytest.mark.parametrize(
+    ("plan", "says"),
+    [
+        (Plan(phase_s=30), "96 s is longer than the 60 s that it allows"),
+        (Plan(most=50_000_000), "50 MB each way is more than the 10 MB that it allows"),
+    ],
+)
+def test_a_plan_beyond_the_limits_is_refused_with_the_limit(far, plan, says):
+    with pytest.raises(MeasureError, match=f"refuses: {says}"):
+        measure(target(far), KEY, plan)
+
+
+def test_one_measurement_at_a_time(far):
+    control, _ = handshake(far)
+    with control, pytest.raises(MeasureError, match="busy with another measurement"):
+        measure(target(far), KEY, SHORT)
+
+
+def test_who_has_the_key_of_another_reflector_is_not_sent_to():
+    """A reflector that cannot prove the key gets a hello and a proof, and no probe."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve():
+            one, _ = server.accept()
+            with one:
+                one.recv(wire.HELLO)
+                one.sendall(wire.challenge(bytes(32)))
+                one.recv(wire.FLIGHT)
+                one.sendall(wire.framed(b"A" + bytes(32)))
+
+        threading.Thread(target=serve, daemon=True).start()
+        with pytest.raises(MeasureError, match="does not have the key; nothing was sent"):
+            measure(resolved(f"127.0.0.1:{server.getsockname()[1]}"), KEY, SHORT)
+
+
+def test_what_is_no_reflector_is_named():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve():
+            one, _ = server.accept()
+            with one:
+                one.sendall(b"SSH-2.0-OpenSSH_9.6\r\n".ljust(wire.CHALLENGE, b"."))
+                one.recv(wire.HELLO)
+
+        threading.Thread(target=serve, daemon=True).start()
+        with pytest.raises(MeasureError, match="no reflector of fairwave"):
+            measure(resolved(f"127.0.0.1:{server.getsockname()[1]}"), KEY, SHORT)
+
+
+# Bytes of anybody.
+
+SECRETS = wire.Secrets.of(wire.stretched(KEY), bytes(32), bytes(32))
+READERS = (
+    wire.Plan.from_bytes,
+    wire.read_hello,
+    wire.read_challenge,
+    wire.read_load_begin,
+    lambda data: wire.read_datagram(SECRETS, data),
+    lambda data: wire.unseal(SECRETS, b"up", 0, data),
+)
+SOUND = (
+    SHORT.to_bytes(),
+    wire.hello(bytes(32)),
+    wire.challenge(bytes(32)),
+    wire.load_begin(SECRETS, True, 0),
+    asking(SECRETS),
+    wire.seal(SECRETS, b"up", 0, {"ask": "report"})[4:],
+)
+
+
+@pytest.mark.parametrize("which", range(len(READERS)))
+@given(data=st.data())
+@settings(max_examples=200, deadline=None)
+def test_fuzz_bytes_are_read_or_refused(which, data):
+    """Anything at all, and sound bytes with a few changed: a value or a WireError."""
+    sound = SOUND[which]
+    READERS[which](sound)
+    made = data.draw(st.binary(max_size=300))
+    if data.draw(st.booleans()):
+        changed = bytearray(sound)
+        for place, byte in data.draw(
+            st.lists(st.tuples(st.integers(0, len(sound) - 1), st.integers(0, 255)), max_size=4)
+        ):
+            changed[place] = byte
+        made = bytes(changed[: data.draw(st.integers(0, len(sound)))])
+    try:
+        READERS[which](made)
+    except WireError:
+        assert made != sound
+
+
+def test_changed_codes_are_noticed_bit_by_bit():
+    sound = asking(SECRETS)
+    for place in range(len(sound)):
+        for bit in range(8):
+            changed = bytearray(sound)
+            changed[place] ^= 1 << bit
+            with pytest.raises(WireError):
+                wire.read_datagram(SECRETS, bytes(changed))
+    sealed = wire.seal(SECRETS, b"up", 0, {"ask": "report"})[4:]
+    for way, number in ((b"down", 0), (b"up", 1)):
+        with pytest.raises(WireError, match="did not write"):
+            wire.unseal(SECRETS, way, number, sealed)
+
+
+def test_fuzz_a_reflector_answers_no_hostile_datagram(far):
+    control, secrets = handshake(far)
+    draw = np.random.default_rng(1)
+    got = sent = 0
+    with control, datagrams(far) as one:
+        one.settimeout(0.02)
+        for index in range(300):
+            data = draw.bytes(int(draw.integers(0, 400)))
+            if index % 3 == 0:
+                data = b"\x80\0\0\0" + bytes(8) + secrets.session + data  # of a session that exists
+            one.send(data)
+            sent += len(data)
+        try:
+            while True:
+                got += len(one.recv(2048))
+        except TimeoutError:
+            pass
+        assert got == 0
+        one.settimeout(1)
+        for number in range(5):
+            one.send(asking(secrets, wire.OPEN, number))
+            sent += wire.PROBE
+            got += len(one.recv(2048))
+        for _ in range(20):  # the same again
+            one.send(asking(secrets, wire.OPEN, 4))
+        assert nothing_comes(one)
+        assert got <= sent
+        assert far.answered <= far.taken
+
+
+def test_fuzz_a_reflector_survives_hostile_connections(far):
+    draw = np.random.default_rng(2)
+    begins = (
+        b"",
+        wire.MAGIC,
+        wire.MAGIC + b"H",
+        wire.MAGIC + b"L",
+        wire.MAGIC + b"H" + bytes(87) + b"\xff" * 4,
+    )
+    for index in range(40):
+        with connected(far) as one:
+            data = begins[index % len(begins)] + draw.bytes(int(draw.integers(0, 200)))
+            one.sendall(data)
+            with contextlib.suppress(OSError):  # it has closed the connection already
+                one.shutdown(socket.SHUT_WR)
+            assert len(everything(one)) <= len(data)
+    control, _ = handshake(far)
+    control.close()
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        {},
+        {"came": [[0]], "sent_ns": [], "late_ns": [], "skipped": 0, "up": [], "tcp": []},
+        {"came": "x", "sent_ns": [1], "late_ns": [1], "skipped": 0, "up": [], "tcp": []},
+        {"came": [[0, 10**30]], "sent_ns": [1], "late_ns": [1], "skipped": 0, "up": [], "tcp": []},
+        {"came": [[0, 5]], "sent_ns": [1], "late_ns": [1], "skipped": 0, "up": [[1, "x"]], "tcp": [1]},
+        {"came": [[0, 5]], "sent_ns": [1], "late_ns": None, "skipped": [], "up": {}, "tcp": [{"sent": 1}]},
+    ],
+)
+def test_a_report_that_is_none_is_refused(far, report):
+    made = measuring.Measurement(target(far), SHORT, SECRETS, None, None, lambda _: None)
+    made.log.sent_ns = [1]
+    made.log.came = [(0, 1, 5, 0, 2)]
+    with pytest.raises(MeasureError):
+        made.line(report)
+
+
+# A whole measurement.
+
+
+@pytest.mark.slow
+@thrice
+def test_loopback_is_a_good_line(far):
+    phases = []
+    line = measure(target(far), KEY, SHORT, phases.append)
+    assert phases == [
+        "connecting",
+        "the idle line",
+        "the line loaded downward",
+        "the line loaded upward",
+        "waiting for the last packets",
+    ]
+    assert not far._sessions
+    assert far.answered <= far.taken
+    for direction in ("up", "down"):
+        assert 0 < line.loads[direction].carried <= SHORT.most
+        assert line.loads[direction].ended_early
+    idle = [one for one in line.numbers() if one.phase == "idle"]
+    assert [one.sent for one in idle] == pytest.approx([100, 100], abs=5)
+    assert sum(one.lost for one in idle) == 0
+    assert line.least_trip_s < 0.005
+    verdict = of_line(line, {})
+    assert verdict.sentences[0].startswith("Voice: good while the line is idle")
+
+
+# Numbers.
+
+
+def made_line(raised=None, trip=0.03, phases=("idle", "down", "up"), loads=None):
+    """A line whose delays are given by phase and direction; none elsewhere."""
+    raised = raised or {}
+    spans = [Span(name, 10.0 * index, 10.0 * index + 10) for index, name in enumerate(phases)]
+    at = np.arange(0, 10.0 * len(phases), 0.02)
+    probes = {}
+    for direction in ("up", "down"):
+        delay = np.zeros(len(at))
+        for span in spans:
+            chosen = (at >= span.from_s) & (at < span.to_s)
+            delay[chosen] = np.resize(raised.get((span.name, direction), 0.0), chosen.sum())
+        probes[direction] = Probes(at, delay, arrival_places(at + delay))
+    return Line("made", 0.02, 200, spans, probes, at, np.full(len(at), trip), loads or {})
+
+
+def load(span, rate, again=0.0):
+    at = np.arange(span[0], span[1], 0.01)
+    return Load(at, np.full(len(at), rate / 800), 0.01, 1448, again, 4, ("cubic",))
+
+
+def test_numbers_of_a_phase():
+    delay = np.zeros(500)
+    delay[100:110] = np.nan
+    delay[200] = 0.05  # arrives behind the two after it
+    line = made_line({("idle", "up"): delay})
+    up, down = (one for one in line.numbers() if one.phase == "idle")
+    assert (up.sent, up.lost, up.longest_run, up.loss) == (500, 10, 10, 0.02)
+    assert up.reordered == 1  # the packet that others overtook
+    assert (up.most_s, up.p50_s) == (0.05, 0.0)
+    assert (down.lost, down.reordered) == (0, 0)
+    assert longest_run(np.asarray([True, True, False, True])) == 2
+    assert jitter(np.asarray([0.0, 0.016])) == pytest.approx(0.001)
+
+
+def test_a_good_line_is_called_good_and_its_rate_limits_video():
+    line = made_line()
+    said = of_line(line, {"up": 1.2e6, "down": 2e6}).sentences
+    assert said[0].startswith("Voice: good while the line is idle")
+    assert "Video: poor upward (1.2 Mb/s) and fair downward (2 Mb/s) while the line is idle." in said
+    assert any("slow (up 1.2 Mb/s)" in one for one in said)
+    assert not any("What limits it" in one for one in said)
+
+
+def test_losses_of_an_idle_line_are_not_the_queues():
+    lost = np.where(np.arange(500) % 12 == 0, np.nan, 0.0)
+    said = of_line(made_line({("idle", "down"): lost}), {}).sentences
+    assert any("8.4 % of the packets downward are lost" in one and "Wi-Fi" in one for one in said)
+    assert "The rate of the line is not known: video is rated by delay and loss alone." in said
+
+
+def test_a_bloated_upload_is_poor_upward_alone():
+    line = made_line(
+        {("up", "up"): 0.5 * np.abs(np.sin(np.arange(500) / 40))}, loads={"up": load((20, 30), 1e6)}
+    )
+    verdict = of_line(line, {"up": 1e6, "down": 5e6})
+    bands = {(one.phase, one.direction): one.band for one in verdict.voice}
+    assert bands["up", "up"] == "poor"
+    assert {band for key, band in bands.items() if key != ("up", "up")} == {"good"}
+    assert any(
+        one.startswith("What limits it upward: the queue before the line. An upload raises")
+        for one in verdict.sentences
+    )
+
+
+def test_a_direction_in_which_nothing_arrives_is_poor():
+    verdict = of_line(made_line({("down", "down"): np.full(500, np.nan)}), {})
+    assert any("poor downward (no packet arrived) while you download" in one for one in verdict.sentences)
+
+
+def test_responsiveness_leaves_out_the_longest_trips():
+    line = made_line(trip=0.06)
+    line.trip_s[:20] = 3.0  # 4 % of the idle phase
+    assert of_line(line, {}).responsiveness["idle"] == pytest.approx(1000)
+
+
+def test_the_rate_counts_headers_and_probes():
+    line = made_line(loads={"down": load((10, 20), 4.8e6)})
+    found = rate_of(line, "down")
+    assert found.value == pytest.approx(4.8e6 * 1500 / 1448 + 80e3, rel=1e-3)
+    assert rate_of(line, "up") is None
+
+
+def test_no_load_fits_no_network():
+    assert fitted(made_line()) is None
+
+
+# The network behind it, where the truth is known: the measurement itself is simulated.
+
+TRUTH = """
+name = "line"
+duration = "11 s"
+preset = "linux"
+[[link]]
+from = "here"
+to = "far"
+rate = "{rate} Mb/s"
+delay = "15 ms"
+queue = {{ discipline = "{queue}", capacity = {{ bytes = {buffer} }} }}
+[link.reverse]
+rate = "20 Mb/s"
+[[flow]]
+name = "call"
+from = "here"
+to = "far"
+transport = "udp"
+traffic = {{ kind = "recording", codec = "g711", packet-time = "20 ms", talk = [[0, 500]] }}
+[[flow]]
+name = "load"
+count = 4
+from = "here"
+to = "far"
+transport = "tcp/cubic"
+traffic = "bulk"
+[record]
+units = ["call"]
+bin = "10 ms"
+goodput = ["load"]
+"""
+
+
+def simulated_line(queue, rate, buffer, seed=77):
+    results = fairwave.load(TRUTH.format(queue=queue, rate=rate, buffer=buffer)).run(seed)
+    units = results.rows("units")
+    created, arrived = units.numbers("created_s"), units.numbers("arrived_s")
+    delay = arrived - created - (0.015 + 1600 / (rate * 1e6))
+    flows = results.rows("flows").only(group="load")
+    sent = float(flows.numbers("packets_sent").sum())
+    gone = float(flows.numbers("dropped").sum())
+    good = float(flows.numbers("goodput_bps").sum())
+    line = made_line({("up", "up"): np.resize(np.maximum(delay[:500], 0), 500)}, trip=0.0305)
+    line.loads["up"] = load((20, 30), good, gone / sent)
+    return line
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("queue", "buffer", "family"),
+    [
+        ("drop-tail", 250_000, "tail drop"),
+        ("codel", 1_000_000, "active, one queue"),
+        ("fq-codel", 1_000_000, "fair queueing"),
+    ],
+)
+def test_the_queue_of_a_line_is_found(queue, buffer, family):
+    network = fitted(simulated_line(queue, 4, buffer))
+    side = network.sides["up"]
+    assert next(iter(side.families)) == family
+    assert side.rate.value == pytest.approx(4e6, rel=0.07)
+    if queue == "drop-tail":
+        assert side.full
+        assert side.buffer == pytest.approx(buffer, rel=0.2)
+        now, other = alternatives(network, ["fq-codel"], seeds=3)
+        assert now.median("up") < 3.1 < 3.6 < other.median("up")
+        assert other.title == "fq-codel at 95 % of the rate"
+    else:
+        assert any(said.startswith("The buffer upward") for said in network.unknown)
+    again = fairwave.load(network.scenario().to_toml())
+    assert {flow["name"] for flow in again.to_dict()["flow"]} == {"call-up", "load-up", "call-down"}
+
+
+# irtt.
+
+
+def trip(number, *, lost="false", up=10e6, down=12e6, wall=True):
+    """A round trip as irtt documents it; nanoseconds, with other zeros at the server."""
+    sent = 1_000_000_000 + number * 20_000_000
+    there, left = sent + int(up), sent + int(up) + 50_000
+    stamps = {
+        "client": {"receive": {"monotonic": left + int(down)}, "send": {"monotonic": sent}},
+        "server": {
+            "receive": {"monotonic": there + 777_000_000_000},
+            "send": {"monotonic": left + 777_000_000_000},
+        },
+    }
+    if wall:
+        for end in stamps.values():
+            for one in end.values():
+                one["wall"] = one["monotonic"] + 1_528_621_979_000_000_000
+    if lost != "false":
+        stamps["client"]["receive"] = {}
+        stamps["server"] = {"receive": {}, "send": {}}
+    return {"seqno": number, "lost": lost, "timestamps": stamps, "delay": {}, "ipdv": {}}
+
+
+def irtt_file(folder, trips, interval=20_000_000, name="line.json"):
+    found = {
+        "version": {"irtt": "0.9.1"},
+        "config": {"params": {"interval": interval, "length": 172, "stamp_at": "both", "clock": "both"}},
+        "stats": {"packets_sent": len(trips)},
+        "round_trips": trips,
+    }
+    text = json.dumps(found).encode()
+    file = folder / name
+    file.write_bytes(gzip.compress(text) if name.endswith("gz") else text)
+    return file
+
+
+def several(count=300):
+    """Trips of which one in thirty is lost up, one in fifty down, and one without a direction."""
+    trips = []
+    for number in range(count):
+        lost = (
+            "true_up"
+            if number % 30 == 5
+            else "true_down"
+            if number % 50 == 7
+            else "true"
+            if number == 99
+            else "false"
+        )
+        trips.append(trip(number, lost=lost, up=10e6 + (number % 5) * 1e6))
+    return trips
+
+
+@pytest.mark.parametrize("name", ["line.json", "line.json.gz"])
+def test_what_irtt_wrote_is_read_with_the_direction_of_losses(tmp_path, name):
+    line = read_irtt(irtt_file(tmp_path, several(), name=name))
+    up, down = line.numbers()
+    assert line.interval_s == 0.02
+    assert line.size == 200
+    assert line.least_trip_s == pytest.approx(0.022)
+    assert (up.lost, down.lost) == (10 + 1, 6 + 1)
+    assert (up.sent, down.sent) == (300 - 6, 300 - 10)
+    assert (up.p50_s, up.most_s) == pytest.approx((0.002, 0.004))
+    assert down.most_s == 0
+    assert any("1 losses have no direction" in note for note in line.notes)
+
+
+def test_bools_and_one_time_of_the_server_are_read(tmp_path):
+    trips = [trip(number) for number in range(100)]
+    for one in trips:
+        one["lost"] = False
+        one["timestamps"]["server"]["send"] = {}
+    assert read_irtt(irtt_file(tmp_path, trips)).least_trip_s == pytest.approx(0.02205)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda found: found.pop("round_trips"), "has no list round_trips"),
+        (lambda found: found.update(round_trips=found["round_trips"][:20]), "50 are needed"),
+        (lambda found: found.update(round_trips=[]), "0 answered packets"),
+        (lambda found: found.update(round_trips=[1, 2]), "has not the fields"),
+        (lambda found: found["round_trips"][3].update(lost="perhaps"), "has not the fields"),
+        (lambda found: found["round_trips"][3]["timestamps"].pop("client"), "has not the fields"),
+        (lambda found: found["config"]["params"].update(interval=1_000_000_000), "every 1000 ms.*-i 20ms"),
+        (lambda found: found["config"].pop("params"), "has no config.params.interval"),
+        (
+            lambda found: [one["timestamps"].pop("server") for one in found["round_trips"]],
+            "no times of the server",
+        ),
+    ],
+)
+def test_what_lacks_something_is_refused_with_what_to_do(tmp_path, change, says):
+    file = irtt_file(tmp_path, [trip(number) for number in range(100)])
+    found = json.loads(file.read_text())
+    change(found)
+    file.write_text(json.dumps(found))
+    with pytest.raises(IrttError, match=says):
+        read_irtt(file)
+
+
+@given(data=st.data())
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_fuzz_files_of_irtt_are_read_or_refused(tmp_path, data):
+    odd = st.one_of(
+        st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5), st.lists(st.integers(), max_size=2),
+        st.dictionaries(st.sampled_from(["wall", "monotonic", "send"]), st.integers(), max_size=2),
+    )  # fmt: skip
+    trips = [trip(number) for number in range(80)]
+    found = json.loads(irtt_file(tmp_path, trips).read_text())
+    for _ in range(data.draw(st.integers(1, 3))):
+        place = found
+        for _ in range(data.draw(st.integers(1, 6))):
+            keys = (
+                list(place)
+                if isinstance(place, dict)
+                else list(range(len(place)))
+                if isinstance(place, list)
+                else []
+            )
+            if not keys:
+                break
+            key = data.draw(st.sampled_from(keys))
+            if data.draw(st.booleans()) or not isinstance(place[key], (dict, list)):
+                place[key] = data.draw(odd)
+                break
+            place = place[key]
+    file = tmp_path / "odd.json"
+    file.write_text(json.dumps(found))
+    try:
+        read_irtt(file).numbers()
+    except IrttError as error:
+        assert str(file) in str(error)  # noqa: PT017
+
+
+def test_a_file_of_irtt_is_judged_at_the_command_line(fairwave, tmp_path):
+    file = irtt_file(tmp_path, several())
+    status, out, err = fairwave("measure", "--irtt", str(file), "--out", str(tmp_path / "out"))
+    assert status == 0, err
+    assert "Voice: " in out
+    assert "in what was recorded" in out
+    assert {one.name for one in (tmp_path / "out").iterdir()} >= {
+        "measured.json",
+        "packets.csv",
+        "phases.csv",
+        "delay.svg",
+    }
+    status, out, _ = fairwave("measure", "--irtt", str(file), "--json")
+    found = json.loads(out)
+    assert found["network"] is None
+    assert found["phases"][0]["lost"] == 11
+
+
+# The command line.
+
+
+def test_the_promise_names_bytes_time_and_the_one_address(fairwave):
+    status, _, err = fairwave("measure", "127.0.0.1:9", "--key", KEY, "--for", "5", "--most", "3")
+    assert status == 2
+    for word in (
+        "takes 21 s",
+        "172 bytes every 20 ms",
+        "0.21 MB",
+        "For 5 s each way",
+        "at most 3 MB each way",
+        "127.0.0.1:9",
+    ):
+        assert word in err
+
+
+@pytest.mark.parametrize(("answer", "sends"), [("y\n", True), ("n\n", False), ("", False)])
+def test_at_a_terminal_the_user_is_asked_before_anything_is_sent(monkeypatch, answer, sends):
+    from io import StringIO
+
+    from fairwave.cli import linecheck
+    from fairwave.cli.input import BadInputError
+
+    terminal = StringIO(answer)
+    monkeypatch.setattr(terminal, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(sys, "stdin", terminal)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    agree = lambda: linecheck.agreed(Plan(), resolved("127.0.0.1"), yes=False, quiet=False)  # noqa: E731
+    if sends:
+        agree()
+    else:
+        with pytest.raises(BadInputError, match="nothing was sent"):
+            agree()
+
+
+@pytest.mark.parametrize(
+    ("written", "address"),
+    [
+        ("127.0.0.1", ("127.0.0.1", 8868)),
+        ("127.0.0.1:99", ("127.0.0.1", 99)),
+        ("[::1]:99", ("::1", 99)),
+        ("::1", ("::1", 8868)),
+    ],
+)
+def test_hosts_are_written_as_usual(written, address):
+    assert resolved(written).address[:2] == address
+
+
+@pytest.mark.parametrize(
+    "written", ["", "[::1", "[::1]x", "a b", "a:0", "a:x", "a:70000", "a/b", "\0", "a" * 300]
+)
+def test_hosts_that_are_none_are_refused(written):
+    with pytest.raises(MeasureError):
+        resolved(written)
+
+
+# Between namespaces, with known truth.
+
+LINK = """
+name = "line"
+duration = "60 s"
+[[link]]
+from = "home"
+to = "far"
+rate = "1 Mb/s"
+delay = "15 ms"
+queue = {{ discipline = "{queue}", capacity = {{ bytes = {up} }} }}
+[link.reverse]
+rate = "5 Mb/s"
+queue = {{ discipline = "{queue}", capacity = {{ bytes = {down} }} }}
+[[flow]]
+name = "call"
+from = "home"
+to = "far"
+transport = "udp"
+traffic = "voice"
+"""
+
+
+def between_namespaces(folder, queue, up, down):
+    """Measures such a link, and gives back the document of the measurement."""
+    if (why := missing()) is not None:
+        pytest.skip(f"no live run can be made here: {why}")
+    file = folder / "line.toml"
+    file.write_text(LINK.format(queue=queue, up=up, down=down))
+    out = folder / "measured"
+    command = [sys.executable, "-m", "fairwave"]
+    client = (
+        f"sleep 1; {' '.join(command)} measure far --for 8 --yes --overwrite --out {out} || exit 1; exit 0"
+    )
+    done = subprocess.run(
+        [*command, "shell", str(file), "--no-flows", "--quiet", "--for", "60", "--at", "far", "--", *command,
+         "reflector", "--for", "45", "--at", "home", "--", "sh", "-c", client],
+        check=False, capture_output=True, text=True, timeout=120, env={**os.environ, "FAIRWAVE_KEY": KEY},
+    )  # fmt: skip
+    assert (out / "measured.json").exists(), done.stderr
+    return json.loads((out / "measured.json").read_text()), out
+
+
+@pytest.mark.slow
+@thrice
+def test_half_a_second_of_drop_tail_is_found_between_namespaces(tmp_path):
+    found, out = between_namespaces(tmp_path, "drop-tail", 62_500, 312_500)
+    assert found["least_round_trip_s"] == pytest.approx(0.032, abs=0.002)
+    bands = {(one["phase"], one["direction"]): one["band"] for one in found["verdict"]["voice"]}
+    assert {bands[key] for key in (("idle", "up"), ("idle", "down"), ("down", "up"), ("up", "down"))} == {
+        "good"
+    }
+    assert bands["up", "up"] == bands["down", "down"] == "poor"
+    for direction, rate, buffer in (("up", 1e6, 62_500), ("down", 5e6, 312_500)):
+        side = found["network"]["sides"][direction]
+        assert side["rate"]["value"] == pytest.approx(rate, rel=0.05)
+        assert side["buffer"] == pytest.approx(buffer, rel=0.2)
+        assert next(iter(side["families"])) == "tail drop"
+    assert any("What would help: fq-codel or cake" in said for said in found["verdict"]["sentences"])
+    assert fairwave.load(out / "network.toml").plan()["links"]
+
+
+@pytest.mark.slow
+@thrice
+def test_fq_codel_is_found_between_namespaces(tmp_path):
+    found, _ = between_namespaces(tmp_path, "fq-codel", 1_000_000, 1_000_000)
+    assert {one["band"] for one in found["verdict"]["voice"]} == {"good"}
+    for direction, rate in (("up", 1e6), ("down", 5e6)):
+        side = found["network"]["sides"][direction]
+        assert side["rate"]["value"] == pytest.approx(rate, rel=0.05)
+        assert next(iter(side["families"])) == "fair queueing"
+    assert not any("What limits it" in said for said in found["verdict"]["sentences"])
