@@ -21,12 +21,14 @@ import fairwave
 from fairwave import patterns, reference
 from fairwave.cli import app as cli
 from fairwave.layers import studies as studies_there
+from fairwave.linecheck import Reflector, Target
 from fairwave.live import Live, kernel
 from fairwave.live.beside import simulated
 from fairwave_network import failing
 from fairwave_report import gallery
 from fairwave_speech.fetch import Recordings
 from made_captures import CALL, pcap, pcapng
+from made_lines import irtt_file, load, made_line, trip
 
 tomllib = pytest.importorskip("tomllib", reason="Python reads TOML from 3.11 on")
 
@@ -142,6 +144,8 @@ def desk(tmp_path, monkeypatch):
     pcapng(tmp_path / "last-night.pcapng", CALL)
     pcap(tmp_path / "call.pcap", CALL)
     bad_call(tmp_path)
+    (tmp_path / "key.txt").write_text("a-key-for-the-tests\n", encoding="utf-8")
+    irtt_file(tmp_path, [trip(number) for number in range(200)])
     (tmp_path / "uplink.mahi").write_text("10\n20\n30\n30\n", encoding="utf-8")
     way = {"trace_pattern": [{"duration": 500, "capacity": 800}]}
     (tmp_path / "gym.json").write_text(json.dumps({"uplink": way, "downlink": way}), encoding="utf-8")
@@ -184,6 +188,7 @@ FEWER = {
     "find": ("-n", "2", "--most", "2"),
     "network": ("-n", "1", "--widen", "1"),
     "fit": ("--seeds", "1"),
+    "measure": ("--yes",),
     "rfc8867": ("-n", "1"),
 }
 """What is typed besides, so that it takes less time: fewer replications, no audio."""
@@ -217,6 +222,14 @@ def test_every_command_works(desk, monkeypatch, line):
     monkeypatch.setattr(kernel, "loaded", lambda: [there])
     monkeypatch.setattr(kernel, "load", in_kernel)
     monkeypatch.setattr(kernel, "unload", lambda name: replace(there, name=name))
+    # Nothing is sent to anybody: see `test_linecheck`.
+    measured = made_line(loads={"down": load((10, 20), 4e6)})
+    monkeypatch.setattr("fairwave.linecheck.resolved", lambda host: Target(host, 2, ("192.0.2.2", 8868)))
+    monkeypatch.setattr("fairwave.linecheck.measure", lambda *_: measured)
+    monkeypatch.setattr(Reflector, "serve", lambda *_: None)
+    monkeypatch.setattr(
+        "fairwave.linecheck.Reflector", lambda key, *_, **named: Reflector(key, "127.0.0.1", 0, **named)
+    )
     # Two failures stand for all.
     failures = failing.all_of
     monkeypatch.setattr(failing, "all_of", lambda *given: failures(*given)[:2])

@@ -1,7 +1,6 @@
 """`fairwave measure` and its reflector: who is answered, what is read, what is said."""
 
 import contextlib
-import gzip
 import json
 import os
 import socket
@@ -33,9 +32,10 @@ from fairwave.linecheck import (
     resolved,
     wire,
 )
-from fairwave.linecheck.line import Line, Load, Probes, Span, arrival_places, jitter, longest_run
+from fairwave.linecheck.line import jitter, longest_run
 from fairwave.linecheck.network import rate_of
 from fairwave.live import missing
+from made_lines import irtt_file, load, made_line, trip
 from thrice import thrice
 
 KEY = "a-key-for-the-tests"
@@ -342,11 +342,35 @@ def test_fuzz_a_reflector_survives_hostile_connections(far):
     "report",
     [
         {},
-        {"came": [[0]], "sent_ns": [], "late_ns": [], "skipped": 0, "up": [], "tcp": []},
-        {"came": "x", "sent_ns": [1], "late_ns": [1], "skipped": 0, "up": [], "tcp": []},
-        {"came": [[0, 10**30]], "sent_ns": [1], "late_ns": [1], "skipped": 0, "up": [], "tcp": []},
-        {"came": [[0, 5]], "sent_ns": [1], "late_ns": [1], "skipped": 0, "up": [[1, "x"]], "tcp": [1]},
-        {"came": [[0, 5]], "sent_ns": [1], "late_ns": None, "skipped": [], "up": {}, "tcp": [{"sent": 1}]},
+        {"came": [[0]], "sent_ns": [], "late_ns": [], "skipped": 0, "up": [], "segments": [], "tcp": []},
+        {"came": "x", "sent_ns": [1], "late_ns": [1], "skipped": 0, "up": [], "segments": [], "tcp": []},
+        {
+            "came": [[0, 10**30]],
+            "sent_ns": [1],
+            "late_ns": [1],
+            "skipped": 0,
+            "up": [],
+            "segments": [],
+            "tcp": [],
+        },
+        {
+            "came": [[0, 5]],
+            "sent_ns": [1],
+            "late_ns": [1],
+            "skipped": 0,
+            "up": [[1, "x"]],
+            "segments": [[1]],
+            "tcp": [1],
+        },
+        {
+            "came": [[0, 5]],
+            "sent_ns": [1],
+            "late_ns": None,
+            "skipped": [],
+            "up": {},
+            "segments": [[[1, "x"]]],
+            "tcp": [{"sent": 1}],
+        },
     ],
 )
 def test_a_report_that_is_none_is_refused(far, report):
@@ -386,26 +410,6 @@ def test_loopback_is_a_good_line(far):
 
 
 # Numbers.
-
-
-def made_line(raised=None, trip=0.03, phases=("idle", "down", "up"), loads=None):
-    """A line whose delays are given by phase and direction; none elsewhere."""
-    raised = raised or {}
-    spans = [Span(name, 10.0 * index, 10.0 * index + 10) for index, name in enumerate(phases)]
-    at = np.arange(0, 10.0 * len(phases), 0.02)
-    probes = {}
-    for direction in ("up", "down"):
-        delay = np.zeros(len(at))
-        for span in spans:
-            chosen = (at >= span.from_s) & (at < span.to_s)
-            delay[chosen] = np.resize(raised.get((span.name, direction), 0.0), chosen.sum())
-        probes[direction] = Probes(at, delay, arrival_places(at + delay))
-    return Line("made", 0.02, 200, spans, probes, at, np.full(len(at), trip), loads or {})
-
-
-def load(span, rate, again=0.0):
-    at = np.arange(span[0], span[1], 0.01)
-    return Load(at, np.full(len(at), rate / 800), 0.01, 1448, again, 4, ("cubic",))
 
 
 def test_numbers_of_a_phase():
@@ -549,40 +553,6 @@ def test_the_queue_of_a_line_is_found(queue, buffer, family):
 
 
 # irtt.
-
-
-def trip(number, *, lost="false", up=10e6, down=12e6, wall=True):
-    """A round trip as irtt documents it; nanoseconds, with other zeros at the server."""
-    sent = 1_000_000_000 + number * 20_000_000
-    there, left = sent + int(up), sent + int(up) + 50_000
-    stamps = {
-        "client": {"receive": {"monotonic": left + int(down)}, "send": {"monotonic": sent}},
-        "server": {
-            "receive": {"monotonic": there + 777_000_000_000},
-            "send": {"monotonic": left + 777_000_000_000},
-        },
-    }
-    if wall:
-        for end in stamps.values():
-            for one in end.values():
-                one["wall"] = one["monotonic"] + 1_528_621_979_000_000_000
-    if lost != "false":
-        stamps["client"]["receive"] = {}
-        stamps["server"] = {"receive": {}, "send": {}}
-    return {"seqno": number, "lost": lost, "timestamps": stamps, "delay": {}, "ipdv": {}}
-
-
-def irtt_file(folder, trips, interval=20_000_000, name="line.json"):
-    found = {
-        "version": {"irtt": "0.9.1"},
-        "config": {"params": {"interval": interval, "length": 172, "stamp_at": "both", "clock": "both"}},
-        "stats": {"packets_sent": len(trips)},
-        "round_trips": trips,
-    }
-    text = json.dumps(found).encode()
-    file = folder / name
-    file.write_bytes(gzip.compress(text) if name.endswith("gz") else text)
-    return file
 
 
 def several(count=300):

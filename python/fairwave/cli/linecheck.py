@@ -79,9 +79,8 @@ def reflect(
         )
     except OSError as error:
         raise BadInputError(
-            f"cannot listen on {listen or 'any address'}, port {port}: {error.strerror or error}; --listen "
-            "takes an address of "
-            "this computer, and --port a port that nothing else uses"
+            f"cannot listen on {listen or 'any address'}, port {port}: {error.strerror or error}; --listen takes an "
+            "address of this computer, and --port a port that nothing else uses"
         ) from None
     with reflector:
         console.say(f"reflector on port {reflector.port}, TCP and UDP; Ctrl-C ends it")
@@ -102,10 +101,9 @@ def promise(plan: Plan, target: Target) -> str:
     """What a measurement will send, for how long, and where to."""
     return (
         f"The measurement takes {plan.lasts_s:.0f} s. Each end sends 172 bytes every 20 ms "
-        f"({plan.probe_bytes / 1e6:.2g} MB with headers). For {plan.phase_s:g} s each way, {plan.connections} "
-        "TCP connections "
-        f"send what the line carries, at most {plan.most / 1e6:g} MB each way. All goes to {target.written} "
-        f"({target.shown}) and back. It sends to nothing else"
+        f"({plan.probe_bytes / 1e6:.2g} MB with headers). For {plan.phase_s:g} s each way, {plan.connections} TCP "
+        f"connections send what the line carries, at most {plan.most / 1e6:g} MB each way. All goes to "
+        f"{target.written} ({target.shown}) and back. It sends to nothing else"
     )
 
 
@@ -238,9 +236,8 @@ def _queues(vary: Sequence[str]) -> list[str]:
         several = [value.strip() for value in values.split(",") if value.strip()]
         if key.strip() != "queue" or not several:
             raise BadInputError(
-                f"--vary is {one!r}, but a measured line takes its queues alone: --vary queue=fq-codel,cake; "
-                "for other keys "
-                "use --out FOLDER, then `fairwave compare FOLDER/network.toml --vary KEY=A,B`"
+                f"--vary is {one!r}, but a measured line takes its queues alone: --vary queue=fq-codel,cake; for "
+                "other keys use --out FOLDER, then `fairwave compare FOLDER/network.toml --vary KEY=A,B`"
             )
         found += several
     known = [name for name, _ in names()["queues"]]
@@ -306,9 +303,9 @@ def table_rows(line: Line, verdict: Verdict) -> list[list[str]]:
 
 
 CAPTION = (
-    "Times in ms. Delays count from the least of their direction: the clocks of the two ends are not "
-    "compared. Round trips are "
-    "exact. MOS: G.711 by the E-model, with half of the least round trip as the delay without queues."
+    "Times in ms. Delays count from the least of their direction: the clocks of the two ends are not compared. "
+    "Round trips are exact. MOS: G.711 by the E-model, with half of the least round trip as the delay without "
+    "queues."
 )
 
 

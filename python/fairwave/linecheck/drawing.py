@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairwave.extras import need
+from fairwave.linecheck.network import SEGMENT
 
 if TYPE_CHECKING:
     from fairwave.linecheck.line import Line
@@ -50,25 +51,25 @@ def draw(line: Line, path: str | Path) -> Path:
                 lost, height, "x", color=COLOURS[direction], markersize=5, label=f"lost {direction}ward"
             )
     above.set_ylabel("delay above the least, ms")
-    above.set_ylim(bottom=-2)
-    top = above.get_ylim()[1]
+    top = 1.1 * max(above.get_ylim()[1], 10.0)
+    above.set_ylim(-top / 50, top)
     for span in line.spans:
         for one in axes:
             one.axvspan(span.from_s, span.to_s, color="0.95", zorder=0)
         above.text(
-            (span.from_s + span.to_s) / 2, top, TITLES.get(span.name, span.name), ha="center", va="top"
+            (span.from_s + span.to_s) / 2, 0.93 * top, TITLES.get(span.name, span.name), ha="center", va="top"
         )
-    above.legend(loc="center left")
+    above.legend(loc="center left", markerscale=2)
     for direction, load in line.loads.items():
         if not load.carried:
             continue
-        index = np.floor(load.at_s / WIDTH_S).astype(np.int64)
-        index -= (first := int(index.min()))
-        carried = np.bincount(index, load.bytes)
-        axes[1].step(
-            WIDTH_S * (first + np.arange(len(carried))), 8e-6 * carried / WIDTH_S, where="post",
-            color=COLOURS[direction], label=f"load {direction}ward",
-        )  # fmt: skip
+        edges = np.arange(load.at_s[0], load.at_s[-1] + WIDTH_S, WIDTH_S)
+        if len(edges) < 2:
+            continue
+        arrived = load.arrived(edges, load.segment or SEGMENT)
+        axes[1].stairs(
+            8e-6 * arrived / WIDTH_S, edges, color=COLOURS[direction], label=f"load {direction}ward"
+        )
     if line.loads:
         axes[1].set_ylabel("load above TCP, Mb/s")
         axes[1].set_ylim(bottom=0)

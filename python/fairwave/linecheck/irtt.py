@@ -56,9 +56,8 @@ def read(path: str | Path) -> Line:
         ) from None
     if sum(row["came"] for row in rows) < LEAST:
         raise IrttError(
-            f"{path} has {sum(row['came'] for row in rows)} answered packets, but {LEAST} are needed: measure "
-            "for longer, "
-            "for example `irtt client -i 20ms -l 172 -d 60s -o line.json HOST`"
+            f"{path} has {sum(row['came'] for row in rows)} answered packets, but {LEAST} are needed: measure for "
+            "longer, for example `irtt client -i 20ms -l 172 -d 60s -o line.json HOST`"
         )
     clock = next(
         (one for one in ("monotonic", "wall") if all(_has(row, one) for row in rows if row["came"])), None
@@ -143,9 +142,8 @@ def _interval(path: Path, found: dict[str, Any]) -> float:
         ) from None
     if not PACKET_S[0] <= interval <= PACKET_S[1]:
         raise IrttError(
-            f"{path} has a packet every {interval * 1e3:g} ms, but a call's packets come every "
-            f"{PACKET_S[0] * 1e3:g} to "
-            f"{PACKET_S[1] * 1e3:g} ms: measure with `irtt client -i 20ms -l 172 -o line.json HOST`"
+            f"{path} has a packet every {interval * 1e3:g} ms, but a call's packets come every {PACKET_S[0] * 1e3:g} "
+            f"to {PACKET_S[1] * 1e3:g} ms: measure with `irtt client -i 20ms -l 172 -o line.json HOST`"
         )
     return interval
 

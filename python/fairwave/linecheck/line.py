@@ -54,6 +54,7 @@ class Load:
         connections: How many carried something.
         control: Congestion controls of the senders.
         ended_early: Whether the allowance was used before the phase ended.
+        segments: Of each connection: times, and how many segments had arrived by then; empty where no end says it.
     """
 
     at_s: Numbers
@@ -64,6 +65,17 @@ class Load:
     connections: int = 0
     control: tuple[str, ...] = ()
     ended_early: bool = False
+    segments: tuple[tuple[Numbers, Numbers], ...] = ()
+
+    def arrived(self, edges_s: Numbers, segment: int) -> Numbers:
+        """Bytes above TCP that arrived between these times, with what had to wait for a lost segment."""
+        if not self.segments:
+            total = np.concatenate([[0.0], np.cumsum(self.bytes)])
+            return np.diff(total[np.searchsorted(self.at_s, edges_s)])
+        found = np.zeros(len(edges_s) - 1)
+        for at, count in self.segments:
+            found += segment * np.diff(np.interp(edges_s, at, count))
+        return found
 
     @property
     def carried(self) -> int:

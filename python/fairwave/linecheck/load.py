@@ -1,7 +1,8 @@
 """Load: TCP connections that send as fast as the line lets them, and what came through over time.
 
 The kernel's TCP sends, with CUBIC where the system allows it and Reno where not. Bytes are counted where they arrive,
-above TCP, in bins of 10 ms.
+above TCP, in bins of 10 ms. A lost segment holds back what is behind it until it comes again, so these bytes arrive
+by fits and starts. Where the kernel says how many segments came (TCP_INFO), these are counted, too.
 """
 
 from __future__ import annotations
@@ -53,10 +54,13 @@ class Carried:
 
     Attributes:
         bins: Bin of 10 ms (monotonic clock, divided) to bytes that arrived.
+        segments: Times (monotonic clock, nanoseconds), at most one a bin, and how many segments with data had arrived
+            by then, in order or not.
         tcp: What the sender's kernel says of it; empty at the receiver and on systems that do not say it.
     """
 
     bins: dict[int, int] = field(default_factory=dict)
+    segments: list[tuple[int, int]] = field(default_factory=list)
     tcp: dict[str, Any] = field(default_factory=dict)
 
 
@@ -117,23 +121,39 @@ def receive_load(
             return
         if not count or allowance.take(count) < count:
             return
-        bin_ = time.monotonic_ns() // BIN_NS
+        now = time.monotonic_ns()
+        bin_ = now // BIN_NS
+        if bin_ not in carried.bins and (segments := segments_in(connection)):
+            carried.segments.append((now, segments))
         carried.bins[bin_] = carried.bins.get(bin_, 0) + count
+
+
+def segments_in(connection: socket.socket) -> int:
+    """How many segments with data have arrived (Linux's TCP_INFO); 0 where the system does not say it."""
+    told = _tcp_info(connection)
+    return int(struct.unpack_from("=I", told, 152)[0]) if len(told) >= 160 else 0
+
+
+def _tcp_info(connection: socket.socket) -> bytes:
+    if not sys.platform.startswith("linux"):
+        return b""
+    try:
+        return connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
+    except OSError:
+        return b""
 
 
 def tcp_state(connection: socket.socket) -> dict[str, Any]:
     """Segments, retransmissions, segment size and congestion control (Linux's TCP_INFO); empty elsewhere."""
-    if not sys.platform.startswith("linux"):
+    told = _tcp_info(connection)
+    if len(told) < 160:
         return {}
     try:
-        told = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
         name = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16)
     except OSError:
         return {}
-    if len(told) < 140:
-        return {}
     (segment,) = struct.unpack_from("=I", told, 16)
     (again,) = struct.unpack_from("=I", told, 100)
-    (sent,) = struct.unpack_from("=I", told, 136)
+    (sent,) = struct.unpack_from("=I", told, 156)
     control = name.split(b"\0")[0].decode("ascii", "replace")
     return {"segment": segment, "again": again, "sent": sent, "control": control}

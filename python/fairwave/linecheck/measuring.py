@@ -163,8 +163,8 @@ def handshake(control: socket.socket, target: Target, key: bytes, plan: wire.Pla
         theirs = wire.read_challenge(exactly(control, wire.CHALLENGE, ends))
     except OSError:
         raise MeasureError(
-            f"what answers at {target.shown} is no reflector of fairwave, or is overloaded: run `fairwave "
-            "reflector` there"
+            f"what answers at {target.shown} is no reflector of fairwave, or is overloaded: run `fairwave reflector` "
+            "there"
         ) from None
     control.sendall(wire.framed(wire.proof(key, ours, theirs, written)))
     try:
@@ -269,8 +269,8 @@ class Measurement:
                 if kind == wire.OPEN and self.cookie is not None:
                     break
         raise MeasureError(
-            f"{self.target.shown} answers by TCP, but no datagram comes back: open the port for UDP there, and "
-            "on the way"
+            f"{self.target.shown} answers by TCP, but no datagram comes back: open the port for UDP there, and on "
+            "the way"
         )
 
     def _load(self, direction: str, to_s: float) -> None:
@@ -366,10 +366,14 @@ def lined_up(
     went = ours_ns[echoed[:, 3]]
     trips = echoed[:, 2] - went - (echoed[:, 1] - echoed[:, 4])
     bins = {int(bin_) - offset // BIN_NS: int(count) for bin_, count in report["up"]}
+    counted = {
+        "down": [list(one.segments) for one in carried["down"]],
+        "up": [[(int(at) - offset, int(count)) for at, count in one] for one in report["segments"]],
+    }
     tcp = [one for one in report["tcp"] if isinstance(one, dict)]
     loads = {
-        "down": _loaded(_summed(carried["down"]), begun_ns, tcp, allowed["down"]),
-        "up": _loaded(bins, begun_ns, [one.tcp for one in carried["up"]], allowed["up"]),
+        "down": _loaded(_summed(carried["down"]), counted["down"], begun_ns, tcp, allowed["down"]),
+        "up": _loaded(bins, counted["up"], begun_ns, [one.tcp for one in carried["up"]], allowed["up"]),
     }
     notes = [
         *_late("this computer", log.late_ns, log.skipped),
@@ -383,8 +387,8 @@ def lined_up(
             )
         elif load.ended_early:
             notes.append(
-                f"The load {direction}ward ended before its phase, after {load.carried / 1e6:.3g} MB: --most "
-                "allows no more."
+                f"The load {direction}ward ended before its phase, after {load.carried / 1e6:.3g} MB: --most allows "
+                "no more."
             )
     return Line(
         source, wire.INTERVAL_S, wire.PROBE + 28, spans, {"up": up, "down": down},
@@ -418,7 +422,13 @@ def _summed(several: list[Carried]) -> dict[int, int]:
     return bins
 
 
-def _loaded(bins: dict[int, int], begun_ns: int, tcp: list[dict[str, Any]], allowed: Allowance) -> Load:
+def _loaded(
+    bins: dict[int, int],
+    counted: list[list[tuple[int, int]]],
+    begun_ns: int,
+    tcp: list[dict[str, Any]],
+    allowed: Allowance,
+) -> Load:
     keys = np.asarray(sorted(bins), dtype=np.int64)
     told = [one for one in tcp if one.get("sent")]
     sent = sum(int(one["sent"]) for one in told)
@@ -431,6 +441,14 @@ def _loaded(bins: dict[int, int], begun_ns: int, tcp: list[dict[str, Any]], allo
         len(told),
         tuple(sorted({str(one["control"]) for one in told})),
         not allowed.left,
+        tuple(
+            (
+                np.asarray([(at - begun_ns) / 1e9 for at, _ in one]),
+                np.asarray([float(number) for _, number in one]),
+            )
+            for one in counted
+            if len(one) > 1
+        ),
     )
 
 
@@ -439,9 +457,8 @@ def _late(who: str, late_ns: list[int], skipped: int) -> list[str]:
     late = float(np.quantile(late_ns, 0.99)) / 1e9 if len(late_ns) else 0.0
     if late > LATE_S:
         said.append(
-            f"Probes of {who} left up to {late * 1e3:.3g} ms late (99th percentile): it was busy. Delays count "
-            "from the "
-            "real time of sending."
+            f"Probes of {who} left up to {late * 1e3:.3g} ms late (99th percentile): it was busy. Delays count from "
+            "the real time of sending."
         )
     if skipped:
         said.append(f"{skipped} probes of {who} were not sent: it was too busy.")

@@ -136,14 +136,13 @@ def rate_of(line: Line, direction: str) -> Interval | None:
     if end - span.from_s < LEAST_S:
         return None
     width = min((end - from_s) / WINDOWS, WIDEST_S)
-    count = round((end - from_s) / width)
-    index = np.floor((load.at_s - from_s) / width).astype(np.int64)
-    chosen = (index >= 0) & (index < count)
-    carried = np.bincount(index[chosen], load.bytes[chosen], count)
+    edges = np.linspace(from_s, end, round((end - from_s) / width) + 1)
     segment = load.segment or SEGMENT
+    carried = load.arrived(edges, segment)
     came = line.within(span, direction)
     probes = 8 * line.size * (1 - float(np.isnan(came).mean())) / line.interval_s if len(came) else 0.0
-    rates = 8 * carried * (segment + HEADERS) / segment / width + probes
+    rates = 8 * carried * (segment + HEADERS) / segment / np.diff(edges) + probes
+    count = len(rates)
     draw = np.random.default_rng(1)
     medians = np.median(rates[draw.integers(0, count, (400, count))], axis=1)
     low, high = np.quantile(medians, [0.025, 0.975])
@@ -352,8 +351,8 @@ def _unknown(sides: dict[str, Side]) -> list[str]:
             said.append(f"The queue {direction}ward for certain: {shares}.")
         if side.distance > MISFIT:
             said.append(
-                f"Much of what was seen {direction}ward: the best explanation is {side.distance:.1f} units "
-                "away (1 is alike)."
+                f"Much of what was seen {direction}ward: the best explanation is {side.distance:.1f} units away (1 "
+                "is alike)."
             )
     return said
 

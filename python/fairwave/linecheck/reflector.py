@@ -85,6 +85,7 @@ class Session:
             "late_ns": list(self.log.late_ns),
             "skipped": self.log.skipped,
             "up": sorted(bins.items()),
+            "segments": [list(one.segments) for one in list(self.up)],
             "tcp": [one.tcp for one in self.down],
         }
 

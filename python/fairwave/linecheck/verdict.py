@@ -231,9 +231,8 @@ def _help(
         lost = float(np.isnan(line.within(span, one.direction)).mean())
         if lost > GOOD_LOSS:
             said.append(
-                f"{100 * lost:.2g} % of the packets {one.direction}ward are lost {DOING[one.phase]}: look at "
-                "Wi-Fi, cables "
-                "and the provider. Another queue does not help against it."
+                f"{100 * lost:.2g} % of the packets {one.direction}ward are lost {DOING[one.phase]}: look at Wi-Fi, "
+                "cables and the provider. Another queue does not help against it."
             )
     for direction in ("up", "down"):
         span = line.span(direction)
@@ -271,10 +270,9 @@ def _help(
             "" if lowest > other - 0.3 else f", in the worst of {len(best.mos[direction])} runs {lowest:.2f}"
         )
         said.append(
-            f"What would help: {' or '.join(one.queue for one in alike)} at {100 * best.shaped:.0f} % of the "
-            "rate, in your "
-            f"router. The call {DOING[direction]} would be {scale.band(other)}: MOS {other:.2f}{odd}, in place of "
-            f"{of_line:.2f} over the fitted line as it is."
+            f"What would help: {' or '.join(one.queue for one in alike)} at {100 * best.shaped:.0f} % of the rate, "
+            f"in your router. The call {DOING[direction]} would be {scale.band(other)}: MOS {other:.2f}{odd}, in "
+            f"place of {of_line:.2f} over the fitted line as it is."
         )
     slow = [f"{direction} {rate / 1e6:.3g} Mb/s" for direction, rate in rates.items() if rate < FAIR_RATE]
     if slow:
