@@ -71,7 +71,7 @@ class Load:
         """Bytes above TCP that arrived between these times, with what had to wait for a lost segment."""
         if not self.segments:
             total = np.concatenate([[0.0], np.cumsum(self.bytes)])
-            return np.diff(total[np.searchsorted(self.at_s, edges_s)])
+            return np.diff(np.interp(edges_s, np.append(self.at_s, self.at_s[-1] + self.bin_s), total))
         found = np.zeros(len(edges_s) - 1)
         for at, count in self.segments:
             found += segment * np.diff(np.interp(edges_s, at, count))

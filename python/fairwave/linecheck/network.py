@@ -242,7 +242,8 @@ def _seen(line: Line, direction: str) -> Features:
     delay_features("delay", raised[~np.isnan(raised)], found)
     found["loss"] = (float(np.sqrt(np.isnan(raised).mean())), SCALES["loss"])
     took = _loaded_until(load, span) - span.from_s
-    found["rate"] = (float(np.log(8 * load.carried / took)), SCALES["rate"])
+    arrived = load.arrived(np.asarray([span.from_s, span.from_s + took]), load.segment or SEGMENT)
+    found["rate"] = (float(np.log(max(8 * arrived[0] / took, 1.0))), SCALES["rate"])
     if np.isfinite(load.again):
         found["segments again"] = (float(np.sqrt(load.again)), SCALES["loss"])
     return found
@@ -271,8 +272,8 @@ def _simulated(sides: dict[str, Side], direction: str, line: Line, connections: 
     settled = created <= lasts - 0.1 - 2 * side.deepest_s
     found["loss"] = (float(np.sqrt(1 - came[settled].mean())) if settled.any() else 0.0, SCALES["loss"])
     load_rows = [place for place, group in enumerate(groups) if group == f"load-{direction}"]
-    good = sum(float(flows.numbers("goodput_bps")[place]) for place in load_rows)
-    found["rate"] = (float(np.log(max(good, 1.0))), SCALES["rate"])
+    good = 8 * sum(float(flows.numbers("payload_received")[place]) for place in load_rows)
+    found["rate"] = (float(np.log(max(good / took, 1.0))), SCALES["rate"])
     sent = sum(float(flows.numbers("packets_sent")[place]) for place in load_rows)
     gone = sum(float(flows.numbers(name)[place]) for place in load_rows for name in ("dropped", "lost"))
     found["segments again"] = (float(np.sqrt(gone / max(sent, 1.0))), SCALES["loss"])
@@ -308,7 +309,7 @@ def _scenario(
                 **stop,
             })  # fmt: skip
     return build(
-        name, f"{lasts_s + 1:g} s", links=[link], flows=flows, preset="linux",
+        name, f"{lasts_s:g} s", links=[link], flows=flows, preset="linux",
         record={"units": ["call-up", "call-down"]},
     )  # fmt: skip
 
