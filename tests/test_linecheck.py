@@ -664,7 +664,7 @@ def test_a_file_of_irtt_is_judged_at_the_command_line(fairwave, tmp_path):
         "measured.json",
         "packets.csv",
         "phases.csv",
-        "delay.svg",
+        "index.html",
     }
     status, out, _ = fairwave("measure", "--irtt", str(file), "--json")
     found = json.loads(out)

@@ -95,8 +95,12 @@ WHERE = ("--cluster", "--threads")
 """Options that say where runs are made, which changes nothing about them."""
 
 
+SECRET = "--key"
+"""An option whose value belongs in no file."""
+
+
 def command() -> str:
-    """The command line of this process, its program without its folder, and without where the runs were made."""
+    """The command line of this process, its program without its folder, where the runs were made, and a secret key."""
     program = Path(sys.argv[0]).name if sys.argv and sys.argv[0] else "python"
     if program != "fairwave":
         return "python"
@@ -104,6 +108,11 @@ def command() -> str:
     for word in words:
         if word in WHERE:
             next(words, None)
+        elif word == SECRET:
+            next(words, None)
+            kept.append(f"{SECRET} …")
+        elif word.startswith(f"{SECRET}="):
+            kept.append(f"{SECRET} …")
         elif not word.startswith(tuple(f"{option}=" for option in WHERE)):
             kept.append(_quoted(word))
     return " ".join([program, *kept])

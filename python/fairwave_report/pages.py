@@ -18,6 +18,7 @@ from fairwave_report.comparison import write as write_comparison
 from fairwave_report.grids import write_sweep
 from fairwave_report.heard import RecordedCall
 from fairwave_report.limits import write_find
+from fairwave_report.measured import write_line
 from fairwave_report.overlay import write_overlay
 from fairwave_report.page import TableView
 from fairwave_report.plotting import figure
@@ -54,6 +55,7 @@ __all__ = [
     "watch",
     "write_comparison",
     "write_find",
+    "write_line",
     "write_overlay",
     "write_sweep",
 ]

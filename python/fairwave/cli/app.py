@@ -703,7 +703,7 @@ def measure(
     ] = None,
     out: Annotated[
         Optional[Path],
-        typer.Option(metavar="FOLDER", help="Folder for tables, figure and the fitted network's scenario."),
+        typer.Option(metavar="FOLDER", help="Folder for page, tables and the fitted network's scenario."),
     ] = None,
     overwrite: Overwrite = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Measure without asking.")] = False,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairwave.cli import console
-from fairwave.cli.input import BadInputError
+from fairwave.cli.input import BadInputError, layer_or_note
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -164,7 +164,7 @@ def show_measure(
         from fairwave.linecheck import of_line
 
         verdict = of_line(line, rates, others)
-        left = _leave(out, line, verdict, network, others) if out else None
+        left = _leave(out, line, verdict, network, others, quiet=json) if out else None
     if json:
         console.document(
             as_data(line, verdict, network, others, rates) | ({"written": str(out)} if out else {})
@@ -174,7 +174,7 @@ def show_measure(
     if left is not None:
         console.say(f"\n{left}")
     elif network is not None:
-        console.say("\nWith --out FOLDER you get the fitted network as a scenario, the packets and a figure.")
+        console.say("\nWith --out FOLDER you get a page, the packets and the fitted network as a scenario.")
 
 
 def _measuring(
@@ -332,16 +332,22 @@ def say(
         console.pairs("responsiveness, round trips per minute", [("", rpm)])
     if network is not None:
         console.pairs("the network that explains it best", network_rows(network))
-        heads = ["the call's MOS, median of 20 runs", *(f"while you {name}load" for name in network.sides)]
-        rows = [[one.title, *(f"{one.median(name):.2f}" for name in network.sides)] for one in others]
-        rows[0][0] = f"as the line is: {rows[0][0]}"
-        console.table("the same call under other queues, simulated", heads, rows)
+        console.table("the same call under other queues, simulated", *alternatives_table(network, others))
         if network.unknown:
             console.say("\nThe measurement cannot tell:")
             for told in network.unknown:
                 console.say(f"- {told}")
     for told in line.notes:
         console.say(told)
+
+
+def alternatives_table(network: Network, others: Sequence[Alternative]) -> tuple[list[str], list[list[str]]]:
+    """The call's opinion score under each queue: heads and rows."""
+    runs = max((len(scores) for one in others for scores in one.mos.values()), default=0)
+    heads = [f"the call's MOS, median of {runs} runs", *(f"while you {name}load" for name in network.sides)]
+    rows = [[one.title, *(f"{one.median(name):.2f}" for name in network.sides)] for one in others]
+    rows[0][0] = f"as the line is: {rows[0][0]}"
+    return heads, rows
 
 
 def network_rows(network: Network) -> list[tuple[str, str]]:
@@ -365,11 +371,18 @@ def network_rows(network: Network) -> list[tuple[str, str]]:
 
 
 def _leave(
-    out: Path, line: Line, verdict: Verdict, network: Network | None, others: Sequence[Alternative]
+    out: Path,
+    line: Line,
+    verdict: Verdict,
+    network: Network | None,
+    others: Sequence[Alternative],
+    *,
+    quiet: bool,
 ) -> str:
-    """Writes tables, figure and scenario into a folder, all or nothing; says what is there."""
+    """Writes tables, page and scenario into a folder, all or nothing; says what is there."""
     from fairwave.staging import staging
 
+    pages = layer_or_note(needed=False, quiet=quiet)
     rates = {} if network is None else {name: one.rate.value for name, one in network.sides.items()}
     with staging(out) as folder:
         (folder / "measured.json").write_text(
@@ -390,10 +403,17 @@ def _leave(
                     )
         if network is not None:
             (folder / "network.toml").write_text(_toml(network), encoding="utf-8")
-        from fairwave.linecheck.drawing import draw
-
-        draw(line, folder / "delay.svg")
-    told = f"tables: {out}   figure: {out / 'delay.svg'}"
+        if pages:
+            with console.status("drawing the page", quiet=quiet):
+                pages.write_line(
+                    line, verdict, folder,
+                    phases=(HEADS, table_rows(line, verdict), CAPTION),
+                    network=[] if network is None else network_rows(network),
+                    alternatives=alternatives_table(network, others) if network is not None else None,
+                    unknown=[] if network is None else network.unknown,
+                    scenario="" if network is None else _toml(network),
+                )  # fmt: skip
+    told = f"page: {out / 'index.html'}   tables: {out}" if pages else f"tables: {out}"
     if network is not None:
         told += f"   scenario: {out / 'network.toml'}"
     return told
