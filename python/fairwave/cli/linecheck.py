@@ -10,7 +10,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairwave.cli import console
+from fairwave.cli import StoppedError, console
 from fairwave.cli.input import BadInputError, layer_or_note
 
 if TYPE_CHECKING:
@@ -89,7 +89,10 @@ def reflect(
             console.say(
                 f"At the other end: {KEY}={found} fairwave measure HOST, with this computer's name as HOST"
             )
-        reflector.serve(seconds)
+        try:
+            reflector.serve(seconds)
+        except KeyboardInterrupt:
+            console.say("the reflector has ended")
 
 
 def _most(most: float) -> None:
@@ -209,6 +212,9 @@ def _measured(target: Any, key: str, plan: Any, *, quiet: bool) -> Line:
             return measure(target, key, plan, now)
     except MeasureError as error:
         raise RunError(str(error)) from None
+    except KeyboardInterrupt:
+        console.complain("stopped; nothing more is sent, and nothing is kept of a measurement before its end")
+        raise StoppedError from None
 
 
 def _reading(file: Path) -> Line:
