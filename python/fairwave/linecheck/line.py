@@ -162,7 +162,7 @@ class PhaseNumbers:
         sent: Probes that were sent.
         lost: Of these, how many never arrived.
         longest_run: Most lost in a row.
-        reordered: How many arrived behind one that was sent later (RFC 4737 §3.4: not in order).
+        reordered: How many arrived behind one that was sent later (RFC 4737 §3).
         p50_s: Delay above the least, median.
         p95_s: 95th percentile.
         p99_s: 99th percentile.
