@@ -732,8 +732,8 @@ def test_hosts_that_are_none_are_refused(written):
 def test_a_key_on_the_command_line_is_left_out_of_what_files_say(monkeypatch):
     from fairwave import provenance
 
-    for given in (["--key", KEY], [f"--key={KEY}"]):
-        monkeypatch.setattr(sys, "argv", ["fairwave", "measure", "far", *given, "--out", "a"])
+    for words in (["--key", KEY], [f"--key={KEY}"]):
+        monkeypatch.setattr(sys, "argv", ["fairwave", "measure", "far", *words, "--out", "a"])
         assert provenance.command() == "fairwave measure far --key … --out a"
 
 
