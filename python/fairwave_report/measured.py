@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fairwave.linecheck import Line, Verdict
 
 LOOKS = {"up": 0, "down": 1}
-TITLES = {"idle": "idle", "down": "loaded downward", "up": "loaded upward", "recorded": "recorded"}
+TITLES = {"idle": "idle", "down": "download", "up": "upload", "recorded": "recorded"}
 WIDTH_S = 0.25
 """Rates are drawn as means over so many seconds."""
 
@@ -83,7 +83,7 @@ def _pictures(verdict: Verdict) -> list[Picture]:
     assert scale is not None
     marks = [
         Mark(
-            f"{TITLES.get(one.phase, one.phase)}, {one.direction}ward", f"{one.mos:.2f}", [one.band],
+            f"{TITLES.get(one.phase, one.phase)}: call {one.direction}ward", f"{one.mos:.2f}", [one.band],
             scale.at(one.mos), scale.at(one.mos), scale.at(one.mos),
         )
         for one in verdict.voice if one.mos is not None

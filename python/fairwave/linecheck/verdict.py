@@ -132,7 +132,7 @@ def of_line(line: Line, rates: dict[str, float], alternatives: Sequence[Alternat
         for direction in line.probes
     ]
     rpm = {span.name: responsiveness(line, span) for span in line.spans}
-    sentences = [*_said("Voice", voice), *_said("Video", video)]
+    sentences = [_said("Voice", voice), _said("Video", video)]
     if not rates:
         sentences.append("The rate of the line is not known: video is rated by delay and loss alone.")
     sentences += _help(line, voice, rates, alternatives)
@@ -186,27 +186,23 @@ def _band(value: float, good: float, fair: float) -> str:
     return "good" if value <= good else "fair" if value <= fair else "poor"
 
 
-def _said(what: str, found: Sequence[Voice] | Sequence[Video]) -> list[str]:
-    """A sentence per phase: how it is, in which direction, and why."""
-    sentences = []
+def _said(what: str, found: Sequence[Voice] | Sequence[Video]) -> str:
+    """How it is in each phase, by the worse direction, and why."""
+    parts = []
     for phase in dict.fromkeys(one.phase for one in found):
         several = [one for one in found if one.phase == phase]
-        if len({one.band for one in several}) == 1:
-            parts = [f"{several[0].band} {DOING[phase]}"]
-            details = "; ".join(
-                _detail(one, named=len(several) > 1) for one in several if _detail(one, named=False)
-            )
-            sentences.append(f"{what}: {parts[0]}{f' ({details})' if details else ''}.")
-            continue
-        parts = [
-            f"{one.band} {one.direction}ward{_in_brackets(_detail(one, named=False))}" for one in several
-        ]
-        sentences.append(f"{what}: {' and '.join(parts)} {DOING[phase]}.")
-    return sentences
+        worst = max((one.band for one in several), key=ORDER.index)
+        those = [one for one in several if one.band == worst]
+        where = f" {those[0].direction}ward" if len(those) < len(several) else ""
+        if worst == "good":
+            those = [min(those, key=_score)]
+        details = "; ".join(_detail(one, named=len(those) > 1) for one in those if _detail(one, named=False))
+        parts.append(f"{worst}{where} {DOING[phase]}{f' ({details})' if details else ''}")
+    return f"{what}: {', '.join(parts)}."
 
 
-def _in_brackets(text: str) -> str:
-    return f" ({text})" if text else ""
+def _score(one: Voice | Video) -> float:
+    return math.inf if isinstance(one, Video) or one.mos is None else one.mos
 
 
 def _detail(one: Voice | Video, *, named: bool) -> str:
