@@ -234,7 +234,8 @@ def _reading(file: Path) -> Line:
 def _queues(vary: Sequence[str]) -> list[str]:
     """The queues that `--vary queue=A,B` names."""
     from fairwave import names
-    from fairwave.linecheck.network import OTHERS
+    from fairwave._native import ScenarioError
+    from fairwave.linecheck.network import OTHERS, tried
 
     found = []
     for one in vary:
@@ -250,6 +251,12 @@ def _queues(vary: Sequence[str]) -> list[str]:
     for queue in found:
         if queue not in known:
             raise BadInputError(f"there is no queue {queue!r}; there are {', '.join(known)}")
+        try:
+            tried(queue)
+        except ScenarioError as error:
+            raise BadInputError(
+                f"--vary queue={queue} cannot take the place of the line's queue: {error}"
+            ) from None
     return found or list(OTHERS)
 
 

@@ -42,6 +42,9 @@ OPENINGS = 15
 
 OPENING_S = 0.3
 
+LONGEST_DRAIN_S = 10.0
+"""Load that is said to have arrived later than this after the last probe did not."""
+
 LATE_S = 0.005
 """Probes of an end that leave later than this (99th percentile) are remarked on."""
 
@@ -366,6 +369,11 @@ def lined_up(
     went = ours_ns[echoed[:, 3]]
     trips = echoed[:, 2] - went - (echoed[:, 1] - echoed[:, 4])
     bins = {int(bin_) - offset // BIN_NS: int(count) for bin_, count in report["up"]}
+    first, last = (
+        begun_ns // BIN_NS,
+        begun_ns // BIN_NS + round((plan.lasts_s + LONGEST_DRAIN_S) * 1e9) // BIN_NS,
+    )
+    bins = {bin_: count for bin_, count in bins.items() if first <= bin_ <= last and count >= 0}
     counted = {
         "down": [list(one.segments) for one in carried["down"]],
         "up": [[(int(at) - offset, int(count)) for at, count in one] for one in report["segments"]],

@@ -403,6 +403,18 @@ def alternatives(network: Network, queues: Sequence[str] = OTHERS, seeds: int = 
     ]
 
 
+def tried(queue: str) -> None:
+    """Checks that a discipline can take the place of a line's queue, before anything is measured.
+
+    Raises:
+        ScenarioError: There is no such discipline, or it needs more than a size.
+    """
+    rate = Interval(1e6, 1e6, 1e6)
+    side = Side("up", rate, queue, {}, 150_000.0, full=False, deepest_s=0.1, random_loss=0.0, loss_run=1.0,
+                control="cubic", distance=0.0)  # fmt: skip
+    _scenario({"up": side}, 0.03, ("up",), 1.0, 1, "a queue").plan()
+
+
 def _alternative(network: Network, queue: str | None, shaped: float, seeds: int) -> Alternative:
     found = {}
     for direction, side in network.sides.items():
