@@ -154,6 +154,10 @@ def sentence(status, err):
             "measure localhost --key a-key-for-the-tests --vary queue=nope --yes",
             ["no queue 'nope'", "fq-codel"],
         ),
+        (
+            "measure localhost --key a-key-for-the-tests --vary queue=drr",
+            ["queue=drr", "lacks the key `classes`"],
+        ),
         ("reflector --key short", ["has 5 characters", "12 or more"]),
         ("reflector --key a-key-for-the-tests --port 70000", ["--port is 70000", "1 to 65535"]),
         (

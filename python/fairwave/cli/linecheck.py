@@ -254,8 +254,10 @@ def _queues(vary: Sequence[str]) -> list[str]:
         try:
             tried(queue)
         except ScenarioError as error:
+            why = str(error).partition("\n")[0].removeprefix("error: ")
             raise BadInputError(
-                f"--vary queue={queue} cannot take the place of the line's queue: {error}"
+                f"--vary queue={queue} cannot take the place of the line's queue: {why}; use --out FOLDER and "
+                "`fairwave compare FOLDER/network.toml` for it"
             ) from None
     return found or list(OTHERS)
 
