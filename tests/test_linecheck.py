@@ -24,6 +24,7 @@ from fairwave.linecheck import (
     WireError,
     alternatives,
     fitted,
+    least_rate,
     measure,
     measuring,
     of_line,
@@ -476,6 +477,14 @@ def test_the_rate_counts_headers_and_probes():
 
 def test_no_load_fits_no_network():
     assert fitted(made_line()) is None
+
+
+def test_a_load_that_ended_early_tells_the_least_rate():
+    line = made_line(loads={"down": load((10, 10.5), 800e6)})
+    line.loads["down"].ended_early = True
+    assert fitted(line) is None
+    assert least_rate(line, "down") == pytest.approx(800e6, rel=0.05)
+    assert least_rate(line, "up") is None
 
 
 # The network behind it, where the truth is known: the measurement itself is simulated.

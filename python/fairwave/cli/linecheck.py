@@ -167,7 +167,7 @@ def show_measure(
         from fairwave.linecheck import of_line
 
         verdict = of_line(line, rates, others)
-        left = _leave(out, line, verdict, network, others, quiet=json) if out else None
+        left = _leave(out, line, verdict, network, others, rates, quiet=json) if out else None
     if json:
         console.document(
             as_data(line, verdict, network, others, rates) | ({"written": str(out)} if out else {})
@@ -265,18 +265,16 @@ def _queues(vary: Sequence[str]) -> list[str]:
 def _fitted(
     line: Line, queues: list[str], *, quiet: bool
 ) -> tuple[Network | None, list[Alternative], dict[str, float]]:
-    from fairwave.linecheck import alternatives, fitted
+    from fairwave.linecheck import alternatives, fitted, least_rate
 
     with console.progress("fitting the network", quiet=quiet) as progress:
         network = fitted(line, progress)
+    rates = {name: rate for name in line.loads if (rate := least_rate(line, name)) is not None}
     if network is None:
-        return None, [], {}
+        return None, [], rates
+    rates |= {name: one.rate.value for name, one in network.sides.items()}
     with console.status("the call under other queues", quiet=quiet):
-        return (
-            network,
-            alternatives(network, queues),
-            {name: one.rate.value for name, one in network.sides.items()},
-        )
+        return network, alternatives(network, queues), rates
 
 
 def as_data(
@@ -391,6 +389,7 @@ def _leave(
     verdict: Verdict,
     network: Network | None,
     others: Sequence[Alternative],
+    rates: dict[str, float],
     *,
     quiet: bool,
 ) -> str:
@@ -398,7 +397,6 @@ def _leave(
     from fairwave.staging import staging
 
     pages = layer_or_note(needed=False, quiet=quiet)
-    rates = {} if network is None else {name: one.rate.value for name, one in network.sides.items()}
     with staging(out) as folder:
         (folder / "measured.json").write_text(
             console.json_text(as_data(line, verdict, network, others, rates)), encoding="utf-8"

@@ -9,7 +9,7 @@ from fairwave.linecheck.irtt import IrttError
 from fairwave.linecheck.irtt import read as read_irtt
 from fairwave.linecheck.line import Line, PhaseNumbers
 from fairwave.linecheck.measuring import MeasureError, Target, measure, resolved
-from fairwave.linecheck.network import Alternative, Network, alternatives, fitted
+from fairwave.linecheck.network import Alternative, Network, alternatives, fitted, least_rate
 from fairwave.linecheck.reflector import Limits, Reflector
 from fairwave.linecheck.verdict import Verdict, of_line
 from fairwave.linecheck.wire import Plan, WireError
@@ -29,6 +29,7 @@ __all__ = [
     "WireError",
     "alternatives",
     "fitted",
+    "least_rate",
     "measure",
     "of_line",
     "read_irtt",

@@ -395,8 +395,8 @@ def lined_up(
             )
         elif load.ended_early:
             notes.append(
-                f"The load {direction}ward ended before its phase, after {load.carried / 1e6:.3g} MB: --most allows "
-                "no more."
+                f"The load {direction}ward ended before its phase, after {load.carried / 1e6:.3g} MB: --most allows no "
+                "more. A larger --most loads a fast line for longer."
             )
     return Line(
         source, wire.INTERVAL_S, wire.PROBE + 28, spans, {"up": up, "down": down},

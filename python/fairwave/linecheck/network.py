@@ -150,6 +150,14 @@ def rate_of(line: Line, direction: str) -> Interval | None:
     return Interval(value, float(low), float(high))
 
 
+def least_rate(line: Line, direction: str) -> float | None:
+    """What load reached at least, bit/s above TCP, even if it ended too early to show the rate; None for no load."""
+    load = line.loads.get(direction)
+    if load is None or not load.carried:
+        return None
+    return 8 * load.carried / (float(load.at_s[-1] - load.at_s[0]) + load.bin_s)
+
+
 def _loaded_until(load: Load, span: Span) -> float:
     """When the load ended: with its phase, or when its allowance was used."""
     within = load.at_s[(load.at_s >= span.from_s) & (load.at_s < span.to_s)]
