@@ -595,6 +595,21 @@ def test_what_irtt_wrote_is_read_with_the_direction_of_losses(tmp_path, name):
     assert any("1 losses have no direction" in note for note in line.notes)
 
 
+WRITTEN = (
+    '{"seqno": 3, "lost": "false", "timestamps": {"client": {"receive": {"wall": 1795651836843162227, "monotonic": '
+    '136333522}, "send": {"wall": 1795651836810943922, "monotonic": 104115207}}, "server": {"receive": {"wall": '
+    '1795651836827689529, "monotonic": 1203494337}, "send": {"wall": 1795651836827696479, "monotonic": 1203501297}}}, '
+    '"delay": {"receive": 15465748, "rtt": 32211355, "send": 16745607}, "ipdv": {"receive": -13109}}'
+)
+"""A round trip that irtt 0.9.0 wrote."""
+
+
+def test_what_irtt_calls_the_round_trip_is_what_is_read(tmp_path, monkeypatch):
+    monkeypatch.setattr("fairwave.linecheck.irtt.LEAST", 1)
+    line = read_irtt(irtt_file(tmp_path, [json.loads(WRITTEN)]))
+    assert line.trip_s.tolist() == pytest.approx([json.loads(WRITTEN)["delay"]["rtt"] / 1e9], abs=1e-9)
+
+
 def test_bools_and_one_time_of_the_server_are_read(tmp_path):
     trips = [trip(number) for number in range(100)]
     for one in trips:

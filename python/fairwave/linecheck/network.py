@@ -5,7 +5,7 @@ delay times the rate, where packets were lost under load. Which queue it is, is 
 `fairwave fit` (`fitting`): each discipline carries the same load and probes, and what these see is compared.
 
 **Assumptions.** One bottleneck each way, of a steady rate. The load is all that fills it. Half of the least round trip
-each way.
+each way. The kernel's TCP has the stand-ins of `fairwave live --beside`.
 """
 
 from __future__ import annotations
@@ -20,12 +20,14 @@ from fairwave.fitting.bottleneck import Interval
 from fairwave.fitting.candidates import FAMILIES
 from fairwave.fitting.choosing import CERTAIN, SCALES, delay_features, distance
 from fairwave.fitting.fitted import MISFIT
+from fairwave.fitting.path import TOP
+from fairwave.live.beside import SIMULATED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from fairwave.fitting.choosing import Features
-    from fairwave.linecheck.line import Line, Load, Span
+    from fairwave.linecheck.line import Line, Load, Numbers, Span
     from fairwave.scenario import Scenario
 
 HEADERS = 52
@@ -34,8 +36,11 @@ HEADERS = 52
 SEGMENT = 1448
 """Bytes of a segment above TCP where the system does not say it."""
 
-WINDOWS, WIDEST_S = 6, 1.0
-"""A rate is the median over so many windows, or over more of so many seconds."""
+WINDOWS, WIDEST_S = 12, 0.5
+"""A rate is taken over so many windows, or over more of so many seconds."""
+
+BUSY = 0.75
+"""The quantile of these windows that counts: TCP leaves a short queue empty now and then, and the line idle."""
 
 BEGIN = 0.25
 """Share of a loaded phase that is left out of the rate: TCP begins slowly."""
@@ -144,9 +149,9 @@ def rate_of(line: Line, direction: str) -> Interval | None:
     rates = 8 * carried * (segment + HEADERS) / segment / np.diff(edges) + probes
     count = len(rates)
     draw = np.random.default_rng(1)
-    medians = np.median(rates[draw.integers(0, count, (400, count))], axis=1)
-    low, high = np.quantile(medians, [0.025, 0.975])
-    value = float(np.median(rates))
+    several = np.quantile(rates[draw.integers(0, count, (400, count))], BUSY, axis=1)
+    low, high = np.quantile(several, [0.025, 0.975])
+    value = float(np.quantile(rates, BUSY))
     return Interval(value, float(low), float(high))
 
 
@@ -211,13 +216,26 @@ def _first(line: Line, direction: str, rate: Interval) -> Side:
     loaded = line.within(span, direction)
     came = loaded[~np.isnan(loaded)]
     deepest = float(np.quantile(came, 0.995)) if len(came) else 0.0
-    overflowed = bool(np.isnan(loaded).sum() >= LEAST_LOSSES or load.again > 0.001)
     share, run = _idle_loss(line, direction)
+    overflowed = _overflowed(loaded, deepest, share, load.again)
     control = load.control[0] if load.control else "cubic"
     return Side(
         direction, rate, "drop-tail", {}, max(deepest * rate.value / 8, 3000.0), overflowed, deepest, share, run,
         control, float("nan"),
     )  # fmt: skip
+
+
+def _overflowed(loaded: Numbers, deepest: float, share: float, again: float) -> bool:
+    """Whether a queue overflowed: losses at the largest delays, or more segments sent again than the line loses."""
+    if np.isfinite(again) and again > 2 * share + 0.001:
+        return True
+    lost = np.isnan(loaded)
+    if lost.all() or not lost.any():
+        return False
+    place = np.arange(len(loaded))
+    high = np.interp(place, place[~lost], loaded[~lost]) >= TOP * deepest
+    at_top = int((lost & high).sum())
+    return at_top >= LEAST_LOSSES and at_top > 3 * share * float(high.sum())
 
 
 def _idle_loss(line: Line, direction: str) -> tuple[float, float]:
@@ -313,7 +331,7 @@ def _scenario(
             stop = {} if load_s is None or load_s >= lasts_s - 0.01 else {"stop": f"{load_s:.4g} s"}
             flows.append({
                 "name": f"load-{direction}", **ends, "count": connections,
-                "transport": f"tcp/{control if control in {'reno', 'cubic', 'bbr'} else 'cubic'}", "traffic": "bulk",
+                "transport": dict(SIMULATED.get(f"host/{control}", SIMULATED["host/cubic"])), "traffic": "bulk",
                 **stop,
             })  # fmt: skip
     return build(
