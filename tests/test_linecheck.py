@@ -479,6 +479,19 @@ def test_no_load_fits_no_network():
     assert fitted(made_line()) is None
 
 
+def test_a_line_that_loses_packets_by_itself_has_a_least_rate():
+    lost = np.where(np.arange(500) % 100 == 50, np.nan, 0.0)
+    line = made_line(
+        {(phase, "down"): lost for phase in ("idle", "down", "up")},
+        loads={"down": load((10, 20), 2e6, 0.012)},
+    )
+    network = fitted(line)
+    assert network.sides["down"].random_loss == pytest.approx(0.01)
+    assert not network.sides["down"].full
+    assert any(one.startswith("The rate downward") and "at least 2." in one for one in network.unknown)
+    assert any(one.startswith("The buffer downward") for one in network.unknown)
+
+
 def test_a_load_that_ended_early_tells_the_least_rate():
     line = made_line(loads={"down": load((10, 10.5), 800e6)})
     line.loads["down"].ended_early = True

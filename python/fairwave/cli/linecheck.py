@@ -372,7 +372,8 @@ def network_rows(network: Network) -> list[tuple[str, str]]:
         shares = ", ".join(
             f"{family} {share:.0%}" for family, share in side.families.items() if share >= 0.005
         )
-        rows.append((f"{name}: rate", between(side.rate, 1e6, "Mb/s", "95 %")))
+        least = "at least " if side.random_loss else ""
+        rows.append((f"{name}: rate", least + between(side.rate, 1e6, "Mb/s", "95 %")))
         rows.append(("  queue", f"{side.queue} ({shares})"))
         known = side.full and side.queue == "drop-tail"
         held = side.deepest_s * side.rate.value / 8e3

@@ -51,6 +51,9 @@ LEAST_S = 2.0
 LEAST_LOSSES = 3
 """Fewer losses are no loss model."""
 
+AGAIN = 0.001
+"""More segments that were sent again than this share are losses of a queue, on a line that loses nothing else."""
+
 SEEDS = 3
 """Runs of each explanation."""
 
@@ -226,8 +229,8 @@ def _first(line: Line, direction: str, rate: Interval) -> Side:
 
 
 def _overflowed(loaded: Numbers, deepest: float, share: float, again: float) -> bool:
-    """Whether a queue overflowed: losses at the largest delays, or more segments sent again than the line loses."""
-    if np.isfinite(again) and again > 2 * share + 0.001:
+    """Whether a queue overflowed: losses at the largest delays, or segments sent again over a line that loses none."""
+    if not share and np.isfinite(again) and again > AGAIN:
         return True
     lost = np.isnan(loaded)
     if lost.all() or not lost.any():
@@ -366,6 +369,11 @@ def _unknown(sides: dict[str, Side]) -> list[str]:
         if side is None:
             said.append(f"Rate and queue {direction}ward: too little load came through.")
             continue
+        if side.random_loss:
+            said.append(
+                f"The rate {direction}ward: the line loses packets while it is idle, and TCP may not have filled it. It is "
+                f"at least {side.rate.value / 1e6:.3g} Mb/s."
+            )
         if not side.full or side.queue != "drop-tail":
             said.append(
                 f"The buffer {direction}ward: no overflow of it was seen. It holds at least "
