@@ -371,8 +371,8 @@ def _unknown(sides: dict[str, Side]) -> list[str]:
             continue
         if side.random_loss:
             said.append(
-                f"The rate {direction}ward: the line loses packets while it is idle, and TCP may not have filled it. It is "
-                f"at least {side.rate.value / 1e6:.3g} Mb/s."
+                f"The rate {direction}ward: the line loses packets while it is idle, and TCP may not have filled it. "
+                f"It is at least {side.rate.value / 1e6:.3g} Mb/s."
             )
         if not side.full or side.queue != "drop-tail":
             said.append(
