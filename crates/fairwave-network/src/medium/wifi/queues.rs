@@ -39,7 +39,7 @@ pub(super) fn category(mapping: WifiMapping, dscp: Dscp) -> usize {
 }
 
 /// FQ-CoDel of one station as in Linux's mac80211 (Høiland-Jørgensen et al. 2017 §3.1): target 20 ms, 8192 packets. † Queues for flows: 256,
-/// where Linux has 4096 for all stations.
+/// where Linux has 4096 for all stations; and the same target for slow stations, which Linux allows 50 ms.
 pub(super) fn of_station() -> QueueConfig {
     let law = FqCodelConfig {
         target: Span::from_millis(20),
