@@ -485,9 +485,10 @@ NOTES = {
     "fairness": (
         "With one queue the slow station takes 0.09 more of the airtime than the paper's model says. Here all three"
         " stations get the same throughput, because they offer the same and share one queue. In the paper's measurement"
-        " the fast ones got 7.1 and 6.3 Mb/s, and the slow one 5.3 Mb/s. Aggregates to a fast station hold 2 packets here"
-        " and 4.6 to 5.2 there, so more of its packets wait together there. Why is not explained. With airtime fairness they"
-        " hold 42 packets here (4 ms, 64 kB) and 19 there, which is why the throughput here is higher."
+        " the fast ones got 7.1 and 6.3 Mb/s, and the slow one 5.3 Mb/s. Aggregates to a fast station hold 2 packets"
+        " here and 4.6 to 5.2 there. Why more packets of fast stations wait together there is not explained. With"
+        " airtime fairness the paper's model gives 42.2 Mb/s to a fast station, from aggregates of 19 packets; here"
+        " they hold 42 packets, as many as 64 kB allow."
     ),
 }
 """What was found about differences, by part."""
