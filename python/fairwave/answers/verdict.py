@@ -338,7 +338,7 @@ def parts_of(name: str, results: Results) -> str:
         for measure, words, unit, above in NOTED[stream]:
             cell = measure(name).over(results).interval()
             if cell.n and cell.mean > above:
-                noted.append(words.format(f"{cell.mean:.3g} {unit}"))
+                noted.append(words.format(f"{_three_digits(cell.mean)} {unit}"))
         parts.append(": ".join([f"{stream} {opinion.mean:.2f}", *([", ".join(noted)] if noted else [])]))
     return "; ".join(parts)
 
@@ -589,10 +589,15 @@ def _bare(line: MeasureLine) -> str:
     return line.measure.title.removeprefix(f"{line.group} ")
 
 
+def _three_digits(value: float) -> str:
+    """Three digits, or all before the point: 1030, not 1.03e+03."""
+    return f"{value:.0f}" if 1000 <= abs(value) < 1e6 else f"{value:.3g}"
+
+
 def _rounded(cell: Interval, unit: str) -> str:
     """A mean with its interval: opinion scores with two decimals, as they are printed everywhere."""
     if unit:
-        return f"{cell if cell.n > 1 else f'{cell.mean:.3g}'} {unit}"
+        return f"{cell if cell.n > 1 else _three_digits(cell.mean)} {unit}"
     if not math.isfinite(cell.half_width):
         return f"{cell.mean:.2f}"
     return cell.text(2) if cell.half_width else f"{cell.mean:.2f} ± 0"
