@@ -402,6 +402,10 @@ def test_loopback_is_a_good_line(far):
     for direction in ("up", "down"):
         assert 0 < line.loads[direction].carried <= SHORT.most
         assert line.loads[direction].ended_early
+    assert [span.name for span in line.spans] == ["idle"]
+    assert all(
+        any(f"The load {way}ward ended after" in note for note in line.notes) for way in ("up", "down")
+    )
     idle = [one for one in line.numbers() if one.phase == "idle"]
     assert [one.sent for one in idle] == pytest.approx([100, 100], abs=5)
     assert sum(one.lost for one in idle) == 0

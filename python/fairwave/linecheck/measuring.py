@@ -42,6 +42,9 @@ OPENINGS = 15
 
 OPENING_S = 0.3
 
+LEAST_LOADED_S = 1.0
+"""A loaded line is judged by so long a load at least."""
+
 LONGEST_DRAIN_S = 10.0
 """Load that is said to have arrived later than this after the last probe did not."""
 
@@ -387,17 +390,21 @@ def lined_up(
         *_late("this computer", log.late_ns, log.skipped),
         *_late("the other end", report["late_ns"], report["skipped"]),
     ]
-    spans = [Span(*one) for one in plan.phases()]
-    for direction, load in loads.items():
-        if not load.carried:
-            notes.append(
-                f"No load came through {direction}ward: the phase {direction!r} is as idle as the first."
-            )
-        elif load.ended_early:
-            notes.append(
-                f"The load {direction}ward ended before its phase, after {load.carried / 1e6:.3g} MB: --most allows no "
-                "more. A larger --most loads a fast line for longer."
-            )
+    spans = []
+    for name, from_s, to_s in plan.phases():
+        load = loads.get(name)
+        if load is None or not load.ended_early:
+            spans.append(Span(name, from_s, to_s))
+            if load is not None and not load.carried:
+                notes.append(f"No load came through {name}ward: the phase {name!r} is as idle as the first.")
+            continue
+        end = min(float(load.at_s[-1]) + load.bin_s, to_s)
+        said = f"The load {name}ward ended after {end - from_s:.2g} s and {load.carried / 1e6:.3g} MB: --most allows no more."
+        if end - from_s >= LEAST_LOADED_S:
+            spans.append(Span(name, from_s, end))
+            notes.append(f"{said} So long the loaded line is judged.")
+        else:
+            notes.append(f"{said} That is too short to judge the loaded line; give a larger --most.")
     return Line(
         source, wire.INTERVAL_S, wire.PROBE + 28, spans, {"up": up, "down": down},
         (went - begun_ns) / 1e9, trips / 1e9, loads, notes,
