@@ -393,13 +393,14 @@ def lined_up(
     spans = []
     for name, from_s, to_s in plan.phases():
         load = loads.get(name)
-        if load is None or not load.ended_early:
+        if load is None or not load.ended_early or not load.carried:
             spans.append(Span(name, from_s, to_s))
             if load is not None and not load.carried:
                 notes.append(f"No load came through {name}ward: the phase {name!r} is as idle as the first.")
             continue
         end = min(float(load.at_s[-1]) + load.bin_s, to_s)
-        said = f"The load {name}ward ended after {end - from_s:.2g} s and {load.carried / 1e6:.3g} MB: --most allows no more."
+        carried_mb = load.carried / 1e6
+        said = f"The load {name}ward ended after {end - from_s:.2g} s and {carried_mb:.3g} MB: --most allows no more."
         if end - from_s >= LEAST_LOADED_S:
             spans.append(Span(name, from_s, end))
             notes.append(f"{said} So long the loaded line is judged.")
