@@ -238,7 +238,7 @@ class Alone:
     def relaxation_s(self) -> float:
         """The time in which the queue of files forgets how it began, s: that of M/M/1, 1 / (µ (1 - √load)²).
 
-        Source: J. W. Cohen, The Single Server Queue (1982), part III; the server is what other traffic leaves.
+        Source: Cohen 1982 (*The Single Server Queue*), part III; the server is what other traffic leaves.
         """
         bits = sum(group.offered_bps for _, group in self._files)
         if not bits:
