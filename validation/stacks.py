@@ -43,6 +43,7 @@ CALLS = {
         "pacing": 1.1,
     },
     "str0m": {"name": STR0M, "start": "300 kb/s"},
+    "str0m without its smoother": {"name": STR0M, "start": "300 kb/s", "estimate": "statistics"},
 }
 
 Measured = dict[str, float]

@@ -60,3 +60,14 @@ fn losses_are_repaired() {
     let video = result.media.iter().find(|row| row.stream == "video").expect("video");
     assert!(video.frame_rate.is_some_and(|rate| rate > 20.0), "{video:?}");
 }
+
+#[test]
+fn encoders_may_follow_the_estimate_itself() {
+    let narrow = CALL.replace("3 Mb/s", "1 Mb/s").replace("110_000", "60_000");
+    let itself = narrow.replace("\"webrtc/str0m\"", "{ name = \"webrtc/str0m\", estimate = \"statistics\" }");
+    let [smoothed, itself] = [narrow, itself].map(|text| {
+        let changes = result(&text, 1).media_transport;
+        changes.windows(2).filter(|pair| pair[0].target_bps != pair[1].target_bps).count()
+    });
+    assert!(itself > smoothed, "{itself} changes between samples, {smoothed} of the smoothed one");
+}

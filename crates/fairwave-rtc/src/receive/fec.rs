@@ -1,17 +1,21 @@
 //! Forward error correction at the receiver: masks of exclusive or (RFC 8627, RFC 5109). A packet of FEC restores the packet of its
 //! mask that is missing, if one alone is. What it restores may let another restore one more.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 /// Packets of FEC that wait for more of what they protect (`forward_error_correction.cc`: 24 for ULPFEC, 30 for FlexFEC).
 const WAITING: usize = 30;
 /// Media packets that are remembered.
 const REMEMBERED: u64 = 1024;
 
+/// Words of the ring of bits: twice as many bits as numbers are remembered, a power of two.
+const WORDS: u64 = 2 * REMEMBERED / 64;
+
 /// Packets of FEC that wait, and the media packets that are there.
 #[derive(Clone, Debug, Default)]
 pub struct Recovery {
-    there: BTreeSet<u64>,
+    /// A bit for each number up to the newest, in a ring.
+    there: [u64; WORDS as usize],
     newest: u64,
     waiting: VecDeque<(u64, u64)>,
     /// Packets of FEC that restored nothing and never will.
@@ -39,12 +43,35 @@ impl Recovery {
         self.work(restored);
     }
 
+    /// The word of a number, and its bit there.
+    fn place(number: u64) -> (usize, u64) {
+        ((number / 64 % WORDS) as usize, 1 << (number % 64))
+    }
+
+    fn is_there(&self, number: u64) -> bool {
+        let (word, bit) = Self::place(number);
+        let known = number <= self.newest && number + REMEMBERED >= self.newest;
+        known && self.there.get(word).is_some_and(|bits| bits & bit != 0)
+    }
+
     fn remember(&mut self, number: u64) {
-        self.there.insert(number);
-        self.newest = self.newest.max(number);
-        let oldest = self.newest.saturating_sub(REMEMBERED);
-        while self.there.first().is_some_and(|&first| first < oldest) {
-            self.there.pop_first();
+        if number + REMEMBERED < self.newest {
+            return;
+        }
+        if number > self.newest {
+            // What stood in the ring before for the numbers between is old.
+            let between = (number - self.newest).min(WORDS * 64);
+            for passed in number - between + 1..=number {
+                let (word, bit) = Self::place(passed);
+                if let Some(bits) = self.there.get_mut(word) {
+                    *bits &= !bit;
+                }
+            }
+            self.newest = number;
+        }
+        let (word, bit) = Self::place(number);
+        if let Some(bits) = self.there.get_mut(word) {
+            *bits |= bit;
         }
     }
 
@@ -52,7 +79,7 @@ impl Recovery {
         let mut place = 0;
         while let Some(&(base, mask)) = self.waiting.get(place) {
             let mut missing = (0..64).filter(|bit| mask >> bit & 1 == 1).map(|bit| base + bit);
-            let mut missing = missing.by_ref().filter(|number| !self.there.contains(number));
+            let mut missing = missing.by_ref().filter(|number| !self.is_there(*number));
             match (missing.next(), missing.next()) {
                 (None, _) => {
                     self.waiting.remove(place);
@@ -75,6 +102,7 @@ impl Recovery {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::collections::BTreeSet;
 
     fn media(recovery: &mut Recovery, number: u64) -> Vec<u64> {
         let mut restored = Vec::new();
@@ -129,6 +157,23 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn the_ring_knows_what_a_set_would(steps in prop::collection::vec((-1500i64..3000, any::<bool>()), 1..200)) {
+            let (mut recovery, mut set, mut newest) = (Recovery::default(), BTreeSet::new(), 0u64);
+            let mut at = 70_000i64;
+            for (step, small) in steps {
+                at = (at + if small { step.signum() } else { step }).max(1);
+                let number = at as u64;
+                recovery.remember(number);
+                set.insert(number);
+                newest = newest.max(number);
+                set = set.split_off(&newest.saturating_sub(REMEMBERED));
+                for asked in newest.saturating_sub(REMEMBERED + 70)..newest + 70 {
+                    prop_assert_eq!(recovery.is_there(asked), set.contains(&asked), "{} of {}", asked, newest);
+                }
+            }
+        }
+
         #[test]
         fn whatever_comes_it_restores_only_what_was_missing(
             packets in prop::collection::vec((any::<bool>(), 0u64..200, any::<u64>()), 0..200),

@@ -179,8 +179,8 @@ impl Frames {
     /// Takes frames up to this one out of the buffer: `decode` if it and its moment are decoded, else they are dropped, too.
     pub fn take(&mut self, frames: &[Frame], decode: bool) {
         let Some(last) = frames.last().map(|frame| frame.number) else { return };
-        let kept = self.frames.split_off(&(last + 1));
-        for (number, frame) in std::mem::replace(&mut self.frames, kept) {
+        while let Some(entry) = self.frames.first_entry().filter(|entry| *entry.key() <= last) {
+            let (number, frame) = entry.remove_entry();
             let ours = frames.iter().any(|one| one.number == number);
             if !frame.is_complete() {
                 self.incomplete_packets = self.incomplete_packets.saturating_sub(u64::from(frame.packets));
@@ -191,7 +191,10 @@ impl Frames {
         if decode {
             self.decoded.extend(frames.iter().map(|frame| frame.number));
             self.last_decoded = Some(last);
-            self.decoded = self.decoded.split_off(&last.saturating_sub(HISTORY));
+            // No frame depends on an older one; they are forgotten many at a time.
+            if self.decoded.len() as u64 > 2 * HISTORY {
+                self.decoded = self.decoded.split_off(&last.saturating_sub(HISTORY));
+            }
         }
     }
 

@@ -40,11 +40,32 @@ pub struct Str0mConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "the most that microphone and camera make"))]
     pub desired: Option<Rate>,
+    /// Which estimate the encoders follow: `events` (str0m's event `EgressBitrateEstimate`, which it smooths over 3 s) or `statistics`
+    /// (`PeerStats::bwe_tx`, the estimate itself, looked at each 50 ms). Default `events`, as applications do.
+    #[serde(skip_serializing_if = "Estimate::is_default")]
+    pub estimate: Estimate,
+}
+
+/// Which estimate of str0m's the encoders follow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Estimate {
+    /// What its event says.
+    #[default]
+    Events,
+    /// What its statistics say.
+    Statistics,
+}
+
+impl Estimate {
+    fn is_default(&self) -> bool {
+        *self == Estimate::default()
+    }
 }
 
 impl Default for Str0mConfig {
     fn default() -> Self {
-        Str0mConfig { start: Rate::from_bits_per_second(300_000), desired: None }
+        Str0mConfig { start: Rate::from_bits_per_second(300_000), desired: None, estimate: Estimate::default() }
     }
 }
 

@@ -21,6 +21,7 @@ pub(super) const AUDIO: (&str, u32) = ("aud", 40);
 pub(super) const VIDEO: (&str, u32, u32) = ("vid", 42, 44);
 
 /// What a peer wants.
+#[allow(clippy::large_enum_variant)] // one at a time, and used at once
 pub(super) enum Wanted {
     Do(Action),
     Hear(Event),
@@ -57,7 +58,7 @@ fn seeded<T>(state: &mut u64, act: impl FnOnce() -> T) -> T {
 
 impl Peer {
     /// A peer that sends, with this estimate at first, or receives.
-    pub fn new(seed: u64, start: Option<Rate>) -> Self {
+    pub fn new(seed: u64, start: Option<Rate>, statistics: Duration) -> Self {
         let (mut random, origin, sends) = (seed, Clock::now(), start.is_some());
         let rtc = seeded(&mut random, || {
             let config = RtcConfig::new()
@@ -65,7 +66,7 @@ impl Peer {
                 .set_dtls_cert(crypto::certificate())
                 .set_fingerprint_verification(false)
                 .set_local_ice_credentials(credentials(sends))
-                .set_stats_interval(Some(Duration::from_secs(1)))
+                .set_stats_interval(Some(statistics))
                 .set_rtp_mode(true);
             let config = match start {
                 Some(start) => config.enable_bwe(Some(Bitrate::bps(start.bits_per_second()))),

@@ -1,6 +1,7 @@
 //! The receiving peer: frames put together from RTP packets, shown in order.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use fairwave_core::encoder::{Media, StreamKind};
 use fairwave_core::transport::Delivery;
@@ -109,7 +110,7 @@ impl Receiving {
     /// The receiver of this media.
     pub fn new(media: &Media, seed: u64) -> Self {
         Receiving {
-            peer: Peer::new(seed, None),
+            peer: Peer::new(seed, None, Duration::from_secs(1)),
             parts: Parts::default(),
             complete: BTreeMap::new(),
             next: None,

@@ -1,5 +1,7 @@
 //! The sending peer: encoders that follow str0m's estimate.
 
+use std::time::Duration;
+
 use fairwave_core::encoder::{AudioEncoder, EncodedFrame, Media, StreamKind, VideoEncoder};
 use fairwave_core::random::Seed;
 use fairwave_core::traffic::Unit;
@@ -30,6 +32,7 @@ pub struct Sending {
     connected: bool,
     /// The latest estimate.
     estimate: Rate,
+    follows: super::Estimate,
     audio: Option<(AudioEncoder, Rate)>,
     video: Option<VideoEncoder>,
     /// Those that the encoders may use together.
@@ -46,7 +49,11 @@ pub struct Sending {
 impl Sending {
     /// The sender of this media.
     pub fn new(config: &Str0mConfig, media: &Media, seed: u64, encoders: u64) -> Self {
-        let mut peer = Peer::new(seed, Some(config.start));
+        let statistics = match config.estimate {
+            super::Estimate::Events => Duration::from_secs(1),
+            super::Estimate::Statistics => Duration::from_millis(50),
+        };
+        let mut peer = Peer::new(seed, Some(config.start), statistics);
         let seed = Seed(encoders);
         let audio = media.audio.as_ref().map(|audio| AudioEncoder::new(audio, seed.stream("microphone")));
         let audio = audio.map(|encoder| {
@@ -75,6 +82,7 @@ impl Sending {
             peer,
             connected: false,
             estimate: config.start,
+            follows: config.estimate,
             audio,
             video,
             most,
@@ -171,7 +179,9 @@ impl Sending {
                 self.connected = true;
                 self.allocate(now);
             }
-            str0m::Event::EgressBitrateEstimate(BweKind::Twcc { estimate, .. }) => {
+            str0m::Event::EgressBitrateEstimate(BweKind::Twcc { estimate, .. })
+                if self.follows == super::Estimate::Events =>
+            {
                 self.estimate = Rate::from_bits_per_second(estimate.as_u64());
                 self.allocate(now);
             }
@@ -183,7 +193,13 @@ impl Sending {
                     total.pli_count += 1;
                 }
             }
-            str0m::Event::PeerStats(stats) => self.round_trip = stats.rtt.map(|rtt| rtt.as_secs_f64()),
+            str0m::Event::PeerStats(stats) => {
+                self.round_trip = stats.rtt.map(|rtt| rtt.as_secs_f64());
+                if let Some(estimate) = stats.bwe_tx.filter(|_| self.follows == super::Estimate::Statistics) {
+                    self.estimate = Rate::from_bits_per_second(estimate.as_u64());
+                    self.allocate(now);
+                }
+            }
             _ => {}
         }
     }

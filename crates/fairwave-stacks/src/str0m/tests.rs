@@ -13,5 +13,5 @@ fn what_it_does_not_carry_is_refused() {
     let media = Media { screen: Some(VideoConfig::default()), ..Media::default() };
     let screen = config.media_endpoints(context, &media, stream).err().expect("refused").to_string();
     assert!(screen.contains("without a screen"), "{screen}");
-    assert!(Str0mConfig { start: Rate::default(), desired: None }.check().is_err());
+    assert!(Str0mConfig { start: Rate::default(), ..Str0mConfig::default() }.check().is_err());
 }
