@@ -72,7 +72,7 @@ def _draw(results: Results, call: conference.Call, folder: Path) -> drawing.Draw
                     _said(one, wordy),
                     ha="center",
                     va="center",
-                    fontsize="x-small",
+                    fontsize="small" if wordy else "x-small",
                     color=style.DARK_TEXT,
                 )
         axes.set_xlim(-0.5, len(names) - 0.5)
@@ -90,7 +90,7 @@ def _draw(results: Results, call: conference.Call, folder: Path) -> drawing.Draw
         )
         told = (
             f" The worst: {worst.receiver} of {worst.sender}, MOS {worst.worst:.2f}"
-            + (f", limited by {worst.limited_by} of the time." if worst.limited_by else ".")
+            + (f"; its picture was limited by {worst.limited_by} of the time." if worst.limited_by else ".")
             if worst is not None
             else ""
         )
