@@ -42,7 +42,6 @@ pub struct Str0mConfig {
     pub desired: Option<Rate>,
     /// Which estimate the encoders follow: `events` (str0m's event `EgressBitrateEstimate`, which it smooths over 3 s) or `statistics`
     /// (`PeerStats::bwe_tx`, the estimate itself, looked at each 50 ms). Default `events`, as applications do.
-    #[serde(skip_serializing_if = "Estimate::is_default")]
     pub estimate: Estimate,
 }
 
@@ -55,12 +54,6 @@ pub enum Estimate {
     Events,
     /// What its statistics say.
     Statistics,
-}
-
-impl Estimate {
-    fn is_default(&self) -> bool {
-        *self == Estimate::default()
-    }
 }
 
 impl Default for Str0mConfig {
