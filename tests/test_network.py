@@ -471,10 +471,16 @@ def test_a_loaded_link_is_simulated_longer_than_one_with_room(square):
     assert busy.spans_s()[0] == math.ceil(linking.PERIODS * busy.relaxation_s())
 
 
-def test_quantiles_of_waits_lie_between_those_that_are_known():
-    known = np.array([[0.0, 1.0, 5.0, 8.0, 10.0]])
-    found = linking.quantiles(known, np.array([0.0, 0.25, 0.5, 0.95, 0.97, 1.0]))
-    assert found[0] == pytest.approx([0.0, 0.5, 1.0, 5.0, 6.5, 10.0])
+def test_quantiles_of_waits_lie_between_those_that_are_known_and_have_their_mean():
+    known = np.array([[0.0, 1.0, 5.0, 8.0, 10.0], [0.0, 0.0, 5.0, 8.0, 10.0]])
+    where = np.array([0.0, 0.5, 0.95, 0.97, 1.0])
+    assert linking.quantiles(known, np.array([2.0, 1.0]), where)[0] == pytest.approx(
+        [0.0, 1.0, 5.0, 6.5, 10.0]
+    )
+    fine = (np.arange(100_000) + 0.5) / 100_000
+    assert linking.quantiles(known, np.array([1.7, 0.6]), fine).mean(axis=1) == pytest.approx(
+        [1.7, 0.6], rel=1e-3
+    )
 
 
 class Counted(dict):

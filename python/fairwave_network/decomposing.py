@@ -201,7 +201,7 @@ class Decomposition:
         answer = RunAnswer()
         rates = network.rates()
         links = {
-            name: found[name][at] if name in found else light(
+            name: found[name][at].pooled(found[name]) if name in found else light(
                 bits / rates[name], alone[name].wait_s if name in alone else 0.0
             )
             for name, bits in network.offered().items()
@@ -230,11 +230,13 @@ class Decomposition:
                 link = links[name]
                 if not len(link.losses):
                     link = light(link.run.utilisation, link.run.wait_s)
-                chosen = random.integers(len(link.losses), size=CALLS)
+                # A call that lasts through several runs of the link hears each of them for a part of its time.
+                chosen = random.integers(len(link.losses), size=(CALLS, min(link.windows, RANKS)))
                 orders = _ORDERS[random.integers(len(_ORDERS), size=CALLS)]
-                lost *= 1 - link.losses[chosen]
-                late += link.late[chosen]
-                total += link.waits[chosen[:, None], orders] + (delays[name] + 8 * SIZE / rates[name])
+                lost *= 1 - link.losses[chosen].mean(axis=1)
+                late += link.late[chosen].mean(axis=1)
+                heard = chosen[:, np.arange(RANKS) % chosen.shape[1]]
+                total += link.waits[heard, orders] + (delays[name] + 8 * SIZE / rates[name])
             p95 = np.partition(total, AT_P95, axis=1)[:, AT_P95]
             values.append(
                 np.stack([self._rating.opinion(1 - lost, p95, late), 1 - lost, total.mean(axis=1), p95], 1)

@@ -112,6 +112,7 @@ class Link:
         heard: Of each of its calls: the lost share, the cost of loss in points of R, the mouth-to-ear time less the
             95th percentile of delay (s).
         run: Use, discards, mean wait.
+        windows: How many times as long as the link's run a call in the network is observed, rounded.
     """
 
     losses: Numbers
@@ -119,11 +120,22 @@ class Link:
     late: Numbers
     heard: Numbers
     run: LinkRun
+    windows: int = 1
 
     def scaled(self, factor: float, utilisation: float) -> Link:
         """A link that resembles it, with longer waits and more losses by a factor."""
         run = LinkRun(utilisation, min(self.run.dropped * factor, 1.0), self.run.wait_s * factor)
-        return Link(np.minimum(self.losses * factor, 1.0), self.waits * factor, self.late, self.heard, run)
+        losses = np.minimum(self.losses * factor, 1.0)
+        return Link(losses, self.waits * factor, self.late, self.heard, run, self.windows)
+
+    def pooled(self, several: Sequence[Link]) -> Link:
+        """The same with the calls of all runs, where a run is shorter than what a call in the network lasts through."""
+        if self.windows == 1:
+            return self
+        losses, waits, late = (
+            np.concatenate([getattr(one, name) for one in several]) for name in ("losses", "waits", "late")
+        )
+        return Link(losses, waits, late, self.heard, self.run, self.windows)
 
 
 def odds(load: float) -> float:
@@ -335,11 +347,13 @@ def of_tables(tables: Any, scenario: Scenario, network: Network) -> Link:
     use = [
         float(np.nan_to_num(links[name].numbers[row])) for name in ("utilisation", "drop_rate", "mean_wait_s")
     ]
+    data = scenario.to_dict()
+    span = units.span(data["duration"], "duration") - units.span(data["warmup"], "warmup")
+    windows = max(1, round(network.measured_s()[0] / span))
     if "flows" not in tables:  # none arrived
         none = np.zeros(0)
-        return Link(none, np.zeros((0, RANKS)), none, np.zeros((0, 3)), LinkRun(*use))
+        return Link(none, np.zeros((0, RANKS)), none, np.zeros((0, 3)), LinkRun(*use), windows)
     flows = tables["flows"]
-    data = scenario.to_dict()
     entries = {one["from"]: one for one in data["link"]}
     own = units.span(entries["x"]["delay"], "delay")
     calls = {group.mix.name for group in network.groups.values() if group.mix.kind == "calls"}
@@ -359,21 +373,32 @@ def of_tables(tables: Any, scenario: Scenario, network: Network) -> Link:
     }
     columns = [flows[f"delay_{what}_s"].numbers[keep] for what in ("p50", "p95", "p99", "max")]
     known = np.stack([np.zeros(len(keep)), *(np.maximum(column - base, 0) for column in columns)], axis=1)
+    mean = np.maximum(flows["delay_mean_s"].numbers[keep] - base, 0)
     loss = of["units_lost"] / np.maximum(of["units_sent"], 1)
+    waits = quantiles(np.nan_to_num(known), np.nan_to_num(mean))
     heard = np.stack([loss, of["r_cost_loss"], of["mouth_to_ear_s"] - columns[1]], axis=1)
     return Link(
-        np.clip(1 - (1 - loss) / np.maximum(1 - around, 1e-9), 0, 1), quantiles(np.nan_to_num(known)),
-        np.nan_to_num(of["r_cost_lateness"]), heard, LinkRun(*use),
+        np.clip(1 - (1 - loss) / np.maximum(1 - around, 1e-9), 0, 1), waits,
+        np.nan_to_num(of["r_cost_lateness"]), heard, LinkRun(*use), windows,
     )  # fmt: skip
 
 
-def quantiles(known: Numbers, where: Numbers = _RANKS) -> Numbers:
-    """Values at shares `where` of distributions (a row each) of which the values at `AT` are known."""
+def quantiles(known: Numbers, mean: Numbers, where: Numbers = _RANKS) -> Numbers:
+    """Values at shares `where` of distributions (a row each) of which the mean and the values at `AT` are known.
+
+    Up to the second last share values grow by a power between two that are known, such that the mean is right: packets
+    wait rarely, and then long. Above that they grow in proportion.
+    """
     at = np.array(AT)
+    width = np.diff(at)
+    rise = np.diff(known, axis=1)
+    flat = (known[:, :-1] * width).sum(1) + (rise[:, 2:] * width[2:] / 2).sum(1)
+    growing = (rise[:, :2] * width[:2]).sum(1)
+    power = np.clip(growing / np.maximum(mean - flat, growing / 51 + 1e-15) - 1, 1.0, 50.0)
     upper = np.clip(np.searchsorted(at, where, side="right"), 1, len(AT) - 1)
-    part = (where - at[upper - 1]) / (at[upper] - at[upper - 1])
-    low, high = known[:, upper - 1], known[:, upper]
-    found: Numbers = low + (high - low) * part
+    part = (where - at[upper - 1]) / width[upper - 1]
+    shape = np.where(upper[None, :] <= 2, part[None, :] ** power[:, None], part[None, :])
+    found: Numbers = known[:, upper - 1] + rise[:, upper - 1] * shape
     return found
 
 
