@@ -98,12 +98,15 @@ def case(name: str) -> dict[str, Any]:
     found = measuring.together(links.of([read])[0])
     made: dict[str, Any] = {"links_s": clock() - begin, "links_mb": megabytes(), "simulated": links.simulated}
     made["directions"] = len(read.rates())
-    busiest = max(
-        read.topology.links, key=lambda link: max(read.offered()[way] for way in _ways(link)) / link.rate_bps
+    offered = read.offered()
+    by_load = sorted(
+        read.topology.links, key=lambda link: max(offered[way] for way in _ways(link)) / link.rate_bps
     )
-    begin = clock()
-    links.of([widening.widened(read, busiest.name)])
-    made |= {"changed": busiest.name, "changed_s": clock() - begin}
+    # The median link first: what a variant leaves known is not used by the next, but its runs are kept.
+    for key, link in (("median", by_load[len(by_load) // 2]), ("changed", by_load[-1])):
+        begin = clock()
+        links.of([widening.widened(read, link.name)])
+        made |= {key: link.name, f"{key}_s": clock() - begin}
     begin = clock()
     failed = [link.name for link in read.topology.links[:FAILED]]
     links.of([failing.rerouted(read, [link]) for link in failed])
@@ -194,8 +197,10 @@ def page(kept: dict[str, Any]) -> str:
     for name in measured:
         one = kept["cases"][name]
         others.append(
-            f"| {name} | {one['simulated']} of {one['directions']} | {one['changed_s']:.1f} s, "
-            f"{one['changed_s'] / one['links_s'] * 100:.0f} % | {one['failures_s']:.0f} s for {one['failures']} | "
+            f"| {name} | {one['simulated']} of {one['directions']} | "
+            f"{one['median_s']:.1f} s, {one['median_s'] / one['links_s'] * 100:.0f} % | "
+            f"{one['changed_s']:.1f} s, {one['changed_s'] / one['links_s'] * 100:.0f} % | "
+            f"{one['failures_s']:.0f} s for {one['failures']} | "
             f"{one['failures'] * one['whole_s'] / one['failures_s']:.0f} × | {one['links_mb']:.0f} and "
             f"{one['whole_mb']:.0f} MB |"
         )
@@ -218,7 +223,8 @@ def _aims(one: dict[str, Any] | None) -> list[str]:
     if one is None:
         return []
     errors = one["links"]
-    faster, changed = one["whole_s"] / one["links_s"], one["changed_s"] / one["links_s"]
+    faster = one["whole_s"] / one["links_s"]
+    median, changed = one["median_s"] / one["links_s"], one["changed_s"] / one["links_s"]
     found = [
         ("20 times faster", f"{faster:.1f} ×", faster >= 20),
         ("median error of MOS at most 0.1", f"{errors['mos_off']:.2f}", errors["mos_off"] <= 0.1),
@@ -227,7 +233,8 @@ def _aims(one: dict[str, Any] | None) -> list[str]:
             f"{errors['p95_off'] * 100:.0f} %",
             errors["p95_off"] <= 0.15,
         ),
-        ("a changed link in 10 % of the time", f"{changed * 100:.0f} %", changed <= 0.1),
+        ("a changed link of median load in 10 % of the time", f"{median * 100:.0f} %", median <= 0.1),
+        ("the busiest link too", f"{changed * 100:.0f} %", changed <= 0.1),
     ]
     words = [f"{aim}: {value}, {'reached' if is_so else 'not reached'}" for aim, value, is_so in found]
     return ["", f"Aims on the first network: {'; '.join(words)}."]
@@ -246,10 +253,11 @@ HEAD = (
 OTHER_HEAD = (
     "",
     (
-        "| network | link directions simulated | busiest link widened: time, share of the first answer "
+        "| network | link directions simulated | link of median load widened: time, share of the first answer "
+        "| busiest link widened "
         "| each link fails | faster than whole networks | memory, links and whole |"
     ),
-    "|---|---|---|---|---|---|",
+    "|---|---|---|---|---|---|---|",
 )
 
 
