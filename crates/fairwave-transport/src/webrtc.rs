@@ -80,7 +80,7 @@ mod tests {
 
     fn media() -> Media {
         let video = VideoConfig { most: Rate::from_bits_per_second(2_000_000), ..VideoConfig::default() };
-        Media { audio: Some(AudioConfig::default()), video: Some(video), screen: None }
+        Media { audio: Some(AudioConfig::default()), video: Some(video), screen: None, ..Media::default() }
     }
 
     /// A call of this long over 1 Mb/s, 50 ms each way, with 300 ms of drop-tail.

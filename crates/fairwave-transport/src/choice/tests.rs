@@ -327,7 +327,7 @@ fn a_programs_own_controller_is_a_transport_like_any_other() {
 #[test]
 fn a_transport_that_does_not_encode_says_which_one_does() {
     use fairwave_media::encoder::{AudioConfig, Media};
-    let media = Media { audio: Some(AudioConfig::default()), video: None, screen: None };
+    let media = Media { audio: Some(AudioConfig::default()), video: None, screen: None, ..Media::default() };
     for name in ["udp", "tcp/cubic"] {
         let config: TransportConfig = name.parse().expect("a transport");
         let stream = fairwave_units::random::Seed(1).stream("media");
