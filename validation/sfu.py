@@ -248,7 +248,7 @@ def main(arguments: Sequence[str]) -> int:
         RESULTS.write_text(json.dumps({"cases": found, "speed": fast}, indent=1) + "\n", encoding="utf-8")
         pattern = re.compile(re.escape(BEGIN) + ".*?" + re.escape(END), re.DOTALL)
         page = PAGE.read_text(encoding="utf-8")
-        PAGE.write_text(pattern.sub(lambda _: f"{BEGIN}\n\n{table(found)}\n\n{END}", page), encoding="utf-8")
+        PAGE.write_text(pattern.sub(lambda _: f"{BEGIN}\n\n{text}\n\n{END}", page), encoding="utf-8")
     return 0
 
 
