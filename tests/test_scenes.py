@@ -41,7 +41,7 @@ def test_a_head_moves_and_a_screen_stands_still():
 
 
 def test_an_unknown_scene_is_refused_with_those_that_there_are():
-    with pytest.raises(VideoError, match="talking-head, screen"):
+    with pytest.raises(VideoError, match="talking-head, moving, screen"):
         next(scenes.scene("kitchen", 1))
 
 
