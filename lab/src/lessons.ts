@@ -1068,9 +1068,9 @@ export const LESSONS: Lesson[] = [
     keys: [["flow", 0, "traffic", "video", "most"]],
     claim: {
       words:
-        "Drop-Sel cuts the time in freezes to less than a quarter and leaves the delay from mouth to ear within a tenth and the worst stream poor. FQ-CoDel makes the call good at less than half of the delay.",
+        "Drop-Sel cuts the time in freezes to less than a third and leaves the delay from mouth to ear within a tenth and the worst stream poor. FQ-CoDel makes the call good at less than half of the delay.",
       holds: (means) =>
-        at(means, 1, 1) < 0.25 * at(means, 0, 1) &&
+        at(means, 1, 1) < at(means, 0, 1) / 3 &&
         Math.abs(at(means, 1, 2) / at(means, 0, 2) - 1) < 0.1 &&
         at(means, 1, 0) < 3.1 &&
         at(means, 2, 0) >= 3.6 &&

@@ -81,7 +81,7 @@ describe("the verdict", () => {
   test("has speech, pictures, and freezes next to their threshold", () => {
     const texts = verdicts(run, new Map()).map(({ text }) => text);
     expect(texts[1]).toMatch(
-      /^Audio: MOS \d\.\d\d, mouth to ear \d+ ms\. Video: MOS \d\.\d\d, frozen \d\.\d % of the time in \d+ freezes \(threshold 10 %\), pictures \d+ pixels high, \d+ per second\.$/,
+      /^Audio: MOS \d\.\d\d, mouth to ear \d+ ms\. Video: MOS \d\.\d\d, frozen \d+(\.\d)? % of the time in \d+ freezes \((above the )?threshold (of )?10 %\), pictures \d+ pixels high, \d+ per second\.$/,
     );
     expect(texts[3]).toContain(", no freezes, pictures 7");
     const frozen: ObservedRun = { ...run, media_groups: [{ ...of("call"), freeze_ratio: 0.12 }] };
