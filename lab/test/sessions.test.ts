@@ -83,7 +83,7 @@ describe("the verdict", () => {
     expect(texts[1]).toMatch(
       /^Audio: MOS \d\.\d\d, mouth to ear \d+ ms\. Video: MOS \d\.\d\d, frozen \d+(\.\d)? % of the time in \d+ freezes \((above the )?threshold (of )?10 %\), pictures \d+ pixels high, \d+ per second\.$/,
     );
-    expect(texts[3]).toContain(", no freezes, pictures 7");
+    expect(texts[3]).toContain(", no freezes, pictures 6");
     const frozen: ObservedRun = { ...run, media_groups: [{ ...of("call"), freeze_ratio: 0.12 }] };
     expect(verdicts(frozen, new Map())[1]?.text).toContain("frozen 12 % of the time");
     expect(verdicts(frozen, new Map())[1]?.text).toContain("(above the threshold of 10 %)");
