@@ -132,7 +132,7 @@ HEAD = """# Chromium beside the simulator
 
 Two Chromium browsers call each other behind a network of fairwave's, on real packets and in real time
 (`fairwave shell`). The same network carries the same call in simulation, with `transport = "webrtc"` and its
-defaults. No constant of the simulator was set by what the browsers did. What was built after a look is told at the end.
+defaults. What was built after a look is told at the end; one assumed constant was set after one.
 `python -m validation.chrome` makes the calls and this page.
 
 The browser's camera is a file: a textured picture that moves, 640 × 360 at 30 frames per second, so that the encoder

@@ -533,7 +533,8 @@ fn a_path_that_is_silent_for_10_s_comes_back() {
         assert!(decoded(50) - decoded(40) > 200, "{table}: {} frames in the last 10 s", decoded(50) - decoded(40));
         let heard = shown.audio(0);
         // `aiamd` takes the losses of a full queue for random ones for some seconds, and speech is lost with the rest.
-        assert!(heard.frames_played > 1_300, "{table}: {heard:?}");
+        let least = if table.contains("aiamd") { 1_300 } else { 1_500 };
+        assert!(heard.frames_played > least, "{table}: {heard:?}");
         let late = shown.estimate(45, 50);
         assert!(late > 100e3, "{table}: {late} b/s at the end, {} before", shown.estimate(5, 10));
     }
