@@ -18,6 +18,9 @@ of the airtime by the paper's model from the measured sizes of aggregates, and t
 0.05 of the airtime, 30 % of the throughput, which is about what separates the paper's model from its measurement.
 Nothing was tuned to the table.
 
+**Not checked.** Bianchi's parameters were found again in programs of others. Heusse's and the numbers of Table 1 were
+written down without the papers at hand, and must be compared with them before anybody relies on a row.
+
 **Calls.** S. Garg and M. Kappes measured 802.11b at 11 Mb/s (*An experimental study of throughput for UDP and VoIP
 traffic in IEEE 802.11b networks*, WCNC 2003): 6.1 Mb/s for one station, and six calls of G.711 with 10 ms of speech in
 a packet. Their bound for 20 ms is 12 calls at 11 Mb/s and 3 at 1 Mb/s (*Can I add a VoIP call?*, ICC 2003). Here a
