@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from fairwave_validation.chrome import bands, call, cases
+from fairwave_validation.chrome import bands, call, cases, freezes
 
 
 def log(folder, *, seconds=12, lost=3, connected=2.5):
@@ -125,3 +125,30 @@ def test_two_sessions_and_calls_both_ways_are_simulated_session_by_session():
         simulated = bands.of_simulation(short, results, browsers)
         assert simulated.traces["estimate"].shape == (2, 4)
         assert len(simulated.means["frozen"]) == 2
+
+
+def test_freezes_count_as_the_encoders_where_it_left_out_half_of_the_frames(tmp_path):
+    # Frames, quantisers and time frozen, summed up; the picture stands still in the 4th second and in the 9th.
+    made = np.cumsum([30, 30, 30, 10, 10, 30, 30, 30, 30, 30])
+    stood = np.cumsum([0, 0, 0, 0.4, 0, 0, 0, 0, 0.25, 0])
+    quantisers = np.cumsum([50 * 30, 50 * 30, 50 * 30, 106 * 10, 100 * 10, *[50 * 30] * 5])
+    for role in ("caller", "callee"):
+        lines = []
+        for at in range(10):
+            stats = {
+                "T": {"type": "candidate-pair", "nominated": True, "availableOutgoingBitrate": 8e5},
+                "V": {
+                    "type": "outbound-rtp", "kind": "video", "targetBitrate": 2e5 if at == 3 else 4e5,
+                    "framesEncoded": int(made[at]), "qpSum": int(quantisers[at]),
+                },
+                "I": {"type": "inbound-rtp", "kind": "video", "totalFreezesDuration": float(stood[at])},
+            }  # fmt: skip
+            lines.append(json.dumps({"at": float(at + 1), "stats": stats}))
+        (tmp_path / f"log-{role}.jsonl").write_text("\n".join(lines) + "\n")
+    found = freezes.of(cases.CASES[0], [tmp_path])
+    assert found.frozen_s == pytest.approx(0.65)
+    assert found.few_s == pytest.approx(0.4)
+    assert found.target_share == pytest.approx((0.25 + 0.5) / 2)
+    assert found.quantiser == pytest.approx(103)
+    calm = freezes.of(cases.CASES[0], [])
+    assert (calm.frozen_s, calm.target_share, calm.quantiser) == (0, None, None)

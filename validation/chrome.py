@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from fairwave.staging import write_text
-from fairwave_validation.chrome import bands, call, cases
+from fairwave_report import encoder_fit
+from fairwave_validation.chrome import bands, call, cases, clip, freezes
 
 SEEDS = range(1, 11)
 """Of the simulated calls."""
@@ -76,14 +77,17 @@ def page(out: Path, docs: Path) -> None:
             draw(case, browsers, simulated, docs / "chrome" / f"{case.name}.svg", port)
             data["goog-cc"] = {"intervals": port.intervals}
         parts.append((case, browsers.count, verdicts))
+        folders = [one for one in sorted((out / case.name).glob("*")) if (one / "log-callee.jsonl").exists()]
+        frozen = freezes.of(case, folders).to_dict() if folders else kept.get(case.name, {}).get("freezes")
         data[case.name] = {
+            "freezes": frozen,
             "browsers": browsers.to_dict(),
             "results": {
                 one.quantity.name: {"chromium": one.browsers, "fairwave": one.simulated, "agrees": one.agrees}
                 for one in verdicts
             },
         }
-    write_text(docs / "chrome.md", text(parts, data.get("goog-cc")))
+    write_text(docs / "chrome.md", text(parts, data.get("goog-cc"), freezes_in_words(data)))
     write_text(docs / "chrome.json", json.dumps(data) + "\n")
 
 
@@ -158,7 +162,52 @@ def word(verdict: bands.Verdict) -> str:
     return "agrees" if verdict.agrees else "**differs**"
 
 
-def text(parts: list[tuple[cases.Case, int, list[bands.Verdict]]], port: dict[str, Any] | None = None) -> str:
+def freezes_in_words(data: dict[str, Any]) -> list[str]:
+    """What the browsers' encoders did before pictures froze, of the cases whose logs were at hand, as Markdown."""
+    lines = [
+        "## Freezes of the browsers' pictures", "",
+        (f"Seconds frozen; of them, those with a second of at most {freezes.FEW} encoded frames among the last "
+        f"{freezes.BEFORE}; and in such seconds, the encoder's target as a share of the estimate and the quantiser of "
+        "VP8's stream (0 to 127), medians."), "",
+        "| case | frozen | after few frames | target | quantiser |", "|---|---|---|---|---|",
+    ]  # fmt: skip
+    for case in cases.CASES:
+        found = data.get(case.name, {}).get("freezes")
+        if found and found["target_share"] is not None:
+            lines.append(
+                f"| {case.title} | {found['frozen_s']:.0f} s | {found['few_s']:.0f} s | {found['target_share']:.0%} "
+                f"| {found['quantiser']:.0f} |"
+            )
+    needs = ", ".join(f"{high} lines {rate:.0f} kb/s" for high, rate in coarsest().items())
+    return [
+        *lines,
+        "",
+        f"At the coarsest quantiser that libwebrtc allows (106), the camera's clip takes: {needs}.",
+    ]
+
+
+def coarsest() -> dict[int, float]:
+    """What the clip takes as VP8 at the coarsest quantiser: lines of the picture to kb/s."""
+    import tempfile
+
+    import av
+
+    with tempfile.TemporaryDirectory() as folder:
+        with av.open(str(clip.write(Path(folder) / "camera.y4m"))) as container:
+            pictures = list(container.decode(video=0))
+        found = {}
+        for size in ((640, 360), (480, 270), (320, 180)):
+            coded = encoder_fit.encode("vp8", pictures, size, 56)
+            plain = [one for one, key in zip(coded.sizes, coded.keys, strict=True) if not key]
+            found[size[1]] = sum(plain) / len(plain) * 8 * clip.RATE / 1e3
+    return found
+
+
+def text(
+    parts: list[tuple[cases.Case, int, list[bands.Verdict]]],
+    port: dict[str, Any] | None = None,
+    frozen: list[str] | None = None,
+) -> str:
     """The page."""
     lines = [HEAD, "## All cases", ""]
     names = [one.name for one in bands.QUANTITIES]
@@ -189,6 +238,7 @@ def text(parts: list[tuple[cases.Case, int, list[bands.Verdict]]], port: dict[st
             lines.append(f"| {one.quantity.name} | {both} | {word(one)} |")
         if ported:
             lines += ["", PORT_TEXT]
+    lines += ["", *(frozen or [])]
     reasons = Path(__file__).with_name("chrome.md")
     if reasons.is_file():
         lines += ["", reasons.read_text(encoding="utf-8").rstrip()]

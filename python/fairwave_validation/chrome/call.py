@@ -120,16 +120,19 @@ def read(case: Case, folder: Path) -> list[Call]:
         error = folder / f"error-{role}.jsonl"
         if error.is_file():
             raise ChromeError(f"the page of the {role} failed: {error.read_text(encoding='utf-8')[:200]}")
+    return [_session(folder, *way) for way in ways(case)]
+
+
+def ways(case: Case) -> list[tuple[str, str, str]]:
+    """Of each session its sender, its receiver and what its logs have in their names."""
     names = ["", *(f"-{number}" for number in range(1, case.sessions))]
-    ways = [("caller", "callee", name) for name in names]
-    if case.back:
-        ways.append(("callee", "caller", ""))
-    return [_session(folder, *way) for way in ways]
+    found = [("caller", "callee", name) for name in names]
+    return [*found, ("callee", "caller", "")] if case.back else found
 
 
 def _session(folder: Path, sender: str, receiver: str, name: str) -> Call:
     """One session, from its sender's log and its receiver's."""
-    ours, theirs = (_samples(folder / f"log-{role}{name}.jsonl") for role in (sender, receiver))
+    ours, theirs = (samples(folder / f"log-{role}{name}.jsonl") for role in (sender, receiver))
     if not ours or not theirs:
         raise ChromeError("the browsers did not connect: nothing was logged")
     count = min(len(ours), len(theirs))
@@ -140,21 +143,22 @@ def _session(folder: Path, sender: str, receiver: str, name: str) -> Call:
     ]
     columns = [[row[at] for row in rows] for at in range(11)]
     columns[0] = [at + connected for at in columns[0]]
-    last = _of(theirs[count - 1], "inbound-rtp", kind="video").get("packetsReceived", 0)
+    last = report(theirs[count - 1], "inbound-rtp", kind="video").get("packetsReceived", 0)
     return Call(*columns, int(last))  # type: ignore[arg-type, call-arg]  # columns are in the fields' order
 
 
-def _samples(path: Path) -> list[dict[str, Any]]:
+def samples(path: Path) -> list[dict[str, Any]]:
+    """What a browser logged, a sample a second; none where there is no file."""
     if not path.is_file():
         return []
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
 
 
-def _of(sample: dict[str, Any], type_: str, **wanted: Any) -> dict[str, Any]:
+def report(sample: dict[str, Any], type_: str, **wanted: Any) -> dict[str, Any]:
     """The first report of a type whose members are as wanted; empty where there is none."""
-    for report in sample["stats"].values():
-        if report["type"] == type_ and all(report.get(key) == value for key, value in wanted.items()):
-            return dict(report)
+    for one in sample["stats"].values():
+        if one["type"] == type_ and all(one.get(key) == value for key, value in wanted.items()):
+            return dict(one)
     return {}
 
 
@@ -169,8 +173,8 @@ def _rate(sample: dict[str, Any], before: dict[str, Any] | None, kind: str, memb
 
 
 def _row(ours: dict[str, Any], theirs: dict[str, Any], our_last: Any, their_last: Any) -> tuple[Any, ...]:
-    pair = _of(ours, "candidate-pair", nominated=True)
-    video, seen = _of(ours, "outbound-rtp", kind="video"), _of(theirs, "inbound-rtp", kind="video")
+    pair = report(ours, "candidate-pair", nominated=True)
+    video, seen = report(ours, "outbound-rtp", kind="video"), report(theirs, "inbound-rtp", kind="video")
     return (
         ours["at"],
         pair.get("availableOutgoingBitrate"),
