@@ -496,14 +496,22 @@ class Counted(dict):
         self[scenario, seed] = tables
 
 
-def test_link_by_link_is_like_the_whole_and_a_changed_link_costs_only_itself(answered):
+def test_link_by_link_is_like_the_whole(answered):
+    # A few files load each link, so three seeds would leave ± 0.7 to chance.
+    network, seeds = answered[0], list(range(1, 17))
+    whole = measuring.together(measuring.run(network, [network.scenario], seeds)[0])
+    found = measuring.together(decomposing.run(network, seeds))
+    for pair, most in ((("C", "A"), 0.3), (("A", "C"), 0.5)):
+        assert found.pairs[pair].mos.mean == pytest.approx(whole.pairs[pair].mos.mean, abs=most), pair
+
+
+def test_a_changed_link_costs_only_itself(answered):
     network, whole, folder = answered
     keep = Counted()
     runs = decomposing.run(network, [1, 2, 3], keep=keep)
     found = measuring.together(runs)
     assert set(found.pairs) == set(whole.pairs)
     assert found.pairs["A", "C"].mos.mean < found.pairs["C", "A"].mos.mean
-    assert found.pairs["C", "A"].mos.mean == pytest.approx(whole.pairs["C", "A"].mos.mean, abs=0.5)
     first = keep.made
     assert decomposing.run(network, [1, 2, 3], keep=keep) == runs
     assert keep.made == first
