@@ -12,6 +12,8 @@
 //! it: arrivals = delivered + dropped + lost + [`Medium::held`]. Time does not decrease from call to call.
 
 mod cell;
+#[cfg(test)]
+mod driving;
 mod half_duplex;
 mod wifi;
 
@@ -331,6 +333,20 @@ pub fn empty_queue(queue: &mut LinkQueue, member: usize, mut now: Instant, given
             now = due;
         }
     }
+}
+
+/// Refuses a value of a key that is not from `low` to `high`.
+fn within<T: PartialOrd + std::fmt::Display>(
+    key: &str,
+    value: T,
+    low: T,
+    high: T,
+    example: &str,
+) -> Result<(), ConfigError> {
+    if value >= low && value <= high {
+        return Ok(());
+    }
+    Err(ConfigError::new(key, &value, format!("{low} to {high}"), example))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::super::within;
 use super::tables::{CqiTable, HIGHEST};
 use fairwave_units::config::{ConfigError, check_fraction};
 use fairwave_units::ratio::Ratio;
@@ -269,19 +270,6 @@ fn at_most(key: &str, value: Span, most: Span, example: &str) -> Result<(), Conf
         return Ok(());
     }
     Err(ConfigError::new(key, value, format!("at most {most}"), example))
-}
-
-fn within<T: PartialOrd + std::fmt::Display>(
-    key: &str,
-    value: T,
-    low: T,
-    high: T,
-    example: &str,
-) -> Result<(), ConfigError> {
-    if value >= low && value <= high {
-        return Ok(());
-    }
-    Err(ConfigError::new(key, &value, format!("{low} to {high}"), example))
 }
 
 impl ChannelConfig {

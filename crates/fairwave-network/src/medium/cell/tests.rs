@@ -1,29 +1,14 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::super::{Happenings, Medium, MediumLaw, Member};
+use super::super::driving::{self, Driven, near, queue};
+use super::super::{Medium, MediumLaw, Member};
 use super::{Cell, CellConfig, CqiTable};
-use crate::dscp::Dscp;
-use crate::packet::{Body, Class, Ecn, FlowId, Packet};
 use crate::queue::{Capacity, DropReason, QueueConfig};
 use fairwave_units::random::Seed;
 use fairwave_units::registry::Checked;
 use fairwave_units::testing::fuzz_cases;
 use fairwave_units::units::{Instant, Span};
-
-/// A cell of `users` users with a direction each way: members 2i (down) and 2i + 1 (up).
-struct Driven {
-    cell: Cell,
-    now: Instant,
-    happenings: Happenings,
-    /// Time, member, number of the packet.
-    delivered: Vec<(f64, usize, u32)>,
-    lost: Vec<(usize, u32)>,
-    dropped: Vec<(usize, DropReason)>,
-    begun: u64,
-    arrived: Vec<u32>,
-    timers: u64,
-}
 
 fn config(table: Value) -> CellConfig {
     let config: CellConfig = serde_json::from_value(table).expect("a cell");
@@ -31,110 +16,23 @@ fn config(table: Value) -> CellConfig {
     config
 }
 
-fn members(users: usize, queue: &QueueConfig) -> Vec<Member> {
-    let member = |from: String, to: String| Member { name: format!("{from}>{to}"), from, to, queue: queue.clone() };
-    let both = |user| {
-        let phone = format!("u{user}");
-        [member("base".to_owned(), phone.clone()), member(phone, "base".to_owned())]
-    };
-    (0..users).flat_map(both).collect()
-}
-
-fn deep() -> QueueConfig {
-    let law = serde_json::from_value(json!({ "discipline": "drop-tail" })).expect("a queue");
-    let law: crate::queue::DisciplineConfig = law;
-    QueueConfig::new(Capacity::Packets(100_000), law)
-}
-
-fn driven(mut table: Value, users: usize) -> Driven {
+/// A cell of `users` users with a direction each way: members 2i (down) and 2i + 1 (up).
+fn driven(mut table: Value, users: usize) -> Driven<Cell> {
     table["base-station"] = json!("base");
     driven_by(&config(table), users, &deep())
 }
 
-fn driven_by(config: &CellConfig, users: usize, queue: &QueueConfig) -> Driven {
+fn driven_by(config: &CellConfig, users: usize, queue: &QueueConfig) -> Driven<Cell> {
     let cell = config.medium(&members(users, queue), &|name| Seed(5).stream(name)).expect("a cell");
-    Driven {
-        cell,
-        now: Instant::ZERO,
-        happenings: Happenings::default(),
-        delivered: Vec::new(),
-        lost: Vec::new(),
-        dropped: Vec::new(),
-        begun: 0,
-        arrived: vec![0; 2 * users],
-        timers: 0,
-    }
+    Driven::new(cell, 2 * users)
 }
 
-fn packet(number: u32, wire: u16) -> Packet {
-    let body = Body::Datagram { payload: 100, sequence: number, unit: 0, part: 0, parts: 1, created: Instant::ZERO };
-    let (class, dscp) = (Class::OtherUdp, Dscp::DF);
-    Packet { flow: FlowId(0), wire, class, feedback: false, ecn: Ecn::Ect1, dscp, layer: 0, body }
+fn members(users: usize, queue: &QueueConfig) -> Vec<Member> {
+    driving::members("base", "u", users, queue)
 }
 
-impl Driven {
-    fn note(&mut self) {
-        let number = |packet: &Packet| packet.sequence().expect("a number");
-        let now = self.now.seconds();
-        self.delivered.extend(self.happenings.delivered.iter().map(|(member, p)| (now, *member, number(p))));
-        self.lost.extend(self.happenings.lost.iter().map(|(member, p)| (*member, number(p))));
-        self.dropped.extend(self.happenings.dropped.iter().map(|(member, _, reason)| (*member, *reason)));
-        self.begun += self.happenings.begun.len() as u64;
-        self.happenings.clear();
-    }
-
-    fn until(&mut self, seconds: f64) {
-        let end = Instant::from_seconds(seconds);
-        while self.cell.deadline() <= end {
-            let deadline = self.cell.deadline();
-            assert!(deadline >= self.now, "time runs back");
-            self.now = deadline;
-            self.timers += 1;
-            self.cell.on_timer(self.now, &mut self.happenings);
-            self.note();
-            assert!(self.cell.deadline() > self.now, "the next deadline is later");
-        }
-        self.now = end;
-    }
-
-    fn arrives(&mut self, seconds: f64, member: usize, wire: u16) {
-        self.until(seconds);
-        let number = self.arrived[member];
-        self.arrived[member] += 1;
-        self.cell.arrive(self.now, member, packet(number, wire), &mut self.happenings);
-        self.note();
-    }
-
-    /// Keeps `packets` packets of 1500 bytes waiting until `seconds`. Answers with the bits per second that were delivered.
-    fn saturated(&mut self, packets: u32, of: &[usize], seconds: f64) -> Vec<f64> {
-        let mut at = self.now.seconds();
-        let from = at;
-        while at < seconds {
-            for member in of {
-                while self.cell.waiting(*member) < packets {
-                    self.arrives(at, *member, 1500);
-                }
-            }
-            at += 0.01;
-            self.until(at);
-        }
-        let bits = |member: &usize| self.delivered.iter().filter(|(_, own, _)| own == member).count() as f64 * 12_000.0;
-        of.iter().map(|member| bits(member) / (seconds - from)).collect()
-    }
-
-    fn books_close(&self) {
-        for member in 0..self.arrived.len() {
-            let of = |list: &[(usize, u32)]| list.iter().filter(|(own, _)| *own == member).count() as u32;
-            let delivered = self.delivered.iter().filter(|(_, own, _)| *own == member).count() as u32;
-            let dropped = self.dropped.iter().filter(|(own, _)| *own == member).count() as u32;
-            let settled = delivered + of(&self.lost) + dropped + self.cell.held(member);
-            assert_eq!(self.arrived[member], settled, "member {member}");
-        }
-    }
-}
-
-fn near(value: f64, expected: f64, part: f64) {
-    assert!((value / expected - 1.0).abs() < part, "{value} instead of {expected}");
+fn deep() -> QueueConfig {
+    queue("drop-tail", 100_000)
 }
 
 fn no_errors() -> Value {
@@ -148,7 +46,7 @@ fn a_downlink_packet_in_an_idle_cell_takes_its_interval_and_the_processing() {
     cell.until(1.0);
     // The next interval begins at 101 ms; 1 ms on the air, 3 ms of processing.
     assert_eq!(cell.delivered, [(0.105, 0, 0)]);
-    assert_eq!(cell.cell.deadline(), Instant::NEVER);
+    assert_eq!(cell.medium.deadline(), Instant::NEVER);
     assert!(cell.timers <= 3, "an idle cell has no events: {}", cell.timers);
 }
 
@@ -158,7 +56,7 @@ fn a_failed_block_is_sent_again_eight_intervals_later() {
     cell.arrives(0.1003, 0, 200);
     cell.until(1.0);
     assert_eq!(cell.delivered, [(0.113, 0, 0)]);
-    let counters = cell.cell.counters(0);
+    let counters = cell.medium.counters(0);
     assert_eq!((counters.transmissions, counters.failed, counters.carried), (2, 1, 1));
 }
 
@@ -168,7 +66,7 @@ fn harq_gives_up_after_three_retransmissions_and_unacknowledged_rlc_loses_the_pa
     let mut cell = driven(json!({ "harq": { "error": 1.0, "repeat-error": 1.0 }, "rlc": rlc }), 1);
     cell.arrives(0.1003, 0, 200);
     cell.until(1.0);
-    assert_eq!((cell.cell.counters(0).transmissions, cell.lost.len(), cell.delivered.len()), (4, 1, 0));
+    assert_eq!((cell.medium.counters(0).transmissions, cell.lost.len(), cell.delivered.len()), (4, 1, 0));
     cell.books_close();
 }
 
@@ -211,7 +109,7 @@ fn the_first_grant_is_small_and_a_report_brings_the_rest() {
     cell.until(1.0);
     // Request in the interval from 101 ms, first grant 8 ms later, report after its interval, the rest 8 ms later.
     assert_eq!(cell.delivered, [(0.122, 1, 0)]);
-    assert_eq!(cell.cell.counters(1).transmissions, 2);
+    assert_eq!(cell.medium.counters(1).transmissions, 2);
 }
 
 #[test]
@@ -219,7 +117,7 @@ fn a_user_alone_has_the_rate_of_its_indicator() {
     for (cqi, up) in [(15, 0), (7, 0), (1, 0), (15, 1), (5, 1)] {
         let mut cell = driven(json!({ "harq": no_errors(), "channel": { "cqi": cqi } }), 1);
         let elements = if up == 1 { 144.0 } else { 120.0 };
-        let rate = cell.saturated(200, &[up], 5.0)[0];
+        let rate = cell.saturated(200, 1500, &[up], 5.0)[0];
         // A block has 5 bytes of headers, a packet 4.
         let block = elements * 50.0 * CqiTable::Qam64.efficiency(cqi) / 8.0;
         near(rate, (block - 5.0) * 8000.0 * 1500.0 / 1504.0, 0.01);
@@ -232,18 +130,18 @@ fn one_failure_in_ten_costs_a_tenth_of_the_rate() {
     let harq = json!({ "error": 0.1, "repeat-error": 0.0 });
     let mut with = driven(json!({ "harq": harq }), 1);
     let mut without = driven(json!({ "harq": no_errors() }), 1);
-    let rate = with.saturated(200, &[0], 10.0)[0];
+    let rate = with.saturated(200, 1500, &[0], 10.0)[0];
     // Each block takes 1.1 transmissions.
-    near(rate, without.saturated(200, &[0], 10.0)[0] / 1.1, 0.02);
+    near(rate, without.saturated(200, 1500, &[0], 10.0)[0] / 1.1, 0.02);
 }
 
 #[test]
 fn round_robin_shares_blocks_equally_so_rates_are_as_the_indicators() {
     let users = json!({ "u0": { "channel": { "cqi": 15 } }, "u1": { "channel": { "cqi": 4 } } });
     let mut cell = driven(json!({ "harq": no_errors(), "scheduler": "round-robin", "users": users }), 2);
-    let rates = cell.saturated(200, &[0, 2], 5.0);
+    let rates = cell.saturated(200, 1500, &[0, 2], 5.0);
     near(rates[0] / rates[1], 5.5547 / 0.6016, 0.06);
-    let airtime = [0, 2].map(|member| cell.cell.counters(member).airtime as f64);
+    let airtime = [0, 2].map(|member| cell.medium.counters(member).airtime as f64);
     near(airtime[0], airtime[1], 0.03);
 }
 
@@ -251,7 +149,7 @@ fn round_robin_shares_blocks_equally_so_rates_are_as_the_indicators() {
 fn round_robin_shares_among_more_users_than_groups() {
     let mut cell = driven(json!({ "harq": no_errors(), "scheduler": "round-robin", "resource-blocks": 6 }), 20);
     let downlinks: Vec<usize> = (0..20).map(|user| 2 * user).collect();
-    let rates = cell.saturated(20, &downlinks, 10.0);
+    let rates = cell.saturated(20, 1500, &downlinks, 10.0);
     let mean = rates.iter().sum::<f64>() / 20.0;
     rates.iter().for_each(|rate| near(*rate, mean, 0.06));
 }
@@ -260,7 +158,7 @@ fn round_robin_shares_among_more_users_than_groups() {
 fn proportional_fairness_gives_equal_time_on_fixed_channels() {
     let users = json!({ "u0": { "channel": { "cqi": 15 } }, "u1": { "channel": { "cqi": 4 } } });
     let mut cell = driven(json!({ "harq": no_errors(), "users": users }), 2);
-    let rates = cell.saturated(200, &[0, 2], 5.0);
+    let rates = cell.saturated(200, 1500, &[0, 2], 5.0);
     near(rates[0] / rates[1], 5.5547 / 0.6016, 0.05);
 }
 
@@ -273,7 +171,7 @@ fn proportional_fairness_gains_as_the_best_of_many_fading_channels() {
         let table = json!({ "harq": no_errors(), "scheduler": scheduler, "channel": channel, "average": "1 s" });
         let mut cell = driven(table, users);
         let downlinks: Vec<usize> = (0..users).map(|user| 2 * user).collect();
-        cell.saturated(60, &downlinks, 20.0).iter().sum::<f64>()
+        cell.saturated(60, 1500, &downlinks, 20.0).iter().sum::<f64>()
     };
     let expected = |users: i32| {
         let mean = libm::pow(10.0, 0.5);
@@ -291,7 +189,7 @@ fn proportional_fairness_gains_as_the_best_of_many_fading_channels() {
 fn a_time_division_pattern_shares_the_slots() {
     let nr = json!({ "harq": no_errors(), "numerology": 1, "resource-blocks": 51, "pattern": "DDDSU", "channel": { "cqi": 10 } });
     let mut cell = driven(nr, 1);
-    let rates = cell.saturated(400, &[0, 1], 4.0);
+    let rates = cell.saturated(400, 1500, &[0, 1], 4.0);
     let whole = 168.0 * 51.0 * 2.7305 * 2000.0;
     near(rates[0], whole * 0.86 * (3.0 + 10.0 / 14.0) / 5.0, 0.03);
     near(rates[1], whole * 0.92 / 5.0, 0.03);
@@ -352,8 +250,8 @@ fn a_user_that_leaves_with_a_full_queue_leaves_closed_books() {
         }
     }
     cell.until(2.5);
-    assert_eq!((cell.cell.held(0), cell.cell.held(1)), (0, 0));
-    assert!(cell.cell.held(2) > 100);
+    assert_eq!((cell.medium.held(0), cell.medium.held(1)), (0, 0));
+    assert!(cell.medium.held(2) > 100);
     assert!(cell.delivered.iter().all(|(at, member, _)| *member > 1 || *at <= 1.0));
     cell.books_close();
 }
@@ -370,7 +268,7 @@ fn nothing_is_sent_out_of_range_and_the_cell_waits_without_events() {
     let mut never = driven(json!({ "channel": { "snr": -20.0 } }), 1);
     never.arrives(0.1, 0, 500);
     never.until(100.0);
-    assert_eq!((never.delivered.len(), never.cell.held(0)), (0, 1));
+    assert_eq!((never.delivered.len(), never.medium.held(0)), (0, 1));
     never.books_close();
 }
 
@@ -444,9 +342,9 @@ fn values_out_of_range_are_refused_with_their_key() {
 #[test]
 fn the_capacity_of_a_fading_channel_is_its_mean() {
     let mut cell = driven(json!({ "channel": { "snr": 15.0, "doppler": 10.0 } }), 1);
-    let whole = cell.cell.capacity(0, Instant::ZERO, Instant::from_seconds(200.0)).get() as f64 * 8.0 / 200.0;
+    let whole = cell.medium.capacity(0, Instant::ZERO, Instant::from_seconds(200.0)).get() as f64 * 8.0 / 200.0;
     near(whole, CqiTable::Qam64.mean_efficiency(15.0) * 120.0 * 50.0 * 1000.0, 0.05);
-    let carried = cell.saturated(200, &[0], 20.0)[0];
+    let carried = cell.saturated(200, 1500, &[0], 20.0)[0];
     assert!(carried < whole && carried > 0.6 * whole, "{carried} of {whole}");
 }
 
@@ -500,10 +398,10 @@ proptest! {
         let end = Span::from_nanos(at).seconds();
         cell.until(end + 0.3);
         cell.books_close();
-        let held: usize = (0..2 * users).map(|member| cell.cell.held(member) as usize).sum();
+        let held: usize = (0..2 * users).map(|member| cell.medium.held(member) as usize).sum();
         if leaves {
             let mut given = Vec::new();
-            cell.cell.empty(cell.now, &mut given);
+            cell.medium.empty(cell.now, &mut given);
             prop_assert_eq!(given.len(), held);
             return Ok(());
         }
@@ -517,7 +415,7 @@ proptest! {
         if !fading {
             cell.until(end + 200.0);
             for member in 0..2 * users {
-                prop_assert_eq!(cell.cell.held(member), 0, "member {} still has packets", member);
+                prop_assert_eq!(cell.medium.held(member), 0, "member {} still has packets", member);
             }
         }
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::super::within;
 use super::tables::{Numbers, Phy, WifiStandard};
 use fairwave_units::config::{ConfigError, check_fraction};
 use fairwave_units::ratio::OptionalRatio;
@@ -428,19 +429,6 @@ impl WifiConfig {
         }
         Ok(())
     }
-}
-
-fn within<T: PartialOrd + std::fmt::Display>(
-    key: &str,
-    value: T,
-    low: T,
-    high: T,
-    example: &str,
-) -> Result<(), ConfigError> {
-    if value >= low && value <= high {
-        return Ok(());
-    }
-    Err(ConfigError::new(key, &value, format!("{low} to {high}"), example))
 }
 
 fn one_of<T: PartialEq + std::fmt::Display>(

@@ -1,29 +1,16 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::super::{Happenings, Medium, MediumLaw, Member};
+use super::super::driving::{self, Driven, near, queue};
+use super::super::{Medium, MediumLaw, Member};
 use super::config::{BEST_EFFORT, VOICE};
 use super::{Wifi, WifiConfig};
 use crate::dscp::Dscp;
-use crate::packet::{Body, Class, Ecn, FlowId, Packet};
 use crate::queue::{Capacity, DropReason, QueueConfig};
 use fairwave_units::random::Seed;
 use fairwave_units::registry::Checked;
 use fairwave_units::testing::fuzz_cases;
 use fairwave_units::units::{Instant, Span};
-
-/// A channel of an access point `ap` and stations `s0`, `s1` …: members 2i (to the station) and 2i + 1 (from it).
-struct Driven {
-    wifi: Wifi,
-    now: Instant,
-    happenings: Happenings,
-    /// Time, member, number of the packet.
-    delivered: Vec<(f64, usize, u32)>,
-    lost: Vec<(usize, u32)>,
-    dropped: Vec<(usize, DropReason)>,
-    arrived: Vec<u32>,
-    timers: u64,
-}
 
 fn config(table: Value) -> WifiConfig {
     let config: WifiConfig = serde_json::from_value(table).expect("a channel");
@@ -31,124 +18,25 @@ fn config(table: Value) -> WifiConfig {
     config
 }
 
-fn members(stations: usize, queue: &QueueConfig) -> Vec<Member> {
-    let member = |from: String, to: String| Member { name: format!("{from}>{to}"), from, to, queue: queue.clone() };
-    let both = |station| {
-        let name = format!("s{station}");
-        [member("ap".to_owned(), name.clone()), member(name, "ap".to_owned())]
-    };
-    (0..stations).flat_map(both).collect()
-}
-
-fn queue(discipline: &str, packets: u32) -> QueueConfig {
-    let law: crate::queue::DisciplineConfig =
-        serde_json::from_value(json!({ "discipline": discipline })).expect("a queue");
-    QueueConfig::new(Capacity::Packets(packets), law)
-}
-
-fn driven(mut table: Value, stations: usize) -> Driven {
+/// A channel of an access point `ap` and stations `s0`, `s1` …: members 2i (to the station) and 2i + 1 (from it).
+fn driven(mut table: Value, stations: usize) -> Driven<Wifi> {
     table["access-point"] = json!("ap");
     driven_by(&config(table), stations, &queue("drop-tail", 1000))
 }
 
-fn driven_by(config: &WifiConfig, stations: usize, queue: &QueueConfig) -> Driven {
+fn driven_by(config: &WifiConfig, stations: usize, queue: &QueueConfig) -> Driven<Wifi> {
     let wifi = config.medium(&members(stations, queue), &|name| Seed(5).stream(name)).expect("a channel");
-    Driven {
-        wifi,
-        now: Instant::ZERO,
-        happenings: Happenings::default(),
-        delivered: Vec::new(),
-        lost: Vec::new(),
-        dropped: Vec::new(),
-        arrived: vec![0; 2 * stations],
-        timers: 0,
-    }
+    Driven::new(wifi, 2 * stations)
 }
 
-fn packet(number: u32, wire: u16, dscp: Dscp) -> Packet {
-    let body = Body::Datagram { payload: 100, sequence: number, unit: 0, part: 0, parts: 1, created: Instant::ZERO };
-    Packet { flow: FlowId(0), wire, class: Class::OtherUdp, feedback: false, ecn: Ecn::Ect1, dscp, layer: 0, body }
+fn members(stations: usize, queue: &QueueConfig) -> Vec<Member> {
+    driving::members("ap", "s", stations, queue)
 }
 
-impl Driven {
-    fn note(&mut self) {
-        let number = |packet: &Packet| packet.sequence().expect("a number");
-        let now = self.now.seconds();
-        self.delivered.extend(self.happenings.delivered.iter().map(|(member, p)| (now, *member, number(p))));
-        self.lost.extend(self.happenings.lost.iter().map(|(member, p)| (*member, number(p))));
-        self.dropped.extend(self.happenings.dropped.iter().map(|(member, _, reason)| (*member, *reason)));
-        self.happenings.clear();
-    }
-
-    fn until(&mut self, seconds: f64) {
-        let end = Instant::from_seconds(seconds);
-        while self.wifi.deadline() <= end {
-            let deadline = self.wifi.deadline();
-            assert!(deadline >= self.now, "time runs back");
-            self.now = deadline;
-            self.timers += 1;
-            self.wifi.on_timer(self.now, &mut self.happenings);
-            self.note();
-            assert!(self.wifi.deadline() > self.now, "the next deadline is later");
-        }
-        self.now = end;
-    }
-
-    fn arrives_as(&mut self, seconds: f64, member: usize, wire: u16, dscp: Dscp) {
-        self.until(seconds);
-        let number = self.arrived[member];
-        self.arrived[member] += 1;
-        self.wifi.arrive(self.now, member, packet(number, wire, dscp), &mut self.happenings);
-        self.note();
-    }
-
-    fn arrives(&mut self, seconds: f64, member: usize, wire: u16) {
-        self.arrives_as(seconds, member, wire, Dscp::DF);
-    }
-
-    /// Keeps `packets` packets of `wire` bytes waiting until `seconds`. Answers with the bits per second that were delivered.
-    fn saturated(&mut self, packets: u32, wire: u16, of: &[usize], seconds: f64) -> Vec<f64> {
-        let mut at = self.now.seconds();
-        let from = at;
-        while at < seconds {
-            for member in of {
-                while self.wifi.waiting(*member) < packets {
-                    self.arrives(at, *member, wire);
-                }
-            }
-            at += 0.005;
-            self.until(at);
-        }
-        let size = f64::from(wire) * 8.0;
-        of.iter().map(|member| self.number(*member) as f64 * size / (seconds - from)).collect()
-    }
-
-    fn number(&self, member: usize) -> usize {
-        self.delivered.iter().filter(|(_, own, _)| *own == member).count()
-    }
-
-    fn airtime(&self, members: &[usize]) -> Vec<f64> {
-        let own: Vec<f64> = members.iter().map(|member| self.wifi.counters(*member).airtime as f64).collect();
-        let all: f64 = own.iter().sum();
-        own.into_iter().map(|own| own / all).collect()
-    }
-
-    fn books_close(&self) {
-        for member in 0..self.arrived.len() {
-            let lost = self.lost.iter().filter(|(own, _)| *own == member).count() as u32;
-            let dropped = self.dropped.iter().filter(|(own, _)| *own == member).count() as u32;
-            let settled = self.number(member) as u32 + lost + dropped + self.wifi.held(member);
-            assert_eq!(self.arrived[member], settled, "member {member}");
-        }
-    }
-
-    fn order(&self, member: usize) -> Vec<u32> {
-        self.delivered.iter().filter(|(_, own, _)| *own == member).map(|(.., number)| *number).collect()
-    }
-}
-
-fn near(value: f64, expected: f64, part: f64) {
-    assert!((value / expected - 1.0).abs() < part, "{value} instead of {expected}");
+fn airtime(driven: &Driven<Wifi>, members: &[usize]) -> Vec<f64> {
+    let own: Vec<f64> = members.iter().map(|member| driven.medium.counters(*member).airtime as f64).collect();
+    let all: f64 = own.iter().sum();
+    own.into_iter().map(|own| own / all).collect()
 }
 
 /// 802.11a at 54 Mb/s with DCF: 9 µs slots, 16 µs SIFS, no aggregation.
@@ -165,9 +53,9 @@ fn a_packet_on_an_idle_channel_takes_the_frame_sifs_and_the_acknowledgement() {
     // 1500 bytes at 54 Mb/s take 244 µs, SIFS 16 µs, the acknowledgement at 24 Mb/s 28 µs; before it a slot boundary.
     let taken = (at - 0.1) * 1e6;
     assert!((288.0..297.1).contains(&taken), "{taken} µs");
-    assert_eq!(channel.wifi.deadline(), Instant::NEVER);
+    assert_eq!(channel.medium.deadline(), Instant::NEVER);
     assert!(channel.timers <= 2, "an idle channel has no events: {}", channel.timers);
-    assert_eq!(channel.wifi.counters(0).airtime, 288_000);
+    assert_eq!(channel.medium.counters(0).airtime, 288_000);
 }
 
 #[test]
@@ -176,7 +64,7 @@ fn a_packet_is_sent_seven_times_at_most_and_then_lost() {
     channel.arrives(0.1, 0, 500);
     channel.until(1.0);
     assert_eq!((channel.lost.len(), channel.delivered.len()), (1, 0));
-    let counters = channel.wifi.counters(0);
+    let counters = channel.medium.counters(0);
     assert_eq!((counters.transmissions, counters.failed, counters.collided), (7, 7, 0));
     channel.books_close();
 }
@@ -190,7 +78,7 @@ fn from_the_third_attempt_on_the_index_falls() {
         let mut channel = driven(table, 1);
         channel.arrives(0.1, 0, 1472);
         channel.until(1.0);
-        channel.wifi.counters(0).airtime
+        channel.medium.counters(0).airtime
     };
     let table = super::tables::Phy::new(&super::tables::Numbers {
         standard: super::WifiStandard::G,
@@ -216,7 +104,7 @@ fn packets_that_wait_are_sent_as_one_aggregate() {
     channel.until(1.0);
     let times: std::collections::BTreeSet<u64> = channel.delivered.iter().map(|(at, ..)| (at * 1e9) as u64).collect();
     assert_eq!((channel.delivered.len(), times.len()), (33, 1));
-    let counters = channel.wifi.counters(0);
+    let counters = channel.medium.counters(0);
     assert_eq!((counters.transmissions, counters.carried), (1, 33));
 }
 
@@ -227,7 +115,7 @@ fn an_aggregate_has_limits_of_packets_bytes_and_time() {
         (0..128).for_each(|_| channel.arrives(0.1, 0, 954));
         channel.until(10.0);
         assert_eq!(channel.delivered.len(), 128);
-        channel.wifi.counters(0).transmissions
+        channel.medium.counters(0).transmissions
     };
     // Each has 992 bytes and 4 of a delimiter.
     assert_eq!(exchanges(json!({}), 7), 4, "4 ms at 65 Mb/s hold 32 packets");
@@ -240,7 +128,7 @@ fn an_aggregate_has_limits_of_packets_bytes_and_time() {
         let mut channel = driven(json!({ "aggregation": { "voice": voice } }), 1);
         (0..20).for_each(|_| channel.arrives_as(0.1, 0, 200, Dscp::EF));
         channel.until(1.0);
-        channel.wifi.counters(0).transmissions
+        channel.medium.counters(0).transmissions
     };
     assert_eq!((voice(false), voice(true)), (20, 1));
 }
@@ -251,7 +139,7 @@ fn packets_of_an_aggregate_fail_one_by_one_and_arrive_in_order() {
     channel.saturated(200, 1500, &[0], 2.0);
     let numbers = channel.order(0);
     assert_eq!(numbers, (0..numbers.len() as u32).collect::<Vec<_>>());
-    let counters = channel.wifi.counters(0);
+    let counters = channel.medium.counters(0);
     near(counters.carried as f64 / numbers.len() as f64, 1.0 / 0.7, 0.03);
     assert!(counters.failed * 20 < counters.transmissions, "whole frames seldom fail");
     channel.books_close();
@@ -355,7 +243,7 @@ fn one_slow_station_pulls_all_fast_ones_to_its_throughput() {
 }
 
 /// A download of each of two fast stations and a slow one, more than the channel carries.
-fn three(queues: &str, probe: bool) -> (Driven, Vec<f64>) {
+fn three(queues: &str, probe: bool) -> (Driven<Wifi>, Vec<f64>) {
     let stations = json!({ "s2": { "channel": { "mcs": 0 } } });
     let mut channel = driven(json!({ "queues": queues, "stations": stations }), 4);
     let (mut probes, mut at) = (Vec::new(), 0.0);
@@ -384,7 +272,7 @@ fn three(queues: &str, probe: bool) -> (Driven, Vec<f64>) {
 /// Høiland-Jørgensen et al. 2017, Figure 5: with one queue the slow station has most of the airtime; with airtime fairness a third.
 #[test]
 fn airtime_fairness_gives_equal_thirds_where_one_queue_gives_the_slow_station_most() {
-    let share = |queues: &str| three(queues, false).0.airtime(&[0, 2, 4]);
+    let share = |queues: &str| airtime(&three(queues, false).0, &[0, 2, 4]);
     let (fifo, fair) = (share("fifo"), share("airtime"));
     assert!(fifo[2] > 0.6, "{fifo:?}");
     fair.iter().for_each(|share| near(*share, 1.0 / 3.0, 0.03));
@@ -408,7 +296,7 @@ fn a_station_that_sends_little_does_not_wait_behind_downloads_of_others() {
 fn what_a_station_sends_counts_against_its_share_of_the_airtime() {
     let mut channel = driven(json!({ "queues": "airtime" }), 2);
     channel.saturated(200, 1500, &[0, 1, 2], 4.0);
-    let share = channel.airtime(&[0, 1, 2]);
+    let share = airtime(&channel, &[0, 1, 2]);
     // Station 0 sends and receives, station 1 receives: together they have the same, as far as the access point decides.
     assert!(share[0] < 0.6 * share[2], "{share:?}");
 }
@@ -422,7 +310,7 @@ fn voice_waits_less_than_best_effort() {
         for turn in 0..400 {
             let at = 0.1 + 0.02 * f64::from(turn);
             for member in [1, 3, 5, 7] {
-                while channel.wifi.waiting(member) < 70 {
+                while channel.medium.waiting(member) < 70 {
                     channel.arrives(at, member, 1500);
                 }
             }
@@ -498,7 +386,7 @@ fn hidden_stations_collide_often_unless_they_announce_their_frames() {
         let mut channel = driven(table, 2);
         let rate: f64 = channel.saturated(4, 1500, &[1, 3], 10.0).iter().sum();
         channel.books_close();
-        let counters = [1, 3].map(|member| channel.wifi.counters(member));
+        let counters = [1, 3].map(|member| channel.medium.counters(member));
         let collided: u64 = counters.iter().map(|own| own.collided).sum();
         (rate, collided as f64 / counters.iter().map(|own| own.transmissions).sum::<u64>() as f64)
     };
@@ -531,7 +419,7 @@ fn a_station_that_leaves_with_a_full_queue_leaves_closed_books() {
         assert!(channel.delivered.iter().all(|(at, member, _)| *member > 1 || *at <= 1.0));
         assert!(channel.dropped.iter().any(|(member, reason)| *member == 0 && *reason == DropReason::Link));
         channel.until(10.0);
-        assert_eq!((channel.wifi.held(0), channel.wifi.held(1)), (0, 0), "{queues}");
+        assert_eq!((channel.medium.held(0), channel.medium.held(1)), (0, 0), "{queues}");
         channel.books_close();
     }
 }
@@ -541,11 +429,11 @@ fn below_the_table_every_packet_is_lost_and_above_it_none() {
     let mut low = driven(json!({ "channel": { "snr": -20.0 } }), 1);
     (0..50).for_each(|_| low.arrives(0.1, 0, 1000));
     low.until(100.0);
-    assert_eq!((low.lost.len(), low.wifi.held(0)), (50, 0));
+    assert_eq!((low.lost.len(), low.medium.held(0)), (50, 0));
     let mut high = driven(json!({ "channel": { "snr": 90.0 } }), 1);
     (0..50).for_each(|_| high.arrives(0.1, 0, 1000));
     high.until(1.0);
-    assert_eq!((high.delivered.len(), high.wifi.counters(0).failed), (50, 0));
+    assert_eq!((high.delivered.len(), high.medium.counters(0).failed), (50, 0));
 }
 
 #[test]
@@ -582,7 +470,7 @@ fn adaptation_finds_nearly_the_rate_of_who_knows_the_channel() {
 fn fading_makes_the_rate_vary_and_costs_some() {
     let mut channel = driven(json!({ "channel": { "snr": 22.0, "doppler": 5.0 } }), 1);
     let rate = channel.saturated(200, 1500, &[0], 10.0)[0];
-    let whole = channel.wifi.capacity(0, Instant::ZERO, Instant::from_seconds(10.0)).get() as f64 * 8.0 / 10.0;
+    let whole = channel.medium.capacity(0, Instant::ZERO, Instant::from_seconds(10.0)).get() as f64 * 8.0 / 10.0;
     assert!(rate > 0.6 * whole && rate < 1.1 * whole, "{rate} of {whole}");
     channel.books_close();
 }
@@ -599,7 +487,7 @@ fn a_member_alone_has_its_nominal_rate_and_less_than_the_capacity() {
         let mut channel = driven_by(&law, 1, &queue);
         let rate = channel.saturated(2000, 1500, &[0], 2.0)[0];
         near(rate, nominal, 0.03);
-        let whole = channel.wifi.capacity(0, Instant::ZERO, channel.now).get() as f64 * 4.0;
+        let whole = channel.medium.capacity(0, Instant::ZERO, channel.now).get() as f64 * 4.0;
         assert!(rate <= whole, "{standard}: {rate} of {whole}");
     }
 }
@@ -622,7 +510,7 @@ fn two_hundred_stations_share_a_channel() {
     }
     channel.until(60.0);
     channel.books_close();
-    assert!((0..400).all(|member| channel.wifi.held(member) == 0));
+    assert!((0..400).all(|member| channel.medium.held(member) == 0));
     assert!(channel.delivered.len() > 19_000, "{}", channel.delivered.len());
 }
 
@@ -770,16 +658,16 @@ proptest! {
         channel.until(end + 0.02);
         channel.books_close();
         if seed % 2 == 0 {
-            let held: usize = (0..2 * stations).map(|member| channel.wifi.held(member) as usize).sum();
+            let held: usize = (0..2 * stations).map(|member| channel.medium.held(member) as usize).sum();
             let mut given = Vec::new();
-            channel.wifi.empty(channel.now, &mut given);
+            channel.medium.empty(channel.now, &mut given);
             prop_assert_eq!(given.len(), held);
             return Ok(());
         }
         channel.until(end + 400.0);
         channel.books_close();
         for member in 0..2 * stations {
-            prop_assert_eq!(channel.wifi.held(member), 0, "member {} still has packets", member);
+            prop_assert_eq!(channel.medium.held(member), 0, "member {} still has packets", member);
         }
         if !edca && queues == "fifo" && discipline != "fq-codel" && discipline != "dualpi2" {
             for member in 0..2 * stations {
