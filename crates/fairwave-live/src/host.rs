@@ -1,6 +1,8 @@
 //! The kernel's transports and programs as scenarios name them: `transport = "host/cubic"`. They have no endpoints here: a live run
 //! opens sockets for them, and a simulated one refuses them with what to write instead.
 
+use std::sync::OnceLock;
+
 use fairwave_core::config::ConfigError;
 use fairwave_core::packet::{Body, Class, Ecn, FlowId, Packet};
 use fairwave_core::random::Stream;
@@ -87,13 +89,18 @@ macro_rules! host_transports {
             }
         )+
 
-        /// Hands in all of them; call it once, before a scenario is read.
+        /// Hands in all of them, before a scenario is read. Once per process: whoever calls it again, or meanwhile from
+        /// another thread, waits until all are there and gets the same answer.
         ///
         /// # Errors
         /// When there is a transport of such a name.
         pub fn register_all() -> Result<(), NameTaken> {
-            $(register::<$Config>()?;)+
-            Ok(())
+            static ONCE: OnceLock<Result<(), NameTaken>> = OnceLock::new();
+            let all = || {
+                $(register::<$Config>()?;)+
+                Ok(())
+            };
+            ONCE.get_or_init(all).clone()
         }
     };
 }
@@ -218,7 +225,7 @@ mod tests {
 
     /// A plan with one flow.
     fn plan(transport: &str) -> Result<fairwave_scenario::plan::Plan, String> {
-        let _ = register_all();
+        register_all().expect("names of their own");
         let text = format!(
             "name = \"t\"\nduration = \"1 s\"\n[[link]]\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Mb/s\"\ndelay = \"1 ms\"\n\
              [[flow]]\nname = \"x\"\nfrom = \"a\"\nto = \"b\"\ntransport = {transport}\ntraffic = \"bulk\"\n"

@@ -23,16 +23,23 @@ pub mod str0m;
 pub use end::{StackEnd, pair};
 pub use stack::{Action, Event, Stack};
 
+use std::sync::OnceLock;
+
 use fairwave_core::registry::NameTaken;
 
-/// Hands in every stack that this build has. Call it before the first scenario is read.
+/// Hands in every stack that this build has, before the first scenario is read. Once per process: whoever calls it
+/// again, or meanwhile from another thread, waits until all are there and gets the same answer.
 ///
 /// # Errors
 /// When there is a transport of such a name.
 pub fn register_all() -> Result<(), NameTaken> {
-    #[cfg(feature = "quinn")]
-    fairwave_core::transport::register::<quinn::QuinnConfig>()?;
-    #[cfg(feature = "str0m")]
-    fairwave_core::transport::register::<str0m::Str0mConfig>()?;
-    Ok(())
+    static ONCE: OnceLock<Result<(), NameTaken>> = OnceLock::new();
+    let all = || {
+        #[cfg(feature = "quinn")]
+        fairwave_core::transport::register::<quinn::QuinnConfig>()?;
+        #[cfg(feature = "str0m")]
+        fairwave_core::transport::register::<str0m::Str0mConfig>()?;
+        Ok(())
+    };
+    ONCE.get_or_init(all).clone()
 }

@@ -29,7 +29,7 @@ traffic = "web"
 "#;
 
 fn result(text: &str, seed: u64) -> RunResult {
-    let _ = fairwave_stacks::register_all();
+    fairwave_stacks::register_all().expect("names of their own");
     let scenario = Scenario::from_toml(text, "t.toml").unwrap_or_else(|error| panic!("{error}"));
     run(&scenario.plan(Seed(seed)).unwrap_or_else(|error| panic!("{error}"))).unwrap_or_else(|error| panic!("{error}"))
 }
