@@ -108,7 +108,7 @@ def draw(map_: Atlas, found: NetworkAnswer, path: Path) -> None:
     steps = ("#9db4c4", "#5f9bc4", "#e0a100", "#dd6a13", "#b3261e")
     settings: Any = style.settings("network")
     with plt.rc_context(settings):
-        figure, axes = plt.subplots(figsize=(7.2, 6.5))
+        figure, axes = plt.subplots(figsize=(7.2, 7.2), layout="constrained")
         for half in map_.halves:
             step = map_.step(map_.states[0].links.get(half.name, (0.0, 0.0))[0])
             axes.plot(
@@ -128,14 +128,15 @@ def draw(map_: Atlas, found: NetworkAnswer, path: Path) -> None:
             ("good", "good from MOS 3.60"),
             ("fair", "fair from 3.10"),
             ("poor", "poor below 3.10"),
+            ("none", "no call begins there"),
         ):
             axes.plot([], [], "o", color=colours[band], label=words)
-        axes.legend(
+        figure.legend(
             title="links used; calls that begin at a node",
             fontsize=7,
             title_fontsize=7,
-            loc="lower right",
-            ncols=2,
+            loc="outside lower center",
+            ncols=3,
         )
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, dpi=120, metadata={"Software": None})
