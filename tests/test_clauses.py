@@ -103,9 +103,17 @@ def test_only_a_test_that_fails_notices_a_mutant():
     )
 
 
+def outcomes(family, **found):
+    return {
+        clause.name: Outcome(found[clause.name], clause.digest, "code", "tests")
+        for clause in family
+        if clause.name in found
+    }
+
+
 def test_hanging_counts_as_missed_and_what_has_not_run_is_said():
     family = [made_up(name) for name in ("a", "b", "c", "d", "e")]
-    page, data = clauses.report(family, {"a": NOTICED, "b": MISSED, "c": HUNG, "d": BROKEN})
+    page, data = clauses.report(family, outcomes(family, a=NOTICED, b=MISSED, c=HUNG, d=BROKEN))
     assert (data["mutants"], data["run"], data["noticed"]) == (5, 3, 1)
     assert data["missed"] == {"b": MISSED, "c": HUNG}
     assert (data["does_not_compile"], data["not_yet_run"]) == (["d"], ["e"])
@@ -129,7 +137,7 @@ def test_an_equivalent_mutant_counts_neither_way_and_is_shown_with_its_reason_an
     same = Clause("cubic", "same", "RFC 0", "b is added", "f.rs", "a + b", "b + a", "addition | commutes")
     family = [*(made_up(str(number)) for number in range(10)), same]
     found = {**{clause.name: NOTICED for clause in family}, "same": MISSED}
-    page, data = clauses.report(family, found)
+    page, data = clauses.report(family, outcomes(family, **found))
     assert (data["run"], data["noticed"], data["missed"]) == (10, 10, {})
     assert data["equivalent"] == {"same": "addition | commutes"}
     assert "| `same` | RFC 0 | addition \\| commutes |" in page
@@ -242,8 +250,32 @@ def test_an_outcome_holds_while_mutant_and_code_are_the_same_and_what_was_missed
     assert not noticed.holds(made_up("a", after="a * b"), then)
 
 
+def test_where_few_ran_the_page_keeps_the_published_outcomes_and_counts_those_on_earlier_code(
+    tmp_path, monkeypatch
+):
+    for name in ("KEPT", "DATA", "PAGE"):
+        monkeypatch.setattr(clauses, name, tmp_path / name)
+    family = [made_up(name) for name in ("a", "b", "c", "d")]
+    then = outcomes(family, a=NOTICED, b=NOTICED, c=MISSED)
+    clauses.write(family, {**then, "c": Outcome(MISSED, then["c"].digest, "older code", "tests")})
+    now = {"tcp": mutants.Version("code", "tests")}
+    # On another machine nothing is kept: what is published and of this code need not run again, the rest must.
+    assert set(clauses.known(family, now)) == {"a", "b"}
+    # A mutant that was changed since has not run.
+    family[0] = made_up("a", after="a * b")
+    clauses.write(family, {**clauses.known(family, now), **outcomes(family, d=NOTICED)})
+    data = json.loads((tmp_path / "DATA").read_text())
+    assert (data["run"], data["noticed"], data["missed"], data["not_yet_run"]) == (3, 2, {"c": MISSED}, ["a"])
+    assert data["on_earlier_code"] == 1
+    assert (
+        "Not yet run: 1 of 4. 1 ran before the code of their crates last changed."
+        in (tmp_path / "PAGE").read_text()
+    )
+
+
 def test_what_was_kept_is_known_again(tmp_path, monkeypatch):
     monkeypatch.setattr(clauses, "KEPT", tmp_path / "clauses.json")
+    monkeypatch.setattr(clauses, "DATA", tmp_path / "published.json")
     a, b = made_up("a"), made_up("b")
     versions = {"tcp": mutants.Version("code", "tests")}
     assert clauses.known([a, b], versions) == {}

@@ -17,6 +17,9 @@ the others, and counts neither as noticed nor as missed; if a test notices it, t
 Outcomes are kept in ``target/mutants/clauses.json``, so you can interrupt a run and start it again. An outcome holds as
 long as the mutant and the code of its crate, with the crates below, stay the same. A missed mutant runs again when the
 tests change. The command fails if fewer than 97 % are noticed, or if a mutant does not compile.
+
+``docs/clauses.json`` has each outcome with the digests of mutant and code. So the page can be written where only some
+families ran: outcomes of the same mutant on earlier code stay on it, and it says how many they are.
 """
 
 from __future__ import annotations
@@ -377,14 +380,27 @@ class Outcome:
 
 
 def known(clauses: Sequence[Clause], versions: dict[str, mutants.Version]) -> dict[str, Outcome]:
-    """The kept outcomes that still hold, by name."""
-    if not KEPT.is_file():
-        return {}
-    kept = {name: Outcome(**one) for name, one in json.loads(KEPT.read_text(encoding="utf-8")).items()}
+    """The outcomes that still hold, by name: those kept here, and published ones where none is."""
+    kept: dict[str, Outcome] = {}
+    if KEPT.is_file():
+        kept = {name: Outcome(**one) for name, one in json.loads(KEPT.read_text(encoding="utf-8")).items()}
+    kept = {**remembered(clauses), **kept}
     return {
         clause.name: kept[clause.name]
         for clause in clauses
         if clause.name in kept and kept[clause.name].holds(clause, versions[clause.crate])
+    }
+
+
+def remembered(clauses: Sequence[Clause]) -> dict[str, Outcome]:
+    """The published outcomes of the same mutants, by name, on whatever code they ran."""
+    if not DATA.is_file():
+        return {}
+    published = json.loads(DATA.read_text(encoding="utf-8")).get("outcomes", {})
+    return {
+        clause.name: Outcome(tests="", **published[clause.name])
+        for clause in clauses
+        if published.get(clause.name, {}).get("digest") == clause.digest
     }
 
 
@@ -396,8 +412,11 @@ def keep(found: dict[str, Outcome]) -> None:
     part.replace(KEPT)
 
 
-def report(clauses: Sequence[Clause], found: dict[str, str]) -> tuple[str, dict[str, object]]:
-    """The page and the data: what was noticed of what was run, and what was not."""
+def report(
+    clauses: Sequence[Clause], outcomes: dict[str, Outcome], earlier: int = 0
+) -> tuple[str, dict[str, object]]:
+    """The page and the data: what was noticed of what was run, how many of it on ``earlier`` code, and what was not."""
+    found = {name: one.outcome for name, one in outcomes.items()}
     equivalent = [clause for clause in clauses if clause.equivalent]
     run = [
         clause
@@ -416,6 +435,12 @@ def report(clauses: Sequence[Clause], found: dict[str, str]) -> tuple[str, dict[
         "equivalent": {clause.name: clause.equivalent for clause in equivalent},
         "does_not_compile": broken,
         "not_yet_run": waiting,
+        "on_earlier_code": earlier,
+        "outcomes": {
+            clause.name: {"outcome": one.outcome, "digest": one.digest, "code": one.code}
+            for clause in clauses
+            if (one := outcomes.get(clause.name))
+        },
     }
     share = f" ({len(noticed) / len(run):.1%})" if run else ""
     lines = [
@@ -428,7 +453,8 @@ def report(clauses: Sequence[Clause], found: dict[str, str]) -> tuple[str, dict[
         "change nothing that can be observed count neither way.",
         "",
         f"**{len(noticed)} of {len(run)} mutants are noticed{share}.**"
-        + (f" Not yet run: {len(waiting)} of {len(clauses)}." if waiting else ""),
+        + (f" Not yet run: {len(waiting)} of {len(clauses)}." if waiting else "")
+        + (f" {earlier} ran before the code of their crates last changed." if earlier else ""),
         *([f"Do not compile: {', '.join(broken)}."] if broken else []),
         "",
         "| laws | mutants | run | noticed |",
@@ -461,9 +487,10 @@ def _row(clause: Clause, text: str) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def write(clauses: Sequence[Clause], found: dict[str, str]) -> None:
-    """The page and the data from these outcomes."""
-    page, data = report(clauses, found)
+def write(clauses: Sequence[Clause], found: dict[str, Outcome]) -> None:
+    """The page and the data from these outcomes, and from published ones where there are no newer."""
+    older = {name: one for name, one in remembered(clauses).items() if name not in found}
+    page, data = report(clauses, {**older, **found}, len(older))
     PAGE.write_text(page, encoding="utf-8")
     DATA.write_text(json.dumps(data, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
 
@@ -514,9 +541,8 @@ def main() -> int:
         )
     if options.only:
         return 0
-    ends = {name: one.outcome for name, one in found.items()}
-    write(clauses, ends)
-    return 0 if options.page else verdict(clauses, ends)
+    write(clauses, found)
+    return 0 if options.page else verdict(clauses, {name: one.outcome for name, one in found.items()})
 
 
 def _chosen(

@@ -317,6 +317,28 @@ mod tests {
     }
 
     #[test]
+    fn the_mean_size_follows_with_three_hundredths() {
+        let mut jitter = JitterEstimator::default();
+        for _ in 0..6 {
+            jitter.update(at(0), 0.0, 1000.0);
+        }
+        assert!((jitter.mean_size - 1000.0).abs() < 1e-9, "{} B", jitter.mean_size);
+        jitter.update(at(0), 0.0, 1100.0);
+        assert!((jitter.mean_size - 1003.0).abs() < 1e-9, "{} B", jitter.mean_size);
+    }
+
+    #[test]
+    fn a_delay_counts_up_to_three_and_a_half_deviations_of_the_noise() {
+        for (delay, counted) in [(6.0, 6.0), (1000.0, 7.0), (-1000.0, -7.0)] {
+            let mut jitter = JitterEstimator::default();
+            jitter.update(at(0), 0.0, 1000.0);
+            // The noise has a deviation of 2 ms at first. Without a history, what is unexplained becomes its mean.
+            jitter.update(at(33_000), delay, 1000.0);
+            assert!((jitter.noise_mean - counted).abs() < 1e-9, "{delay}: {} ms", jitter.noise_mean);
+        }
+    }
+
+    #[test]
     fn slow_streams_have_none() {
         assert_eq!(*estimates(60, 250, |_| 1000, |_| 0).last().expect("some"), 0.0);
         let half = *estimates(100, 133, |_| 1000, |_| 0).last().expect("some");

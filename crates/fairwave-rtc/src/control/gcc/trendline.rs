@@ -317,6 +317,17 @@ mod tests {
     }
 
     #[test]
+    fn the_delay_that_the_line_is_drawn_through_is_smoothed_with_nine_tenths() {
+        let mut trendline = Trendline::new(12.5);
+        for n in 0..2 {
+            trendline.on_group(Delta { sent: 20.0, arrived: 30.0 }, at(30_000 * n));
+        }
+        // Delays of 10 and 20 ms: 0.1 · 10, then 0.9 · 1 + 0.1 · 20.
+        let smoothed: Vec<f64> = trendline.window.iter().map(|point| point.1).collect();
+        assert!((smoothed[0] - 1.0).abs() < 1e-12 && (smoothed[1] - 2.9).abs() < 1e-12, "{smoothed:?}");
+    }
+
+    #[test]
     fn three_groups_in_a_row_that_arrived_before_their_predecessors_begin_anew() {
         let mut groups = Groups::default();
         let mut feed = |sent: u64, arrived: u64| groups.on_packet(at(sent), at(arrived), at(sent)).is_some();

@@ -107,6 +107,16 @@ fn marks_take_half_of_alpha_in_the_parts_of_a_long_round_trip() {
 }
 
 #[test]
+fn growth_slows_within_half_of_the_inflection_point_by_the_square_of_twice_the_distance() {
+    let mut scream = started();
+    scream.inflection = 10_000.0;
+    for (window, share) in [(10_000.0, 0.1), (11_000.0, 0.1), (12_500.0, 0.25), (14_000.0, 0.64), (15_000.0, 1.0)] {
+        scream.window = window;
+        assert!(near(scream.near_inflection(), share), "{window}: {}", scream.near_inflection());
+    }
+}
+
+#[test]
 fn near_the_inflection_point_marks_take_a_quarter() {
     let mut scream = started();
     (scream.alpha, scream.reacted, scream.inflection) = (1.0, Some(Instant::from_seconds(1.0)), 10_000.0);
