@@ -23,6 +23,12 @@ def test_interval_is_students_t_of_a_textbook_sample():
     assert (found.low, found.high) == (pytest.approx(0.7001142), pytest.approx(2.4598858))
 
 
+def test_samples_that_differ_by_rounding_alone_have_no_spread():
+    found = interval([180.0, 180.0 + 1e-13, 180.0 - 1e-13])
+    assert (found.half_width, found.n) == (0.0, 3)
+    assert interval([180.0, 180.0 + 1e-9]).half_width > 0
+
+
 def test_interval_covers_the_true_mean_in_about_95_of_100_cases():
     samples = np.random.default_rng(7).normal(3.0, 2.0, size=(4000, 10))
     covered = np.mean([(one := interval(row)).low <= 3.0 <= one.high for row in samples])

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 LEVEL = 0.95
 """Confidence level wherever none is named."""
 
+ROUNDING = 1e-12
+"""Samples that differ by less than this share of the largest are equal but for rounding."""
+
 
 @dataclass(frozen=True)
 class Interval:
@@ -132,6 +135,8 @@ def interval(samples: ArrayLike, level: float = LEVEL, spread: tuple[float, floa
     if n == 1:
         return Interval(mean, -math.inf, math.inf, 1, level, given - n)
     half = t_quantile(level, n) * float(values.std(ddof=1)) / math.sqrt(n)
+    if half < ROUNDING * float(np.abs(values).max()):
+        half = 0.0
     return Interval(mean, mean - half, mean + half, n, level, given - n)
 
 
