@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import fairwave
+from fairwave.tables import Column
 from fairwave_network import (
     decomposing,
     demands,
@@ -24,6 +25,7 @@ from fairwave_network import (
     saying,
     topology,
     trusting,
+    units,
     widening,
     writing,
 )  # fmt: skip
@@ -427,7 +429,7 @@ def arrivals(flow):
 
 def test_a_link_alone_is_offered_what_it_is_offered_in_the_network(square):
     network = changed(square)
-    data = alone(network, "A>B").scenario({}).to_dict()
+    data = alone(network, "A>B").scenario().to_dict()
     crossing = [group for group in network.groups.values() if "A>B" in network.crossed(group)]
     for kind in ("calls", "downloads"):
         per_second = sum(arrivals(flow) for flow in data["flow"] if kind in flow["name"])
@@ -436,24 +438,63 @@ def test_a_link_alone_is_offered_what_it_is_offered_in_the_network(square):
         )
 
 
-def test_many_calls_are_sent_and_some_are_rated(square):
-    network = changed(square, mix=[{"kind": "calls", "busy": 400}])
-    flows = {flow["name"]: flow for flow in alone(network, "A>B").scenario({}).to_dict()["flow"]}
+def test_of_many_calls_some_are_rated_and_the_others_are_there_one_by_one_only_on_a_busy_link(square):
+    mix = [{"kind": "calls", "busy": 400}]
+    flows = {
+        flow["name"]: flow for flow in alone(changed(square, mix=mix), "A>B").scenario().to_dict()["flow"]
+    }
     assert set(flows) == {"calls_x", "calls_rest_x"}
     rates = {name: arrivals(flow) for name, flow in flows.items()}
     assert rates["calls_x"] * 180 == pytest.approx(linking.RATED)
     assert sum(rates.values()) * 180 == pytest.approx(300)
+    for rate, slower in (("200 Mb/s", True), ("40 Mb/s", False)):
+        network = changed(square, mix=mix, links={"rate": rate})
+        link = alone(network, "A>B")
+        data = link.scenario().to_dict()
+        others = {flow["name"]: flow for flow in data["flow"] if flow["name"] != "calls_x"}
+        (own,) = [one for one in data["link"] if one["from"] == "x"]
+        left_out = (300 - linking.RATED) * link._calls[0].mix.bits
+        assert (units.rate(own["rate"], "rate") < units.rate(rate, "rate")) == slower
+        if slower:
+            assert not others
+            assert units.rate(own["rate"], "rate") == pytest.approx(200e6 - left_out, rel=1e-3)
+        else:
+            (rest,) = others.values()
+            assert units.rate(rest["traffic"]["rate"], "rate") == pytest.approx(left_out, rel=1e-2)
 
 
-def test_losses_and_waits_on_the_rest_of_the_path_thin_and_delay_what_enters(square):
+def test_the_narrowest_other_links_of_a_path_are_there_with_what_others_take_of_them(square):
     network = changed(square)
-    known = {"A>B": linking.Conditions(loss=0.0204, wait=0.0062)}
-    data = alone(network, "B>C").scenario(known).to_dict()
-    (entry,) = [one for one in data["link"] if one["to"] == "x"]
-    assert entry["loss"]["rate"] == 0.02
-    assert entry["delay"] == "8 ms"
-    calls = network.groups["calls_A_C"].offered_bps
-    assert float(entry["rate"].split()[0]) * 1e6 == pytest.approx(2e6 - calls, rel=1e-3)
+    data = alone(network, "B>C").scenario().to_dict()
+    (before,) = [one for one in data["link"] if one["to"] == "x"]
+    assert before["from"] == "in-0"
+    assert before["rate"] == "2 Mb/s"
+    taken = sum(
+        group.offered_bps
+        for group in network.groups.values()
+        if "A>B" in network.crossed(group)
+        and ("B>C" not in network.crossed(group) or group.mix.kind == "calls")
+    )
+    (others,) = [flow for flow in data["flow"] if flow["name"].startswith("others_")]
+    assert (others["from"], others["to"]) == ("in-0", "x")
+    assert units.rate(others["traffic"]["rate"], "rate") == pytest.approx(taken, rel=1e-2)
+
+
+def test_losses_of_the_rest_of_a_path_are_lost_before_the_link(square):
+    network = changed(square, links={"rate": "2 Mb/s", "loss": {"model": "bernoulli", "rate": 0.02}})
+    data = alone(network, "B>C").scenario().to_dict()
+    (host,) = [one for one in data["link"] if one["from"].startswith("host-")]
+    assert host["loss"]["rate"] == 0.02
+
+
+def test_what_hosts_add_counts_once_for_a_path(square):
+    network = changed(square)
+    data = alone(network, "A>B").scenario().to_dict()
+    assert data["hosts"]["send-jitter"] == "0 s"
+    late = {flow["transport"]["send-jitter"] for flow in data["flow"] if "downloads" in flow["name"]}
+    assert [units.span(one, "send-jitter") for one in late] == [1e-3]
+    assert linking.send_jitter_s({"preset": "ns2"}) == 0
+    assert linking.send_jitter_s({"preset": "ns2", "hosts": {"send-jitter": "3 ms"}}) == 0.003
 
 
 def test_a_link_that_one_link_brings_all_to_waits_least(square):
@@ -471,16 +512,17 @@ def test_a_loaded_link_is_simulated_longer_than_one_with_room(square):
     assert busy.spans_s()[0] == math.ceil(linking.PERIODS * busy.relaxation_s())
 
 
-def test_quantiles_of_waits_lie_between_those_that_are_known_and_have_their_mean():
-    known = np.array([[0.0, 1.0, 5.0, 8.0, 10.0], [0.0, 0.0, 5.0, 8.0, 10.0]])
-    where = np.array([0.0, 0.5, 0.95, 0.97, 1.0])
-    assert linking.quantiles(known, np.array([2.0, 1.0]), where)[0] == pytest.approx(
-        [0.0, 1.0, 5.0, 6.5, 10.0]
-    )
-    fine = (np.arange(100_000) + 0.5) / 100_000
-    assert linking.quantiles(known, np.array([1.7, 0.6]), fine).mean(axis=1) == pytest.approx(
-        [1.7, 0.6], rel=1e-3
-    )
+def test_quantiles_of_waits_are_those_of_the_packets_that_arrived_after_the_warm_up():
+    made = np.r_[0.5, np.arange(1, 101), np.arange(1, 51)].astype(float)
+    waited = np.r_[9.0, np.arange(100)[::-1], np.full(50, np.nan)] / 1e3
+    names = ["calls_x[0]"] * 101 + ["calls_x[1]"] * 50
+    recorded = {
+        "flow": Column.of(names), "created_s": Column.of(made.tolist()),
+        "arrived_s": Column.of((made + 0.01 + waited).tolist()),
+    }  # fmt: skip
+    found = linking._waits(recorded, ["calls_x[0]", "calls_x[1]"], np.array([0.01, 0.01]), 1.0)
+    assert found[0] == pytest.approx(np.arange(100) / 1e3)
+    assert found[1] == pytest.approx(0)
 
 
 class Counted(dict):

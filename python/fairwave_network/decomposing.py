@@ -2,12 +2,12 @@
 
 The decomposition is Parsimon's (Zhao et al., NSDI 2023), with its clusters: a link direction that resembles one which
 is simulated takes that one's calls, with waits and losses in proportion to an estimate of the wait (`linking`). Links
-that are offered `HOT` of their rate or more are simulated each for itself, and a first time for `PART` of the time.
-What that finds thins and delays the flows of all links that they cross as well, so TCP reacts to its whole path.
+that are offered `HOT` of their rate or more are simulated each for itself. What other links of the paths do to TCP is
+in each link's scenario, so its flows react to their whole path.
 
 Each link is a task of its own, on all cores or on a cluster's workers, and is kept under its content: a changed link
-costs only itself and those links whose conditions it changes. Conditions are rounded, so that small changes change no
-other link. A variant of a network (a wider link, a failure) takes over what is known of the network as it is.
+costs only itself and those links whose flows it is the narrowest other link of. A variant of a network (a wider link,
+a failure) takes over what is known of the network as it is.
 
 **Assumptions.** Links are independent: waits and losses of the links of a path are drawn independently, a call at a
 time. A link on which packets would wait less than `NEGLIGIBLE` is not simulated: its wait is the estimate, exponential
@@ -22,7 +22,7 @@ import time
 import zlib
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,7 +30,19 @@ from fairwave.answers.bands import scale_of
 from fairwave.runs.memory import Memory
 from fairwave.runs.replication import replicate
 from fairwave_network import ratings
-from fairwave_network.linking import RANKS, Alone, Conditions, Features, Link, direct, light, of_tables
+from fairwave_network.linking import (
+    HOT,
+    PACKET,
+    RANKS,
+    SIZE,
+    Alone,
+    Features,
+    Link,
+    Rest,
+    light,
+    of_tables,
+    send_jitter_s,
+)
 from fairwave_network.measuring import PairRun, RunAnswer
 
 if TYPE_CHECKING:
@@ -42,26 +54,18 @@ if TYPE_CHECKING:
     from fairwave.runs.replication import Progress
     from fairwave.scenario import Scenario
     from fairwave_network.language import Group, Network
+    from fairwave_network.topology import Link as Edge
 
     Numbers = NDArray[np.float64]
 
-LIGHT, NEGLIGIBLE = 0.5, 2e-4
+LIGHT, NEGLIGIBLE = 0.5, 1e-4
 """Links that are offered a smaller share and on which packets would wait less, s, are not simulated †."""
 
-HOT = 0.8
-"""Links that are offered this share of their rate are simulated each for itself †."""
-
-PART = 0.25
-"""Share of the time for which links offered `HOT` are simulated first †."""
-
-ALIKE = Features(odds=0.35, wait=0.35, local=0.25, slower=0.3, lost=0.003)
+ALIKE = Features(odds=0.35, wait=0.35, local=0.25, slower=0.3, bound=0.3)
 """Two links resemble each other where no feature differs by more †, and rate and queue are equal."""
 
 CALLS = 24
 """So many calls are drawn for each pair and path."""
-
-SIZE = 200
-"""Bytes of a call's packet on the wire, for the time of transmission †."""
 
 _ORDERS = np.argsort(np.random.default_rng(33).random((256, RANKS)), axis=1)
 
@@ -105,20 +109,13 @@ class Decomposition:
     def of(self, networks: Sequence[Network], progress: Progress | None = None) -> list[list[RunAnswer]]:
         """For each network an answer for each seed. The first network that is asked for is the one as it is."""
         loaded = [_loaded(network) for network in networks]
-        first = [
-            (at, name, links[name].scenario({}, runs=len(self.seeds), part=PART))
-            for at, links in enumerate(loaded) for name in sorted(links) if links[name].load >= HOT
-        ]  # fmt: skip
-        known: list[dict[str, Conditions]] = [{} for _ in networks]
-        for (at, name, _), several in zip(first, self._simulate(first, networks, progress, 0), strict=True):
-            known[at][name] = _conditions(several)
-        plans = [self._planned(links, there) for links, there in zip(loaded, known, strict=True)]
-        second = [
-            (at, name, loaded[at][name].scenario(known[at], runs=len(self.seeds)))
+        plans = [self._planned(links) for links in loaded]
+        jobs = [
+            (at, name, loaded[at][name].scenario(runs=len(self.seeds)))
             for at, plan in enumerate(plans) for name, like in plan.items() if name == like
         ]  # fmt: skip
         found: list[dict[str, list[Link]]] = [{} for _ in networks]
-        for (at, name, _), several in zip(second, self._simulate(second, networks, progress, 1), strict=True):
+        for (at, name, _), several in zip(jobs, self._simulate(jobs, networks, progress), strict=True):
             found[at][name] = several
         for at, plan in enumerate(plans):
             self._like(loaded[at], plan, found[at])
@@ -126,7 +123,7 @@ class Decomposition:
             self.loaded = len(plans[0])
             self.simulated = sum(name == like for name, like in plans[0].items())
             self._clusters = [
-                _Simulated(_kind(one), one.features(known[0]), found[0][name])
+                _Simulated(_kind(one), one.features(), found[0][name])
                 for name, one in loaded[0].items() if plans[0].get(name) == name and one.load < HOT
             ]  # fmt: skip
             every = [link for name, like in plans[0].items() if name == like for link in found[0][name]]
@@ -136,7 +133,7 @@ class Decomposition:
             for network, links, several in zip(networks, loaded, found, strict=True)
         ]
 
-    def _planned(self, links: dict[str, Alone], known: dict[str, Conditions]) -> dict[str, str | _Simulated]:
+    def _planned(self, links: dict[str, Alone]) -> dict[str, str | _Simulated]:
         """For each loaded link the one whose run it takes: itself, another of the network, or one that is known."""
         plan: dict[str, str | _Simulated] = {}
         there: list[tuple[str, _Simulated]] = []
@@ -144,7 +141,7 @@ class Decomposition:
             one = links[name]
             if one.load < LIGHT and not one.loses and one.wait_s < NEGLIGIBLE:
                 continue
-            kind, features = _kind(one), one.features(known)
+            kind, features = _kind(one), one.features()
             plan[name] = name
             if one.load >= HOT:
                 continue
@@ -159,16 +156,18 @@ class Decomposition:
         return plan
 
     def _simulate(
-        self, jobs: Sequence[tuple[int, str, Scenario]], networks: Sequence[Network], progress: Progress | None,
-        number: int,
-    ) -> list[list[Link]]:  # fmt: skip
+        self,
+        jobs: Sequence[tuple[int, str, Scenario]],
+        networks: Sequence[Network],
+        progress: Progress | None,
+    ) -> list[list[Link]]:
         runs = [(scenario.native, seed) for *_, scenario in jobs for seed in self.seeds]
         if not runs:
             return []
 
         def told(done: float, of: int) -> None:
             if progress is not None:
-                progress((done / max(of, 1) + number) / 2 * len(networks), len(networks))
+                progress(done / max(of, 1) * len(networks), len(networks))
 
         begin = time.process_time()
         tables = replicate(runs, threads=self.threads, keep=self.keep, progress=told if progress else None)
@@ -176,8 +175,11 @@ class Decomposition:
         self.spent_s += time.process_time() - begin
         count = len(self.seeds)
         return [
-            [of_tables(one, scenario, networks[at]) for one in tables[first * count : (first + 1) * count]]
-            for first, (at, _, scenario) in enumerate(jobs)
+            [
+                of_tables(one, scenario, networks[at], name)
+                for one in tables[first * count : (first + 1) * count]
+            ]
+            for first, (at, name, scenario) in enumerate(jobs)
         ]
 
     @staticmethod
@@ -223,9 +225,11 @@ class Decomposition:
         """The calls of a pair under one seed. Its random numbers depend on pair and seed alone."""
         random = np.random.default_rng([seed, zlib.crc32("\n".join(pair).encode())])
         assert self._rating is not None
+        host = send_jitter_s(network.table)
         values = []
         for group in groups:
-            lost, late, total = np.ones(CALLS), np.zeros(CALLS), np.zeros((CALLS, RANKS))
+            lost, late = np.ones(CALLS), np.zeros(CALLS)
+            total = host * (_ORDERS[random.integers(len(_ORDERS), size=CALLS)] + 0.5) / RANKS
             for name in network.crossed(group):
                 link = links[name]
                 if not len(link.losses):
@@ -277,29 +281,33 @@ def _together(network: Network, groups: Sequence[Group], values: Numbers) -> Pai
 
 def _loaded(network: Network) -> dict[str, Alone]:
     """Link directions between nodes that carry something, by name."""
-    rates, delays = network.rates(), network.delays()
     edges = {f"{a}>{b}": link for link in network.topology.links for a, b in (link.ends, link.ends[::-1])}
     crossing: dict[str, list[Group]] = defaultdict(list)
-    taken: dict[str, float] = defaultdict(float)
+    packets: dict[str, float] = defaultdict(float)
     for group in network.groups.values():
         for name in network.crossed(group):
             crossing[name].append(group)
-            taken[name] += group.offered_bps if direct(group) else 0.0
+            packets[name] += group.offered_bps / (8 * SIZE if group.mix.kind == "calls" else PACKET)
+    offered = network.offered()
+    queues = {name: _of(network, link, "queue", "drop-tail") for name, link in edges.items()}
+    rest = Rest(
+        network.rates(), network.delays(), offered,
+        {name: offered[name] / several for name, several in packets.items()}, queues,
+        {name: loss for name, link in edges.items() if (loss := _of(network, link, "loss", None)) is not None},
+    )  # fmt: skip
     return {
-        name: Alone(network, name, edges[name], crossing[name], rates, delays, taken)
+        name: Alone(network, name, edges[name], crossing[name], rest)
         for name in sorted(crossing) if name in edges
     }  # fmt: skip
 
 
+def _of(network: Network, link: Edge, key: str, default: Any) -> Any:
+    """What the scenario says of a link, or of all."""
+    return link.direction.get(key, network.table.get("links", {}).get(key, default))
+
+
 def _kind(one: Alone) -> str:
     return repr((one.edge.rate_bps, sorted(one.edge.direction.items(), key=repr)))
-
-
-def _conditions(several: Sequence[Link]) -> Conditions:
-    return Conditions(
-        float(np.mean([one.run.dropped for one in several])),
-        float(np.mean([one.run.wait_s for one in several])),
-    )
 
 
 def run(

@@ -1,13 +1,18 @@
 """A link alone: its scenario, how long it is simulated, what it resembles, and what its run says of calls.
 
 A link direction becomes a small scenario: its rate, delay and queue, and the flows that cross it. Calls over UDP go
-into it directly, as nothing upstream reacts to them. All other flows enter over the links that bring them: one link
-for each link upstream, as slow as the slowest there, and a fast one for flows that begin here. That link has the
-propagation of the rest of the path, so TCP reacts within its round-trip time. Calls take their share of the links
-upstream as well, so a link that brings files is slower by it.
+into it directly, as nothing on their way reacts to them. All other flows come over the links that bring them and go
+on over those that follow: of each path the narrowest link before this one and the narrowest after it are there, with
+their rates and queues, and with what other traffic takes of them. So TCP fills the queue that it fills in the network,
+and reacts within its round-trip time: a fast link before the first has the propagation of the rest of the path.
 
-**Assumptions.** Losses on the rest of the path all occur before the link †. Flows that enter over the same link have
-the mean delay of the rest of their paths †.
+Of many calls some are rated. On a link that is offered less than `HOT` the others are not simulated call by call.
+Either the link is slower by what they take, or they are one flow at a constant rate. Where a queue holds W bits, a
+slower one fills and empties with the same W, and a packet waits W over the rate; so waits are multiplied by how much
+slower the link is.
+
+**Assumptions.** Other traffic of other links is constant †. Of their losses those that the scenario gives to them
+occur before the link †. Flows with the same narrowest links have the mean propagation of the rest of their paths †.
 """
 
 from __future__ import annotations
@@ -42,11 +47,17 @@ PERIODS = 3.0
 LEAST = 3.0
 """Least measured time of a link's run, s †; the time before it is at least a second."""
 
-LOSSES = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2)
-"""Losses on the rest of the path are rounded to the nearest of these."""
+NARROWEST = 50.0
+"""Of a link that is offered all of its rate or more, files find one part in so many †."""
 
-WAIT = 1e-3
-"""Waits on the rest of the path are rounded to multiples of this, s."""
+HOT = 0.8
+"""A link that is offered this share of its rate carries all its calls one by one †."""
+
+SLOWED = 0.35
+"""Where calls that are not rated take no more of a link, it is slower by that instead of carrying them †."""
+
+FEWER, BUNDLE = 500, 8000
+"""Bytes in a packet of the flow that stands for them, and of other traffic of other links †: few cost little."""
 
 PLACE = 0.5e-3
 """Propagation of the rest of the path is rounded to multiples of this, s."""
@@ -54,33 +65,28 @@ PLACE = 0.5e-3
 FAST = 10.0
 """A flow that begins at a link's node enters at so many times the link's rate †."""
 
+SIZE = 200
+"""Bytes of a call's packet on the wire, for the time of transmission †."""
+
 PACKET = 1500 * 8
 """A packet of TCP, bits."""
+
+DEEP = {"discipline": "drop-tail", "capacity": {"packets": 100_000}}
+"""A queue that drops nothing."""
 
 WINDOW = 10 * PACKET
 """What a TCP sender may send at once at its start, bits (RFC 6928)."""
 
-RATED = 64
-"""So many calls at once are rated, in the mean †. The others send the same packets and have the playout `UNRATED`."""
+RATED = 16
+"""So many calls at once are rated, in the mean †. Where the others are simulated, they have the playout `UNRATED`."""
 
 UNRATED = {"strategy": "fixed", "delay": "60 ms"}
 """Costs less to simulate than a jitter buffer that adapts."""
-
-AT = (0.0, 0.5, 0.95, 0.99, 1.0)
-"""Shares at which the distribution of a call's waits is known."""
 
 RANKS = 100
 """A call's waits are represented by so many quantiles, equally far apart."""
 
 _RANKS = (np.arange(RANKS) + 0.5) / RANKS
-
-
-@dataclass
-class Conditions:
-    """What is known of a link: its discarded share and its mean wait, s."""
-
-    loss: float = 0.0
-    wait: float = 0.0
 
 
 class Features(NamedTuple):
@@ -90,15 +96,14 @@ class Features(NamedTuple):
         odds: Logarithm of load / (1 - load).
         wait: Logarithm of an estimate of the mean wait, s.
         local: Share of the files' traffic that begins here.
-        slower: By how many doublings the links before it are slower, in the mean.
-        lost: Share that files lose on the rest of their paths.
+        slower, bound: By how many doublings the narrowest links before and after it leave less to files, in the mean.
     """
 
     odds: float
     wait: float
     local: float
     slower: float
-    lost: float
+    bound: float
 
 
 @dataclass
@@ -150,29 +155,49 @@ def direct(group: Group) -> bool:
 
 
 @dataclass(frozen=True)
-class _Entry:
-    """The flows of several groups that enter over the same link, whose name is empty where they begin here."""
+class _Way:
+    """The flows of several groups that come over the same link and go on over the same.
+
+    Attributes:
+        before, after: The narrowest link before this one and after it; empty where there is none that counts.
+        parts: The groups, each with the links of its path before this one and after it.
+    """
 
     before: str
-    rate: float
-    parts: list[tuple[Group, list[str]]]
+    after: str
+    parts: list[tuple[Group, list[str], list[str]]]
 
     @property
     def bits(self) -> float:
         """What they offer, b/s."""
-        return sum(group.offered_bps for group, _ in self.parts)
-
-    def lost(self, known: dict[str, Conditions]) -> float:
-        """Share that is lost on the rest of the path."""
-        return -math.expm1(
-            -self.mean({name: -math.log1p(-min(one.loss, 0.9)) for name, one in known.items()})
-        )
+        return sum(group.offered_bps for group, *_ in self.parts)
 
     def mean(self, of: dict[str, float]) -> float:
         """The sum of something over the links of the rest of the path, the mean over flows."""
-        weights = [group.offered_bps for group, _ in self.parts]
-        sums = [sum(of.get(name, 0.0) for name in rest) for _, rest in self.parts]
-        return sum(weight * one for weight, one in zip(weights, sums, strict=True)) / sum(weights)
+        sums = (
+            group.offered_bps * sum(of[name] for name in (*before, *after))
+            for group, before, after in self.parts
+        )
+        return sum(sums) / self.bits
+
+
+@dataclass(frozen=True)
+class Rest:
+    """What is known of all link directions of a network, by name.
+
+    Attributes:
+        rates, delays: Rate, b/s, and propagation, s.
+        offered: What each would carry, b/s.
+        packets: Mean size of what each carries, bits.
+        queues, losses: Each one's queue, and losses where it has any, as a scenario says them.
+    """
+
+    rates: dict[str, float]
+    delays: dict[str, float]
+    offered: dict[str, float]
+    packets: dict[str, float]
+    queues: dict[str, Any]
+    losses: dict[str, Any]
 
 
 class Alone:
@@ -183,47 +208,61 @@ class Alone:
         name: `a>b`.
         edge: The link.
         crossing: Groups with data in this direction.
-        rates: The rate of each link direction, b/s.
-        delays: The propagation of each link direction, s.
-        taken: What calls over UDP take of each link direction, b/s.
+        rest: What is known of all link directions.
     """
 
     def __init__(
-        self, network: Network, name: str, edge: Edge, crossing: Sequence[Group], rates: dict[str, float],
-        delays: dict[str, float], taken: dict[str, float],
-    ) -> None:  # fmt: skip
-        self.network, self.name, self.edge = network, name, edge
-        self._delays = delays
+        self, network: Network, name: str, edge: Edge, crossing: Sequence[Group], rest: Rest
+    ) -> None:
+        self.network, self.name, self.edge, self.rest = network, name, edge, rest
         self.load = sum(group.offered_bps for group in crossing) / edge.rate_bps
         self._calls = [group for group in crossing if direct(group)]
-        parts: dict[str, list[tuple[Group, list[str]]]] = defaultdict(list)
-        for group in crossing:
-            if not direct(group):
-                way = network.crossed(group)
-                at = way.index(name)
-                parts[way[at - 1] if at else ""].append((group, way[:at] + way[at + 1 :]))
-        self._entries = [
-            _Entry(
-                before, max(rates[before] - taken.get(before, 0.0), rates[before] / FAST) if before
-                else edge.rate_bps * FAST, some,
-            )
-            for before, some in sorted(parts.items())
-        ]  # fmt: skip
-        self._files = [
-            (entry, group) for entry in self._entries for group, _ in entry.parts if group.mix.lasts_s is None
-        ]
-        total = sum(entry.bits for entry in self._entries) or 1.0
-        self._shares = [(entry.bits / total, entry) for entry in self._entries]
-        self._here = sum(share for share, entry in self._shares if not entry.before)
+        reacting = [(group, network.crossed(group)) for group in crossing if not direct(group)]
+        self._files = [group for group, _ in reacting if group.mix.lasts_s is None]
+        self._both: dict[str, float] = defaultdict(float)
+        for group, way in reacting:
+            for one in way:
+                self._both[one] += group.offered_bps
+        parts: dict[tuple[str, str], list[tuple[Group, list[str], list[str]]]] = defaultdict(list)
+        arrived: dict[str, float] = defaultdict(float)
+        here = []
+        for group, way in reacting:
+            at = way.index(name)
+            before, after = way[:at], way[at + 1 :]
+            arrived[before[-1] if before else ""] += group.offered_bps
+            if not before and group.mix.lasts_s is None:
+                here.append((group, after))
+            ends = self._narrowest(before[::-1]), self._narrowest(after, name)
+            # What calls wait and lose elsewhere would count as of this link.
+            parts[ends if group.mix.lasts_s is None else ("", "")].append((group, before, after))
+        self._ways = [_Way(*ends, some) for ends, some in sorted(parts.items())]
+        self._local = here
+        total = sum(arrived.values()) or 1.0
+        self._here = arrived[""] / total
+        self._meeting = 1 - sum((bits / total) ** 2 for name, bits in arrived.items() if name)
         self.wait_s = self._estimate_s()
 
-    def features(self, known: dict[str, Conditions]) -> Features:
-        """What decides how packets wait here, with what is known of other links."""
-        slower = (
-            share * math.log2(max(self.edge.rate_bps / entry.rate, 1.0)) for share, entry in self._shares
-        )
-        lost = sum(share * entry.lost(known) for share, entry in self._shares)
-        return Features(math.log(odds(self.load)), math.log(self.wait_s), self._here, sum(slower), lost)
+    def left(self, name: str) -> float:
+        """What the flows that cross this link and that one find there beside the others, b/s."""
+        rate = self.rest.rates[name]
+        return max(rate - self.rest.offered.get(name, 0.0) + self._both[name], rate / NARROWEST)
+
+    def _narrowest(self, names: Sequence[str], than: str = "") -> str:
+        """Where they find least; the first of several. Empty if that is not less than at `than`."""
+        found = min(names, key=self.left, default="")
+        return "" if found and than and self.left(found) >= self.left(than) else found
+
+    def features(self) -> Features:
+        """What decides how packets wait here."""
+        total = sum(way.bits for way in self._ways) or 1.0
+        own = self.left(self.name)
+        slower, bound = (
+            sum(way.bits / total * max(math.log2(own / self.left(end)), 0.0) for way, end in ends if end)
+            for ends in (
+                [(way, way.before) for way in self._ways], [(way, way.after) for way in self._ways]
+            )
+        )  # fmt: skip
+        return Features(math.log(odds(self.load)), math.log(self.wait_s), self._here, slower, bound)
 
     def _estimate_s(self) -> float:
         """An estimate of the mean wait, s: that of M/G/1 with packets in batches (Pollaczek and Khinchine).
@@ -233,51 +272,47 @@ class Alone:
         """
         rate = self.edge.rate_bps
         batch: float = PACKET
-        meeting = 1 - sum(share**2 for share, entry in self._shares if entry.before)
-        local = [entry for entry in self._entries if not entry.before]
-        files = [group for entry, group in self._files if not entry.before]
-        if local and files:
-            half = sum(group.offered_bps for group in files) / sum(group.per_second for group in files) / 2
-            trip = 2 * (self.edge.delay_s + local[0].mean(self._delays))
+        if self._local:
+            bits = sum(group.offered_bps for group, _ in self._local)
+            half = bits / sum(group.per_second for group, _ in self._local) / 2
+            trip = 2 * self.edge.delay_s + 2 / bits * sum(
+                group.offered_bps * sum(self.rest.delays[name] for name in after)
+                for group, after in self._local
+            )
             batch = max(WINDOW, min(half, trip * rate))
-        return odds(self.load) * (self._here * batch + max(meeting - self._here, 0.02) * PACKET) / (2 * rate)
+        met = max(self._meeting - self._here, 0.02)
+        return odds(self.load) * (self._here * batch + met * PACKET) / (2 * rate)
 
     @property
     def loses(self) -> bool:
         """Whether the scenario says that packets are lost here."""
-        return "loss" in self.edge.direction or "loss" in self.network.table.get("links", {})
+        return self.name in self.rest.losses
 
     def relaxation_s(self) -> float:
         """The time in which the queue of files forgets how it began, s: that of M/M/1, 1 / (µ (1 - √load)²).
 
         Source: Cohen 1982 (*The Single Server Queue*), part III; the server is what other traffic leaves.
         """
-        bits = sum(group.offered_bps for _, group in self._files)
+        bits = sum(group.offered_bps for group in self._files)
         if not bits:
             return 0.0
         left = self.edge.rate_bps * (1 - self.load) + bits
-        size = bits / sum(group.per_second for _, group in self._files)
+        size = bits / sum(group.per_second for group in self._files)
         load = bits / left if left > 0 else 1.0
         return size / left / (1 - math.sqrt(load)) ** 2 if load < 1 else math.inf
 
     def spans_s(self, runs: int = 1) -> tuple[float, float]:
         """For how long it is measured in each of several runs, and the time before, whole seconds."""
         whole, before = self.network.measured_s()
-        files = sum(group.per_second for _, group in self._files)
+        files = sum(group.per_second for group in self._files)
         relaxation = self.relaxation_s()
         wanted = max(LEAST, PERIODS * relaxation, FLOWS / files / runs if files else 0.0)
         return min(whole, math.ceil(wanted) if wanted < whole else whole), min(
             before, max(1.0, math.ceil(relaxation) if relaxation < before else before)
         )
 
-    def scenario(self, known: dict[str, Conditions], *, runs: int = 1, part: float = 1.0) -> Scenario:
-        """The scenario, with what is known of the links of the rest of the paths.
-
-        Args:
-            known: By name of the link.
-            runs: So many runs there are.
-            part: Share of the time for which the link is simulated, but at least `LEAST`.
-        """
+    def scenario(self, *, runs: int = 1) -> Scenario:
+        """The scenario, where so many runs there are."""
         edge = self.edge
         common = {
             key: value
@@ -287,35 +322,121 @@ class Alone:
         own = {
             "from": "x", "to": "y", "rate": units.rate_text(edge.rate_bps), "delay": units.span_text(edge.delay_s),
             **common, **edge.direction,
-            "reverse": {"queue": {"discipline": "drop-tail", "capacity": {"packets": 10_000}}},
+            "reverse": {"queue": DEEP},
         }  # fmt: skip
-        links, flows = [own], _flows("x", self._calls)
-        waits = {name: one.wait for name, one in known.items()}
-        for number, entry in enumerate(self._entries):
-            from_ = f"in-{number}"
-            delay = round(entry.mean(self._delays) / PLACE) * PLACE + round(entry.mean(waits) / WAIT) * WAIT
-            link: dict[str, Any] = {
-                "from": from_, "to": "x", "rate": units.rate_text(entry.rate), "delay": units.span_text(delay),
-                "queue": {"discipline": "drop-tail", "capacity": {"packets": 100_000}},
-            }  # fmt: skip
-            lost = entry.lost(known)
-            rounded = min(LOSSES, key=lambda one, lost=lost: abs(one - lost))  # type: ignore[misc]
-            if rounded > 0:
-                link |= {"loss": {"model": "bernoulli", "rate": rounded}, "reverse": {"loss": "none"}}
-            links.append(link)
-            flows += _flows(from_, (group for group, _ in entry.parts))
+        left_out = self._unrated() if self.load < HOT else 0.0
+        if left_out:
+            own["queue"] = _by_bytes(self.rest.queues[self.name], self.rest.packets[self.name] / 8)
+        links, flows = [own], _flows("x", "y", self._calls, unrated=not left_out)
+        if left_out <= SLOWED * edge.rate_bps:
+            own["rate"] = units.rate_text(edge.rate_bps - left_out)
+        else:
+            flows += _steady("others_x-y", "x", "y", left_out, FEWER)
+        ends = {
+            end: (f"{side}-{number}", at)
+            for side, at, several in (
+                ("in", "x", {way.before for way in self._ways}), ("out", "y", {way.after for way in self._ways})
+            )
+            for number, end in enumerate(sorted(several - {""}))
+        }  # fmt: skip
+        for end, (node, at) in ends.items():
+            links.append(self._other(end, *((node, at) if at == "x" else (at, node))))
+            flows += self._others(end, *((node, at) if at == "x" else (at, node)))
+        for number, way in enumerate(self._ways):
+            first = ends[way.before][0] if way.before else "x"
+            last = ends[way.after][0] if way.after else "y"
+            delay = round(way.mean(self.rest.delays) / PLACE) * PLACE
+            links.append({
+                "from": f"host-{number}", "to": first, "rate": units.rate_text(edge.rate_bps * FAST),
+                "delay": units.span_text(delay), "queue": DEEP, "reverse": {"queue": DEEP, "loss": "none"},
+                **self._lossy(way),
+            })  # fmt: skip
+            flows += _flows(f"host-{number}", last, (group for group, *_ in way.parts))
         measured, before = self.spans_s(runs)
-        measured = min(measured, max(LEAST, math.ceil(measured * part)))
-        frame = {
+        frame: dict[str, Any] = {
             "name": "link",
             "duration": units.span_text(before + measured),
             "warmup": units.span_text(before),
         }
         frame |= {key: self.network.table[key] for key in ("preset", "hosts") if key in self.network.table}
+        late = send_jitter_s(self.network.table)
+        if late > 0:  # what a host adds counts once for each path, and not on every link
+            frame["hosts"] = {**frame.get("hosts", {}), "send-jitter": "0 s"}
+            for flow in flows:
+                flow["transport"] = _jittered(flow["transport"], late)
+        calls = {group.mix.name for group in self.network.groups.values() if group.mix.kind == "calls"}
+        heard = [flow["name"] for flow in flows if flow["name"].rpartition("_")[0] in calls]
+        if heard:
+            frame["record"] = {"units": heard}
         return Scenario.from_dict({**frame, "link": links, "flow": flows})
 
+    def _unrated(self) -> float:
+        """What the calls that are not rated offer, b/s."""
+        busy: dict[str, float] = defaultdict(float)
+        bits = {}
+        for group in self._calls:
+            if "playout" not in group.mix.flow:
+                busy[group.mix.name] += group.busy
+                bits[group.mix.name] = group.mix.bits
+        return sum(max(several - RATED, 0.0) * bits[name] for name, several in busy.items())
 
-def _flows(from_: str, groups: Iterable[Group]) -> list[dict[str, Any]]:
+    def _lossy(self, way: _Way) -> dict[str, Any]:
+        """Losses that the scenario gives to the rest of a way: together where they are Bernoulli's, else the first."""
+        files = [part for part in way.parts if part[0].mix.lasts_s is None]
+        names = [name for part in files[:1] for name in (*part[1], *part[2]) if name in self.rest.losses]
+        models = [self.rest.losses[name] for name in names]
+        if models and all(isinstance(one, dict) and one.get("model") == "bernoulli" for one in models):
+            kept = math.prod(1 - float(one["rate"]) for one in models)
+            return {"loss": {"model": "bernoulli", "rate": float(f"{1 - kept:.6g}")}}
+        return {"loss": models[0]} if models else {}
+
+    def _other(self, name: str, from_: str, to: str) -> dict[str, Any]:
+        """Another link of the paths, with its rate and queue."""
+        queue = self.rest.queues[name]
+        return {
+            "from": from_, "to": to, "rate": units.rate_text(self.rest.rates[name]), "delay": "0 s",
+            "queue": _by_bytes(queue, self.rest.packets[name] / 8), "reverse": {"queue": DEEP},
+        }  # fmt: skip
+
+    def _others(self, name: str, from_: str, to: str) -> list[dict[str, Any]]:
+        """What other traffic takes of another link."""
+        return _steady(f"others_{from_}-{to}", from_, to, self.rest.rates[name] - self.left(name), BUNDLE)
+
+
+def _steady(name: str, from_: str, to: str, rate: float, size: int) -> list[dict[str, Any]]:
+    """Traffic at a constant rate, b/s, in packets of `size` bytes."""
+    if rate <= 0:
+        return []
+    traffic = {"kind": "cbr", "rate": units.rate_text(float(f"{rate:.3g}")), "payload": f"{size} B"}
+    transport = {"name": "udp", "header": "0 B", "max-payload": f"{size} B"}
+    return [{"name": name, "from": from_, "to": to, "transport": transport, "traffic": traffic}]
+
+
+def send_jitter_s(table: dict[str, Any]) -> float:
+    """The most by which packets of a network leave their hosts late, s."""
+    late = table.get("hosts", {}).get("send-jitter")
+    if late is None:
+        return 0.0 if str(table.get("preset", "rfc")).startswith("ns2") else 1e-3
+    return units.span(late, "hosts.send-jitter")
+
+
+def _jittered(transport: Any, late: float) -> Any:
+    """A TCP that sends late by itself, as its host would make it."""
+    whole = {"name": transport} if isinstance(transport, str) else dict(transport)
+    if not whole["name"].startswith("tcp/"):
+        return transport
+    return {"send-jitter": units.span_text(late), **whole}
+
+
+def _by_bytes(queue: Any, size: float) -> Any:
+    """The queue with its capacity in bytes where it counts packets, which have `size` bytes in the mean."""
+    capacity = queue.get("capacity") if isinstance(queue, dict) else None
+    if not isinstance(capacity, dict) or "packets" not in capacity:
+        return queue
+    return queue | {"capacity": {"bytes": max(round(capacity["packets"] * size), 2 * BUNDLE)}}
+
+
+def _flows(from_: str, to: str, groups: Iterable[Group], *, unrated: bool = True) -> list[dict[str, Any]]:
     """One flow group for each mix of groups that enter at the same place, called `MIX_PLACE`.
 
     Of many calls over UDP, those that are not rated are a group `MIX_rest_PLACE`.
@@ -329,10 +450,12 @@ def _flows(from_: str, groups: Iterable[Group]) -> list[dict[str, Any]]:
     for name, several in sorted(busy.items()):
         mix = of[name].mix
         rated = min(several, RATED) if direct(of[name]) and "playout" not in mix.flow else several
-        parts = [(name, rated, mix.flow), (f"{name}_rest", several - rated, mix.flow | {"playout": UNRATED})]
+        parts = [(name, rated, mix.flow)]
+        if unrated:
+            parts.append((f"{name}_rest", several - rated, mix.flow | {"playout": UNRATED}))
         made += [
             {
-                "name": f"{called}_{from_}", "from": from_, "to": "y", **flow,
+                "name": f"{called}_{from_}", "from": from_, "to": to, **flow,
                 "arrivals": mix.arrivals(float(f"{some / (mix.lasts_s or 1.0):.9g}")),
             }
             for called, some, flow in parts if some > 0
@@ -340,14 +463,17 @@ def _flows(from_: str, groups: Iterable[Group]) -> list[dict[str, Any]]:
     return made
 
 
-def of_tables(tables: Any, scenario: Scenario, network: Network) -> Link:
-    """What a link's run says."""
+def of_tables(tables: Any, scenario: Scenario, network: Network, name: str) -> Link:
+    """What a run says of a link. Of one that is slower there than in the network, waits are shorter in proportion."""
     links = tables["links"]
     row = list(links["link"].texts).index("x>y")
     use = [
         float(np.nan_to_num(links[name].numbers[row])) for name in ("utilisation", "drop_rate", "mean_wait_s")
     ]
     data = scenario.to_dict()
+    rate = next(units.rate(one["rate"], "rate") for one in data["link"] if one["from"] == "x")
+    share = rate / network.rates()[name]
+    use[2] *= share
     span = units.span(data["duration"], "duration") - units.span(data["warmup"], "warmup")
     windows = max(1, round(network.measured_s()[0] / span))
     if "flows" not in tables:  # none arrived
@@ -361,44 +487,40 @@ def of_tables(tables: Any, scenario: Scenario, network: Network) -> Link:
     keep = np.flatnonzero([name in calls for name, _, _ in names] & np.isfinite(flows["mos"].numbers))
     at = [names[row][2] for row in keep]
     delay = {"x": own} | {
-        name: own + units.span(one["delay"], "delay") for name, one in entries.items() if name != "x"
+        name: own + units.span(one["delay"], "delay")
+        for name, one in entries.items()
+        if name.startswith("host-")
     }
-    base = np.array([delay[name] for name in at])
-    around = np.array(
-        [float((entries[name].get("loss") or {}).get("rate", 0.0)) if name != "x" else 0.0 for name in at]
-    )
+    base = np.array([delay[name] for name in at]) + 8 * SIZE / rate
     of = {
         what: flows[what].numbers[keep]
         for what in ("units_lost", "units_sent", "r_cost_loss", "r_cost_lateness", "mouth_to_ear_s")
     }
-    columns = [flows[f"delay_{what}_s"].numbers[keep] for what in ("p50", "p95", "p99", "max")]
-    known = np.stack([np.zeros(len(keep)), *(np.maximum(column - base, 0) for column in columns)], axis=1)
-    mean = np.maximum(flows["delay_mean_s"].numbers[keep] - base, 0)
+    p95 = flows["delay_p95_s"].numbers[keep]
+    names_of = [f"{flows['group'].texts[row]}[{int(flows['flow'].numbers[row])}]" for row in keep]
+    begin = units.span(data["warmup"], "warmup")
+    waits = share * _waits(tables["units"], names_of, base, begin)
     loss = of["units_lost"] / np.maximum(of["units_sent"], 1)
-    waits = quantiles(np.nan_to_num(known), np.nan_to_num(mean))
-    heard = np.stack([loss, of["r_cost_loss"], of["mouth_to_ear_s"] - columns[1]], axis=1)
+    heard = np.stack([loss, of["r_cost_loss"], of["mouth_to_ear_s"] - p95], axis=1)
     return Link(
-        np.clip(1 - (1 - loss) / np.maximum(1 - around, 1e-9), 0, 1), waits,
-        np.nan_to_num(of["r_cost_lateness"]), heard, LinkRun(*use), windows,
+        np.clip(loss, 0, 1), waits, np.nan_to_num(of["r_cost_lateness"]), heard, LinkRun(*use), windows,
     )  # fmt: skip
 
 
-def quantiles(known: Numbers, mean: Numbers, where: Numbers = _RANKS) -> Numbers:
-    """Values at shares `where` of distributions (a row each) of which the mean and the values at `AT` are known.
-
-    Up to the second last share values grow by a power between two that are known, such that the mean is right: packets
-    wait rarely, and then long. Above that they grow in proportion.
-    """
-    at = np.array(AT)
-    width = np.diff(at)
-    rise = np.diff(known, axis=1)
-    flat = (known[:, :-1] * width).sum(1) + (rise[:, 2:] * width[2:] / 2).sum(1)
-    growing = (rise[:, :2] * width[:2]).sum(1)
-    power = np.clip(growing / np.maximum(mean - flat, growing / 51 + 1e-15) - 1, 1.0, 50.0)
-    upper = np.clip(np.searchsorted(at, where, side="right"), 1, len(AT) - 1)
-    part = (where - at[upper - 1]) / width[upper - 1]
-    shape = np.where(upper[None, :] <= 2, part[None, :] ** power[:, None], part[None, :])
-    found: Numbers = known[:, upper - 1] + rise[:, upper - 1] * shape
+def _waits(recorded: Any, names: Sequence[str], base: Numbers, begin: float) -> Numbers:
+    """Of each of these flows the quantiles of its packets' waits, s; 0 where none arrived."""
+    flow, made = recorded["flow"], recorded["created_s"].numbers
+    wait = recorded["arrived_s"].numbers - made
+    there = np.flatnonzero(np.isfinite(wait) & (made >= begin))
+    codes, wait = flow.codes[there], wait[there]
+    order = np.lexsort((wait, codes))
+    of = {word: code for code, word in enumerate(flow.words)}
+    wanted = np.array([of.get(name, -1) for name in names])
+    first, last = (np.searchsorted(codes[order], wanted, side=side) for side in ("left", "right"))
+    found = np.zeros((len(names), RANKS))
+    some = last > first
+    at = first[some, None] + np.floor(_RANKS * (last - first)[some, None]).astype(int)
+    found[some] = np.maximum(wait[order][at] - base[some, None], 0)
     return found
 
 
