@@ -32,14 +32,15 @@ from fairwave.runs.replication import replicate
 from fairwave_network import ratings
 from fairwave_network.linking import (
     HOT,
-    PACKET,
     RANKS,
     SIZE,
     Alone,
     Features,
     Link,
     Rest,
+    direct,
     light,
+    mean_bits,
     of_tables,
     send_jitter_s,
 )
@@ -283,16 +284,17 @@ def _loaded(network: Network) -> dict[str, Alone]:
     """Link directions between nodes that carry something, by name."""
     edges = {f"{a}>{b}": link for link in network.topology.links for a, b in (link.ends, link.ends[::-1])}
     crossing: dict[str, list[Group]] = defaultdict(list)
-    packets: dict[str, float] = defaultdict(float)
+    calls, files = defaultdict[str, float](float), defaultdict[str, float](float)
     for group in network.groups.values():
         for name in network.crossed(group):
             crossing[name].append(group)
-            packets[name] += group.offered_bps / (8 * SIZE if group.mix.kind == "calls" else PACKET)
-    offered = network.offered()
+            (calls if direct(group) else files)[name] += group.offered_bps
+    rates = network.rates()
+    bursts = {name: 2 * max(rates[name] - calls[name], 0.0) if files[name] else 0.0 for name in edges}
     queues = {name: _of(network, link, "queue", "drop-tail") for name, link in edges.items()}
     rest = Rest(
-        network.rates(), network.delays(), offered,
-        {name: offered[name] / several for name, several in packets.items()}, queues,
+        rates, network.delays(), network.offered(), bursts,
+        {name: mean_bits(bursts[name], calls[name]) for name in edges}, queues,
         {name: loss for name, link in edges.items() if (loss := _of(network, link, "loss", None)) is not None},
     )  # fmt: skip
     return {

@@ -188,13 +188,15 @@ class Rest:
     Attributes:
         rates, delays: Rate, b/s, and propagation, s.
         offered: What each would carry, b/s.
-        packets: Mean size of what each carries, bits.
+        bursts: Rate of files while they fill its queue, b/s: twice what calls leave of it, as in slow start †.
+        packets: Mean size of the packets that its queue holds then, bits.
         queues, losses: Each one's queue, and losses where it has any, as a scenario says them.
     """
 
     rates: dict[str, float]
     delays: dict[str, float]
     offered: dict[str, float]
+    bursts: dict[str, float]
     packets: dict[str, float]
     queues: dict[str, Any]
     losses: dict[str, Any]
@@ -325,10 +327,15 @@ class Alone:
             "reverse": {"queue": DEEP},
         }  # fmt: skip
         left_out = self._unrated() if self.load < HOT else 0.0
-        if left_out:
-            own["queue"] = _by_bytes(self.rest.queues[self.name], self.rest.packets[self.name] / 8)
         links, flows = [own], _flows("x", "y", self._calls, unrated=not left_out)
-        if left_out <= SLOWED * edge.rate_bps:
+        slower = left_out <= SLOWED * edge.rate_bps
+        if left_out:
+            rated = sum(group.offered_bps for group in self._calls) - left_out
+            left = mean_bits(self.rest.bursts[self.name], rated, 0.0 if slower else left_out)
+            own["queue"] = _resized(
+                self.rest.queues[self.name], "packets", self.rest.packets[self.name] / left
+            )
+        if slower:
             own["rate"] = units.rate_text(edge.rate_bps - left_out)
         else:
             flows += _steady("others_x-y", "x", "y", left_out, FEWER)
@@ -395,7 +402,7 @@ class Alone:
         queue = self.rest.queues[name]
         return {
             "from": from_, "to": to, "rate": units.rate_text(self.rest.rates[name]), "delay": "0 s",
-            "queue": _by_bytes(queue, self.rest.packets[name] / 8), "reverse": {"queue": DEEP},
+            "queue": _resized(queue, "bytes", self.rest.packets[name] / 8), "reverse": {"queue": DEEP},
         }  # fmt: skip
 
     def _others(self, name: str, from_: str, to: str) -> list[dict[str, Any]]:
@@ -428,12 +435,19 @@ def _jittered(transport: Any, late: float) -> Any:
     return {"send-jitter": units.span_text(late), **whole}
 
 
-def _by_bytes(queue: Any, size: float) -> Any:
-    """The queue with its capacity in bytes where it counts packets, which have `size` bytes in the mean."""
+def mean_bits(files: float, calls: float, bundled: float = 0.0) -> float:
+    """The mean size of packets, bits, where files, calls and the flow that stands for calls have these rates."""
+    packets = files / PACKET + calls / (8 * SIZE) + bundled / (8 * FEWER)
+    return (files + calls + bundled) / packets if packets > 0 else PACKET
+
+
+def _resized(queue: Any, unit: str, factor: float) -> Any:
+    """A queue whose capacity counts packets, with so many times that number in another unit or of other packets."""
     capacity = queue.get("capacity") if isinstance(queue, dict) else None
     if not isinstance(capacity, dict) or "packets" not in capacity:
         return queue
-    return queue | {"capacity": {"bytes": max(round(capacity["packets"] * size), 2 * BUNDLE)}}
+    least = 2 * BUNDLE if unit == "bytes" else 2
+    return queue | {"capacity": {unit: max(round(capacity["packets"] * factor), least)}}
 
 
 def _flows(from_: str, to: str, groups: Iterable[Group], *, unrated: bool = True) -> list[dict[str, Any]]:
@@ -476,7 +490,7 @@ def of_tables(tables: Any, scenario: Scenario, network: Network, name: str) -> L
     use[2] *= share
     span = units.span(data["duration"], "duration") - units.span(data["warmup"], "warmup")
     windows = max(1, round(network.measured_s()[0] / span))
-    if "flows" not in tables:  # none arrived
+    if "flows" not in tables or "units" not in tables:  # no call, or none arrived
         none = np.zeros(0)
         return Link(none, np.zeros((0, RANKS)), none, np.zeros((0, 3)), LinkRun(*use), windows)
     flows = tables["flows"]
