@@ -6,6 +6,7 @@ A case is written once and told to both: to fairwave as a scenario (:func:`scena
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,7 +25,7 @@ class Flow:
     station: int
     up: bool = True
     payload: int = 1472
-    interval: float = 500.0
+    interval: float = 300.0
     tcp: bool = False
     dscp: int = 0
 
@@ -84,6 +85,7 @@ class Cell:
     buffer: int = 100_000
     acknowledged: bool = True
     errors: bool = False
+    offset: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -266,7 +268,7 @@ WIFI = (
         unlike="Each has its own table of errors: fairwave from the sensitivities that the standard demands, ns-3"
         " from simulated receivers.",
         scan=Scan(
-            "snr", tuple(float(snr) for snr in range(32, 12, -1)), THROUGHPUT, at_least=15.0, unit="dB"
+            "snr", tuple(float(snr) for snr in range(30, 12, -1)), THROUGHPUT, at_least=15.0, unit="dB"
         ),
     ),
 )
@@ -395,7 +397,13 @@ def of(values: tuple[int, ...], place: int) -> int:
     return values[min(place, len(values) - 1)]
 
 
-def scenario(case: Case, harq: tuple[float, float] = (0.0, 0.0)) -> dict[str, Any]:
+def starts(case: Case, seed: int) -> list[int]:
+    """When the flows begin under a seed, in µs: within 100 ms, after ns-3's users have joined the cell."""
+    drawn = random.Random(f"{case.name} {seed}")
+    return [drawn.randrange(500_000, 600_000) for _ in case.flows]
+
+
+def scenario(case: Case, seed: int, harq: tuple[float, float] = (0.0, 0.0)) -> dict[str, Any]:
     """The case in fairwave's words; ``harq``: shares of first transmissions and of others that fail."""
     names = [f"s{place}" for place in range(case.stations)]
     medium = case.medium
@@ -413,10 +421,10 @@ def scenario(case: Case, harq: tuple[float, float] = (0.0, 0.0)) -> dict[str, An
             for name in names
         ]
     flows = []
-    for flow in case.flows:
+    for flow, start in zip(case.flows, starts(case, seed), strict=True):
         ends = (names[flow.station], "base") if flow.up else ("base", names[flow.station])
         table: dict[str, Any] = {"name": flow.name, "from": ends[0], "to": ends[1], "dscp": flow.dscp}
-        table["start"] = {"from": "0 s", "to": "100 ms"}
+        table["start"] = f"{start} us"
         if flow.tcp:
             table |= {"transport": {"name": "tcp/cubic", **TCP}, "traffic": "bulk"}
         else:
@@ -428,6 +436,7 @@ def scenario(case: Case, harq: tuple[float, float] = (0.0, 0.0)) -> dict[str, An
         "name": case.name,
         "duration": f"{SECONDS:g} s",
         "warmup": f"{WARMUP:g} s",
+        "hosts": {"clock-skew": "0 ppm", "send-jitter": "0 s"},
         "medium": {"air": air},
         "link": links,
         "flow": flows,
@@ -516,9 +525,10 @@ def arguments(case: Case, seed: int) -> list[str]:
             "buffer": medium.buffer,
             "acknowledged": int(medium.acknowledged),
             "errors": int(medium.errors),
+            "offset": medium.offset,
         }
     flows = ";".join(
-        f"{flow.name},{flow.station},{int(flow.up)},{flow.payload},{flow.interval:.0f},{int(flow.tcp)},{flow.dscp}"
-        for flow in case.flows
+        f"{flow.name},{flow.station},{int(flow.up)},{flow.payload},{flow.interval:.0f},{int(flow.tcp)},{flow.dscp},{start}"
+        for flow, start in zip(case.flows, starts(case, seed), strict=True)
     )
     return [f"--{key}={value}" for key, value in told.items()] + [f"--flows={flows}"]

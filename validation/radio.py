@@ -1,0 +1,348 @@
+"""Radio links compared with ns-3's: ``docs/radio-ns3.md``.
+
+**Set-up.** Both simulators are told the same case: rates, frame sizes with all headers, buffers, contention windows,
+bandwidth, schedulers and traffic, packet by packet. What cannot be made alike is said in the case. Nothing was tuned.
+ns-3 runs as programs in C++ (`validation/ns3`, ``-O2``, against the libraries of PyPI's `ns3`). Its stations are ad hoc,
+because fairwave has no beacons and no associations, with the basic rates that an access point would announce. Nothing
+else of its set-up differs from its defaults, except: packets do not expire in a queue, traffic control is off, and a
+missed block acknowledgement is followed by the frames and not by a request. In the cell the power and the noise of both
+directions are equal, RLC is acknowledged, and the core network adds no delay.
+
+**Runs.** Each case runs under several seeds for 6 s, of which the first does not count. ± is the 95 % interval. In a
+*scan* a value rises or falls until the criterion is broken; the row has the last good value under each seed.
+
+**Verdicts.** A measure agrees if the means differ by at most the margin. Margins were fixed and committed before the
+first comparison. It is undecided (?) if the 95 % interval of the difference (Welch) contains 0, otherwise it differs.
+
+**Times.** Processor time (user and system) of the simulation alone, side by side in one run on one machine: ns-3's from
+before to after ``Simulator::Run``, fairwave's of ``Scenario.replicate`` on one thread, with its tables of results.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import fairwave
+from fairwave_validation import ns3, verdict, writing
+from fairwave_validation.verdict import Estimate
+from validation import radio_cases
+from validation.radio_cases import CASES, CELL, WIFI, Case, Cell, Measure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "radio-ns3.md"
+DATA = ROOT / "docs" / "radio-ns3.json"
+REASONS = Path(__file__).with_suffix(".toml")
+PROGRAMS = Path(__file__).with_name("ns3")
+
+MODULES = (
+    "core",
+    "network",
+    "internet",
+    "applications",
+    "mobility",
+    "propagation",
+    "spectrum",
+    "traffic-control",
+)
+OWN = {"wifi": ("wifi",), "lte": ("lte", "point-to-point")}
+"""Modules of ns-3 that a program needs besides."""
+
+#: A run: numbers of each flow by its name, the processor time, and what else the program says.
+Run = dict[str, Any]
+
+
+class CompilerError(RuntimeError):
+    """A program of `validation/ns3` could not be built."""
+
+
+def build(python: str, folder: Path) -> dict[str, Path]:
+    """Compiles both programs against the ns-3 of an interpreter.
+
+    Raises:
+        CompilerError: There is no compiler, or it failed.
+    """
+    asked = [
+        python,
+        "-c",
+        "import importlib.util as u; print(u.find_spec('ns3').submodule_search_locations[0])",
+    ]
+    place = Path(subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip())
+    made = {}
+    for name, modules in OWN.items():
+        made[name] = folder / name
+        command = ["g++", "-std=c++20", "-O2", f"-I{place / 'include'}", str(PROGRAMS / f"{name}.cc"), "-o"]
+        command += [str(made[name]), f"-L{place / 'lib64'}", f"-Wl,-rpath,{place / 'lib64'}"]
+        command += ["-Wl,--allow-shlib-undefined", *(f"-lns3.44-{module}" for module in (*MODULES, *modules))]
+        try:
+            done = subprocess.run(command, check=False, capture_output=True, text=True)
+        except FileNotFoundError:
+            raise CompilerError(
+                "no g++ here: install a C++ compiler, or write the page with `--rewrite`"
+            ) from None
+        if done.returncode:
+            raise CompilerError(f"g++ failed on {name}.cc:\n{done.stderr[-2000:]}")
+    return made
+
+
+def theirs(case: Case, programs: Mapping[str, Path], seed: int) -> Run:
+    """One run of ns-3."""
+    program = programs["lte" if isinstance(case.medium, Cell) else "wifi"]
+    command = [str(program), *radio_cases.arguments(case, seed)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    if done.returncode:
+        raise ns3.Ns3Error(f"ns-3 failed on `{case.name}`, seed {seed}:\n{done.stderr[-2000:]}")
+    found: Run = json.loads(done.stdout)
+    return found
+
+
+def ours(case: Case, seeds: Sequence[int], harq: tuple[float, float] = (0.0, 0.0)) -> list[Run]:
+    """Runs of fairwave, each with its part of the processor time."""
+    runs = []
+    for seed in seeds:
+        scenario = fairwave.Scenario.from_dict(radio_cases.scenario(case, seed, harq))
+        before = time.process_time()
+        results = scenario.replicate(seeds=[seed], threads=1)
+        took = time.process_time() - before
+        runs.append({"cpu_s": took, "flows": {row["group"]: row for row in results.flows.to_pylist()}})
+    return runs
+
+
+def value(measure: Measure, run: Run) -> float:
+    """A measure of a run."""
+    flows = [flow for name, flow in run["flows"].items() if name.startswith(measure.group)]
+    if measure.kind in ("goodput", "share"):
+        goodput = sum(flow["goodput_bps"] for flow in flows)
+        if measure.kind == "goodput":
+            return goodput / 1e6
+        return goodput / sum(flow["goodput_bps"] for flow in run["flows"].values())
+    key = {"delay": "delay_mean_s", "p95": "delay_p95_s"}[measure.kind]
+    delays = [flow[key] for flow in flows if flow.get(key) is not None]
+    return 1000 * sum(delays) / len(delays) if delays else float("nan")
+
+
+def good(case: Case, run: Run) -> bool:
+    """A run keeps the criterion of a scan."""
+    scan = case.scan
+    assert scan is not None
+    found = value(scan.measure, run)
+    if scan.at_most is not None:
+        return found <= scan.at_most
+    return scan.at_least is not None and found >= scan.at_least
+
+
+def compared(case: Case, programs: Mapping[str, Path], seeds: Sequence[int]) -> dict[str, Any]:
+    """Both simulators' numbers of a case: for each measure one per seed, and seconds of the processor per run."""
+    if case.scan is not None:
+        return _scanned(case, programs, seeds)
+    other = [theirs(case, programs, seed) for seed in seeds]
+    harq = (0.0, 0.0)
+    kept: dict[str, Any] = {"measures": {}}
+    if isinstance(case.medium, Cell) and case.medium.errors:
+        errors = [sum(run[key] for run in other) / len(other) for key in ("first_error", "repeat_error")]
+        harq = (errors[0], errors[1])
+        kept["harq"] = list(harq)
+    own = ours(case, seeds, harq)
+    for measure in case.measures:
+        kept["measures"][measure.name] = {
+            side: [float(f"{value(measure, run):.6g}") for run in runs]
+            for side, runs in (("ours", own), ("theirs", other))
+        }
+    kept["cpu"] = _times(own, other)
+    return kept
+
+
+def _scanned(case: Case, programs: Mapping[str, Path], seeds: Sequence[int]) -> dict[str, Any]:
+    scan = case.scan
+    assert scan is not None
+    last: dict[str, list[float]] = {"ours": [], "theirs": []}
+    times: dict[str, list[Run]] = {"ours": [], "theirs": []}
+    for seed in seeds:
+        for side in last:
+            best = float("nan")
+            for point in scan.values:
+                one = radio_cases.at(case, point)
+                run = ours(one, [seed])[0] if side == "ours" else theirs(one, programs, seed)
+                times[side].append(run)
+                if not good(case, run):
+                    break
+                best = point
+            last[side].append(best)
+    return {"measures": {case.measures[0].name: last}, "cpu": _times(times["ours"], times["theirs"])}
+
+
+def _times(own: Sequence[Run], other: Sequence[Run]) -> dict[str, float]:
+    mean = {
+        side: sum(run["cpu_s"] for run in runs) / len(runs)
+        for side, runs in (("ours", own), ("theirs", other))
+    }
+    return {side: float(f"{seconds:.4g}") for side, seconds in mean.items()}
+
+
+def judged(measure: Measure, kept: Mapping[str, Sequence[float]]) -> tuple[Estimate, Estimate, float, str]:
+    """Fairwave's and ns-3's estimates, the difference (a part of ns-3's or in the unit), and the verdict."""
+    own, other = Estimate.of(kept["ours"]), Estimate.of(kept["theirs"])
+    gap = own.mean - other.mean
+    if measure.relative:
+        gap /= other.mean
+    if abs(gap) <= measure.margin:
+        return own, other, gap, "agrees"
+    return own, other, gap, "undecided" if verdict.undecided(own, other) else "differs"
+
+
+UNITS = {"goodput": "Mb/s", "share": "", "delay": "ms", "p95": "ms"}
+WORDS = {"goodput": "goodput", "share": "share", "delay": "mean delay", "p95": "95th percentile of the delay"}
+GROUPS = {"": "", "s": "", "a": " of the first", "slow": " of the slow one", "data": " of best effort",
+          "voice": " of voice", "call-down": " of calls, down", "call-up": " of calls, up",
+          "download": " of the download"}  # fmt: skip
+
+
+def _row(case: Case, measure: Measure, kept: Mapping[str, Sequence[float]]) -> str:
+    own, other, gap, found = judged(measure, kept)
+    unit = case.scan.unit if case.scan else UNITS[measure.kind]
+    digits = 3 if measure.kind == "share" else 2
+    said = f"{WORDS[measure.kind]}{GROUPS[measure.group]}" if case.scan is None else "last good value"
+    cells = [f"{one.mean:.{digits}f} ± {one.half:.{digits}f} {unit}".rstrip() for one in (other, own)]
+    shown = f"{100 * gap:+.1f} %" if measure.relative else f"{gap:+.{digits}f}"
+    margin = f"{100 * measure.margin:g} %" if measure.relative else f"{measure.margin:g}"
+    return (
+        f"| {case.title}: {said} | {cells[0]} | {cells[1]} | {shown} | {margin} | {writing.SYMBOLS[found]} |"
+    )
+
+
+def page(kept: Mapping[str, Any], reasons: Mapping[str, Any]) -> str:
+    """The report, from kept numbers and from the reasons of differences."""
+    return "\n".join(_lines(kept, reasons)).rstrip() + "\n"
+
+
+def _lines(kept: Mapping[str, Any], reasons: Mapping[str, Any]) -> Iterator[str]:
+    cases = kept["cases"]
+    found = {
+        (case.name, measure.name): judged(measure, cases[case.name]["measures"][measure.name])[3]
+        for case in CASES.values()
+        for measure in case.measures
+    }
+    count = {one: list(found.values()).count(one) for one in ("agrees", "undecided", "differs")}
+    whole = sum(
+        all(found[case.name, measure.name] == "agrees" for measure in case.measures)
+        for case in CASES.values()
+    )
+    ratios = {name: one["cpu"]["theirs"] / one["cpu"]["ours"] for name, one in cases.items()}
+    fast = sum(ratio >= 100 for ratio in ratios.values())
+    yield "# Radio links compared with ns-3"
+    yield ""
+    yield (
+        f"**{count['agrees']} of {len(found)} measures agree within margins that were fixed before, {count['undecided']}"
+        f" are undecided, {count['differs']} differ. In {whole} of {len(CASES)} cases all measures agree.**"
+        f" Each case ran under {kept['seeds']} seeds in fairwave and in ns-3 {kept['version']};"
+        " ± is the 95 % interval. [Wi-Fi](links.md#wi-fi) describes the law."
+    )
+    yield ""
+    total = sum(one["cpu"]["theirs"] for one in cases.values()) / sum(
+        one["cpu"]["ours"] for one in cases.values()
+    )
+    yield (
+        f"Fairwave takes 1/{total:.0f} of ns-3's processor time over all cases. It is at least 100 times as fast in"
+        f" {fast} of {len(ratios)} cases ([below](#processor-time))."
+    )
+    yield ""
+    yield (
+        "`python -m validation.radio` generates this page (`--rewrite`: from `docs/radio-ns3.json`); do not edit it."
+    )
+    yield ""
+    for title, part in (("Wi-Fi", WIFI), ("A cell of LTE", CELL)):
+        yield f"## {title}"
+        yield ""
+        yield "| | ns-3 | fairwave | difference | margin | |"
+        yield "|---|---|---|---|---|---|"
+        for case in part:
+            for measure in case.measures:
+                yield _row(case, measure, cases[case.name]["measures"][measure.name])
+        yield ""
+        said = [case for case in part if case.unlike or case.name in reasons["case"]]
+        for case in said:
+            off = [m.name for m in case.measures if found[case.name, m.name] != "agrees"]
+            words = [case.unlike] if case.unlike else []
+            if off and case.name in reasons["case"]:
+                words.append(reasons["case"][case.name].strip())
+            if words:
+                yield f"- **{case.title}**: {' '.join(words)}"
+        yield ""
+    yield "## What was changed after a look"
+    yield ""
+    for change in reasons["changed"]:
+        yield f"- {change.strip()}"
+    yield ""
+    yield "## Processor time"
+    yield ""
+    yield "| | ns-3 | fairwave | ratio |"
+    yield "|---|---|---|---|"
+    for case in CASES.values():
+        cpu = cases[case.name]["cpu"]
+        yield f"| {case.title} | {cpu['theirs']:.2f} s | {1000 * cpu['ours']:.1f} ms | {ratios[case.name]:.0f} |"
+    yield ""
+    yield reasons["speed"].strip()
+    yield ""
+    yield "## Method"
+    yield ""
+    about = (__doc__ or "").split("\n\n", 1)[1].rstrip().splitlines()
+    yield from writing.folded("Set-up, runs, verdicts and times", about)
+
+
+def read(path: Path = DATA) -> dict[str, Any]:
+    """The kept numbers."""
+    kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return kept
+
+
+def explained() -> dict[str, Any]:
+    """Reasons of differences, and what was changed."""
+    return tomllib.loads(REASONS.read_text(encoding="utf-8"))
+
+
+def main() -> None:
+    """Runs the comparisons, or rewrites the page."""
+    parser = argparse.ArgumentParser(prog="python -m validation.radio", description=__doc__)
+    parser.add_argument("--rewrite", action="store_true", help="write the page from the kept numbers")
+    parser.add_argument(
+        "--case", action="append", choices=list(CASES), help="run this case only; repeat for more"
+    )
+    parser.add_argument("--seeds", type=int, default=5, help="runs of each case (default 5)")
+    parser.add_argument("--ns3", metavar="PYTHON", help=f"an interpreter with ns-3 (default: {ns3.VARIABLE})")
+    parser.add_argument("--data", type=Path, default=DATA, help="where numbers are kept")
+    options = parser.parse_args()
+    if not options.rewrite:
+        python = ns3.find(options.ns3)
+        if python is None:
+            sys.exit(ns3.ABSENT)
+        kept = read(options.data) if options.data.exists() else {"cases": {}}
+        kept |= {"version": ns3.version(python), "seeds": options.seeds}
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                programs = build(python, Path(folder))
+            except CompilerError as error:
+                sys.exit(str(error))
+            for name in options.case or CASES:
+                case = CASES[name]
+                kept["cases"][name] = compared(case, programs, range(1, options.seeds + 1))
+                for measure in case.measures:
+                    print(_row(case, measure, kept["cases"][name]["measures"][measure.name]), flush=True)
+                print(kept["cases"][name]["cpu"], flush=True)
+                order = {one: kept["cases"][one] for one in CASES if one in kept["cases"]}
+                options.data.write_text(writing.compact(kept | {"cases": order}, 2), encoding="utf-8")
+    if options.data == DATA:
+        PAGE.write_text(page(read(), explained()), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
