@@ -1,12 +1,13 @@
 """Radio links compared with ns-3's: ``docs/radio-ns3.md``.
 
 **Set-up.** Both simulators are told the same case: rates, frame sizes with all headers, buffers, contention windows,
-bandwidth, schedulers and traffic, packet by packet. What cannot be made alike is said in the case. Nothing was tuned.
-ns-3 runs as programs in C++ (`validation/ns3`, ``-O2``, against the libraries of PyPI's `ns3`). Its stations are ad hoc,
-because fairwave has no beacons and no associations, with the basic rates that an access point would announce. Nothing
-else of its set-up differs from its defaults, except: packets do not expire in a queue, traffic control is off, and a
-missed block acknowledgement is followed by the frames and not by a request. In the cell the power and the noise of both
-directions are equal, RLC is acknowledged, and the core network adds no delay.
+TXOP limits, bandwidth, schedulers and traffic, packet by packet from the same instants. What cannot be made alike is
+said in the case. Nothing was tuned. ns-3 runs as programs in C++ (`validation/ns3`, ``-O2``, against the libraries of
+PyPI's `ns3`). Its stations are ad hoc, because fairwave has no beacons and no associations, with the basic rates that
+an access point would announce. Nothing else of its set-up differs from its defaults, except: packets do not expire in
+a queue, traffic control is off, and a missed block acknowledgement is followed by the frames and not by a request. In
+the cell the power and the noise of both directions are equal, RLC is acknowledged, blocks do not fail except in the
+case about HARQ, and the core network adds no delay.
 
 **Runs.** Each case runs under several seeds for 6 s, of which the first does not count. ± is the 95 % interval. In a
 *scan* a value rises or falls until the criterion is broken; the row has the last good value under each seed.
@@ -26,15 +27,16 @@ import subprocess
 import sys
 import tempfile
 import time
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import tomllib
+from validation import radio_cases
+from validation.radio_cases import CASES, CELL, WIFI, Case, Cell, Measure
 
 import fairwave
 from fairwave_validation import ns3, verdict, writing
 from fairwave_validation.verdict import Estimate
-from validation import radio_cases
-from validation.radio_cases import CASES, CELL, WIFI, Case, Cell, Measure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -168,7 +170,7 @@ def _scanned(case: Case, programs: Mapping[str, Path], seeds: Sequence[int]) -> 
     last: dict[str, list[float]] = {"ours": [], "theirs": []}
     times: dict[str, list[Run]] = {"ours": [], "theirs": []}
     for seed in seeds:
-        for side in last:
+        for side, found in last.items():
             best = float("nan")
             for point in scan.values:
                 one = radio_cases.at(case, point)
@@ -177,7 +179,7 @@ def _scanned(case: Case, programs: Mapping[str, Path], seeds: Sequence[int]) -> 
                 if not good(case, run):
                     break
                 best = point
-            last[side].append(best)
+            found.append(best)
     return {"measures": {case.measures[0].name: last}, "cpu": _times(times["ours"], times["theirs"])}
 
 
@@ -242,8 +244,9 @@ def _lines(kept: Mapping[str, Any], reasons: Mapping[str, Any]) -> Iterator[str]
     yield "# Radio links compared with ns-3"
     yield ""
     yield (
-        f"**{count['agrees']} of {len(found)} measures agree within margins that were fixed before, {count['undecided']}"
-        f" are undecided, {count['differs']} differ. In {whole} of {len(CASES)} cases all measures agree.**"
+        f"**{count['agrees']} of {len(found)} measures agree within margins that were fixed before,"
+        f" {count['undecided']} are undecided, {count['differs']} differ."
+        f" In {whole} of {len(CASES)} cases all measures agree.**"
         f" Each case ran under {kept['seeds']} seeds in fairwave and in ns-3 {kept['version']};"
         " ± is the 95 % interval. [Wi-Fi](links.md#wi-fi) describes the law."
     )

@@ -372,7 +372,7 @@ CELL = (
     Case(
         "harq",
         "a packet of 100 B every 37 ms, with errors of the first transmission, down",
-        Cell((10,), errors=True),
+        Cell((10,), errors=True, offset=-5.8),
         saturated(1, up=False, **PROBE),
         (IDLE, Measure("p95", "s", 4.0, relative=False)),
         unlike="The share of first transmissions that fail is ns-3's, read from its trace and given to fairwave.",
@@ -466,6 +466,8 @@ def _wifi(medium: Wifi, names: list[str]) -> dict[str, Any]:
         "driver-buffer": 1 if not medium.aggregate else 123,
         "aggregation": {"frames": 64 if medium.aggregate else 1, "time": "5.484 ms"},
     }
+    if medium.edca:
+        air["categories"] = {"video": {"txop": "4.096 ms"}, "voice": {"txop": "2.08 ms"}}
     if medium.standard == "802.11a":
         air["band"] = "5 GHz"
     if medium.rts:
