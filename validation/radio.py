@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any
 
 import tomllib
 from validation import radio_cases
-from validation.radio_cases import CASES, CELL, WIFI, Case, Cell, Measure
+from validation.radio_cases import CASES, CELL, WIFI, VARIANTS, Case, Cell, Measure
 
 import fairwave
 from fairwave_validation import ns3, verdict, writing
@@ -281,6 +281,18 @@ def _lines(kept: Mapping[str, Any], reasons: Mapping[str, Any]) -> Iterator[str]
             if words:
                 yield f"- **{case.title}**: {' '.join(words)}"
         yield ""
+    yield "## Where differences come from"
+    yield ""
+    yield (
+        "These rows were run after a look at the differences, with one thing changed. They do not count in the verdicts."
+    )
+    yield ""
+    yield "| | ns-3 | fairwave | difference | margin | |"
+    yield "|---|---|---|---|---|---|"
+    for case in VARIANTS.values():
+        for measure in case.measures:
+            yield _row(case, measure, kept["variants"][case.name]["measures"][measure.name])
+    yield ""
     yield "## What was changed after a look"
     yield ""
     for change in reasons["changed"]:
@@ -318,7 +330,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m validation.radio", description=__doc__)
     parser.add_argument("--rewrite", action="store_true", help="write the page from the kept numbers")
     parser.add_argument(
-        "--case", action="append", choices=list(CASES), help="run this case only; repeat for more"
+        "--case", action="append", choices=[*CASES, *VARIANTS], help="run this case only; repeat for more"
     )
     parser.add_argument("--seeds", type=int, default=5, help="runs of each case (default 5)")
     parser.add_argument("--ns3", metavar="PYTHON", help=f"an interpreter with ns-3 (default: {ns3.VARIABLE})")
@@ -328,21 +340,21 @@ def main() -> None:
         python = ns3.find(options.ns3)
         if python is None:
             sys.exit(ns3.ABSENT)
-        kept = read(options.data) if options.data.exists() else {"cases": {}}
+        kept = read(options.data) if options.data.exists() else {"cases": {}, "variants": {}}
         kept |= {"version": ns3.version(python), "seeds": options.seeds}
         with tempfile.TemporaryDirectory() as folder:
             try:
                 programs = build(python, Path(folder))
             except CompilerError as error:
                 sys.exit(str(error))
-            for name in options.case or CASES:
-                case = CASES[name]
-                kept["cases"][name] = compared(case, programs, range(1, options.seeds + 1))
+            for name in options.case or [*CASES, *VARIANTS]:
+                part, known = ("cases", CASES) if name in CASES else ("variants", VARIANTS)
+                case = known[name]
+                kept[part][name] = found = compared(case, programs, range(1, options.seeds + 1))
                 for measure in case.measures:
-                    print(_row(case, measure, kept["cases"][name]["measures"][measure.name]), flush=True)
-                print(kept["cases"][name]["cpu"], flush=True)
-                order = {one: kept["cases"][one] for one in CASES if one in kept["cases"]}
-                options.data.write_text(writing.compact(kept | {"cases": order}, 2), encoding="utf-8")
+                    print(_row(case, measure, found["measures"][measure.name]), flush=True)
+                kept[part] = {one: kept[part][one] for one in known if one in kept[part]}
+                options.data.write_text(writing.compact(kept, 2), encoding="utf-8")
     if options.data == DATA:
         PAGE.write_text(page(read(), explained()), encoding="utf-8")
 

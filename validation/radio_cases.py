@@ -63,7 +63,7 @@ class Scan:
 
 @dataclass(frozen=True)
 class Wifi:
-    """A Wi-Fi channel; ``mcs`` by station (the last one for the rest)."""
+    """A Wi-Fi channel; ``mcs`` by station (the last one for the rest), ``retries``: attempts of a frame at most."""
 
     standard: str = "802.11a"
     mcs: tuple[int, ...] = (7,)
@@ -74,6 +74,10 @@ class Wifi:
     edca: bool = False
     snr: float | None = None
     error: float = 0.0
+    retries: int = 7
+    eifs: bool = True
+    """Fairwave's stations take overlapping frames for a broken frame. ns-3's take them for noise unless they `lock`."""
+    lock: bool = False
 
 
 @dataclass(frozen=True)
@@ -382,6 +386,28 @@ CELL = (
 CASES = {case.name: case for case in (*WIFI, *CELL)}
 
 
+def variant(name: str, of: str, title: str, **medium: Any) -> Case:
+    """A case with another medium, to find where a difference comes from."""
+    case = CASES[of]
+    return replace(case, name=name, title=f"{case.title}; {title}", medium=replace(case.medium, **medium))
+
+
+VARIANTS = {
+    case.name: case
+    for case in (
+        variant("dcf-10-noise", "dcf-10", "fairwave without EIFS", eifs=False),
+        variant("dcf-10-lock", "dcf-10", "ns-3 locks onto overlapping frames", lock=True),
+        variant("dcf-20-noise", "dcf-20", "fairwave without EIFS", eifs=False),
+        variant("dcf-20-lock", "dcf-20", "ns-3 locks, 100 attempts in both", lock=True, retries=100),
+        variant("n-alone-noise", "n-alone", "fairwave without EIFS", eifs=False),
+        variant("edca-share-noise", "edca-share", "fairwave without EIFS", eifs=False),
+        variant("hidden-18", "hidden", "at 18 Mb/s", mcs=(3,)),
+        variant("hidden-18-100", "hidden", "at 18 Mb/s, 100 attempts in both", mcs=(3,), retries=100),
+    )
+}
+"""What was run after a look at the differences. These rows do not count in the verdicts."""
+
+
 def at(case: Case, value: float) -> Case:
     """The case of a scan at one of its values."""
     scan = case.scan
@@ -462,6 +488,8 @@ def _wifi(medium: Wifi, names: list[str]) -> dict[str, Any]:
         "standard": STANDARDS[medium.standard],
         "edca": medium.edca,
         "fallback": False,
+        "retry-limit": medium.retries,
+        "eifs": medium.eifs,
         "header": "38 B" if medium.edca else "36 B",
         "driver-buffer": 1 if not medium.aggregate else 123,
         "aggregation": {"frames": 64 if medium.aggregate else 1, "time": "5.484 ms"},
@@ -519,6 +547,8 @@ def arguments(case: Case, seed: int) -> list[str]:
             "snr": 0 if medium.snr is None else medium.snr,
             "loss": LOSS,
             "error": medium.error,
+            "retries": medium.retries,
+            "locks": int(medium.lock),
         }
     else:
         told |= {

@@ -10,9 +10,9 @@
 
 int main(int argc, char** argv)
 {
-    uint32_t seed = 1, stations = 1, queue = 100, aggregate = 0;
+    uint32_t seed = 1, stations = 1, queue = 100, aggregate = 0, retries = 7;
     double seconds = 6, warmup = 1, snr = 0, loss = 50, error = 0;
-    bool rts = false, hidden = false, edca = false;
+    bool rts = false, hidden = false, edca = false, locks = false;
     std::string standard = "802.11a", mcs = "7", flows;
     CommandLine line(__FILE__);
     line.AddValue("seed", "", seed);
@@ -25,7 +25,9 @@ int main(int argc, char** argv)
     line.AddValue("aggregate", "bytes of an A-MPDU at most; 0: none", aggregate);
     line.AddValue("rts", "RTS and CTS before all frames", rts);
     line.AddValue("hidden", "stations do not hear each other", hidden);
+    line.AddValue("locks", "receivers take overlapping frames for a broken one, and not for noise", locks);
     line.AddValue("edca", "QoS", edca);
+    line.AddValue("retries", "attempts of a frame at most", retries);
     line.AddValue("snr", "dB; 0: by the loss", snr);
     line.AddValue("loss", "dB between all that hear each other", loss);
     line.AddValue("error", "share of the data frames that the access point loses", error);
@@ -39,6 +41,8 @@ int main(int argc, char** argv)
     Config::SetDefault("ns3::WifiMacQueue::MaxSize", QueueSizeValue(QueueSize(PACKETS, queue + inside)));
     Config::SetDefault("ns3::QosTxop::UseExplicitBarAfterMissedBlockAck", BooleanValue(false));
     Config::SetDefault("ns3::WifiRemoteStationManager::RtsCtsThreshold", UintegerValue(rts ? 0 : 4692480));
+
+    Config::SetDefault("ns3::WifiMac::FrameRetryLimit", UintegerValue(retries));
 
     NodeContainer base(1), others(stations);
     NodeContainer all(base, others);
@@ -71,6 +75,10 @@ int main(int argc, char** argv)
     YansWifiPhyHelper phy;
     phy.SetChannel(channel);
     phy.SetErrorRateModel("ns3::TableBasedErrorRateModel");
+    if (locks)
+    {
+        phy.DisablePreambleDetectionModel();
+    }
 
     WifiHelper wifi;
     const std::map<std::string, WifiStandard> standards{{"802.11a", WIFI_STANDARD_80211a},
