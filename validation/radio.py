@@ -32,14 +32,14 @@ from typing import TYPE_CHECKING, Any
 
 import tomllib
 from validation import radio_cases
-from validation.radio_cases import CASES, CELL, WIFI, VARIANTS, Case, Cell, Measure
+from validation.radio_cases import CASES, CELL, VARIANTS, WIFI, Case, Cell, Measure
 
 import fairwave
 from fairwave_validation import ns3, verdict, writing
 from fairwave_validation.verdict import Estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "radio-ns3.md"
@@ -222,6 +222,15 @@ def _row(case: Case, measure: Measure, kept: Mapping[str, Sequence[float]]) -> s
     )
 
 
+def _table(cases: Iterable[Case], kept: Mapping[str, Any]) -> Iterator[str]:
+    yield "| | ns-3 | fairwave | difference | margin | |"
+    yield "|---|---|---|---|---|---|"
+    for case in cases:
+        for measure in case.measures:
+            yield _row(case, measure, kept[case.name]["measures"][measure.name])
+    yield ""
+
+
 def page(kept: Mapping[str, Any], reasons: Mapping[str, Any]) -> str:
     """The report, from kept numbers and from the reasons of differences."""
     return "\n".join(_lines(kept, reasons)).rstrip() + "\n"
@@ -266,33 +275,21 @@ def _lines(kept: Mapping[str, Any], reasons: Mapping[str, Any]) -> Iterator[str]
     for title, part in (("Wi-Fi", WIFI), ("A cell of LTE", CELL)):
         yield f"## {title}"
         yield ""
-        yield "| | ns-3 | fairwave | difference | margin | |"
-        yield "|---|---|---|---|---|---|"
+        yield from _table(part, cases)
         for case in part:
-            for measure in case.measures:
-                yield _row(case, measure, cases[case.name]["measures"][measure.name])
-        yield ""
-        said = [case for case in part if case.unlike or case.name in reasons["case"]]
-        for case in said:
-            off = [m.name for m in case.measures if found[case.name, m.name] != "agrees"]
-            words = [case.unlike] if case.unlike else []
-            if off and case.name in reasons["case"]:
-                words.append(reasons["case"][case.name].strip())
-            if words:
-                yield f"- **{case.title}**: {' '.join(words)}"
+            alike = all(found[case.name, measure.name] == "agrees" for measure in case.measures)
+            words = [case.unlike, "" if alike else reasons["case"].get(case.name, "").strip()]
+            if any(words):
+                yield f"- **{case.title}**: {' '.join(word for word in words if word)}"
         yield ""
     yield "## Where differences come from"
     yield ""
     yield (
-        "These rows were run after a look at the differences, with one thing changed. They do not count in the verdicts."
+        "These rows were run after a look at the differences, with the change that each names."
+        " They do not count in the verdicts."
     )
     yield ""
-    yield "| | ns-3 | fairwave | difference | margin | |"
-    yield "|---|---|---|---|---|---|"
-    for case in VARIANTS.values():
-        for measure in case.measures:
-            yield _row(case, measure, kept["variants"][case.name]["measures"][measure.name])
-    yield ""
+    yield from _table(VARIANTS.values(), kept["variants"])
     yield "## What was changed after a look"
     yield ""
     for change in reasons["changed"]:
