@@ -196,16 +196,16 @@ WIFI = (
     ),
     Case(
         "edca-share",
-        "two stations that always send as voice (EF) beside two as best effort, 802.11n",
+        "two stations that always send as voice (CS6) beside two as best effort, 802.11n",
         N,
-        (*saturated(2, "voice", dscp=46), *saturated(2, "data", 2)),
+        (*saturated(2, "voice", dscp=48), *saturated(2, "data", 2)),
         (THROUGHPUT, Measure("share", "voice", 0.03, relative=False)),
     ),
     Case(
         "edca-call",
-        "a call as voice (EF) beside three stations that always send as best effort, 802.11n",
+        "a call as voice (CS6) beside three stations that always send as best effort, 802.11n",
         N,
-        (*saturated(3, "data", 1), *call(0, dscp=46)),
+        (*saturated(3, "data", 1), *call(0, dscp=48)),
         (
             Measure("goodput", "data", 0.03),
             DELAY,
