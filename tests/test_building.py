@@ -102,6 +102,20 @@ def addresses(column):
     return [chunk.buffers()[1].address for chunk in chunks]
 
 
+def test_a_mistake_in_objects_is_shown_by_its_own_line():
+    table = {
+        "name": "t", "duration": "1 s", "link": [{"from": "a", "to": "b", "rate": "1 Mb/s", "delay": "1 ms"}],
+        "flow": [{"name": "x", "from": "a", "to": "b", "transport": "udp", "traffic": {"rat": "1 kb/s"}}],
+    }  # fmt: skip
+    table["flow"][0]["traffic"]["kind"] = "cbr"
+    with pytest.raises(fairwave.ScenarioError) as raised:
+        fairwave.Scenario.from_dict(table)
+    message = str(raised.value)
+    assert '"rat": "1 kb/s"' in message
+    assert max(map(len, message.splitlines())) < 120
+    assert raised.value.__context__ is None
+
+
 def test_polars_pandas_and_others_take_tables_without_copying(runs):
     import pandas as pd
 

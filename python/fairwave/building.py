@@ -7,6 +7,7 @@ scenario is checked as if it had been read from a file. `Scenario.to_dict` gives
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from fairwave import _native
@@ -63,17 +64,21 @@ def from_dict(table: Mapping[str, Any]) -> Scenario:
     """
     from fairwave.scenario import Scenario
 
-    return Scenario(_native.Scenario.from_text(as_json(_table(table), "this scenario"), "objects.json"))
+    read, plain = _native.Scenario.from_text, _table(table)
+    with suppress(_native.ScenarioError):
+        return Scenario(read(as_json(plain, "this scenario"), "objects.json"))
+    # Again, a line for each value: the message shows the line that is wrong, not the whole scenario.
+    return Scenario(read(as_json(plain, "this scenario", indent=1), "objects.json"))
 
 
-def as_json(table: Mapping[str, Any], what: str) -> str:
+def as_json(table: Mapping[str, Any], what: str, *, indent: int | None = None) -> str:
     """A table as JSON, for the compiled part; numbers of NumPy are numbers.
 
     Raises:
         fairwave.ScenarioError: It holds what no scenario can.
     """
     try:
-        return json.dumps(table, ensure_ascii=False, allow_nan=False, default=_number)
+        return json.dumps(table, ensure_ascii=False, allow_nan=False, default=_number, indent=indent)
     except (TypeError, ValueError) as error:
         raise _native.ScenarioError(
             f"error: {what} holds what no scenario can: {error}; write quantities as text with a unit ('20 ms'), "
