@@ -246,7 +246,7 @@ def _overhead(part: dict[str, Any]) -> Iterator[str]:
         f"{part['runs']} runs of a call of 1 s at 100 points, kept on disk as they end, measured and written as tables:"
         f" {part['sweep_s']} s of processor time, of which the runs alone take {part['runs_alone_s']} s, so"
         f" {part['beyond_ms']} ms a run beyond its simulation; {part['sweep_wall_s']} s by the clock."
-        f" Commit {part['commit']}."
+        f" Above {part['most_ms']} ms a run it fails. Commit {part['commit']}."
     )
 
 
@@ -258,7 +258,8 @@ def _starting(part: dict[str, Any]) -> Iterator[str]:
         "User and system time of the whole process, imports included, on a call of 1 s; median of"
         f" {part['runs']} in ms, in brackets the least: `fairwave check` {part['check_ms']}"
         f" [{part['check_least_ms']}], `fairwave run` {part['run_ms']} [{part['run_least_ms']}]. An interpreter that"
-        f" imports NumPy alone takes {part['numpy_ms']}. Commit {part['commit']}."
+        f" imports NumPy alone takes {part['numpy_ms']}. A least time above {part['most_ms']} fails. Commit"
+        f" {part['commit']}."
     )
 
 

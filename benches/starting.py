@@ -1,7 +1,11 @@
-"""What a small command costs: processor time of the whole process with its imports."""
+"""What a small command costs: processor time of the whole process with its imports.
+
+Modules are compiled once and kept, as an installed package has them, whatever the environment says of that.
+"""
 
 from __future__ import annotations
 
+import os
 import resource
 import statistics
 import subprocess
@@ -15,6 +19,8 @@ from benches.overhead import SHORT
 
 COMMANDS = ("check", "run")
 RUNS = 11
+#: The least time of either command, in ms, fails above this: neighbours make the median longer.
+MOST_MS = 250
 
 
 def measure() -> dict[str, Any]:
@@ -25,18 +31,22 @@ def measure() -> dict[str, Any]:
         file.write_text(SHORT)
         for command in COMMANDS:
             # The first run may compile modules.
-            times = [_cpu(command, file) for _ in range(RUNS + 1)][1:]
+            times = [_cpu(command, file, Path(folder)) for _ in range(RUNS + 1)][1:]
             found[f"{command}_ms"] = round(statistics.median(times) * 1e3)
             found[f"{command}_least_ms"] = round(min(times) * 1e3)
-        bare = [_cpu("", file) for _ in range(RUNS)]
+        bare = [_cpu("", file, Path(folder)) for _ in range(RUNS + 1)][1:]
         found["numpy_ms"] = round(statistics.median(bare) * 1e3)
+    found["most_ms"] = MOST_MS
+    found["exceeded"] = any(found[f"{command}_least_ms"] > MOST_MS for command in COMMANDS)
     return found
 
 
-def _cpu(command: str, file: Path) -> float:
+def _cpu(command: str, file: Path, folder: Path) -> float:
     """Seconds of user and system time; without a command of an interpreter that imports NumPy alone."""
     words = ["-m", "fairwave", command, str(file)] if command else ["-c", "import numpy"]
+    environment = {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment["PYTHONPYCACHEPREFIX"] = str(folder / "compiled")
     begun = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, *words], check=True, capture_output=True)
+    subprocess.run([sys.executable, *words], check=True, capture_output=True, env=environment)
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
     return ended.ru_utime + ended.ru_stime - begun.ru_utime - begun.ru_stime
