@@ -1,5 +1,5 @@
-// Thirteen lessons: one for each family of queues, one for each surprising result of the studies (docs/studies.md), one on a call with
-// pictures. A lesson asks for a prediction, lets the engine answer it, and ends in a task for the controls. Numbers come from the engine: no text holds a result.
+// Fourteen lessons: one for each family of queues, one for each surprising result of the studies (docs/studies.md), one on a call with
+// pictures, one on Wi-Fi. A lesson asks for a prediction, lets the engine answer it, and ends in a task for the controls. Numbers come from the engine: no text holds a result.
 
 import { lawName } from "./controls";
 import { HOME, VIDEO_CALL } from "./opening";
@@ -234,6 +234,55 @@ ${BULK("ftp", 2, '"tcp/reno"')}`,
 const MODEM_QUEUE = (queue: string) => VIDEO_CALL.replace(/^queue = \{.*\}$/m, `queue = { ${queue} }`);
 
 const DEEP = "capacity = { bytes = 500_000 }";
+
+/** A call on a phone near the access point, and a download of a laptop at some distance, m. */
+const AIR = (distance: number, queues = "fifo") => `name = "a call on Wi-Fi"
+duration = "30 s"
+warmup = "5 s"
+
+[medium.air]
+law = "wifi"
+access-point = "router"
+standard = "802.11n"
+queues = "${queues}"
+channel = { distance = 4.0 }
+
+[medium.air.stations]
+laptop = { channel = { distance = ${distance.toFixed(1)} } }
+
+[[link]]
+from = "internet"
+to = "router"
+rate = "100 Mb/s"
+delay = "10 ms"
+
+[[link]]
+from = "router"
+to = "phone"
+medium = "air"
+queue = { capacity = { packets = 500 } }
+
+[[link]]
+from = "router"
+to = "laptop"
+medium = "air"
+queue = { capacity = { packets = 500 } }
+
+[[flow]]
+name = "call"
+from = "internet"
+to = "phone"
+transport = "udp"
+traffic = { kind = "voice", codec = "g711", always-on = true }
+dscp = "df"
+
+[[flow]]
+name = "download"
+from = "internet"
+to = "laptop"
+transport = "tcp/cubic"
+traffic = "bulk"
+`;
 
 /** The index of the first bound that a value does not reach; the number of bounds if it reaches all. */
 const rank = (value: number, bounds: readonly number[]): number => {
@@ -1079,6 +1128,71 @@ export const LESSONS: Lesson[] = [
     discussion: [
       "Google's congestion control yields when the delay grows, CUBIC when a packet is lost. Who wins in a deep buffer, and why?",
       "Which of the two would callers notice first: a picture that freezes, or speech that is half a second late?",
+    ],
+  },
+  {
+    id: "air",
+    title: "Why the call breaks when the neighbour downloads",
+    about: "Wi-Fi: airtime, one queue or one for each station, access categories",
+    aim: "Explain why a slow station delays all others, and name two remedies at the access point.",
+    intro:
+      "A phone stands next to the access point and has a call. A laptop downloads over the same channel. Only one of them can be sent to at a time. The access point has one queue for all stations.",
+    settings: [
+      { name: "laptop near, 4 m", scenario: AIR(4) },
+      { name: "laptop far, 110 m", scenario: AIR(110) },
+      { name: "laptop far, queues per station", scenario: AIR(110, "airtime") },
+    ],
+    shown: 0,
+    measures: [MOS, waitOf("router>phone"), goodputOf("download")],
+    prediction: {
+      question:
+        "The laptop moves from 4 m to 110 m. Its download gets less than a tenth of what it got. What becomes of the call?",
+      choices: ["It gets better, as there is less traffic", "It stays as it was", "It becomes poor (MOS below 3.1)"],
+      right: (means) => (at(means, 1, 0) < 3.1 ? 2 : at(means, 1, 0) > at(means, 0, 0) + 0.1 ? 0 : 1),
+    },
+    looks: [
+      {
+        text: "Far away the laptop needs about ten times as long for the same bytes. The download still fills the queue of the access point, and the queue now takes ten times as long to empty. Each packet of the call waits in it, although the phone is near.",
+        setting: 1,
+      },
+      {
+        text: "With a queue for each station, and turns of equal airtime, the download waits behind itself. The call hardly waits, and the download loses nothing.",
+        setting: 2,
+      },
+    ],
+    task: {
+      text: "The laptop is far, and the access point has one queue again. You cannot change the access point.",
+      start: AIR(110),
+      question: "Change only how the packets of the call are marked. Make the call good (MOS 3.6 or more).",
+      hints: [
+        "Wi-Fi has four access categories, each with a queue of its own. Which one a packet gets follows from its DSCP.",
+        "Change the code point of the call from df to ef.",
+      ],
+      missing: (run, json) => {
+        if (get(json, ["medium", "air", "queues"]) !== "fifo") return "Keep the one queue of the access point.";
+        if (get(json, ["medium", "air", "stations", "laptop", "channel", "distance"]) !== 110) {
+          return "Leave the laptop where it is.";
+        }
+        return mos(run) >= 3.6 ? undefined : "The call is not good yet.";
+      },
+      found:
+        "Packets of the voice category have their own queue, and contend with shorter waits. It helps only where the mark survives the way through the internet, which it often does not.",
+      answer: [{ path: ["flow", 0, "dscp"], value: "ef" }],
+    },
+    keys: [["flow", 0, "dscp"]],
+    claim: {
+      words:
+        "With the laptop far away, its download gets less than a fifth and the call is poor; with queues per station the call is good and the download gets no less.",
+      holds: (means) =>
+        at(means, 0, 0) >= 3.6 &&
+        at(means, 1, 2) < at(means, 0, 2) / 5 &&
+        at(means, 1, 0) < 3.1 &&
+        at(means, 2, 0) >= 3.6 &&
+        at(means, 2, 2) > at(means, 1, 2) * 0.95,
+    },
+    discussion: [
+      "All stations got the same share of bytes, and one was slow. Who should get the same share of what?",
+      "Your neighbour has an access point of his own on your channel. Which of the two remedies still helps?",
     ],
   },
 ];

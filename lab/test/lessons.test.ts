@@ -22,9 +22,9 @@ function written(text: string): CheckedScenario {
 const SEEDS = [1, 2, 3];
 const runsOf = (lesson: Lesson) => lesson.settings.map(({ scenario }) => SEEDS.map((seed) => runOf(scenario, seed)));
 
-test("there are thirteen lessons, each of ten minutes: one prediction, two looks, one task with hints", () => {
-  expect(LESSONS).toHaveLength(13);
-  expect(new Set(LESSONS.map(({ id }) => id)).size).toBe(13);
+test("there are fourteen lessons, each of ten minutes: one prediction, two looks, one task with hints", () => {
+  expect(LESSONS).toHaveLength(14);
+  expect(new Set(LESSONS.map(({ id }) => id)).size).toBe(14);
   for (const lesson of LESSONS) {
     expect(stepsOf(lesson)).toBe(4);
     expect(lesson.task.hints.length).toBeGreaterThanOrEqual(2);

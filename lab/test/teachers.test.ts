@@ -77,7 +77,7 @@ ${lesson.discussion.map((words) => `- ${words}`).join("\n")}
 function pageOf(): string {
   return `# Lessons for teachers
 
-The [lab](lab.md) has thirteen lessons of about ten minutes. This page has the aim, the prediction, the numbers and questions for each one.
+The [lab](lab.md) has fourteen lessons of about ten minutes. This page has the aim, the prediction, the numbers and questions for each one.
 \`npm run teachers\` in \`lab/\` writes it. The tables are means over ${SEEDS.length} runs (seeds ${SEEDS.join(", ")}), from the same engine as in the page.
 A test holds what the numbers must show.
 
