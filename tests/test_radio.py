@@ -1,0 +1,98 @@
+"""Radio links next to ns-3's: cases, verdicts and the page. ns-3 is not needed."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from validation import radio, radio_cases
+from validation.radio_cases import CASES, CELL, VARIANTS, WIFI
+
+import fairwave
+from fairwave_validation import ns3
+
+
+def test_there_are_at_least_twelve_cases_of_each_kind():
+    assert len(WIFI) >= 12
+    assert len(CELL) >= 12
+    assert len(CASES) == len(WIFI) + len(CELL)
+
+
+@pytest.mark.parametrize("name", [*CASES, *VARIANTS])
+def test_both_are_told_the_same_flows(name):
+    case = (CASES | VARIANTS)[name]
+    scenario = radio_cases.scenario(case, 3)
+    fairwave.Scenario.from_dict(scenario)
+    told = dict(one.removeprefix("--").split("=", 1) for one in radio_cases.arguments(case, 3))
+    assert told["seed"] == "3"
+    flows = [flow.split(",") for flow in told["flows"].split(";")]
+    for (label, station, up, payload, interval, tcp, dscp, start), flow in zip(
+        flows, scenario["flow"], strict=True
+    ):
+        assert label == flow["name"]
+        assert f"s{station}" == (flow["from"] if up == "1" else flow["to"])
+        assert f"{start} us" == flow["start"]
+        assert int(dscp) == flow["dscp"]
+        if tcp == "0":
+            traffic = flow["traffic"]
+            assert traffic["payload"] == f"{payload} B"
+            assert float(traffic["rate"].removesuffix(" b/s")) == pytest.approx(
+                8e6 * int(payload) / int(interval), rel=1e-4
+            )
+
+
+def test_every_flow_that_saturates_offers_more_than_the_channel_carries():
+    assert 1472 * 8 / CASES["dcf-1"].flows[0].interval > 36
+    assert 1472 * 8 / CASES["n-ampdu-1"].flows[0].interval > 65
+
+
+def test_a_measure_agrees_within_its_margin_is_undecided_or_differs():
+    measure = radio_cases.Measure("goodput", "", 0.03)
+    verdicts = [
+        radio.judged(measure, {"ours": ours, "theirs": [10.0, 10.2, 9.8]})[3]
+        for ours in ([10.2, 10.1, 10.3], [7.0, 14.0, 11.0], [12.0, 12.1, 12.2])
+    ]
+    assert verdicts == ["agrees", "undecided", "differs"]
+    share = radio_cases.Measure("share", "slow", 0.03, relative=False)
+    assert radio.judged(share, {"ours": [0.52, 0.52], "theirs": [0.5, 0.5]})[3] == "agrees"
+
+
+def test_the_page_is_written_from_the_kept_numbers():
+    assert radio.page(radio.read(), radio.explained()) == radio.PAGE.read_text(encoding="utf-8")
+
+
+def test_every_case_with_a_difference_has_a_reason():
+    kept, reasons = radio.read()["cases"], radio.explained()["case"]
+    differ = {
+        case.name
+        for case in CASES.values()
+        for measure in case.measures
+        if radio.judged(measure, kept[case.name]["measures"][measure.name])[3] == "differs"
+    }
+    assert differ <= set(reasons)
+    assert set(reasons) <= set(CASES)
+
+
+@pytest.mark.parametrize("name", ["hidden", "anomaly-2", "edca-call", "pf-unequal", "idle-up", "deep"])
+def test_fairwave_gives_the_kept_numbers(name):
+    case = CASES[name]
+    (run,) = radio.ours(case, [1])
+    for measure in case.measures:
+        kept = radio.read()["cases"][name]["measures"][measure.name]["ours"][0]
+        assert radio.value(measure, run) == pytest.approx(kept, rel=1e-4)
+
+
+def test_a_scan_looks_at_the_last_value_that_is_good():
+    case = radio_cases.at(CASES["calls"], 2)
+    (run,) = radio.ours(case, [1])
+    assert radio.good(CASES["calls"], run)
+    (run,) = radio.ours(radio_cases.at(CASES["calls"], 16), [1])
+    assert not radio.good(CASES["calls"], run)
+
+
+def test_without_ns3_the_command_says_what_to_install(monkeypatch, tmp_path):
+    monkeypatch.setattr(ns3, "find", lambda _python: None)
+    monkeypatch.setattr(sys, "argv", ["radio", "--data", str(tmp_path / "none.json")])
+    with pytest.raises(SystemExit, match=r"pip install 'ns3==3\.44"):
+        radio.main()
+    assert not (tmp_path / "none.json").exists()
