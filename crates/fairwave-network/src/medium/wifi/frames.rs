@@ -43,7 +43,7 @@ impl Wifi {
             let attempt = direction.tids[category].failures;
             let index = direction.channel.index(&direction.phy, now, attempt, ratio);
             let phy = &direction.phy;
-            let announced = self.phy.rts + phy.ack(index, false) + 2 * self.phy.sifs;
+            let announced = phy.rts(index) + phy.ack(index, false) + 2 * self.phy.sifs;
             let overhead =
                 self.phy.sifs + phy.ack(index, aggregated) + if self.config.rts.is_some() { announced } else { 0 };
             let time = if aggregated { self.config.aggregation.time.nanos() } else { u64::MAX };
@@ -115,7 +115,7 @@ impl Wifi {
             let data = phy.duration(index, bytes);
             let (mut open, mut lead) = (data, 0);
             if self.config.rts.is_some_and(|least| bytes >= least.get()) {
-                open = self.phy.rts;
+                open = phy.rts(index);
                 lead = announced;
             }
             let end = start + lead + data + self.phy.sifs + phy.ack(index, block);

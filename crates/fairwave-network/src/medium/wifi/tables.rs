@@ -110,9 +110,8 @@ pub(super) struct Phy {
     modes: Vec<Mode>,
     /// Time of a block of symbols with `bits` of data: whole symbols; 0: bits may end anywhere (DSSS).
     extension: u64,
-    /// An acknowledgement at the lowest basic rate, and a request to send.
+    /// An acknowledgement at the lowest basic rate.
     pub lowest_ack: u64,
-    pub rts: u64,
 }
 
 /// One index.
@@ -125,6 +124,7 @@ struct Mode {
     valid: bool,
     ack: u64,
     block_ack: u64,
+    rts: u64,
 }
 
 /// Service and tail bits of OFDM.
@@ -195,6 +195,7 @@ impl Phy {
                 valid: exists(standard, index, width, streams),
                 ack: control(ACK),
                 block_ack: control(BLOCK_ACK),
+                rts: control(RTS),
             }
         };
         let modes: Vec<Mode> = (0..=usize::from(standard.highest())).map(of).collect();
@@ -206,7 +207,6 @@ impl Phy {
             modes,
             extension,
             lowest_ack: lowest(ACK),
-            rts: control(standard, 24.0, RTS, preamble) + extension,
         }
     }
 
@@ -255,6 +255,11 @@ impl Phy {
     pub fn ack(&self, index: u8, block: bool) -> u64 {
         let mode = self.mode(index);
         if block { mode.block_ack } else { mode.ack }
+    }
+
+    /// Nanoseconds of the request to send before a frame of this index: no faster than the frame, so that who can receive it can receive both.
+    pub fn rts(&self, index: u8) -> u64 {
+        self.mode(index).rts
     }
 
     /// Bits per second of the data part.
@@ -367,8 +372,11 @@ mod tests {
         assert_eq!(five.ack(7, false), 28_000);
         assert_eq!(five.ack(0, false), 44_000);
         assert_eq!(five.ack(7, true), 32_000);
+        // RTS of 20 bytes: 24 Mb/s before frames of 54 Mb/s, 12 before 18, 6 before 6.
+        assert_eq!((five.rts(7), five.rts(3), five.rts(0)), (28_000, 36_000, 52_000));
         let b = phy(WifiStandard::B, 20, 1, 0);
         assert_eq!(b.duration(0, 125), 192_000 + 1_000_000);
+        assert_eq!((b.rts(0), b.rts(3)), (192_000 + 160_000, 192_000 + 80_000));
         assert_eq!((b.slot, b.sifs, five.slot, five.sifs), (20_000, 10_000, 9_000, 16_000));
         // At 2.4 GHz OFDM adds 6 µs.
         assert_eq!(phy(WifiStandard::G, 20, 1, 0).duration(7, 1500), five.duration(7, 1500) + 6_000);
