@@ -195,8 +195,6 @@ WIFI = (
         Wifi(mcs=(0,), hidden=True, rts=True),
         saturated(2, interval=2000.0),
         (Measure("goodput", "", 0.10),),
-        unlike="RTS goes at 24 Mb/s in fairwave, whatever the data does: a defect that this comparison found."
-        " In ns-3 it goes at the rate of the data.",
     ),
     Case(
         "edca-share",
