@@ -42,7 +42,7 @@ impl Plan {
 }
 
 fn link(link: &LinkPlan) -> Result<Value, serde_json::Error> {
-    let Direction { rate, delay, queue, police, shape, loss, changes } = &link.direction;
+    let Direction { rate, delay, queue, police, shape, loss, changes } = &*link.direction;
     Ok(json!({
         "name": link.name,
         "from": link.from,

@@ -2,6 +2,7 @@
 //! themselves.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use fairwave_core::link::{Outage, RateConfig, ScheduleConfig, check_outages};
 use fairwave_core::loss::{LossConfig, LossScheduleConfig};
@@ -122,8 +123,9 @@ fn change_rate(link: &mut LinkPlan, events: &[(usize, &Event)]) -> Result<(), Bo
         }
     };
     let schedule = ScheduleConfig { steps: merged(base, events, "rate", |event| event.rate)?, repeat_after: None };
-    link.direction.rate = schedule.into();
-    link.direction.rate.check().map_err(|error| {
+    let direction = Arc::make_mut(&mut link.direction);
+    direction.rate = schedule.into();
+    direction.rate.check().map_err(|error| {
         Box::new(Problem::new(at, format!("the rates of `{}` are {}", link.name, error.value)).allowed(error.allowed))
     })
 }
@@ -132,7 +134,7 @@ fn change_delay(link: &mut LinkPlan, events: &[(usize, &Event)]) -> Result<(), B
     if events.iter().all(|(_, event)| event.delay.is_none()) {
         return Ok(());
     }
-    let direction = &mut link.direction;
+    let direction = Arc::make_mut(&mut link.direction);
     let mut base = vec![Step::new(Span::ZERO, direction.delay)];
     base.append(&mut direction.changes.delays);
     let mut steps = merged(base, events, "delay", |event| event.delay)?;
@@ -153,20 +155,21 @@ fn change_loss(link: &mut LinkPlan, events: &[(usize, &Event)]) -> Result<(), Bo
     if models.is_empty() {
         return Ok(());
     }
-    let base = match std::mem::take(&mut link.direction.loss) {
+    let direction = Arc::make_mut(&mut link.direction);
+    let base = match std::mem::take(&mut direction.loss) {
         LossConfig::Schedule(LossScheduleConfig { steps }) => steps,
         other => vec![Step::new(Span::ZERO, other)],
     };
     let of = |event: &Event| {
         event.loss.as_ref().and_then(|_| models.iter().find(|(at, _)| *at == event.at).map(|(_, loss)| loss.clone()))
     };
-    link.direction.loss = LossScheduleConfig { steps: merged(base, events, "loss", of)? }.into();
+    direction.loss = LossScheduleConfig { steps: merged(base, events, "loss", of)? }.into();
     Ok(())
 }
 
 fn fail(link: &mut LinkPlan, events: &[(usize, &Event)]) -> Result<(), Box<Problem>> {
     let mut failed: Option<(usize, Span)> = None;
-    let mut outages = std::mem::take(&mut link.direction.changes.outages);
+    let mut outages = std::mem::take(&mut Arc::make_mut(&mut link.direction).changes.outages);
     for (index, event) in events {
         let at = Path::default().key("event").index(*index).key("state");
         let refuse = |what: String, help: &str| Err(Box::new(Problem::new(at.clone(), what).help(help.to_owned())));
@@ -198,6 +201,6 @@ fn fail(link: &mut LinkPlan, events: &[(usize, &Event)]) -> Result<(), Box<Probl
         let at = Path::default().key("event").index(index).key("state");
         return Err(Box::new(Problem::new(at, format!("`{}` is {}", link.name, error.value)).allowed(error.allowed)));
     }
-    link.direction.changes.outages = outages;
+    Arc::make_mut(&mut link.direction).changes.outages = outages;
     Ok(())
 }

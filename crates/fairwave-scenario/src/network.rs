@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::Arc;
 
 use fairwave_core::config::ConfigError;
 use fairwave_core::link::{self, Changes, RateConfig};
@@ -268,15 +269,7 @@ impl Network {
                 name,
                 from: edge.from,
                 to: edge.to,
-                direction: link::Direction {
-                    rate: own.rate.clone().unwrap_or_else(|| direction.rate.into()),
-                    delay: edge.delay,
-                    queue,
-                    police: own.police.clone(),
-                    shape: own.shape.clone(),
-                    loss: own.loss.clone(),
-                    changes: own.changes.clone(),
-                },
+                direction: own.direction(direction.rate, edge.delay, queue),
                 medium: own.medium.as_ref().and_then(|medium| media.iter().position(|plan| plan.name == *medium)),
             });
         }
@@ -298,6 +291,8 @@ struct TemplateProperties {
     changes: Changes,
     /// The queue, by the packets that its buffer holds; none when its size is given outright.
     sized: BTreeMap<Option<u32>, QueueConfig>,
+    /// The direction that was planned last, with its constant rate: most are like the one before, and share it.
+    latest: Option<(Rate, Arc<link::Direction>)>,
 }
 
 impl TemplateProperties {
@@ -319,6 +314,7 @@ impl TemplateProperties {
             loss,
             changes: direction.changes(),
             sized: BTreeMap::new(),
+            latest: None,
         })
     }
 
@@ -333,6 +329,28 @@ impl TemplateProperties {
             Ok(queue) => (most_waiting(&queue), queue.discipline.lists()),
             Err(_) => (0, 0),
         }
+    }
+
+    /// What a direction is like: that of the one before, if it does not differ.
+    fn direction(&mut self, rate: Rate, delay: Span, queue: QueueConfig) -> Arc<link::Direction> {
+        if let Some((known, latest)) = &self.latest
+            && *known == rate
+            && latest.delay == delay
+            && latest.queue == queue
+        {
+            return Arc::clone(latest);
+        }
+        let made = Arc::new(link::Direction {
+            rate: self.rate.clone().unwrap_or_else(|| rate.into()),
+            delay,
+            queue,
+            police: self.police.clone(),
+            shape: self.shape.clone(),
+            loss: self.loss.clone(),
+            changes: self.changes.clone(),
+        });
+        self.latest = Some((rate, Arc::clone(&made)));
+        made
     }
 
     fn queue(&mut self, direction: &DirectionProperties, used: &DirectionUse) -> Result<QueueConfig, Box<Problem>> {

@@ -182,8 +182,8 @@ pub struct LinkPlan {
     pub from: usize,
     /// Index of the node that it reaches.
     pub to: usize,
-    /// What it is like.
-    pub direction: Direction,
+    /// What it is like; link directions that are alike share it.
+    pub direction: Arc<Direction>,
     /// Index of the shared medium that decides when its packets are transmitted, if it has one; the direction's rate is then the
     /// nominal one.
     pub medium: Option<usize>,

@@ -86,7 +86,7 @@ pub(crate) fn check(
 ) {
     for (index, comers) in comers(flows, links) {
         let Some(link) = links.get(index) else { continue };
-        let Direction { rate, queue, police, shape, .. } = &link.direction;
+        let Direction { rate, queue, police, shape, .. } = &*link.direction;
         let (police, shape, rate) = (police.as_ref(), shape.as_ref(), rate.nominal());
         for ((dscp, class), size) in comers {
             let least = largest_packet(queue, police, shape, rate, dscp, class_of(class));
@@ -110,7 +110,7 @@ pub(crate) fn unmatched<'p>(flows: &[FlowPlan], links: &'p [LinkPlan]) -> Vec<(&
     let mut said = Vec::new();
     let known = comers(flows, links);
     for (index, link) in links.iter().enumerate() {
-        let Direction { queue, police, .. } = &link.direction;
+        let Direction { queue, police, .. } = &*link.direction;
         if queue.discipline.class_map().is_none() {
             continue;
         }

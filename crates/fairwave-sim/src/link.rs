@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use fairwave_core::config::ConfigError;
-use fairwave_core::link::{Direction, LinkRate};
+use fairwave_core::link::{Direction, LinkRate, RateConfig};
 use fairwave_core::loss::Loss;
 use fairwave_core::packet::Packet;
 use fairwave_core::queue::{Capacity, DropReason, LinkQueue};
@@ -106,7 +106,7 @@ enum Wire {
 impl Link {
     /// A link as planned; its random streams are those that bear its name.
     pub fn new(plan: &LinkPlan, seed: Seed, window: Window, bin: Span) -> Result<Self, ConfigError> {
-        let Direction { rate, delay, queue, police, shape, loss, changes } = &plan.direction;
+        let Direction { rate, delay, queue, police, shape, loss, changes } = &*plan.direction;
         let stream = |what: &str| seed.stream(&format!("link.{}.{what}", plan.name));
         queue.check_before(rate.nominal()).map_err(|error| error.within("queue"))?;
         let service = if let Some(medium) = plan.medium {
@@ -137,7 +137,12 @@ impl Link {
             false => Some(Box::new(Loss::new(loss, stream("loss")).map_err(|error| error.within("loss"))?)),
         };
         changes.check()?;
-        let conditions = rate.conditions(stream("transmission"));
+        // A constant rate draws nothing: its stream would be made, link by link, for nothing.
+        let transmission = || match rate {
+            RateConfig::Constant(_) => seed.stream(""),
+            _ => stream("transmission"),
+        };
+        let conditions = rate.conditions(transmission());
         let wire = match loss {
             loss if !changes.is_none() || conditions.is_some() => {
                 let changing = WireChanges::new(*delay, changes, loss, stream);
@@ -148,7 +153,7 @@ impl Link {
         };
         Ok(Link {
             steady: rate.is_steady() && changes.is_none(),
-            rate: LinkRate::new(rate, stream("transmission")).map_err(|error| error.within("rate"))?,
+            rate: LinkRate::new(rate, transmission()).map_err(|error| error.within("rate"))?,
             delay: *delay,
             free: Instant::ZERO,
             started: Instant::ZERO,

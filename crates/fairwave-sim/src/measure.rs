@@ -111,22 +111,26 @@ pub struct LinkMeasure {
     pub waited_in_bin: Option<Box<Bins>>,
     /// Packets that left the transmitter per bin of the run, when asked for; such a link is not crossed in one step.
     pub departed_in_bin: Option<Box<Bins>>,
-    /// Before the window.
-    warming: LinkCrossings,
+    /// Before the window; most runs have no warm-up.
+    warming: Option<Box<LinkWarming>>,
     /// In the window.
     pub missing: LinkLosses,
-    /// Before the window.
-    missing_warming: LinkLosses,
     /// Transmitted by the end and then still on the wire.
     pub on_wire: u64,
     /// In the window.
     pub disorder: Disorder,
-    /// Before the window.
-    disorder_warming: Disorder,
     /// Of the bytes that left in the window, those transmitted before it: the beginning of a single packet.
     sent_before: u64,
     /// Of a packet that is being transmitted at the end, the bytes transmitted by then.
     sent_by_end: u64,
+}
+
+/// What one direction of a link counts before the window.
+#[derive(Clone, Copy, Debug, Default)]
+struct LinkWarming {
+    crossings: LinkCrossings,
+    missing: LinkLosses,
+    disorder: Disorder,
 }
 
 /// What a wire does to packets that arrive.
@@ -147,7 +151,19 @@ impl LinkMeasure {
     /// What crosses at `now` is counted here.
     #[inline]
     fn crossings(&mut self, now: Instant, window: Window) -> &mut LinkCrossings {
-        if now >= window.warmup { &mut self.steady } else { &mut self.warming }
+        if now >= window.warmup { &mut self.steady } else { &mut self.warming().crossings }
+    }
+
+    /// What happens before the window is counted here. Kept out of the way of runs without a warm-up.
+    #[cold]
+    #[inline(never)]
+    fn warming(&mut self) -> &mut LinkWarming {
+        self.warming.get_or_insert_default()
+    }
+
+    /// What was counted before the window.
+    fn warmed(&self) -> LinkWarming {
+        self.warming.as_deref().copied().unwrap_or_default()
     }
 
     /// A packet arrived; arrivals after the end are never told.
@@ -166,7 +182,7 @@ impl LinkMeasure {
 
     /// Packets that crossed in the whole run.
     pub fn whole(&self) -> LinkCrossings {
-        let (warming, steady) = (self.warming, self.steady);
+        let (warming, steady) = (self.warmed().crossings, self.steady);
         LinkCrossings {
             arrivals: warming.arrivals + steady.arrivals,
             departures: warming.departures + steady.departures,
@@ -191,7 +207,7 @@ impl LinkMeasure {
 
     /// Packets that did not come through in the whole run.
     pub fn whole_missing(&self) -> LinkLosses {
-        let (warming, steady) = (self.missing_warming, self.missing);
+        let (warming, steady) = (self.warmed().missing, self.missing);
         LinkLosses {
             overflow: warming.overflow + steady.overflow,
             early: warming.early + steady.early,
@@ -202,7 +218,7 @@ impl LinkMeasure {
     }
 
     fn missing_at(&mut self, now: Instant, window: Window) -> &mut LinkLosses {
-        if now >= window.warmup { &mut self.missing } else { &mut self.missing_warming }
+        if now >= window.warmup { &mut self.missing } else { &mut self.warming().missing }
     }
 
     /// A packet was dropped.
@@ -243,12 +259,12 @@ impl LinkMeasure {
     }
 
     fn disorder_at(&mut self, now: Instant, window: Window) -> &mut Disorder {
-        if now >= window.warmup { &mut self.disorder } else { &mut self.disorder_warming }
+        if now >= window.warmup { &mut self.disorder } else { &mut self.warming().disorder }
     }
 
     /// Copies that the wire made in the whole run.
     pub fn copies(&self) -> u64 {
-        self.disorder.duplicated + self.disorder_warming.duplicated
+        self.disorder.duplicated + self.warmed().disorder.duplicated
     }
 
     /// `packets` packets wait at `now`.

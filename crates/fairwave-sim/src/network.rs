@@ -31,20 +31,19 @@ impl Network {
         // Only for queues that share by hosts.
         let ends = || -> Arc<[[u32; 2]]> { plan.flows.iter().map(|flow| [flow.from as u32, flow.to as u32]).collect() };
         let ends = plan.links.iter().any(|link| link.direction.queue.discipline.nature().by_host).then(ends);
-        let mut links = (plan.links.iter().enumerate())
-            .map(|(index, link)| {
-                let bin = if plan.record.queues.contains(&index) { plan.record.bin } else { Span::ZERO };
-                let mut made = Link::new(link, plan.seed, window, bin)
-                    .map_err(|error| RunError::Config { place: link.name.clone(), error })?;
-                if !plan.record.series.is_empty() {
-                    made.count_departures(Bins::over(window, bin));
-                }
-                if let Some(ends) = &ends {
-                    made.tell_ends(ends);
-                }
-                Ok(made)
-            })
-            .collect::<Result<Vec<_>, RunError>>()?;
+        let mut links = Vec::with_capacity(plan.links.len());
+        for (index, link) in plan.links.iter().enumerate() {
+            let bin = if plan.record.queues.contains(&index) { plan.record.bin } else { Span::ZERO };
+            let mut made = Link::new(link, plan.seed, window, bin)
+                .map_err(|error| RunError::Config { place: link.name.clone(), error })?;
+            if !plan.record.series.is_empty() {
+                made.count_departures(Bins::over(window, bin));
+            }
+            if let Some(ends) = &ends {
+                made.tell_ends(ends);
+            }
+            links.push(made);
+        }
         let media = shared_media::of_plan(plan, &mut links)?;
         let mut network = Network { links, media, routes: Routes::default() };
         for flow in &plan.flows {

@@ -195,7 +195,7 @@ impl RateLaw for MarkovRateConfig {
         self.check()?;
         let steps = Steps::new(self.chain(), stream);
         let course = Course::beginning(steps.chain.rates[steps.state]);
-        Ok(Markov(RefCell::new(DrawnRates { steps, course })))
+        Ok(Markov(Box::new(RefCell::new(DrawnRates { steps, course }))))
     }
 
     fn conditions(&self, stream: Stream) -> Option<Conditions> {
@@ -306,7 +306,7 @@ fn pick(weights: &[f64], stream: &mut Stream) -> usize {
 }
 
 /// The chain at work.
-pub struct Markov(RefCell<DrawnRates>);
+pub struct Markov(Box<RefCell<DrawnRates>>);
 
 /// The chain's steps, drawn one by one: the same stream gives the same steps.
 #[derive(Clone)]

@@ -64,6 +64,22 @@ pub trait Transmitter: Send {
     }
 }
 
+/// A law whose state is large: links with a constant rate take no room for it.
+impl<T: Transmitter + ?Sized> Transmitter for Box<T> {
+    #[inline]
+    fn end_of(&mut self, start: Instant, size: Bytes) -> Instant {
+        (**self).end_of(start, size)
+    }
+
+    fn capacity(&self, from: Instant, to: Instant) -> Bytes {
+        (**self).capacity(from, to)
+    }
+
+    fn change_from(&self, at: Instant) -> Option<(Instant, Rate)> {
+        (**self).change_from(at)
+    }
+}
+
 /// How long what a law follows was recorded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RecordedLength {

@@ -80,11 +80,11 @@ impl Law for ScheduleConfig {
 }
 
 impl RateLaw for ScheduleConfig {
-    type Transmitter = Course;
+    type Transmitter = Box<Course>;
 
-    fn transmitter(&self, _stream: Stream) -> Result<Course, ConfigError> {
+    fn transmitter(&self, _stream: Stream) -> Result<Box<Course>, ConfigError> {
         self.check()?;
-        Ok(Course::new(self.segments()?, self.repeat_after.is_some()))
+        Ok(Box::new(Course::new(self.segments()?, self.repeat_after.is_some())))
     }
 
     fn nominal(&self) -> Rate {
@@ -117,7 +117,7 @@ mod tests {
         ScheduleConfig { steps: steps.iter().map(step).collect(), repeat_after: repeat_after.map(Span::from_micros) }
     }
 
-    fn schedule(steps: &[(u64, u64)], repeat_after: Option<u64>) -> Course {
+    fn schedule(steps: &[(u64, u64)], repeat_after: Option<u64>) -> Box<Course> {
         config(steps, repeat_after).transmitter(Seed(1).stream("rate")).expect("a law")
     }
 

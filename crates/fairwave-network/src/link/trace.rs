@@ -271,16 +271,16 @@ impl Law for TraceConfig {
 }
 
 impl RateLaw for TraceConfig {
-    type Transmitter = Trace;
+    type Transmitter = Box<Trace>;
 
-    fn transmitter(&self, _stream: Stream) -> Result<Trace, ConfigError> {
+    fn transmitter(&self, _stream: Stream) -> Result<Box<Trace>, ConfigError> {
         let totals = self.read()?;
         let given = self.given()?.unwrap_or(TraceText::Series(""));
         let segments = given.segments(totals)?;
         let repeats = self.after == Some(After::Repeat);
         let dense = segments.shortest() < TOLD;
         let told_until = (dense && !repeats).then_some(Instant::from_nanos(totals.length));
-        Ok(Trace { course: Course::new(segments, repeats), dense, told_until })
+        Ok(Box::new(Trace { course: Course::new(segments, repeats), dense, told_until }))
     }
 
     /// The mean; 1 b/s of a trace that has not been read.
@@ -338,7 +338,7 @@ mod tests {
         serde_json::from_str(json).expect("a trace")
     }
 
-    fn at_work(json: &str) -> Trace {
+    fn at_work(json: &str) -> Box<Trace> {
         trace(json).transmitter(Seed(1).stream("rate")).expect("a law")
     }
 

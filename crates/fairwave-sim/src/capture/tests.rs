@@ -98,7 +98,8 @@ fn a_link_s_capture_has_what_it_transmitted_and_dropped_in_order_of_time_and_the
 fn a_host_s_capture_shows_copies_that_a_wire_made() {
     let mut plan = plan(r#"{ capacity = { packets = 10 } }"#);
     let last = plan.flows[2].forward[plan.flows[2].forward.len() - 1];
-    plan.links[last].direction.changes.duplicate = Some(fairwave_core::link::Duplicate { share: 0.5 });
+    std::sync::Arc::make_mut(&mut plan.links[last].direction).changes.duplicate =
+        Some(fairwave_core::link::Duplicate { share: 0.5 });
     let (node, path) = (plan.links[last].to, file("copies.pcapng"));
     let wanted = CaptureRequest {
         captures: vec![(Tap::Host(node), path.clone())],

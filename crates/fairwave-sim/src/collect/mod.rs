@@ -48,6 +48,7 @@ pub(crate) fn collect(run: &RunRecord<'_>) -> RunResult {
         events: run.events,
         ..RunResult::default()
     };
+    result.flows.reserve_exact(run.receiving.len());
     let mut index_in_group = vec![0; run.plan.groups.len()];
     for (flow, receiving) in run.receiving.iter().enumerate() {
         let group = run.plan.flows[flow].group;

@@ -85,7 +85,8 @@ impl Dumbbell {
                     shape: None,
                     loss: if bottleneck && from == 0 { self.loss.clone() } else { LossConfig::default() },
                     changes: Default::default(),
-                },
+                }
+                .into(),
                 medium: None,
             });
             plan.links.len() - 1
