@@ -95,7 +95,7 @@ def test_alternatives_are_sorted_into_bands_and_the_best_is_ahead_by_the_paired_
     assert answer.sentences == [
         "Over UDP the 2 calls are good: MOS 4.00 ± 0.25.",
         "Over TFRC and Vegas they are poor: MOS 1.60 ± 0.25 and 1.10 (1.00 to 1.35).",
-        "UDP is best, ahead of TFRC by 2.40 ± 0.00 points of MOS (95 %, paired by seed).",
+        "UDP is best, ahead of TFRC by 2.40 ± 0 points of MOS (95 %, paired by seed).",
     ]
     assert answer.sure == "Means over 3 runs, each with its 95 % interval."
     (picture,) = answer.pictures
@@ -175,7 +175,7 @@ def test_a_comparison_names_the_key_and_the_values_that_were_varied():
         "With download.transport = tcp/vegas the 2 calls are good: MOS 4.00 ± 0.25.",
         "With download.transport = tcp/cubic they are poor: MOS 1.10 (1.00 to 1.35).",
         (
-            "download.transport = tcp/vegas is best, ahead of tcp/cubic by 2.90 ± 0.00 points of MOS "
+            "download.transport = tcp/vegas is best, ahead of tcp/cubic by 2.90 ± 0 points of MOS "
             "(95 %, paired by seed)."
         ),
     ]
