@@ -368,7 +368,7 @@ test("a lesson hides its results until the reader predicts, gives hints, and end
   assert.equal(await page.locator("#lesson-hint").isVisible(), false);
   await page.locator("#control-topology-bottleneck-queue-victim").selectOption("drop-sel");
   await page.getByText(/^Found\./).waitFor();
-  assert.equal(await page.locator("[data-lesson]").count(), 13);
+  assert.equal(await page.locator("[data-lesson]").count(), 14);
   // The place in the lesson is in the address.
   await page.waitForTimeout(700);
   await page.reload();
