@@ -399,10 +399,10 @@ class Alone:
 
     def _other(self, name: str, from_: str, to: str) -> dict[str, Any]:
         """Another link of the paths, with its rate and queue."""
-        queue = self.rest.queues[name]
+        queue = self.rest.queues.get(name, self.network.table.get("access", {}).get("queue", "drop-tail"))
         return {
             "from": from_, "to": to, "rate": units.rate_text(self.rest.rates[name]), "delay": "0 s",
-            "queue": _resized(queue, "bytes", self.rest.packets[name] / 8), "reverse": {"queue": DEEP},
+            "queue": _resized(queue, "bytes", self.rest.packets.get(name, PACKET) / 8), "reverse": {"queue": DEEP},
         }  # fmt: skip
 
     def _others(self, name: str, from_: str, to: str) -> list[dict[str, Any]]:
