@@ -480,6 +480,13 @@ def test_the_narrowest_other_links_of_a_path_are_there_with_what_others_take_of_
     assert units.rate(others["traffic"]["rate"], "rate") == pytest.approx(taken, rel=1e-2)
 
 
+def test_an_access_link_can_be_the_narrowest_of_a_path(square):
+    network = changed(square, access={"rate": "1.5 Mb/s", "delay": "1 ms"})
+    data = alone(network, "A>B").scenario().to_dict()
+    others = [one for one in data["link"] if one["from"].startswith("in-") or one["to"].startswith("out-")]
+    assert "1.5 Mb/s" in {one["rate"] for one in others}
+
+
 def test_losses_of_the_rest_of_a_path_are_lost_before_the_link(square):
     network = changed(square, links={"rate": "2 Mb/s", "loss": {"model": "bernoulli", "rate": 0.02}})
     data = alone(network, "B>C").scenario().to_dict()
