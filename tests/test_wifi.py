@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from validation import wifi
+from validation import published, wifi
 
 import fairwave
 from fairwave_validation.verdict import Estimate
@@ -27,7 +27,7 @@ def test_one_station_has_no_collisions_in_the_formulas():
 
 def test_a_row_agrees_within_its_margin():
     def row(mean, margin, *, relative):
-        return wifi.Row("saturation", "a", "Mb/s", 2.0, Estimate.of([mean, mean]), margin, relative)
+        return published.Row("saturation", "a", "Mb/s", 2.0, Estimate.of([mean, mean]), margin, relative)
 
     assert row(2.03, 0.02, relative=True).agrees
     assert not row(2.05, 0.02, relative=True).agrees
@@ -36,7 +36,7 @@ def test_a_row_agrees_within_its_margin():
 
 def test_the_page_is_written_from_the_kept_numbers():
     kept = json.loads(wifi.DATA.read_text(encoding="utf-8"))
-    rows = wifi.stored(kept["rows"])
+    rows = published.stored(kept["rows"])
     assert wifi.page(rows, kept["cost"], rows[0].ours.count) == wifi.PAGE.read_text(encoding="utf-8")
     assert all(row.agrees for row in rows if row.part in ("saturation", "anomaly"))
 
