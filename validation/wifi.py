@@ -7,8 +7,8 @@ equations (7 and 9). The parameters are those of its Table II: 1 Mb/s, 8184 bits
 transmitted can have the first slot after DIFS. Margin: 2 %.
 
 **Delay.** A station of N that all always send completes a packet every N · 8184 bits / throughput on average, because
-nothing is lost. Its queue of 20 packets is always full, so by Little's law the mean delay of a packet is as many
-packets times that. How many wait and are sent together is read from a run with one station. Margin: 2 %.
+nothing is lost. Its queue of 20 packets is always full, so by Little's law a packet waits 20 times that in the queue.
+Runs of 150 s, of which the first 30 s do not count. Margin: 2 %.
 
 **Performance anomaly.** M. Heusse, F. Rousseau, G. Berger-Sabbatel and A. Duda, *Performance anomaly of 802.11b*
 (INFOCOM 2003), derive what each of N stations gets if one of them transmits at 1 Mb/s and the others at 11 Mb/s.
@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from validation import wifi_calls, wifi_fairness
-from validation.published import HEADERS, UDP, Row, by_group, goodputs, line, stored, table, verdict
+from validation.published import HEADERS, UDP, Row, goodputs, line, stored, table, verdict
 
 import fairwave
 from fairwave_validation import writing
@@ -81,7 +81,7 @@ def bianchi(stations: int, stages: int, announced: bool) -> float:
 
 
 def uplinks(
-    medium: dict[str, Any], stations: int, rate: float, payload: int, seconds: int
+    medium: dict[str, Any], stations: int, rate: float, payload: int, seconds: int, warmup: int = 5
 ) -> fairwave.Scenario:
     """Stations that send to the access point, each more than it can."""
     names = [f"s{place}" for place in range(stations)]
@@ -89,7 +89,7 @@ def uplinks(
         {
             "name": "stations that always send",
             "duration": f"{seconds} s",
-            "warmup": "5 s",
+            "warmup": f"{warmup} s",
             "medium": {"air": {"law": "wifi", "access-point": "ap", **medium}},
             "link": [
                 {"from": name, "to": "ap", "medium": "air", "queue": {"capacity": {"packets": 20}}}
@@ -123,7 +123,9 @@ SATURATED = [
 """Stations, doublings of the window, and whether RTS and CTS go before frames."""
 
 
-def bianchis(stations: int, stages: int, announced: bool, offered: float = 2e6) -> fairwave.Scenario:
+def bianchis(
+    stations: int, stages: int, announced: bool, offered: float = 2e6, seconds: int = 65, warmup: int = 5
+) -> fairwave.Scenario:
     """Stations with Bianchi's parameters that always send; together they offer so many bits per second."""
     medium: dict[str, Any] = {
         "standard": "802.11b",
@@ -140,7 +142,7 @@ def bianchis(stations: int, stages: int, announced: bool, offered: float = 2e6) 
     }
     if announced:
         medium["rts"] = "0 B"
-    return uplinks(medium, stations, offered / stations, 1023 - HEADERS, 65)
+    return uplinks(medium, stations, offered / stations, 1023 - HEADERS, seconds, warmup)
 
 
 def saturation(
@@ -157,18 +159,18 @@ def saturation(
 
 def delay(seeds: Sequence[int], threads: int | None) -> Iterator[Row]:
     """The delay that follows from Bianchi's throughput."""
-
-    def delays(stations: int) -> list[dict[str, dict[str, Any]]]:
-        return by_group(bianchis(stations, 5, announced=False, offered=20e6), seeds, threads)
-
-    (alone,) = delays(1)[0].values()
-    held = round(alone["delay_mean_s"] * alone["goodput_bps"] / (8 * (1023 - HEADERS)))
     for stations in (5, 10, 20, 50):
-        means = [
-            sum(flow["delay_mean_s"] for flow in run.values()) / stations * 1e3 for run in delays(stations)
-        ]
-        published = held * stations * 8184 / bianchi(stations, 5, announced=False) * 1e3
-        name = f"{stations} stations: a packet of {held} that a station holds"
+        scenario = bianchis(stations, 5, announced=False, offered=20e6, seconds=150, warmup=30)
+        waits: dict[int, float] = {}
+        packets: dict[int, int] = {}
+        for link in scenario.replicate(seeds=list(seeds), threads=threads).links.to_pylist():
+            if link["link"].endswith(">ap"):
+                run, sent = link["run"], link["departures"]
+                packets[run] = packets.get(run, 0) + sent
+                waits[run] = waits.get(run, 0.0) + sent * link["mean_wait_s"] * 1e3
+        means = [waits[run] / packets[run] for run in waits]
+        published = 20 * stations * 8184 / bianchi(stations, 5, announced=False) * 1e3
+        name = f"{stations} stations: wait in a queue of 20 packets"
         yield Row("delay", name, "ms", published, Estimate.of(means), 0.02, relative=True)
 
 
@@ -262,7 +264,7 @@ def speed() -> dict[str, float]:
         }
     )
     took = []
-    for _ in range(3):
+    for _ in range(9):
         begin = time.process_time()
         result = scenario.replicate(seeds=[1], threads=1)
         took.append(time.process_time() - begin)
@@ -284,8 +286,18 @@ PARTS = {
     "linux": (wifi_fairness.commit, "Airtime fairness in Linux", "commit 63fefa05", None),
     "latency": (wifi_fairness.latency, "Latency under load", "Høiland-Jørgensen et al. 2017", None),
     "call": (wifi_fairness.call, "A call to the slow station", "Høiland-Jørgensen et al. 2017", None),
+    "small": (
+        wifi_fairness.small_aggregates,
+        "The same with aggregates of 19 packets",
+        "commit 63fefa05; Høiland-Jørgensen et al. 2017",
+        None,
+    ),
 }
 """What makes the rows of a part, its title, its source, and digits where the unit's are too few."""
+
+
+AFTERWARDS = {"small"}
+"""Parts that were run after a look at differences; they do not count."""
 
 
 def page(rows: Sequence[Row], cost: dict[str, float], seeds: int) -> str:
@@ -300,7 +312,7 @@ def _lines(rows: Sequence[Row], cost: dict[str, float], seeds: int) -> Iterator[
     yield "# Wi-Fi compared with published results"
     yield ""
     yield (
-        f"{verdict(rows)}"
+        f"{verdict([row for row in rows if row.part not in AFTERWARDS])}"
         f" Each row ran under {seeds} seeds; ± is the 95 % interval. [Shared media](links.md#wi-fi) describes the law."
         " † marks numbers that were written down without the publication at hand ([method](#method))."
     )
@@ -314,6 +326,11 @@ def _lines(rows: Sequence[Row], cost: dict[str, float], seeds: int) -> Iterator[
         if part in NOTES:
             yield NOTES[part]
             yield ""
+    yield "## What was changed after a look"
+    yield ""
+    for one in CHANGED:
+        yield f"- {one}"
+    yield ""
     yield "## Cost"
     yield ""
     factor = cost["duration"] / cost["seconds"]
@@ -334,6 +351,17 @@ def _lines(rows: Sequence[Row], cost: dict[str, float], seeds: int) -> Iterator[
 
 
 NOTES = {
+    "calls": (
+        "A call takes less from data here than it was measured to take. Its 200 packets per second hold the channel for"
+        " 0.12 s with acknowledgements and DIFS, which is 0.75 Mb/s of data. If each also waited for a backoff alone,"
+        " it would be 1.15 Mb/s. Here backoffs of the call and of the data run at the same time. Why the testbed lies"
+        " between is not known: the abstract does not say how the data was sent."
+    ),
+    "airtime": (
+        "The count adds up frames and backoffs one after the other. Here backoffs of several stations run at the same"
+        " time, so more calls fit. That gain grows with the number of frames that wait, and is largest for G.729 at 11"
+        " Mb/s."
+    ),
     "fairness": (
         "With one queue the slow station takes 0.09 more of the airtime than the paper's model says. Here all three"
         " stations get the same throughput, because they offer the same and share one queue. In the paper's measurement"
@@ -342,8 +370,40 @@ NOTES = {
         " airtime fairness the paper's model gives 42.2 Mb/s to a fast station, from aggregates of 19 packets; here"
         " they hold 42 packets, as many as 64 kB allow."
     ),
+    "linux": (
+        "Fast stations get more here, because an aggregate to them holds as many packets as 64 kB allow. In the testbed"
+        " of the paper it held about 19 †. With aggregates of 19 packets all rows agree"
+        " ([below](#the-same-with-aggregates-of-19-packets))."
+    ),
+    "call": (
+        "The downloads differ for the same reason as above: with aggregates of 19 packets all eight agree. The MOS of a"
+        " call as best effort behind one queue is higher here. It waits 0.2 s (FQ-CoDel) to 0.7 s (FIFO), which ITU-T"
+        " G.107 rates between 2 and 4 when little is lost. How the paper's program turns delay, jitter and loss into"
+        " 1.00 and 1.24 is not known."
+    ),
 }
 """What was found about differences, by part."""
+
+CHANGED = (
+    (
+        "The delay rows first compared the mean delay of packets with 21 packets per station. But a frame waits inside"
+        " the queue of 20 until its first attempt, so that number is not constant. The rows now compare the wait in the"
+        " queue, averaged over packets, and runs are 150 s long instead of 65 s."
+    ),
+    (
+        "A call's packets are marked as voice unless the scenario says otherwise. The first runs of the call as best"
+        " effort were runs as voice; it now has code point 0."
+    ),
+    (
+        "The wire in front of the access point kept 50 packets and lost some of the downloads' bursts; it keeps 1000"
+        " now."
+    ),
+    ("Round trips under load ran for 25 s; intervals were as wide as the values, so they run for 125 s."),
+    (
+        "No margin was changed. The part with aggregates of 19 packets was added after a look and does not count."
+    ),
+)
+"""What was changed after a look at results."""
 
 
 def main() -> None:

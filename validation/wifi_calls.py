@@ -142,7 +142,14 @@ def among_data(stations: int, *, edca: bool) -> fairwave.Scenario:
     voice = {"kind": "cbr", "rate": "64 kb/s", "payload": "80 B"}
     load = {"kind": "cbr", "rate": f"{12e6 / max(stations, 1):.0f} b/s", "payload": "1470 B"}
     flows: list[dict[str, Any]] = [
-        {"name": name, "from": name, "to": "ap", "transport": UDP, "traffic": load, "start": {"to": "100 ms"}}
+        {
+            "name": name,
+            "from": name,
+            "to": "ap",
+            "transport": UDP,
+            "traffic": load,
+            "start": {"from": "0 s", "to": "100 ms"},
+        }
         for name in names
     ]
     call = {"name": "call", "from": "phone", "to": "ap", "transport": "udp", "traffic": voice, "dscp": "ef"}

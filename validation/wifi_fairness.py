@@ -58,6 +58,7 @@ def three(
     queue: str = "drop-tail",
     tcp: bool = False,
     wire: str = "100 us",
+    frames: int = 64,
     more: Sequence[Any] = (),
 ) -> fairwave.Scenario:
     """The paper's access point with two fast stations and a slow one; ``more`` flows besides those to each."""
@@ -68,6 +69,7 @@ def three(
         "streams": 2,
         "guard-interval": "400 ns",
         "queues": queues,
+        "aggregation": {"frames": frames},
         "channel": {"mcs": 7},
         "stations": {"slow": {"streams": 1, "channel": {"mcs": 0}}},
     }
@@ -75,7 +77,8 @@ def three(
     links: list[dict[str, Any]] = [
         {"from": "ap", "to": name, "medium": "air", "queue": own} for name in STATIONS
     ]
-    links.append({"from": "server", "to": "ap", "rate": "1 Gb/s", "delay": wire})
+    deep = {"capacity": {"packets": 1000}}
+    links.append({"from": "server", "to": "ap", "rate": "1 Gb/s", "delay": wire, "queue": deep})
     load = {"kind": "cbr", "rate": "50 Mb/s", "payload": FULL}
     flows = [
         {
@@ -122,23 +125,21 @@ def fairness(seeds: Sequence[int], threads: int | None) -> Iterator[Row]:
                 )
 
 
-def commit(seeds: Sequence[int], threads: int | None) -> Iterator[Row]:
+def commit(seeds: Sequence[int], threads: int | None, frames: int = 64, part: str = "linux") -> Iterator[Row]:
     """What Linux's commit reports."""
     for queues, rates in LINUX.items():
-        runs = by_group(three(queues, tcp=True), seeds, threads)
+        runs = by_group(three(queues, tcp=True, frames=frames), seeds, threads)
         queue = {"fq-codel": "before", "airtime": "after"}[queues]
         for (name, said), rate in zip(STATIONS.items(), rates, strict=True):
             ours = Estimate.of([run[name]["goodput_bps"] / 1e6 for run in runs])
-            yield Row(
-                "linux", f"{queue}: throughput of the {said} one", "Mb/s", rate, ours, 0.30, relative=True
-            )
+            yield Row(part, f"{queue}: throughput of the {said} one", "Mb/s", rate, ours, 0.30, relative=True)
 
 
 def latency(seeds: Sequence[int], threads: int | None) -> Iterator[Row]:
     """By what latency under load falls."""
     pings = [
         {
-            "name": f"ping {name}",
+            "name": f"ping-{name}",
             "from": "server",
             "to": name,
             "transport": "ping",
@@ -148,12 +149,13 @@ def latency(seeds: Sequence[int], threads: int | None) -> Iterator[Row]:
     ]
     medians: dict[tuple[str, str], list[float]] = {}
     for queues in ("fifo", "airtime"):
-        results = three(queues, tcp=True, more=pings).replicate(seeds=list(seeds), threads=threads)
+        scenario = three(queues, tcp=True, more=pings).with_overrides({"duration": "125 s"})
+        results = scenario.replicate(seeds=list(seeds), threads=threads)
         for row in results.round_trips.to_pylist():
             if row["group"].startswith("ping"):
                 medians.setdefault((queues, row["group"]), []).append(row["p50_s"])
     for name, said in (("fast1", "a fast"), ("slow", "the slow")):
-        pairs = zip(medians["fifo", f"ping {name}"], medians["airtime", f"ping {name}"], strict=True)
+        pairs = zip(medians["fifo", f"ping-{name}"], medians["airtime", f"ping-{name}"], strict=True)
         ours = Estimate.of([before / after for before, after in pairs])
         yield Row(
             "latency",
@@ -167,20 +169,38 @@ def latency(seeds: Sequence[int], threads: int | None) -> Iterator[Row]:
         )
 
 
-def call(seeds: Sequence[int], threads: int | None) -> Iterator[Row]:
+def call(seeds: Sequence[int], threads: int | None, frames: int = 64, part: str = "call") -> Iterator[Row]:
     """A call to the slow station while all download."""
-    for place, (marked, dscp) in enumerate((("best effort", None), ("voice", "ef"))):
+    for place, (marked, dscp) in enumerate((("best effort", 0), ("voice", "ef"))):
         for name, (queues, queue, *published) in CALL.items():
-            voice = {"name": "call", "from": "server", "to": "slow", "transport": "udp", "traffic": "voice"}
-            if dscp:
-                voice["dscp"] = dscp
-            runs = by_group(three(queues, queue=queue, tcp=True, wire="5 ms", more=[voice]), seeds, threads)
+            voice = {
+                "name": "call",
+                "from": "server",
+                "to": "slow",
+                "transport": "udp",
+                "traffic": "voice",
+                "dscp": dscp,
+            }
+            scenario = three(queues, queue=queue, tcp=True, wire="5 ms", frames=frames, more=[voice])
+            runs = by_group(scenario, seeds, threads)
             mos, total = published[place]
             ours = Estimate.of([run["call"]["mos"] for run in runs])
             said = f"{name}, call as {marked}"
-            yield Row("call", f"{said}: MOS", "MOS", mos, ours, 0.5, relative=False, memory=True)
+            yield Row(part, f"{said}: MOS", "MOS", mos, ours, 0.5, relative=False, memory=True)
             sums = [sum(run[one]["goodput_bps"] for one in STATIONS) / 1e6 for run in runs]
             total_ours = Estimate.of(sums)
             yield Row(
                 "call", f"{said}: downloads", "Mb/s", total, total_ours, 0.30, relative=True, memory=True
             )
+
+
+SMALL = 19
+"""Packets of an aggregate to a fast station in the paper's measurement with airtime fairness."""
+
+
+def small_aggregates(seeds: Sequence[int], threads: int | None) -> Iterator[Row]:
+    """The same as `commit` and the downloads of `call`, with aggregates as small as those that were measured."""
+    yield from commit(seeds, threads, SMALL, "small")
+    for row in call(seeds, threads, SMALL, "small"):
+        if row.unit == "Mb/s":
+            yield row
