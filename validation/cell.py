@@ -29,7 +29,8 @@ base station keeps 1.5 MB as in the network `lte` (†), and the server is 10 ms
 at least 10 times, margin 50 %.
 
 **Settings.** 50 resource blocks, one layer. Fading of 20 Hz, reported each millisecond, average rates over 1 s, runs
-of 60 s. Pings every 37 ms for 120 s. Each row ran under several seeds; intervals have 95 %.
+of 60 s. Pings every 37 ms for 120 s, from hosts that send at once. The gain compares N users with one alone. Each
+row ran under several seeds; intervals have 95 %.
 """
 
 from __future__ import annotations
@@ -60,6 +61,9 @@ INDICATORS = (
     *((4.3, 1.1758), (5.9, 1.4766), (8.1, 1.9141), (10.3, 2.4063), (11.7, 2.7305)),
     *((14.1, 3.3223), (16.3, 3.9023), (18.7, 4.5234), (21.0, 5.1152), (22.7, 5.5547)),
 )
+
+IN_STEP = {"clock-skew": "0 ppm", "send-jitter": "0 s"}
+"""Hosts that send at once."""
 
 #: Mean of the maximum of N standard normals.
 NORMAL = {2: 0.5642, 4: 1.0294, 8: 1.4236, 16: 1.7660}
@@ -122,18 +126,16 @@ def fading(users: int, mean: float, scheduler: str) -> fairwave.Scenario:
 
 
 def gains(seeds: Sequence[int], threads: int | None) -> Iterator[Row]:
-    """Proportional fairness over round robin."""
+    """Proportional fairness over one user alone."""
     for part, mean, formula, numbers, margin in (
         ("order", 10.0, by_order, (2, 4, 8, 16), 0.05),
         ("harmonic", -2.0, harmonic, (2, 4, 8), 0.10),
         ("normal", 5.0, by_deviation, (2, 4, 8, 16), 0.08),
     ):
+        alone = [run["u0"] for run in goodputs(fading(1, mean, "round-robin"), seeds, threads)]
         for users in numbers:
-            rates = [
-                [sum(run.values()) for run in goodputs(fading(users, mean, scheduler), seeds, threads)]
-                for scheduler in ("proportional-fair", "round-robin")
-            ]
-            ours = Estimate.of([best / turn for best, turn in zip(*rates, strict=True)])
+            runs = goodputs(fading(users, mean, "proportional-fair"), seeds, threads)
+            ours = Estimate.of([sum(run.values()) / one for run, one in zip(runs, alone, strict=True)])
             name = f"{users} users, {mean:g} dB"
             published = formula(users, mean)
             yield Row(part, name, "ratio", published, ours, margin, relative=True, memory=part == "normal")
@@ -165,7 +167,9 @@ def idle(
         {"from": "server", "to": "bs", "rate": "1 Gb/s", "delay": wire, "queue": deep},
     ]
     table = {"name": "a user who pings", "duration": "125 s", "warmup": "5 s"}
-    return fairwave.Scenario.from_dict({**table, "medium": {"air": medium}, "link": links, "flow": flows})
+    return fairwave.Scenario.from_dict(
+        {**table, "hosts": IN_STEP, "medium": {"air": medium}, "link": links, "flow": flows}
+    )
 
 
 def trips(scenario: fairwave.Scenario, seeds: Sequence[int], threads: int | None) -> list[dict[str, float]]:
@@ -196,6 +200,7 @@ def round_trips(seeds: Sequence[int], threads: int | None) -> Iterator[Row]:
     down = fairwave.Scenario.from_dict(
         {
             "name": "packets down",
+            "hosts": IN_STEP,
             "duration": "65 s",
             "warmup": "5 s",
             "medium": {"air": {"law": "cell", "base-station": "bs"}},
@@ -244,7 +249,8 @@ def _lines(rows: Sequence[Row], seeds: int) -> Iterator[str]:
     yield ""
     yield (
         f"{verdict(rows)} Each row ran under {seeds} seeds; ± is the 95 % interval."
-        " [A cell](links.md#a-cell) describes the law. † marks numbers that were written down without the publication at hand."
+        " [A cell](links.md#a-cell) describes the law."
+        " † marks numbers that were written down without the publication at hand."
     )
     yield ""
     yield "[Radio links compared with ns-3](radio-ns3.md) has the cell next to ns-3's in 17 cases."
@@ -258,22 +264,41 @@ def _lines(rows: Sequence[Row], seeds: int) -> Iterator[str]:
         if part in NOTES:
             yield NOTES[part]
             yield ""
-    if CHANGED:
-        yield "## What was changed after a look"
-        yield ""
-        for one in CHANGED:
-            yield f"- {one}"
-        yield ""
+    yield "## What was changed after a look"
+    yield ""
+    for one in CHANGED:
+        yield f"- {one}"
+    yield ""
     yield "## Method"
     yield ""
     about = (__doc__ or "").split("\n\n", 1)[1].rstrip().splitlines()
     yield from writing.folded("Sources, settings and margins", about)
 
 
-NOTES: dict[str, str] = {}
+NOTES = {
+    "trips": (
+        "An idle user's round trip is 3 ms longer here than the book's. Here a packet waits 5 ms on average for its"
+        " request, 8 ms for the grant (3GPP TS 36.213), half an interval in each direction, and 4 ms in each direction"
+        " for the interval and processing. How the book's 20 ms divide cannot be read in the scan. The longest round"
+        " trips here are those of packets that just missed their request and then fail once: 10 + 8 + 8 ms and the"
+        " rest. How often Finland's users could send a request is not known."
+    ),
+}
 """What was found about differences, by part."""
 
-CHANGED: tuple[str, ...] = ()
+CHANGED = (
+    (
+        "The first gains were proportional fairness over round robin with as many users: 1.24 instead of 1.56 for two"
+        " users at -2 dB, 2.44 instead of 2.22 for 16 users at 5 dB. Round robin passes over users that are out of"
+        " range, so at low ratios it gains as well (1.26 times one user alone). With 16 users it sends small pieces,"
+        " which cost 9 %. The formulas have one user alone in the denominator, and so have the rows now."
+    ),
+    (
+        "Hosts sent up to 1 ms late, which is the default; in the rows about round trips they send at once now (23.5"
+        " became 23.2 ms, one direction 6.0 became 5.5 ms)."
+    ),
+    "No margin was changed.",
+)
 """What was changed after a look at results."""
 
 
