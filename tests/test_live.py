@@ -42,6 +42,8 @@ transport = "udp"
 traffic = {{ kind = "voice", codec = "g711" }}
 """
 
+VOICE_TRAFFIC = '{ kind = "voice", codec = "g711" }'
+
 
 def text(flows=VOICE, *, name="live", duration="2 s", queue="capacity = { packets = 50 }"):
     """A scenario of two hosts and a link of 10 Mb/s."""
@@ -140,6 +142,65 @@ def test_transports_of_ours_are_the_same_on_real_sockets(transport):
     assert ours["goodput_bps"] == pytest.approx(theirs["goodput_bps"], rel=0.05)
     assert ours["units_lost"] == theirs["units_lost"] == 0
     assert ours["delay_p50_s"] == pytest.approx(theirs["delay_p50_s"], abs=2e-3)
+
+
+AIR = """
+[medium.air]
+{medium}
+
+[[link]]
+from = "server"
+to = "mast"
+rate = "100 Mb/s"
+delay = "5 ms"
+
+[[link]]
+from = "mast"
+to = "phone"
+medium = "air"
+
+[[link]]
+from = "mast"
+to = "laptop"
+medium = "air"
+"""
+
+MEDIA = {
+    "wifi": 'law = "wifi"\nstandard = "802.11n"\nchannel = { mcs = 3 }\naccess-point = "mast"',
+    "airtime": (
+        'law = "wifi"\nchannel = { snr = 25.0, doppler = 5.0 }\nqueues = "airtime"\naccess-point = "mast"'
+    ),
+    "cell": 'law = "cell"\nchannel = { snr = 15.0, doppler = 5.3 }\nbase-station = "mast"',
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("medium", MEDIA)
+@thrice
+def test_a_shared_medium_is_the_same_on_real_packets(medium):
+    between = {"down": ("server", "phone"), "up": ("phone", "server"), "load": ("server", "laptop")}
+    load = '{ kind = "cbr", rate = "40 Mb/s", payload = "1172 B" }'
+    flows = "".join(
+        f'[[flow]]\nname = "{name}"\nfrom = "{source}"\nto = "{sink}"\ntransport = "udp"\n'
+        f"traffic = {load if name == 'load' else VOICE_TRAFFIC}\n"
+        for name, (source, sink) in between.items()
+    )
+    scenario = fairwave.load(
+        f'name = "{medium}"\nduration = "6 s"\nwarmup = "1 s"\n' + AIR.format(medium=MEDIA[medium]) + flows
+    )
+    made, simulated = live(scenario), scenario.run()
+    assert made.troubles == []
+    assert made.report["books_closed"]
+    assert set(made.results.tables) == set(simulated.tables)
+    ours = {flow["group"]: flow for flow in made.results.flows.to_pylist()}
+    for flow in simulated.flows.to_pylist():
+        own = ours[flow["group"]]
+        assert own["goodput_bps"] == pytest.approx(flow["goodput_bps"], rel=0.05)
+        assert own["delay_mean_s"] == pytest.approx(flow["delay_mean_s"], rel=0.1, abs=2e-3)
+    shares = {row["link"]: row["airtime_share"] for row in made.results.radio.to_pylist()}
+    for row in simulated.radio.to_pylist():
+        assert shares[row["link"]] == pytest.approx(row["airtime_share"], abs=0.02)
+    assert shares["mast>laptop"] > 0.3
 
 
 @pytest.mark.slow
