@@ -122,3 +122,112 @@ fn a_run_on_wifi_is_the_same_run_again_and_in_parts() {
     });
     assert_eq!(whole, digest(parts.expect("a run")));
 }
+
+/// So many stations, each with a call in both directions and more data than it can get, on a medium.
+fn crowd(medium: &str, stations: usize, rate: &str) -> String {
+    let names = || (0..stations).map(|place| format!("s{place}"));
+    let links = names().map(|name| format!("{{ from = \"mast\", to = \"{name}\", medium = \"air\" }},"));
+    let flows = names().map(|name| {
+        format!(
+            r#"{{ name = "down-{name}", from = "server", to = "{name}", transport = "udp", traffic = "voice" }},
+               {{ name = "up-{name}", from = "{name}", to = "server", transport = "udp", traffic = "voice" }},
+               {{ name = "data-{name}", from = "server", to = "{name}", transport = "udp", traffic = {{ kind = "cbr", rate = "{rate}" }} }},"#
+        )
+    });
+    format!(
+        r#"
+name = "a crowd"
+duration = "4 s"
+medium.air = {{ {medium} }}
+link = [{} {{ from = "server", to = "mast", rate = "1 Gb/s", delay = "5 ms" }}]
+flow = [{}]
+"#,
+        links.collect::<String>(),
+        flows.collect::<String>()
+    )
+}
+
+/// Every unit of each flow that is not under way arrived, is lost, or waits at its sender. `run` itself checks the books of packets.
+fn all_are_somewhere(result: &RunResult) {
+    for flow in &result.flows {
+        let found = flow.units_received + flow.units_lost + flow.units_waiting;
+        assert_eq!(found, flow.units_sent, "{}", flow.group);
+        assert!(flow.units_sent > 0, "{}", flow.group);
+    }
+}
+
+const WIFI: &str = "law = \"wifi\", access-point = \"mast\"";
+const CELL: &str = "law = \"cell\", base-station = \"mast\"";
+
+fn arrived(result: &RunResult, prefix: &str) -> u64 {
+    result.flows.iter().filter(|flow| flow.group.starts_with(prefix)).map(|flow| flow.units_received).sum()
+}
+
+#[test]
+fn stations_none_of_which_hears_another_lose_packets_and_books_close() {
+    let upwards = |medium: &str| {
+        let swapped = |text: String, place: usize| {
+            let way = |from: &str, to: &str| format!("name = \"data-s{place}\", from = \"{from}\", to = \"{to}\"");
+            let station = format!("s{place}");
+            text.replace(&way("server", &station), &way(&station, "server"))
+        };
+        result(&(0..3).fold(crowd(medium, 3, "8 Mb/s"), swapped), 1)
+    };
+    let plain = upwards(WIFI);
+    let hidden = upwards(&format!("{WIFI}, hears = {{ s0 = [], s1 = [], s2 = [] }}"));
+    all_are_somewhere(&hidden);
+    let collided = |result: &RunResult| result.radio.iter().map(|row| row.collided).sum::<u64>();
+    assert!(collided(&hidden) > 2 * collided(&plain), "{} and {}", collided(&hidden), collided(&plain));
+    assert!(arrived(&hidden, "up") > 0);
+}
+
+#[test]
+fn two_hundred_stations_share_a_channel_and_a_cell() {
+    for medium in [WIFI.to_owned(), format!("{WIFI}, queues = \"airtime\""), CELL.to_owned()] {
+        let text = crowd(&medium, 200, "100 kb/s").replace("duration = \"4 s\"", "duration = \"1 s\"");
+        let result = result(&text, 1);
+        all_are_somewhere(&result);
+        assert_eq!(result.radio.len(), 400);
+        assert!(arrived(&result, "up") > 500, "{medium}");
+    }
+}
+
+#[test]
+fn a_station_that_leaves_with_a_full_queue_keeps_no_packet() {
+    let queues = ["fifo", "fq-codel", "airtime"].map(|queues| format!("{WIFI}, queues = \"{queues}\", stations"));
+    for medium in queues.iter().map(String::as_str).chain([&*format!("{CELL}, channel = {{ cqi = 3 }}, users")]) {
+        let result = result(&crowd(&format!("{medium} = {{ s0 = {{ leaves = \"2 s\" }} }}"), 2, "60 Mb/s"), 1);
+        all_are_somewhere(&result);
+        let of = |group: &str| result.flows.iter().find(|flow| flow.group == group).expect("a flow");
+        let (gone, stays) = (of("data-s0"), of("data-s1"));
+        assert!(stays.units_received > gone.units_received, "{medium}");
+        let link = result.links.iter().find(|row| row.link == "mast>s0").expect("a row");
+        assert_eq!(link.arrivals, link.departures + link.dropped_overflow + link.dropped_early, "{medium}");
+    }
+}
+
+#[test]
+fn a_user_out_of_range_keeps_its_packets_at_the_base_station() {
+    let steps = "channel = { steps = [{ at = \"0 s\", is = 0 }] }";
+    let result = result(&crowd(&format!("{CELL}, {steps}"), 2, "50 kb/s"), 1);
+    all_are_somewhere(&result);
+    assert_eq!(arrived(&result, ""), 0);
+}
+
+#[test]
+fn rates_and_ratios_out_of_range_are_refused_where_they_stand() {
+    for (medium, key, allowed) in [
+        ("law = \"half-duplex\", rate = \"0 b/s\"", "medium.air.rate", "at least 1 b/s"),
+        (&*format!("{WIFI}, channel = {{ snr = 200.0 }}"), "medium.air.channel.snr", "-30 to 90"),
+        (&*format!("{CELL}, channel = {{ snr = 200.0 }}"), "medium.air.channel.snr", "-30 to 60"),
+        (&*format!("{CELL}, channel = {{ cqi = 0 }}"), "medium.air.channel.cqi", "1 to 15"),
+        (&*format!("{WIFI}, channel = {{ mcs = 99 }}"), "medium.air.channel.mcs", "0 to 7"),
+    ] {
+        let read = Scenario::from_toml(&crowd(medium, 2, "1 Mb/s"), "bad.toml");
+        let said = read.map(|_| ()).expect_err("out of range").to_string();
+        assert!(said.contains(key) && said.contains(allowed) && said.contains("write for example"), "{said}");
+    }
+    let zero = crowd(WIFI, 2, "1 Mb/s").replacen("medium = \"air\" }", "medium = \"air\", rate = \"0 b/s\" }", 1);
+    let said = Scenario::from_toml(&zero, "bad.toml").map(|_| ()).expect_err("a rate of zero").to_string();
+    assert!(said.contains("link[0].rate") && said.contains("remove `rate`, or `medium`"), "{said}");
+}
