@@ -1,0 +1,55 @@
+"""Tables: every grid in numbers."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from fairwave_studies.radio import points as p
+from fairwave_studies.radio import quantities as q
+from fairwave_study.study import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairwave.measuring.measures import Measure
+    from fairwave_study.study import Data
+
+
+def _rows(data: Data, grid: str, shown: Sequence[Measure]) -> pl.DataFrame:
+    """A row per point: means with intervals."""
+    found = [data.measured(one, grid) for one in shown]
+    return pl.DataFrame(
+        [
+            {
+                **{axis: str(label) for axis, label in point.items()},
+                **{one.measure.label: str(one.interval(**point)) for one in found},
+            }
+            for point in found[0].points()
+        ]
+    )
+
+
+def _table(grid: str, title: str, *shown: Measure) -> Table:
+    # Figures have names of their own, so that each can be asked for.
+    return Table(f"table-{grid}", title, (grid,), partial(_rows, grid=grid, shown=shown))
+
+
+TABLES = (
+    _table(p.HOME, "Wi-Fi at home", q.MOS, q.MOUTH_TO_EAR, q.SEEN),
+    _table(p.WIFI_CALLS, "What carries calls next to a slow laptop", q.MOS, q.MOUTH_TO_EAR),
+    _table(p.WIFI_VIDEO, "What carries a video next to a slow laptop", q.SEEN, q.LAYERS, q.MOS),
+    _table(p.WIFI_SESSION, "A WebRTC session next to a slow laptop", q.SPEECH, q.FROZEN),
+    _table(p.EDGE, "The edge of a cell", q.MOS, q.MOUTH_TO_EAR, q.SEEN),
+    _table(p.EDGE_CALLS, "What carries calls at the edge of a cell", q.MOS, q.MOUTH_TO_EAR, q.UPDATE),
+    _table(p.EDGE_VIDEO, "What carries a video at the edge of a cell", q.SEEN, q.LAYERS, q.MOS, q.UPDATE),
+    _table(p.EDGE_SESSION, "A WebRTC session at the edge of a cell", q.SPEECH, q.FROZEN, q.UPDATE),
+    _table(p.HANDOFF, "Handoffs", q.MOS, q.MOUTH_TO_EAR, q.SEEN, q.LAYERS),
+    _table(p.HANDOFF_TRANSFER, "A transfer through handoffs", q.GOODPUT, q.LOST),
+    _table(p.WIFI_LOSS, "Losses on Wi-Fi and on wires", q.GOODPUT, q.LOST),
+    _table(p.CELL_LOSS, "Losses in a cell and on wires", q.GOODPUT, q.LOST),
+    _table(p.VIDEO_LOSS, "A video next to two transfers, with losses", q.LAYERS, q.SEEN, q.GOODPUT),
+)
+"""In the order in which they are told."""
