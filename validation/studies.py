@@ -29,7 +29,7 @@ KEPT = DOCS / "studies"
 PAGE = DOCS / "studies.md"
 PICTURE = DOCS / "figures" / "readings.png"
 NAMES = ("voice", "smoothness", "video", "dropping")
-OWN = ("today", "future", "conference", "network")
+OWN = ("today", "future", "conference", "network", "radio")
 """Studies with claims of our own: no paper, so no readings of one."""
 TITLES = {
     "000": "Assessment of Internet voice transport with TCP",

@@ -17,6 +17,8 @@ HOME, WIFI_CALLS, WIFI_VIDEO, WIFI_SESSION = "home", "wifi-calls", "wifi-video",
 EDGE, EDGE_CALLS, EDGE_VIDEO, EDGE_SESSION = "edge", "edge-calls", "edge-video", "edge-session"
 HANDOFF, HANDOFF_TRANSFER = "handoff", "handoff-transfer"
 WIFI_LOSS, CELL_LOSS, VIDEO_LOSS = "wifi-loss", "cell-loss", "video-loss"
+WHY_VIDEO, WHY_SESSION, WHY_EDGE = "why-A11", "why-A12", "why-A15"
+WHY_HANDOFF, WHY_ATTEMPT, WHY_WIFI, WHY_CELL = "why-A19", "why-A25", "why-wifi", "why-cell"
 IDEAL, DELAYED, ONCE = "without-errors", "delays", "one-attempt"
 """Ids of the grids."""
 
@@ -28,7 +30,8 @@ CALL: Mapping[str, Any] = {"kind": "voice", "codec": "g711", "always-on": True}
 TIMES: Mapping[str, Any] = {"duration": "40 s", "warmup": "10 s"}
 
 UDP, RTCP, TFRC, DVRC, REAL = "udp", "rtcp", "tfrc", "dvrc", "tcp/real"
-RENO, WESTWOOD, CUBIC, BBR, PRAGUE = "tcp/reno", "tcp/westwood", "tcp/cubic", "tcp/bbr", "tcp/prague"
+RENO, WESTWOOD, WESTWOOD_PLUS = "tcp/reno", "tcp/westwood", "tcp/westwood+"
+CUBIC, BBR, PRAGUE = "tcp/cubic", "tcp/bbr", "tcp/prague"
 
 CARRIERS = (UDP, TFRC, DVRC, REAL, CUBIC, BBR)
 """What carries a call, and a video; the video also goes over UDP that is adapted by reports (`rtcp`)."""
@@ -48,7 +51,7 @@ def _flow(
 ) -> dict[str, Any]:
     return {
         "name": name, "from": start, "to": to, "transport": transport(over), "traffic": traffic,
-        "start": {"from": "0 s", "to": "1 s"}, **more,
+        "start": {"from": "0 s", "to": "1 s"}, "dscp": "df", **more,
     }  # fmt: skip
 
 
@@ -85,13 +88,14 @@ def _home(who: str) -> dict[str, Any]:
         {"from": "router", "to": station, "medium": "air", "queue": dict(DEEP)}
         for station in ("phone", "television", *others)
     ]
-    # A neighbour's access point contends for the air as a station that sends. Its packets go away from this home.
-    ways = [(other, "internet") if count else ("internet", other) for other in others]
-    flows = [
-        _flow("call", "phone", UDP, dict(CALL), count=2),
-        _flow("video", "television", UDP, dict(VIDEO)),
-        *(_flow(f"download{n}", to, CUBIC, "bulk", start) for n, (start, to) in enumerate(ways, 1)),
-    ]
+    # A neighbour's access point contends for the air as a station that sends. Nothing comes back: acknowledgements
+    # would wait in the queue of this home's access point.
+    busy = {"kind": "cbr", "rate": "60 Mb/s" if count == 1 else "20 Mb/s", "payload": "1460 B"}
+    flows = [_flow("call", "phone", UDP, dict(CALL), count=2), _flow("video", "television", UDP, dict(VIDEO))]
+    if count:
+        flows += [_flow(f"download-{other}", "internet", UDP, busy, other) for other in others]
+    else:
+        flows += [_flow("download", "laptop", CUBIC, "bulk")]
     return {"medium": {"air": air}, "link": links, "flow": flows}
 
 
@@ -227,7 +231,7 @@ CELL_DOWN, CELL_UP = 4.3, 22.4
 PACKET_LOSS: Mapping[float, float] = {0.02: 0.029, 0.1: 0.146}
 """Share of blocks to share of packets that a cell without retransmission loses: calibrated."""
 
-TRANSFERS = (RENO, WESTWOOD, REAL, CUBIC, BBR, TFRC, DVRC)
+TRANSFERS = (RENO, WESTWOOD, WESTWOOD_PLUS, REAL, CUBIC, BBR, TFRC, DVRC)
 STREAMS = (UDP, RTCP, TFRC, DVRC, REAL, WESTWOOD)
 
 _SERVER: Mapping[str, Any] = {"from": "internet", "to": "edge", "rate": "1 Gb/s", "delay": "35 ms"}
@@ -325,6 +329,111 @@ def _calibrated() -> list[Grid]:
     ]
 
 
+AS_IS = "as in the study"
+NO_VIDEO, LATER = "without the video", "shown after 3 s"
+ALONE, STEADY = "without the update", "steady channel"
+PATIENT = "target of 100 ms"
+FEW_COLLISIONS, NO_GRANTS, BIG = "few collisions", "uplink without grants", "buffer of 500 packets"
+PAPERS_WINDOW = "window of 64 segments"
+
+
+def _without(scenario: Scenario, *names: str) -> dict[str, Any]:
+    return {"flow": [flow for flow in scenario.to_dict()["flow"] if flow["name"] not in names]}
+
+
+def _tried() -> list[Grid]:
+    """What was tried where a claim did not come out: one thing changed at a time."""
+    edge = _edge(_own()).with_overrides(_over("update", (PRAGUE,))[PRAGUE])
+    session = _edge([_session("phone"), _own()[2]])
+    patient = {"link.mast>phone.queue": {**EDGE_QUEUES[DUALPI2], "target": "100 ms"}}
+    transfer = _flow("transfer", "phone", RENO, "bulk")
+    moving = _moving([transfer], {"capacity": {"packets": 100}}).with_overrides(_handoffs()[LOSE_LONG])
+    some = _over("transfer", (RENO, WESTWOOD, WESTWOOD_PLUS, REAL))
+    window = {
+        name: {"flow.transfer.transport": {**dict(transport(name)), "receiver-window": 64}}  # type: ignore[arg-type]
+        for name in some
+    }
+
+    def narrow(labels: dict[str, Label]) -> dict[str, Any]:
+        return window.get(str(labels["transport"]), {}) if labels["tried"] == PAPERS_WINDOW else {}
+
+    return [
+        Grid(
+            WHY_VIDEO,
+            _home_scenario(SLOW),
+            {
+                "tried": {AS_IS: {}, LATER: {"flow.video.traffic.playout-delay": "3 s"}},
+                "carrier": _over("video", (UDP, DVRC)),
+            },
+        ),
+        Grid(
+            WHY_SESSION,
+            session,
+            {
+                "tried": {
+                    AS_IS: {},
+                    ALONE: _without(session, "update"),
+                    STEADY: {"medium.air.users": {"phone": {"channel": {"snr": 3.0}}}},
+                },
+                "queue": _at_the_mast((FQ_CODEL,)),
+            },
+        ),
+        Grid(
+            WHY_EDGE,
+            edge,
+            {
+                "queue": _at_the_mast((DUALPI2, FQ_CODEL)),
+                "tried": {
+                    AS_IS: {},
+                    PATIENT: patient,
+                    NO_VIDEO: _without(edge, "video"),
+                    STEADY: {"medium.air.users": {"phone": {"channel": {"snr": 3.0}}}},
+                },
+            },
+            keep=lambda labels: labels["queue"] == DUALPI2 or labels["tried"] != PATIENT,
+        ),
+        Grid(
+            WHY_HANDOFF,
+            moving,
+            {
+                "tried": {AS_IS: {}, STEADY: {"medium.air.channel": {"cqi": 7}}},
+                "transport": some,
+            },
+        ),
+        Grid(
+            WHY_ATTEMPT,
+            _last_hop(transfer).with_overrides(_wifi(0.03, 1)),
+            {
+                "tried": {AS_IS: {}, FEW_COLLISIONS: {"medium.air.categories.best-effort": {"cw-min": 255}}},
+                "transport": some,
+            },
+        ),
+        Grid(
+            WHY_WIFI,
+            _last_hop(transfer).with_overrides(_wifi(0.03, ATTEMPTS)),
+            {
+                "tried": {AS_IS: {}, PAPERS_WINDOW: {}},
+                "transport": {**some, TFRC: {"flow.transfer.transport": TFRC}},
+            },
+            settings=narrow,
+        ),
+        Grid(
+            WHY_CELL,
+            _last_hop(transfer).with_overrides(_lte(0.1, again=True)),
+            {
+                "tried": {
+                    AS_IS: {},
+                    NO_GRANTS: {"medium.air.uplink": {"request": "0 s", "grant": "0 s", "first": "10 kB"}},
+                    BIG: {"link.edge>phone.queue": {"capacity": {"packets": 500}}},
+                    PAPERS_WINDOW: {},
+                },
+                "transport": some,
+            },
+            settings=narrow,
+        ),
+    ]
+
+
 def grids() -> list[Grid]:
     """All of them."""
     who = {name: _home(name) for name in (NEAR, SLOW, NEIGHBOUR, NEIGHBOURS)}
@@ -361,5 +470,6 @@ def grids() -> list[Grid]:
             {"link": _cell_hops(), "error": _errors(BLOCKS), "transport": _over("transfer", TRANSFERS)},
         ),
         Grid(VIDEO_LOSS, _last_hop(*watched), {**loss, "carrier": _over("video", STREAMS)}),
+        *_tried(),
         *_calibrated(),
     ]

@@ -18,6 +18,11 @@ LAYERS = measures.decodable_layers("video")
 SPEECH = measures.audio_mos("session")
 """MOS of the speech of a WebRTC session."""
 
+SESSION_DELAY = measures.audio_delay("session")
+
+MISSED = measures.missed("call")
+"""Packets of the calls that were lost or came too late to be played, in % of those sent."""
+
 FROZEN = measures.frozen("session")
 
 GOODPUT = measures.goodput("transfer")

@@ -9,6 +9,7 @@ import polars as pl
 
 from fairwave_studies.radio import points as p
 from fairwave_studies.radio import quantities as q
+from fairwave_study import texts
 from fairwave_study.study import Table
 
 if TYPE_CHECKING:
@@ -37,6 +38,15 @@ def _table(grid: str, title: str, *shown: Measure) -> Table:
     return Table(f"table-{grid}", title, (grid,), partial(_rows, grid=grid, shown=shown))
 
 
+WORDS = texts.notes(__file__)
+"""What explains the claims that did not come out, in `explanations.toml`."""
+
+
+def _why(grid: str, title: str, *shown: Measure) -> Table:
+    """What was tried where claims did not come out."""
+    return Table(grid, title, (grid,), partial(_rows, grid=grid, shown=shown), caption=WORDS.fill(grid))
+
+
 TABLES = (
     _table(p.HOME, "Wi-Fi at home", q.MOS, q.MOUTH_TO_EAR, q.SEEN),
     _table(p.WIFI_CALLS, "What carries calls next to a slow laptop", q.MOS, q.MOUTH_TO_EAR),
@@ -51,5 +61,12 @@ TABLES = (
     _table(p.WIFI_LOSS, "Losses on Wi-Fi and on wires", q.GOODPUT, q.LOST),
     _table(p.CELL_LOSS, "Losses in a cell and on wires", q.GOODPUT, q.LOST),
     _table(p.VIDEO_LOSS, "A video next to two transfers, with losses", q.LAYERS, q.SEEN, q.GOODPUT),
+    _why(p.WHY_VIDEO, "Why A11: a video next to a slow laptop, in a FIFO", q.SEEN, q.LAYERS),
+    _why(p.WHY_SESSION, "Why A12: a WebRTC session at the edge, with FQ-CoDel", q.SPEECH, q.SESSION_DELAY),
+    _why(p.WHY_EDGE, "Why A15: DualPI2 at the edge, next to Prague", q.MOS, q.MISSED, q.MOUTH_TO_EAR),
+    _why(p.WHY_HANDOFF, "Why A19: a transfer through handoffs of 1 s that lose", q.GOODPUT, q.LOST),
+    _why(p.WHY_ATTEMPT, "Why A25: Wi-Fi with one attempt and losses of 3 %", q.GOODPUT, q.LOST),
+    _why(p.WHY_WIFI, "Why A28: Wi-Fi with losses of 3 %", q.GOODPUT, q.LOST),
+    _why(p.WHY_CELL, "Why A26 and A28: a cell in which 10 % of the blocks fail", q.GOODPUT, q.LOST),
 )
 """In the order in which they are told."""
