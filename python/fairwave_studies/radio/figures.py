@@ -14,11 +14,17 @@ if TYPE_CHECKING:
     from fairwave.measuring.measures import Measure
 
 
+SIZE = (9.6, 4.4)
+"""Inches: room for long labels, with one panel or two."""
+
+
 def _bars(
     name: str, title: str, grid: str, measures: Sequence[Measure], x: str, series: str | None, x_label: str,
     caption: str, fix: Mapping[str, Any] | None = None,
 ) -> Figure:  # fmt: skip
-    return Figure(name, title, grid, measures, x, series, x_label, fix=fix or {}, kind="bar", caption=caption)
+    return Figure(
+        name, title, grid, measures, x, series, x_label, fix=fix or {}, kind="bar", caption=caption, size=SIZE
+    )
 
 
 FIGURES = (

@@ -231,6 +231,12 @@ CELL_DOWN, CELL_UP = 4.3, 22.4
 PACKET_LOSS: Mapping[float, float] = {0.02: 0.029, 0.1: 0.146}
 """Share of blocks to share of packets that a cell without retransmission loses: calibrated."""
 
+NAMES = {
+    RENO: "Reno", WESTWOOD: "Westwood", WESTWOOD_PLUS: "Westwood+", REAL: "TCP-Real", TFRC: "TFRC", DVRC: "DVRC",
+}  # fmt: skip
+DIFFERENCES = ((WESTWOOD, RENO), (WESTWOOD_PLUS, RENO), (REAL, RENO), (DVRC, TFRC))
+"""What tells losses apart, or says that it does, and what does not."""
+
 TRANSFERS = (RENO, WESTWOOD, WESTWOOD_PLUS, REAL, CUBIC, BBR, TFRC, DVRC)
 STREAMS = (UDP, RTCP, TFRC, DVRC, REAL, WESTWOOD)
 
@@ -333,6 +339,7 @@ AS_IS = "as in the study"
 NO_VIDEO, LATER = "without the video", "shown after 3 s"
 ALONE, STEADY = "without the update", "steady channel"
 PATIENT = "target of 100 ms"
+SINGLE, NO_ERRORS = "one packet per frame", "no block fails"
 FEW_COLLISIONS, NO_GRANTS, BIG = "few collisions", "uplink without grants", "buffer of 500 packets"
 PAPERS_WINDOW = "window of 64 segments"
 
@@ -412,7 +419,7 @@ def _tried() -> list[Grid]:
             WHY_WIFI,
             _last_hop(transfer).with_overrides(_wifi(0.03, ATTEMPTS)),
             {
-                "tried": {AS_IS: {}, PAPERS_WINDOW: {}},
+                "tried": {AS_IS: {}, SINGLE: {"medium.air.aggregation": {"frames": 1}}, PAPERS_WINDOW: {}},
                 "transport": {**some, TFRC: {"flow.transfer.transport": TFRC}},
             },
             settings=narrow,
@@ -424,6 +431,7 @@ def _tried() -> list[Grid]:
                 "tried": {
                     AS_IS: {},
                     NO_GRANTS: {"medium.air.uplink": {"request": "0 s", "grant": "0 s", "first": "10 kB"}},
+                    NO_ERRORS: {"medium.air.harq": {"error": 0.0}},
                     BIG: {"link.edge>phone.queue": {"capacity": {"packets": 500}}},
                     PAPERS_WINDOW: {},
                 },
