@@ -3,7 +3,7 @@
 Writes ``docs/performance.json`` (numbers) and ``docs/performance.md`` (the same, to read), and
 ``docs/queue-cost.md`` (what removing a victim costs). Ends with status 1 where the instructions per packet-hop
 exceed the recorded budget, where CUBIC, FQ-CoDel, a trace, or a recovery costs more than it may beside what is
-plainer, and where a sweep's overhead or a command's start takes longer than it may.
+plainer, and where a sweep's overhead, a command's start or a frame on a shared medium takes longer than it may.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from benches import (
     machine,
     overhead,
     queue_cost,
+    radio,
     rates,
     recovery,
     report,
@@ -44,13 +45,14 @@ PARTS = (
     "overhead",
     "starting",
     "windows",
+    "radio",
     "queue",
 )
 
 #: Parts that need no program of their own.
-WITHOUT_PROGRAM = ("overhead", "starting", "windows", "queue")
+WITHOUT_PROGRAM = ("overhead", "starting", "windows", "radio", "queue")
 #: Parts that have a budget.
-LIMITED = ("instructions", "rates", "recovery", "overhead", "starting")
+LIMITED = ("instructions", "rates", "recovery", "overhead", "starting", "radio")
 
 
 def main() -> int:
@@ -87,6 +89,7 @@ def main() -> int:
         "overhead": lambda: {"overhead": overhead.measure()},
         "starting": lambda: {"starting": starting.measure()},
         "windows": lambda: {"windows": windows.measure()},
+        "radio": lambda: {"radio": radio.measure(options.runs)},
     }
     options.out.mkdir(parents=True, exist_ok=True)
     for part, measure in measures.items():

@@ -38,6 +38,8 @@ def _lines(results: dict[str, Any]) -> Iterator[str]:
         yield from _starting(results["starting"])
     if "windows" in results:
         yield from _windows(results["windows"])
+    if "radio" in results:
+        yield from _radio(results["radio"])
 
 
 def _speed(results: dict[str, Any]) -> Iterator[str]:
@@ -180,6 +182,38 @@ def _recovery(part: dict[str, Any]) -> Iterator[str]:
     each = ("packet-hops", "ns per hop")
     head = ("rate", "NewReno s", *each, "SACK s", *each, "ratio", "RACK s", *each, "ratio")
     yield from _table(head, rows)
+    yield ""
+    yield f"Commit {part['commit']}."
+
+
+def _radio(part: dict[str, Any]) -> Iterator[str]:
+    yield ""
+    yield "## Shared media"
+    yield ""
+    yield (
+        "CPU time of whole runs on one thread, transports and queues included, set-up taken off; the least of"
+        f" {part['runs']} runs. A transmission is a Wi-Fi frame exchange, or what a cell sends to or from one user in"
+        f" an interval. Above {part['most_us']:g} µs per transmission it fails (unless frames hold more than"
+        f" {part['many']:g} packets, which cost most then), and where 50 stations run less than"
+        f" {part['least_times']:g} times faster than life."
+    )
+    yield ""
+    rows = [
+        (
+            row["name"],
+            f"{row['seconds']} s",
+            f"{row['transmissions']:,}",
+            f"{row['packets']}",
+            f"{row['cpu_s']} s",
+            f"{row['us']} µs",
+            f"{row['times_life']:,}",
+        )
+        for row in part["rows"]
+    ]
+    yield from _table(
+        ("case", "simulated", "transmissions", "packets of each", "CPU", "per transmission", "times life"),
+        rows,
+    )
     yield ""
     yield f"Commit {part['commit']}."
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from benches import recovery, runner, scale
+from benches import radio, recovery, runner, scale
 
 import fairwave
 
@@ -33,3 +33,14 @@ def test_a_place_that_is_left_is_named(tmp_path: Path) -> None:
     del values["queue"]
     with pytest.raises(ValueError, match=r"dumbbell\.toml .* '@queue@"):
         runner.scenario(tmp_path, **values)
+
+
+def test_shared_media_are_measured_with_50_stations_and_with_stations_that_always_send() -> None:
+    cases = {name: (scenario, crowd) for name, scenario, crowd in radio._cases()}
+    assert sum(crowd for _, crowd in cases.values()) == 2
+    for scenario, crowd in cases.values():
+        assert len(scenario.plan()["flows"]) == (75 if crowd else len(scenario.to_dict()["flow"]))
+    scenario, _ = cases["cell: 10 users always receive, LTE"]
+    row = radio._cost("short", scenario.with_overrides({"duration": "1 s"}), crowd=False, runs=1)
+    assert row["transmissions"] > 900
+    assert row["us"] > 0

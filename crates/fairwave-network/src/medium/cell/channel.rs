@@ -46,11 +46,67 @@ impl Fading {
     }
 }
 
+/// A fading channel at equal steps of time. A step turns each sinusoid by a fixed angle, which costs far less than its cosine. After
+/// [`TURNS`] steps the angles are computed anew, so that rounding stays below 10⁻¹³.
+struct Walk {
+    /// Cosine and sine of each sinusoid now.
+    angles: [[(f64, f64); PATHS]; 2],
+    /// The same of what a step adds.
+    turns: [[(f64, f64); PATHS]; 2],
+    /// The number of the step, and how many were turned since angles were computed.
+    place: Option<(u64, u32)>,
+}
+
+/// Steps in a row that are turned.
+const TURNS: u32 = 64;
+
+/// The most steps at once that are turned.
+const LEAP: u64 = 8;
+
+impl Walk {
+    fn new(fading: &Fading, step: f64) -> Self {
+        let turns = fading.paths.map(|paths| paths.map(|(angular, _)| sincos(angular * step)));
+        Walk { angles: turns, turns, place: None }
+    }
+
+    /// The power at step `number`, which is at `at`, relative to its mean. Steps do not decrease.
+    fn power(&mut self, fading: &Fading, number: u64, at: f64) -> f64 {
+        match &mut self.place {
+            Some((last, turned)) if number - *last <= LEAP && *turned < TURNS => {
+                for _ in *last..number {
+                    for (angles, turns) in self.angles.iter_mut().zip(&self.turns) {
+                        for ((cosine, sine), (by_cosine, by_sine)) in angles.iter_mut().zip(turns) {
+                            (*cosine, *sine) =
+                                (*cosine * by_cosine - *sine * by_sine, *sine * by_cosine + *cosine * by_sine);
+                        }
+                    }
+                }
+                *turned += (number - *last) as u32;
+                *last = number;
+            }
+            place => {
+                self.angles = fading.paths.map(|paths| paths.map(|(angular, phase)| sincos(angular * at + phase)));
+                *place = Some((number, 0));
+            }
+        }
+        let component = |angles: &[(f64, f64); PATHS]| {
+            let sum: f64 = angles.iter().map(|(cosine, _)| cosine).sum();
+            sum * sum
+        };
+        self.angles.iter().map(component).sum::<f64>() / PATHS as f64
+    }
+}
+
+fn sincos(angle: f64) -> (f64, f64) {
+    let (sine, cosine) = libm::sincos(angle);
+    (cosine, sine)
+}
+
 enum Quality {
     /// Indicators over time, and the place of the current one.
     Steps(Vec<(Instant, u8)>, usize),
     /// Mean ratio, and fading if there is any.
-    Ratio { mean: f64, fading: Option<Box<Fading>>, report: Span, delay: Span, latest: Option<(u64, u8)> },
+    Ratio { mean: f64, fading: Option<Box<(Fading, Walk)>>, report: Span, delay: Span, latest: Option<(u64, u8)> },
 }
 
 /// A channel at work.
@@ -62,13 +118,16 @@ pub(super) struct Channel {
 impl Channel {
     pub fn new(config: &ChannelConfig, table: CqiTable, mut stream: Stream) -> Self {
         let quality = match config.snr {
-            Some(snr) => Quality::Ratio {
-                mean: from_db(snr),
-                fading: config.doppler.map(|doppler| Box::new(Fading::new(doppler, &mut stream))),
-                report: config.report.unwrap_or(Span::from_millis(5)),
-                delay: config.report_delay.unwrap_or(Span::from_millis(6)),
-                latest: None,
-            },
+            Some(snr) => {
+                let report = config.report.unwrap_or(Span::from_millis(5));
+                let fading = config.doppler.map(|doppler| {
+                    let fading = Fading::new(doppler, &mut stream);
+                    let walk = Walk::new(&fading, report.seconds());
+                    Box::new((fading, walk))
+                });
+                let delay = config.report_delay.unwrap_or(Span::from_millis(6));
+                Quality::Ratio { mean: from_db(snr), fading, report, delay, latest: None }
+            }
             None if config.steps.is_empty() => Quality::Steps(vec![(Instant::ZERO, config.cqi.unwrap_or(0))], 0),
             None => Quality::Steps(config.steps.iter().map(|step| (step.begins(), step.is)).collect(), 0),
         };
@@ -91,7 +150,8 @@ impl Channel {
                     Some((known, cqi)) if *known == number => *cqi,
                     _ => {
                         let at = Span::from_nanos(number * report.nanos()).seconds();
-                        let cqi = table.cqi(to_db(*mean * fading.as_ref().map_or(1.0, |fading| fading.power(at))));
+                        let power = fading.as_mut().map_or(1.0, |own| own.1.power(&own.0, number, at));
+                        let cqi = table.cqi(to_db(*mean * power));
                         *latest = Some((number, cqi));
                         cqi
                     }
@@ -117,7 +177,7 @@ impl Channel {
         match &self.quality {
             Quality::Steps(..) => None,
             Quality::Ratio { mean, fading, .. } => {
-                Some(*mean * fading.as_ref().map_or(1.0, |fading| fading.power(now.seconds())))
+                Some(*mean * fading.as_ref().map_or(1.0, |own| own.0.power(now.seconds())))
             }
         }
     }
@@ -151,8 +211,10 @@ impl Channel {
             Quality::Ratio { mean, fading: Some(fading), report, .. } => {
                 let parts = (whole.nanos() / report.nanos()).clamp(1, 100_000);
                 let at = |part: u64| from.seconds() + whole.seconds() * (part as f64 + 0.5) / parts as f64;
-                let efficiency = |part| self.table.efficiency(self.table.cqi(to_db(mean * fading.power(at(part)))));
-                (0..parts).map(efficiency).sum::<f64>() / parts as f64
+                let mut walk = Walk::new(&fading.0, whole.seconds() / parts as f64);
+                let ratio = |part| to_db(mean * walk.power(&fading.0, part, at(part)));
+                (0..parts).map(ratio).map(|ratio| self.table.efficiency(self.table.cqi(ratio))).sum::<f64>()
+                    / parts as f64
             }
         }
     }
@@ -182,6 +244,18 @@ mod tests {
 
     fn fading(name: &str) -> Fading {
         Fading::new(10.0, &mut Seed(4).stream(name))
+    }
+
+    #[test]
+    fn a_walk_has_the_power_of_its_channel_at_every_step() {
+        let fading = fading("a");
+        let (mut walk, mut number) = (Walk::new(&fading, 0.005), 0);
+        for turn in 0..3000_u64 {
+            number += [1, 1, 3, 1, 9, 0, 2][(turn % 7) as usize];
+            let at = 0.005 * number as f64;
+            let (found, exact) = (walk.power(&fading, number, at), fading.power(at));
+            assert!((found - exact).abs() < 1e-11, "{turn}: {found} and {exact}");
+        }
     }
 
     #[test]
