@@ -21,21 +21,23 @@ use crate::pages::{List, PageSlot, Pages};
 /// An event of the present day, and where its entry is: 16 bytes, since sorting a day moves them about.
 #[derive(Clone, Copy)]
 struct DayEvent {
-    at: Instant,
-    rank: u32,
+    /// Nanoseconds since the day began, then the rank: the order of events as one number. A day is short enough for that
+    /// ([`LONGEST_DAY`]).
+    key: u64,
     place: PageSlot,
 }
 
 impl DayEvent {
-    #[inline]
-    fn new(event: Event, place: PageSlot) -> Self {
-        DayEvent { at: event.at, rank: event.rank, place }
+    /// An event of the day that begins at `begin`.
+    #[inline(always)]
+    fn new(event: Event, begin: u64, place: PageSlot) -> Self {
+        DayEvent { key: ((event.at.nanos() - begin) << 32) | u64::from(event.rank), place }
     }
 
-    /// The order of events, as one number: it compares in two instructions, without a branch.
-    #[inline]
-    fn key(self) -> u128 {
-        (u128::from(self.at.nanos()) << 64) | u128::from(self.rank)
+    /// The event.
+    #[inline(always)]
+    fn event(self, begin: u64) -> Event {
+        Event { at: Instant::from_nanos(begin + (self.key >> 32)), rank: self.key as u32 }
     }
 }
 
@@ -81,6 +83,9 @@ const PER_DAY: u32 = 3;
 
 /// The same with prefetching through the events of a day.
 const PER_DAY_AHEAD: u32 = 5;
+
+/// The longest day, as a power of two of nanoseconds: an event's time within it takes 32 bits.
+const LONGEST_DAY: u32 = 32;
 
 /// The least and the most days of a year.
 const DAYS: (usize, usize) = (64, 1 << 20);
@@ -182,11 +187,14 @@ impl EventQueue {
     /// Adds what is due today or beyond the year.
     #[inline(never)]
     fn push_elsewhere(&mut self, day: u64, entry: Entry) {
-        if day <= self.day {
-            let due = DayEvent::new(entry.event, self.pages.push(&mut self.entries, entry));
+        if day < self.day {
+            self.begin_earlier(day, entry);
+        } else if day == self.day {
+            let place = self.pages.push(&mut self.entries, entry);
+            let due = DayEvent::new(entry.event, self.begin(), place);
             // Behind its equals, which were entered before.
             let mut still_due = self.today.iter().skip(self.coming);
-            let place = self.coming + still_due.rposition(|other| other.key() <= due.key()).map_or(0, |i| i + 1);
+            let place = self.coming + still_due.rposition(|other| other.key <= due.key).map_or(0, |i| i + 1);
             self.today.insert(place, due);
         } else {
             self.numbered += 1;
@@ -208,15 +216,25 @@ impl EventQueue {
         if self.coming == self.today.len() {
             self.begin_next_day()?;
         }
-        let due = *self.today.get(self.coming).filter(|due| due.at <= end)?;
+        let due = *self.today.get(self.coming)?;
+        let event = due.event(self.begin());
+        if event.at > end {
+            return None;
+        }
         self.coming += 1;
-        Some((Event { at: due.at, rank: due.rank }, due.place))
+        Some((event, due.place))
+    }
+
+    /// When the present day begins, nanoseconds.
+    #[inline(always)]
+    fn begin(&self) -> u64 {
+        self.day << self.shift
     }
 
     /// When the earliest event is due; never if there is none. Unlike [`Self::pop_until`] it leaves the present day where it is.
     pub fn earliest(&self) -> Instant {
         if let Some(due) = self.today.get(self.coming) {
-            return due.at;
+            return due.event(self.begin()).at;
         }
         let beyond = self.beyond.peek().map_or(Instant::NEVER, |Reverse(first)| first.event.at);
         if self.listed == 0 {
@@ -295,10 +313,11 @@ impl EventQueue {
             self.entries = std::mem::replace(&mut self.days[slot], List::EMPTY);
             self.listed -= self.entries.len();
             self.until_review = self.until_review.saturating_sub(self.entries.len() as u32);
-            self.pages.map_to(self.entries, &mut self.today, |place, entry| DayEvent::new(entry.event, place));
+            let begin = self.begin();
+            self.pages.map_to(self.entries, &mut self.today, |place, entry| DayEvent::new(entry.event, begin, place));
             self.begun = true;
             // Stable: of equal events the one that was entered first comes first.
-            self.today.sort_by_key(|due| due.key());
+            self.today.sort_by_key(|due| due.key);
             return Some(());
         }
     }
@@ -308,12 +327,38 @@ impl EventQueue {
         let end = (self.day + 1) << self.shift;
         let gap = (end - self.reviewed_at) / u64::from(REVIEW);
         (self.until_review, self.reviewed_at) = (REVIEW, end);
-        let shift = gap.max(1).ilog2() + self.per_day;
+        let shift = (gap.max(1).ilog2() + self.per_day).min(LONGEST_DAY);
         let days = ((self.len() >> self.per_day) * 4).clamp(DAYS.0, DAYS.1).next_power_of_two();
         if shift.abs_diff(self.shift) < 2 && days <= self.days.len() && days * 8 >= self.days.len() {
             return;
         }
-        let mut all: Vec<Entry> = Vec::with_capacity(self.len());
+        let all = self.take_all();
+        // No entry is due before the day has ended.
+        (self.shift, self.day) = (shift, (end >> shift).saturating_sub(1));
+        self.days = vec![List::EMPTY; days];
+        for entry in all {
+            self.push(entry);
+        }
+    }
+
+    /// Something is due before the present day, which has begun because nothing was: that earlier day becomes the present
+    /// one. Only what comes from outside a run can be so early.
+    #[cold]
+    #[inline(never)]
+    fn begin_earlier(&mut self, day: u64, entry: Entry) {
+        let left: Vec<Entry> = self.today.drain(..).skip(self.coming).map(|due| *self.pages.at(due.place)).collect();
+        self.pages.release(&mut self.entries);
+        self.coming = 0;
+        let later = self.take_all();
+        self.day = day;
+        for entry in [entry].into_iter().chain(left).chain(later) {
+            self.push(entry);
+        }
+    }
+
+    /// Takes out what is due after the present day. Of equal events the one that was entered first comes first.
+    fn take_all(&mut self) -> Vec<Entry> {
+        let mut all: Vec<Entry> = Vec::with_capacity(self.listed + self.beyond.len());
         for list in &mut self.days {
             all.extend(self.pages.iter(*list).map(|(_, entry)| entry));
             self.pages.release(list);
@@ -323,12 +368,8 @@ impl EventQueue {
         all.extend(beyond.into_iter().map(|far| self.slots[far.0.slot as usize]));
         self.slots.clear();
         self.vacant.clear();
-        // No entry is due before the day has ended.
-        (self.shift, self.day, self.listed) = (shift, (end >> shift).saturating_sub(1), 0);
-        self.days = vec![List::EMPTY; days];
-        for entry in all {
-            self.push(entry);
-        }
+        self.listed = 0;
+        all
     }
 }
 
@@ -395,6 +436,23 @@ mod tests {
         assert_eq!(queue.len(), 1);
         let kept = pop(&mut queue, Instant::from_nanos(7)).expect("what stayed");
         assert_eq!(kept.arrival(), Some(&Transit { packet: packet(1), next: 4, place: 0 }));
+        assert_eq!(queue.len(), 0);
+    }
+
+    #[test]
+    fn what_comes_from_outside_may_be_due_before_the_day_that_has_begun() {
+        let at = |nanos: u64| Event::new(Instant::from_nanos(nanos), EventKind::Sender, 0);
+        let mut queue = EventQueue::new(true);
+        let far = 1 << 40;
+        for late in [far, far + 1, far + (1 << 20), far << 4] {
+            queue.push_timer(at(late));
+        }
+        assert!(queue.new_day(), "the day of the first entry");
+        for early in [70_000, 5, far - 1, far, 70_000] {
+            queue.push_timer(at(early));
+        }
+        let due: Vec<u64> = drain(&mut queue).iter().map(|entry| entry.event.at.nanos()).collect();
+        assert_eq!(due, [5, 70_000, 70_000, far - 1, far, far, far + 1, far + (1 << 20), far << 4]);
         assert_eq!(queue.len(), 0);
     }
 

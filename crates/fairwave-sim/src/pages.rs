@@ -8,7 +8,7 @@ use crate::entry::Entry;
 use crate::event::{Event, EventKind};
 
 /// Entries of a page.
-const PAGE: usize = 4;
+const PAGE: usize = 8;
 
 /// No page.
 const NONE: u32 = u32::MAX;
@@ -127,8 +127,8 @@ impl Pages {
         let (mut page, mut left) = (list.first as usize, list.len());
         while left > 0 {
             let (first, here) = (page * PAGE, left.min(PAGE));
-            let entries = (first as u32..).zip(&self.entries[first..first + here]);
-            to.extend(entries.map(|(place, entry)| make(PageSlot(place), entry)));
+            let entries = self.entries[first..first + here].iter().enumerate();
+            to.extend(entries.map(|(place, entry)| make(PageSlot((first + place) as u32), entry)));
             left -= here;
             page = self.next[page] as usize;
         }

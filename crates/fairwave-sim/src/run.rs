@@ -154,7 +154,9 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
     }
 
     /// Collects what there is to tell and checks the books.
-    fn settle(self) -> Result<(RunResult, P, B), RunError> {
+    fn settle(mut self) -> Result<(RunResult, P, B), RunError> {
+        // Nothing more happens: the tables get the room.
+        self.events = EventQueue::new(false);
         let recorded = RunRecord {
             plan: &self.plan,
             window: self.window,

@@ -25,9 +25,10 @@ pub(crate) struct Ring<T> {
 }
 
 impl<T: Copy + Default> Ring<T> {
-    /// A ring for at least `room` segments.
+    /// A ring for at least `room` segments. Without room it takes no memory until something is put in.
     pub fn new(room: u32) -> Self {
-        Ring { slots: vec![T::default(); (room as usize).next_power_of_two()] }
+        let slots = if room == 0 { 0 } else { (room as usize).next_power_of_two() };
+        Ring { slots: vec![T::default(); slots] }
     }
 
     #[inline]
@@ -77,10 +78,12 @@ mod tests {
 
     #[test]
     fn growth_keeps_what_is_in_flight() {
-        let mut pieces = Ring::new(4);
-        for segment in 5..40 {
-            pieces.put(5, segment, Piece { unit: segment, ..Piece::default() });
+        for room in [0, 4] {
+            let mut pieces = Ring::new(room);
+            for segment in 5..40 {
+                pieces.put(5, segment, Piece { unit: segment, ..Piece::default() });
+            }
+            assert!((5..40).all(|segment| pieces.get(segment).unit == segment));
         }
-        assert!((5..40).all(|segment| pieces.get(segment).unit == segment));
     }
 }

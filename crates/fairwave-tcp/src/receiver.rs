@@ -71,6 +71,15 @@ impl OutOfOrderSegments {
         self.pieces.as_ref().map(|pieces| pieces.get(segment)).unwrap_or_default()
     }
 
+    /// Forgets what is held before `next`. With the last of it the room goes, too: most connections hold nothing most of
+    /// the time.
+    fn remove_before(&mut self, next: u32) {
+        self.ranges.remove_before(next);
+        if self.ranges.first().is_none() {
+            self.pieces = None;
+        }
+    }
+
     /// One past the run of held segments that begins with `next`.
     fn end_of_run(&self, next: u32) -> u32 {
         self.ranges.first().filter(|range| range.first == next).map_or(next, |range| range.end)
@@ -220,7 +229,7 @@ impl TcpReceiver {
                 self.deliver(self.held.piece(segment), out);
             }
             self.next = end;
-            self.held.ranges.remove_before(end);
+            self.held.remove_before(end);
             self.forget_blocks();
         } else if sequence > self.next
             && sequence - self.next < self.window
@@ -245,7 +254,7 @@ impl TcpReceiver {
         }
         self.next = end;
         self.top = self.top.max(end);
-        self.held.ranges.remove_before(end);
+        self.held.remove_before(end);
         self.forget_blocks();
     }
 
