@@ -44,6 +44,12 @@ def _memory() -> str:
     return f"{int(total[0]) / 2**20:.1f} GiB" if total else "unknown"
 
 
+def free_memory() -> int:
+    """Bytes of memory that programs may still take; without a system that says so, as many as anyone asks for."""
+    free = _field(Path("/proc/meminfo"), "MemAvailable").split()
+    return int(free[0]) * 1024 if free else 2**62
+
+
 def _says(command: list[str]) -> str:
     try:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()

@@ -254,9 +254,14 @@ def _scale(part: dict[str, Any]) -> Iterator[str]:
         rows,
     )
     yield ""
+    ratios = ", ".join(
+        f"{row['flows']:,}: {ratio} ({huge} with huge pages)"
+        for row, ratio, huge in zip(part["rows"], part["growth"], part["growth_huge_pages"], strict=True)
+    )
     yield (
-        f"Time per packet-hop grows {part['growth']} times from first to last row,"
-        f" {part['growth_huge_pages']} times with huge pages. Commit {part['commit']}."
+        f"Time per packet-hop beside that of {part['rows'][0]['flows']:,} flows, all in one run of the benchmark: {ratios}."
+        f" The machine's load was {part['load'][0]} to {part['load'][1]} meanwhile: other programs used its caches and"
+        f" memory as well. Commit {part['commit']}."
     )
 
 

@@ -161,6 +161,7 @@ impl Expansion<'_> {
         }
         let mut starts = self.seed.stream(&format!("flow.{}.start", flow.name));
         let count = ways.len() as u64;
+        self.plans.reserve(ways.len());
         for (index, way) in ways.into_iter().enumerate() {
             // Both directions of a conversation begin and end together, by an event as by themselves.
             let member_of = if answer.is_some() { 2 * index as u64 } else { index as u64 };

@@ -1,6 +1,6 @@
 //! Nodes and link directions of a plan, and the buffers that depend on who uses them.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
@@ -188,6 +188,13 @@ impl Network {
 
     /// Reports nodes that are joined twice, or to themselves: routes and names tell links apart by their ends.
     pub fn check_ends(&self, place_of_link: &dyn Fn(usize) -> Path, problems: &mut Vec<Problem>) {
+        // Almost always there is nothing to report, and the edges need not be sorted for it.
+        let mut seen: HashSet<u64, BuildHasherDefault<Fnv>> =
+            HashSet::with_capacity_and_hasher(self.edges.len(), BuildHasherDefault::default());
+        let mut is_new = |edge: &Edge| edge.from != edge.to && seen.insert((edge.from as u64) << 32 | edge.to as u64);
+        if self.edges.iter().all(|edge| is_new(edge)) {
+            return;
+        }
         let mut ends: Vec<(usize, usize, usize)> =
             self.edges.iter().enumerate().map(|(index, edge)| (edge.from, edge.to, index)).collect();
         ends.sort_unstable();
@@ -260,7 +267,7 @@ impl Network {
                 }
             };
             let end = |node: usize| self.names.get(node).map_or("", String::as_str);
-            let name = format!("{}>{}", end(edge.from), end(edge.to));
+            let name = [end(edge.from), ">", end(edge.to)].concat();
             if let Err(problem) = cost::check_buffer(most_waiting(&queue), &name, &own.at) {
                 problems.push(*problem);
                 return (self.names, plans);
@@ -291,6 +298,8 @@ struct TemplateProperties {
     changes: Changes,
     /// The queue, by the packets that its buffer holds; none when its size is given outright.
     sized: BTreeMap<Option<u32>, QueueConfig>,
+    /// The size of a buffer and the rate behind it for which the queue's configuration was checked last.
+    checked: Option<(Option<u32>, Rate)>,
     /// The direction that was planned last, with its constant rate: most are like the one before, and share it.
     latest: Option<(Rate, Arc<link::Direction>)>,
 }
@@ -314,6 +323,7 @@ impl TemplateProperties {
             loss,
             changes: direction.changes(),
             sized: BTreeMap::new(),
+            checked: None,
             latest: None,
         })
     }
@@ -365,7 +375,10 @@ impl TemplateProperties {
                 queue
             }
         };
-        check_sized(queue.check_before(direction.rate), packets, &self.at)?;
+        if self.checked != Some((packets, direction.rate)) {
+            check_sized(queue.check_before(direction.rate), packets, &self.at)?;
+            self.checked = Some((packets, direction.rate));
+        }
         match queue.capacity {
             Capacity::Bytes(bytes) if bytes < used.largest_packet => Err(Box::new(
                 Problem::new(

@@ -28,7 +28,8 @@ impl Admission {
         sending: &mut [SendingEnd],
         receiving: &[ReceivingEnd],
     ) -> bool {
-        let Some(most) = sending[flow].at_most.take() else { return true };
+        sending[flow].room_is_unchecked = false;
+        let Some(most) = plan.flows[flow].at_most else { return true };
         let at_work = self.at_work.entry(plan.flows[flow].group).or_default();
         at_work.retain(|&other| plan.flows[other].stop > now && completed(other, sending, receiving) > now);
         let admitted = (at_work.len() as u64) < most;

@@ -84,6 +84,9 @@ const PER_DAY: u32 = 3;
 /// The same with prefetching through the events of a day.
 const PER_DAY_AHEAD: u32 = 5;
 
+/// Entries of a flow for which many flows have room at once: packets under way, and those of a window that opens fast.
+const ROOM: usize = 24;
+
 /// The longest day, as a power of two of nanoseconds: an event's time within it takes 32 bits.
 const LONGEST_DAY: u32 = 32;
 
@@ -100,6 +103,8 @@ pub struct EventQueue {
     entries: List,
     /// Number of the present day since the beginning.
     day: u64,
+    /// When it began, nanoseconds.
+    begin: u64,
     /// Each day's entries; a power of two of days.
     days: Vec<List>,
     pages: Pages,
@@ -121,18 +126,23 @@ pub struct EventQueue {
 }
 
 impl EventQueue {
-    /// An empty queue.
-    pub fn new(looking_ahead: bool) -> Self {
+    /// An empty queue for a run of so many flows.
+    pub fn new(looking_ahead: bool, flows: usize) -> Self {
+        let (pages, slots) = match looking_ahead {
+            true => (Pages::with_room(flows * ROOM), Vec::with_capacity(flows)),
+            false => (Pages::default(), Vec::new()),
+        };
         EventQueue {
             today: Vec::new(),
             coming: 0,
             entries: List::EMPTY,
             day: 0,
+            begin: 0,
             days: vec![List::EMPTY; DAYS.0],
-            pages: Pages::default(),
+            pages,
             listed: 0,
             beyond: BinaryHeap::new(),
-            slots: Vec::new(),
+            slots,
             vacant: Vec::new(),
             numbered: 0,
             shift: 15,
@@ -191,7 +201,7 @@ impl EventQueue {
             self.begin_earlier(day, entry);
         } else if day == self.day {
             let place = self.pages.push(&mut self.entries, entry);
-            let due = DayEvent::new(entry.event, self.begin(), place);
+            let due = DayEvent::new(entry.event, self.begin, place);
             // Behind its equals, which were entered before.
             let mut still_due = self.today.iter().skip(self.coming);
             let place = self.coming + still_due.rposition(|other| other.key <= due.key).map_or(0, |i| i + 1);
@@ -217,7 +227,7 @@ impl EventQueue {
             self.begin_next_day()?;
         }
         let due = *self.today.get(self.coming)?;
-        let event = due.event(self.begin());
+        let event = due.event(self.begin);
         if event.at > end {
             return None;
         }
@@ -225,16 +235,10 @@ impl EventQueue {
         Some((event, due.place))
     }
 
-    /// When the present day begins, nanoseconds.
-    #[inline(always)]
-    fn begin(&self) -> u64 {
-        self.day << self.shift
-    }
-
     /// When the earliest event is due; never if there is none. Unlike [`Self::pop_until`] it leaves the present day where it is.
     pub fn earliest(&self) -> Instant {
         if let Some(due) = self.today.get(self.coming) {
-            return due.event(self.begin()).at;
+            return due.event(self.begin).at;
         }
         let beyond = self.beyond.peek().map_or(Instant::NEVER, |Reverse(first)| first.event.at);
         if self.listed == 0 {
@@ -313,7 +317,8 @@ impl EventQueue {
             self.entries = std::mem::replace(&mut self.days[slot], List::EMPTY);
             self.listed -= self.entries.len();
             self.until_review = self.until_review.saturating_sub(self.entries.len() as u32);
-            let begin = self.begin();
+            let begin = self.day << self.shift;
+            self.begin = begin;
             self.pages.map_to(self.entries, &mut self.today, |place, entry| DayEvent::new(entry.event, begin, place));
             self.begun = true;
             // Stable: of equal events the one that was entered first comes first.
@@ -335,6 +340,7 @@ impl EventQueue {
         let all = self.take_all();
         // No entry is due before the day has ended.
         (self.shift, self.day) = (shift, (end >> shift).saturating_sub(1));
+        self.begin = self.day << shift;
         self.days = vec![List::EMPTY; days];
         for entry in all {
             self.push(entry);
@@ -350,7 +356,7 @@ impl EventQueue {
         self.pages.release(&mut self.entries);
         self.coming = 0;
         let later = self.take_all();
-        self.day = day;
+        (self.day, self.begin) = (day, day << self.shift);
         for entry in [entry].into_iter().chain(left).chain(later) {
             self.push(entry);
         }
@@ -418,7 +424,7 @@ mod tests {
             Event::new(at, EventKind::Arrival, 3),
         ];
         let drained = |events: &[Event]| {
-            let mut queue = EventQueue::new(false);
+            let mut queue = EventQueue::new(false, 0);
             events.iter().for_each(|event| queue.push_timer(*event));
             drain(&mut queue)
         };
@@ -430,7 +436,7 @@ mod tests {
 
     #[test]
     fn what_is_due_after_the_end_stays() {
-        let mut queue = EventQueue::new(false);
+        let mut queue = EventQueue::new(false, 0);
         queue.push_arrival(Event::new(Instant::from_nanos(7), EventKind::Arrival, 0), &packet(1), 4, 0);
         assert_eq!(pop(&mut queue, Instant::from_nanos(6)), None);
         assert_eq!(queue.len(), 1);
@@ -442,7 +448,7 @@ mod tests {
     #[test]
     fn what_comes_from_outside_may_be_due_before_the_day_that_has_begun() {
         let at = |nanos: u64| Event::new(Instant::from_nanos(nanos), EventKind::Sender, 0);
-        let mut queue = EventQueue::new(true);
+        let mut queue = EventQueue::new(true, 10);
         let far = 1 << 40;
         for late in [far, far + 1, far + (1 << 20), far << 4] {
             queue.push_timer(at(late));
@@ -463,7 +469,7 @@ mod tests {
         fn entries_come_out_in_order_whatever_the_length_of_a_day(
             ops in prop::collection::vec((any::<bool>(), 0u64..40, 0u32..40, 0usize..3), 1..400)
         ) {
-            let (mut queue, mut plain, mut now) = (EventQueue::new(false), Vec::<Entry>::new(), 0);
+            let (mut queue, mut plain, mut now) = (EventQueue::new(false, 0), Vec::<Entry>::new(), 0);
             queue.until_review = 7;
             for (number, (push, mantissa, exponent, index)) in (0u32..).zip(ops) {
                 if push {
@@ -486,7 +492,7 @@ mod tests {
 
         #[test]
         fn what_is_shown_of_the_day_after_is_what_that_day_brings(times in prop::collection::vec(0u64..500_000, 1..200)) {
-            let mut queue = EventQueue::new(true);
+            let mut queue = EventQueue::new(true, 10);
             for &at in &times {
                 queue.push_timer(Event::new(Instant::from_nanos(at), EventKind::Sender, 0));
             }

@@ -35,7 +35,13 @@ impl FlowEnds {
     pub fn of_flows(plan: &Plan, window: Window, hosts: Option<&Hosts>, live: bool) -> Result<Self, RunError> {
         let count = plan.flows.len();
         let mut ends = FlowEnds { sending: Vec::with_capacity(count), receiving: Vec::with_capacity(count) };
-        let mut rooms = Rooms::default();
+        let (mut rooms, mut name) = (Rooms::default(), String::new());
+        // The stream of a flow for `what`; `name` is room for its name.
+        let named = |flow: &FlowPlan, what: &str, name: &mut String| {
+            name.clear();
+            ["flow.", &flow.name, ".", what].into_iter().for_each(|part| name.push_str(part));
+            plan.seed.stream(name)
+        };
         let mut latest: Option<(&Arc<TransportConfig>, PreparedTransport<'_>)> = None;
         for (index, flow) in plan.flows.iter().enumerate() {
             let refused = |error| RunError::Config { place: flow.name.clone(), error };
@@ -51,12 +57,12 @@ impl FlowEnds {
                 Some(Partner { flow: leader, leads: false }) => plan.flows.get(leader).unwrap_or(flow),
                 _ => flow,
             };
-            let stream = plan.seed.stream(&format!("flow.{}.traffic", script.name));
+            let stream = named(script, "traffic", &mut name);
             let source = Source::new(&flow.traffic, flow.start, stream).map_err(refused)?;
             let bulk = flow.traffic.is_bulk();
             let (class, layers) = (flow.class, flow.traffic.layers());
             let context = FlowContext { flow: FlowId(index as u32), class, dscp: flow.dscp, bulk, layers };
-            let stream = plan.seed.stream(&format!("flow.{}.transport", flow.name));
+            let stream = named(flow, "transport", &mut name);
             let prepared = match &latest {
                 // Flows of a group share their configuration.
                 Some((config, prepared)) if Arc::ptr_eq(config, &flow.transport) => prepared,
@@ -114,13 +120,13 @@ pub(crate) struct SendingEnd {
     /// Its round trips are measured.
     pub timed: bool,
     pub sender: AnySender,
-    pub source: Box<Source>,
+    pub source: Source,
     pub next_unit: Option<Unit>,
     /// When the application is, or will next be, active; none when it has ended.
     pub activity: Option<Activity>,
     pub active: bool,
     /// Its group has a limit of simultaneous flows, and the check for room is still to come.
-    pub at_most: Option<u64>,
+    pub room_is_unchecked: bool,
     /// There was no room.
     pub refused: bool,
     stop: Instant,
@@ -145,10 +151,10 @@ impl SendingEnd {
             round_trips: None,
             // What a server forwards is made elsewhere.
             next_unit: if flow.is_forwarded() { None } else { clock.unit(source.next_unit()) },
-            source: Box::new(source),
+            source,
             activity: None,
             active: false,
-            at_most: flow.at_most,
+            room_is_unchecked: flow.at_most.is_some(),
             refused: false,
             stop: flow.stop,
             clock,

@@ -104,11 +104,18 @@ enum Wire {
 }
 
 impl Link {
-    /// A link as planned; its random streams are those that bear its name.
+    /// Refuses a queue that does not go with the rate behind it.
+    ///
+    /// # Errors
+    /// As [`QueueConfig::check_before`](fairwave_core::queue::QueueConfig::check_before).
+    pub fn check(direction: &Direction) -> Result<(), ConfigError> {
+        direction.queue.check_before(direction.rate.nominal()).map_err(|error| error.within("queue"))
+    }
+
+    /// A link as planned, whose direction has been [checked](Self::check); its random streams are those that bear its name.
     pub fn new(plan: &LinkPlan, seed: Seed, window: Window, bin: Span) -> Result<Self, ConfigError> {
         let Direction { rate, delay, queue, police, shape, loss, changes } = &*plan.direction;
         let stream = |what: &str| seed.stream(&format!("link.{}.{what}", plan.name));
-        queue.check_before(rate.nominal()).map_err(|error| error.within("queue"))?;
         let service = if let Some(medium) = plan.medium {
             Service::Shared(Box::new(SharedQueue {
                 medium,
@@ -138,11 +145,11 @@ impl Link {
         };
         changes.check()?;
         // A constant rate draws nothing: its stream would be made, link by link, for nothing.
-        let transmission = || match rate {
+        let transmission = match rate {
             RateConfig::Constant(_) => seed.stream(""),
             _ => stream("transmission"),
         };
-        let conditions = rate.conditions(transmission());
+        let conditions = rate.conditions(transmission.clone());
         let wire = match loss {
             loss if !changes.is_none() || conditions.is_some() => {
                 let changing = WireChanges::new(*delay, changes, loss, stream);
@@ -153,7 +160,7 @@ impl Link {
         };
         Ok(Link {
             steady: rate.is_steady() && changes.is_none(),
-            rate: LinkRate::new(rate, transmission()).map_err(|error| error.within("rate"))?,
+            rate: LinkRate::new(rate, transmission).map_err(|error| error.within("rate"))?,
             delay: *delay,
             free: Instant::ZERO,
             started: Instant::ZERO,

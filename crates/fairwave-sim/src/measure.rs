@@ -117,8 +117,15 @@ pub struct LinkMeasure {
     pub missing: LinkLosses,
     /// Transmitted by the end and then still on the wire.
     pub on_wire: u64,
+    /// What few links have.
+    rare: Option<Box<LinkRarities>>,
+}
+
+/// What few links count.
+#[derive(Clone, Copy, Debug, Default)]
+struct LinkRarities {
     /// In the window.
-    pub disorder: Disorder,
+    disorder: Disorder,
     /// Of the bytes that left in the window, those transmitted before it: the beginning of a single packet.
     sent_before: u64,
     /// Of a packet that is being transmitted at the end, the bytes transmitted by then.
@@ -166,6 +173,19 @@ impl LinkMeasure {
         self.warming.as_deref().copied().unwrap_or_default()
     }
 
+    fn rare(&mut self) -> &mut LinkRarities {
+        self.rare.get_or_insert_default()
+    }
+
+    fn rarities(&self) -> LinkRarities {
+        self.rare.as_deref().copied().unwrap_or_default()
+    }
+
+    /// What the wire did in the window.
+    pub fn disorder(&self) -> Disorder {
+        self.rarities().disorder
+    }
+
     /// A packet arrived; arrivals after the end are never told.
     #[inline]
     pub fn arrived(&mut self, now: Instant, window: Window) {
@@ -192,17 +212,18 @@ impl LinkMeasure {
 
     /// Bytes on the wire that were transmitted within the window: of packets that straddle an edge the part that lies in it.
     pub fn transmitted(&self) -> u64 {
-        self.steady.wire + self.sent_by_end - self.sent_before
+        let LinkRarities { sent_before, sent_by_end, .. } = self.rarities();
+        self.steady.wire + sent_by_end - sent_before
     }
 
     /// Bytes that were transmitted before the window, of a packet that leaves the transmitter in the window.
     pub fn begun_before(&mut self, bytes: u64) {
-        self.sent_before = bytes;
+        self.rare().sent_before = bytes;
     }
 
     /// Bytes already transmitted of the packet in transmission at the end.
     pub fn cut_off(&mut self, bytes: u64) {
-        self.sent_by_end = bytes;
+        self.rare().sent_by_end = bytes;
     }
 
     /// Packets that did not come through in the whole run.
@@ -259,12 +280,12 @@ impl LinkMeasure {
     }
 
     fn disorder_at(&mut self, now: Instant, window: Window) -> &mut Disorder {
-        if now >= window.warmup { &mut self.disorder } else { &mut self.warming().disorder }
+        if now >= window.warmup { &mut self.rare().disorder } else { &mut self.warming().disorder }
     }
 
     /// Copies that the wire made in the whole run.
     pub fn copies(&self) -> u64 {
-        self.disorder.duplicated + self.warmed().disorder.duplicated
+        self.disorder().duplicated + self.warmed().disorder.duplicated
     }
 
     /// `packets` packets wait at `now`.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fairwave_core::units::{Instant, Span};
-use fairwave_scenario::plan::{FlowPlan, Plan};
+use fairwave_scenario::plan::{FlowPlan, LinkPlan, Plan};
 
 use crate::error::RunError;
 use crate::event::MAX_INDEX;
@@ -32,10 +32,16 @@ impl Network {
         let ends = || -> Arc<[[u32; 2]]> { plan.flows.iter().map(|flow| [flow.from as u32, flow.to as u32]).collect() };
         let ends = plan.links.iter().any(|link| link.direction.queue.discipline.nature().by_host).then(ends);
         let mut links = Vec::with_capacity(plan.links.len());
+        let refused = |link: &LinkPlan, error| RunError::Config { place: link.name.clone(), error };
+        let mut checked = None;
         for (index, link) in plan.links.iter().enumerate() {
             let bin = if plan.record.queues.contains(&index) { plan.record.bin } else { Span::ZERO };
-            let mut made = Link::new(link, plan.seed, window, bin)
-                .map_err(|error| RunError::Config { place: link.name.clone(), error })?;
+            // Links that are alike share their direction, and most are like the one before.
+            if checked.is_none_or(|latest| !Arc::ptr_eq(latest, &link.direction)) {
+                Link::check(&link.direction).map_err(|error| refused(link, error))?;
+                checked = Some(&link.direction);
+            }
+            let mut made = Link::new(link, plan.seed, window, bin).map_err(|error| refused(link, error))?;
             if !plan.record.series.is_empty() {
                 made.count_departures(Bins::over(window, bin));
             }

@@ -59,6 +59,12 @@ impl Default for Pages {
 }
 
 impl Pages {
+    /// Pages with room for so many entries, which takes memory only as it is used. What grows step by step instead leaves
+    /// its earlier places behind, too small for anything else.
+    pub fn with_room(entries: usize) -> Self {
+        Pages { entries: Vec::with_capacity(entries), ..Pages::default() }
+    }
+
     /// Adds an entry at the end of `list`. Always inlined, so that an entry is made in its place and not copied there.
     #[inline(always)]
     pub fn push(&mut self, list: &mut List, entry: Entry) -> PageSlot {

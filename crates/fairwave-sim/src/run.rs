@@ -115,7 +115,7 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
             probe,
             border,
             window,
-            events: EventQueue::new(looks_ahead),
+            events: EventQueue::new(looks_ahead, flows),
             network,
             detours,
             sending,
@@ -156,7 +156,7 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
     /// Collects what there is to tell and checks the books.
     fn settle(mut self) -> Result<(RunResult, P, B), RunError> {
         // Nothing more happens: the tables get the room.
-        self.events = EventQueue::new(false);
+        self.events = EventQueue::new(false, 0);
         let recorded = RunRecord {
             plan: &self.plan,
             window: self.window,

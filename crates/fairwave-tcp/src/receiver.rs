@@ -42,8 +42,8 @@ pub struct TcpReceiver {
     at_once: u32,
     acknowledge_at: Instant,
     delay: Option<Span>,
-    /// An acknowledgement is being delayed; what it would echo.
-    waiting: Option<Instant>,
+    /// What an acknowledgement that is being delayed would echo; [`Instant::NEVER`] when none is.
+    waiting: Instant,
     /// Blocks as last reported, newest first.
     blocks: [SackBlock; 3],
     held: OutOfOrderSegments,
@@ -153,7 +153,7 @@ impl TcpReceiver {
             held: OutOfOrderSegments::default(),
             blocks: [SackBlock::default(); 3],
             wave: SegmentWave::default(),
-            waiting: None,
+            waiting: Instant::NEVER,
             acknowledge_at: Instant::NEVER,
         }
     }
@@ -177,7 +177,7 @@ impl TcpReceiver {
     }
 
     fn acknowledge(&mut self, echo: Instant, out: &mut Output) {
-        self.waiting = None;
+        self.waiting = Instant::NEVER;
         self.acknowledge_at = Instant::NEVER;
         let (rate, wave) = if self.waves { (self.wave.rate, self.wave.measured) } else { (0.0, 0) };
         let sack = if self.sack { self.blocks } else { [SackBlock::default(); 3] };
@@ -314,21 +314,19 @@ impl Receiver for TcpReceiver {
         };
         let at_once = at_once || marks_change || self.take_quick();
         match self.waiting {
-            None if !at_once => {
-                self.waiting = Some(sent);
+            _ if at_once => self.acknowledge(sent, out),
+            Instant::NEVER => {
+                self.waiting = sent;
                 self.acknowledge_at = now + delay;
             }
             // RFC 7323 §4.3: a delayed acknowledgement echoes the earliest segment that it covers.
-            Some(earlier) if !at_once => self.acknowledge(earlier, out),
-            _ => self.acknowledge(sent, out),
+            earlier => self.acknowledge(earlier, out),
         }
     }
 
     fn on_timer(&mut self, now: Instant, out: &mut Output) {
-        if now >= self.acknowledge_at
-            && let Some(echo) = self.waiting
-        {
-            self.acknowledge(echo, out);
+        if now >= self.acknowledge_at && self.waiting < Instant::NEVER {
+            self.acknowledge(self.waiting, out);
         }
     }
 

@@ -376,10 +376,10 @@ impl Default for TrafficConfig {
 /// The sources at work, and what can be told of them beforehand.
 macro_rules! at_work {
     (() $($Variant:ident($Law:ty)),+ $(,)?) => {
-        /// A source of units, or of times at which there is bulk data: the source of each law, by value.
+        /// A source of units, or of times at which there is bulk data: the source of each law, in a box of its size.
         #[allow(missing_docs)] // each is the source of the law by that name
         pub enum Source {
-            $($Variant(<$Law as TrafficLaw>::Source),)+
+            $($Variant(Box<<$Law as TrafficLaw>::Source>),)+
             Own(Box<dyn TrafficSource>),
         }
 
@@ -391,7 +391,7 @@ macro_rules! at_work {
             pub fn new(config: &TrafficConfig, start: Instant, stream: Stream) -> Result<Self, ConfigError> {
                 config.check()?;
                 Ok(match config {
-                    $(TrafficConfig::$Variant(law) => Source::$Variant(law.source(start, stream)?),)+
+                    $(TrafficConfig::$Variant(law) => Source::$Variant(Box::new(law.source(start, stream)?)),)+
                     TrafficConfig::Own(own) => Source::Own(own.law().any_source(start, stream)?),
                 })
             }

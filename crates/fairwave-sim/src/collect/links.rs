@@ -37,8 +37,8 @@ pub(crate) fn rows(run: &RunRecord<'_>) -> Vec<LinkRow> {
                     Service::Fifo(_) => ratio(m.waited, m.steady.departures),
                 } / 1e9,
                 marked: m.missing.marked,
-                duplicated: m.disorder.duplicated,
-                reordered: m.disorder.reordered,
+                duplicated: m.disorder().duplicated,
+                reordered: m.disorder().reordered,
             }
         })
         .collect()

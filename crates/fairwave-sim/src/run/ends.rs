@@ -43,20 +43,32 @@ impl<P: Probe, B: Border> Simulation<'_, P, B> {
             self.send_later(flow, now);
             return;
         }
-        let mut packets = std::mem::take(&mut self.out.packets);
         let place = self.sending[flow].route;
         let first = self.network.routes.at(place).target() as usize;
+        if let [packet] = *self.out.packets {
+            // Most often: then the list need not be put aside.
+            self.out.packets.clear();
+            self.send_packet(flow, &packet, first, place, now);
+            return;
+        }
+        let mut packets = std::mem::take(&mut self.out.packets);
         for packet in &packets {
-            let sending = &mut self.sending[flow];
-            sending.packets_sent += 1;
-            sending.wire_sent += u64::from(packet.wire);
-            if P::ON {
-                self.probe.sent(packet, now);
-            }
-            self.forward(first, packet, place, now);
+            self.send_packet(flow, packet, first, place, now);
         }
         packets.clear();
         self.out.packets = packets;
+    }
+
+    /// Hands a packet of the sender to the link `first`, at `place` of its route.
+    #[inline(always)]
+    fn send_packet(&mut self, flow: usize, packet: &Packet, first: usize, place: u32, now: Instant) {
+        let sending = &mut self.sending[flow];
+        sending.packets_sent += 1;
+        sending.wire_sent += u64::from(packet.wire);
+        if P::ON {
+            self.probe.sent(packet, now);
+        }
+        self.forward(first, packet, place, now);
     }
 
     /// The same where the host takes a moment. What it still has at the end has not been sent.
@@ -128,11 +140,20 @@ impl<P: Probe, B: Border> Simulation<'_, P, B> {
             self.answer.packets.drain(..).for_each(|packet| self.border.send(&packet, now));
             return;
         }
-        let mut packets = std::mem::take(&mut self.answer.packets);
         let receiving = &mut self.receiving[flow];
-        receiving.measure.feedback_sent += packets.len() as u64;
+        receiving.measure.feedback_sent += self.answer.packets.len() as u64;
         let place = receiving.route;
         let first = self.network.routes.at(place).target() as usize;
+        if let [packet] = *self.answer.packets {
+            // Most often: then the list need not be put aside.
+            self.answer.packets.clear();
+            if P::ON {
+                self.probe.sent(&packet, now);
+            }
+            self.forward(first, &packet, place, now);
+            return;
+        }
+        let mut packets = std::mem::take(&mut self.answer.packets);
         for packet in &packets {
             if P::ON {
                 self.probe.sent(packet, now);
@@ -180,7 +201,7 @@ impl<P: Probe, B: Border> Simulation<'_, P, B> {
         sending.scheduled = Instant::NEVER;
         if let Some(activity) = sending.activity {
             if !sending.active && now >= activity.from {
-                if sending.at_most.is_some() {
+                if sending.room_is_unchecked {
                     if !self.admission.admits(flow, now, &self.plan, &mut self.sending, &self.receiving) {
                         return;
                     }
