@@ -259,9 +259,9 @@ def _scale(part: dict[str, Any]) -> Iterator[str]:
         for row, ratio, huge in zip(part["rows"], part["growth"], part["growth_huge_pages"], strict=True)
     )
     yield (
-        f"Time per packet-hop beside that of {part['rows'][0]['flows']:,} flows, all in one run of the benchmark: {ratios}."
-        f" The machine's load was {part['load'][0]} to {part['load'][1]} meanwhile: other programs used its caches and"
-        f" memory as well. Commit {part['commit']}."
+        f"Time per packet-hop beside that of {part['rows'][0]['flows']:,} flows, in one run of the benchmark:"
+        f" {ratios}. The machine's load was {part['load'][0]} to {part['load'][1]} meanwhile: other programs used"
+        f" its caches and memory as well. Commit {part['commit']}."
     )
 
 
