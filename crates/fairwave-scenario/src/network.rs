@@ -191,8 +191,8 @@ impl Network {
         // Almost always there is nothing to report, and the edges need not be sorted for it.
         let mut seen: HashSet<u64, BuildHasherDefault<Fnv>> =
             HashSet::with_capacity_and_hasher(self.edges.len(), BuildHasherDefault::default());
-        let mut is_new = |edge: &Edge| edge.from != edge.to && seen.insert((edge.from as u64) << 32 | edge.to as u64);
-        if self.edges.iter().all(|edge| is_new(edge)) {
+        let is_new = |edge: &Edge| edge.from != edge.to && seen.insert(((edge.from as u64) << 32) | edge.to as u64);
+        if self.edges.iter().all(is_new) {
             return;
         }
         let mut ends: Vec<(usize, usize, usize)> =
