@@ -7,6 +7,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::recent::Recent;
 use crate::rtp::{RtpHeader, Ssrc};
 use fairwave_units::units::{Instant, Span};
 
@@ -26,10 +27,10 @@ pub struct Picture {
 
 #[derive(Debug, Default)]
 struct Stream {
-    /// By frame number modulo [`KEPT`].
-    pictures: Vec<Option<(u16, Picture)>>,
-    /// By sequence number modulo [`KEPT`].
-    headers: Vec<Option<(RtpHeader, Instant)>>,
+    /// By frame number.
+    pictures: Recent<Picture, KEPT>,
+    /// By sequence number.
+    headers: Recent<(RtpHeader, Instant), KEPT>,
 }
 
 #[derive(Debug, Default)]
@@ -52,15 +53,6 @@ impl Kept {
     }
 }
 
-fn put<T: Clone>(table: &mut Vec<Option<T>>, number: u16, value: T) {
-    if table.is_empty() {
-        table.resize(KEPT, None);
-    }
-    if let Some(place) = table.get_mut(usize::from(number) % KEPT) {
-        *place = Some(value);
-    }
-}
-
 /// Both ends of a flow have a handle to the same backstage.
 #[derive(Clone, Debug, Default)]
 pub struct Backstage(Arc<Mutex<Kept>>);
@@ -77,28 +69,22 @@ impl Backstage {
 
     /// The sender encoded frame number `frame` ([`RtpHeader::frame`]) of a media stream.
     pub fn put_picture(&self, ssrc: Ssrc, frame: u16, picture: Picture) {
-        self.with(|kept| put(&mut kept.stream(ssrc).pictures, frame, (frame, picture)));
+        self.with(|kept| kept.stream(ssrc).pictures.put(u64::from(frame), picture));
     }
 
     /// The picture of a frame that was decoded; none if it is too long ago, or was never told.
     pub fn picture(&self, ssrc: Ssrc, frame: u16) -> Option<Picture> {
-        self.with(|kept| {
-            let (number, picture) = (*kept.stream(ssrc).pictures.get(usize::from(frame) % KEPT)?)?;
-            (number == frame).then_some(picture)
-        })
+        self.with(|kept| kept.stream(ssrc).pictures.get(u64::from(frame)).copied())
     }
 
     /// The sender sent a media packet that FEC protects, or that later packets repeat.
     pub fn put_header(&self, header: &RtpHeader, created: Instant) {
-        self.with(|kept| put(&mut kept.stream(header.ssrc).headers, header.sequence, (*header, created)));
+        self.with(|kept| kept.stream(header.ssrc).headers.put(u64::from(header.sequence), (*header, created)));
     }
 
     /// The header of a media packet that was restored, and when its frame was made; none if it is too long ago, or was never told.
     pub fn header(&self, ssrc: Ssrc, sequence: u16) -> Option<(RtpHeader, Instant)> {
-        self.with(|kept| {
-            let found = (*kept.stream(ssrc).headers.get(usize::from(sequence) % KEPT)?)?;
-            (found.0.sequence == sequence).then_some(found)
-        })
+        self.with(|kept| kept.stream(ssrc).headers.get(u64::from(sequence)).copied())
     }
 
     /// The sender knows the round trip.

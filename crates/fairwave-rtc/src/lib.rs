@@ -2,6 +2,7 @@
 //!
 //! - [`backstage`]: what payloads would hold: pictures, and packets that FEC restores.
 //! - [`control`]: rate controllers. Each says how much the sender may send; one file each.
+//! - `recent`: what is kept of the latest packets and frames of a stream.
 //! - [`rtp`]: headers of media packets. [`mailbox`]: messages of feedback, which are longer than a packet of the laboratory.
 //! - [`send`]: the sending end. [`session`]: parameters of a session.
 //! - [`receive`]: the receiver of a session, from packets to what is heard and seen.
@@ -14,6 +15,7 @@ pub mod backstage;
 pub mod control;
 pub mod mailbox;
 pub mod receive;
+mod recent;
 pub mod rtcp;
 pub mod rtp;
 pub mod send;

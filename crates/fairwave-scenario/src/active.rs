@@ -68,13 +68,13 @@ impl Scenario {
                     .help("start earlier, or lengthen `duration`"),
             );
         }
-        if flow.traffic.resolve(|_| ()).is_ok_and(|traffic| traffic.is_whole()) {
+        if flow.traffic.resolve().is_ok_and(|traffic| traffic.is_whole()) {
             problems.push(
                 Problem::new(here.clone(), format!("a `{}` that pauses would never be complete", flow.traffic.name()))
                     .help("remove `active`; flows that come and go have `arrivals`"),
             );
         }
-        if flow.traffic.resolve(|_| ()).ok().and_then(|traffic| traffic.frames()).is_some_and(|frames| frames.packets) {
+        if flow.traffic.resolve().ok().and_then(|traffic| traffic.frames()).is_some_and(|frames| frames.packets) {
             problems.push(
                 Problem::new(
                     here,

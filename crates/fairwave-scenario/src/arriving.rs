@@ -146,7 +146,7 @@ impl Scenario {
     /// Maximum number of flows of a group: for arrivals, six standard deviations above the mean.
     pub(crate) fn flows_of(&self, flow: &Flow) -> u64 {
         let pairs = self.count_of(flow);
-        let Ok(traffic) = flow.traffic.resolve(|_| ()) else { return pairs };
+        let Ok(traffic) = flow.traffic.resolve() else { return pairs };
         match &flow.arrivals {
             Some(arrivals) if pairs > 0 => {
                 let (from, until) = flow.open(self.duration);

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 
 use fairwave_core::config::ConfigError;
+use fairwave_core::traffic::TrafficConfig;
 use fairwave_core::transport::sfu::{LegRole, RoomSetup};
 use fairwave_core::transport::{TransportConfig, WebrtcConfig, rate_control::RateControlConfig};
 use fairwave_core::units::{Instant, Rate, Span};
@@ -181,6 +182,9 @@ fn merge(base: &mut Map<String, Value>, over: &Map<String, Value>) {
     }
 }
 
+/// What a participant sends, and how.
+type Laws = (LawTable<TrafficConfig>, LawTable<TransportConfig>);
+
 impl Call {
     fn of(&self, name: &str) -> Option<&Participant> {
         self.differences.iter().find(|one| one.name == name)
@@ -332,16 +336,20 @@ impl Call {
         }
     }
 
-    fn flow(&self, at: &Path, (from, to): (&str, &str), media: &str, leg: Option<Leg>) -> Result<Flow, Box<Problem>> {
-        let name = format!("{}-{from}-to-{to}", self.name);
+    /// What a participant sends, and how.
+    fn laws(&self, at: &Path, name: &str) -> Result<Laws, Box<Problem>> {
         let told = |key: &str, error: serde_json::Error| {
             let law = if key == "media" { "media" } else { "webrtc" };
             Box::new(Problem::new(at.key(key), error.to_string()).help(format!("see `fairwave explain {law}`")))
         };
-        let traffic: LawTable<_> =
-            serde_json::from_value(Value::Object(self.media(media))).map_err(|error| told("media", error))?;
-        let transport: LawTable<TransportConfig> =
+        let traffic = serde_json::from_value(Value::Object(self.media(name))).map_err(|error| told("media", error))?;
+        let transport =
             serde_json::from_value(Value::Object(self.transport())).map_err(|error| told("transport", error))?;
+        Ok((traffic, transport))
+    }
+
+    fn flow(&self, at: &Path, (from, to): (&str, &str), (traffic, transport): Laws, leg: Option<Leg>) -> Flow {
+        let name = format!("{}-{from}-to-{to}", self.name);
         let ((join, leave), (joins, leaves)) = (self.times(from), self.times(to));
         // From a server, only what the receiver does matters; to it, only what the sender does.
         let who: &[&str] = match leg.map(|leg| leg.role) {
@@ -354,7 +362,7 @@ impl Call {
             (Some(one), Some(other)) => Some(one.min(other)),
             (one, other) => one.or(other),
         };
-        Ok(Flow {
+        Flow {
             name,
             count: None,
             from: Some(from.to_owned()),
@@ -382,7 +390,7 @@ impl Call {
             sink_access: None,
             leg,
             departures,
-        })
+        }
     }
 
     /// The changes of network of a participant.
@@ -425,28 +433,34 @@ impl Call {
 
     /// The flows of the call, of which it is number `call`.
     fn flows(&self, call: usize, at: &Path, problems: &mut Vec<Problem>) -> Vec<Flow> {
-        let mut flows = Vec::new();
-        let mut add = |ends: (&str, &str), media: &str, role: Option<LegRole>| {
-            match self.flow(at, ends, media, role.map(|role| Leg { call, role })) {
-                // Who has left before the other one comes does not meet them.
-                Ok(Flow { start: Start::At(start), stop: Some(stop), .. }) if stop <= start => {}
-                Ok(flow) => flows.push(flow),
+        let mut laws = Vec::new();
+        for name in &self.participants {
+            match self.laws(at, name) {
+                Ok(own) => laws.push(own),
                 Err(problem) if !problems.contains(&problem) => problems.push(*problem),
                 Err(_) => {}
             }
+        }
+        if laws.len() < self.participants.len() {
+            return Vec::new();
+        }
+        let mut flows = Vec::new();
+        let mut add = |ends: (&str, &str), laws: &Laws, role: Option<LegRole>| {
+            match self.flow(at, ends, laws.clone(), role.map(|role| Leg { call, role })) {
+                // Who has left before the other one comes does not meet them.
+                Flow { start: Start::At(start), stop: Some(stop), .. } if stop <= start => {}
+                flow => flows.push(flow),
+            }
         };
         if let Some(server) = &self.server {
-            for (who, name) in self.participants.iter().enumerate() {
-                add((name, &server.node), name, Some(LegRole::Up { who }));
+            for (who, (name, laws)) in self.participants.iter().zip(&laws).enumerate() {
+                add((name, &server.node), laws, Some(LegRole::Up { who }));
             }
         }
-        for (from, sender) in self.participants.iter().enumerate() {
+        for (from, (sender, laws)) in self.participants.iter().zip(&laws).enumerate() {
             for (to, receiver) in self.participants.iter().enumerate().filter(|(to, _)| *to != from) {
                 let role = self.server.is_some().then_some(LegRole::Down { from, to });
-                match &self.server {
-                    Some(_) => add((sender, receiver), sender, role),
-                    None => add((sender, receiver), sender, None),
-                }
+                add((sender, receiver), laws, role);
             }
         }
         if let Some(server) = &self.server {

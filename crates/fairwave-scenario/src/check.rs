@@ -170,7 +170,7 @@ impl Scenario {
             }
             self.check_measures(flow, &at, problems);
             check_whole(flow, &at, problems);
-            if let (Some(arrivals), Ok(traffic)) = (&flow.arrivals, flow.traffic.resolve(|_| ())) {
+            if let (Some(arrivals), Ok(traffic)) = (&flow.arrivals, flow.traffic.resolve()) {
                 arrivals.check(flow, &traffic, &at, problems);
                 if from_load {
                     problems.push(
@@ -182,7 +182,7 @@ impl Scenario {
                     );
                 }
             }
-            if flow.transport.resolve(|_| ()).is_ok_and(|transport| !transport.carries_bulk())
+            if flow.transport.resolve().is_ok_and(|transport| !transport.carries_bulk())
                 && flow.traffic.name() == "bulk"
             {
                 problems.push(
@@ -330,7 +330,7 @@ impl Scenario {
 
 /// What is wanted as a whole must not lose a part for good.
 fn check_whole(flow: &Flow, at: &Path, problems: &mut Vec<Problem>) {
-    let (Ok(transport), Ok(traffic)) = (flow.transport.resolve(|_| ()), flow.traffic.resolve(|_| ())) else { return };
+    let (Ok(transport), Ok(traffic)) = (flow.transport.resolve(), flow.traffic.resolve()) else { return };
     if !traffic.is_whole() || transport.delivers_all() {
         return;
     }

@@ -143,7 +143,7 @@ impl Direction {
             delays: self.delay.as_ref().map_or(Vec::new(), |delay| delay.steps().iter().skip(1).copied().collect()),
             overtaking: self.delay.as_ref().is_some_and(WrittenDelay::overtaking),
             outages: self.outages.clone().unwrap_or_default(),
-            jitter: self.jitter.as_ref().and_then(|jitter| jitter.resolve(|_| ()).ok()),
+            jitter: self.jitter.as_ref().and_then(|jitter| jitter.resolve().ok()),
             reorder: self.reorder.filter(|reorder| reorder.share > 0.0),
             duplicate: self.duplicate.filter(|duplicate| duplicate.share > 0.0),
         }

@@ -109,7 +109,7 @@ impl Expansion<'_> {
         let transport = flow.transport.with_details(details).map_err(|error| resolved("transport", error))?;
         let traffic = flow.traffic.with_details(details).map_err(|error| resolved("traffic", error))?;
         let answer = traffic.answer().map(Arc::new);
-        let playout = flow.playout.as_ref().map(|playout| playout.resolve(|_| ())).transpose();
+        let playout = flow.playout.as_ref().map(|playout| playout.resolve()).transpose();
         let ways = self.ways(flow, &at)?;
         self.note_uses(flow, &ways, &traffic, &transport);
         let (Some(first), transport, traffic) = (ways.first(), Arc::new(transport), Arc::new(traffic)) else {

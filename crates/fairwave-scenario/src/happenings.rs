@@ -148,7 +148,7 @@ fn change_loss(link: &mut LinkPlan, events: &[(usize, &Event)]) -> Result<(), Bo
     for (index, event) in events {
         if let Some(loss) = &event.loss {
             let at = Path::default().key("event").index(*index).key("loss");
-            let loss = loss.resolve(|_| ()).map_err(|error| Box::new(Problem::new(at, error.to_string())))?;
+            let loss = loss.resolve().map_err(|error| Box::new(Problem::new(at, error.to_string())))?;
             models.push((event.at, loss));
         }
     }

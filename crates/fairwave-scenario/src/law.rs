@@ -9,6 +9,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::{Arc, OnceLock};
 
 use fairwave_core::config::{ConfigError, check_fraction};
 use fairwave_core::link::jitter::JitterConfig;
@@ -259,14 +260,32 @@ impl Default for BandwidthDelay {
     }
 }
 
-/// A law's configuration as the scenario writes it: a table that is known to be one of `T`'s.
-#[derive(Clone, PartialEq, Debug)]
+/// A law's configuration as the scenario writes it: a table that is known to be one of `T`'s. A copy costs nothing: many flows share
+/// one table.
+#[derive(Clone, Debug)]
 pub struct LawTable<T> {
+    written: Arc<Written<T>>,
+}
+
+#[derive(Debug)]
+struct Written<T> {
     table: Map<String, Value>,
-    law: PhantomData<T>,
+    /// What the table says, with what the language fills in: read when it is asked for first.
+    law: OnceLock<T>,
+}
+
+impl<T> PartialEq for LawTable<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.written.table == other.written.table
+    }
 }
 
 impl<T: Law> LawTable<T> {
+    /// A table that is known to be right.
+    fn known(table: Map<String, Value>) -> Self {
+        LawTable { written: Arc::new(Written { table, law: OnceLock::new() }) }
+    }
+
     fn checked(mut table: Map<String, Value>) -> Result<Self, serde_json::Error> {
         if let Some(Value::String(name)) = table.get_mut(T::TAG) {
             *name = T::full_name(name)?;
@@ -275,12 +294,13 @@ impl<T: Law> LawTable<T> {
         T::complete(&mut whole);
         let law = serde_json::from_value::<T>(Value::Object(whole))?;
         if table.values().any(holds_percent) {
-            let read = serde_json::to_value(law)?;
+            let read = serde_json::to_value(&law)?;
             for (key, value) in &mut table {
                 write_as_number(value, read.get(key));
             }
+            return Ok(LawTable::known(table));
         }
-        Ok(LawTable { table, law: PhantomData })
+        Ok(LawTable { written: Arc::new(Written { table, law: OnceLock::from(law) }) })
     }
 
     /// The key of this table whose value the law refuses; none where it refuses none, or cannot be read for want of a key.
@@ -307,33 +327,42 @@ impl<T: Law> LawTable<T> {
 
     /// The table as written.
     pub fn table(&self) -> &Map<String, Value> {
-        &self.table
+        &self.written.table
     }
 
     /// The law's name: `drop-tail`, `bernoulli`, `udp`.
     pub fn name(&self) -> &str {
-        self.table.get(T::TAG).and_then(Value::as_str).unwrap_or("")
+        self.table().get(T::TAG).and_then(Value::as_str).unwrap_or("")
     }
 
     /// With all the law's parameters spelled out, so that what means the same is written the same. What depends on the
     /// rest of the scenario stays as it is.
     pub(crate) fn spelled_out(&self) -> Self {
-        let mut law = self.resolve(|_| ()).and_then(|law| serde_json::to_value(law)).unwrap_or_default();
+        let mut law = self.resolve().and_then(|law| serde_json::to_value(law)).unwrap_or_default();
         let Some(table) = law.as_object_mut() else { return self.clone() };
         table.retain(|_, value| !value.is_null());
         if T::TAG == QueueConfig::TAG
-            && let Ok(queue) = serde_json::from_value::<LawTable<QueueConfig>>(Value::Object(self.table.clone()))
+            && let Ok(queue) = serde_json::from_value::<LawTable<QueueConfig>>(Value::Object(self.table().clone()))
             && let Some(buffer) = queue.bandwidth_delay()
             && let Ok(capacity) = serde_json::to_value(buffer)
         {
             table.insert(CAPACITY.to_owned(), capacity);
         }
-        LawTable { table: table.clone(), law: PhantomData }
+        LawTable::known(table.clone())
     }
 
-    /// The law's own configuration, with what the language fills in; `adjust` may set more before.
-    pub(crate) fn resolve(&self, adjust: impl FnOnce(&mut Map<String, Value>)) -> Result<T, serde_json::Error> {
-        let mut whole = self.table.clone();
+    /// The law's own configuration, with what the language fills in.
+    pub(crate) fn resolve(&self) -> Result<T, serde_json::Error> {
+        if let Some(law) = self.written.law.get() {
+            return Ok(law.clone());
+        }
+        let law = self.adjusted(|_| ())?;
+        Ok(self.written.law.get_or_init(|| law).clone())
+    }
+
+    /// The same after `adjust` has set more.
+    fn adjusted(&self, adjust: impl FnOnce(&mut Map<String, Value>)) -> Result<T, serde_json::Error> {
+        let mut whole = self.table().clone();
         adjust(&mut whole);
         T::complete(&mut whole);
         serde_json::from_value(Value::Object(whole))
@@ -343,7 +372,7 @@ impl<T: Law> LawTable<T> {
 impl LawTable<QueueConfig> {
     /// The bandwidth-delay products that the buffer is to hold; none when its size is given outright.
     pub fn bandwidth_delay(&self) -> Option<BandwidthDelay> {
-        match self.table.get(CAPACITY) {
+        match self.table().get(CAPACITY) {
             None => Some(BandwidthDelay::default()),
             Some(capacity) if capacity.get("bdp").is_some() => serde_json::from_value(capacity.clone()).ok(),
             Some(_) => None,
@@ -352,7 +381,7 @@ impl LawTable<QueueConfig> {
 
     /// The configuration with a buffer of `packets`, where that was left to the path.
     pub(crate) fn with_packets(&self, packets: u32) -> Result<QueueConfig, serde_json::Error> {
-        self.resolve(|table| {
+        self.adjusted(|table| {
             table.insert(CAPACITY.to_owned(), json!({ "packets": packets }));
         })
     }
@@ -361,13 +390,13 @@ impl LawTable<QueueConfig> {
 impl Default for LawTable<QueueConfig> {
     /// Drop-tail with the default buffer: [`BandwidthDelay::default`].
     fn default() -> Self {
-        LawTable { table: QueueConfig::from_name("drop-tail"), law: PhantomData }
+        LawTable::known(QueueConfig::from_name("drop-tail"))
     }
 }
 
 impl Default for LawTable<LossConfig> {
     fn default() -> Self {
-        LawTable { table: LossConfig::from_name("none"), law: PhantomData }
+        LawTable::known(LossConfig::from_name("none"))
     }
 }
 
@@ -375,9 +404,9 @@ const STEPS: &str = "steps";
 
 impl<T: Law> Serialize for LawTable<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.table.get(STEPS) {
-            Some(steps) if T::OF_A_LIST == Some(self.name()) && self.table.len() == 2 => steps.serialize(serializer),
-            _ => self.table.serialize(serializer),
+        match self.table().get(STEPS) {
+            Some(steps) if T::OF_A_LIST == Some(self.name()) && self.table().len() == 2 => steps.serialize(serializer),
+            _ => self.table().serialize(serializer),
         }
     }
 }
@@ -472,12 +501,12 @@ impl<T: Law> JsonSchema for LawTable<T> {
 impl LawTable<TrafficConfig> {
     /// The application's own configuration: where the scenario does not set its phase, the one of these details.
     pub(crate) fn with_details(&self, details: Details) -> Result<TrafficConfig, serde_json::Error> {
-        let traffic = self.resolve(|_| ())?;
-        let like_ns2 = matches!(details, Details::Ns2 | Details::Ns2Of2004) && !self.table.contains_key(PHASE);
+        let traffic = self.resolve()?;
+        let like_ns2 = matches!(details, Details::Ns2 | Details::Ns2Of2004) && !self.table().contains_key(PHASE);
         match traffic.phase_like_ns2().filter(|_| like_ns2) {
             Some(phase) => {
                 let phase = serde_json::to_value(phase)?;
-                self.resolve(|table| {
+                self.adjusted(|table| {
                     table.insert(PHASE.to_owned(), phase);
                 })
             }
@@ -489,13 +518,13 @@ impl LawTable<TrafficConfig> {
 impl LawTable<TransportConfig> {
     /// The transport's own configuration, with these protocol details where the scenario says nothing.
     pub(crate) fn with_details(&self, details: Details) -> Result<TransportConfig, serde_json::Error> {
-        let transport = self.resolve(|_| ())?;
+        let transport = self.resolve()?;
         let Some(version) = details.version() else { return Ok(transport) };
         if details == Details::Linux && transport.tcp().is_none() {
             return Ok(transport);
         }
-        match transport.like_ns2().filter(|(key, _)| !self.table.contains_key(*key)) {
-            Some((key, value)) => self.resolve(|table| {
+        match transport.like_ns2().filter(|(key, _)| !self.table().contains_key(*key)) {
+            Some((key, value)) => self.adjusted(|table| {
                 let value = if key == "preset" { Value::from(version) } else { value };
                 table.insert(key.to_owned(), value);
             }),

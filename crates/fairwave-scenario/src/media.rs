@@ -93,13 +93,13 @@ fn check_direction(direction: &Direction, scenario: &Scenario, at: &Path, proble
 /// buffers are sized and costs reckoned.
 pub(crate) fn planned(scenario: &mut Scenario) -> Vec<MediumPlan> {
     let law = |(name, law): (&String, &LawTable<MediumConfig>)| {
-        Some(MediumPlan { name: name.clone(), law: law.resolve(|_| ()).ok()? })
+        Some(MediumPlan { name: name.clone(), law: law.resolve().ok()? })
     };
     let media: Vec<MediumPlan> = scenario.media.iter().filter_map(law).collect();
     if media.is_empty() {
         return media;
     }
-    let Ok(queue) = LawTable::<QueueConfig>::default().resolve(|_| ()) else { return media };
+    let Ok(queue) = LawTable::<QueueConfig>::default().resolve() else { return media };
     for link in &mut scenario.links {
         let Link { from, to, spec, .. } = link;
         for (direction, from, to) in [(Some(&mut spec.there), &*from, &*to), (spec.reverse.as_mut(), &*to, &*from)] {

@@ -309,7 +309,7 @@ impl TemplateProperties {
         let direction = link.spec.direction(back);
         let refused = |key: &str, error: serde_json::Error| Problem::new(at.key(key), error.to_string());
         let rate = direction.rate.as_ref().map(WrittenRate::law).transpose().map_err(|error| refused("rate", error))?;
-        let loss = direction.loss().resolve(|_| ()).map_err(|error| refused("loss", error))?;
+        let loss = direction.loss().resolve().map_err(|error| refused("loss", error))?;
         let queue = direction.queue();
         let buffer = queue.bandwidth_delay();
         Ok(TemplateProperties {
@@ -332,7 +332,7 @@ impl TemplateProperties {
     fn places_in_advance(&self) -> (u64, u64) {
         let queue = match self.buffer {
             Some(buffer) => self.queue.with_packets(buffer.at_least_packets),
-            None => self.queue.resolve(|_| ()),
+            None => self.queue.resolve(),
         };
         match queue {
             Ok(queue) if queue.is_fifo_tail() => (0, 0),
@@ -411,7 +411,7 @@ fn buffer_packets(buffer: &BandwidthDelay, rate: Rate, direction: &DirectionProp
 fn sized_queue(written: &LawTable<QueueConfig>, packets: Option<u32>, at: &Path) -> Result<QueueConfig, Box<Problem>> {
     let queue = match packets {
         Some(packets) => written.with_packets(packets),
-        None => written.resolve(|_| ()),
+        None => written.resolve(),
     };
     Ok(queue.map_err(|error| Problem::new(at.clone(), error.to_string()))?)
 }

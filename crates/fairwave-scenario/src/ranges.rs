@@ -70,7 +70,7 @@ pub(crate) fn check_template(text: &str, at: &Path, problems: &mut Vec<Problem>)
 
 fn check_rate(rate: &WrittenRate, duration: Span, at: &Path, problems: &mut Vec<Problem>) {
     if let WrittenRate::Law(law) = rate
-        && let Ok(config) = law.resolve(|_| ())
+        && let Ok(config) = law.resolve()
     {
         let found = problems.len();
         check_config(config.check(), at, problems);
@@ -164,7 +164,7 @@ fn check_queue(queue: &LawTable<QueueConfig>, at: &Path, problems: &mut Vec<Prob
 }
 
 pub(crate) fn check_law<T: Law>(law: &LawTable<T>, at: &Path, problems: &mut Vec<Problem>) {
-    if let Ok(config) = law.resolve(|_| ()) {
+    if let Ok(config) = law.resolve() {
         check_config(config.check(), at, problems);
     }
 }

@@ -38,7 +38,7 @@ impl WrittenRate {
         match self {
             WrittenRate::Constant(rate) => *rate,
             WrittenRate::Law(law) => {
-                FixedOrSpread::Fixed(law.resolve(|_| ()).map_or(Rate::default(), |config| config.nominal()))
+                FixedOrSpread::Fixed(law.resolve().map_or(Rate::default(), |config| config.nominal()))
             }
         }
     }
@@ -47,7 +47,7 @@ impl WrittenRate {
     pub(crate) fn highest(&self) -> Rate {
         match self {
             WrittenRate::Constant(rate) => rate.bounds().1,
-            WrittenRate::Law(law) => law.resolve(|_| ()).map_or(Rate::default(), |config| config.highest()),
+            WrittenRate::Law(law) => law.resolve().map_or(Rate::default(), |config| config.highest()),
         }
     }
 
@@ -58,14 +58,14 @@ impl WrittenRate {
     pub(crate) fn law(&self) -> Result<Option<RateConfig>, serde_json::Error> {
         match self {
             WrittenRate::Constant(_) => Ok(None),
-            WrittenRate::Law(law) => law.resolve(|_| ()).map(Some),
+            WrittenRate::Law(law) => law.resolve().map(Some),
         }
     }
 
     /// So that what means the same is written the same: with all the law's parameters, and a constant rate as itself.
     pub(crate) fn spelled_out(&self) -> Self {
         match self {
-            WrittenRate::Law(law) => match law.resolve(|_| ()) {
+            WrittenRate::Law(law) => match law.resolve() {
                 Ok(RateConfig::Constant(constant)) => constant.rate.into(),
                 _ => WrittenRate::Law(law.spelled_out()),
             },

@@ -109,7 +109,9 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
         let detours = Detours::new(plan, &mut network, |flow| [sending[flow].route, receiving[flow].route])?;
         let flows = plan.flows.len();
         let looks_ahead = flows > look_ahead::WORTH_IT;
-        let foreign = (0..sending.len()).filter(|&flow| matches!(sending[flow].sender, AnySender::Own(_))).collect();
+        // The ends of a conference are fairwave's, too.
+        let own = |flow: &usize| matches!(sending[*flow].sender, AnySender::Own(_)) && plan.flows[*flow].leg.is_none();
+        let foreign = (0..sending.len()).filter(own).collect();
         let mut simulation = Simulation {
             plan: planned,
             probe,

@@ -27,7 +27,7 @@ use std::collections::VecDeque;
 use std::sync::OnceLock;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::check_priority;
 use super::scaler::{Scaler, Step};
@@ -264,8 +264,16 @@ struct FitOfSize {
     /// How far the line strays from what it was fitted to, dB.
     #[allow(dead_code)] // for readers of the file
     worst: f64,
-    /// Quantisers, ascending, each with the bits per pixel that it gives; none for a screen.
+    /// Quantisers, ascending, each with the bits per pixel that it gives; none for a screen. The file has the bits, here are their
+    /// logarithms to base 2.
+    #[serde(deserialize_with = "with_logarithms")]
     quantisers: Vec<(f64, f64)>,
+}
+
+fn with_logarithms<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(f64, f64)>, D::Error> {
+    let mut quantisers = Vec::<(f64, f64)>::deserialize(deserializer)?;
+    quantisers.iter_mut().for_each(|(_, bits)| *bits = libm::log2(*bits));
+    Ok(quantisers)
 }
 
 #[derive(Clone, PartialEq, Debug, Deserialize)]
@@ -307,10 +315,8 @@ impl Fit {
     /// PSNR of a picture with so many pixels, seen at its camera's size, coded with so many bits: between the fitted sizes by the
     /// logarithm of the pixels, and no better than the codec made any.
     fn psnr(&self, pixels: f64, bits: f64) -> f64 {
-        let line = |size: &FitOfSize| {
-            let per_pixel = (bits / pixels).clamp(1e-4, 1.0);
-            size.psnr_at_one_bit + size.psnr_per_doubling * libm::log2(per_pixel)
-        };
+        let per_pixel = libm::log2((bits / pixels).clamp(1e-4, 1.0));
+        let line = |size: &FitOfSize| size.psnr_at_one_bit + size.psnr_per_doubling * per_pixel;
         let psnr = self.between_sizes(pixels, line);
         match self.sizes.first().map(FitOfSize::area) {
             // Half the pixels across cost a camera's picture about as much as from the second size to the first.
@@ -366,23 +372,23 @@ impl FitOfSize {
 
     /// The quantiser for the logarithm of bits per pixel: on straight lines between the fitted points, and on beyond them.
     fn quantiser(&self, per_pixel: f64) -> f64 {
-        let points = self.quantisers.iter().map(|&(quantiser, bits)| (-libm::log2(bits), quantiser));
-        on_lines(points.collect::<Vec<_>>().as_slice(), -per_pixel)
+        on_lines(&self.quantisers, |&(quantiser, per_pixel)| (-per_pixel, quantiser), -per_pixel)
     }
 
     /// The logarithm of the bits per pixel for a quantiser, likewise.
     fn bits_per_pixel(&self, quantiser: f64) -> f64 {
-        let points = self.quantisers.iter().map(|&(quantiser, bits)| (quantiser, libm::log2(bits)));
-        on_lines(points.collect::<Vec<_>>().as_slice(), quantiser)
+        on_lines(&self.quantisers, |&point| point, quantiser)
     }
 }
 
-/// The value at `x` on straight lines through the points, of which the first ascend; the first and the last line go on.
-fn on_lines(points: &[(f64, f64)], x: f64) -> f64 {
-    let at = points.iter().skip(1).take_while(|point| point.0 < x).count().min(points.len().saturating_sub(2));
-    match points.get(at..at + 2) {
-        Some(&[(from, low), (to, high)]) if to > from => low + (high - low) * (x - from) / (to - from),
-        _ => points.first().map_or(0.0, |point| point.1),
+/// The value at `x` on straight lines through the points, of which the first parts ascend; the first and the last line go on. `point`
+/// says how an entry of the table is read.
+fn on_lines(table: &[(f64, f64)], point: impl Fn(&(f64, f64)) -> (f64, f64), x: f64) -> f64 {
+    let at = table.iter().skip(1).take_while(|entry| point(entry).0 < x).count().min(table.len().saturating_sub(2));
+    let ends = table.get(at).map(&point).zip(table.get(at + 1).map(&point));
+    match ends {
+        Some(((from, low), (to, high))) if to > from => low + (high - low) * (x - from) / (to - from),
+        _ => table.first().map_or(0.0, |first| point(first).1),
     }
 }
 
@@ -897,13 +903,14 @@ mod tests {
     fn the_fit_gives_back_its_own_points_and_goes_on_beyond_them() {
         let fit = Fit::of(&VideoConfig { scene: Scene::Moving, ..VideoConfig::default() });
         let size = &fit.sizes[1];
-        for &(quantiser, bits) in &size.quantisers {
+        for &(quantiser, logarithm) in &size.quantisers {
+            let bits = libm::exp2(logarithm);
             assert!((fit.bits(size.area(), quantiser) / size.area() - bits).abs() < 1e-9);
             assert!((fit.quantiser(size.area(), bits * size.area(), 127.0) - quantiser).abs() < 1e-9);
         }
         assert_eq!(fit.quantiser(size.area(), 1.0, 106.0), 106.0, "no coarser than that");
         assert_eq!(fit.quantiser(size.area(), 1e9, 106.0), 0.0);
-        let finest = size.quantisers[0].1 * size.area();
+        let finest = libm::exp2(size.quantisers[0].1) * size.area();
         assert!(fit.quantiser(size.area(), 1.5 * finest, 106.0) < size.quantisers[0].0);
     }
 

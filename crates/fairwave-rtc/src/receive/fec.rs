@@ -60,11 +60,14 @@ impl Recovery {
         }
         if number > self.newest {
             // What stood in the ring before for the numbers between is old.
-            let between = (number - self.newest).min(WORDS * 64);
-            for passed in number - between + 1..=number {
-                let (word, bit) = Self::place(passed);
-                if let Some(bits) = self.there.get_mut(word) {
-                    *bits &= !bit;
+            if number - self.newest >= WORDS * 64 {
+                self.there = Default::default();
+            } else {
+                for passed in self.newest + 1..=number {
+                    let (word, bit) = Self::place(passed);
+                    if let Some(bits) = self.there.get_mut(word) {
+                        *bits &= !bit;
+                    }
                 }
             }
             self.newest = number;

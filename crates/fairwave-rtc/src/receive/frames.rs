@@ -4,7 +4,7 @@
 //! decoded together, when each frame that one of them depends on has been decoded, and never before one that was decoded.
 //! What was overtaken is dropped.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::VecDeque;
 
 use crate::rtp::RtpHeader;
 use fairwave_units::units::Instant;
@@ -15,6 +15,8 @@ const MOST_FRAMES: usize = 800;
 const MOST_PACKETS: u64 = 2048;
 /// A frame depends on one at most so far back.
 const HISTORY: u64 = 256;
+/// Words of as many bits.
+const WORDS: usize = HISTORY as usize / 64;
 
 /// A frame as it is received.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -78,9 +80,11 @@ pub struct Inserted {
 #[derive(Clone, Debug, Default)]
 pub struct Frames {
     near: Option<u64>,
-    frames: BTreeMap<u64, Frame>,
+    /// By number.
+    frames: VecDeque<Frame>,
     incomplete_packets: u64,
-    decoded: BTreeSet<u64>,
+    /// Which of the numbers up to the last that was decoded were decoded: a bit each, in a ring.
+    decoded: [u64; WORDS],
     last_decoded: Option<u64>,
     /// Complete frames that were overtaken.
     pub dropped: u64,
@@ -95,32 +99,43 @@ impl Frames {
         if self.last_decoded.is_some_and(|last| frame_number <= last) {
             return Inserted { useless: true, ..Inserted::default() };
         }
-        let full = !self.frames.contains_key(&frame_number) && self.frames.len() >= MOST_FRAMES;
+        let mut place = match self.frames.back() {
+            Some(newest) if newest.number < frame_number => self.frames.len(),
+            Some(newest) if newest.number == frame_number => self.frames.len() - 1,
+            _ => self.frames.partition_point(|frame| frame.number < frame_number),
+        };
+        let mut known = self.frames.get(place).is_some_and(|frame| frame.number == frame_number);
+        let full = !known && self.frames.len() >= MOST_FRAMES;
         if full || self.incomplete_packets >= MOST_PACKETS {
             self.clear();
+            (place, known) = (0, false);
             if !(header.key && header.first) {
                 return Inserted { overflow: true, ..Inserted::default() };
             }
         }
         let depends =
             (!header.key && header.depends > 0).then(|| frame_number.saturating_sub(u64::from(header.depends)));
-        let frame = self.frames.entry(frame_number).or_insert(Frame {
-            number: frame_number,
-            depends,
-            key: header.key,
-            unit: header.unit,
-            created,
-            timestamp: header.timestamp,
-            spatial: header.spatial,
-            bytes: 0,
-            packets: 0,
-            begun: now,
-            complete: now,
-            again: false,
-            first: None,
-            last: None,
-            ends_moment: false,
-        });
+        if !known {
+            let frame = Frame {
+                number: frame_number,
+                depends,
+                key: header.key,
+                unit: header.unit,
+                created,
+                timestamp: header.timestamp,
+                spatial: header.spatial,
+                bytes: 0,
+                packets: 0,
+                begun: now,
+                complete: now,
+                again: false,
+                first: None,
+                last: None,
+                ends_moment: false,
+            };
+            self.frames.insert(place, frame);
+        }
+        let Some(frame) = self.frames.get_mut(place) else { return Inserted::default() };
         if frame.is_complete() {
             return Inserted { useless: true, ..Inserted::default() };
         }
@@ -137,40 +152,53 @@ impl Frames {
         // Within a moment, only the last frame has the marker.
         frame.ends_moment |= header.marker;
         self.incomplete_packets += 1;
-        Inserted { completed: self.settle(frame_number), ..Inserted::default() }
+        let completed = frame.is_complete().then_some(*frame);
+        if let Some(frame) = completed {
+            self.incomplete_packets = self.incomplete_packets.saturating_sub(u64::from(frame.packets));
+        }
+        Inserted { completed, ..Inserted::default() }
     }
 
-    fn settle(&mut self, number: u64) -> Option<Frame> {
-        let frame = self.frames.get(&number).filter(|frame| frame.is_complete())?;
-        self.incomplete_packets = self.incomplete_packets.saturating_sub(u64::from(frame.packets));
-        Some(*frame)
+    /// The word of a number, and its bit there.
+    fn bit(number: u64) -> (usize, u64) {
+        ((number / 64) as usize % WORDS, 1 << (number % 64))
+    }
+
+    /// Whether the frame was decoded, and is not too old for others to depend on it.
+    fn is_decoded(&self, number: u64) -> bool {
+        let (word, bit) = Self::bit(number);
+        let known = self.last_decoded.is_some_and(|last| number <= last && number + HISTORY > last);
+        known && self.decoded.get(word).is_some_and(|bits| bits & bit != 0)
     }
 
     /// The frames of the first moment that can be decoded, and whether it is the only one.
     pub fn next(&self) -> Option<(Vec<Frame>, bool)> {
         let mut found: Option<Vec<Frame>> = None;
-        let mut moment: Vec<Frame> = Vec::new();
-        for frame in self.frames.values() {
-            if moment.last().is_some_and(|before| before.unit != frame.unit || before.number + 1 != frame.number) {
-                moment.clear();
+        // Frames of one moment have numbers in a row: those from `moment` until the one before `place`.
+        let mut moment = 0;
+        for (place, frame) in self.frames.iter().enumerate() {
+            let begun = place.checked_sub(1).filter(|_| moment < place).and_then(|before| self.frames.get(before));
+            if begun.is_some_and(|before| before.unit != frame.unit || before.number + 1 != frame.number) {
+                moment = place;
             }
-            let has = |number: u64| self.decoded.contains(&number) || moment.iter().any(|one| one.number == number);
+            let first = frame.number - (place - moment) as u64;
+            let has = |number: u64| self.is_decoded(number) || (first..frame.number).contains(&number);
             let decodable = frame.is_complete()
                 && match frame.depends {
                     None => frame.key,
                     Some(number) => has(number),
                 };
             // A moment begins with the lowest layer.
-            if !decodable || (moment.is_empty() && frame.spatial > 0) {
-                moment.clear();
+            if !decodable || (moment == place && frame.spatial > 0) {
+                moment = place + 1;
                 continue;
             }
-            moment.push(*frame);
             if frame.ends_moment {
                 if found.is_some() {
                     return found.map(|frames| (frames, false));
                 }
-                found = Some(std::mem::take(&mut moment));
+                found = Some(self.frames.range(moment..=place).copied().collect());
+                moment = place + 1;
             }
         }
         found.map(|frames| (frames, true))
@@ -179,9 +207,9 @@ impl Frames {
     /// Takes frames up to this one out of the buffer: `decode` if it and its moment are decoded, else they are dropped, too.
     pub fn take(&mut self, frames: &[Frame], decode: bool) {
         let Some(last) = frames.last().map(|frame| frame.number) else { return };
-        while let Some(entry) = self.frames.first_entry().filter(|entry| *entry.key() <= last) {
-            let (number, frame) = entry.remove_entry();
-            let ours = frames.iter().any(|one| one.number == number);
+        while let Some(frame) = self.frames.front().copied().filter(|frame| frame.number <= last) {
+            self.frames.pop_front();
+            let ours = frames.iter().any(|one| one.number == frame.number);
             if !frame.is_complete() {
                 self.incomplete_packets = self.incomplete_packets.saturating_sub(u64::from(frame.packets));
             } else if !(decode && ours) {
@@ -189,12 +217,15 @@ impl Frames {
             }
         }
         if decode {
-            self.decoded.extend(frames.iter().map(|frame| frame.number));
-            self.last_decoded = Some(last);
-            // No frame depends on an older one; they are forgotten many at a time.
-            if self.decoded.len() as u64 > 2 * HISTORY {
-                self.decoded = self.decoded.split_off(&last.saturating_sub(HISTORY));
+            let passed = self.last_decoded.map_or(HISTORY, |before| last.saturating_sub(before).min(HISTORY));
+            for number in last + 1 - passed..=last {
+                let (word, bit) = Self::bit(number);
+                if let Some(bits) = self.decoded.get_mut(word) {
+                    let ours = frames.iter().any(|one| one.number == number);
+                    *bits = if ours { *bits | bit } else { *bits & !bit };
+                }
             }
+            self.last_decoded = Some(last);
         }
     }
 
@@ -215,7 +246,7 @@ impl Frames {
 
     /// Complete frames in the buffer that end a picture.
     pub fn complete(&self) -> u64 {
-        self.frames.values().filter(|frame| frame.is_complete() && frame.ends_moment).count() as u64
+        self.frames.iter().filter(|frame| frame.is_complete() && frame.ends_moment).count() as u64
     }
 
     fn clear(&mut self) {
@@ -229,6 +260,7 @@ impl Frames {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::collections::BTreeSet;
 
     /// Packet `part` of `parts` of a frame; sequence numbers go on from `first`.
     fn packet(frame: u16, depends: u8, part: u16, parts: u16) -> RtpHeader {

@@ -38,6 +38,8 @@ pub struct Egress {
     started: bool,
     stopped: bool,
     deadline: Instant,
+    /// The earliest report of its streams.
+    report: Instant,
     next_sample: Instant,
     reported: [Option<(u32, i32)>; 3],
     shown: MediaSent,
@@ -69,6 +71,7 @@ impl Egress {
             started: false,
             stopped: false,
             deadline: Instant::NEVER,
+            report: Instant::NEVER,
             next_sample: Instant::NEVER,
             reported: [None; 3],
             shown: MediaSent::default(),
@@ -99,7 +102,6 @@ impl Egress {
         let room = self.room.clone();
         let mut state = room.lock();
         self.sample(now, &mut state);
-        let mut reports = Instant::NEVER;
         if let Some((_, pair, subscriber)) = state.parties(self.from, self.to) {
             let ecn = subscriber.ecn();
             while let Some(leaving) = pair.queue.pop_front() {
@@ -115,6 +117,7 @@ impl Egress {
                     // The first report comes soon: lip synchronisation needs it.
                     let interval = if kind == StreamKind::Audio { self.report_audio } else { self.report_video };
                     stream.report = now + interval.scaled(0.5 + self.random.uniform()).min(Span::from_secs(1));
+                    self.report = self.report.min(stream.report);
                 }
                 let sample = &mut stream.sample;
                 let payload = u64::from(header.payload);
@@ -133,9 +136,13 @@ impl Egress {
                 let body = header.body(self.sent as u32, leaving.created);
                 self.put(leaving.wire, kind, ecn, body, out);
             }
-            for (kind, stream) in KINDS.into_iter().zip(&mut pair.streams) {
+            let due = self.report <= now && !self.stopped;
+            if due {
+                self.report = Instant::NEVER;
+            }
+            for (kind, stream) in KINDS.into_iter().zip(&mut pair.streams).filter(|_| due) {
                 let Some(stream) = stream else { continue };
-                if stream.report <= now && !self.stopped {
+                if stream.report <= now {
                     let interval = if kind == StreamKind::Audio { self.report_audio } else { self.report_video };
                     stream.report = now + interval.scaled(0.5 + self.random.uniform());
                     let ssrc = stream.ssrc(Role::Media).number();
@@ -155,10 +162,10 @@ impl Egress {
                     }
                     self.bytes = bytes;
                 }
-                reports = reports.min(stream.report);
+                self.report = self.report.min(stream.report);
             }
         }
-        self.deadline = if self.stopped { Instant::NEVER } else { reports };
+        self.deadline = if self.stopped { Instant::NEVER } else { self.report };
         if self.leads(&state) {
             self.lead(now, &mut state, out);
         }
@@ -203,6 +210,9 @@ impl Egress {
 
     /// Samples that were due before `now`.
     fn sample(&mut self, now: Instant, state: &mut State) {
+        if now < self.next_sample {
+            return;
+        }
         let leads = self.leads(state);
         while self.next_sample <= now {
             let at = self.next_sample;

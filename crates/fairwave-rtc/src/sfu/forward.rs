@@ -5,6 +5,7 @@
 
 use super::layers::Rung;
 use crate::receive::reception::Unwrapper;
+use crate::recent::Recent;
 use crate::rtp::{PayloadKind, Role, RtpHeader, Ssrc};
 use crate::sizes;
 use fairwave_endpoint::media::{OutboundSample, QualityLimitation, StreamId};
@@ -24,19 +25,10 @@ struct Renumber {
     numbers: Unwrapper,
     highest: Option<u64>,
     next: u16,
-    kept: Vec<(u64, u16)>,
+    kept: Recent<u16, KEPT>,
 }
 
 impl Renumber {
-    fn put(&mut self, number: u64, out: u16) {
-        if self.kept.is_empty() {
-            self.kept = vec![(u64::MAX, 0); KEPT];
-        }
-        if let Some(place) = self.kept.get_mut(number as usize % KEPT) {
-            *place = (number, out);
-        }
-    }
-
     fn take(&mut self) -> u16 {
         let out = self.next;
         self.next = self.next.wrapping_add(1);
@@ -54,19 +46,19 @@ impl Renumber {
         let number = self.numbers.unwrap(sequence);
         let highest = self.highest.unwrap_or(number - 1);
         if number <= highest {
-            return self.kept.get(number as usize % KEPT).filter(|one| one.0 == number).map(|one| one.1);
+            return self.kept.get(number).copied();
         }
         if number - highest <= JUMP {
             for between in highest + 1..number {
                 let out = self.take();
-                self.put(between, out);
+                self.kept.put(between, out);
                 missing.push((between as u16, out));
             }
         }
         self.highest = Some(number);
         keep.then(|| {
             let out = self.take();
-            self.put(number, out);
+            self.kept.put(number, out);
             out
         })
     }
@@ -107,7 +99,7 @@ pub struct Forward {
     frames: u16,
     offset: u16,
     again: u16,
-    cache: Vec<Option<Cached>>,
+    cache: Recent<Cached, KEPT>,
     /// Missing on the way in: numbers in and out of the latest packet.
     pub missing: Vec<(u16, u16)>,
     /// When the receiver may go up again.
@@ -136,7 +128,7 @@ impl Forward {
             frames: 0,
             offset: 0,
             again: 0,
-            cache: Vec::new(),
+            cache: Recent::default(),
             missing: Vec::new(),
             up_from: None,
             report: Instant::NEVER,
@@ -299,18 +291,14 @@ impl Forward {
 
     /// A packet has been sent: it may be asked for.
     pub fn cache(&mut self, now: Instant, header: &RtpHeader, wire: u16, created: Instant) {
-        if self.cache.is_empty() {
-            self.cache = vec![None; KEPT];
-        }
-        if let Some(place) = self.cache.get_mut(usize::from(header.sequence) % KEPT) {
-            *place = Some(Cached { header: *header, wire, created, sent: now, again: false });
-        }
+        let cached = Cached { header: *header, wire, created, sent: now, again: false };
+        self.cache.put(u64::from(header.sequence), cached);
     }
 
     /// The packet that the receiver misses, in the stream for retransmissions, if it is to be sent again now.
     pub fn asked(&mut self, now: Instant, sequence: u16, round_trip: Span) -> Option<(RtpHeader, u16, Instant)> {
-        let cached = self.cache.get_mut(usize::from(sequence) % KEPT)?.as_mut()?;
-        if cached.header.sequence != sequence || cached.again && now < cached.sent + round_trip + SLACK {
+        let cached = self.cache.get_mut(u64::from(sequence))?;
+        if cached.again && now < cached.sent + round_trip + SLACK {
             return None;
         }
         (cached.again, cached.sent) = (true, now);

@@ -9,9 +9,12 @@ use crate::result::FlowRow;
 
 /// One row per group.
 pub(crate) fn rows(run: &RunRecord<'_>, flows: &[FlowRow]) -> Vec<GroupRow> {
-    (run.plan.groups.iter().enumerate())
-        .map(|(index, name)| {
-            let members: Vec<usize> = (0..flows.len()).filter(|&flow| run.plan.flows[flow].group == index).collect();
+    let mut members = vec![Vec::new(); run.plan.groups.len()];
+    for flow in 0..flows.len() {
+        members[run.plan.flows[flow].group].push(flow);
+    }
+    (run.plan.groups.iter().zip(members))
+        .map(|(name, members)| {
             // A flow that is not on in the window has no goodput, and no part in the sharing.
             let goodputs: Vec<Rate> = (members.iter().filter_map(|&flow| flows[flow].goodput_bps))
                 .map(|goodput| Rate::from_bits_per_second(goodput as u64))

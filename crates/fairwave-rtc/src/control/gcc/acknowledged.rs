@@ -29,33 +29,57 @@ pub(super) struct Acknowledged {
     window: VecDeque<Arrived>,
     /// When the newest of the packets was sent that left the window.
     left: Option<Instant>,
+    /// Of all packets in the window.
+    bytes: u64,
+    pauses: Pauses,
+    /// Packets in the window that were sent before the one that arrived before them.
+    overtaken: usize,
 }
 
 impl Acknowledged {
     /// A packet of `size` bytes has arrived. After the packets of a message call [`Acknowledged::forget`].
     pub fn on_packet(&mut self, sent: Instant, arrived: Instant, size: u64) {
+        let newest = self.window.back().copied();
         self.window.push_back(Arrived { at: arrived, sent, size });
+        self.bytes += size;
+        let Some(newest) = newest else { return };
+        if arrived >= newest.at {
+            self.pauses.push(between(newest.at, arrived));
+            self.overtaken += usize::from(sent < newest.sent);
+            return;
+        }
+        if between(arrived, newest.at) > CLOCK_WAS_SET {
+            *self = Acknowledged::default();
+            return;
+        }
         let mut place = self.window.len() - 1;
         while place > 0 && self.window[place].at < self.window[place - 1].at {
             self.window.swap(place, place - 1);
             place -= 1;
         }
-        if self.window.back().is_some_and(|newest| between(arrived, newest.at) > CLOCK_WAS_SET) {
-            self.window.clear();
-            self.left = None;
+        self.pauses = Pauses::default();
+        self.overtaken = 0;
+        for (before, packet) in self.window.iter().zip(self.window.iter().skip(1)) {
+            self.pauses.push(between(before.at, packet.at));
+            self.overtaken += usize::from(packet.sent < before.sent);
         }
     }
 
     /// Packets leave that the window does not need.
     pub fn forget(&mut self) {
-        while let (Some(first), Some(last)) = (self.window.front(), self.window.back()) {
+        while let (Some(first), Some(last)) = (self.window.front().copied(), self.window.back()) {
             let time = between(first.at, last.at);
             let count = self.window.len();
             if count <= MOST_PACKETS && time <= MOST_TIME && (count <= PACKETS || time <= TIME) {
                 return;
             }
             self.left = self.left.max(Some(first.sent));
+            self.bytes -= first.size;
             self.window.pop_front();
+            if let Some(second) = self.window.front() {
+                self.overtaken -= usize::from(second.sent < first.sent);
+                self.pauses.pop();
+            }
         }
     }
 
@@ -69,28 +93,69 @@ impl Acknowledged {
         }
         let first = self.window.front()?;
         let last = self.window.back()?;
-        let (mut longest, mut second) = (0, 0);
-        let mut before = first.at;
-        let mut bytes = 0;
-        let mut sent = Sent::default();
-        for packet in &self.window {
-            let pause = between(before, packet.at);
-            if pause > longest {
-                second = longest;
-                longest = pause;
-            } else if pause > second {
-                second = pause;
-            }
-            before = packet.at;
-            bytes += packet.size;
-            // A packet older than one that left was reordered; its time of sending says nothing about the rate.
-            if self.left.is_none_or(|left| packet.sent >= left) {
-                sent.add(packet);
-            }
-        }
+        let Longest(longest, second) = self.pauses.longest();
         let time = between(first.at, last.at).saturating_sub(longest).saturating_add(second);
-        let arrival = rate(bytes - first.size, time);
-        Some(sent.rate().map_or(arrival, |sending| sending.min(arrival)))
+        let arrival = rate(self.bytes - first.size, time);
+        Some(self.sent().rate().map_or(arrival, |sending| sending.min(arrival)))
+    }
+
+    fn sent(&self) -> Sent {
+        let in_order = self.window.front().filter(|first| self.overtaken == 0 && self.left <= Some(first.sent));
+        if let Some(first) = in_order {
+            // Of those that were sent last at one moment, the first to arrive counts as the last.
+            let newest = self.window.back().map(|last| last.sent);
+            let last = self.window.iter().rev().take_while(|packet| Some(packet.sent) == newest).last();
+            let (bytes, packets) = (self.bytes, self.window.len());
+            return Sent { first: Some(first.sent), last: last.copied(), bytes, packets };
+        }
+        let mut sent = Sent::default();
+        // A packet older than one that left was reordered; its time of sending says nothing about the rate.
+        let counted = |packet: &&Arrived| self.left.is_none_or(|left| packet.sent >= left);
+        self.window.iter().filter(counted).for_each(|packet| sent.add(packet));
+        sent
+    }
+}
+
+/// The longest and the second longest of some pauses, nanoseconds.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+struct Longest(i64, i64);
+
+impl Longest {
+    fn with(self, Longest(longest, second): Longest) -> Longest {
+        if longest > self.0 { Longest(longest, second.max(self.0)) } else { Longest(self.0, longest.max(self.1)) }
+    }
+}
+
+/// Pauses that come at one end and go at the other, and the longest of them, at a cost that does not grow with their number.
+#[derive(Clone, Debug, Default)]
+struct Pauses {
+    /// For each of the older pauses, the oldest at the end: the longest from it to the newest of the older ones.
+    older: Vec<Longest>,
+    newer: Vec<i64>,
+    newer_longest: Longest,
+}
+
+impl Pauses {
+    fn push(&mut self, pause: i64) {
+        self.newer.push(pause);
+        self.newer_longest = self.newer_longest.with(Longest(pause, 0));
+    }
+
+    /// The oldest goes.
+    fn pop(&mut self) {
+        if self.older.is_empty() {
+            let mut longest = Longest::default();
+            self.older.extend(self.newer.drain(..).rev().map(|pause| {
+                longest = longest.with(Longest(pause, 0));
+                longest
+            }));
+            self.newer_longest = Longest::default();
+        }
+        self.older.pop();
+    }
+
+    fn longest(&self) -> Longest {
+        self.older.last().copied().unwrap_or_default().with(self.newer_longest)
     }
 }
 
@@ -127,6 +192,7 @@ fn rate(bytes: u64, nanos: i64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn at(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
@@ -204,6 +270,41 @@ mod tests {
         let mut late = Acknowledged { left: Some(at(9000)), ..Acknowledged::default() };
         (0..10).for_each(|n| late.on_packet(at(n * 20), at(9050 + n * 10), 1000));
         assert_eq!(late.rate(), Some(800_000.0));
+    }
+
+    /// As [`Acknowledged::rate`], from all packets of the window.
+    fn plain(acknowledged: &Acknowledged) -> Option<f64> {
+        let window = &acknowledged.window;
+        if window.len() < REQUIRED {
+            return None;
+        }
+        let (first, last) = (window.front()?, window.back()?);
+        let mut pauses: Vec<i64> = window.iter().zip(window.iter().skip(1)).map(|(a, b)| between(a.at, b.at)).collect();
+        pauses.sort_unstable();
+        let time = between(first.at, last.at) - pauses[pauses.len() - 1] + pauses[pauses.len() - 2];
+        let arrival = rate(window.iter().skip(1).map(|packet| packet.size).sum(), time);
+        let mut sent = Sent::default();
+        window.iter().filter(|packet| acknowledged.left <= Some(packet.sent)).for_each(|packet| sent.add(packet));
+        Some(sent.rate().map_or(arrival, |sending| sending.min(arrival)))
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_kept_up_to_date_is_what_a_look_at_the_window_finds(
+            packets in prop::collection::vec((0u64..12, 0u64..40, 1u64..1500, 0u64..60), 1..300),
+        ) {
+            let mut acknowledged = Acknowledged::default();
+            let mut now = 0;
+            for (place, (passed, early, size, delay)) in packets.into_iter().enumerate() {
+                now += passed * 4;
+                let sent = now.saturating_sub(if early > 34 { early * 10 } else { 0 });
+                acknowledged.on_packet(at(sent), at(now + if delay > 50 { delay } else { 20 }), size);
+                if place % 3 == 0 {
+                    acknowledged.forget();
+                }
+                prop_assert_eq!(acknowledged.rate(), plain(&acknowledged));
+            }
+        }
     }
 
     #[test]

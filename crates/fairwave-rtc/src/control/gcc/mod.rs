@@ -378,7 +378,11 @@ impl RateController for Gcc {
     }
 
     fn decision(&self) -> Decision {
-        let bits = |rate: f64| Rate::from_bits_per_second(libm::round(rate) as u64);
+        // To the nearest; halves up. Asked for each packet, so without a call.
+        let bits = |rate: f64| {
+            let whole = rate as u64;
+            Rate::from_bits_per_second(whole.saturating_add(u64::from(rate - whole as f64 >= 0.5)))
+        };
         let estimate = self.published;
         let factor = self.config.pacing.unwrap_or(if self.heard.is_some() { PACING } else { FIRST_PACING });
         let (target, held_back) = match self.config.push_back {

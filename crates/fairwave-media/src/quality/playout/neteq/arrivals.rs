@@ -10,9 +10,6 @@ use super::SAMPLES_PER_MS;
 /// How much media time is remembered, in samples.
 const WINDOW: i64 = 2000 * SAMPLES_PER_MS;
 
-/// The most packets that room is made for in advance: 2 s of 10 ms each, and one more.
-const ROOM: usize = 201;
-
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Arrival {
     media: i64,
@@ -27,7 +24,7 @@ impl Arrival {
 }
 
 /// Times in samples; delays in milliseconds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Arrivals {
     /// By media time.
     history: VecDeque<Arrival>,
@@ -38,8 +35,7 @@ pub(super) struct Arrivals {
 
 impl Arrivals {
     pub(super) fn new() -> Self {
-        let room = || VecDeque::with_capacity(ROOM);
-        Arrivals { history: room(), least: room(), most: room() }
+        Arrivals::default()
     }
 
     pub(super) fn clear(&mut self) {

@@ -23,6 +23,8 @@ const START_WEIGHT: f64 = 2.0;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Histogram {
     buckets: [i32; BUCKETS],
+    /// Buckets from here on are empty.
+    used: usize,
     forget: i32,
     steady_forget: i32,
     entries: u32,
@@ -34,21 +36,28 @@ impl Histogram {
         let mut buckets = [0; BUCKETS];
         // A little more than 1 in Q14, so that the halves, cut to whole numbers, sum to 1.
         let mut half = 0x4002;
+        let mut used = 0;
         for bucket in &mut buckets {
             half >>= 1;
             *bucket = half << 16;
+            used += usize::from(half > 0);
         }
-        Histogram { buckets, forget: 0, steady_forget, entries: 0 }
+        Histogram { buckets, used, forget: 0, steady_forget, entries: 0 }
     }
 
     /// An entry; those beyond the last bucket are not counted.
     pub(super) fn add(&mut self, delay_ms: i64) {
         let Some(index) = usize::try_from(delay_ms / BUCKET_MS).ok().filter(|&index| index < BUCKETS) else { return };
         let mut excess = -ONE;
-        for bucket in &mut self.buckets {
+        let mut used = 0;
+        for (place, bucket) in self.buckets.iter_mut().enumerate().take(self.used) {
             *bucket = ((i64::from(*bucket) * i64::from(self.forget)) >> 15) as i32;
             excess += *bucket;
+            if *bucket != 0 {
+                used = place + 1;
+            }
         }
+        self.used = used.max(index + 1);
         let weight = (ONE_Q15 - self.forget) << 15;
         self.buckets[index] += weight;
         excess += weight;
@@ -83,9 +92,9 @@ impl Histogram {
         BUCKETS - 1
     }
 
-    /// Probability of each bucket, in Q30.
-    pub(super) const fn probabilities(&self) -> &[i32; BUCKETS] {
-        &self.buckets
+    /// Probability of each bucket, in Q30; those beyond are empty.
+    pub(super) fn probabilities(&self) -> &[i32] {
+        self.buckets.get(..self.used).unwrap_or(&self.buckets)
     }
 }
 
