@@ -38,7 +38,11 @@ def test_the_page_is_written_from_the_kept_numbers():
     kept = json.loads(wifi.DATA.read_text(encoding="utf-8"))
     rows = published.stored(kept["rows"])
     assert wifi.page(rows, kept["cost"], rows[0].ours.count) == wifi.PAGE.read_text(encoding="utf-8")
-    assert all(row.agrees for row in rows if row.part in ("saturation", "anomaly"))
+    assert all(
+        row.agrees for row in rows if row.part in ("saturation", "delay", "anomaly", "latency", "small")
+    )
+    assert len({(row.part, row.name) for row in rows}) == len(rows)
+    assert {row.part for row in rows} == set(wifi.PARTS)
 
 
 @pytest.mark.parametrize(("stations", "announced"), [(5, False), (20, True)])

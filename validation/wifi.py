@@ -14,6 +14,7 @@ Runs of 150 s, of which the first 30 s do not count. Margin: 2 %.
 (INFOCOM 2003), derive what each of N stations gets if one of them transmits at 1 Mb/s and the others at 11 Mb/s.
 They approximate contention without a fixed point. The formula also holds for a slow station at 2 or 5.5 Mb/s.
 Margin: 10 %, for the slow station and for the fast ones. †: the formula was written down without the paper at hand.
+Their measurements are not compared, because no copy of the tables was found.
 
 **Not checked.** † marks numbers that were written down without the publication at hand. They must be compared with it
 before anybody relies on a row. Bianchi's parameters were found again in programs of others. Of papers with *abstract
