@@ -37,7 +37,9 @@ def test_a_reading_file_that_does_not_fit_is_refused_with_what_is_allowed(fairwa
     assert "none.json" in words
 
 
-OF_PAPERS = [name for name in layers.studies() if name not in ("today", "future", "conference", "network", "radio")]
+OF_PAPERS = [
+    name for name in layers.studies() if name not in ("today", "future", "conference", "network", "radio")
+]
 """Studies of papers. What the others ask was made up here, so that nothing in it is open."""
 
 
