@@ -238,6 +238,7 @@ def _scale(part: dict[str, Any]) -> Iterator[str]:
             f"{row['setup_cpu_s']}",
             f"{row['peak_mib']}",
             f"{row['bytes_per_flow']:,}" if row["bytes_per_flow"] else "–",
+            f"{row['runs']}",
         )
         for row in part["rows"]
     ]
@@ -250,6 +251,7 @@ def _scale(part: dict[str, Any]) -> Iterator[str]:
             "set-up s",
             "peak MiB",
             "bytes per flow",
+            "runs of each",
         ),
         rows,
     )

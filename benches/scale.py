@@ -42,6 +42,7 @@ def measure(program: str) -> dict[str, Any]:
         rows.append(
             {
                 "flows": size,
+                "runs": RUNS[size],
                 "packet_hops": full[0].packet_hops,
                 "ns_per_packet_hop": _per_hop(full, empty),
                 "ns_per_packet_hop_huge_pages": _per_hop(full_huge, empty_huge),
