@@ -20,6 +20,7 @@ use fairwave_core::quality::playout::PlayoutConfig;
 use fairwave_core::queue::{Capacity, DisciplineConfig, QueueConfig};
 use fairwave_core::random::Seed;
 use fairwave_core::ratio::{Ratio, percent};
+use fairwave_core::registry::generation;
 use fairwave_core::traffic::{FrameType, Source, TrafficConfig, TrafficSource};
 use fairwave_core::transport::{PacketSize, Properties, TransportConfig};
 use fairwave_core::units::{Bytes, Instant, Span};
@@ -270,8 +271,9 @@ pub struct LawTable<T> {
 #[derive(Debug)]
 struct Written<T> {
     table: Map<String, Value>,
-    /// What the table says, with what the language fills in: read when it is asked for first.
-    law: OnceLock<T>,
+    /// What the table says, with what the language fills in: read when it is asked for first. Before it, the generation of laws
+    /// ([`generation`]) that it was read in.
+    law: OnceLock<(u64, T)>,
 }
 
 impl<T> PartialEq for LawTable<T> {
@@ -292,6 +294,7 @@ impl<T: Law> LawTable<T> {
         }
         let mut whole = table.clone();
         T::complete(&mut whole);
+        let generation = generation();
         let law = serde_json::from_value::<T>(Value::Object(whole))?;
         if table.values().any(holds_percent) {
             let read = serde_json::to_value(&law)?;
@@ -300,7 +303,7 @@ impl<T: Law> LawTable<T> {
             }
             return Ok(LawTable::known(table));
         }
-        Ok(LawTable { written: Arc::new(Written { table, law: OnceLock::from(law) }) })
+        Ok(LawTable { written: Arc::new(Written { table, law: OnceLock::from((generation, law)) }) })
     }
 
     /// The key of this table whose value the law refuses; none where it refuses none, or cannot be read for want of a key.
@@ -353,11 +356,16 @@ impl<T: Law> LawTable<T> {
 
     /// The law's own configuration, with what the language fills in.
     pub(crate) fn resolve(&self) -> Result<T, serde_json::Error> {
-        if let Some(law) = self.written.law.get() {
+        let generation = generation();
+        if let Some((read_in, law)) = self.written.law.get()
+            && *read_in == generation
+        {
             return Ok(law.clone());
         }
         let law = self.adjusted(|_| ())?;
-        Ok(self.written.law.get_or_init(|| law).clone())
+        // What was read in an earlier generation stays there, unused.
+        self.written.law.get_or_init(|| (generation, law.clone()));
+        Ok(law)
     }
 
     /// The same after `adjust` has set more.

@@ -11,6 +11,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -91,6 +92,14 @@ impl<D: ?Sized> RuntimeLaw<D> {
     }
 }
 
+/// How often a law has taken the place of another, in all families.
+static REPLACED: AtomicU64 = AtomicU64::new(0);
+
+/// A number that changes when a law takes the place of another: what was read from a table before may be another law now.
+pub fn generation() -> u64 {
+    REPLACED.load(Ordering::SeqCst)
+}
+
 /// The laws of a family that the program handed in, by name. `D` is what the family asks of a law.
 pub struct Registry<D: ?Sized + 'static> {
     entries: RwLock<Vec<Arc<Entry<D>>>>,
@@ -147,7 +156,11 @@ impl<D: ?Sized> Registry<D> {
             return Err(NameTaken { what, name: entry.name.into_owned() });
         }
         let former = match known {
-            Some(known) => Some(std::mem::replace(known, Arc::new(entry))),
+            Some(known) => {
+                let former = std::mem::replace(known, Arc::new(entry));
+                REPLACED.fetch_add(1, Ordering::SeqCst);
+                Some(former)
+            }
             None => {
                 entries.push(Arc::new(entry));
                 None
