@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -12,31 +11,16 @@ from fairwave_studies.radio import points as p
 from fairwave_studies.radio import quantities as q
 from fairwave_study import texts
 from fairwave_study.study import Table
+from fairwave_study.tables import in_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fairwave.measuring.measures import Measure
     from fairwave_study.study import Data
 
 
-def _rows(data: Data, grid: str, shown: Sequence[Measure]) -> pl.DataFrame:
-    """A row per point: means with intervals."""
-    found = [data.measured(one, grid) for one in shown]
-    return pl.DataFrame(
-        [
-            {
-                **{axis: str(label) for axis, label in point.items()},
-                **{one.measure.label: str(one.interval(**point)) for one in found},
-            }
-            for point in found[0].points()
-        ]
-    )
-
-
 def _table(grid: str, title: str, *shown: Measure) -> Table:
     # Figures have names of their own, so that each can be asked for.
-    return Table(f"table-{grid}", title, (grid,), partial(_rows, grid=grid, shown=shown))
+    return in_numbers(grid, title, shown, name=f"table-{grid}")
 
 
 WORDS = texts.notes(__file__)
@@ -45,7 +29,7 @@ WORDS = texts.notes(__file__)
 
 def _why(grid: str, title: str, *shown: Measure) -> Table:
     """What was tried where claims did not come out."""
-    return Table(grid, title, (grid,), partial(_rows, grid=grid, shown=shown), caption=WORDS.fill(grid))
+    return in_numbers(grid, title, shown, caption=WORDS.fill(grid))
 
 
 def _gains(data: Data) -> pl.DataFrame:

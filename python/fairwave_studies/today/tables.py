@@ -2,40 +2,21 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
-
-import polars as pl
 
 from fairwave.measuring import measures
 from fairwave_studies.today import points as p
 from fairwave_studies.today.claims import MOS, SEEN, SMOOTH, TRANSFERS
 from fairwave_studies.today.figures import WAIT
 from fairwave_study.study import Table
+from fairwave_study.tables import in_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from fairwave.measuring.measures import Measure
-    from fairwave_study.study import Data
-
-
-def _rows(data: Data, grid: str, shown: Sequence[Measure]) -> pl.DataFrame:
-    """A row per point: its labels, and means with intervals."""
-    found = [data.measured(one, grid) for one in shown]
-    return pl.DataFrame(
-        [
-            {
-                **{axis: str(label) for axis, label in point.items()},
-                **{one.measure.label: str(one.interval(**point)) for one in found},
-            }
-            for point in found[0].points()
-        ]
-    )
 
 
 def _table(grid: str, title: str, *shown: Measure) -> Table:
-    return Table(grid, title, (grid,), partial(_rows, grid=grid, shown=shown))
+    return in_numbers(grid, title, shown)
 
 
 TABLES = (
