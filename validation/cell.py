@@ -35,14 +35,24 @@ row ran under several seeds; intervals have 95 %.
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from validation.published import FULL, UDP, Row, goodputs, line, stored, table, verdict
+from validation.published import (
+    FULL,
+    METHOD,
+    UDP,
+    Row,
+    arguments,
+    goodputs,
+    keep,
+    line,
+    section,
+    stored,
+    verdict,
+)
 
 import fairwave
 from fairwave_validation import writing
@@ -260,19 +270,9 @@ def _lines(rows: Sequence[Row], seeds: int) -> Iterator[str]:
     )
     yield ""
     for part, (title, source) in PARTS.items():
-        yield from table([row for row in rows if row.part == part], title, source)
-        if part in NOTES:
-            yield NOTES[part]
-            yield ""
-    yield "## What was changed after a look"
-    yield ""
-    for one in CHANGED:
-        yield f"- {one}"
-    yield ""
-    yield "## Method"
-    yield ""
-    about = (__doc__ or "").split("\n\n", 1)[1].rstrip().splitlines()
-    yield from writing.folded("Sources, settings and margins", about)
+        yield from section(rows, part, title, source, note=NOTES.get(part))
+    yield from writing.changed(CHANGED)
+    yield from writing.method(METHOD, __doc__)
 
 
 NOTES = {
@@ -304,11 +304,7 @@ CHANGED = (
 
 def main() -> None:
     """Runs the comparisons, or rewrites the page."""
-    parser = argparse.ArgumentParser(prog="python -m validation.cell", description=__doc__)
-    parser.add_argument("--rewrite", action="store_true", help="write the page from the kept numbers")
-    parser.add_argument("--seeds", type=int, default=5, help="runs of each row (default 5)")
-    parser.add_argument("--threads", type=int, help="runs at once (default: all cores)")
-    options = parser.parse_args()
+    options = arguments("cell", __doc__).parse_args()
     if options.rewrite:
         rows = stored(json.loads(DATA.read_text(encoding="utf-8"))["rows"])
     else:
@@ -317,8 +313,7 @@ def main() -> None:
             for row in part(range(1, options.seeds + 1), options.threads):
                 rows.append(row)
                 print(line(row), flush=True)
-        data = {"rows": [asdict(row) for row in rows]}
-        DATA.write_text(writing.compact(data, 2), encoding="utf-8")
+        keep(DATA, rows)
     PAGE.write_text(page(rows, rows[0].ours.count), encoding="utf-8")
 
 

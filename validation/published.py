@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import argparse
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from fairwave_validation import writing
 from fairwave_validation.verdict import Estimate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     import fairwave
 
@@ -77,21 +80,51 @@ def line(row: Row, digits: int | None = None) -> str:
     return f"| {row.name} | {published} | {ours} | {gap} | {margin} | {'✓' if row.agrees else '✗'} |"
 
 
-def table(rows: Sequence[Row], title: str, source: str, digits: int | None = None) -> Iterator[str]:
-    """A section: its heading and its rows."""
+def section(
+    rows: Sequence[Row],
+    part: str,
+    title: str,
+    source: str,
+    digits: int | None = None,
+    note: str | None = None,
+) -> Iterator[str]:
+    """One part of a page: its heading, its rows, and what was found about differences."""
     yield f"## {title}"
     yield ""
     yield f"| | {source} | fairwave | difference | margin | |"
     yield "|---|---|---|---|---|---|"
     for row in rows:
-        yield line(row, digits)
+        if row.part == part:
+            yield line(row, digits)
     yield ""
+    if note is not None:
+        yield note
+        yield ""
+
+
+METHOD = "Sources, settings and margins"
+"""The summary of the folded section about the method."""
+
+
+def arguments(module: str, about: str | None) -> argparse.ArgumentParser:
+    """The options that ``python -m validation.MODULE`` has whatever it compares."""
+    parser = argparse.ArgumentParser(prog=f"python -m validation.{module}", description=about)
+    parser.add_argument("--rewrite", action="store_true", help="write the page from the kept numbers")
+    parser.add_argument("--seeds", type=int, default=5, help="runs of each row (default 5)")
+    parser.add_argument("--threads", type=int, help="runs at once (default: all cores)")
+    return parser
 
 
 def verdict(rows: Sequence[Row]) -> str:
     """The first sentence of a page."""
     alike = sum(row.agrees for row in rows)
     return f"**{alike} of {len(rows)} numbers are within the margins, which were fixed before.**"
+
+
+def keep(file: Path, rows: Sequence[Row], **more: Any) -> None:
+    """Writes the rows' numbers, and what else the page needs, to its data file."""
+    data = {"rows": [asdict(row) for row in rows], **more}
+    file.write_text(writing.compact(data, 2), encoding="utf-8")
 
 
 def stored(kept: Sequence[dict[str, Any]]) -> list[Row]:

@@ -298,11 +298,7 @@ def _lines(kept: Mapping[str, Any], reasons: Mapping[str, Any]) -> Iterator[str]
     )
     yield ""
     yield from _table(VARIANTS.values(), kept["variants"])
-    yield "## What was changed after a look"
-    yield ""
-    for change in reasons["changed"]:
-        yield f"- {_flat(change)}"
-    yield ""
+    yield from writing.changed(map(_flat, reasons["changed"]))
     yield "## Processor time"
     yield ""
     yield "| | ns-3 | fairwave | ratio | fairwave with set-up and tables |"
@@ -313,10 +309,7 @@ def _lines(kept: Mapping[str, Any], reasons: Mapping[str, Any]) -> Iterator[str]
     yield ""
     yield _flat(reasons["speed"])
     yield ""
-    yield "## Method"
-    yield ""
-    about = (__doc__ or "").split("\n\n", 1)[1].rstrip().splitlines()
-    yield from writing.folded("Set-up, runs, verdicts and times", about)
+    yield from writing.method("Set-up, runs, verdicts and times", __doc__)
 
 
 def read(path: Path = DATA) -> dict[str, Any]:

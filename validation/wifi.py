@@ -27,15 +27,25 @@ which are the defaults.
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from validation import wifi_calls, wifi_fairness
-from validation.published import HEADERS, UDP, Row, goodputs, line, stored, table, verdict
+from validation.published import (
+    HEADERS,
+    METHOD,
+    UDP,
+    Row,
+    arguments,
+    goodputs,
+    keep,
+    line,
+    section,
+    stored,
+    verdict,
+)
 
 import fairwave
 from fairwave_validation import writing
@@ -312,9 +322,6 @@ def page(rows: Sequence[Row], cost: dict[str, float], seeds: int) -> str:
 
 
 def _lines(rows: Sequence[Row], cost: dict[str, float], seeds: int) -> Iterator[str]:
-    def about(module: str | None) -> list[str]:
-        return (module or "").split("\n\n", 1)[1].rstrip().splitlines()
-
     yield "# Wi-Fi compared with published results"
     yield ""
     yield (
@@ -328,15 +335,8 @@ def _lines(rows: Sequence[Row], cost: dict[str, float], seeds: int) -> Iterator[
     )
     yield ""
     for part, (_, title, source, digits) in PARTS.items():
-        yield from table([row for row in rows if row.part == part], title, source, digits)
-        if part in NOTES:
-            yield NOTES[part]
-            yield ""
-    yield "## What was changed after a look"
-    yield ""
-    for one in CHANGED:
-        yield f"- {one}"
-    yield ""
+        yield from section(rows, part, title, source, digits, NOTES.get(part))
+    yield from writing.changed(CHANGED)
     yield "## Cost"
     yield ""
     factor = cost["duration"] / cost["seconds"]
@@ -350,10 +350,7 @@ def _lines(rows: Sequence[Row], cost: dict[str, float], seeds: int) -> Iterator[
         f" ({cost['exchanges']:.0f} exchanges, {cost['packets'] / cost['exchanges']:.1f} packets each)."
     )
     yield ""
-    yield "## Method"
-    yield ""
-    method = [*about(__doc__), "", *about(wifi_calls.__doc__), "", *about(wifi_fairness.__doc__)]
-    yield from writing.folded("Sources, settings and margins", method)
+    yield from writing.method(METHOD, __doc__, wifi_calls.__doc__, wifi_fairness.__doc__)
 
 
 NOTES = {
@@ -414,11 +411,8 @@ CHANGED = (
 
 def main() -> None:
     """Runs the comparisons, or rewrites the page."""
-    parser = argparse.ArgumentParser(prog="python -m validation.wifi", description=__doc__)
+    parser = arguments("wifi", __doc__)
     parser.add_argument("--part", choices=PARTS, action="append", help="these parts; the others stay as kept")
-    parser.add_argument("--rewrite", action="store_true", help="write the page from the kept numbers")
-    parser.add_argument("--seeds", type=int, default=5, help="runs of each row (default 5)")
-    parser.add_argument("--threads", type=int, help="runs at once (default: all cores)")
     options = parser.parse_args()
     kept = json.loads(DATA.read_text(encoding="utf-8")) if options.rewrite or options.part else {}
     rows = stored(kept.get("rows", []))
@@ -431,8 +425,7 @@ def main() -> None:
     rows.sort(key=lambda row: list(PARTS).index(row.part))
     cost = kept["cost"] if kept else speed()
     if chosen:
-        data = {"rows": [asdict(row) for row in rows], "cost": cost}
-        DATA.write_text(writing.compact(data, 2), encoding="utf-8")
+        keep(DATA, rows, cost=cost)
     PAGE.write_text(page(rows, cost, rows[0].ours.count), encoding="utf-8")
     off = [row.name for row in rows if not row.agrees]
     print(

@@ -49,6 +49,23 @@ def folded(summary: str, lines: Iterable[str], name: str = "") -> Iterator[str]:
     yield ""
 
 
+def changed(changes: Iterable[str]) -> Iterator[str]:
+    """The section of a page that says what was changed after results had been seen."""
+    yield "## What was changed after a look"
+    yield ""
+    for one in changes:
+        yield f"- {one}"
+    yield ""
+
+
+def method(summary: str, *texts: str | None) -> Iterator[str]:
+    """The section of a page that says how it was made: modules' docstrings without their first paragraphs, folded."""
+    yield "## Method"
+    yield ""
+    parts = ((text or "").split("\n\n", 1)[1].rstrip() for text in texts)
+    yield from folded(summary, "\n\n".join(parts).splitlines())
+
+
 SYMBOLS = {"agrees": "✓", "undecided": "?", "differs": "✗"}
 """How a verdict is shown, in this order."""
 
