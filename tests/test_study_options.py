@@ -72,6 +72,7 @@ def test_a_note_may_hold_numbers_of_the_runs(out):
 
 def test_the_digest_tells_verdicts_and_does_not_break_its_tables(out):
     digest = (out / "digest.md").read_text(encoding="utf-8")
+    assert " ()" not in digest, "a figure without a source has no brackets"
     row = next(line for line in digest.splitlines() if line.startswith("| S1"))
     assert "**reproduced**" in row
     assert "Loss rises \\| with flows." in row

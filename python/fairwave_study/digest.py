@@ -54,7 +54,10 @@ def digest(study: Study, ledger: Ledger, tables: Sequence[TableView]) -> str:
     if ledger.assumptions:
         parts += ["## Assumptions", "\n".join(_assumption(one) for one in ledger.assumptions)]
     if ledger.figures:
-        listed = "\n".join(f"- `{one['id']}` {one['title']} ({one['source']})" for one in ledger.figures)
+        listed = "\n".join(
+            f"- `{one['id']}` {one['title']}" + (f" ({one['source']})" if one["source"] else "")
+            for one in ledger.figures
+        )
         parts += ["## Figures", f"`{study.typed} --figure ID` makes one.", listed]
     return "\n\n".join(part for part in parts if part) + "\n"
 

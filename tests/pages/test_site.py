@@ -5,7 +5,18 @@ from pathlib import Path
 
 import pytest
 
-PAGES = ("index", "tutorial", "gallery", "live", "opinions", "validation", "l4s", "results")
+PAGES = (
+    "index",
+    "tutorial",
+    "gallery",
+    "live",
+    "opinions",
+    "validation",
+    "l4s",
+    "results",
+    "conferences",
+    "studies/radio",
+)
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +56,16 @@ def test_nothing_keeps_anyone_from_reading_the_site(site, chromium, name, width,
         )
     finally:
         context.close()
+
+
+@pytest.mark.slow
+def test_tables_of_six_narrow_columns_fit_a_phone(site, chromium):
+    page = chromium.new_page(viewport={"width": 400, "height": 900})
+    page.goto((site / "docs" / "cell.html").as_uri())
+    wide = "[...document.querySelectorAll('.table-wrapper')].filter((one) => one.scrollWidth > one.clientWidth).length"
+    assert page.evaluate("document.querySelectorAll('.table-wrapper').length") > 0
+    assert page.evaluate(wide) == 0
+    page.close()
 
 
 @pytest.mark.slow
