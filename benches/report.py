@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterable, Iterator
 from typing import Any
+
+from fairwave_validation.verdict import Estimate
 
 
 def markdown(results: dict[str, Any]) -> str:
@@ -34,6 +37,8 @@ def _lines(results: dict[str, Any]) -> Iterator[str]:
         yield from _cores(results["cores"])
     if "overhead" in results:
         yield from _overhead(results["overhead"])
+    if "handing" in results:
+        yield from _handing(results["handing"])
     if "starting" in results:
         yield from _starting(results["starting"])
     if "windows" in results:
@@ -288,6 +293,72 @@ def _overhead(part: dict[str, Any]) -> Iterator[str]:
         f" {part['sweep_s']} s of processor time, of which the runs alone take {part['runs_alone_s']} s, so"
         f" {part['beyond_ms']} ms a run beyond its simulation; {part['sweep_wall_s']} s by the clock."
         f" Above {part['most_ms']} ms a run it fails. Commit {part['commit']}."
+    )
+
+
+#: The commands of `benches.handing`, and what they run.
+HANDED = {
+    "sweep": (
+        "`fairwave sweep short.toml --grid 'topology.bottleneck.rate=1000 kb/s,1001 kb/s,…,1099 kb/s' -n 20 --out DIR`",
+        "2000 runs of 1 s at 100 points",
+    ),
+    "find": (
+        (
+            "`fairwave find short.toml --vary flow.voice.count=1..60 --until 'mos.voice >= 3.6' -n 50 --most 100"
+            " --out DIR`"
+        ),
+        "500 runs of 1 s at 10 points, up to 60 calls",
+    ),
+    "compare": (
+        (
+            "`fairwave compare short.toml --vary topology.bottleneck.queue.discipline=drop-tail,red,codel,fq-codel"
+            " -n 200 --no-audio --out DIR`"
+        ),
+        "800 runs of 1 s at 4 points",
+    ),
+    "reading": (
+        "one reading of `fairwave study smoothness --explore N`: the base, under seeds 1–3",
+        "runs of 7 s to 200 s",
+    ),
+}
+
+
+def _handing(part: dict[str, Any]) -> Iterator[str]:
+    commits, times = part["commits"], part["times_s"]
+    turns = len(times["sweep"]["before"])
+    yield ""
+    yield "## Runs handed over together, before and after"
+    yield ""
+    yield (
+        "Until a commit of November 2026, each run reached Python by itself. Since then all runs that end within 50 ms"
+        " are one set of tables. This measurement is kept: `make bench` does not repeat it, because it has the current"
+        " version alone (`python -m benches.handing` does, with checkouts). User and system time of the whole process"
+        f" in s, imports, pages and figures included: median of {turns} turns, least and most in brackets. The versions"
+        " took turns, on two cores that other programs used as well. `short.toml` is `SHORT` of"
+        " `benches/overhead.py`, a call of 1 s. Rule, fixed before:"
+        " a command gained where its longest time after is below its shortest before. The last column was added after"
+        " a look: the mean of before − after, turn by turn, with its 95 % interval."
+    )
+    yield ""
+    rows = []
+    for name, (command, what) in HANDED.items():
+        took = times[name]
+        cells = [
+            f"{statistics.median(took[one]):.2f} [{min(took[one]):.2f}–{max(took[one]):.2f}]"
+            for one in commits
+        ]
+        gained = "yes" if max(took["after"]) < min(took["before"]) else "no"
+        less = Estimate.of([old - new for old, new in zip(took["before"], took["after"], strict=True)])
+        rows.append((command, what, *cells, gained, f"{less.mean:.2f} ± {less.half:.2f}"))
+    heads = (f"{name} ({commit})" for name, commit in commits.items())
+    yield from _table(("command", "runs", *heads, "gained", "before − after"), rows)
+    yield ""
+    explore = part["explore"]
+    yield (
+        "`find` makes fewer runs, of up to 60 calls each. In studies the runs are long, so what is handed over matters"
+        " little. A whole exploration, measured once each:"
+        f" `{explore['command']}` took {explore['before_s']:.0f} s before and {explore['after_s']:.0f} s after: one run"
+        " of each, which shows no gain."
     )
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import json
+from pathlib import Path
+from typing import Any
 
 import pytest
-from benches import radio, recovery, runner, scale
+from benches import handing, radio, recovery, report, runner, scale
 
 import fairwave
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 RECOVERY = {"rate": "1 Gb/s", "queue": 100, "duration": "1 s", "transport": recovery.TRANSPORTS["rack"]}
 
@@ -44,3 +43,10 @@ def test_shared_media_are_measured_with_50_stations_and_with_stations_that_alway
     row = radio._cost("short", scenario.with_overrides({"duration": "1 s"}), crowd=False, runs=1)
     assert row["transmissions"] > 900
     assert row["us"] > 0
+
+
+def test_the_page_of_performance_is_written_from_the_kept_numbers() -> None:
+    docs = Path(__file__).resolve().parents[1] / "docs"
+    kept = json.loads((docs / "performance.json").read_text(encoding="utf-8"))
+    assert report.markdown(kept) == (docs / "performance.md").read_text(encoding="utf-8")
+    assert set(kept["handing"]["times_s"]) == set(handing.COMMANDS) == set(report.HANDED)

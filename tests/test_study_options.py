@@ -37,7 +37,7 @@ def study():
         title="A small study",
         question="Which?",
         grids=[Grid("main", base, axes)],
-        figures=[Figure("a", "Loss", "main", [LOSS], x="flows", series=None, fix={"delay": "20 ms"}, source="nowhere")],
+        figures=[Figure("a", "Loss", "main", [LOSS], x="flows", series=None, fix={"delay": "20 ms"})],
         claims=[
             Claim(
                 "S1", "Loss rises | with flows.", "nowhere", ("main",), rising,
