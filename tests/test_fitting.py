@@ -9,6 +9,7 @@ from validation import fitting as known
 import fairwave
 from fairwave import fitting, getstats
 from fairwave.capturing import capture
+from fairwave.cli.fitting import rows
 from fairwave.fitting import bottleneck, seen, statistics
 from fairwave.replay import CaptureError
 
@@ -75,6 +76,12 @@ def test_a_link_that_was_never_full_is_refused_with_what_to_add(tmp_path):
         fitting.fit(tmp_path / "a.pcapng")
     found = fitting.fit(tmp_path / "a.pcapng", rate=3e6, seeds=1)
     assert found.rate.rates[0].value == 3e6
+    assert not found.has_queued
+    assert "The buffer: no packet waited." in found.unknown
+    shown = dict(rows(found))
+    assert shown["buffer"] == "not known: no packet waited"
+    assert not found.is_certain
+    assert shown["queue"].startswith("not certain: ")
 
 
 def test_statistics_of_a_session_show_its_network(tmp_path):
@@ -143,3 +150,26 @@ def test_the_command_writes_a_scenario_that_runs(fairwave, captured, tmp_path):
     assert "drop-tail" in out
     assert fairwave("check", str(tmp_path / "n.toml"))[0] == 0
     assert fairwave("fit", str(captured), "--out", str(tmp_path / "n.toml"))[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (
+            ("--vary", "queue=codel,fq-cordel"),
+            "unknown queue `fq-cordel`\n --> --vary queue=codel,fq-cordel (link",
+        ),
+        (("--vary", "rate=1,2"), "`rate` is the number 1"),
+        (("--vary", "queue"), "--vary takes KEY=VALUE,VALUE,…, not 'queue'"),
+        (("--rate", "fast"), "--rate takes a rate such as '20 Mb/s', not 'fast'\n"),
+    ],
+)
+def test_alternatives_that_no_link_can_have_are_refused_before_the_fit(
+    fairwave, captured, tmp_path, wrong, said
+):
+    file = tmp_path / "n.toml"
+    status, _, err = fairwave("fit", str(captured), "--out", str(file), *wrong)
+    assert status == 2
+    assert said in err
+    assert "objects.json" not in err
+    assert not file.exists(), "nothing was fitted"

@@ -9,6 +9,7 @@ from fairwave.cli import console
 from fairwave.cli.input import BadInputError
 
 if TYPE_CHECKING:
+    from fairwave import Scenario
     from fairwave.fitting import Fit, Interval
 
 OWN_KEYS = ("queue", "rate", "delay", "loss")
@@ -38,6 +39,7 @@ def show_fit(
     if where.exists() and not overwrite:
         raise BadInputError(f"{where} exists already: add --overwrite, or --out FILE to choose another name")
     known = None if rate is None else _rate(rate)
+    _check_varied(vary)
     try:
         with console.progress(f"fitting {file.name}", quiet=json) as progress:
             found = fitting.fit(file, host=host, rate=known, seeds=seeds, progress=progress)
@@ -76,18 +78,38 @@ def show_fit(
     )  # fmt: skip
 
 
+def _check_varied(vary: list[str]) -> None:
+    """Refuses alternatives of the bottleneck that no link can have, before a fit of minutes is made for them."""
+    from fairwave import ScenarioError
+    from fairwave.ask.wording import variation
+
+    one = ""
+    try:
+        for one in vary:
+            key, values = variation(one)
+            for value in values.values() if key in OWN_KEYS else ():
+                _link("1 Mb/s").with_overrides({f"link.a>b.{key}": value})
+    except ScenarioError as error:
+        raise BadInputError(str(error).replace(" --> objects.json", f" --> --vary {one}")) from None
+
+
+def _link(rate: str) -> Scenario:
+    """A scenario of one link, which checks what is written for it."""
+    import fairwave
+
+    link = {"from": "a", "to": "b", "rate": rate, "delay": "1 ms"}
+    flow = {"name": "flow", "from": "a", "to": "b", "transport": "udp", "traffic": "voice"}
+    return fairwave.build("a link", "1 s", links=[link], flows=[flow])
+
+
 def _rate(text: str) -> float:
     """A rate as the language writes it, in bit/s."""
     import fairwave
 
-    link = {"from": "a", "to": "b", "rate": text, "delay": "1 ms"}
-    flow = {"name": "flow", "from": "a", "to": "b", "transport": "udp", "traffic": "voice"}
     try:
-        return float(
-            fairwave.build("check", "1 s", links=[link], flows=[flow]).plan()["links"][0]["rate_bps"]
-        )
-    except (fairwave.ScenarioError, TypeError, KeyError) as error:
-        raise BadInputError(f"--rate takes a rate such as '20 Mb/s', not {text!r}\n{error}") from None
+        return float(_link(text).plan()["links"][0]["rate_bps"])
+    except (fairwave.ScenarioError, TypeError, KeyError):
+        raise BadInputError(f"--rate takes a rate such as '20 Mb/s', not {text!r}") from None
 
 
 def rows(found: Fit) -> list[tuple[str, str]]:
@@ -99,11 +121,16 @@ def rows(found: Fit) -> list[tuple[str, str]]:
         lines.append(("rate" if not at else "", since + between(rate, 1e6, "Mb/s", certain)))
     lines.append(("round trip", f"{found.round_trip_s * 1e3:.3g} ms without queues"))
     shares = ", ".join(f"{name} {share:.0%}" for name, share in found.families.items() if share >= 0.005)
-    lines.append(("queue", f"{found.queue} ({shares})"))
-    lines.append((
-        "buffer",
-        between(found.buffer, 1e3, "kB", certain) if found.buffer else f"at least {found.least_buffer / 1e3:.4g} kB",
-    ))  # fmt: skip
+    certain_queue = f"{found.queue} ({shares})"
+    uncertain_queue = f"not certain: {shares}; the scenario has {found.queue}"
+    lines.append(("queue", certain_queue if found.is_certain else uncertain_queue))
+    if found.buffer:
+        buffer = between(found.buffer, 1e3, "kB", certain)
+    elif not found.has_queued:
+        buffer = "not known: no packet waited"
+    else:
+        buffer = f"at least {found.least_buffer / 1e3:.4g} kB"
+    lines.append(("buffer", buffer))
     if found.random_loss:
         run = f", {found.loss_run:.2g} in a row" if found.loss_run >= 1.2 else ""
         lines.append(("other losses", between(found.random_loss, 0.01, "%", certain) + run))

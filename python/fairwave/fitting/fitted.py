@@ -26,6 +26,9 @@ LINKS = {"capture": "far>here", "statistics": "here>far"}
 MISFIT = 2.0
 """A best explanation that is further away than this explains little: this is said."""
 
+PACKET = 1500
+"""Bytes of a large packet: while a queue held less, none waited for another."""
+
 
 @dataclass(frozen=True)
 class Fit:
@@ -73,6 +76,16 @@ class Fit:
     def family(self) -> str:
         """The most likely family of queues."""
         return next(iter(self.families))
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the most likely family of queues has so much of the weight that others need no mention."""
+        return self.families[self.family] >= choosing.CERTAIN
+
+    @property
+    def has_queued(self) -> bool:
+        """Whether packets waited behind others, without which a file shows nothing of a buffer."""
+        return self.buffer is not None or self.least_buffer >= PACKET
 
     @property
     def link(self) -> str:
@@ -162,7 +175,9 @@ def _unknown(what: Observed, path: PathSeen, scored: list[choosing.Scored]) -> l
     said = []
     if not path.round_trip_known:
         said.append("The propagation delay: no round trip was captured; 15, 40 and 100 ms were tried.")
-    if path.buffer is None or scored[0].candidate.queue != "drop-tail":
+    if path.least_buffer < PACKET and path.buffer is None:
+        said.append("The buffer: no packet waited.")
+    elif path.buffer is None or scored[0].candidate.queue != "drop-tail":
         said.append(
             f"The buffer: losses at its top were not seen. It holds at least {path.least_buffer / 1e3:.4g} kB."
         )
@@ -170,7 +185,7 @@ def _unknown(what: Observed, path: PathSeen, scored: list[choosing.Scored]) -> l
     family, weight = next(iter(weights.items()))
     if weight < choosing.CERTAIN:
         others = ", ".join(f"{name} ({share:.0%})" for name, share in weights.items() if share >= 0.02)
-        said.append(f"The queue: it is not certain to be {family}. Weights: {others}.")
+        said.append(f"The queue: {family} explains the file best, but not certainly. Weights: {others}.")
     elif family != "tail drop":
         several = sorted(
             {one.candidate.queue for one in scored if one.candidate.family == family and one.weight > 0.02}

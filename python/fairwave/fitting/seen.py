@@ -168,7 +168,8 @@ def read(path: str | Path, progress: Callable[[int, int], None] | None = None) -
         one.sources.append(source)
     if begin < 0:
         raise CaptureError(
-            f"{path} has no packet of IP among its {notes.packets}; capture on the interface that carries the call"
+            f"{path} has no packet of IP among its {notes.packets} packets; "
+            "capture on the interface that carries the call"
         )
     return Seen(str(path), found, (last - begin) / 1e9, notes.sentences())
 

@@ -213,7 +213,8 @@ def read(
         )
     if not found:
         raise CaptureError(
-            f"{path} has no packet of IP among its {notes.packets}; capture on the interface that carries the traffic"
+            f"{path} has no packet of IP among its {notes.packets} packets; "
+            "capture on the interface that carries the traffic"
         )
     flows = sorted(found.values(), key=lambda one: (-one.ip_bytes, one.first_ns, one.name))
     for number, one in enumerate(flows, 1):
