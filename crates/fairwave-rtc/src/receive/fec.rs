@@ -26,7 +26,9 @@ impl Recovery {
     /// A media packet is there. Adds to `restored` the numbers of packets that this makes known.
     pub fn on_media(&mut self, number: u64, restored: &mut Vec<u64>) {
         self.remember(number);
-        self.work(restored);
+        if !self.waiting.is_empty() {
+            self.work(restored);
+        }
     }
 
     /// A packet of FEC that protects `base + i` for each bit i of `mask`.

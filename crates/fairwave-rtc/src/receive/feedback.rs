@@ -63,6 +63,12 @@ impl Arrivals {
         if self.kept.is_empty() {
             self.begin = number;
         }
+        if number == self.end() && self.kept.len() < MOST {
+            // Most often: the next in order.
+            self.kept.push_back(Some((now, ecn)));
+            self.next = Some(self.next.map_or(number, |next| next.min(number)).max(self.begin));
+            return true;
+        }
         if number < self.begin {
             if self.begin - number + self.kept.len() as u64 > MOST as u64 {
                 return false;

@@ -76,6 +76,13 @@ pub struct Inserted {
     pub overflow: bool,
 }
 
+/// Complete frames of one moment, by their places in the buffer: they hold until the buffer changes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Moment {
+    first: usize,
+    last: usize,
+}
+
 /// Frames of a stream.
 #[derive(Clone, Debug, Default)]
 pub struct Frames {
@@ -171,12 +178,21 @@ impl Frames {
         known && self.decoded.get(word).is_some_and(|bits| bits & bit != 0)
     }
 
-    /// The frames of the first moment that can be decoded, and whether it is the only one.
-    pub fn next(&self) -> Option<(Vec<Frame>, bool)> {
-        let mut found: Option<Vec<Frame>> = None;
+    /// The first moment that can be decoded.
+    pub fn next(&self) -> Option<Moment> {
+        self.next_from(0)
+    }
+
+    /// Whether another moment can be decoded, behind this one.
+    pub fn is_followed(&self, moment: Moment) -> bool {
+        self.next_from(moment.last + 1).is_some()
+    }
+
+    /// The first moment that can be decoded, of frames from a place in the buffer on, at which a moment begins.
+    fn next_from(&self, from: usize) -> Option<Moment> {
         // Frames of one moment have numbers in a row: those from `moment` until the one before `place`.
-        let mut moment = 0;
-        for (place, frame) in self.frames.iter().enumerate() {
+        let mut moment = from;
+        for (place, frame) in self.frames.iter().enumerate().skip(from) {
             let begun = place.checked_sub(1).filter(|_| moment < place).and_then(|before| self.frames.get(before));
             if begun.is_some_and(|before| before.unit != frame.unit || before.number + 1 != frame.number) {
                 moment = place;
@@ -194,25 +210,26 @@ impl Frames {
                 continue;
             }
             if frame.ends_moment {
-                if found.is_some() {
-                    return found.map(|frames| (frames, false));
-                }
-                found = Some(self.frames.range(moment..=place).copied().collect());
-                moment = place + 1;
+                return Some(Moment { first: moment, last: place });
             }
         }
-        found.map(|frames| (frames, true))
+        None
     }
 
-    /// Takes frames up to this one out of the buffer: `decode` if it and its moment are decoded, else they are dropped, too.
-    pub fn take(&mut self, frames: &[Frame], decode: bool) {
-        let Some(last) = frames.last().map(|frame| frame.number) else { return };
-        while let Some(frame) = self.frames.front().copied().filter(|frame| frame.number <= last) {
-            self.frames.pop_front();
-            let ours = frames.iter().any(|one| one.number == frame.number);
+    /// The frames of a moment.
+    pub fn frames(&self, moment: Moment) -> impl Iterator<Item = &Frame> {
+        self.frames.range(moment.first..=moment.last)
+    }
+
+    /// Takes frames up to the last of a moment out of the buffer: `decode` if the moment is decoded, else it is dropped, too.
+    pub fn take(&mut self, moment: Moment, decode: bool) {
+        let Some(last) = self.frames.get(moment.last).map(|frame| frame.number) else { return };
+        let first = last - (moment.last - moment.first) as u64;
+        for _ in 0..=moment.last {
+            let Some(frame) = self.frames.pop_front() else { break };
             if !frame.is_complete() {
                 self.incomplete_packets = self.incomplete_packets.saturating_sub(u64::from(frame.packets));
-            } else if !(decode && ours) {
+            } else if !(decode && frame.number >= first) {
                 self.dropped += u64::from(frame.ends_moment);
             }
         }
@@ -221,8 +238,7 @@ impl Frames {
             for number in last + 1 - passed..=last {
                 let (word, bit) = Self::bit(number);
                 if let Some(bits) = self.decoded.get_mut(word) {
-                    let ours = frames.iter().any(|one| one.number == number);
-                    *bits = if ours { *bits | bit } else { *bits & !bit };
+                    *bits = if number >= first { *bits | bit } else { *bits & !bit };
                 }
             }
             self.last_decoded = Some(last);
@@ -288,9 +304,9 @@ mod tests {
     /// Decodes all that can be: their numbers, as the header has them.
     fn decode(frames: &mut Frames) -> Vec<u16> {
         let mut found = Vec::new();
-        while let Some((moment, _)) = frames.next() {
-            found.extend(moment.iter().map(|frame| frame.number as u16));
-            frames.take(&moment, true);
+        while let Some(moment) = frames.next() {
+            found.extend(frames.frames(moment).map(|frame| frame.number as u16));
+            frames.take(moment, true);
         }
         found
     }
@@ -349,14 +365,15 @@ mod tests {
         assert_eq!(frames.next(), None);
         let base = RtpHeader { marker: false, ..layer(0, 0, 0) };
         insert(&mut frames, 0, base);
-        let (moment, only) = frames.next().expect("both, in whichever order they came");
-        assert_eq!((moment.len(), only), (2, true));
+        let moment = frames.next().expect("both, in whichever order they came");
+        assert_eq!((frames.frames(moment).count(), frames.is_followed(moment)), (2, false));
         let mut frames = Frames::default();
         insert(&mut frames, 0, base);
         assert_eq!(frames.next(), None, "the marker is missing");
         insert(&mut frames, 1, layer(1, 1, 1));
-        assert_eq!(frames.next().map(|(moment, _)| moment.len()), Some(2));
-        frames.take(&frames.next().expect("both").0, false);
+        let moment = frames.next().expect("both");
+        assert_eq!(frames.frames(moment).count(), 2);
+        frames.take(moment, false);
         assert_eq!(frames.dropped, 1, "one picture");
     }
 
@@ -364,9 +381,10 @@ mod tests {
     fn it_says_whether_another_can_be_decoded() {
         let mut frames = Frames::default();
         whole(&mut frames, 0, 0);
-        assert_eq!(frames.next().map(|(_, only)| only), Some(true));
+        let is_followed = |frames: &Frames| frames.next().map(|moment| frames.is_followed(moment));
+        assert_eq!(is_followed(&frames), Some(false));
         whole(&mut frames, 9, 0);
-        assert_eq!(frames.next().map(|(_, only)| only), Some(false));
+        assert_eq!(is_followed(&frames), Some(true));
     }
 
     #[test]
@@ -404,12 +422,12 @@ mod tests {
             for (frame, depends, part, parts, number) in packets {
                 let found = insert(&mut frames, number, packet(frame, depends, part, parts));
                 completed += u64::from(found.completed.is_some());
-                if number % 3 == 0 && let Some((moment, _)) = frames.next() {
-                    for frame in &moment {
+                if number % 3 == 0 && let Some(moment) = frames.next() {
+                    for frame in frames.frames(moment) {
                         prop_assert!(decoded.insert(frame.number));
                         prop_assert!(frame.depends.is_none_or(|number| decoded.contains(&number)));
                     }
-                    frames.take(&moment, true);
+                    frames.take(moment, true);
                 }
             }
             prop_assert_eq!(completed, decoded.len() as u64 + frames.dropped + frames.complete());

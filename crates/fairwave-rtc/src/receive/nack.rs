@@ -77,7 +77,7 @@ impl NackList {
             return Noticed::default();
         }
         self.newest = Some(number);
-        self.missing = self.missing.split_off(&number.saturating_sub(OLDEST));
+        self.forget_missing(number.saturating_sub(OLDEST));
         let gap = number - newest - 1;
         if self.missing.len() as u64 + gap > MOST {
             self.missing.clear();
@@ -110,8 +110,17 @@ impl NackList {
 
     /// Packets before `number` are of no use any more: a key frame begins with it.
     pub fn clear_to(&mut self, number: u64) {
-        self.missing = self.missing.split_off(&number);
-        self.recovered = self.recovered.split_off(&number);
+        self.forget_missing(number);
+        if !self.recovered.is_empty() {
+            self.recovered = self.recovered.split_off(&number);
+        }
+    }
+
+    /// Most often nothing is missing.
+    fn forget_missing(&mut self, before: u64) {
+        if !self.missing.is_empty() {
+            self.missing = self.missing.split_off(&before);
+        }
     }
 
     /// Whether nothing is missing.

@@ -162,6 +162,10 @@ pub struct WebrtcReceiver {
     shared: Shared,
     random: Stream,
     streams: Vec<Received>,
+    /// Of each of them, which it is and when it wants to be called: what is asked for at every packet lies together.
+    index: Vec<(StreamId, Instant)>,
+    /// When the receiver wants to be called.
+    due: Instant,
     wide: TransportWide,
     reports: Reports,
     report_due: Instant,
@@ -191,7 +195,10 @@ impl WebrtcReceiver {
         expected.sort_unstable();
         expected.dedup();
         let streams: Vec<Received> = expected.iter().map(|id| Received::new(*id, config, &setup)).collect();
+        let index = streams.iter().map(|stream| (stream.id, stream.deadline())).collect();
         let mut receiver = WebrtcReceiver {
+            index,
+            due: Instant::NEVER,
             config: *config,
             setup,
             context,
@@ -214,16 +221,52 @@ impl WebrtcReceiver {
             message: Vec::new(),
         };
         receiver.summarise(Instant::ZERO);
+        receiver.find_due();
         receiver
     }
 
     fn stream(&mut self, id: StreamId) -> usize {
-        match self.streams.binary_search_by_key(&id, |stream| stream.id) {
+        match self.index.binary_search_by_key(&id, |(id, _)| *id) {
             Ok(place) => place,
             Err(place) => {
-                self.streams.insert(place, Received::new(id, &self.config, &self.setup));
+                let stream = Received::new(id, &self.config, &self.setup);
+                self.index.insert(place, (id, stream.deadline()));
+                self.streams.insert(place, stream);
                 place
             }
+        }
+    }
+
+    /// When a stream wants to be called has changed, perhaps.
+    fn ask_stream(&mut self, place: usize) {
+        if let (Some((_, due)), Some(stream)) = (self.index.get_mut(place), self.streams.get(place)) {
+            *due = stream.deadline();
+        }
+    }
+
+    /// The same of the whole receiver.
+    fn find_due(&mut self) {
+        let own = [self.wide.due(), self.reports.due(), self.report_due, self.housekeeping, self.sample_due];
+        let earliest = own.into_iter().fold(Instant::NEVER, Instant::min);
+        self.due = self.index.iter().fold(earliest, |earliest, (_, due)| earliest.min(*due));
+    }
+
+    /// A packet of the sender arrives; its header is read already.
+    pub fn on_header(&mut self, now: Instant, packet: &Packet, header: RtpHeader, created: Instant, out: &mut Output) {
+        self.bytes += u64::from(packet.wire);
+        self.begin(now);
+        if header.kind == PayloadKind::Control {
+            if let Some(message) = control_message(&self.shared.control, &packet.body) {
+                self.on_control(now, &message);
+            }
+        } else if let Some((kind, place, role)) = header.ssrc.parts() {
+            let place = self.stream(StreamId { kind, place });
+            self.on_rtp(now, packet, (place, role), header, created, out);
+            self.ask_stream(place);
+        }
+        self.find_due();
+        if self.due <= now {
+            self.on_timer(now, out);
         }
     }
 
@@ -391,6 +434,9 @@ impl WebrtcReceiver {
 
     /// FEC gives packets back.
     fn on_restored(&mut self, now: Instant, place: usize, out: &mut Output) {
+        if self.restored.is_empty() {
+            return;
+        }
         let restored = std::mem::take(&mut self.restored);
         for &number in &restored {
             let Some(stream) = self.streams.get_mut(place) else { return };
@@ -404,9 +450,16 @@ impl WebrtcReceiver {
         self.restored.clear();
     }
 
-    fn on_rtp(&mut self, now: Instant, packet: &Packet, header: RtpHeader, created: Instant, out: &mut Output) {
-        let Some((kind, encoding, role)) = header.ssrc.parts() else { return };
-        let place = self.stream(StreamId { kind, place: encoding });
+    /// A packet of the stream at `place`.
+    fn on_rtp(
+        &mut self,
+        now: Instant,
+        packet: &Packet,
+        (place, role): (usize, Role),
+        header: RtpHeader,
+        created: Instant,
+        out: &mut Output,
+    ) {
         match self.config.feedback {
             FeedbackFormat::TransportWide => {
                 self.wide.on_packet(now, header.transport_sequence, header.ssrc, packet.ecn);
@@ -647,22 +700,14 @@ impl Receiver for WebrtcReceiver {
             return;
         }
         let Some((header, created)) = RtpHeader::read(&packet.body) else { return };
-        self.bytes += u64::from(packet.wire);
-        self.begin(now);
-        if header.kind == PayloadKind::Control {
-            if let Some(message) = control_message(&self.shared.control, &packet.body) {
-                self.on_control(now, &message);
-            }
-        } else {
-            self.on_rtp(now, packet, header, created, out);
-        }
-        if self.deadline() <= now {
-            self.on_timer(now, out);
-        }
+        self.on_header(now, packet, header, created, out);
     }
 
     fn on_timer(&mut self, now: Instant, out: &mut Output) {
         for place in 0..self.streams.len() {
+            if self.index.get(place).is_none_or(|(_, due)| *due > now) {
+                continue;
+            }
             let Some(stream) = self.streams.get_mut(place) else { continue };
             if stream.looked <= now {
                 stream.looked = if stream.nack.is_empty() { Instant::NEVER } else { now + LOOKED_AT };
@@ -672,6 +717,7 @@ impl Receiver for WebrtcReceiver {
                 }
             }
             self.decode(now, place, out);
+            self.ask_stream(place);
         }
         if self.wide.due() <= now {
             let mut messages = Vec::new();
@@ -697,13 +743,11 @@ impl Receiver for WebrtcReceiver {
             self.take_samples(self.sample_due);
             self.sample_due += self.config.sample_every;
         }
+        self.find_due();
     }
 
     fn deadline(&self) -> Instant {
-        (self.streams.iter().map(Received::deadline))
-            .chain([self.wide.due(), self.reports.due(), self.report_due, self.housekeeping, self.sample_due])
-            .min()
-            .unwrap_or(Instant::NEVER)
+        self.due
     }
 
     fn is_reactive(&self) -> bool {

@@ -244,15 +244,15 @@ impl Timing {
         }
     }
 
-    /// What to do with the next frame: `last` if no other can be decoded, `waiting` frames in the buffer.
-    pub fn schedule(&self, timestamp: u32, now: Instant, last: bool, waiting: usize) -> Schedule {
+    /// What to do with the next frame: `last` tells whether no other can be decoded; `waiting` frames are in the buffer.
+    pub fn schedule(&self, timestamp: u32, now: Instant, last: impl FnOnce() -> bool, waiting: usize) -> Schedule {
         let render = self.render_time(timestamp, now);
         let wait = match render {
             None if waiting > LOW_LATENCY_QUEUE => 0.0,
             None => self.last_decode.map_or(0.0, |decoded| (decoded + LOW_LATENCY_PACING).since(now).millis()),
             Some(render) => (render - now.seconds()) * 1e3 - self.decode() - self.render_delay,
         };
-        if wait <= LATE && !last {
+        if wait <= LATE && !last() {
             return Schedule::Drop;
         }
         Schedule::Decode(now + Span::from_seconds(wait.max(0.0) / 1e3), render)
@@ -316,7 +316,7 @@ mod tests {
     fn decoding_begins_before_by_what_decoding_and_display_take() {
         let mut timing = fed(0, 50);
         timing.set_minimum(Span::from_millis(30));
-        let decode = |timing: &Timing| match timing.schedule(3600 * 50, at(2100), true, 1) {
+        let decode = |timing: &Timing| match timing.schedule(3600 * 50, at(2100), || true, 1) {
             Schedule::Decode(when, _) => (when.seconds() * 1e3).round() as u64,
             Schedule::Drop => panic!("kept"),
         };
@@ -331,7 +331,7 @@ mod tests {
     fn what_is_five_ms_late_is_left_out_if_another_can_be_decoded() {
         let timing = fed(0, 50);
         // To be shown at 2100 ms, decoded at 2090.
-        let at_time = |millis, last| timing.schedule(3600 * 50, at(millis), last, 1);
+        let at_time = |millis, last| timing.schedule(3600 * 50, at(millis), || last, 1);
         assert!(matches!(at_time(2094, false), Schedule::Decode(..)));
         assert_eq!(at_time(2096, false), Schedule::Drop);
         assert!(matches!(at_time(2096, true), Schedule::Decode(when, _) if when == at(2096)));
@@ -367,10 +367,10 @@ mod tests {
     fn low_latency_shows_as_soon_as_decoded_and_paces_by_8_ms() {
         let config = ReceiveConfig { max_playout_delay: LOW_LATENCY, ..ReceiveConfig::default() };
         let mut timing = Timing::new(&config);
-        assert_eq!(timing.schedule(0, at(5), true, 1), Schedule::Decode(at(5), None));
+        assert_eq!(timing.schedule(0, at(5), || true, 1), Schedule::Decode(at(5), None));
         timing.on_decode(at(5), None, false);
-        assert_eq!(timing.schedule(0, at(6), true, 1), Schedule::Decode(at(13), None));
-        assert_eq!(timing.schedule(0, at(6), true, 9), Schedule::Decode(at(6), None), "too many wait");
+        assert_eq!(timing.schedule(0, at(6), || true, 1), Schedule::Decode(at(13), None));
+        assert_eq!(timing.schedule(0, at(6), || true, 9), Schedule::Decode(at(6), None), "too many wait");
         timing.set_least(20.0);
         assert!(timing.render_time(0, at(6)).is_some());
     }

@@ -140,19 +140,20 @@ impl Video {
 
     fn schedule(&mut self, now: Instant) {
         self.decode_at = Instant::NEVER;
-        while let Some((moment, only)) = self.frames.next() {
-            let Some(first) = moment.first() else { return };
+        while let Some(moment) = self.frames.next() {
+            let Some(first) = self.frames.frames(moment).next() else { return };
             if self.needs_key {
                 if !first.key {
-                    self.frames.take(&moment, false);
+                    self.frames.take(moment, false);
                     continue;
                 }
                 self.render_at = self.timing.render_time(first.timestamp, now);
                 self.decode_at = now.max(self.decoder_free);
                 return;
             }
-            match self.timing.schedule(first.timestamp, now, only, self.frames.len()) {
-                Schedule::Drop => self.frames.take(&moment, false),
+            let last = || !self.frames.is_followed(moment);
+            match self.timing.schedule(first.timestamp, now, last, self.frames.len()) {
+                Schedule::Drop => self.frames.take(moment, false),
                 Schedule::Decode(when, render) => {
                     // It is decoded before the stream times out.
                     let latest = self.timeout.since(now).saturating_sub(Span::from_millis(1));
@@ -174,13 +175,21 @@ impl Video {
         if now < self.decode_at {
             return None;
         }
-        let found = self.frames.next().map(|(moment, _)| moment);
-        let Some(moment) = found else {
+        let Some(moment) = self.frames.next() else {
             self.decode_at = Instant::NEVER;
             return None;
         };
-        let (Some(first), Some(last)) = (moment.first().copied(), moment.last().copied()) else { return None };
-        self.frames.take(&moment, true);
+        let mut frames = self.frames.frames(moment);
+        let first = *frames.next()?;
+        let (mut last, mut again, mut bytes) = (first, first.again, first.bytes);
+        let (mut begun, mut arrived) = (first.begun, first.complete);
+        for frame in frames {
+            again |= frame.again;
+            (begun, arrived) = (begun.min(frame.begun), arrived.max(frame.complete));
+            bytes = bytes.saturating_add(frame.bytes);
+            last = *frame;
+        }
+        self.frames.take(moment, true);
         if first.key {
             self.needs_key = false;
             self.keys += 1;
@@ -189,10 +198,6 @@ impl Video {
             self.timing.reset(now);
             self.render_at = self.timing.render_time(first.timestamp, now);
         }
-        let again = moment.iter().any(|frame| frame.again);
-        let begun = moment.iter().map(|frame| frame.begun).min().unwrap_or(now);
-        let arrived = moment.iter().map(|frame| frame.complete).max().unwrap_or(now);
-        let bytes = moment.iter().map(|frame| frame.bytes).fold(0, u32::saturating_add);
         if again {
             self.jitter.on_nacked_frame(now);
         } else {

@@ -24,6 +24,11 @@ const KINDS: [StreamKind; 3] = StreamKind::ALL;
 /// The sender at the server.
 pub struct Egress {
     room: Room,
+    leg: Leg,
+}
+
+/// What it is beside the room.
+struct Leg {
     from: usize,
     to: usize,
     context: FlowContext,
@@ -55,8 +60,7 @@ impl Egress {
         shared: &Shared,
         random: Stream,
     ) -> Self {
-        Egress {
-            room,
+        let leg = Leg {
             from,
             to,
             context,
@@ -76,9 +80,12 @@ impl Egress {
             reported: [None; 3],
             shown: MediaSent::default(),
             bytes: Vec::new(),
-        }
+        };
+        Egress { room, leg }
     }
+}
 
+impl Leg {
     fn leads(&self, state: &State) -> bool {
         state.subscribers.get(self.to).is_some_and(|subscriber| subscriber.lead == Some(self.from))
     }
@@ -98,10 +105,8 @@ impl Egress {
     }
 
     /// Sends what waits; then what belongs to the path as a whole, if this session leads; and finds the next deadline.
-    fn act(&mut self, now: Instant, out: &mut Output) {
-        let room = self.room.clone();
-        let mut state = room.lock();
-        self.sample(now, &mut state);
+    fn act(&mut self, now: Instant, state: &mut State, out: &mut Output) {
+        self.sample(now, state);
         if let Some((_, pair, subscriber)) = state.parties(self.from, self.to) {
             let ecn = subscriber.ecn();
             while let Some(leaving) = pair.queue.pop_front() {
@@ -166,8 +171,8 @@ impl Egress {
             }
         }
         self.deadline = if self.stopped { Instant::NEVER } else { self.report };
-        if self.leads(&state) {
-            self.lead(now, &mut state, out);
+        if self.leads(state) {
+            self.lead(now, state, out);
         }
     }
 
@@ -230,9 +235,9 @@ impl Egress {
         match packet {
             Rtcp::TransportFeedback(_) => {
                 let Some(subscriber) = state.subscribers.get_mut(self.to) else { return };
-                let before = subscriber.decision.target;
+                let before = subscriber.target();
                 let changed = subscriber.on_feedback(now, packet);
-                let lower = subscriber.decision.target < before;
+                let lower = subscriber.target() < before;
                 if lower || changed && now.since(subscriber.chosen) >= CHOOSE_EVERY {
                     state.choose(now, self.to);
                 }
@@ -308,76 +313,75 @@ impl Egress {
 
 impl Sender for Egress {
     fn on_start(&mut self, now: Instant, out: &mut Output) {
-        self.stopped = false;
-        if !self.started {
-            self.started = true;
-            self.next_sample = now + SAMPLE_EVERY;
+        let leg = &mut self.leg;
+        leg.stopped = false;
+        if !leg.started {
+            leg.started = true;
+            leg.next_sample = now + SAMPLE_EVERY;
         }
-        self.room.lock().begin(now, self.from, self.to);
-        self.act(now, out);
+        let mut state = self.room.lock();
+        state.begin(now, leg.from, leg.to);
+        leg.act(now, &mut state, out);
     }
 
     /// The publisher's devices made a frame: it comes by the publisher's own session.
     fn on_unit(&mut self, _now: Instant, _unit: Unit, _out: &mut Output) {}
 
     fn on_packet(&mut self, now: Instant, packet: &Packet, out: &mut Output) {
-        if let Some(bytes) = self.back.get(&packet.body)
+        let mut state = self.room.lock();
+        if let Some(bytes) = self.leg.back.get(&packet.body)
             && let Ok(packets) = compound::parse(&bytes)
         {
-            let room = self.room.clone();
-            let mut state = room.lock();
-            packets.iter().for_each(|packet| self.on_rtcp(now, &mut state, packet));
+            packets.iter().for_each(|packet| self.leg.on_rtcp(now, &mut state, packet));
         }
-        self.act(now, out);
+        self.leg.act(now, &mut state, out);
     }
 
     fn on_timer(&mut self, now: Instant, out: &mut Output) {
-        self.act(now, out);
+        self.leg.act(now, &mut self.room.lock(), out);
     }
 
     fn deadline(&self) -> Instant {
-        self.deadline
+        self.leg.deadline
     }
 
     fn on_stop(&mut self, now: Instant) {
-        self.stopped = true;
-        let room = self.room.clone();
-        let mut state = room.lock();
-        self.sample(now, &mut state);
-        state.end(self.from, self.to);
+        self.leg.stopped = true;
+        let mut state = self.room.lock();
+        self.leg.sample(now, &mut state);
+        state.end(self.leg.from, self.leg.to);
     }
 
     fn on_new_network(&mut self, now: Instant) {
-        self.room.lock().on_new_network(now, self.to);
+        self.room.lock().on_new_network(now, self.leg.to);
     }
 
     fn view(&self) -> SenderView {
         let state = self.room.lock();
-        let subscriber = state.subscribers.get(self.to);
+        let subscriber = state.subscribers.get(self.leg.to);
         let sample = subscriber.map(|subscriber| subscriber.sample(Instant::ZERO));
         SenderView {
             rate: sample.map(|sample| sample.target_bitrate),
             smoothed_rtt: sample.and_then(|sample| sample.round_trip_time),
             estimate: sample.map(|sample| Estimate::Bandwidth(sample.available_outgoing_bitrate)),
-            sent: self.sent,
-            retransmitted: self.retransmitted,
+            sent: self.leg.sent,
+            retransmitted: self.leg.retransmitted,
             ..SenderView::default()
         }
     }
 
     fn settle_media(&mut self, now: Instant) {
-        if !self.started {
+        if !self.leg.started {
             return;
         }
-        let room = self.room.clone();
-        let mut state = room.lock();
-        self.sample(now, &mut state);
-        if let Some(pair) = state.pair(self.from, self.to) {
-            self.shown.totals = pair.streams.iter().flatten().map(|stream| stream.sample_at(now)).collect();
+        let mut state = self.room.lock();
+        self.leg.sample(now, &mut state);
+        if let Some(pair) = state.pair(self.leg.from, self.leg.to) {
+            self.leg.shown.totals = pair.streams.iter().flatten().map(|stream| stream.sample_at(now)).collect();
         }
     }
 
     fn media(&self) -> Option<&MediaSent> {
-        Some(&self.shown)
+        Some(&self.leg.shown)
     }
 }

@@ -1,6 +1,7 @@
 //! The server's end of a participant's session: a receiver with all that belongs to it, which hands media on to the room.
 
-use super::room::Room;
+use super::publisher::Publisher;
+use super::room::{Room, State};
 use crate::mailbox::Mailbox;
 use crate::receive::WebrtcReceiver;
 use crate::rtcp::{Pli, Rtcp, compound};
@@ -29,12 +30,13 @@ impl Ingress {
         Ingress { inner, room, who, context, feedback, wakes: Vec::new(), message: Vec::new() }
     }
 
-    /// Asks the publisher for the key frames that receivers need.
-    fn ask(&mut self, now: Instant, out: &mut Output) {
-        let wanted = match self.room.lock().publishers.get_mut(self.who) {
-            Some(publisher) => publisher.take_wants(),
-            None => return,
-        };
+    /// The key frames that receivers need.
+    fn wanted(&self, state: &mut State) -> Vec<Ssrc> {
+        state.publishers.get_mut(self.who).map(Publisher::take_wants).unwrap_or_default()
+    }
+
+    /// Asks the publisher for key frames.
+    fn ask(&mut self, now: Instant, wanted: Vec<Ssrc>, out: &mut Output) {
         for ssrc in wanted {
             let pli = Rtcp::Pli(Pli { sender: Ssrc::RECEIVER.number(), media: ssrc.number() });
             if compound::write(&[pli], &mut self.message).is_err() {
@@ -56,11 +58,14 @@ impl Ingress {
 
 impl Receiver for Ingress {
     fn on_packet(&mut self, now: Instant, packet: &Packet, out: &mut Output) {
-        self.inner.on_packet(now, packet, out);
-        if !packet.feedback
-            && let Some((mut header, created)) = RtpHeader::read(&packet.body)
-            && let Some((kind, place, role)) = header.ssrc.parts()
-        {
+        if packet.feedback {
+            return;
+        }
+        let Some((mut header, created)) = RtpHeader::read(&packet.body) else { return };
+        self.inner.on_header(now, packet, header, created, out);
+        let room = self.room.clone();
+        let mut state = room.lock();
+        if let Some((kind, place, role)) = header.ssrc.parts() {
             let mut wire = packet.wire;
             let media = match (role, header.kind) {
                 (Role::Media, PayloadKind::Media) => true,
@@ -75,17 +80,20 @@ impl Receiver for Ingress {
             };
             if media {
                 let mut wakes = std::mem::take(&mut self.wakes);
-                self.room.lock().on_media(now, self.who, &header, created, wire, &mut wakes);
+                state.on_media(now, self.who, &header, created, wire, &mut wakes);
                 out.notices.extend(wakes.drain(..).map(Notice::Wake));
                 self.wakes = wakes;
             }
         }
-        self.ask(now, out);
+        let wanted = self.wanted(&mut state);
+        drop(state);
+        self.ask(now, wanted, out);
     }
 
     fn on_timer(&mut self, now: Instant, out: &mut Output) {
         self.inner.on_timer(now, out);
-        self.ask(now, out);
+        let wanted = self.wanted(&mut self.room.lock());
+        self.ask(now, wanted, out);
     }
 
     fn deadline(&self) -> Instant {

@@ -63,6 +63,8 @@ impl RateMeter {
 #[derive(Clone, Debug, Default)]
 pub struct Layers {
     meters: [[RateMeter; 4]; 4],
+    /// When anything came last.
+    latest: Option<Instant>,
     /// Spatial layers of one stream (SVC): an upper one needs those below.
     pub stacked: bool,
 }
@@ -82,12 +84,13 @@ impl Layers {
         let meters = self.meters.get_mut(usize::from(rung.layer));
         if let Some(meter) = meters.and_then(|meters| meters.get_mut(usize::from(rung.temporal))) {
             meter.add(now, bytes);
+            self.latest = Some(now);
         }
     }
 
     /// Whether anything is sent.
     pub fn is_sent(&self, now: Instant) -> bool {
-        self.meters.iter().flatten().any(|meter| meter.is_sent(now))
+        self.latest.is_some_and(|latest| now.since(latest) <= SILENT)
     }
 
     /// What can be forwarded now, each with its rate, bits per second; from the least to the most.

@@ -1,5 +1,6 @@
 //! A participant's end of a session from the server. All sessions of a participant give feedback together: they share one path.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::mailbox::Mailbox;
@@ -25,11 +26,32 @@ struct Together {
 
 /// Feedback on all that a participant receives.
 #[derive(Clone, Debug, Default)]
-pub struct Bundle(Arc<Mutex<Together>>);
+pub struct Bundle(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    together: Mutex<Together>,
+    /// When feedback is due, nanoseconds: all sessions ask for it after each packet. They are called one after the other.
+    due: AtomicU64,
+}
+
+impl Default for Shared {
+    fn default() -> Self {
+        Shared { together: Mutex::default(), due: AtomicU64::new(Instant::NEVER.nanos()) }
+    }
+}
 
 impl Bundle {
     fn lock(&self) -> MutexGuard<'_, Together> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.together.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn due(&self) -> Instant {
+        Instant::from_nanos(self.0.due.load(Ordering::Relaxed))
+    }
+
+    fn set_due(&self, due: Instant) {
+        self.0.due.store(due.nanos(), Ordering::Relaxed);
     }
 }
 
@@ -50,24 +72,24 @@ impl Listener {
 
     /// Sends the feedback that is due, whichever session notices.
     fn report(&mut self, now: Instant, out: &mut Output) {
+        // The session that gave feedback last keeps the clock.
+        if self.bundle.due() > now {
+            if self.due <= now {
+                self.due = Instant::NEVER;
+            }
+            return;
+        }
         let mut messages = Vec::new();
         let mut together = self.bundle.lock();
-        let takes = together.wide.due() <= now;
-        if takes {
-            if now.since(together.since) >= HOUSEKEEPING {
-                let rate = together.bytes as f64 * 8.0 / now.since(together.since).seconds();
-                together.wide.on_rate(rate);
-                (together.bytes, together.since) = (0, now);
-            }
-            together.wide.take(now, &mut messages);
+        if now.since(together.since) >= HOUSEKEEPING {
+            let rate = together.bytes as f64 * 8.0 / now.since(together.since).seconds();
+            together.wide.on_rate(rate);
+            (together.bytes, together.since) = (0, now);
         }
-        // The session that gave feedback last keeps the clock.
-        if takes {
-            self.due = together.wide.due();
-        } else if self.due <= now {
-            self.due = Instant::NEVER;
-        }
+        together.wide.take(now, &mut messages);
+        self.due = together.wide.due();
         drop(together);
+        self.bundle.set_due(self.due);
         for message in messages {
             if compound::write(&[message], &mut self.message).is_err() {
                 continue;
@@ -88,19 +110,20 @@ impl Listener {
 
 impl Receiver for Listener {
     fn on_packet(&mut self, now: Instant, packet: &Packet, out: &mut Output) {
-        if let Some((header, _)) = RtpHeader::read(&packet.body)
-            && header.kind != PayloadKind::Control
-            && !packet.feedback
+        if !packet.feedback
+            && let Some((header, created)) = RtpHeader::read(&packet.body)
         {
-            let mut together = self.bundle.lock();
-            let first = together.wide.due() == Instant::NEVER;
-            together.wide.on_packet(now, header.transport_sequence, header.ssrc, packet.ecn);
-            together.bytes += u64::from(packet.wire);
-            if first {
-                self.due = together.wide.due();
+            if header.kind != PayloadKind::Control {
+                let mut together = self.bundle.lock();
+                together.wide.on_packet(now, header.transport_sequence, header.ssrc, packet.ecn);
+                together.bytes += u64::from(packet.wire);
+                if self.bundle.due() == Instant::NEVER {
+                    self.due = together.wide.due();
+                    self.bundle.set_due(self.due);
+                }
             }
+            self.inner.on_header(now, packet, header, created, out);
         }
-        self.inner.on_packet(now, packet, out);
         self.report(now, out);
     }
 

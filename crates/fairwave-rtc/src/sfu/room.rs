@@ -100,6 +100,16 @@ impl Pair {
     }
 }
 
+/// What a receiver is to get of a stream, as [`Forward`] has it too. Those of a receiver lie together here: choosing layers
+/// for one looks at all.
+#[derive(Clone, Copy, Default)]
+struct Held {
+    /// There is such a stream.
+    exists: bool,
+    target: Option<Rung>,
+    limited: QualityLimitation,
+}
+
 /// The state of a conference at its server.
 pub(super) struct State {
     setup: RoomSetup,
@@ -107,6 +117,12 @@ pub(super) struct State {
     pub subscribers: Vec<Subscriber>,
     /// By sender, then receiver.
     pairs: Vec<Option<Pair>>,
+    /// By receiver, sender, kind of video.
+    held: Vec<[Held; 2]>,
+    /// By sender, then kind of video: a bit for each receiver that gets some of it.
+    watched: Vec<[Vec<u64>; 2]>,
+    /// A session that acts for a whole path may not have been called since the path is in use.
+    asleep: bool,
     speakers: Speakers,
     bundles: Vec<Bundle>,
     seed: Seed,
@@ -135,6 +151,9 @@ impl Room {
             publishers: (0..many).map(|_| Publisher::new(setup.key_frame_spacing)).collect(),
             subscribers: (0..many).map(subscriber).collect::<Result<_, ConfigError>>()?,
             pairs: (0..many * many).map(|_| None).collect(),
+            held: vec![Default::default(); many * many],
+            watched: vec![[vec![0; many.div_ceil(64)], vec![0; many.div_ceil(64)]]; many],
+            asleep: false,
             speakers: Speakers::new(setup.speakers, many),
             bundles: (0..many).map(|_| Bundle::default()).collect(),
             seed,
@@ -216,6 +235,10 @@ impl Room {
         if let Some(place) = state.pairs.get_mut(from * many + to) {
             *place = Some(pair);
         }
+        if let Some(held) = state.held.get_mut(to * many + from) {
+            let exists = [media.video.is_some(), media.screen.is_some()];
+            held.iter_mut().zip(exists).for_each(|(held, exists)| held.exists = exists);
+        }
         let bundle = state.bundles.get(to).cloned().unwrap_or_default();
         if let Some(subscriber) = state.subscribers.get_mut(to) {
             subscriber.lead.get_or_insert(from);
@@ -268,6 +291,7 @@ impl State {
         let audio = self.setup.speakers as f64 * 60_000.0;
         if let Some(subscriber) = self.subscribers.get_mut(to) {
             subscriber.begin(now, most + audio);
+            self.asleep |= !subscriber.awake;
         }
     }
 
@@ -281,6 +305,36 @@ impl State {
                 stream.stop();
             });
         }
+        for kind in [StreamKind::Video, StreamKind::Screen] {
+            self.hold(from, to, kind, |held| held.target = None);
+        }
+    }
+
+    /// Notes what has changed of what a receiver is to get.
+    fn hold(&mut self, from: usize, to: usize, kind: StreamKind, change: impl FnOnce(&mut Held)) {
+        let many = self.setup.participants;
+        let Some(video) = (kind as usize).checked_sub(1) else { return };
+        let Some(held) = self.held.get_mut(to * many + from).and_then(|held| held.get_mut(video)) else { return };
+        change(held);
+        let watched = self.watched.get_mut(from).and_then(|kinds| kinds.get_mut(video));
+        if let Some(word) = watched.and_then(|bits| bits.get_mut(to / 64)) {
+            let bit = 1 << (to % 64);
+            *word = if held.target.is_some() { *word | bit } else { *word & !bit };
+        }
+    }
+
+    /// Whether the notes of what receivers are to get of a video say what its streams have.
+    fn is_held_right(&self, from: usize, kind: StreamKind) -> bool {
+        let many = self.setup.participants;
+        let Some(place) = (kind as usize).checked_sub(1) else { return true };
+        let bits = self.watched.get(from).and_then(|kinds| kinds.get(place));
+        (0..many).all(|to| {
+            let pair = self.pairs.get(from * many + to).and_then(Option::as_ref);
+            let target = pair.and_then(|pair| pair.streams.get(kind as usize)?.as_ref()?.target);
+            let held = self.held.get(to * many + from).and_then(|kinds| kinds.get(place)).and_then(|held| held.target);
+            let word = bits.and_then(|bits| bits.get(to / 64)).copied().unwrap_or_default();
+            held == target && (word >> (to % 64) & 1 == 1) == target.is_some()
+        })
     }
 
     /// Media of a participant has reached the server. Answers in `wakes` with the flows that have something to send.
@@ -294,6 +348,7 @@ impl State {
         wakes: &mut Vec<FlowId>,
     ) {
         let Some((kind, ..)) = header.ssrc.parts() else { return };
+        debug_assert!(self.is_held_right(who, kind), "what {who} sends");
         let Some(publisher) = self.publishers.get_mut(who) else { return };
         if !publisher.is_new(now, header, wire) {
             return;
@@ -304,21 +359,24 @@ impl State {
         }
         let many = self.setup.participants;
         let picture = header.first.then(|| publisher.backstage.picture(header.ssrc, header.frame)).flatten();
-        for to in 0..many {
-            let Some(pair) = self.pairs.get_mut(who * many + to).and_then(Option::as_mut) else { continue };
-            if !pair.active {
-                continue;
+        let watched = self.watched.get(who).and_then(|kinds| kinds.get((kind as usize).checked_sub(1)?));
+        for (at, word) in watched.into_iter().flatten().enumerate() {
+            let mut left = *word;
+            while left != 0 {
+                let to = 64 * at + left.trailing_zeros() as usize;
+                left &= left - 1;
+                let Some(pair) = self.pairs.get_mut(who * many + to).and_then(Option::as_mut) else { continue };
+                let Some(stream) = pair.streams.get_mut(kind as usize).and_then(Option::as_mut) else { continue };
+                let passed = stream.video(header, created);
+                if let Some(layer) = passed.wants_key {
+                    publisher.want_key(now, kind, layer);
+                }
+                let Some(out) = passed.header else { continue };
+                if let Some(picture) = picture {
+                    pair.backstage.put_picture(out.ssrc, out.frame, picture);
+                }
+                pair.push(out, wire, Carries::Video, created, wakes);
             }
-            let Some(stream) = pair.streams.get_mut(kind as usize).and_then(Option::as_mut) else { continue };
-            let passed = stream.video(header, created);
-            if let Some(layer) = passed.wants_key {
-                publisher.want_key(now, kind, layer);
-            }
-            let Some(out) = passed.header else { continue };
-            if let Some(picture) = picture {
-                pair.backstage.put_picture(out.ssrc, out.frame, picture);
-            }
-            pair.push(out, wire, Carries::Video, created, wakes);
         }
         self.wake_leads(wakes);
     }
@@ -375,11 +433,15 @@ impl State {
 
     /// Sessions that act for a whole path and have not been called since it is in use.
     fn wake_leads(&mut self, wakes: &mut Vec<FlowId>) {
+        if !std::mem::take(&mut self.asleep) {
+            return;
+        }
         let many = self.setup.participants;
-        for (to, subscriber) in self.subscribers.iter_mut().enumerate() {
+        for (to, subscriber) in self.subscribers.iter().enumerate() {
             if subscriber.awake || !subscriber.is_begun() {
                 continue;
             }
+            self.asleep = true;
             let pair = subscriber.lead.and_then(|lead| self.pairs.get(lead * many + to)).and_then(Option::as_ref);
             if let Some(pair) = pair
                 && !wakes.contains(&pair.flow)
@@ -406,9 +468,10 @@ impl State {
         let many = self.setup.participants;
         let Some(subscriber) = self.subscribers.get_mut(to) else { return };
         subscriber.chosen = now;
-        let budget = subscriber.decision.target.bits_per_second() as f64 - subscriber.audio.rate(now);
-        let mut order: Vec<(StreamKind, usize)> = Vec::new();
-        order.extend((0..many).map(|from| (StreamKind::Screen, from)));
+        let budget = subscriber.target().bits_per_second() as f64 - subscriber.audio.rate(now);
+        let held = self.held.get(to * many..(to + 1) * many).unwrap_or_default();
+        let screens = (0..many).zip(held).filter(|(_, [_, screen])| screen.exists);
+        let mut order: Vec<(StreamKind, usize)> = screens.map(|(from, _)| (StreamKind::Screen, from)).collect();
         // A camera that is off takes no place.
         let mut cameras: Vec<usize> = (0..many).filter(|from| *from != to).collect();
         if cameras.len() > self.setup.videos {
@@ -457,6 +520,13 @@ impl State {
         rung: Option<Rung>,
         reason: QualityLimitation,
     ) {
+        let many = self.setup.participants;
+        let held = self.held.get(to * many + from).zip((kind as usize).checked_sub(1));
+        let known = held.and_then(|(kinds, video)| kinds.get(video));
+        if known.is_some_and(|held| !held.exists || held.target == rung && held.limited == reason) {
+            return;
+        }
+        self.hold(from, to, kind, |held| (held.target, held.limited) = (rung, reason));
         let Some((publisher, pair, _)) = self.parties(from, to) else { return };
         let stacked = publisher.is_stacked(kind);
         let Some(stream) = pair.streams.get_mut(kind as usize).and_then(Option::as_mut) else { return };

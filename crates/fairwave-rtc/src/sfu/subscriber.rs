@@ -43,8 +43,10 @@ impl Cluster {
 pub(super) struct Subscriber {
     controller: AnyRateController,
     history: SentHistory,
-    /// What the controller allows.
-    pub decision: Decision,
+    /// What the controller allowed when it was last asked.
+    decision: Decision,
+    /// The controller may allow something else by now.
+    stale: bool,
     limits: Limits,
     begun: bool,
     /// Something was sent, so padding may be.
@@ -71,6 +73,7 @@ impl Subscriber {
             controller,
             history: SentHistory::new(false),
             decision: Decision::paced(start, 1.0),
+            stale: false,
             limits: Limits { start, least, most: start },
             begun: false,
             pads: false,
@@ -89,6 +92,8 @@ impl Subscriber {
 
     /// The participant is in another network: the controller begins anew, and so does the path.
     pub fn reset(&mut self, now: Instant, controller: AnyRateController) {
+        // What the one before allowed holds until this one is begun.
+        self.target();
         self.controller = controller;
         self.history.forget();
         self.clusters.clear();
@@ -124,12 +129,24 @@ impl Subscriber {
 
     /// Whether so many more bytes may be sent again.
     pub fn may_repair(&mut self, now: Instant, bytes: u64) -> bool {
-        self.limiter.try_use(now, bytes, self.decision.target)
+        let target = self.target();
+        self.limiter.try_use(now, bytes, target)
     }
 
-    /// Takes over what the controller decided.
+    /// What the controller lets media have.
+    pub fn target(&mut self) -> Rate {
+        self.decision = self.now_allowed();
+        self.stale = false;
+        self.decision.target
+    }
+
+    fn now_allowed(&self) -> Decision {
+        if self.stale { self.controller.decision() } else { self.decision }
+    }
+
+    /// The controller has been called: it may have decided something, which is asked for when it is needed.
     fn refresh(&mut self, now: Instant) {
-        self.decision = self.controller.decision();
+        self.stale = true;
         while let Some(probe) = self.controller.next_probe() {
             self.clusters.push_back(Cluster { probe, asked: now, begun: None, bytes: 0, packets: 0 });
         }
@@ -153,6 +170,7 @@ impl Subscriber {
     /// Feedback on packets. Answers whether the target is another one.
     pub fn on_feedback(&mut self, now: Instant, message: &Rtcp) -> bool {
         let Rtcp::TransportFeedback(message) = message else { return false };
+        let before = self.target();
         let reported = self.history.transport_wide(now, message);
         if reported.packets.is_empty() {
             return false;
@@ -168,9 +186,8 @@ impl Subscriber {
             waiting: Bytes::new(0),
             waits: Span::ZERO,
         });
-        let before = self.decision.target;
         self.refresh(now);
-        before != self.decision.target
+        before != self.target()
     }
 
     /// A receiver report on one session of the path.
@@ -216,12 +233,13 @@ impl Subscriber {
 
     pub fn sample(&self, at: Instant) -> TransportSample {
         let view = self.controller.view();
-        let target = self.decision.target.bits_per_second() as f64;
+        let decision = self.now_allowed();
+        let target = decision.target.bits_per_second() as f64;
         TransportSample {
             at,
             available_outgoing_bitrate: view.capacity.unwrap_or(target),
             target_bitrate: target,
-            pacing_bitrate: self.decision.pacing.bits_per_second() as f64,
+            pacing_bitrate: decision.pacing.bits_per_second() as f64,
             round_trip_time: self.feedback_round_trip.or(self.round_trip).map(Span::seconds),
             pacer_queue_bytes: 0,
             pacer_queue_time: 0.0,

@@ -16,6 +16,8 @@ const LEAST_RATE: f64 = 30_000.0;
 #[derive(Clone, Debug)]
 pub(super) struct PushBack {
     round_trips: VecDeque<Span>,
+    /// Of them.
+    least: Option<Span>,
     window: Option<f64>,
     in_flight: f64,
     ratio: f64,
@@ -23,7 +25,13 @@ pub(super) struct PushBack {
 
 impl PushBack {
     pub fn new() -> Self {
-        PushBack { round_trips: VecDeque::with_capacity(ROUND_TRIPS + 1), window: None, in_flight: 0.0, ratio: 1.0 }
+        PushBack {
+            round_trips: VecDeque::with_capacity(ROUND_TRIPS + 1),
+            least: None,
+            window: None,
+            in_flight: 0.0,
+            ratio: 1.0,
+        }
     }
 
     pub fn set_in_flight(&mut self, bytes: u64) {
@@ -40,11 +48,12 @@ impl PushBack {
         if self.round_trips.len() > ROUND_TRIPS {
             self.round_trips.pop_front();
         }
+        self.least = self.round_trips.iter().min().copied();
     }
 
     /// The window follows the target, bits per second, halfway each time.
     pub fn update_window(&mut self, target: f64) {
-        let Some(&least) = self.round_trips.iter().min() else { return };
+        let Some(least) = self.least else { return };
         let bytes = target / 8.0 * (least + QUEUE).seconds();
         self.window = Some(self.window.map_or(bytes, |window| (bytes + window) / 2.0).max(LEAST_WINDOW));
     }

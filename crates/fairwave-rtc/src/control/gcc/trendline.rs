@@ -1,8 +1,6 @@
 //! Whether the queue on the path grows: packets in groups by when they were sent, how the delay changes from group to
 //! group, and the slope of that (libwebrtc's `inter_arrival_delta.cc` and `trendline_estimator.cc`).
 
-use std::collections::VecDeque;
-
 use fairwave_units::units::Instant;
 
 /// Packets sent within this time are a group: 5 ms.
@@ -137,7 +135,7 @@ pub(super) struct Trendline {
     least_accumulated: f64,
     smoothed: f64,
     /// Arrival since the first, and smoothed delay; milliseconds.
-    window: VecDeque<(f64, f64)>,
+    window: Vec<(f64, f64)>,
     threshold: f64,
     last_trend: f64,
     last_moved: Option<i64>,
@@ -154,7 +152,7 @@ impl Trendline {
             accumulated: 0.0,
             least_accumulated: 0.0,
             smoothed: 0.0,
-            window: VecDeque::with_capacity(WINDOW + 1),
+            window: Vec::with_capacity(WINDOW),
             threshold,
             last_trend: 0.0,
             last_moved: None,
@@ -181,10 +179,11 @@ impl Trendline {
         self.accumulated += delta.arrived - delta.sent;
         self.least_accumulated = self.least_accumulated.min(self.accumulated);
         self.smoothed = SMOOTHING * self.smoothed + (1.0 - SMOOTHING) * self.accumulated;
-        self.window.push_back((arrived.saturating_sub(first) as f64, self.smoothed));
-        if self.window.len() > WINDOW {
-            self.window.pop_front();
+        // Few enough to move up: the sums below run through them without a seam.
+        if self.window.len() == WINDOW {
+            self.window.remove(0);
         }
+        self.window.push((arrived.saturating_sub(first) as f64, self.smoothed));
         let mut trend = self.last_trend;
         if self.window.len() == WINDOW {
             trend = slope(&self.window).unwrap_or(trend);
@@ -230,7 +229,7 @@ impl Trendline {
 }
 
 /// The slope of a line through points by least squares; none when all have the same abscissa.
-fn slope(points: &VecDeque<(f64, f64)>) -> Option<f64> {
+fn slope(points: &[(f64, f64)]) -> Option<f64> {
     let count = points.len() as f64;
     let (sum_x, sum_y) = points.iter().fold((0.0, 0.0), |(x, y), point| (x + point.0, y + point.1));
     let (mean_x, mean_y) = (sum_x / count, sum_y / count);
@@ -447,9 +446,8 @@ mod tests {
 
     #[test]
     fn the_slope_is_that_of_least_squares() {
-        let points = |all: &[(f64, f64)]| all.iter().copied().collect::<VecDeque<_>>();
-        assert_eq!(slope(&points(&[(0.0, 1.0), (1.0, 3.0), (2.0, 5.0)])), Some(2.0));
-        assert_eq!(slope(&points(&[(0.0, 0.0), (1.0, 2.0), (2.0, 1.0)])), Some(0.5));
-        assert_eq!(slope(&points(&[(3.0, 1.0), (3.0, 2.0)])), None);
+        assert_eq!(slope(&[(0.0, 1.0), (1.0, 3.0), (2.0, 5.0)]), Some(2.0));
+        assert_eq!(slope(&[(0.0, 0.0), (1.0, 2.0), (2.0, 1.0)]), Some(0.5));
+        assert_eq!(slope(&[(3.0, 1.0), (3.0, 2.0)]), None);
     }
 }
