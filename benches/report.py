@@ -33,6 +33,8 @@ def _lines(results: dict[str, Any]) -> Iterator[str]:
         yield from _recovery(results["recovery"])
     if "scale" in results:
         yield from _scale(results["scale"])
+    if "memory" in results:
+        yield from _memory(results["memory"])
     if "cores" in results:
         yield from _cores(results["cores"])
     if "overhead" in results:
@@ -221,6 +223,15 @@ def _radio(part: dict[str, Any]) -> Iterator[str]:
     )
     yield ""
     yield f"Commit {part['commit']}."
+
+
+def _memory(part: dict[str, Any]) -> Iterator[str]:
+    each = ", ".join(f"{row['flows']:,}: {row['bytes_per_flow']:,}" for row in part["rows"][1:])
+    yield ""
+    yield (
+        "Bytes per flow measured alone, one run each, which takes no quiet machine:"
+        f" {each}. Commit {part['commit']}."
+    )
 
 
 def _scale(part: dict[str, Any]) -> Iterator[str]:

@@ -13,7 +13,7 @@ use fairwave_core::quality::playout::PlayoutConfig;
 use fairwave_core::traffic::TrafficConfig;
 use fairwave_core::transport::TransportConfig;
 use fairwave_core::units::Instant;
-use fairwave_scenario::plan::{FlowPlan, Plan};
+use fairwave_scenario::plan::{FlowPlan, GroupPlan, Plan};
 
 use crate::error::LiveError;
 use crate::host::PROGRAM;
@@ -71,23 +71,14 @@ pub fn add(plan: &mut Plan, pairs: &[(usize, usize)]) -> Result<(Vec<ProgramFlow
         let group = plan.groups.len();
         plan.groups.push(name.clone());
         places.push(ProgramFlow { from, to, flow: plan.flows.len() });
-        plan.flows.push(FlowPlan {
+        let common = GroupPlan {
             group,
-            name,
-            from,
-            to,
-            forward,
-            backward,
-            reroutes: Vec::new(),
             traffic: Arc::clone(&traffic),
             transport: Arc::clone(&transport),
             class: Class::Tcp,
             dscp: Class::Tcp.dscp(),
-            start: Instant::ZERO,
-            stop: Instant::NEVER,
             active: None,
             at_most: None,
-            partner: None,
             thresholds: Vec::new(),
             playout: PlayoutConfig::default(),
             reception: Reception::default(),
@@ -95,13 +86,26 @@ pub fn add(plan: &mut Plan, pairs: &[(usize, usize)]) -> Result<(Vec<ProgramFlow
             recovery: None,
             outcome: None,
             leg: None,
+        };
+        plan.flows.push(FlowPlan {
+            name,
+            from,
+            to,
+            forward,
+            backward,
+            reroutes: Vec::new(),
+            start: Instant::ZERO,
+            stop: Instant::NEVER,
+            partner: None,
+            common: Arc::new(common),
         });
     }
     let spare = plan.flows.len();
     if let Some(first) = places.first().and_then(|place| plan.flows.get(place.flow)).cloned() {
         let group = plan.groups.len();
         plan.groups.push(UNTAKEN.to_owned());
-        plan.flows.extend((0..SPARE).map(|_| FlowPlan { group, ..first.clone() }));
+        let common = Arc::new(GroupPlan { group, ..(*first.common).clone() });
+        plan.flows.extend((0..SPARE).map(|_| FlowPlan { common: Arc::clone(&common), ..first.clone() }));
     }
     Ok((places, spare..plan.flows.len()))
 }

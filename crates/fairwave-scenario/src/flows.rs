@@ -16,7 +16,7 @@ use crate::law::largest_packet;
 use crate::model::{Flow, Scenario};
 use crate::network::{DirectionUse, Network};
 use crate::path::Path;
-use crate::plan::{FlowPlan, Partner};
+use crate::plan::{FlowPlan, GroupPlan, Partner};
 use crate::route::Routes;
 use crate::template::Template;
 use crate::via::Via;
@@ -122,23 +122,14 @@ impl Expansion<'_> {
             Some([only]) => (only.0, only.1),
             _ => (Instant::ZERO, stop),
         };
-        let model = FlowPlan {
+        let common = GroupPlan {
             group,
-            name: String::new(),
-            from: first.from,
-            to: first.to,
-            forward: Vec::new(),
-            backward: Vec::new(),
-            reroutes: Vec::new(),
             traffic,
             transport,
             class: flow.class(),
             dscp: flow.dscp(),
-            start,
-            stop,
             active,
             at_most: flow.arrivals.as_ref().and_then(Arrivals::at_most),
-            partner: None,
             thresholds: flow.timely.0.clone(),
             playout: playout.map_err(|error| resolved("playout", error))?.unwrap_or_default(),
             reception: Reception {
@@ -149,6 +140,20 @@ impl Expansion<'_> {
             recovery: flow.recovery.clone(),
             outcome: flow.outcome.clone().map(Arc::new),
             leg: flow.leg,
+        };
+        // Of a conversation's two directions each has its own traffic.
+        let answer = answer.map(|traffic| Arc::new(GroupPlan { traffic, ..common.clone() }));
+        let model = FlowPlan {
+            name: String::new(),
+            from: first.from,
+            to: first.to,
+            forward: Vec::new(),
+            backward: Vec::new(),
+            reroutes: Vec::new(),
+            start,
+            stop,
+            partner: None,
+            common: Arc::new(common),
         };
         if let Some(arrivals) = &flow.arrivals {
             let pairs = ways.len() as u64;
@@ -161,7 +166,13 @@ impl Expansion<'_> {
         }
         let mut starts = self.seed.stream(&format!("flow.{}.start", flow.name));
         let count = ways.len() as u64;
-        self.plans.reserve(ways.len());
+        let more = ways.len() * if answer.is_some() { 2 } else { 1 };
+        // The first group often is the only one: then there is room for its flows and no more.
+        if self.plans.is_empty() {
+            self.plans.reserve_exact(more);
+        } else {
+            self.plans.reserve(more);
+        }
         for (index, way) in ways.into_iter().enumerate() {
             // Both directions of a conversation begin and end together, by an event as by themselves.
             let member_of = if answer.is_some() { 2 * index as u64 } else { index as u64 };
@@ -180,7 +191,7 @@ impl Expansion<'_> {
             let leads = member(&model, flow, 2 * index, way, start, stop);
             self.plans.push(FlowPlan { partner: Some(Partner { flow: back, leads: true }), ..leads });
             let partner = Some(Partner { flow: there, leads: false });
-            self.plans.push(FlowPlan { partner, traffic: Arc::clone(answer), ..answers });
+            self.plans.push(FlowPlan { partner, common: Arc::clone(answer), ..answers });
         }
         Ok(())
     }

@@ -280,7 +280,9 @@ impl Network {
                 medium: own.medium.as_ref().and_then(|medium| media.iter().position(|plan| plan.name == *medium)),
             });
         }
-        (self.names, plans)
+        let mut names = self.names;
+        names.shrink_to_fit();
+        (names, plans)
     }
 }
 

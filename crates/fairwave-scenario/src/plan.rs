@@ -3,6 +3,7 @@
 //! Presets are expanded, defaults filled in, templates multiplied, spreads drawn; nothing in a plan is left to guess.
 //! A plan guarantees: every index is in range, every route exists, every rate is above zero.
 
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use fairwave_core::dscp::Dscp;
@@ -213,11 +214,10 @@ impl Plan {
     }
 }
 
-/// One flow.
+/// One flow: what is its own, and what it shares with the other flows of its group ([`GroupPlan`]), which is read as if it were its
+/// own, too.
 #[derive(Clone, Debug)]
 pub struct FlowPlan {
-    /// Index of the group.
-    pub group: usize,
     /// `group[i]`; also the name of the flow's random streams (`flow.group[i].traffic`).
     pub name: String,
     /// Node of the sender.
@@ -230,6 +230,36 @@ pub struct FlowPlan {
     pub backward: Vec<usize>,
     /// The routes that it takes later, in order of time.
     pub reroutes: Vec<Reroute>,
+    /// When it begins.
+    pub start: Instant,
+    /// When it ends; [`Instant::NEVER`] for the end of the run.
+    pub stop: Instant,
+    /// The other direction of a conversation.
+    pub partner: Option<Partner>,
+    /// What it has in common with other flows. Written to, it becomes the flow's own.
+    pub common: Arc<GroupPlan>,
+}
+
+impl Deref for FlowPlan {
+    type Target = GroupPlan;
+
+    #[inline]
+    fn deref(&self) -> &GroupPlan {
+        &self.common
+    }
+}
+
+impl DerefMut for FlowPlan {
+    fn deref_mut(&mut self) -> &mut GroupPlan {
+        Arc::make_mut(&mut self.common)
+    }
+}
+
+/// What the flows of a group have in common; of a conversation's, those of each direction.
+#[derive(Clone, Debug)]
+pub struct GroupPlan {
+    /// Index of the group.
+    pub group: usize,
     /// What the application sends; flows of a group share it.
     pub traffic: Arc<TrafficConfig>,
     /// How it is sent; flows of a group share it.
@@ -238,16 +268,10 @@ pub struct FlowPlan {
     pub class: Class,
     /// Differentiated services code point, with which its packets begin their way in both directions.
     pub dscp: Dscp,
-    /// When it begins.
-    pub start: Instant,
-    /// When it ends; [`Instant::NEVER`] for the end of the run.
-    pub stop: Instant,
-    /// When it is at work, from `start` to `stop` where there are pauses between.
+    /// When it is at work, from the flow's `start` to its `stop` where there are pauses between.
     pub active: Option<Intervals>,
     /// Limit of simultaneous flows of its group; the flow does not begin when the limit is reached.
     pub at_most: Option<u64>,
-    /// The other direction of a conversation.
-    pub partner: Option<Partner>,
     /// Thresholds of timeliness, in ascending order; the first is the one that reports quote.
     pub thresholds: Vec<Span>,
     /// How the receiver of a call plays it out.

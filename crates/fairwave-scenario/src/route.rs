@@ -83,7 +83,8 @@ impl<'a> Routes<'a> {
         if from == to {
             return None;
         }
-        let (mut head, mut start) = (Vec::new(), from);
+        // Most ways are of three links, and with many flows their room counts.
+        let (mut head, mut start) = (Vec::with_capacity(3), from);
         if self.router[from] == NONE {
             let first = self.only_out[from] as usize;
             start = self.edges.get(first)?.to;

@@ -90,7 +90,7 @@ impl Books<'_> {
                     ),
                 ));
             }
-            let (arrived, missing) = (sending.feedback_arrived, measure.feedback_missing);
+            let (arrived, missing) = (sending.feedback_arrived, u64::from(measure.feedback_missing));
             let made = measure.feedback_sent + u64::from(under_way.feedback_copies);
             if made != arrived + missing + u64::from(under_way.feedback) {
                 return Err(violated(
@@ -110,8 +110,9 @@ impl Books<'_> {
         let mut nodes = vec![Node::default(); self.plan.nodes.len()];
         for (plan, link) in self.plan.links.iter().zip(&self.links) {
             let measure = &link.measure;
-            nodes[plan.to].handed_on +=
-                measure.whole().departures + measure.copies() - measure.whole_missing().lost - measure.on_wire;
+            nodes[plan.to].handed_on += measure.whole().departures + measure.copies()
+                - measure.whole_missing().lost
+                - u64::from(measure.on_wire);
             nodes[plan.from].passed_on += measure.whole().arrivals;
         }
         for ((plan, sending), receiving) in self.plan.flows.iter().zip(&self.sending).zip(&self.receiving) {
@@ -180,7 +181,7 @@ fn check_link(plan: &LinkPlan, link: &Link, end: Instant) -> Result<(), RunError
             ),
         ));
     }
-    if whole.departures < missing.lost + measure.on_wire {
+    if whole.departures < missing.lost + u64::from(measure.on_wire) {
         return Err(violated(
             "departed = lost + on the wire + handed on, per link",
             format!("link `{}`", plan.name),

@@ -41,17 +41,25 @@ impl DayEvent {
     }
 }
 
-/// An event beyond the year, and where its entry is: the heap moves this about, and not the entry. Of two whose events are
-/// equal, the one with the lower number was entered first.
+/// An event beyond the year and, if a packet arrives by it, where its entry is: the heap moves this about, and not the entry.
+/// Of two whose events are equal, the one with the lower number was entered first. Many flows have a timer each here.
 struct LaterEvent {
-    event: Event,
+    at: Instant,
+    rank: u32,
     slot: u32,
     number: u64,
 }
 
+/// In place of a slot: a timer has no entry.
+const TIMER: u32 = u32::MAX;
+
 impl LaterEvent {
+    fn event(&self) -> Event {
+        Event { at: self.at, rank: self.rank }
+    }
+
     fn key(&self) -> (Event, u64) {
-        (self.event, self.number)
+        (self.event(), self.number)
     }
 }
 
@@ -87,6 +95,9 @@ const PER_DAY_AHEAD: u32 = 5;
 /// Entries of a flow for which many flows have room at once: packets under way, and those of a window that opens fast.
 const ROOM: usize = 24;
 
+/// The same of timers beyond the year: the one that is due, and one that was before it was set anew.
+const TIMERS: usize = 2;
+
 /// The longest day, as a power of two of nanoseconds: an event's time within it takes 32 bits.
 const LONGEST_DAY: u32 = 32;
 
@@ -111,7 +122,7 @@ pub struct EventQueue {
     /// Entries in the lists of `days`.
     listed: usize,
     beyond: BinaryHeap<Reverse<LaterEvent>>,
-    /// The entries of `beyond`, and slots without one.
+    /// The entries of arrivals in `beyond`, and slots without one.
     slots: Vec<Entry>,
     vacant: Vec<u32>,
     /// How many have been entered beyond the year so far.
@@ -128,9 +139,9 @@ pub struct EventQueue {
 impl EventQueue {
     /// An empty queue for a run of so many flows.
     pub fn new(looking_ahead: bool, flows: usize) -> Self {
-        let (pages, slots) = match looking_ahead {
-            true => (Pages::with_room(flows * ROOM), Vec::with_capacity(flows)),
-            false => (Pages::default(), Vec::new()),
+        let (pages, beyond) = match looking_ahead {
+            true => (Pages::with_room(flows * ROOM), BinaryHeap::with_capacity(flows * TIMERS)),
+            false => (Pages::default(), BinaryHeap::new()),
         };
         EventQueue {
             today: Vec::new(),
@@ -141,8 +152,8 @@ impl EventQueue {
             days: vec![List::EMPTY; DAYS.0],
             pages,
             listed: 0,
-            beyond: BinaryHeap::new(),
-            slots,
+            beyond,
+            slots: Vec::new(),
             vacant: Vec::new(),
             numbered: 0,
             shift: 15,
@@ -162,7 +173,7 @@ impl EventQueue {
             self.pages.push_timer(&mut self.days[slot], event);
             self.listed += 1;
         } else {
-            self.push_elsewhere(day, Entry::timer(event));
+            self.push_timer_elsewhere(day, event);
         }
     }
 
@@ -194,6 +205,36 @@ impl EventQueue {
         (day & (self.days.len() as u64 - 1)) as usize
     }
 
+    /// Adds a timer's event that is due today or beyond the year.
+    #[inline(never)]
+    fn push_timer_elsewhere(&mut self, day: u64, event: Event) {
+        if day <= self.day {
+            self.push_elsewhere(day, Entry::timer(event));
+        } else {
+            self.push_beyond(event, TIMER);
+        }
+    }
+
+    /// Adds an event beyond the year, whose entry is in `slot`.
+    fn push_beyond(&mut self, event: Event, slot: u32) {
+        self.numbered += 1;
+        self.beyond.push(Reverse(LaterEvent { at: event.at, rank: event.rank, slot, number: self.numbered }));
+    }
+
+    /// Takes out what lay beyond the year and does so no longer, if anything: the earliest.
+    fn next_of_this_year(&mut self) -> Option<Entry> {
+        let day = self.beyond.peek()?.0.at.nanos() >> self.shift;
+        if day >= self.day + self.days.len() as u64 {
+            return None;
+        }
+        let Reverse(later) = self.beyond.pop()?;
+        if later.slot == TIMER {
+            return Some(Entry::timer(later.event()));
+        }
+        self.vacant.push(later.slot);
+        self.slots.get(later.slot as usize).copied()
+    }
+
     /// Adds what is due today or beyond the year.
     #[inline(never)]
     fn push_elsewhere(&mut self, day: u64, entry: Entry) {
@@ -207,7 +248,6 @@ impl EventQueue {
             let place = self.coming + still_due.rposition(|other| other.key <= due.key).map_or(0, |i| i + 1);
             self.today.insert(place, due);
         } else {
-            self.numbered += 1;
             let slot = match self.vacant.pop() {
                 Some(slot) => slot,
                 None => {
@@ -216,7 +256,7 @@ impl EventQueue {
                 }
             };
             self.slots[slot as usize] = entry;
-            self.beyond.push(Reverse(LaterEvent { event: entry.event, slot, number: self.numbered }));
+            self.push_beyond(entry.event, slot);
         }
     }
 
@@ -240,7 +280,7 @@ impl EventQueue {
         if let Some(due) = self.today.get(self.coming) {
             return due.event(self.begin).at;
         }
-        let beyond = self.beyond.peek().map_or(Instant::NEVER, |Reverse(first)| first.event.at);
+        let beyond = self.beyond.peek().map_or(Instant::NEVER, |Reverse(first)| first.at);
         if self.listed == 0 {
             return beyond;
         }
@@ -297,18 +337,13 @@ impl EventQueue {
         loop {
             if self.listed == 0 {
                 // The year is empty: go to the first day that the heap knows of.
-                self.day = (self.beyond.peek()?.0.event.at.nanos() >> self.shift).max(self.day + 1);
+                self.day = (self.beyond.peek()?.0.at.nanos() >> self.shift).max(self.day + 1);
             } else {
                 self.day += 1;
             }
-            while let Some(Reverse(first)) = self.beyond.peek() {
-                let day = first.event.at.nanos() >> self.shift;
-                if day >= self.day + self.days.len() as u64 {
-                    break;
-                }
-                let Some(Reverse(first)) = self.beyond.pop() else { break };
-                self.vacant.push(first.slot);
-                self.list(day.max(self.day), self.slots[first.slot as usize]);
+            while let Some(entry) = self.next_of_this_year() {
+                let day = entry.event.at.nanos() >> self.shift;
+                self.list(day.max(self.day), entry);
             }
             let slot = (self.day & (self.days.len() as u64 - 1)) as usize;
             if self.days[slot].is_empty() {
@@ -337,12 +372,20 @@ impl EventQueue {
         if shift.abs_diff(self.shift) < 2 && days <= self.days.len() && days * 8 >= self.days.len() {
             return;
         }
-        let all = self.take_all();
+        // Page by page: a copy of all entries would be a large part of the memory of many flows.
+        let lists = std::mem::replace(&mut self.days, vec![List::EMPTY; days]);
+        self.listed = 0;
         // No entry is due before the day has ended.
         (self.shift, self.day) = (shift, (end >> shift).saturating_sub(1));
         self.begin = self.day << shift;
-        self.days = vec![List::EMPTY; days];
-        for entry in all {
+        let mut page = Vec::new();
+        for mut list in lists {
+            while self.pages.take_first(&mut list, &mut page) {
+                page.iter().for_each(|entry| self.push(*entry));
+            }
+        }
+        // What lies beyond the year is due later than all that was listed, so no order of entry is lost.
+        while let Some(entry) = self.next_of_this_year() {
             self.push(entry);
         }
     }
@@ -355,27 +398,16 @@ impl EventQueue {
         let left: Vec<Entry> = self.today.drain(..).skip(self.coming).map(|due| *self.pages.at(due.place)).collect();
         self.pages.release(&mut self.entries);
         self.coming = 0;
-        let later = self.take_all();
+        let mut later: Vec<Entry> = Vec::with_capacity(self.listed);
+        for list in &mut self.days {
+            later.extend(self.pages.iter(*list).map(|(_, entry)| entry));
+            self.pages.release(list);
+        }
+        self.listed = 0;
         (self.day, self.begin) = (day, day << self.shift);
         for entry in [entry].into_iter().chain(left).chain(later) {
             self.push(entry);
         }
-    }
-
-    /// Takes out what is due after the present day. Of equal events the one that was entered first comes first.
-    fn take_all(&mut self) -> Vec<Entry> {
-        let mut all: Vec<Entry> = Vec::with_capacity(self.listed + self.beyond.len());
-        for list in &mut self.days {
-            all.extend(self.pages.iter(*list).map(|(_, entry)| entry));
-            self.pages.release(list);
-        }
-        let mut beyond = std::mem::take(&mut self.beyond).into_vec();
-        beyond.sort_unstable_by_key(|far| far.0.number);
-        all.extend(beyond.into_iter().map(|far| self.slots[far.0.slot as usize]));
-        self.slots.clear();
-        self.vacant.clear();
-        self.listed = 0;
-        all
     }
 }
 

@@ -132,7 +132,7 @@ pub(crate) struct SendingEnd {
     stop: Instant,
     pub clock: ApplicationClock,
     /// What is left of a bulk source's activity, by its own clock, when a pause has cut it.
-    rest: Option<Activity>,
+    rest: Option<Box<Activity>>,
     /// Where they are kept.
     pub round_trips: Option<Box<RoundTripLog>>,
 }
@@ -201,11 +201,12 @@ impl SendingEnd {
     /// The next time of activity from `now` on, cut off where the flow ends.
     #[inline(never)]
     pub fn next_activity(&mut self, now: Instant) -> Option<Activity> {
-        let Some(whole) = self.rest.take().or_else(|| self.source.next_activity()) else {
+        let rest = self.rest.take().map(|rest| *rest);
+        let Some(whole) = rest.or_else(|| self.source.next_activity()) else {
             return self.clock.next_active(now);
         };
         let (Activity { from, until }, rest) = self.clock.activity(whole)?;
-        self.rest = rest;
+        self.rest = rest.map(Box::new);
         (from < self.stop).then_some(Activity { from, until: until.min(self.stop) })
     }
 
@@ -229,14 +230,14 @@ impl SendingEnd {
     }
 }
 
-/// A flow's receiving side. What every packet needs lies together in two cache lines: the first line holds the rest of the
-/// measures.
+// With many flows their ends are a large part of the memory.
+const _: () = assert!(size_of::<SendingEnd>() <= 640 && size_of::<ReceivingEnd>() <= 256);
+
+/// A flow's receiving side. What every packet needs lies together in the first two cache lines.
 #[repr(C, align(64))]
 pub(crate) struct ReceivingEnd {
     /// For applications that make units.
     pub units: Option<Box<UnitLog>>,
-    /// For receivers that judge losses.
-    pub judge: Option<Box<LossJudge>>,
     pub measure: FlowMeasure,
     pub scheduled: Instant,
     /// Where the route of its packets begins.
@@ -246,6 +247,8 @@ pub(crate) struct ReceivingEnd {
     /// The source goes on by what arrives.
     pub listened: bool,
     pub receiver: AnyReceiver,
+    /// For receivers that judge losses.
+    pub judge: Option<Box<LossJudge>>,
 }
 
 impl ReceivingEnd {

@@ -10,45 +10,66 @@ use fairwave_scenario::plan::{FlowPlan, HostsPlan, Intervals, Plan};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ApplicationClock {
     begins: Instant,
+    /// How it differs from true time, if it does: most do not, and with many flows the room counts.
+    differs: Option<Box<ClockDifferences>>,
+}
+
+/// How the clock of an application differs from true time.
+#[derive(Clone, Debug, Default)]
+struct ClockDifferences {
     /// Parts per billion by which its seconds are longer than true ones.
     ppb: i64,
     /// When it runs, if it does not always.
     active: Option<Intervals>,
     /// Delay of a request from the receiver to the sender.
     request: Span,
-    /// It differs from true time.
-    differs: bool,
 }
 
 impl ApplicationClock {
+    fn new(begins: Instant, differences: ClockDifferences) -> Self {
+        let ClockDifferences { ppb, active, request } = &differences;
+        let differs = *ppb != 0 || active.is_some() || *request > Span::ZERO;
+        ApplicationClock { begins, differs: differs.then(|| Box::new(differences)) }
+    }
+
     /// A clock with a skew of this many parts per billion.
     pub fn skewed(begins: Instant, ppb: i64) -> Self {
-        ApplicationClock { begins, ppb, differs: ppb != 0, ..ApplicationClock::default() }
+        ApplicationClock::new(begins, ClockDifferences { ppb, ..ClockDifferences::default() })
     }
 
     /// With the pauses of a flow, and the time that a request takes to its sender.
     pub fn of(self, flow: &FlowPlan, request: Span) -> Self {
-        let active = flow.active.clone();
-        let differs = self.ppb != 0 || active.is_some() || request > Span::ZERO;
-        ApplicationClock { active, request, differs, ..self }
+        let (ppb, active) = (self.ppb(), flow.active.clone());
+        ApplicationClock::new(self.begins, ClockDifferences { ppb, active, request })
+    }
+
+    fn ppb(&self) -> i64 {
+        self.differs.as_ref().map_or(0, |differences| differences.ppb)
+    }
+
+    fn active(&self) -> Option<&Intervals> {
+        self.differs.as_ref().and_then(|differences| differences.active.as_ref())
     }
 
     /// A unit, made when the application's clock says so; none that would be made after it has stopped for good.
     #[inline]
     pub fn unit(&self, unit: Option<Unit>) -> Option<Unit> {
-        if self.differs { self.at_true_time(unit?) } else { unit }
+        match &self.differs {
+            Some(differences) => self.at_true_time(unit?, differences.request),
+            None => unit,
+        }
     }
 
     #[inline(never)]
-    fn at_true_time(&self, unit: Unit) -> Option<Unit> {
-        let created = self.awake_at(self.true_time(unit.created).since(self.begins))?.0 + self.request;
+    fn at_true_time(&self, unit: Unit, request: Span) -> Option<Unit> {
+        let created = self.awake_at(self.true_time(unit.created).since(self.begins))?.0 + request;
         Some(Unit { created, ..unit })
     }
 
     /// The true time when the clock shows `shown`, without pauses.
     fn true_time(&self, shown: Instant) -> Instant {
         let shown_since = i128::from(shown.since(self.begins).nanos());
-        let longer = shown_since * i128::from(self.ppb) / 1_000_000_000;
+        let longer = shown_since * i128::from(self.ppb()) / 1_000_000_000;
         self.begins + Span::from_nanos(u64::try_from(shown_since + longer).unwrap_or(u64::MAX))
     }
 
@@ -60,13 +81,13 @@ impl ApplicationClock {
     /// The clock's time at a true time, without pauses.
     pub fn shown(&self, now: Instant) -> Instant {
         let since = i128::from(now.since(self.begins).nanos());
-        let shown = since * 1_000_000_000 / (1_000_000_000 + i128::from(self.ppb));
+        let shown = since * 1_000_000_000 / (1_000_000_000 + i128::from(self.ppb()));
         self.begins + Span::from_nanos(u64::try_from(shown).unwrap_or(u64::MAX))
     }
 
     /// When it has run for so long, and when it then stands still next; none when it never runs for so long.
     fn awake_at(&self, mut elapsed: Span) -> Option<(Instant, Instant)> {
-        let Some(active) = &self.active else { return Some((self.begins + elapsed, Instant::NEVER)) };
+        let Some(active) = self.active() else { return Some((self.begins + elapsed, Instant::NEVER)) };
         for (from, until) in active.iter() {
             let length = until.since(*from);
             if elapsed < length {
@@ -91,7 +112,7 @@ impl ApplicationClock {
 
     /// The time of activity from its beginning on which follows `after`.
     pub fn next_active(&self, after: Instant) -> Option<Activity> {
-        let active = self.active.as_ref()?;
+        let active = self.active()?;
         active.iter().find(|(from, _)| *from >= after).map(|&(from, until)| Activity { from, until })
     }
 }
@@ -176,8 +197,8 @@ mod tests {
     fn an_application_that_pauses_goes_on_where_it_stopped() {
         let at = Instant::from_seconds;
         let active: Intervals = [(at(1.0), at(3.0)), (at(10.0), at(11.0))].into_iter().collect();
-        let clock =
-            ApplicationClock { begins: at(1.0), active: Some(active), differs: true, ..ApplicationClock::default() };
+        let differences = ClockDifferences { active: Some(active), ..ClockDifferences::default() };
+        let clock = ApplicationClock::new(at(1.0), differences);
         let unit = |created: f64| {
             let unit = Unit { id: 0, payload: 1, created: at(created), layer: 0, frame_type: Default::default() };
             clock.unit(Some(unit)).map(|unit| unit.created)

@@ -88,17 +88,18 @@ pub struct Link {
     started: Instant,
     /// The queue.
     pub service: Service,
-    /// What becomes of packets that have been transmitted.
-    wire: Wire,
+    /// What becomes of packets that have been transmitted; nothing where all arrive.
+    wire: Option<Box<Wire>>,
     rate: LinkRate,
 }
 
-/// What becomes of packets that have been transmitted.
+// With many flows links are a large part of the memory: what few of them need is in boxes that are made when it is needed.
+const _: () = assert!(size_of::<Link>() == 128);
+
+/// What becomes of packets that have been transmitted, where not all arrive as they were sent.
 enum Wire {
-    /// They arrive.
-    Sound,
     /// Some are lost.
-    Lossy(Box<Loss>),
+    Lossy(Loss),
     /// The link changes in the course of the run, and may lose some as well.
     Changing(Box<WireChanges>),
 }
@@ -141,7 +142,7 @@ impl Link {
         };
         let loss = match loss.is_none() {
             true => None,
-            false => Some(Box::new(Loss::new(loss, stream("loss")).map_err(|error| error.within("loss"))?)),
+            false => Some(Loss::new(loss, stream("loss")).map_err(|error| error.within("loss"))?),
         };
         changes.check()?;
         // A constant rate draws nothing: its stream would be made, link by link, for nothing.
@@ -152,11 +153,12 @@ impl Link {
         let conditions = rate.conditions(transmission.clone());
         let wire = match loss {
             loss if !changes.is_none() || conditions.is_some() => {
-                let changing = WireChanges::new(*delay, changes, loss, stream);
-                Wire::Changing(Box::new(changing.with_conditions(conditions, stream("conditions"))))
+                let changing = WireChanges::new(*delay, changes, loss.map(Box::new), stream);
+                let changing = changing.with_conditions(conditions, stream("conditions"));
+                Some(Box::new(Wire::Changing(Box::new(changing))))
             }
-            Some(loss) => Wire::Lossy(loss),
-            None => Wire::Sound,
+            Some(loss) => Some(Box::new(Wire::Lossy(loss))),
+            None => None,
         };
         Ok(Link {
             steady: rate.is_steady() && changes.is_none(),
@@ -168,8 +170,8 @@ impl Link {
             last_time: Span::ZERO,
             fed_in_order: false,
             plain: matches!(service, Service::Fifo(_)),
-            lossy: !matches!(wire, Wire::Sound),
-            simple: window.warmup == Instant::ZERO && matches!((&service, &wire), (Service::Fifo(_), Wire::Sound)),
+            lossy: wire.is_some(),
+            simple: window.warmup == Instant::ZERO && matches!((&service, &wire), (Service::Fifo(_), None)),
             service,
             wire,
             measure: LinkMeasure::new(Bins::over(window, bin)),
@@ -199,7 +201,7 @@ impl Link {
             (self.last_wire, self.last_time) = (packet.wire, end.since(start));
             return end;
         }
-        if let Wire::Changing(unsteady) = &mut self.wire {
+        if let Some(Wire::Changing(unsteady)) = self.wire.as_deref_mut() {
             (end, self.delay) = unsteady.transmitted(start, end);
         }
         if let Service::Managed(managed) = &mut self.service {
@@ -221,13 +223,13 @@ impl Link {
 
     /// Whether packets may arrive in another order than they were sent, or more of them than were.
     pub fn reorders(&self) -> bool {
-        matches!(&self.wire, Wire::Changing(unsteady) if unsteady.is_out_of_order())
+        self.unsteady().is_some_and(WireChanges::is_out_of_order)
     }
 
     /// What the outages have taken, for a link that has any.
     pub fn unsteady(&self) -> Option<&WireChanges> {
-        match &self.wire {
-            Wire::Changing(unsteady) => Some(unsteady),
+        match self.wire.as_deref() {
+            Some(Wire::Changing(unsteady)) => Some(unsteady),
             _ => None,
         }
     }
@@ -235,7 +237,7 @@ impl Link {
     /// The packet that left last did not get through. Whether it was a failure of the link that took it, before it had been transmitted:
     /// then it did not leave after all.
     pub fn take_failed(&mut self, packet: &Packet, window: Window) -> bool {
-        let Wire::Changing(unsteady) = &mut self.wire else { return false };
+        let Some(Wire::Changing(unsteady)) = self.wire.as_deref_mut() else { return false };
         if !unsteady.take_failed(self.free, window) {
             return false;
         }
@@ -260,9 +262,9 @@ impl Link {
             self.split(packet, window);
         }
         if self.lossy {
-            let lost = match &mut self.wire {
-                Wire::Lossy(loss) => loss.lost(self.free, packet),
-                Wire::Changing(unsteady) => {
+            let lost = match self.wire.as_deref_mut() {
+                Some(Wire::Lossy(loss)) => loss.lost(self.free, packet),
+                Some(Wire::Changing(unsteady)) => {
                     if packet.wire == 0 {
                         // It takes no time, and its outcome is not known yet.
                         (self.free, self.delay) = unsteady.transmitted(self.free, self.free);
@@ -272,7 +274,7 @@ impl Link {
                     }
                     true
                 }
-                Wire::Sound => false,
+                None => false,
             };
             if lost {
                 return Departure::Lost { counts };
@@ -308,7 +310,7 @@ impl Link {
         if arrival > window.end {
             return Departure::UnderWay;
         }
-        if let Wire::Changing(unsteady) = &mut self.wire {
+        if let Some(Wire::Changing(unsteady)) = self.wire.as_deref_mut() {
             let overtaken = unsteady.overtakes(self.free, arrival);
             self.measure.overtaken(overtaken, arrival, window);
             if unsteady.twice() {
@@ -328,7 +330,7 @@ impl Link {
     /// What leaves is counted per bin, if there are bins; then no packet crosses in one step.
     pub fn count_departures(&mut self, bins: Option<Box<Bins>>) {
         self.simple &= bins.is_none();
-        self.measure.departed_in_bin = bins;
+        self.measure.count_departures(bins);
     }
 
     /// A packet that arrives at `now` crosses without waiting, where nothing else can become of it: it arrives at the far end within the
@@ -373,8 +375,8 @@ impl Link {
     /// The window begins at `now`.
     pub fn begin_window(&mut self, now: Instant, window: Window) {
         // Until now each crossing would have had to ask whether the warm-up is over.
-        self.simple = matches!((&self.service, &self.wire), (Service::Fifo(_), Wire::Sound))
-            && self.measure.departed_in_bin.is_none();
+        self.simple =
+            matches!((&self.service, &self.wire), (Service::Fifo(_), None)) && !self.measure.counts_departures();
         self.account_for_queue(now, window);
         if let Service::Managed(managed) = &mut self.service {
             managed.classes_before = managed.classes;
@@ -388,7 +390,7 @@ impl Link {
     /// Packets that wait at `now`, which is not before the last arrival.
     pub fn waiting_at(&self, now: Instant) -> u64 {
         match &self.service {
-            Service::Fifo(fifo) => fifo.waiting.iter().filter(|(start, _)| *start > now).count() as u64,
+            Service::Fifo(fifo) => fifo.waiting_at(now),
             Service::Managed(managed) => u64::from(managed.queue.packets()),
             Service::Shared(shared) => u64::from(shared.held),
         }
@@ -417,53 +419,93 @@ pub enum Departure {
 
 /// A first-in-first-out queue before a transmitter, as arithmetic: it knows when each packet that waits will start.
 pub struct Fifo {
-    capacity: Capacity,
-    /// (start of transmission, bytes on the wire) of those that wait, in order.
-    waiting: VecDeque<(Instant, u32)>,
-    bytes: u64,
+    /// Packets, or bytes, for which there is room; what does not fit here is in [`Waiting::room`] from the beginning.
+    limit: u32,
+    by_bytes: bool,
+    /// Made when the first packet waits: on most links of many flows none ever does.
+    waiting: Option<Box<Waiting>>,
 }
 
-impl Fifo {
-    /// An empty queue.
-    pub fn new(capacity: Capacity) -> Self {
-        Fifo { capacity, waiting: VecDeque::new(), bytes: 0 }
+/// What waits, and for how much more there is room.
+struct Waiting {
+    /// Bytes for which there is still room, where bytes count.
+    room: u64,
+    /// (start of transmission, bytes on the wire) of those that wait, in order.
+    packets: VecDeque<(Instant, u32)>,
+}
+
+impl Waiting {
+    /// Nothing waits. The list begins with room for one: most grow little.
+    fn nothing(room: u64) -> Box<Self> {
+        Box::new(Waiting { room, packets: VecDeque::with_capacity(1) })
     }
 
     /// Forgets those whose transmission has begun by `now` and answers how many still wait.
     #[inline]
     fn begin_until(&mut self, now: Instant) -> usize {
-        while let Some(&(start, wire)) = self.waiting.front() {
+        while let Some(&(start, wire)) = self.packets.front() {
             if start > now {
                 break;
             }
-            self.waiting.pop_front();
-            self.bytes -= u64::from(wire);
+            self.packets.pop_front();
+            self.room = self.room.wrapping_add(u64::from(wire));
         }
-        self.waiting.len()
+        self.packets.len()
+    }
+
+    /// Doubles the places for packets.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        self.packets.reserve_exact(self.packets.len());
+    }
+}
+
+impl Fifo {
+    /// An empty queue.
+    pub fn new(capacity: Capacity) -> Self {
+        match capacity {
+            Capacity::Packets(limit) => Fifo { limit, by_bytes: false, waiting: None },
+            Capacity::Bytes(limit) => match u32::try_from(limit) {
+                Ok(limit) => Fifo { limit, by_bytes: true, waiting: None },
+                Err(_) => Fifo { limit: u32::MAX, by_bytes: true, waiting: Some(Waiting::nothing(limit)) },
+            },
+        }
     }
 
     /// Packets that waited when the last one arrived, that one included.
     pub fn len(&self) -> usize {
-        self.waiting.len()
+        self.waiting.as_ref().map_or(0, |waiting| waiting.packets.len())
+    }
+
+    /// Packets that wait at `now`, which is not before the last arrival.
+    fn waiting_at(&self, now: Instant) -> u64 {
+        let later = |waiting: &Waiting| waiting.packets.iter().filter(|(start, _)| *start > now).count() as u64;
+        self.waiting.as_deref().map_or(0, later)
     }
 
     /// A packet of `wire` bytes arrives at `now`; the transmitter is free at `free`. Answers when its transmission
     /// starts, or that there is no room. Arrivals must come in order of time.
     #[inline]
     pub fn arrive(&mut self, now: Instant, wire: u16, free: Instant) -> Result<Instant, DropReason> {
-        let waiting = self.begin_until(now);
         if free <= now {
+            if let Some(waiting) = &mut self.waiting {
+                waiting.begin_until(now);
+            }
             return Ok(now);
         }
-        let room = match self.capacity {
-            Capacity::Packets(limit) => waiting < limit as usize,
-            Capacity::Bytes(limit) => self.bytes + u64::from(wire) <= limit,
-        };
-        if !room {
+        let waiting = self.waiting.get_or_insert_with(|| Waiting::nothing(u64::from(self.limit)));
+        let wait = waiting.begin_until(now);
+        let fits = if self.by_bytes { u64::from(wire) <= waiting.room } else { wait < self.limit as usize };
+        if !fits {
             return Err(DropReason::Overflow);
         }
-        self.waiting.push_back((free, u32::from(wire)));
-        self.bytes += u64::from(wire);
+        if wait == waiting.packets.capacity() {
+            waiting.grow();
+        }
+        waiting.packets.push_back((free, u32::from(wire)));
+        // Where packets count, nothing asks how much room is left.
+        waiting.room = waiting.room.wrapping_sub(u64::from(wire));
         Ok(free)
     }
 }

@@ -26,7 +26,7 @@ const SECOND: u64 = 1;
 
 /// The cache lines of a flow's sending and receiving sides in which lies what every packet needs.
 const SENDING: Range<usize> = 0..5;
-const RECEIVING: Range<usize> = 1..3;
+const RECEIVING: Range<usize> = 0..2;
 
 /// Words of eight bytes in a cache line.
 const LINE: usize = 8;

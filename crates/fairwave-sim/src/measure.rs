@@ -43,6 +43,11 @@ impl Bins {
         Some(Box::new(Bins { width: width.nanos(), sums: vec![0; bins as usize + 1] }))
     }
 
+    /// The sums; none without bins.
+    fn sums_of(bins: Option<&Self>) -> &[u64] {
+        bins.map_or(&[], |bins| &bins.sums)
+    }
+
     /// Adds `amount` at `now`.
     pub fn add(&mut self, now: Instant, amount: u64) {
         if let Some(sum) = self.sums.get_mut((now.nanos() / self.width) as usize) {
@@ -107,23 +112,23 @@ pub struct LinkMeasure {
     pub waited: u64,
     /// Most packets that waited at once in the window.
     pub max_queue: u32,
-    /// Packet-nanoseconds of waiting per bin of the run, when asked for.
-    pub waited_in_bin: Option<Box<Bins>>,
-    /// Packets that left the transmitter per bin of the run, when asked for; such a link is not crossed in one step.
-    pub departed_in_bin: Option<Box<Bins>>,
-    /// Before the window; most runs have no warm-up.
-    warming: Option<Box<LinkWarming>>,
-    /// In the window.
-    pub missing: LinkLosses,
     /// Transmitted by the end and then still on the wire.
-    pub on_wire: u64,
+    pub on_wire: u32,
     /// What few links have.
     rare: Option<Box<LinkRarities>>,
 }
 
-/// What few links count.
-#[derive(Clone, Copy, Debug, Default)]
+/// What few links count. Most never make one: with many flows that is most of their memory.
+#[derive(Clone, Debug, Default)]
 struct LinkRarities {
+    /// Packet-nanoseconds of waiting per bin of the run, when asked for.
+    waited_in_bin: Option<Box<Bins>>,
+    /// Packets that left the transmitter per bin of the run, when asked for; such a link is not crossed in one step.
+    departed_in_bin: Option<Box<Bins>>,
+    /// Before the window; most runs have no warm-up.
+    warming: Option<Box<LinkWarming>>,
+    /// In the window.
+    missing: LinkLosses,
     /// In the window.
     disorder: Disorder,
     /// Of the bytes that left in the window, those transmitted before it: the beginning of a single packet.
@@ -152,7 +157,9 @@ pub struct Disorder {
 impl LinkMeasure {
     /// Nothing yet; with a sum of waiting per bin if they are given.
     pub fn new(waited_in_bin: Option<Box<Bins>>) -> Self {
-        LinkMeasure { waited_in_bin, ..LinkMeasure::default() }
+        let rare = waited_in_bin
+            .map(|waited| Box::new(LinkRarities { waited_in_bin: Some(waited), ..LinkRarities::default() }));
+        LinkMeasure { rare, ..LinkMeasure::default() }
     }
 
     /// What crosses at `now` is counted here.
@@ -165,25 +172,54 @@ impl LinkMeasure {
     #[cold]
     #[inline(never)]
     fn warming(&mut self) -> &mut LinkWarming {
-        self.warming.get_or_insert_default()
+        self.rare().warming.get_or_insert_default()
     }
 
     /// What was counted before the window.
     fn warmed(&self) -> LinkWarming {
-        self.warming.as_deref().copied().unwrap_or_default()
+        self.rare.as_ref().and_then(|rare| rare.warming.as_deref()).copied().unwrap_or_default()
     }
 
     fn rare(&mut self) -> &mut LinkRarities {
         self.rare.get_or_insert_default()
     }
 
-    fn rarities(&self) -> LinkRarities {
-        self.rare.as_deref().copied().unwrap_or_default()
+    /// Packets that did not come through in the window.
+    pub fn missing(&self) -> LinkLosses {
+        self.rare.as_ref().map_or_else(LinkLosses::default, |rare| rare.missing)
+    }
+
+    /// The same, to be changed.
+    #[cfg(test)]
+    pub fn missing_mut(&mut self) -> &mut LinkLosses {
+        &mut self.rare().missing
     }
 
     /// What the wire did in the window.
     pub fn disorder(&self) -> Disorder {
-        self.rarities().disorder
+        self.rare.as_ref().map_or_else(Disorder::default, |rare| rare.disorder)
+    }
+
+    /// Packet-nanoseconds of waiting per bin of the run; empty unless asked for.
+    pub fn waited_in_bin(&self) -> &[u64] {
+        Bins::sums_of(self.rare.as_ref().and_then(|rare| rare.waited_in_bin.as_deref()))
+    }
+
+    /// Packets that left the transmitter per bin of the run; empty unless asked for.
+    pub fn departed_in_bin(&self) -> &[u64] {
+        Bins::sums_of(self.rare.as_ref().and_then(|rare| rare.departed_in_bin.as_deref()))
+    }
+
+    /// Packets that leave the transmitter are counted per bin from here on, or not.
+    pub fn count_departures(&mut self, bins: Option<Box<Bins>>) {
+        if bins.is_some() || self.rare.is_some() {
+            self.rare().departed_in_bin = bins;
+        }
+    }
+
+    /// Whether packets that leave the transmitter are counted per bin.
+    pub fn counts_departures(&self) -> bool {
+        self.rare.as_ref().is_some_and(|rare| rare.departed_in_bin.is_some())
     }
 
     /// A packet arrived; arrivals after the end are never told.
@@ -212,7 +248,7 @@ impl LinkMeasure {
 
     /// Bytes on the wire that were transmitted within the window: of packets that straddle an edge the part that lies in it.
     pub fn transmitted(&self) -> u64 {
-        let LinkRarities { sent_before, sent_by_end, .. } = self.rarities();
+        let (sent_before, sent_by_end) = self.rare.as_ref().map_or((0, 0), |rare| (rare.sent_before, rare.sent_by_end));
         self.steady.wire + sent_by_end - sent_before
     }
 
@@ -228,7 +264,7 @@ impl LinkMeasure {
 
     /// Packets that did not come through in the whole run.
     pub fn whole_missing(&self) -> LinkLosses {
-        let (warming, steady) = (self.warmed().missing, self.missing);
+        let (warming, steady) = (self.warmed().missing, self.missing());
         LinkLosses {
             overflow: warming.overflow + steady.overflow,
             early: warming.early + steady.early,
@@ -239,7 +275,7 @@ impl LinkMeasure {
     }
 
     fn missing_at(&mut self, now: Instant, window: Window) -> &mut LinkLosses {
-        if now >= window.warmup { &mut self.missing } else { &mut self.warming().missing }
+        if now >= window.warmup { &mut self.rare().missing } else { &mut self.warming().missing }
     }
 
     /// A packet was dropped.
@@ -304,7 +340,7 @@ impl LinkMeasure {
         }
         let packets = u64::from(packets);
         self.waited += packets * window.overlap(from, to);
-        if let Some(bins) = &mut self.waited_in_bin {
+        if let Some(bins) = self.rare.as_mut().and_then(|rare| rare.waited_in_bin.as_mut()) {
             bins.spread(packets, from, to.min(window.end));
         }
     }
@@ -318,7 +354,7 @@ impl LinkMeasure {
         let crossings = self.crossings(now, window);
         crossings.departures += 1;
         crossings.wire += u64::from(wire);
-        if let Some(bins) = &mut self.departed_in_bin {
+        if let Some(bins) = self.rare.as_mut().and_then(|rare| rare.departed_in_bin.as_mut()) {
             bins.add(now, 1);
         }
         true
@@ -349,21 +385,17 @@ struct EarlyRemovals {
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub struct FlowMeasure {
-    /// Payload delivered before the window.
-    payload_warming: u64,
+    /// Data packets dropped by queues in the window; as many as a run can hold, as what follows.
+    pub dropped: u32,
+    /// Data packets lost by links in the window.
+    pub lost: u32,
+    /// Data packets that arrived in the window with congestion experienced.
+    pub marked: u32,
+    /// Feedback packets dropped by queues or lost by links.
+    pub feedback_missing: u32,
+    gone_warming: EarlyRemovals,
     /// Bins, an application that plays back, or a stop before the end.
     pub observed: Option<Box<PayloadObserver>>,
-    /// Data packets dropped by queues in the window.
-    pub dropped: u64,
-    /// Data packets lost by links in the window.
-    pub lost: u64,
-    /// Data packets that arrived in the window with congestion experienced.
-    pub marked: u64,
-    /// Feedback packets dropped by queues or lost by links.
-    pub feedback_missing: u64,
-    gone_warming: EarlyRemovals,
-    /// There is something in `observed`.
-    is_observed: bool,
     /// Data packets that reached the receiver's transport.
     pub packets_arrived: u64,
     /// Feedback packets that the receiver handed to the network.
@@ -384,7 +416,7 @@ impl FlowMeasure {
         let is_observed = payload_in_bin.is_some() || playback.is_some() || stop < window.end;
         let observed =
             is_observed.then(|| Box::new(PayloadObserver { payload_in_bin, playback, stop, payload_drained: 0 }));
-        FlowMeasure { is_observed, observed, ..FlowMeasure::default() }
+        FlowMeasure { observed, ..FlowMeasure::default() }
     }
 
     /// Payload bytes delivered in the window while the flow was on.
@@ -395,8 +427,8 @@ impl FlowMeasure {
     /// Payload reached the application.
     #[inline]
     pub fn delivered(&mut self, now: Instant, payload: u32, window: Window) {
-        *(if now >= window.warmup { &mut self.payload } else { &mut self.payload_warming }) += u64::from(payload);
-        if self.is_observed {
+        self.payload += if now >= window.warmup { u64::from(payload) } else { 0 };
+        if self.observed.is_some() {
             self.observe(now, payload, window);
         }
     }
@@ -418,7 +450,7 @@ impl FlowMeasure {
     #[cold]
     #[inline(never)]
     pub fn arrived_marked(&mut self, now: Instant, window: Window) {
-        self.marked += u64::from(now >= window.warmup);
+        self.marked += u32::from(now >= window.warmup);
     }
 
     /// A packet was dropped by a queue at `now`.
@@ -441,7 +473,8 @@ impl FlowMeasure {
 
     /// Data packets dropped by queues and lost by links in the whole run.
     pub fn gone_in_all(&self) -> (u64, u64) {
-        (self.dropped + u64::from(self.gone_warming.dropped), self.lost + u64::from(self.gone_warming.lost))
+        let all = |in_window: u32, before: u32| u64::from(in_window) + u64::from(before);
+        (all(self.dropped, self.gone_warming.dropped), all(self.lost, self.gone_warming.lost))
     }
 }
 
@@ -461,8 +494,7 @@ mod tests {
         link.held(1, seconds(0.5), seconds(1.5), window);
         link.held(1, seconds(2.75), seconds(9.0), window);
         assert_eq!(link.waited, 750_000_000);
-        let bins = link.waited_in_bin.map_or(Vec::new(), |bins| bins.sums);
-        let seconds: Vec<f64> = bins.into_iter().map(|nanos| nanos as f64 / 1e9).collect();
+        let seconds: Vec<f64> = link.waited_in_bin().iter().map(|&nanos| nanos as f64 / 1e9).collect();
         assert_eq!(seconds, [0.0, 0.5, 0.5, 0.0, 0.0, 0.25, 0.0]);
     }
 

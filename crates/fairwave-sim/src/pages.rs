@@ -140,6 +140,22 @@ impl Pages {
         }
     }
 
+    /// Takes the first page out of `list` and gives its entries in `to`, in place of what that held. False if there is none. What `list`
+    /// still has is taken in the same way, or thrown away: no entry may be added to it.
+    pub fn take_first(&mut self, list: &mut List, to: &mut Vec<Entry>) -> bool {
+        to.clear();
+        if list.is_empty() {
+            return false;
+        }
+        let (page, here) = (list.first as usize, list.len().min(PAGE));
+        to.extend_from_slice(&self.entries[page * PAGE..page * PAGE + here]);
+        list.first = self.next[page];
+        list.len -= here as u32;
+        self.next[page] = self.free;
+        self.free = page as u32;
+        true
+    }
+
     /// Empties `list` and takes its pages back: all at once, since they already follow each other.
     pub fn release(&mut self, list: &mut List) {
         if !list.is_empty() {

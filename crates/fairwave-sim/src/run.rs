@@ -159,6 +159,7 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
     fn settle(mut self) -> Result<(RunResult, P, B), RunError> {
         // Nothing more happens: the tables get the room.
         self.events = EventQueue::new(false, 0);
+        self.network.routes = Default::default();
         let recorded = RunRecord {
             plan: &self.plan,
             window: self.window,
@@ -469,7 +470,7 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
     #[inline(never)]
     fn leave_under_way(&mut self, link: usize, packet: &Packet) {
         let here = &mut self.network.links[link];
-        here.measure.on_wire += u64::from(here.free <= self.window.end);
+        here.measure.on_wire += u32::from(here.free <= self.window.end);
         if P::ON && here.free <= self.window.end {
             self.probe.left(link, packet, here.free, false);
         }

@@ -111,7 +111,8 @@ pub(super) struct Connection {
     timeouts: u64,
     fast_retransmits: u64,
     limited: LimitedTimes,
-    stream: Stream,
+    /// Where each sending waits for a random time.
+    stream: Option<Box<Stream>>,
 }
 
 impl Connection {
@@ -159,8 +160,8 @@ impl Connection {
             fast_retransmits: 0,
             limited: LimitedTimes::default(),
             lifetime: parameters.deadline.filter(|_| !context.bulk).map(|span| Box::new(Lifetime::new(span))),
+            stream: (parameters.jitter > Span::ZERO).then(|| Box::new(stream)),
             parameters,
-            stream,
         }
     }
 

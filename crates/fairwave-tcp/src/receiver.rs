@@ -35,19 +35,20 @@ pub struct TcpReceiver {
     class: Class,
     dscp: Dscp,
     sack: bool,
-    waves: bool,
     /// What it says of marks.
     echo: Echo,
+    acknowledge_at: Instant,
+    /// How long an acknowledgement may be delayed; zero where none is.
+    delay: Span,
     /// Number of further segments that are acknowledged at once although acknowledgements are delayed.
     at_once: u32,
-    acknowledge_at: Instant,
-    delay: Option<Span>,
     /// What an acknowledgement that is being delayed would echo; [`Instant::NEVER`] when none is.
     waiting: Instant,
     /// Blocks as last reported, newest first.
     blocks: [SackBlock; 3],
     held: OutOfOrderSegments,
-    wave: SegmentWave,
+    /// For senders that send in waves.
+    wave: Option<Box<SegmentWave>>,
 }
 
 /// For how many segments out of order there is room before the ring has to grow.
@@ -144,15 +145,14 @@ impl TcpReceiver {
             acknowledgement: parameters.acknowledgement,
             window: parameters.receiver_window,
             sack: parameters.sends_sack(),
-            waves: parameters.waves,
-            delay: parameters.delayed_ack,
+            delay: parameters.delayed_ack.unwrap_or(Span::ZERO),
             echo: Echo::new(parameters.marks),
             at_once: parameters.quick_acks,
             next: first,
             top: first,
             held: OutOfOrderSegments::default(),
             blocks: [SackBlock::default(); 3],
-            wave: SegmentWave::default(),
+            wave: parameters.waves.then(Box::default),
             waiting: Instant::NEVER,
             acknowledge_at: Instant::NEVER,
         }
@@ -176,10 +176,18 @@ impl TcpReceiver {
         quick
     }
 
-    fn acknowledge(&mut self, echo: Instant, out: &mut Output) {
+    /// Acknowledges, and with it what was to be acknowledged later.
+    #[inline(never)]
+    fn acknowledge_all(&mut self, echo: Instant, out: &mut Output) {
         self.waiting = Instant::NEVER;
         self.acknowledge_at = Instant::NEVER;
-        let (rate, wave) = if self.waves { (self.wave.rate, self.wave.measured) } else { (0.0, 0) };
+        self.acknowledge(echo, out);
+    }
+
+    /// Acknowledges, where nothing waits to be acknowledged. Always inlined: it follows each segment of undelayed acknowledgements.
+    #[inline(always)]
+    fn acknowledge(&self, echo: Instant, out: &mut Output) {
+        let (rate, wave) = self.wave.as_ref().map_or((0.0, 0), |wave| (wave.rate, wave.measured));
         let sack = if self.sack { self.blocks } else { [SackBlock::default(); 3] };
         out.packets.push(Packet {
             flow: self.flow,
@@ -284,12 +292,12 @@ impl Receiver for TcpReceiver {
         else {
             if let Body::Forward { next, sent } = packet.body {
                 self.move_on(next, out);
-                self.acknowledge(sent, out);
+                self.acknowledge_all(sent, out);
             }
             return;
         };
-        if self.waves {
-            self.wave.on_segment(now, wave, wave_size, payload);
+        if let Some(waves) = &mut self.wave {
+            waves.on_segment(now, wave, wave_size, payload);
         }
         // A mark on what is outside the window says nothing (RFC 3168 §6.1.5).
         let marks_change = self.echo.marks != Marks::None
@@ -308,25 +316,25 @@ impl Receiver for TcpReceiver {
             self.take_in_disorder(sequence, piece, out);
             true
         };
-        let Some(delay) = self.delay else {
+        if self.delay == Span::ZERO {
             self.acknowledge(sent, out);
             return;
-        };
+        }
         let at_once = at_once || marks_change || self.take_quick();
         match self.waiting {
-            _ if at_once => self.acknowledge(sent, out),
+            _ if at_once => self.acknowledge_all(sent, out),
             Instant::NEVER => {
                 self.waiting = sent;
-                self.acknowledge_at = now + delay;
+                self.acknowledge_at = now + self.delay;
             }
             // RFC 7323 §4.3: a delayed acknowledgement echoes the earliest segment that it covers.
-            earlier => self.acknowledge(earlier, out),
+            earlier => self.acknowledge_all(earlier, out),
         }
     }
 
     fn on_timer(&mut self, now: Instant, out: &mut Output) {
         if now >= self.acknowledge_at && self.waiting < Instant::NEVER {
-            self.acknowledge(self.waiting, out);
+            self.acknowledge_all(self.waiting, out);
         }
     }
 
@@ -337,7 +345,7 @@ impl Receiver for TcpReceiver {
 
     #[inline]
     fn is_reactive(&self) -> bool {
-        self.delay.is_none()
+        self.delay == Span::ZERO
     }
 }
 

@@ -31,7 +31,8 @@ impl Connection {
     /// Arranges for sending after a random delay, unless that is arranged already.
     pub fn postpone(&mut self, now: Instant) {
         if self.released_at() == Instant::NEVER {
-            let delay = self.stream.span_between(Span::ZERO, self.parameters.jitter);
+            let jitter = self.parameters.jitter;
+            let delay = self.stream.as_mut().map_or(Span::ZERO, |stream| stream.span_between(Span::ZERO, jitter));
             self.release(now + delay);
         }
     }

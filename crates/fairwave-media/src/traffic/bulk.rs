@@ -84,7 +84,8 @@ impl TrafficLaw for BulkOnOffConfig {
     const BULK: bool = true;
 
     fn source(&self, start: Instant, stream: Stream) -> Result<Bulk, ConfigError> {
-        Ok(Bulk { periods: Some(Alternation::new(self.on, self.off, self.first, stream)), next: start })
+        let periods = Alternation::new(self.on, self.off, self.first, stream);
+        Ok(Bulk { periods: Some(Box::new(periods)), next: start })
     }
 }
 
@@ -92,7 +93,7 @@ impl TrafficLaw for BulkOnOffConfig {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Bulk {
     /// None for a source that is always on.
-    periods: Option<Alternation>,
+    periods: Option<Box<Alternation>>,
     /// Where the next off-period begins.
     next: Instant,
 }

@@ -193,14 +193,15 @@ macro_rules! at_work {
     (() $($Variant:ident($Law:ty)),+ $(,)?) => {
         enum ActiveRateLaw {
             $($Variant(<$Law as RateLaw>::Transmitter),)+
-            Own(Box<dyn Transmitter>),
+            // A box of the box: a link holds one of these, and none is to be larger for a law that few have.
+            Own(Box<Box<dyn Transmitter>>),
         }
 
         impl ActiveRateLaw {
             fn new(config: &RateConfig, stream: Stream) -> Result<Self, ConfigError> {
                 Ok(match config {
                     $(RateConfig::$Variant(law) => ActiveRateLaw::$Variant(law.transmitter(stream)?),)+
-                    RateConfig::Own(own) => ActiveRateLaw::Own(own.law().any_transmitter(stream)?),
+                    RateConfig::Own(own) => ActiveRateLaw::Own(Box::new(own.law().any_transmitter(stream)?)),
                 })
             }
 

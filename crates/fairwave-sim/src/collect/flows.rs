@@ -49,8 +49,8 @@ pub(crate) fn row(run: &RunRecord<'_>, flow: usize, index: u32, receiving: &Rece
         limited_receiver_s,
         limited_congestion_s,
         limited_application_s,
-        dropped: measure.dropped,
-        lost: measure.lost,
+        dropped: measure.dropped.into(),
+        lost: measure.lost.into(),
         delay_mean_s: None,
         delay_p50_s: None,
         delay_p95_s: None,
@@ -78,7 +78,7 @@ pub(crate) fn row(run: &RunRecord<'_>, flow: usize, index: u32, receiving: &Rece
         congestion_as_random: judgements.congestion_as_random,
         random_as_congestion: judgements.random_as_congestion,
         random_as_random: judgements.random_as_random,
-        marked: measure.marked,
+        marked: measure.marked.into(),
     };
     if let Some(log) = &receiving.units {
         let due = due(run, flow, log);

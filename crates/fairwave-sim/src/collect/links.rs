@@ -15,20 +15,20 @@ pub(crate) fn rows(run: &RunRecord<'_>) -> Vec<LinkRow> {
     let length = run.window.length();
     (run.plan.links.iter().zip(run.links))
         .map(|(plan, link)| {
-            let m = &link.measure;
+            let (m, missing) = (&link.measure, link.measure.missing());
             LinkRow {
                 link: plan.name.clone(),
                 arrivals: m.steady.arrivals,
                 departures: m.steady.departures,
-                dropped_overflow: m.missing.overflow,
-                dropped_early: m.missing.early,
-                lost: m.missing.lost,
+                dropped_overflow: missing.overflow,
+                dropped_early: missing.early,
+                lost: missing.lost,
                 wire_departed: m.steady.wire,
                 mean_queue_packets: ratio(m.waited, length.nanos()),
                 max_queue_packets: m.max_queue,
                 // Each transmission is rounded to the nanosecond, so a link that never rests may send a few bytes more than its rate says.
                 utilisation: ratio(m.transmitted(), capacity(run, link)).min(1.0),
-                drop_rate: ratio(m.missing.dropped(), m.steady.arrivals),
+                drop_rate: ratio(missing.dropped(), m.steady.arrivals),
                 mean_wait_s: match &link.service {
                     // What a managed queue dropped may have waited, too.
                     Service::Managed(managed) => managed.classes.since(&managed.classes_before).mean_wait(),
@@ -36,7 +36,7 @@ pub(crate) fn rows(run: &RunRecord<'_>) -> Vec<LinkRow> {
                     // Little's law: all that waited passed the transmitter.
                     Service::Fifo(_) => ratio(m.waited, m.steady.departures),
                 } / 1e9,
-                marked: m.missing.marked,
+                marked: missing.marked,
                 duplicated: m.disorder().duplicated,
                 reordered: m.disorder().reordered,
             }

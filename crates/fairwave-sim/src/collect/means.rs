@@ -16,7 +16,7 @@ use fairwave_core::units::Instant;
 
 use super::due::Outcome;
 use super::flows::due;
-use super::recorded::{RunRecord, binned};
+use super::recorded::RunRecord;
 use crate::result::SeriesRow;
 use crate::unit_log::LoggedUnit;
 
@@ -88,7 +88,7 @@ pub(crate) fn append(run: &RunRecord<'_>, rows: &mut Vec<SeriesRow>) {
     }
     for &link in &record.queues {
         let measure = &run.links[link].measure;
-        let each = binned(&measure.waited_in_bin).iter().zip(binned(&measure.departed_in_bin));
+        let each = measure.waited_in_bin().iter().zip(measure.departed_in_bin());
         let row = |(bin, (waited, departed)): (usize, (&u64, &u64))| {
             let (kind, name) = ("queueing_delay_s", run.plan.links[link].name.clone());
             let value = *waited as f64 / *departed as f64 / 1e9;

@@ -27,7 +27,7 @@ pub(crate) fn rows(run: &RunRecord<'_>) -> Vec<RadioRow> {
                 airtime_share: some(ratio(counters.airtime, all), all),
                 packets_per_transmission: some(ratio(counters.carried, counters.transmissions), counters.transmissions),
                 failed_ratio: some(ratio(counters.failed, counters.transmissions), counters.transmissions),
-                lost: run.links[link].measure.missing.lost,
+                lost: run.links[link].measure.missing().lost,
             });
         }
     }

@@ -62,7 +62,7 @@ pub(crate) fn outcomes(run: &RunRecord<'_>, flow: usize, index: u32) -> Option<O
     let lost = lost.unwrap_or_else(|| {
         let (sent, measure) = (run.sending[flow].packets_sent, &run.receiving[flow].measure);
         let before = run.before.get(flow).map_or(0, |before| before.packets_sent);
-        ratio(measure.dropped + measure.lost, sent - before)
+        ratio(u64::from(measure.dropped) + u64::from(measure.lost), sent - before)
     });
     latencies.sort_unstable();
     let found = outcome(requirement, &latencies, lost);

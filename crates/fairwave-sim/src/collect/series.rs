@@ -4,7 +4,7 @@ use fairwave_core::transport::Estimate;
 use fairwave_core::units::{Instant, Span};
 
 use super::application;
-use super::recorded::{RunRecord, binned};
+use super::recorded::RunRecord;
 use crate::result::SeriesRow;
 
 /// Appends every series.
@@ -14,7 +14,7 @@ pub(crate) fn append(run: &RunRecord<'_>, rows: &mut Vec<SeriesRow>) {
         let bin = record.bin.seconds();
         let whole_bins = (run.window.end.nanos() / record.bin.nanos()) as usize;
         for &link in &record.queues {
-            let waited = binned(&run.links[link].measure.waited_in_bin);
+            let waited = run.links[link].measure.waited_in_bin();
             rows.extend(waited.iter().take(whole_bins).enumerate().map(|(i, nanos)| SeriesRow {
                 kind: "queue_packets",
                 name: run.plan.links[link].name.clone(),

@@ -11,7 +11,7 @@ use fairwave_core::random::Seed;
 use fairwave_core::traffic::TrafficConfig;
 use fairwave_core::transport::TransportConfig;
 use fairwave_core::units::{Instant, Rate, Span};
-use fairwave_scenario::plan::{FlowPlan, HostsPlan, LinkPlan, Plan, RecordPlan};
+use fairwave_scenario::plan::{FlowPlan, GroupPlan, HostsPlan, LinkPlan, Plan, RecordPlan};
 
 /// A quantity from text.
 pub fn q<T: std::str::FromStr>(text: &str) -> T
@@ -97,23 +97,14 @@ impl Dumbbell {
             plan.nodes.extend([format!("s{index}"), format!("d{index}")]);
             let forward = vec![add(&mut plan, from, 0, false), forth, add(&mut plan, 1, to, false)];
             let backward = vec![add(&mut plan, to, 1, false), back, add(&mut plan, 0, from, false)];
-            plan.flows.push(FlowPlan {
+            let common = GroupPlan {
                 group: 0,
-                name: format!("main[{index}]"),
-                from,
-                to,
-                forward,
-                backward,
-                reroutes: Vec::new(),
                 traffic: Arc::new(traffic),
                 transport: Arc::new(transport),
                 class: Class::OtherUdp,
                 dscp: Default::default(),
-                start,
-                stop: Instant::NEVER,
                 active: None,
                 at_most: None,
-                partner: None,
                 thresholds: vec![Span::from_millis(300)],
                 playout: Default::default(),
                 reception: Default::default(),
@@ -121,6 +112,18 @@ impl Dumbbell {
                 recovery: None,
                 outcome: None,
                 leg: None,
+            };
+            plan.flows.push(FlowPlan {
+                name: format!("main[{index}]"),
+                from,
+                to,
+                forward,
+                backward,
+                reroutes: Vec::new(),
+                start,
+                stop: Instant::NEVER,
+                partner: None,
+                common: Arc::new(common),
             });
         }
         plan

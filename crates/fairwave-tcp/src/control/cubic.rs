@@ -62,12 +62,12 @@ impl Law for CubicConfig {
 }
 
 impl ControlLaw for CubicConfig {
-    type Controller = Cubic;
+    type Controller = Box<Cubic>;
     const RECOVERY: Recovery = Recovery::Sack;
     const CREDIT: bool = false;
 
-    fn controller(&self, _preset: Preset) -> Cubic {
-        Cubic::new(self)
+    fn controller(&self, _preset: Preset) -> Box<Cubic> {
+        Box::new(Cubic::new(self))
     }
 }
 
@@ -245,7 +245,7 @@ mod tests {
     use super::*;
     use fairwave_units::units::Span;
 
-    fn cubic() -> Cubic {
+    fn cubic() -> Box<Cubic> {
         CubicConfig::default().controller(Preset::Rfc)
     }
 
@@ -266,7 +266,7 @@ mod tests {
     /// A connection that fills its window, all of whose round trips take equally long, and which loses one segment of every `period`. A
     /// round trip is one acknowledgement.
     struct Periodic {
-        law: Cubic,
+        law: Box<Cubic>,
         window: Window,
         rtt: f64,
         period: u64,
@@ -410,7 +410,7 @@ mod tests {
     #[test]
     fn a_stage_that_begins_above_the_last_peak_has_its_plateau_there() {
         // RFC 9438 §4.2: the window grows from the first moment on, and faster and faster.
-        let mut law = Cubic { peak: 100.0, aimless: false, ..cubic() };
+        let mut law = Cubic { peak: 100.0, aimless: false, ..*cubic() };
         let mut window = Window { congestion: 200.0, threshold: 5.0 };
         law.on_ack(&path(0, 200.0), &mut window);
         let epoch = law.epoch.expect("congestion avoidance has begun");
@@ -421,7 +421,7 @@ mod tests {
     fn renos_window_is_taken_where_it_is_above_the_cubic_function_now_and_not_a_round_trip_later() {
         // RFC 9438 §4.3: W_cubic is 100.4 after a second, and 100.53 a round trip of 100 ms later.
         let epoch = Epoch { began: Instant::ZERO, k: 0.0, plateau: 100.0, last: Instant::ZERO };
-        let mut law = Cubic { reno: 100.45, prior: 1000.0, aimless: false, epoch: Some(epoch), ..cubic() };
+        let mut law = Cubic { reno: 100.45, prior: 1000.0, aimless: false, epoch: Some(epoch), ..*cubic() };
         let mut window = Window { congestion: 100.0, threshold: 5.0 };
         law.on_ack(&path(1000, 100.0), &mut window);
         assert!((100.45..100.46).contains(&window.congestion), "{window:?}");
@@ -429,7 +429,7 @@ mod tests {
 
     #[test]
     fn the_target_is_at_most_one_and_a_half_times_the_window_and_never_below_it() {
-        let mut law = Cubic { reno: 0.0, ..cubic() };
+        let mut law = Cubic { reno: 0.0, ..*cubic() };
         let epoch = Epoch { began: Instant::ZERO, k: 0.0, plateau: 100.0, last: Instant::ZERO };
         law.epoch = Some(epoch);
         let mut window = Window { congestion: 100.0, threshold: 5.0 };

@@ -51,13 +51,17 @@ impl Law for DctcpConfig {
 }
 
 impl ControlLaw for DctcpConfig {
-    type Controller = Dctcp;
+    type Controller = Box<Dctcp>;
     const RECOVERY: Recovery = Recovery::Sack;
     const CREDIT: bool = false;
     const MARKS: Marks = Marks::Accurate;
 
-    fn controller(&self, _preset: Preset) -> Dctcp {
-        Dctcp { marked: MarkedPart::new(self.gain, self.initial_alpha), window_use: WindowUse::default(), cut: None }
+    fn controller(&self, _preset: Preset) -> Box<Dctcp> {
+        Box::new(Dctcp {
+            marked: MarkedPart::new(self.gain, self.initial_alpha),
+            window_use: WindowUse::default(),
+            cut: None,
+        })
     }
 }
 
@@ -192,7 +196,7 @@ mod tests {
     use super::super::pipe_test::{Pipe, estimated};
     use super::*;
 
-    fn dctcp() -> Dctcp {
+    fn dctcp() -> Box<Dctcp> {
         DctcpConfig::default().controller(Preset::Rfc)
     }
 

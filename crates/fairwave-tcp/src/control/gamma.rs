@@ -68,12 +68,12 @@ impl Law for GammaConfig {
 }
 
 impl ControlLaw for GammaConfig {
-    type Controller = Gamma<Aimd>;
+    type Controller = Box<Gamma<Aimd>>;
     const RECOVERY: Recovery = Recovery::Reno;
 
-    fn controller(&self, preset: Preset) -> Gamma<Aimd> {
+    fn controller(&self, preset: Preset) -> Box<Gamma<Aimd>> {
         let gamma = Gamma::new(self.base().aimd(preset), self.upper.unwrap_or(UPPER), LOWER, None);
-        Gamma { at_once: self.at_once, ..gamma }
+        Box::new(Gamma { at_once: self.at_once, ..gamma })
     }
 
     fn shown(&self) -> Option<String> {
@@ -135,13 +135,14 @@ impl Law for GammaDeltaConfig {
 }
 
 impl ControlLaw for GammaDeltaConfig {
-    type Controller = Gamma<Aimd>;
+    type Controller = Box<Gamma<Aimd>>;
     const RECOVERY: Recovery = Recovery::Reno;
 
-    fn controller(&self, preset: Preset) -> Gamma<Aimd> {
+    fn controller(&self, preset: Preset) -> Box<Gamma<Aimd>> {
         let base = self.gamma().base().aimd(preset);
         let (upper, lower) = (self.upper.unwrap_or(UPPER), self.lower.unwrap_or(LOWER));
-        Gamma { at_once: self.at_once, ..Gamma::new(base, upper, lower, Some(self.delta.unwrap_or(DELTA))) }
+        let gamma = Gamma::new(base, upper, lower, Some(self.delta.unwrap_or(DELTA)));
+        Box::new(Gamma { at_once: self.at_once, ..gamma })
     }
 
     fn shown(&self) -> Option<String> {

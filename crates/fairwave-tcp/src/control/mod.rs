@@ -274,6 +274,51 @@ pub trait Controller: Send {
     }
 }
 
+/// A law whose state is large is in a box: each connection has room for the state of any law, so a large one would be paid for by all.
+impl<C: Controller> Controller for Box<C> {
+    #[inline]
+    fn on_ack(&mut self, path: &Path, window: &mut Window) {
+        (**self).on_ack(path, window);
+    }
+
+    #[inline]
+    fn on_other_ack(&mut self, path: &Path, window: &mut Window) {
+        (**self).on_other_ack(path, window);
+    }
+
+    fn on_loss(&mut self, path: &Path, window: &mut Window) -> Verdict {
+        (**self).on_loss(path, window)
+    }
+
+    fn on_mark(&mut self, path: &Path, window: &mut Window) {
+        (**self).on_mark(path, window);
+    }
+
+    fn on_sample(&mut self, path: &Path, sample: &RateSample, window: &mut Window) {
+        (**self).on_sample(path, sample, window);
+    }
+
+    fn on_recovered(&mut self, path: &Path, window: &mut Window) {
+        (**self).on_recovered(path, window);
+    }
+
+    fn pacing(&self, path: &Path, window: &Window) -> f64 {
+        (**self).pacing(path, window)
+    }
+
+    fn on_timeout(&mut self, path: &Path, window: &mut Window) -> Verdict {
+        (**self).on_timeout(path, window)
+    }
+
+    fn on_restart(&mut self, path: &Path, window: &mut Window) {
+        (**self).on_restart(path, window);
+    }
+
+    fn estimate(&self) -> Option<Estimate> {
+        (**self).estimate()
+    }
+}
+
 /// The parameters of a controller, and how it is made. The connection's own keys ([`TcpConfig`](super::TcpConfig)) stand beside
 /// them in a scenario's table, so none of them may be used again.
 pub trait ControlLaw: Law {
@@ -383,6 +428,9 @@ macro_rules! at_work {
 }
 
 controllers! { at_work! () }
+
+// With many flows their state is a large part of the memory.
+const _: () = assert!(size_of::<Control>() <= 64, "put the state of the large law in a box");
 
 /// The slow start threshold never falls below two segments (RFC 5681 §3.1 Eq. 4).
 pub const LEAST_THRESHOLD: f64 = 2.0;

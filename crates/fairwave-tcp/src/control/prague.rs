@@ -66,14 +66,14 @@ impl Law for PragueConfig {
 }
 
 impl ControlLaw for PragueConfig {
-    type Controller = Prague;
+    type Controller = Box<Prague>;
     const RECOVERY: Recovery = Recovery::Sack;
     const CREDIT: bool = false;
     const MARKS: Marks = Marks::Scalable;
     const PACES: bool = true;
 
-    fn controller(&self, _preset: Preset) -> Prague {
-        Prague {
+    fn controller(&self, _preset: Preset) -> Box<Prague> {
+        Box::new(Prague {
             config: *self,
             marked: MarkedPart::new(self.gain, 1.0),
             window_use: WindowUse::default(),
@@ -86,7 +86,7 @@ impl ControlLaw for PragueConfig {
             window_passed: false,
             observed: Instant::ZERO,
             reduced: Instant::ZERO,
-        }
+        })
     }
 }
 
@@ -242,12 +242,12 @@ mod tests {
     use super::super::pipe_test::{Pipe, estimated};
     use super::*;
 
-    fn prague() -> Prague {
+    fn prague() -> Box<Prague> {
         PragueConfig::default().controller(Preset::Rfc)
     }
 
     /// One whose round trip does not matter from the beginning.
-    fn independent() -> Prague {
+    fn independent() -> Box<Prague> {
         PragueConfig { rtt_transition: 0, ..PragueConfig::default() }.controller(Preset::Rfc)
     }
 
@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn a_short_round_trip_grows_by_its_square_part_of_the_virtual_one_after_the_transition() {
-        let grown = |mut law: Prague, millis| {
+        let grown = |mut law: Box<Prague>, millis| {
             let mut window = Window { congestion: 10.0, threshold: 10.0 };
             let path = Path { rtt: Span::from_millis(millis), ..ack(1, false) };
             law.on_ack(&path, &mut window);

@@ -60,11 +60,12 @@ impl Law for VegasConfig {
 }
 
 impl ControlLaw for VegasConfig {
-    type Controller = Vegas;
+    type Controller = Box<Vegas>;
     const RECOVERY: Recovery = Recovery::Vegas;
 
-    fn controller(&self, _preset: Preset) -> Vegas {
-        Vegas::new(self.alpha.unwrap_or(ALPHA), self.beta.unwrap_or(BETA), self.gamma.unwrap_or(GAMMA))
+    fn controller(&self, _preset: Preset) -> Box<Vegas> {
+        let (alpha, beta, gamma) = (self.alpha, self.beta, self.gamma);
+        Box::new(Vegas::new(alpha.unwrap_or(ALPHA), beta.unwrap_or(BETA), gamma.unwrap_or(GAMMA)))
     }
 }
 
@@ -257,7 +258,7 @@ mod tests {
             round: 100,
             sum: 20.0 * rtt,
             count: 20,
-            ..VegasConfig::default().controller(Preset::Rfc)
+            ..*VegasConfig::default().controller(Preset::Rfc)
         };
         let path = Path {
             now: Instant::ZERO + Span::from_secs(10),

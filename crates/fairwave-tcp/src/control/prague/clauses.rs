@@ -3,13 +3,13 @@
 use super::*;
 
 /// One that has lasted for the 500 round trips after which the round trip does not matter.
-fn old() -> Prague {
+fn old() -> Box<Prague> {
     let mut law = PragueConfig::default().controller(Preset::Rfc);
     law.rounds = 500;
     law
 }
 
-fn young() -> Prague {
+fn young() -> Box<Prague> {
     PragueConfig::default().controller(Preset::Rfc)
 }
 
