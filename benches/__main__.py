@@ -28,6 +28,7 @@ from benches import (
     scale,
     speed,
     starting,
+    threads,
     windows,
 )
 from fairwave_validation import ns2
@@ -43,6 +44,7 @@ PARTS = (
     "scale",
     "memory",
     "cores",
+    "threads",
     "overhead",
     "starting",
     "windows",
@@ -53,7 +55,7 @@ PARTS = (
 #: Parts that need no program of their own.
 WITHOUT_PROGRAM = ("overhead", "starting", "windows", "radio", "queue")
 #: Parts that have a budget.
-LIMITED = ("instructions", "rates", "recovery", "overhead", "starting", "radio")
+LIMITED = ("instructions", "rates", "recovery", "overhead", "starting", "radio", "threads")
 
 
 def main() -> int:
@@ -88,6 +90,7 @@ def main() -> int:
         "scale": lambda: {"scale": scale.measure(program)},
         "memory": lambda: {"memory": scale.measure_memory(program)},
         "cores": lambda: {"cores": cores.measure(program)},
+        "threads": lambda: {"threads": threads.measure(program)},
         "overhead": lambda: {"overhead": overhead.measure()},
         "starting": lambda: {"starting": starting.measure()},
         "windows": lambda: {"windows": windows.measure()},

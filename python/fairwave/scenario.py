@@ -232,7 +232,7 @@ class Scenario:
         Args:
             n: How many, with seeds 1 to `n`.
             seeds: The seeds themselves, instead of `n`.
-            threads: How many runs at once; all cores when None.
+            threads: How many; all cores when None. Runs have them first, and parts of a run where runs are fewer.
             progress: Told how many runs are done.
         """
         return compare(self, {}, n=n, seeds=seeds, threads=threads, progress=progress)
@@ -414,7 +414,7 @@ def compare(
             an axis name to labels, each with the overrides it stands for.
         n: Number of replications, with seeds 1 to `n`.
         seeds: The seeds themselves, instead of `n`.
-        threads: How many runs at once; all cores when None.
+        threads: How many; all cores when None. Runs have them first, and parts of a run where runs are fewer.
         progress: Told how many runs are done.
 
     Raises:

@@ -197,8 +197,8 @@ fn work(
     ended: &Sender<RunOutcome>,
     shared: &BatchState,
 ) {
-    let make = |job: usize| -> Result<RunResult, ()> {
-        let tables = catch_unwind(AssertUnwindSafe(|| one(jobs, job, shared))).unwrap_or_else(|panic| {
+    let make = |job: usize, share: usize| -> Result<RunResult, ()> {
+        let tables = catch_unwind(AssertUnwindSafe(|| one(jobs, job, share, shared))).unwrap_or_else(|panic| {
             let what = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
             Err(because(format!("a defect of fairwave ended a run: {}", what.unwrap_or("unknown"))))
         });
@@ -221,14 +221,23 @@ fn because(message: String) -> Failure {
     Failure { message, cause: None }
 }
 
-fn one(jobs: &[(Arc<fairwave_scenario::Scenario>, u64)], job: usize, shared: &BatchState) -> Result<Tables, Failure> {
+/// The tables of a job, on as many threads as its `share` if all its laws are fairwave's.
+fn one(
+    jobs: &[(Arc<fairwave_scenario::Scenario>, u64)],
+    job: usize,
+    share: usize,
+    shared: &BatchState,
+) -> Result<Tables, Failure> {
     let (scenario, seed) = jobs.get(job).ok_or_else(|| because("no such job".to_owned()))?;
     // With a thread state that lasts as long as the run, a law's call takes the interpreter's lock and no more.
-    let attached = |work: &(dyn Fn() -> Result<Tables, String> + Sync)| match !own_laws(scenario).is_empty() {
+    let python = !own_laws(scenario).is_empty();
+    let threads = if python { 1 } else { share };
+    let attached = |work: &(dyn Fn() -> Result<Tables, String> + Sync)| match python {
         true => Python::try_attach(|py| py.detach(work)).unwrap_or_else(|| Err("the interpreter ends".to_owned())),
         false => work(),
     };
-    let (tables, failure) = Run::make(&shared.cancel, |run| attached(&|| tables(scenario, *seed, run, &shared.parts)));
+    let (tables, failure) =
+        Run::make(&shared.cancel, |run| attached(&|| tables(scenario, *seed, threads, run, &shared.parts)));
     match failure {
         Some(Failure { message, cause }) => {
             Err(Failure { message: format!("{}, seed {seed}: {message}", scenario.name), cause })
@@ -237,15 +246,21 @@ fn one(jobs: &[(Arc<fairwave_scenario::Scenario>, u64)], job: usize, shared: &Ba
     }
 }
 
-fn tables(scenario: &fairwave_scenario::Scenario, seed: u64, run: &Run, parts: &AtomicU64) -> Result<Tables, String> {
+fn tables(
+    scenario: &fairwave_scenario::Scenario,
+    seed: u64,
+    threads: usize,
+    run: &Run,
+    parts: &AtomicU64,
+) -> Result<Tables, String> {
     let plan = scenario.plan(Seed(seed)).map_err(|error| error.to_string())?;
     let part = |work: &mut dyn FnMut()| {
         let wanted = run.do_part(work);
         parts.fetch_add(1, Ordering::Relaxed);
         wanted
     };
-    let result =
-        fairwave_sim::run_in_parts(&plan, &part).map_err(|error| format!("{}, seed {seed}: {error}", plan.name))?;
+    let result = fairwave_sim::run_on(&plan, threads, Some(&part))
+        .map_err(|error| format!("{}, seed {seed}: {error}", plan.name))?;
     tables_of(&result)
 }
 

@@ -39,6 +39,14 @@ impl InFlight {
         *(if packet.feedback { &mut self.feedback } else { &mut self.data }) += 1;
     }
 
+    /// What was counted elsewhere is added.
+    pub fn merge(&mut self, other: &Self) {
+        self.data += other.data;
+        self.feedback += other.feedback;
+        self.data_copies += other.data_copies;
+        self.feedback_copies += other.feedback_copies;
+    }
+
     /// A wire has made a copy.
     pub fn copied(&mut self, packet: &Packet) {
         *(if packet.feedback { &mut self.feedback_copies } else { &mut self.data_copies }) += 1;

@@ -183,8 +183,9 @@ impl EventQueue {
         self.push(Entry { event, transit: Transit { packet: *packet, next, place } });
     }
 
+    /// Adds what was in a queue.
     #[inline(always)]
-    fn push(&mut self, entry: Entry) {
+    pub fn push(&mut self, entry: Entry) {
         let day = entry.event.at.nanos() >> self.shift;
         if self.is_listed(day) {
             self.list(day, entry);
@@ -223,8 +224,13 @@ impl EventQueue {
 
     /// Takes out what lay beyond the year and does so no longer, if anything: the earliest.
     fn next_of_this_year(&mut self) -> Option<Entry> {
+        self.next_beyond(self.day + self.days.len() as u64)
+    }
+
+    /// Takes out the earliest of what lay beyond the year, if it is due before a day.
+    fn next_beyond(&mut self, before: u64) -> Option<Entry> {
         let day = self.beyond.peek()?.0.at.nanos() >> self.shift;
-        if day >= self.day + self.days.len() as u64 {
+        if day >= before {
             return None;
         }
         let Reverse(later) = self.beyond.pop()?;
@@ -264,7 +270,7 @@ impl EventQueue {
     #[inline]
     pub fn pop_until(&mut self, end: Instant) -> Option<(Event, PageSlot)> {
         if self.coming == self.today.len() {
-            self.begin_next_day()?;
+            self.begin_next_day(end)?;
         }
         let due = *self.today.get(self.coming)?;
         let event = due.event(self.begin);
@@ -301,11 +307,11 @@ impl EventQueue {
     }
 
     /// Whether a day has begun since this was last asked. When nothing is left of the present one, the next that has
-    /// anything begins.
+    /// anything begins, unless it does so after `end`.
     #[inline]
-    pub fn new_day(&mut self) -> bool {
+    pub fn new_day(&mut self, end: Instant) -> bool {
         if self.coming == self.today.len() {
-            self.begin_next_day();
+            self.begin_next_day(end);
         }
         std::mem::take(&mut self.begun)
     }
@@ -323,8 +329,8 @@ impl EventQueue {
         self.listed += 1;
     }
 
-    /// Goes to the next day that has entries. `None` if there is none.
-    fn begin_next_day(&mut self) -> Option<()> {
+    /// Goes to the next day that has entries. `None` if there is none that begins by `end`: entries for the days until then may yet come.
+    fn begin_next_day(&mut self, end: Instant) -> Option<()> {
         self.pages.release(&mut self.entries);
         self.today.clear();
         self.coming = 0;
@@ -335,12 +341,15 @@ impl EventQueue {
             }
         }
         loop {
-            if self.listed == 0 {
+            let next = match self.listed {
                 // The year is empty: go to the first day that the heap knows of.
-                self.day = (self.beyond.peek()?.0.at.nanos() >> self.shift).max(self.day + 1);
-            } else {
-                self.day += 1;
+                0 => (self.beyond.peek()?.0.at.nanos() >> self.shift).max(self.day + 1),
+                _ => self.day + 1,
+            };
+            if next > end.nanos() >> self.shift {
+                return None;
             }
+            self.day = next;
             while let Some(entry) = self.next_of_this_year() {
                 let day = entry.event.at.nanos() >> self.shift;
                 self.list(day.max(self.day), entry);
@@ -395,19 +404,35 @@ impl EventQueue {
     #[cold]
     #[inline(never)]
     fn begin_earlier(&mut self, day: u64, entry: Entry) {
-        let left: Vec<Entry> = self.today.drain(..).skip(self.coming).map(|due| *self.pages.at(due.place)).collect();
+        let later = self.take_listed();
+        (self.day, self.begin) = (day, day << self.shift);
+        for entry in [entry].into_iter().chain(later) {
+            self.push(entry);
+        }
+    }
+
+    /// Takes out what is due today and on the listed days. Of equal events the one that was entered first comes first.
+    fn take_listed(&mut self) -> Vec<Entry> {
+        let left = self.today.drain(..).skip(self.coming).map(|due| *self.pages.at(due.place));
+        let mut all: Vec<Entry> = left.collect();
         self.pages.release(&mut self.entries);
         self.coming = 0;
-        let mut later: Vec<Entry> = Vec::with_capacity(self.listed);
+        all.reserve(self.listed);
         for list in &mut self.days {
-            later.extend(self.pages.iter(*list).map(|(_, entry)| entry));
+            all.extend(self.pages.iter(*list).map(|(_, entry)| entry));
             self.pages.release(list);
         }
         self.listed = 0;
-        (self.day, self.begin) = (day, day << self.shift);
-        for entry in [entry].into_iter().chain(left).chain(later) {
-            self.push(entry);
+        all
+    }
+
+    /// Takes out everything that is due, in an order in which it can be entered elsewhere.
+    pub fn take(&mut self) -> Vec<Entry> {
+        let mut all = self.take_listed();
+        while let Some(entry) = self.next_beyond(u64::MAX) {
+            all.push(entry);
         }
+        all
     }
 }
 
@@ -485,7 +510,7 @@ mod tests {
         for late in [far, far + 1, far + (1 << 20), far << 4] {
             queue.push_timer(at(late));
         }
-        assert!(queue.new_day(), "the day of the first entry");
+        assert!(queue.new_day(Instant::NEVER), "the day of the first entry");
         for early in [70_000, 5, far - 1, far, 70_000] {
             queue.push_timer(at(early));
         }
@@ -529,7 +554,7 @@ mod tests {
                 queue.push_timer(Event::new(Instant::from_nanos(at), EventKind::Sender, 0));
             }
             let mut shown: Vec<Entry> = Vec::new();
-            while queue.new_day() {
+            while queue.new_day(Instant::NEVER) {
                 let mut brought: Vec<Entry> = queue.pages.iter(queue.entries).map(|(_, entry)| *entry).collect();
                 prop_assert!(shown.is_empty() || shown == brought);
                 shown = queue.day_after(1).copied().collect();

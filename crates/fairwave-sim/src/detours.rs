@@ -8,11 +8,12 @@ use fairwave_scenario::plan::{Plan, Reroute};
 
 use crate::error::RunError;
 use crate::network::Network;
+use crate::places::Map;
 use crate::routes::END;
 
 /// A change of a flow's routes.
 #[derive(Clone, Copy, Debug)]
-pub struct Detour {
+pub(crate) struct Detour {
     /// When.
     pub at: Instant,
     /// Whose.
@@ -25,7 +26,7 @@ pub struct Detour {
 
 /// All changes, and every route that a flow ever has.
 #[derive(Default)]
-pub struct Detours {
+pub(crate) struct Detours {
     /// In order of flows, and of time for each.
     pub changes: Vec<Detour>,
     /// Of each flow that changes, where its routes begin.
@@ -53,7 +54,7 @@ impl Detours {
 
     /// The place of the step into `link` on the newest route of a flow that has it; for a packet that waits where its flow does not go any
     /// more.
-    pub fn place_of(&self, network: &Network, flow: usize, feedback: bool, link: usize) -> Option<u32> {
+    pub fn place_of<M: Map>(&self, network: &Network<M>, flow: usize, feedback: bool, link: usize) -> Option<u32> {
         let routes = self.routes.get(&flow)?.iter().rev();
         let mut places = routes.map(|begins| network.routes.place_of(begins[usize::from(feedback)], link));
         places.find(|place| network.routes.at(*place).target() != END)

@@ -268,6 +268,21 @@ impl ReceivingEnd {
         }
     }
 
+    /// The application has made a unit.
+    #[inline]
+    pub fn made(&mut self, unit: &Unit) {
+        if let Some(units) = &mut self.units {
+            units.sent(unit);
+        }
+    }
+
+    /// The unit made last was not sent.
+    pub fn skipped(&mut self) {
+        if let Some(units) = &mut self.units {
+            units.skipped();
+        }
+    }
+
     /// A packet is gone at `now`, by congestion or at random.
     #[inline]
     pub fn lose(&mut self, packet: &Packet, congestion: bool, now: Instant, window: Window) {

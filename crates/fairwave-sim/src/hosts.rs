@@ -118,6 +118,7 @@ impl ApplicationClock {
 }
 
 /// A host that sends.
+#[derive(Clone)]
 struct Host {
     stream: Stream,
     /// Parts per billion by which the seconds of its clock are longer than true ones.
@@ -127,6 +128,7 @@ struct Host {
 }
 
 /// The hosts of a plan whose hosts are not in step.
+#[derive(Clone)]
 pub(crate) struct Hosts {
     hosts: Vec<Host>,
     /// Of each flow, the index of its sender's host.
@@ -154,6 +156,20 @@ impl Hosts {
             hosts.of_flow.push(known[flow.from]);
         }
         Some(hosts)
+    }
+
+    /// The number of a flow's sending host.
+    pub fn of(&self, flow: usize) -> Option<usize> {
+        self.of_flow.get(flow).copied()
+    }
+
+    /// Takes the hosts of some flows from others, which have gone on meanwhile.
+    pub fn take_back(&mut self, others: &Self, theirs: impl Fn(usize) -> bool) {
+        for (_, &host) in self.of_flow.iter().enumerate().filter(|(flow, _)| theirs(*flow)) {
+            if let (Some(own), Some(other)) = (self.hosts.get_mut(host), others.hosts.get(host)) {
+                own.clone_from(other);
+            }
+        }
     }
 
     /// The clock of a flow's application.

@@ -18,6 +18,7 @@ pub mod capture;
 mod classes;
 mod collect;
 mod conferences;
+mod crew;
 mod detours;
 mod digest;
 mod ends;
@@ -34,6 +35,8 @@ pub mod measures;
 pub mod media_rows;
 mod network;
 mod pages;
+mod partition;
+mod places;
 pub mod probe;
 pub mod qlog;
 mod replicate;
@@ -49,9 +52,10 @@ mod watched;
 
 pub use classes::ClassRow;
 pub use error::RunError;
+pub use partition::Cut;
 pub use replicate::run_many;
 pub use result::{
     CompletionRow, ConversationRow, FlowRow, GroupRow, LinkRow, OutageRow, OutcomeRow, PlaybackRow, RecoveryRow,
     RoundTripRow, RunResult, SeriesRow, ServiceClassRow, TimelinessRow, TinRow, TransferRow, UnitRow,
 };
-pub use run::{PARTS, SteppedRun, run, run_in_parts, run_seen};
+pub use run::{PARTS, SteppedRun, cut_of, run, run_cut, run_in_parts, run_on, run_seen};

@@ -221,6 +221,11 @@ impl Link {
         self.rate.change_from(now + Span::from_nanos(1)).map(|(at, _)| at)
     }
 
+    /// A packet that leaves arrives after this time at the earliest.
+    pub fn least_delay(&self) -> Span {
+        if matches!(self.wire, Wire::Changing(_)) { Span::ZERO } else { self.delay }
+    }
+
     /// Whether packets may arrive in another order than they were sent, or more of them than were.
     pub fn reorders(&self) -> bool {
         self.unsteady().is_some_and(WireChanges::is_out_of_order)

@@ -14,6 +14,7 @@ use crate::ends::{ReceivingEnd, SendingEnd};
 use crate::entry::Transit;
 use crate::event::EventKind;
 use crate::network::Network;
+use crate::places::{Held, Map};
 use crate::routes::END;
 
 /// Number of flows from which prefetching pays: their state no longer fits a second-level cache.
@@ -38,7 +39,12 @@ fn line_of<T>(item: &T) {
 }
 
 /// When a day of the calendar begins, asks for what those that follow will read.
-pub(crate) fn fetch(events: &EventQueue, network: &Network, sending: &[SendingEnd], receiving: &[ReceivingEnd]) {
+pub(crate) fn fetch<M: Map>(
+    events: &EventQueue,
+    network: &Network<M>,
+    sending: &Held<SendingEnd, M>,
+    receiving: &Held<ReceivingEnd, M>,
+) {
     for entry in events.day_after(ENTRIES) {
         line_of(entry);
         line_of(&entry.transit.place);
@@ -51,8 +57,10 @@ pub(crate) fn fetch(events: &EventQueue, network: &Network, sending: &[SendingEn
                 line_of(network.routes.line(transit.place));
                 if transit.next == END && transit.packet.feedback {
                     fetch_sending(&sending[flow]);
-                } else if !transit.packet.feedback {
-                    fetch_receiving(&receiving[flow]);
+                } else if !transit.packet.feedback
+                    && let Some(receiving) = receiving.get(flow)
+                {
+                    fetch_receiving(receiving);
                 }
             }
             None if entry.event.kind() == EventKind::Sender => {
@@ -70,7 +78,9 @@ pub(crate) fn fetch(events: &EventQueue, network: &Network, sending: &[SendingEn
         }
         // What the packet causes enters the first link of the other way.
         if !packet.feedback {
-            line_of_link(network, receiving[flow].route);
+            if let Some(receiving) = receiving.get(flow) {
+                line_of_link(network, receiving.route);
+            }
         } else if next == END {
             line_of_link(network, sending[flow].route);
         }
@@ -79,7 +89,7 @@ pub(crate) fn fetch(events: &EventQueue, network: &Network, sending: &[SendingEn
 
 /// Asks for the line of the link that the step at `place` enters.
 #[inline]
-fn line_of_link(network: &Network, place: u32) {
+fn line_of_link<M: Map>(network: &Network<M>, place: u32) {
     if let Some(link) = network.links.get(network.routes.at(place).target() as usize) {
         line_of(link);
     }

@@ -9,17 +9,18 @@ use crate::error::RunError;
 use crate::event::MAX_INDEX;
 use crate::link::Link;
 use crate::measure::{Bins, Window};
+use crate::places::{Held, Same};
 use crate::routes::{Routes, Step};
 use crate::shared_media::{self, MediumRun};
 
 /// Links and the routes over them.
-pub struct Network {
+pub(crate) struct Network<M = Same> {
     /// Link directions, by index of the plan.
-    pub links: Vec<Link>,
+    pub links: Held<Link, M>,
     /// Shared media, by index of the plan.
     pub media: Vec<MediumRun>,
     /// Those of the flows that have been added.
-    pub routes: Routes,
+    pub routes: Arc<Routes>,
 }
 
 impl Network {
@@ -51,7 +52,7 @@ impl Network {
             links.push(made);
         }
         let media = shared_media::of_plan(plan, &mut links)?;
-        let mut network = Network { links, media, routes: Routes::default() };
+        let mut network = Network { links: Held::new(links, Same), media, routes: Arc::default() };
         for flow in &plan.flows {
             if flow.forward.is_empty()
                 || flow.backward.is_empty()
@@ -93,19 +94,20 @@ impl Network {
         };
         let (forward, backward) = (steps(forward, Step::end(ahead)), steps(backward, Step::end(false)));
         let too_large = RunError::TooLarge { links: plan.links.len(), flows: plan.flows.len(), allowed: MAX_INDEX };
-        self.routes.add(&forward, &backward).ok_or(too_large)
+        // Nobody else has them yet.
+        Arc::get_mut(&mut self.routes).and_then(|routes| routes.add(&forward, &backward)).ok_or(too_large)
     }
 
     /// Completes the averages of managed queues at the end of the run.
     pub fn account_for_queues(&mut self, window: Window) {
-        for link in &mut self.links {
+        for link in &mut self.links.items {
             link.account_for_queue(window.end, window);
         }
     }
 
     /// The window begins: managed queues count their classes from here.
     pub fn begin_window(&mut self, now: Instant, window: Window) {
-        for link in &mut self.links {
+        for link in &mut self.links.items {
             link.begin_window(now, window);
         }
         for medium in &mut self.media {
@@ -118,7 +120,7 @@ impl Network {
     fn find_links_fed_in_order(&mut self, plan: &Plan) {
         const NOBODY: usize = usize::MAX;
         const SEVERAL: usize = usize::MAX - 1;
-        let mut feeder = vec![NOBODY; self.links.len()];
+        let mut feeder = vec![NOBODY; self.links.items.len()];
         for flow in &plan.flows {
             for route in flow.every_route() {
                 feeder[route[0]] = SEVERAL;
@@ -128,8 +130,8 @@ impl Network {
                 }
             }
         }
-        let reorders: Vec<bool> = self.links.iter().map(Link::reorders).collect();
-        for (link, feeder) in self.links.iter_mut().zip(feeder) {
+        let reorders: Vec<bool> = self.links.items.iter().map(Link::reorders).collect();
+        for (link, feeder) in self.links.items.iter_mut().zip(feeder) {
             link.fed_in_order = feeder < SEVERAL && !link.is_managed() && !reorders[feeder];
         }
     }

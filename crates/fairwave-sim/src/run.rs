@@ -23,22 +23,26 @@ use crate::link::{Departure, Service};
 use crate::look_ahead;
 use crate::measure::Window;
 use crate::network::Network;
+use crate::partition::{self, Cut};
+use crate::places::{Extent, Held, Same, Told, Whole};
 use crate::probe::{Probe, RemovalCause};
 use crate::result::RunResult;
 use crate::routes::END;
 
-struct Simulation<'p, P, B> {
+struct Simulation<'p, P, B, E: Extent = Whole> {
     plan: Cow<'p, Plan>,
     /// Who looks on.
     probe: P,
     /// What lies between the ends of flows and the network.
     border: B,
     window: Window,
-    network: Network,
+    network: Network<E::Map>,
+    /// Whether all of the run is here; what there is for other islands.
+    extent: E,
     /// Flows that take other routes on the way.
     detours: Detours,
-    sending: Vec<SendingEnd>,
-    receiving: Vec<ReceivingEnd>,
+    sending: Held<SendingEnd, E::Map>,
+    receiving: Held<ReceivingEnd, E::Map>,
     samples: Vec<Sample>,
     events: EventQueue,
     /// Of senders.
@@ -77,6 +81,39 @@ pub fn run_in_parts(plan: &Plan, part: &dyn Fn(&mut dyn FnMut()) -> bool) -> Res
     Ok(Simulation::new(Cow::Borrowed(plan), (), ())?.finish(Some(part))?.0)
 }
 
+/// As [`run_in_parts`], on so many threads as far as the plan allows it and it is worth it. What comes out is the same.
+///
+/// # Errors
+/// As [`run_in_parts`].
+///
+/// # Panics
+/// As the thread does that handles what panics.
+pub fn run_on(
+    plan: &Plan,
+    threads: usize,
+    part: Option<&dyn Fn(&mut dyn FnMut()) -> bool>,
+) -> Result<RunResult, RunError> {
+    let simulation = Simulation::new(Cow::Borrowed(plan), (), ())?;
+    Ok(simulation.finish_on(plan, (threads, partition::WORTH_IT), part)?.0)
+}
+
+/// How [`run_on`] would cut a plan for so many threads; none where it has the plain loop.
+///
+/// # Errors
+/// A plan too large to be indexed.
+pub fn cut_of(plan: &Plan, threads: usize) -> Result<Option<Cut>, RunError> {
+    Ok(Simulation::new(Cow::Borrowed(plan), (), ())?.partition(plan, (threads, partition::WORTH_IT)).map(|it| it.cut()))
+}
+
+/// As [`run_on`], whether it is worth it or not; made for tests. Answers with the number of islands, too: 1 for a plan that
+/// cannot be cut.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_cut(plan: &Plan, threads: usize) -> Result<(RunResult, usize), RunError> {
+    Simulation::new(Cow::Borrowed(plan), (), ())?.finish_on(plan, (threads, 0.0), None)
+}
+
 /// Executes a plan while `probe` looks on, which changes nothing of what the run leaves.
 ///
 /// # Errors
@@ -91,6 +128,31 @@ pub const PARTS: u64 = 1024;
 
 /// The caller that does the parts of a run; none if the run is done at once.
 type Parts<'a> = Option<&'a dyn Fn(&mut dyn FnMut()) -> bool>;
+
+/// Has `run` handle what happens from a moment until another, both included, part by part of a run that ends at `end`.
+fn in_parts(
+    end: Instant,
+    (from, until): (Instant, Instant),
+    parts: Parts<'_>,
+    run: &mut dyn FnMut(Instant, Instant) -> Result<(), RunError>,
+) -> Result<(), RunError> {
+    let Some(part) = parts else { return run(from, until) };
+    let span = Span::from_nanos((end.nanos() / PARTS).max(1));
+    let mut begin = from;
+    loop {
+        let end = (begin + span).min(until);
+        let mut done = Err(RunError::Stopped);
+        let wanted = part(&mut || done = run(begin, end));
+        done?;
+        if end == until {
+            return Ok(());
+        }
+        if !wanted {
+            return Err(RunError::Stopped);
+        }
+        begin = end + Span::from_nanos(1);
+    }
+}
 
 impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
     fn new(planned: Cow<'p, Plan>, probe: P, border: B) -> Result<Self, RunError> {
@@ -119,9 +181,10 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
             window,
             events: EventQueue::new(looks_ahead, flows),
             network,
+            extent: Whole,
             detours,
-            sending,
-            receiving,
+            sending: Held::new(sending, Same),
+            receiving: Held::new(receiving, Same),
             samples: Vec::new(),
             out: Output::default(),
             answer: Output::default(),
@@ -133,14 +196,14 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
             looks_ahead,
             foreign,
         };
-        for flow in 0..simulation.sending.len() {
+        for flow in 0..simulation.sending.items.len() {
             simulation.arm_sender(flow, Instant::ZERO);
         }
         let record = &simulation.plan.record;
         if record.window_interval > Span::ZERO && !record.windows.is_empty() {
             simulation.events.push_timer(Event::new(Instant::ZERO, EventKind::Sample, 0));
         }
-        for link in 0..simulation.network.links.len() {
+        for link in 0..simulation.network.links.items.len() {
             simulation.rate_changes(link, Instant::ZERO);
         }
         for (index, change) in simulation.detours.changes.iter().enumerate() {
@@ -163,10 +226,10 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
         let recorded = RunRecord {
             plan: &self.plan,
             window: self.window,
-            links: &self.network.links,
+            links: &self.network.links.items,
             media: &self.network.media,
-            sending: &self.sending,
-            receiving: &self.receiving,
+            sending: &self.sending.items,
+            receiving: &self.receiving.items,
             samples: &self.samples,
             before: &self.before,
             events: self.events_handled,
@@ -180,7 +243,15 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
     fn into_books(self) -> (Books<'p>, P, B) {
         let Simulation { plan, probe, border, window, network, sending, receiving, under_way, .. } = self;
         (
-            Books { plan, end: window.end, links: network.links, media: network.media, sending, receiving, under_way },
+            Books {
+                plan,
+                end: window.end,
+                links: network.links.items,
+                media: network.media,
+                sending: sending.items,
+                receiving: receiving.items,
+                under_way,
+            },
             probe,
             border,
         )
@@ -206,30 +277,15 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
 
     /// Handles what happens from `from` until `until`, both moments included, part by part.
     fn run_parts(&mut self, from: Instant, until: Instant, parts: Parts<'_>) -> Result<(), RunError> {
-        let part: &dyn Fn(&mut dyn FnMut()) -> bool = match parts {
-            Some(part) => part,
-            None if self.foreign.is_empty() => return self.run_until(from, until),
-            None => &|work: &mut dyn FnMut()| {
-                work();
-                true
-            },
+        let at_once = |work: &mut dyn FnMut()| {
+            work();
+            true
         };
-        let span = Span::from_nanos((self.window.end.nanos() / PARTS).max(1));
-        let mut begin = from;
-        loop {
-            let end = (begin + span).min(until);
-            let mut done = Err(RunError::Stopped);
-            let wanted = part(&mut || done = self.run_until(begin, end));
-            done?;
-            self.check_foreign()?;
-            if end == until {
-                return Ok(());
-            }
-            if !wanted {
-                return Err(RunError::Stopped);
-            }
-            begin = end + Span::from_nanos(1);
-        }
+        let parts: Parts<'_> = if parts.is_none() && !self.foreign.is_empty() { Some(&at_once) } else { parts };
+        in_parts(self.window.end, (from, until), parts, &mut |begin, end| {
+            self.run_until(begin, end)?;
+            self.check_foreign()
+        })
     }
 
     /// The first failure of code that is not fairwave's.
@@ -251,21 +307,19 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
     /// The warm-up is over.
     fn begin_window(&mut self) {
         let warmup = self.window.warmup;
-        let ends = self.sending.iter().zip(&self.receiving);
+        let ends = self.sending.items.iter().zip(&self.receiving.items);
         self.before = ends.map(|(sending, receiving)| WarmupCounters::of(sending, receiving, warmup)).collect();
         self.network.begin_window(warmup, self.window);
     }
+}
 
+impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
     /// Handles what happens from `from` until `until`, both moments included.
     fn run_until(&mut self, from: Instant, until: Instant) -> Result<(), RunError> {
         let mut now = from;
         loop {
-            if self.looks_ahead && self.events.new_day() {
+            if self.looks_ahead && self.events.new_day(until) {
                 look_ahead::fetch(&self.events, &self.network, &self.sending, &self.receiving);
-            }
-            if B::THERE && self.events.earliest() > until {
-                // Packets may yet come from outside for every day until then.
-                break;
             }
             let Some((event, place)) = self.events.pop_until(until) else { break };
             if event.at < now {
@@ -326,8 +380,10 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
         if B::THERE {
             let packet = self.border.gone(packet, congestion);
             self.receiving[flow].lose(&packet, congestion, at, self.window);
+        } else if let Some(receiving) = self.receiving.get_mut(flow) {
+            receiving.lose(packet, congestion, at, self.window);
         } else {
-            self.receiving[flow].lose(packet, congestion, at, self.window);
+            self.extent.tell(flow, Told::Gone { flow, packet: *packet, congestion, at });
         }
     }
 
@@ -406,7 +462,10 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
                 let step = self.network.routes.at(place + 1);
                 if !step.is_at_once() {
                     let kind = if waited { EventKind::ArrivalBehind } else { EventKind::Arrival };
-                    self.events.push_arrival(Event::new(arrival, kind, link), packet, step.target(), place + 1);
+                    let event = Event::new(arrival, kind, link);
+                    if !self.extent.sends(event, packet, step.target(), place + 1) {
+                        self.events.push_arrival(event, packet, step.target(), place + 1);
+                    }
                 } else if step.target() != END {
                     return Some((step.target() as usize, arrival));
                 } else {
@@ -434,7 +493,10 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
         let kind = if waited { EventKind::ArrivalBehind } else { EventKind::Arrival };
         for _ in 0..2 {
             let target = self.network.routes.at(place + 1).target();
-            self.events.push_arrival(Event::new(arrival, kind, link), packet, target, place + 1);
+            let event = Event::new(arrival, kind, link);
+            if !self.extent.sends(event, packet, target, place + 1) {
+                self.events.push_arrival(event, packet, target, place + 1);
+            }
         }
     }
 
@@ -477,6 +539,23 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
         self.under_way[packet.flow.0 as usize].add(packet);
     }
 
+    /// Where the route begins that a packet goes along, if its flow still does.
+    #[inline(always)]
+    fn way_of(&self, packet: &Packet) -> u32 {
+        let flow = packet.flow.0 as usize;
+        match self.extent.routes(flow) {
+            Some([forward, backward]) => {
+                if packet.feedback {
+                    backward
+                } else {
+                    forward
+                }
+            }
+            None if packet.feedback => self.receiving[flow].route,
+            None => self.sending[flow].route,
+        }
+    }
+
     /// Few events need a new timer: those that do not must not pay for the room that it takes to make one.
     #[inline(never)]
     fn push_timer(&mut self, event: Event) {
@@ -503,6 +582,7 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
 }
 
 mod ends;
+mod islands;
 mod managed;
 mod shared;
 mod stepped;

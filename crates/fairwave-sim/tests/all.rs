@@ -11,6 +11,7 @@ mod flows;
 mod fuzz;
 mod golden;
 mod hosts;
+mod islands;
 mod marks;
 mod media;
 mod own_laws;

@@ -1,4 +1,5 @@
-//! Whatever plan the language accepts, the simulator runs or refuses: no panic, no broken invariant, the same bytes twice.
+//! Whatever plan the language accepts, the simulator runs or refuses: no panic, no broken invariant, the same bytes twice, and on
+//! islands.
 //!
 //! Few cases in `make test`, many in `make fuzz` (`FAIRWAVE_FUZZ_CASES`). The seeds are the golden scenarios, cut to
 //! a quarter of a second, each with a few values exchanged.
@@ -8,7 +9,7 @@ use std::sync::LazyLock;
 
 use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;
-use fairwave_sim::{RunError, run};
+use fairwave_sim::{RunError, run, run_cut};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::{Value, json};
@@ -115,6 +116,9 @@ proptest! {
         match (run(&plan), run(&plan)) {
             (Ok(first), Ok(second)) => {
                 prop_assert_eq!(first.digest().expect("a digest"), second.digest().expect("a digest"));
+                let (cut, _) = run_cut(&plan, 3).expect("what runs on one thread");
+                prop_assert_eq!(first.digest().expect("a digest"), cut.digest().expect("a digest"), "{}", tree);
+                prop_assert_eq!((first.events, first.packet_hops), (cut.events, cut.packet_hops));
             }
             (Err(first), Err(_)) => {
                 prop_assert!(!matches!(first, RunError::Invariant { .. }), "{}\n{}", first, tree);

@@ -40,7 +40,7 @@ fn digests(threads: usize) -> Digests {
     let scenarios = scenarios();
     let jobs: Vec<(&str, &Scenario, u64)> =
         scenarios.iter().flat_map(|(name, scenario)| SEEDS.map(|seed| (name.as_str(), scenario, seed))).collect();
-    let make = |job: usize| {
+    let make = |job: usize, _| {
         let (name, scenario, seed) = jobs[job];
         let plan = scenario.plan(Seed(seed)).map_err(|error| format!("{name}: {error}"))?;
         run(&plan).map_err(|error| format!("{name}: {error}"))

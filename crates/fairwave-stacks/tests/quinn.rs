@@ -39,7 +39,7 @@ fn a_run_has_the_same_digest_every_time_and_on_any_number_of_threads() {
     let first = result(FILES, 1).digest().expect("a digest");
     for threads in [1, 4] {
         let cancel = std::sync::atomic::AtomicBool::new(false);
-        let runs = run_many(4, Some(threads), |_| Ok::<_, ()>(result(FILES, 1)), |_| {}, &cancel).expect("runs");
+        let runs = run_many(4, Some(threads), |_, _| Ok::<_, ()>(result(FILES, 1)), |_| {}, &cancel).expect("runs");
         for one in runs {
             assert_eq!(one.expect("made").digest().expect("a digest"), first, "{threads} threads");
         }

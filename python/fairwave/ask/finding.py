@@ -347,7 +347,7 @@ def runs_at(
         key: The dotted path that is set.
         value: Its value.
         seeds: Seeds of the runs.
-        threads: How many runs at once; all cores when None.
+        threads: How many; all cores when None. Runs have them first, and parts of a run where runs are fewer.
         keep: Where runs are kept.
     """
     from fairwave.runs.grid import Point, assemble
@@ -387,7 +387,7 @@ def find(
         most: The most seeds at a value.
         seed: The first seed.
         level: Confidence of the answer as a whole, in (0, 1).
-        threads: How many runs at once; all cores when None.
+        threads: How many; all cores when None. Runs have them first, and parts of a run where runs are fewer.
         keep: Where runs are kept.
         tell: Told, now and then, what is tried.
 

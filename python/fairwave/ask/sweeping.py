@@ -97,7 +97,7 @@ def sweep(
         n: Replications to begin with, 2 or more where a precision is asked for.
         most: The most replications of a point.
         seed: The first seed; a point's seeds follow each other.
-        threads: How many runs at once; all cores when None.
+        threads: How many; all cores when None. Runs have them first, and parts of a run where runs are fewer.
         keep: Where runs are kept.
         progress: Told how many runs are done of those that are known to be needed.
 

@@ -41,7 +41,13 @@ RecordedFlows = Annotated[
 HostCapture = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write every host's packets for Wireshark: pcapng.")
 ]
-Threads = Annotated[int | None, typer.Option(help="Runs at once; all cores if left out.")]
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        help="Threads; all cores if left out. Runs have them first, and parts of a run where runs are fewer;"
+        " a run with laws in Python uses one."
+    ),
+]
 Cluster = Annotated[
     str | None,
     typer.Option(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from fairwave import _native, notebook
 from fairwave.arguments import whole
@@ -38,6 +38,10 @@ if TYPE_CHECKING:
     """
 
 
+MOST_THREADS: Final = 4096
+"""More threads than this are as many."""
+
+
 def check_runs(runs: int, scenario: _native.Scenario, seed: int) -> None:
     """Rejects a number of runs that would take too long, before it allocates anything.
 
@@ -57,9 +61,8 @@ def native(
     pack: bool = False,
 ) -> Iterator[Together]:
     """The runner that simulates, on this machine; `pack` also makes what a folder keeps of each run."""
-    # More threads than runs are no faster.
-    most = None if threads is None else min(threads, max(len(jobs), 1))
-    batch = _native.Batch(jobs, most, tell, pack)
+    # More than the simulator ever uses; a number that it can read.
+    batch = _native.Batch(jobs, None if threads is None else min(threads, MOST_THREADS), tell, pack)
     while (several := batch.several()) is not None:
         yield Together.of_raw(*several)
 
@@ -96,7 +99,7 @@ def replicate(
 
     Args:
         jobs: Scenario and seed of each run. The same pair twice is run once.
-        threads: How many at once; all cores when None.
+        threads: How many threads; all cores when None. Runs have them first, and parts of a run where runs are fewer.
         keep: Where to look for runs made before and to keep those made now, each as it ends.
         progress: Told how many are done, now and then; in a notebook a bar shows it if left out.
         runner: What makes the runs; when None, this machine or whatever `runs_made_by` says.

@@ -9,15 +9,16 @@ use std::time::Instant;
 
 use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;
-use fairwave_sim::{RunResult, run, run_many};
+use fairwave_sim::{RunResult, cut_of, run_many, run_on};
 use serde_json::json;
 
-const USAGE: &str = "usage: fwsim SCENARIO [--seed N] [--replications N] [--threads N] [--plan | --result]
+const USAGE: &str = "usage: fwsim SCENARIO [--seed N] [--replications N] [--threads N] [--plan | --result | --cut]
   --seed N          the (first) seed, 1 if left out
   --replications N  so many runs, with seeds from the first one on
-  --threads N       at most so many at once; all cores if left out
+  --threads N       so many threads; all cores if left out
   --plan            print the plan instead of running it
-  --result          print every table of the (first) run";
+  --result          print every table of the (first) run
+  --cut             print how a run would be cut for so many threads";
 
 struct Options {
     scenario: String,
@@ -26,12 +27,20 @@ struct Options {
     threads: Option<usize>,
     plan: bool,
     result: bool,
+    cut: bool,
 }
 
 fn options(mut words: impl Iterator<Item = String>) -> Result<Options, Box<dyn Error>> {
     let mut scenario = None;
-    let mut options =
-        Options { scenario: String::new(), seed: 1, replications: 1, threads: None, plan: false, result: false };
+    let mut options = Options {
+        scenario: String::new(),
+        seed: 1,
+        replications: 1,
+        threads: None,
+        plan: false,
+        result: false,
+        cut: false,
+    };
     while let Some(word) = words.next() {
         let mut number = || -> Result<u64, Box<dyn Error>> {
             let text = words.next().ok_or_else(|| format!("{word} needs a number\n{USAGE}"))?;
@@ -43,6 +52,7 @@ fn options(mut words: impl Iterator<Item = String>) -> Result<Options, Box<dyn E
             "--threads" => options.threads = Some(usize::try_from(number()?)?),
             "--plan" => options.plan = true,
             "--result" => options.result = true,
+            "--cut" => options.cut = true,
             _ if word.starts_with('-') => return Err(format!("no option `{word}`\n{USAGE}").into()),
             _ => scenario = Some(word),
         }
@@ -57,18 +67,20 @@ fn simulate(options: &Options) -> Result<serde_json::Value, Box<dyn Error>> {
     if options.plan {
         return Ok(scenario.plan(Seed(options.seed))?.to_json()?);
     }
+    if options.cut {
+        let cut = cut_of(&scenario.plan(Seed(options.seed))?, options.threads.unwrap_or(1))?;
+        let told =
+            cut.map(|cut| json!({ "islands": cut.islands, "window_s": cut.window.seconds(), "largest": cut.largest }));
+        return Ok(told.unwrap_or_default());
+    }
     scenario.check_runs(options.replications as u64, Seed(options.seed))?;
     let begin = Instant::now();
-    let results: Vec<RunResult> = if options.replications == 1 {
-        vec![run(&scenario.plan(Seed(options.seed))?)?]
-    } else {
-        let one = |job: usize| -> Result<RunResult, String> {
-            let plan = scenario.plan(Seed(options.seed.wrapping_add(job as u64))).map_err(|error| error.to_string())?;
-            run(&plan).map_err(|error| error.to_string())
-        };
-        let runs = run_many(options.replications, options.threads, one, |_| {}, &AtomicBool::new(false))?;
-        runs.into_iter().flatten().collect()
+    let one = |job: usize, share: usize| -> Result<RunResult, String> {
+        let plan = scenario.plan(Seed(options.seed.wrapping_add(job as u64))).map_err(|error| error.to_string())?;
+        run_on(&plan, share, None).map_err(|error| error.to_string())
     };
+    let runs = run_many(options.replications, options.threads, one, |_| {}, &AtomicBool::new(false))?;
+    let results: Vec<RunResult> = runs.into_iter().flatten().collect();
     if options.result {
         return Ok(serde_json::to_value(results.first())?);
     }

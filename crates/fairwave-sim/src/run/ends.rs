@@ -7,9 +7,10 @@ use fairwave_core::units::{Instant, Span};
 use super::Simulation;
 use crate::border::Border;
 use crate::event::{Event, EventKind};
+use crate::places::{Extent, Told};
 use crate::probe::Probe;
 
-impl<P: Probe, B: Border> Simulation<'_, P, B> {
+impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
     /// A packet has come back to its sender.
     #[inline(always)]
     pub(super) fn take_feedback(&mut self, flow: usize, packet: &Packet, now: Instant) {
@@ -202,7 +203,7 @@ impl<P: Probe, B: Border> Simulation<'_, P, B> {
         if let Some(activity) = sending.activity {
             if !sending.active && now >= activity.from {
                 if sending.room_is_unchecked {
-                    if !self.admission.admits(flow, now, &self.plan, &mut self.sending, &self.receiving) {
+                    if !self.admission.admits(flow, now, &self.plan, &mut self.sending.items, &self.receiving.items) {
                         return;
                     }
                     sending = &mut self.sending[flow];
@@ -212,14 +213,16 @@ impl<P: Probe, B: Border> Simulation<'_, P, B> {
             }
             while let Some(unit) = sending.next_unit.filter(|unit| unit.created <= now && unit.created < activity.until)
             {
-                if let Some(units) = &mut self.receiving[flow].units {
-                    units.sent(&unit);
+                match self.receiving.get_mut(flow) {
+                    Some(receiving) => receiving.made(&unit),
+                    None => self.extent.tell(flow, Told::Made { flow, unit }),
                 }
                 sending.sender.on_unit(now, unit, &mut self.out);
-                if std::mem::take(&mut self.out.skipped) > 0
-                    && let Some(units) = &mut self.receiving[flow].units
-                {
-                    units.skipped();
+                if std::mem::take(&mut self.out.skipped) > 0 {
+                    match self.receiving.get_mut(flow) {
+                        Some(receiving) => receiving.skipped(),
+                        None => self.extent.tell(flow, Told::Skipped { flow }),
+                    }
                 }
                 sending.make_next_unit();
             }
@@ -279,7 +282,9 @@ impl<P: Probe, B: Border> Simulation<'_, P, B> {
 
     /// Media sessions end with their flows, or with the run.
     pub(super) fn settle_media(&mut self) {
-        for ((flow, sending), receiving) in self.plan.flows.iter().zip(&mut self.sending).zip(&mut self.receiving) {
+        for ((flow, sending), receiving) in
+            self.plan.flows.iter().zip(&mut self.sending.items).zip(&mut self.receiving.items)
+        {
             if flow.traffic.media().is_some() {
                 let end = flow.stop.min(self.window.end);
                 sending.sender.settle_media(end);
@@ -290,7 +295,7 @@ impl<P: Probe, B: Border> Simulation<'_, P, B> {
 
     /// Applications that play back make the reads that are due since the last arrival.
     pub(super) fn read_to_the_end(&mut self) {
-        for (flow, receiving) in self.plan.flows.iter().zip(&mut self.receiving) {
+        for (flow, receiving) in self.plan.flows.iter().zip(&mut self.receiving.items) {
             if let Some(playback) = receiving.measure.observed.as_mut().and_then(|observed| observed.playback.as_mut())
             {
                 playback.read_until(flow.stop.min(self.window.end));

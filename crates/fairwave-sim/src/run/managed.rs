@@ -7,10 +7,11 @@ use super::Simulation;
 use crate::border::Border;
 use crate::event::{Event, EventKind};
 use crate::link::Service;
+use crate::places::{Extent, Told};
 use crate::probe::{Probe, RemovalCause};
 use crate::routes::END;
 
-impl<P: Probe, B: Border> Simulation<'_, P, B> {
+impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
     pub(super) fn arrive_at_managed(&mut self, link: usize, packet: Packet, now: Instant) {
         let here = &mut self.network.links[link];
         here.account_for_queue(now, self.window);
@@ -43,7 +44,7 @@ impl<P: Probe, B: Border> Simulation<'_, P, B> {
     pub(super) fn service(&mut self, link: usize, now: Instant) {
         let Some(here) = self.network.links.get_mut(link) else {
             // Media come after the links.
-            self.serve_medium(link - self.network.links.len(), now);
+            self.serve_medium(link - self.network.links.items.len(), now);
             return;
         };
         here.account_for_queue(now, self.window);
@@ -84,7 +85,10 @@ impl<P: Probe, B: Border> Simulation<'_, P, B> {
                 managed.classes.dropped(&packet, reason);
                 let flow = packet.flow.0 as usize;
                 let taken = if B::THERE { self.border.gone(&packet, true) } else { packet };
-                self.receiving[flow].lose(&taken, true, now, self.window);
+                match self.receiving.get_mut(flow) {
+                    Some(receiving) => receiving.lose(&taken, true, now, self.window),
+                    None => self.extent.tell(flow, Told::Gone { flow, packet: taken, congestion: true, at: now }),
+                }
                 if P::ON {
                     self.probe.gone(link, &packet, now, RemovalCause::Dropped(reason));
                 }
@@ -107,7 +111,7 @@ impl<P: Probe, B: Border> Simulation<'_, P, B> {
         here.transmit(now, packet);
         self.schedule_service(link, now);
         let flow = packet.flow.0 as usize;
-        let begin = if packet.feedback { self.receiving[flow].route } else { self.sending[flow].route };
+        let begin = self.way_of(packet);
         let mut place = self.network.routes.place_of(begin, link);
         if self.network.routes.at(place).target() == END {
             // Its flow goes another way by now.

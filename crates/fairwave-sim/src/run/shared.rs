@@ -7,10 +7,11 @@ use super::Simulation;
 use crate::border::Border;
 use crate::event::{Event, EventKind};
 use crate::link::Service;
+use crate::places::Extent;
 use crate::probe::{Probe, RemovalCause};
 use crate::routes::END;
 
-impl<P: Probe, B: Border> Simulation<'_, P, B> {
+impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
     /// A packet arrives at a link on a shared medium; the queue's length has been accounted for.
     pub(super) fn arrive_at_shared(&mut self, link: usize, packet: Packet, now: Instant) {
         let here = &mut self.network.links[link];
@@ -49,7 +50,7 @@ impl<P: Probe, B: Border> Simulation<'_, P, B> {
         let wanted = run.medium.deadline();
         if wanted < run.scheduled && wanted <= self.window.end {
             run.scheduled = wanted.max(now + Span::from_nanos(1));
-            let place = self.network.links.len() + index;
+            let place = self.network.links.items.len() + index;
             self.events.push_timer(Event::new(run.scheduled, EventKind::Service, place));
         }
         if run.happenings.is_empty() {
@@ -114,7 +115,7 @@ impl<P: Probe, B: Border> Simulation<'_, P, B> {
     /// A packet has crossed the air and goes on its way.
     fn go_on_from_air(&mut self, link: usize, packet: &Packet) {
         let flow = packet.flow.0 as usize;
-        let begin = if packet.feedback { self.receiving[flow].route } else { self.sending[flow].route };
+        let begin = self.way_of(packet);
         let mut place = self.network.routes.place_of(begin, link);
         if self.network.routes.at(place).target() == END {
             // Its flow goes another way by now.

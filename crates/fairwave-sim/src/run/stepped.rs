@@ -11,6 +11,7 @@ use super::Simulation;
 use crate::border::Border;
 use crate::error::RunError;
 use crate::measure::Window;
+use crate::places::Extent;
 use crate::probe::Probe;
 use crate::result::RunResult;
 
@@ -123,7 +124,7 @@ impl<'p, P: Probe, B: Border> SteppedRun<'p, P, B> {
     /// A broken invariant.
     pub fn deliver(&mut self, flow: usize, deliveries: &[Delivery], now: Instant) -> Result<(), RunError> {
         let now = now.max(self.reached());
-        if now > self.simulation.window.end || flow >= self.simulation.receiving.len() {
+        if now > self.simulation.window.end || flow >= self.simulation.receiving.items.len() {
             return Ok(());
         }
         self.advance(now)?;
@@ -180,6 +181,19 @@ impl<P: Probe, B: Border> Simulation<'_, P, B> {
         self.forward(first, packet, place, at);
     }
 
+    /// An end has a packet.
+    fn arrive(&mut self, packet: &Packet, now: Instant) {
+        let flow = packet.flow.0 as usize;
+        if packet.feedback {
+            self.take_feedback(flow, packet, now);
+        } else {
+            self.take_data(flow, packet, now);
+            self.arm_receiver(flow, now);
+        }
+    }
+}
+
+impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
     /// A packet leaves for outside.
     pub(super) fn hand_over(&mut self, flow: usize, packet: &Packet, at: Instant) {
         if P::ON {
@@ -191,16 +205,5 @@ impl<P: Probe, B: Border> Simulation<'_, P, B> {
             self.receiving[flow].measure.packets_arrived += 1;
         }
         self.border.deliver(packet, at);
-    }
-
-    /// An end has a packet.
-    fn arrive(&mut self, packet: &Packet, now: Instant) {
-        let flow = packet.flow.0 as usize;
-        if packet.feedback {
-            self.take_feedback(flow, packet, now);
-        } else {
-            self.take_data(flow, packet, now);
-            self.arm_receiver(flow, now);
-        }
     }
 }

@@ -1,0 +1,134 @@
+"""One run on one thread and on two: a dumbbell of many flows, and a network of 50 nodes.
+
+A run is cut into islands that handle their events side by side (ARCHITECTURE.md, "Islands and windows").
+Results are compared byte for byte. From the two times, and the share of work of the largest group that stays
+together, a model says what more threads would give.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from benches import machine, runner, scale
+
+TURNS = 5
+#: So many times as fast on two threads, or it fails.
+LEAST = 1.7
+CORES = (4, 16, 64)
+#: What the model takes for a round of all threads with no work, on one machine: seconds for each doubling of threads.
+ROUND = 2e-6
+NODES, CHORDS, FLOWS = 50, 50, 1000
+
+
+def measure(program: str) -> dict[str, Any]:
+    """Wall times of the same runs on one and two threads, set-up taken off, and what the model says of more."""
+    with tempfile.TemporaryDirectory(prefix="fairwave-bench-") as folder:
+        rows = [_row(program, name, files) for name, files in _cases(Path(folder)).items()]
+    return {
+        "commit": machine.commit(),
+        "turns": TURNS,
+        "least": LEAST,
+        "rows": rows,
+        "exceeded": any(row["gain"] < LEAST or not row["same"] for row in rows),
+    }
+
+
+def _cases(folder: Path) -> dict[str, tuple[Path, Path, float]]:
+    """Per case its scenario, the same with no time to run, and its length."""
+    cases = {}
+    for name, seconds, write in (
+        ("a dumbbell of 10,000 flows", 5.0, _dumbbell),
+        (f"a network of {NODES} nodes, {NODES + CHORDS} duplex links of 1 ms, {FLOWS} flows", 10.0, _network),
+    ):
+        place = folder / str(len(cases))
+        cases[name] = (write(place / "long", seconds), write(place / "empty", 0.0), seconds)
+    return cases
+
+
+def _dumbbell(folder: Path, seconds: float) -> Path:
+    folder.mkdir(parents=True)
+    return runner.scenario(folder, **scale.values(10_000, seconds))
+
+
+def _network(folder: Path, seconds: float) -> Path:
+    """A ring with chords, drawn once for all; bulk flows between any two nodes, by the shortest way."""
+    folder.mkdir(parents=True)
+    drawn = random.Random(7)
+    links = [(node, (node + 1) % NODES) for node in range(NODES)]
+    while len(links) < NODES + CHORDS:
+        one, other = drawn.sample(range(NODES), 2)
+        if (one, other) not in links and (other, one) not in links:
+            links.append((one, other))
+    lines = ['name = "network"', 'preset = "ns2"', f'duration = "{seconds} s"']
+    for one, other in links:
+        lines += [
+            "[[link]]",
+            f'from = "n{one}"',
+            f'to = "n{other}"',
+            'duplex = true\nrate = "100 Mb/s"\ndelay = "1 ms"',
+            'queue = { discipline = "drop-tail", capacity = { packets = 100 } }',
+        ]
+    for flow in range(FLOWS):
+        one, other = drawn.sample(range(NODES), 2)
+        lines += [
+            "[[flow]]",
+            f'name = "f{flow}"\nfrom = "n{one}"\nto = "n{other}"',
+            'transport = { name = "tcp/reno", receiver-window = 64 }\ntraffic = "bulk"',
+            f'start = "{flow * seconds / FLOWS / 10} s"',
+        ]
+    file = folder / "network.toml"
+    file.write_text("\n".join(lines) + "\n")
+    return file
+
+
+def _row(program: str, name: str, files: tuple[Path, Path, float]) -> dict[str, Any]:
+    long, empty, seconds = files
+    cut = json.loads(_said(program, long, "--threads", "2", "--cut"))
+    turns = [
+        [_wall(program, file, threads) for threads in (1, 2) for file in (long, empty)] for _ in range(TURNS)
+    ]
+    # What else the machine does only adds to a time.
+    one_long, one_empty, two_long, two_empty = (min(times) for times in zip(*turns, strict=True))
+    one, two = one_long - one_empty, two_long - two_empty
+    prints = {hashlib.sha256(_said(program, long, "--threads", str(n), "--result")).digest() for n in (1, 2)}
+    windows = seconds / cut["window_s"] if cut else 0.0
+    return {
+        "case": name,
+        "one_s": round(one, 3),
+        "two_s": round(two, 3),
+        "gain": round(one / two, 2),
+        "whole_gain": round(one_long / two_long, 2),
+        "same": len(prints) == 1,
+        **(cut or {"islands": 1, "window_s": None, "largest": 1.0}),
+        "model": {
+            str(n): round(gain(one, two, cut["largest"] if cut else 1.0, windows, n), 1) for n in CORES
+        },
+    }
+
+
+def gain(one: float, two: float, largest: float, windows: float, threads: int) -> float:
+    """How many times as fast as one thread the model has a run on so many.
+
+    Each window takes as long as its slowest thread: the even share of the work, or the largest group that cannot be
+    parted. What two threads take beyond that is the cost of handing over; it is spread over threads, but grows with
+    the share of packets that cross islands (half of them with two, all with many). Beginning a window costs more with
+    each doubling of threads.
+    """
+    handing = max(two - one * max(largest, 1 / 2) - windows * ROUND, 0.0) * 2
+    crossing = 2 * (1 - 1 / threads)
+    rounds = windows * ROUND * (threads - 1).bit_length()
+    return one / (one * max(largest, 1 / threads) + handing * crossing / threads + rounds)
+
+
+def _wall(program: str, file: Path, threads: int) -> float:
+    return float(json.loads(_said(program, file, "--threads", str(threads)))["wall_s"])
+
+
+def _said(program: str, file: Path, *words: str) -> bytes:
+    return subprocess.run([program, str(file), *words], check=True, capture_output=True).stdout

@@ -1,0 +1,346 @@
+//! Which parts of a run can be handled side by side: islands, and for how long none of them can reach another.
+//!
+//! What happens at a link cannot be felt elsewhere before its propagation delay has passed (conservative lookahead). So
+//! links and ends of flows that reach each other only by an event, and after some delay, may be on different islands. Within
+//! a *window* no longer than the shortest delay between islands, each island handles its events as if it were alone. Elements
+//! that act on each other at once (hops without an event, ends and their first links, flows of one host) are never parted.
+//!
+//! The partition has no influence on what a run leaves; its estimates of work decide only how well threads are used.
+
+use std::sync::Arc;
+
+use fairwave_core::transport::{AnySender, Receiver};
+use fairwave_core::units::Span;
+use fairwave_scenario::plan::Plan;
+
+use crate::ends::{ReceivingEnd, SendingEnd};
+use crate::hosts::Hosts;
+use crate::network::Network;
+use crate::places::{Home, MOST_ISLANDS, MOST_ITEMS};
+use crate::routes::END;
+
+/// Nanoseconds of work, of the right order: an event; a link's crossing, and that of a managed queue; a sender's reaction to an
+/// acknowledgement; a receiver's to a packet.
+const EVENT: f64 = 45.0;
+const CROSSING: f64 = 15.0;
+const QUEUE: f64 = 80.0;
+const SENDER: f64 = 80.0;
+const RECEIVER: f64 = 50.0;
+/// Nanoseconds that it takes to hand a packet over to another island, and to begin a window on all threads.
+const HAND_OVER: f64 = 15.0;
+const WINDOW: f64 = 15_000.0;
+
+/// So many times as fast as one thread a run must be expected to be, or it is not worth it.
+pub(crate) const WORTH_IT: f64 = 1.2;
+
+/// Islands for each thread: when one has less to do than was thought, another is taken on.
+const PER_THREAD: usize = 8;
+/// The same where nothing that stays together has more than one part in so many of a thread's work: few packets are handed over then.
+const PER_THREAD_FINE: usize = 1;
+const FINE: usize = 8;
+
+/// How many lengths of a window are considered.
+const LENGTHS: usize = 24;
+
+/// Packets a second that a flow which is not always sending is thought to send, at the most; and bits of a packet.
+const SPARSE: f64 = 100.0;
+const BITS: f64 = 8.0 * 1040.0;
+
+/// How a run would be cut, for those who want to know what threads can gain.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Cut {
+    /// How many islands.
+    pub islands: usize,
+    /// The length of a window.
+    pub window: Span,
+    /// The share of the work, as it was estimated, of the largest group of elements that stay together: more threads than its inverse
+    /// gain nothing.
+    pub largest: f64,
+}
+
+/// Islands of a run.
+pub(crate) struct Partition {
+    /// Of each link, by index of the plan.
+    pub links: Arc<[Home]>,
+    /// Of each flow's sending end.
+    pub sending: Arc<[Home]>,
+    /// Of each flow's receiving end.
+    pub receiving: Arc<[Home]>,
+    /// Where each flow's routes begin.
+    pub routes: Arc<[[u32; 2]]>,
+    /// How many threads.
+    pub threads: usize,
+    /// How many islands; those with most to do have the lowest numbers.
+    pub islands: usize,
+    /// What happens on one island is felt on another after this time at the earliest. Above zero.
+    pub lookahead: Span,
+    /// The share of the work of the largest group of elements that stay together.
+    largest: f64,
+}
+
+/// Elements by number: links, then sending ends, then receiving ends.
+struct Elements {
+    parent: Vec<u32>,
+}
+
+impl Elements {
+    fn root(&mut self, mut element: usize) -> usize {
+        while self.parent[element] as usize != element {
+            let above = self.parent[self.parent[element] as usize];
+            self.parent[element] = above;
+            element = above as usize;
+        }
+        element
+    }
+
+    /// The two are never parted.
+    fn join(&mut self, one: usize, other: usize) {
+        let (one, other) = (self.root(one), self.root(other));
+        // The lower number stands for both: what comes out does not depend on the order of calls.
+        self.parent[one.max(other)] = one.min(other) as u32;
+    }
+}
+
+/// A packet goes from an element to another by an event, no sooner than after a delay.
+struct Passage {
+    from: usize,
+    to: usize,
+    delay: Span,
+    /// Packets a second.
+    rate: f64,
+}
+
+/// Which groups of elements, by the element that stands for each, hand packets to which.
+struct Neighbours {
+    /// Of each element, where its list begins.
+    begins: Vec<usize>,
+    /// The other, and packets a second.
+    list: Vec<(usize, f64)>,
+}
+
+impl Neighbours {
+    fn new(roots: &[usize], passages: &[Passage]) -> Self {
+        let apart = || {
+            let pairs = passages.iter().map(|passage| (roots[passage.from], roots[passage.to], passage.rate));
+            pairs.filter(|(from, to, _)| from != to)
+        };
+        let mut begins = vec![0; roots.len() + 1];
+        apart().for_each(|(from, to, _)| [from, to].into_iter().for_each(|end| begins[end + 1] += 1));
+        (0..roots.len()).for_each(|element| begins[element + 1] += begins[element]);
+        let (mut filled, mut list) = (begins.clone(), vec![(0, 0.0); begins.last().copied().unwrap_or(0)]);
+        for (from, to, rate) in apart() {
+            for (end, other) in [(from, to), (to, from)] {
+                list[filled[end]] = (other, rate);
+                filled[end] += 1;
+            }
+        }
+        Neighbours { begins, list }
+    }
+
+    fn of(&self, root: usize) -> impl Iterator<Item = (usize, f64)> {
+        self.list[self.begins[root]..self.begins[root + 1]].iter().copied()
+    }
+
+    /// All elements, neighbours after each other as far as that goes.
+    fn order(&self) -> impl Iterator<Item = usize> {
+        let count = self.begins.len() - 1;
+        let (mut seen, mut order) = (vec![false; count], Vec::with_capacity(count));
+        for first in 0..count {
+            let mut next = order.len();
+            if !std::mem::replace(&mut seen[first], true) {
+                order.push(first);
+            }
+            while let Some(&root) = order.get(next) {
+                next += 1;
+                for (other, _) in self.of(root) {
+                    if !std::mem::replace(&mut seen[other], true) {
+                        order.push(other);
+                    }
+                }
+            }
+        }
+        order.into_iter()
+    }
+}
+
+/// The islands of a run on so many threads; none where it cannot be cut, or is not expected to become so many times as fast.
+pub(crate) fn of_run(
+    plan: &Plan,
+    network: &Network,
+    (sending, receiving): (&[SendingEnd], &[ReceivingEnd]),
+    hosts: Option<&Hosts>,
+    (threads, least): (usize, f64),
+) -> Option<Partition> {
+    let (links, flows) = (network.links.items.len(), plan.flows.len());
+    let plain = plan.media.is_empty() && plan.calls.is_empty() && plan.record.windows.is_empty();
+    let own = |flow: usize| {
+        let planned = plan.flows.get(flow)?;
+        let (sending, receiving) = (sending.get(flow)?, receiving.get(flow)?);
+        let simple = planned.at_most.is_none() && planned.reroutes.is_empty() && planned.leg.is_none();
+        Some(simple && !matches!(sending.sender, AnySender::Own(_)) && !receiving.receiver.judges_losses())
+    };
+    if threads < 2 || !plain || links.max(flows) > MOST_ITEMS || !(0..flows).all(|flow| own(flow) == Some(true)) {
+        return None;
+    }
+    let rates = rates(plan);
+    let mut work = vec![0.0; links + 2 * flows];
+    let mut elements = Elements { parent: (0..work.len() as u32).collect() };
+    let mut passages = Vec::new();
+    let mut first_of_host: Vec<Option<usize>> = Vec::new();
+    for (flow, (sending, receiving)) in sending.iter().zip(receiving).enumerate() {
+        let (sender, receiver, rate) = (links + flow, links + flows + flow, rates[flow]);
+        work[sender] += rate * SENDER;
+        work[receiver] += rate * RECEIVER;
+        if receiving.listened {
+            elements.join(sender, receiver);
+        }
+        if let Some(host) = hosts.and_then(|hosts| hosts.of(flow)) {
+            first_of_host.resize(first_of_host.len().max(host + 1), None);
+            elements.join(sender, *first_of_host[host].get_or_insert(sender));
+        }
+        for (begin, from, to) in [(sending.route, sender, receiver), (receiving.route, receiver, sender)] {
+            let (mut before, mut at_once, mut delay) = (from, true, Span::ZERO);
+            for place in begin.. {
+                let step = network.routes.at(place);
+                let here = if step.target() == END { to } else { step.target() as usize };
+                // An end hands its packets to the first link by itself.
+                at_once |= place > begin && step.is_at_once();
+                if at_once {
+                    elements.join(before, here);
+                } else {
+                    work[here] += rate * EVENT;
+                    passages.push(Passage { from: before, to: here, delay, rate });
+                }
+                if here == to {
+                    break;
+                }
+                let link = &network.links[here];
+                work[here] += rate * if link.is_managed() { QUEUE } else { CROSSING };
+                (before, at_once, delay) = (here, false, link.least_delay());
+            }
+        }
+    }
+    let (lookahead, elements) = longest_windows(elements, &work, &mut passages, (threads, least))?;
+    Some(Partition::new(elements, &work, (links, flows), &passages, (lookahead, threads), |flow| {
+        [sending[flow].route, receiving[flow].route]
+    }))
+}
+
+/// Packets a second of each flow: its share of the narrowest link on its way.
+fn rates(plan: &Plan) -> Vec<f64> {
+    let mut users = vec![0.0; plan.links.len()];
+    plan.flows.iter().flat_map(|flow| &flow.forward).for_each(|&link| users[link] += 1.0);
+    let share = |link: &usize| plan.links[*link].direction.rate.nominal().bits_per_second() as f64 / users[*link];
+    let rate = |flow: &fairwave_scenario::plan::FlowPlan| {
+        let most = if flow.traffic.is_bulk() { f64::INFINITY } else { SPARSE };
+        (flow.forward.iter().map(share).fold(f64::INFINITY, f64::min) / BITS).min(most)
+    };
+    plan.flows.iter().map(rate).collect()
+}
+
+/// The length of windows that promises most: the longer, the fewer begin, but the more elements stay together.
+fn longest_windows(
+    mut elements: Elements,
+    work: &[f64],
+    passages: &mut [Passage],
+    (threads, least): (usize, f64),
+) -> Option<(Span, Elements)> {
+    passages.sort_by_key(|passage| passage.delay);
+    let mut lengths: Vec<Span> = passages.iter().map(|passage| passage.delay).filter(|d| *d > Span::ZERO).collect();
+    lengths.dedup();
+    let step = lengths.len().div_ceil(LENGTHS).max(1);
+    let total: f64 = work.iter().sum();
+    let (mut best, mut joined) = (None::<(f64, Span, Vec<u32>)>, 0);
+    for length in lengths.into_iter().step_by(step) {
+        while let Some(passage) = passages.get(joined).filter(|passage| passage.delay < length) {
+            elements.join(passage.from, passage.to);
+            joined += 1;
+        }
+        let mut together = vec![0.0; work.len()];
+        for (element, work) in work.iter().enumerate() {
+            together[elements.root(element)] += work;
+        }
+        let largest = together.into_iter().fold(0.0, f64::max);
+        let handed: f64 = passages[joined..].iter().map(|passage| passage.rate * HAND_OVER).sum();
+        let windows = WINDOW / length.seconds();
+        let gain = total / (largest.max(total / threads as f64) + handed / threads as f64 + windows);
+        if best.as_ref().is_none_or(|(most, ..)| gain > *most) {
+            best = Some((gain, length, elements.parent.clone()));
+        }
+    }
+    best.filter(|(gain, ..)| *gain >= least).map(|(_, length, parent)| (length, Elements { parent }))
+}
+
+impl Partition {
+    /// In short.
+    pub fn cut(&self) -> Cut {
+        Cut { islands: self.islands, window: self.lookahead, largest: self.largest }
+    }
+
+    /// Groups of elements that stay together go to one island. Those that are larger than an island's share come first, each to an
+    /// island of its own; of the others each goes where most of its packets come from or go to, as long as there is room
+    /// (linear deterministic greedy: Stanton & Kliot, KDD 2012), neighbours after each other.
+    fn new(
+        mut elements: Elements,
+        work: &[f64],
+        (links, flows): (usize, usize),
+        passages: &[Passage],
+        (lookahead, threads): (Span, usize),
+        routes: impl Fn(usize) -> [u32; 2],
+    ) -> Self {
+        let roots: Vec<usize> = (0..work.len()).map(|element| elements.root(element)).collect();
+        let mut together = vec![0.0; work.len()];
+        for (root, work) in roots.iter().zip(work) {
+            together[*root] += work;
+        }
+        let total: f64 = work.iter().sum();
+        let largest = together.iter().copied().fold(0.0, f64::max);
+        let each = if largest > total / (threads * FINE) as f64 { PER_THREAD } else { PER_THREAD_FINE };
+        let islands = (threads * each).min(MOST_ISLANDS);
+        let share = total / islands as f64;
+        let neighbours = Neighbours::new(&roots, passages);
+        let (mut load, mut island_of) = (vec![0.0; islands], vec![usize::MAX; work.len()]);
+        let mut large: Vec<usize> = (0..work.len()).filter(|root| together[*root] > share).collect();
+        large.sort_by(|a, b| together[*b].total_cmp(&together[*a]));
+        let least = |load: &[f64]| (0..islands).min_by(|a, b| f64::total_cmp(&load[*a], &load[*b])).unwrap_or(0);
+        for root in large {
+            island_of[root] = least(&load);
+            load[island_of[root]] += together[root];
+        }
+        for root in neighbours.order().filter(|root| roots[*root] == *root) {
+            if island_of[root] != usize::MAX {
+                continue;
+            }
+            let mut ties = vec![0.0; islands];
+            for (other, rate) in neighbours.of(root) {
+                if let Some(ties) = ties.get_mut(island_of[other]) {
+                    *ties += rate;
+                }
+            }
+            let draw = |island: usize| ties[island] * (1.0 - load[island] / share);
+            let best = (0..islands).filter(|island| load[*island] < share && ties[*island] > 0.0);
+            let best = best.max_by(|a, b| draw(*a).total_cmp(&draw(*b)));
+            island_of[root] = best.unwrap_or_else(|| least(&load));
+            load[island_of[root]] += together[root];
+        }
+        let homes = |elements: std::ops::Range<usize>| -> Arc<[Home]> {
+            let mut places = vec![0; islands];
+            let home = |element: usize| {
+                let island = island_of[roots[element]];
+                places[island] += 1;
+                Home::new(island, places[island] - 1)
+            };
+            elements.map(home).collect()
+        };
+        Partition {
+            links: homes(0..links),
+            sending: homes(links..links + flows),
+            receiving: homes(links + flows..links + 2 * flows),
+            routes: (0..flows).map(routes).collect(),
+            threads,
+            islands,
+            lookahead,
+            largest: largest / total,
+        }
+    }
+}

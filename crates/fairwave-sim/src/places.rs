@@ -1,0 +1,263 @@
+//! Where the parts of a run are: all in one place, or on islands, each of which holds some links and ends of flows.
+//!
+//! A run is compiled once for the whole, where an index of the plan is the place, and once for islands, where a table tells
+//! the place and the island. Code that handles events knows indices of the plan only.
+
+use std::ops::{Index, IndexMut};
+use std::sync::Arc;
+
+use fairwave_core::packet::Packet;
+use fairwave_core::traffic::Unit;
+use fairwave_core::units::Instant;
+
+use crate::entry::{Entry, Transit};
+use crate::error::RunError;
+use crate::event::Event;
+use crate::routes::END;
+
+/// From an index of the plan to a place.
+pub(crate) trait Map {
+    /// Where the item is; none if it is on another island. In the whole an index that does not exist is its own place.
+    fn place(&self, index: usize) -> Option<usize>;
+}
+
+/// The place is the index.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Same;
+
+impl Map for Same {
+    #[inline(always)]
+    fn place(&self, index: usize) -> Option<usize> {
+        Some(index)
+    }
+}
+
+/// On which island an item is, and at which place there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Home(u32);
+
+/// Bits of a place.
+const PLACE: u32 = 24;
+
+/// The most items of one kind on an island.
+pub(crate) const MOST_ITEMS: usize = 1 << PLACE;
+
+/// The most islands.
+pub(crate) const MOST_ISLANDS: usize = 1 << (32 - PLACE);
+
+impl Home {
+    /// Both must be below their limits.
+    pub fn new(island: usize, place: usize) -> Self {
+        Home(((island as u32) << PLACE) | place as u32)
+    }
+
+    /// The island.
+    #[inline(always)]
+    pub fn island(self) -> usize {
+        (self.0 >> PLACE) as usize
+    }
+
+    #[inline(always)]
+    fn place(self) -> usize {
+        (self.0 & ((1 << PLACE) - 1)) as usize
+    }
+}
+
+/// Of each item, its home; and which island asks.
+#[derive(Clone, Debug)]
+pub(crate) struct Homes {
+    island: usize,
+    homes: Arc<[Home]>,
+}
+
+impl Homes {
+    /// As `island` sees it.
+    pub fn new(island: usize, homes: &Arc<[Home]>) -> Self {
+        Homes { island, homes: Arc::clone(homes) }
+    }
+
+    #[inline(always)]
+    fn island_of(&self, index: usize) -> Option<usize> {
+        self.homes.get(index).map(|home| home.island())
+    }
+}
+
+impl Map for Homes {
+    #[inline(always)]
+    fn place(&self, index: usize) -> Option<usize> {
+        self.homes.get(index).filter(|home| home.island() == self.island).map(|home| home.place())
+    }
+}
+
+/// Items by index of the plan.
+pub(crate) struct Held<T, M> {
+    /// Those that are here, by place.
+    pub items: Vec<T>,
+    map: M,
+}
+
+impl<T, M: Map> Held<T, M> {
+    /// These, by place.
+    pub fn new(items: Vec<T>, map: M) -> Self {
+        Held { items, map }
+    }
+
+    /// The item, if it is here.
+    #[inline(always)]
+    pub fn get(&self, index: usize) -> Option<&T> {
+        self.items.get(self.map.place(index)?)
+    }
+
+    /// The item, if it is here.
+    #[inline(always)]
+    pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
+        self.items.get_mut(self.map.place(index)?)
+    }
+}
+
+/// What is not here has no place, so the index is out of bounds: an event has been handled on a wrong island.
+impl<T, M: Map> Index<usize> for Held<T, M> {
+    type Output = T;
+    #[inline(always)]
+    fn index(&self, index: usize) -> &T {
+        &self.items[self.map.place(index).unwrap_or(usize::MAX)]
+    }
+}
+
+impl<T, M: Map> IndexMut<usize> for Held<T, M> {
+    #[inline(always)]
+    fn index_mut(&mut self, index: usize) -> &mut T {
+        &mut self.items[self.map.place(index).unwrap_or(usize::MAX)]
+    }
+}
+
+/// What an island tells another. It arrives before the other begins its next window.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Told {
+    /// A packet of a flow is gone, by congestion or at random: the receiver's end counts it.
+    Gone { flow: usize, packet: Packet, congestion: bool, at: Instant },
+    /// The application of a flow has made a unit: it is logged at the receiver's end.
+    Made { flow: usize, unit: Unit },
+    /// The unit that it made last was not sent.
+    Skipped { flow: usize },
+}
+
+/// What an island has for another.
+#[derive(Debug)]
+pub(crate) struct Mail {
+    /// Packets that arrive there.
+    pub arrivals: Vec<Entry>,
+    /// When the first of them does.
+    pub first: Instant,
+    /// All else, in the order in which it happened.
+    pub told: Vec<Told>,
+}
+
+impl Default for Mail {
+    fn default() -> Self {
+        Mail { arrivals: Vec::new(), first: Instant::NEVER, told: Vec::new() }
+    }
+}
+
+impl Mail {
+    /// There is nothing.
+    pub fn is_empty(&self) -> bool {
+        self.arrivals.is_empty() && self.told.is_empty()
+    }
+}
+
+/// Whether all of a run is here.
+pub(crate) trait Extent {
+    /// How places are found.
+    type Map: Map;
+    /// A packet that arrives at a link or an end elsewhere is kept for there; answers whether it was one.
+    fn sends(&mut self, event: Event, packet: &Packet, next: u32, place: u32) -> bool;
+    /// Keeps news for the receiver's end of a flow.
+    fn tell(&mut self, flow: usize, told: Told);
+    /// Where a flow's routes begin, forward and backward; none in the whole, where the ends know it.
+    fn routes(&self, flow: usize) -> Option<[u32; 2]>;
+}
+
+/// All of a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Whole;
+
+impl Extent for Whole {
+    type Map = Same;
+
+    #[inline(always)]
+    fn sends(&mut self, _: Event, _: &Packet, _: u32, _: u32) -> bool {
+        false
+    }
+
+    fn tell(&mut self, _: usize, _: Told) {}
+
+    #[inline(always)]
+    fn routes(&self, _: usize) -> Option<[u32; 2]> {
+        None
+    }
+}
+
+/// An island of a run.
+pub(crate) struct Island {
+    own: usize,
+    links: Homes,
+    sending: Homes,
+    receiving: Homes,
+    /// Of each flow, where its routes begin.
+    routes: Arc<[[u32; 2]]>,
+    /// For each island.
+    pub outbox: Vec<Mail>,
+    /// From each island.
+    pub inbox: Vec<Mail>,
+    /// When something is due next, here or for another island, after the window that was handled last.
+    pub next: Instant,
+    /// What that window failed of.
+    pub failed: Option<RunError>,
+}
+
+impl Island {
+    /// The island of that number, with the homes of links, senders and receivers; nothing waits to be sent yet.
+    pub fn new(own: usize, islands: usize, homes: [&Arc<[Home]>; 3], routes: &Arc<[[u32; 2]]>) -> Self {
+        let [links, sending, receiving] = homes.map(|homes| Homes::new(own, homes));
+        let empty = || (0..islands).map(|_| Mail::default()).collect();
+        let (routes, next, failed) = (Arc::clone(routes), Instant::ZERO, None);
+        Island { own, links, sending, receiving, routes, outbox: empty(), inbox: empty(), next, failed }
+    }
+
+    /// The homes of links, senders and receivers.
+    pub fn homes(&self) -> [Homes; 3] {
+        [self.links.clone(), self.sending.clone(), self.receiving.clone()]
+    }
+}
+
+impl Extent for Island {
+    type Map = Homes;
+
+    #[inline(always)]
+    fn sends(&mut self, event: Event, packet: &Packet, next: u32, place: u32) -> bool {
+        let home = match next {
+            END if packet.feedback => self.sending.island_of(packet.flow.0 as usize),
+            END => self.receiving.island_of(packet.flow.0 as usize),
+            next => self.links.island_of(next as usize),
+        };
+        let Some(island) = home.filter(|home| *home != self.own) else { return false };
+        let Some(mail) = self.outbox.get_mut(island) else { return false };
+        mail.first = mail.first.min(event.at);
+        mail.arrivals.push(Entry { event, transit: Transit { packet: *packet, next, place } });
+        true
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell(&mut self, flow: usize, told: Told) {
+        if let Some(mail) = self.receiving.island_of(flow).and_then(|island| self.outbox.get_mut(island)) {
+            mail.told.push(told);
+        }
+    }
+
+    #[inline(always)]
+    fn routes(&self, flow: usize) -> Option<[u32; 2]> {
+        self.routes.get(flow).copied()
+    }
+}

@@ -1,0 +1,273 @@
+//! A run on several threads: its network is cut into islands, and time into windows in which no island reaches another.
+//!
+//! Within a window each island handles its own events, in their order; what goes to another island is handed over when the
+//! window ends, and nothing of it is due before the next begins. Events that act on the same element are handled by the same
+//! island, in the one order of events. So a run leaves the same bytes on any number of threads.
+
+use std::borrow::Cow;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use fairwave_core::units::{Instant, Span};
+use fairwave_scenario::plan::Plan;
+
+use super::{Parts, Simulation};
+use crate::admission::Admission;
+use crate::books::InFlight;
+use crate::calendar::EventQueue;
+use crate::crew;
+use crate::detours::Detours;
+use crate::entry::Entry;
+use crate::error::RunError;
+use crate::event::EventKind;
+use crate::network::Network;
+use crate::partition::{self, Partition};
+use crate::places::{Held, Home, Island, Told};
+use crate::result::RunResult;
+use crate::routes::END;
+
+type OnIsland<'p> = Simulation<'p, (), (), Island>;
+
+impl<'p> Simulation<'p, (), ()> {
+    /// How the run is cut for so many threads, if it is expected to become so many times as fast at the least.
+    pub(super) fn partition(&self, plan: &Plan, (threads, least): (usize, f64)) -> Option<Partition> {
+        let ends = (self.sending.items.as_slice(), self.receiving.items.as_slice());
+        partition::of_run(plan, &self.network, ends, self.hosts.as_ref(), (threads, least))
+    }
+
+    /// Runs to the end on so many threads, where it can be cut and is expected to become so many times as fast at the least. Answers
+    /// with the number of islands, too.
+    pub(super) fn finish_on(
+        mut self,
+        plan: &'p Plan,
+        (threads, least): (usize, f64),
+        parts: Parts<'_>,
+    ) -> Result<(RunResult, usize), RunError> {
+        let Some(partition) = self.partition(plan, (threads, least)) else {
+            return Ok((self.finish(parts)?.0, 1));
+        };
+        let warmup = self.window.warmup;
+        if warmup > Instant::ZERO {
+            let last = Instant::from_nanos(warmup.nanos() - 1);
+            self.run_on_islands(plan, &partition, (Instant::ZERO, last), parts)?;
+            self.begin_window();
+        }
+        self.run_on_islands(plan, &partition, (warmup, self.window.end), parts)?;
+        self.end_window();
+        Ok((self.settle()?.0, partition.islands))
+    }
+
+    /// Handles what happens in this time, both moments included.
+    fn run_on_islands(
+        &mut self,
+        plan: &'p Plan,
+        partition: &Partition,
+        (from, until): (Instant, Instant),
+        parts: Parts<'_>,
+    ) -> Result<(), RunError> {
+        let islands: Vec<Mutex<OnIsland<'p>>> = self.cut(plan, partition).into_iter().map(Mutex::new).collect();
+        let window = [AtomicU64::new(0), AtomicU64::new(0)];
+        let handle = |own: usize| {
+            let [begin, end] = window.each_ref().map(|edge| Instant::from_nanos(edge.load(Ordering::Relaxed)));
+            held(&islands[own]).run_window(begin, end);
+        };
+        crew::with(partition.threads, islands.len(), &handle, |crew| {
+            super::in_parts(self.window.end, (from, until), parts, &mut |from, until| {
+                in_windows(partition.lookahead, (from, until), &mut |begin, end| {
+                    window.iter().zip([begin, end]).for_each(|(edge, at)| edge.store(at.nanos(), Ordering::Relaxed));
+                    crew.round();
+                    let mut islands: Vec<_> = islands.iter().map(held).collect();
+                    hand_over(&mut islands)
+                })
+            })
+        })?;
+        let islands = islands.into_iter().map(|island| island.into_inner().unwrap_or_else(PoisonError::into_inner));
+        self.unite(islands.collect(), partition);
+        Ok(())
+    }
+
+    /// Gives everything to the islands.
+    fn cut(&mut self, plan: &'p Plan, partition: &Partition) -> Vec<OnIsland<'p>> {
+        let (flows, islands) = (plan.flows.len(), partition.islands);
+        let links = dealt(std::mem::take(&mut self.network.links.items), &partition.links, islands);
+        let sending = dealt(std::mem::take(&mut self.sending.items), &partition.sending, islands);
+        let receiving = dealt(std::mem::take(&mut self.receiving.items), &partition.receiving, islands);
+        let mut cut: Vec<OnIsland<'p>> = (links.into_iter().zip(sending).zip(receiving).enumerate())
+            .map(|(own, ((links, sending), receiving))| {
+                let homes = [&partition.links, &partition.sending, &partition.receiving];
+                let island = Island::new(own, islands, homes, &partition.routes);
+                let [links_at, sending_at, receiving_at] = island.homes();
+                Simulation {
+                    plan: Cow::Borrowed(plan),
+                    probe: (),
+                    border: (),
+                    window: self.window,
+                    network: Network {
+                        links: Held::new(links, links_at),
+                        media: Vec::new(),
+                        routes: self.network.routes.clone(),
+                    },
+                    extent: island,
+                    detours: Detours::default(),
+                    sending: Held::new(sending, sending_at),
+                    receiving: Held::new(receiving, receiving_at),
+                    samples: Vec::new(),
+                    events: EventQueue::new(self.looks_ahead, flows / islands),
+                    out: Default::default(),
+                    answer: Default::default(),
+                    under_way: vec![InFlight::default(); flows],
+                    before: Vec::new(),
+                    events_handled: 0,
+                    hosts: self.hosts.clone(),
+                    admission: Admission::default(),
+                    looks_ahead: self.looks_ahead,
+                    foreign: Vec::new(),
+                }
+            })
+            .collect();
+        for entry in self.events.take() {
+            if let Some(island) = cut.get_mut(home_of(&entry, partition).island()) {
+                island.events.push(entry);
+            }
+        }
+        cut
+    }
+
+    /// Takes everything back.
+    fn unite(&mut self, mut islands: Vec<OnIsland<'p>>, partition: &Partition) {
+        let (mut links, mut sending, mut receiving) = (Vec::new(), Vec::new(), Vec::new());
+        for (own, island) in islands.iter_mut().enumerate() {
+            island.read_mail();
+            for entry in island.events.take() {
+                self.events.push(entry);
+            }
+            for (own, other) in self.under_way.iter_mut().zip(&island.under_way) {
+                own.merge(other);
+            }
+            if let (Some(hosts), Some(theirs)) = (&mut self.hosts, island.hosts.take()) {
+                hosts.take_back(&theirs, |flow| partition.sending[flow].island() == own);
+            }
+            self.events_handled += island.events_handled;
+            links.push(std::mem::take(&mut island.network.links.items).into_iter());
+            sending.push(std::mem::take(&mut island.sending.items).into_iter());
+            receiving.push(std::mem::take(&mut island.receiving.items).into_iter());
+        }
+        self.network.links.items = gathered(links, &partition.links);
+        self.sending.items = gathered(sending, &partition.sending);
+        self.receiving.items = gathered(receiving, &partition.receiving);
+    }
+}
+
+/// Where an event is handled.
+fn home_of(entry: &Entry, partition: &Partition) -> Home {
+    let index = entry.event.index();
+    match (entry.arrival(), entry.event.kind()) {
+        (Some(transit), _) => {
+            let flow = transit.packet.flow.0 as usize;
+            match transit.next {
+                END if transit.packet.feedback => partition.sending[flow],
+                END => partition.receiving[flow],
+                next => partition.links[next as usize],
+            }
+        }
+        (None, EventKind::Sender) => partition.sending[index],
+        (None, EventKind::Receiver) => partition.receiving[index],
+        (None, _) => partition.links[index],
+    }
+}
+
+/// Items of the plan, each to its island, in order.
+fn dealt<T>(items: Vec<T>, homes: &[Home], islands: usize) -> Vec<Vec<T>> {
+    let mut counts = vec![0; islands];
+    homes.iter().for_each(|home| counts[home.island()] += 1);
+    let mut dealt: Vec<Vec<T>> = counts.into_iter().map(Vec::with_capacity).collect();
+    for (item, home) in items.into_iter().zip(homes) {
+        dealt[home.island()].push(item);
+    }
+    dealt
+}
+
+/// The other way.
+fn gathered<T>(mut dealt: Vec<std::vec::IntoIter<T>>, homes: &[Home]) -> Vec<T> {
+    homes.iter().filter_map(|home| dealt[home.island()].next()).collect()
+}
+
+/// An island, which nobody else uses at the time.
+fn held<'i, 'p>(island: &'i Mutex<OnIsland<'p>>) -> MutexGuard<'i, OnIsland<'p>> {
+    // Who panicked with it has ended the run.
+    island.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Handles what happens from `from` until `until`, both moments included, window by window. `handle` does one and answers with when
+/// something is due next.
+fn in_windows(
+    lookahead: Span,
+    (from, until): (Instant, Instant),
+    handle: &mut dyn FnMut(Instant, Instant) -> Result<Instant, RunError>,
+) -> Result<(), RunError> {
+    let mut begin = from;
+    loop {
+        let end = Instant::from_nanos((begin + lookahead).nanos() - 1).min(until);
+        let next = handle(begin, end)?;
+        if end == until || next > until {
+            return Ok(());
+        }
+        // Where nothing is due for a while, time goes on at once.
+        begin = next.max(end + Span::from_nanos(1));
+    }
+}
+
+/// A window is over: each island finds in its inbox what others had for it, and gives them its empty mail in exchange. Answers with
+/// when something is due next anywhere.
+///
+/// # Errors
+/// The first failure by island, whichever came first.
+fn hand_over(islands: &mut [MutexGuard<'_, OnIsland<'_>>]) -> Result<Instant, RunError> {
+    islands.iter_mut().find_map(|island| island.extent.failed.take()).map_or(Ok(()), Err)?;
+    for from in 0..islands.len() {
+        for to in 0..islands.len() {
+            if islands[from].extent.outbox[to].is_empty() {
+                continue;
+            }
+            let mail = std::mem::take(&mut islands[from].extent.outbox[to]);
+            let read = std::mem::replace(&mut islands[to].extent.inbox[from], mail);
+            islands[from].extent.outbox[to] = read;
+        }
+    }
+    Ok(islands.iter().map(|island| island.extent.next).min().unwrap_or(Instant::NEVER))
+}
+
+impl OnIsland<'_> {
+    /// Handles what happens in a window, both moments included, and notes when something is due next, here or for another.
+    fn run_window(&mut self, begin: Instant, end: Instant) {
+        self.read_mail();
+        self.extent.failed = self.run_until(begin, end).err();
+        let sent = self.extent.outbox.iter().map(|mail| mail.first).min();
+        self.extent.next = self.events.earliest().min(sent.unwrap_or(Instant::NEVER));
+    }
+
+    /// Takes what others had for this island.
+    fn read_mail(&mut self) {
+        let mut inbox = std::mem::take(&mut self.extent.inbox);
+        for mail in &mut inbox {
+            for told in mail.told.drain(..) {
+                self.hear(told);
+            }
+            mail.first = Instant::NEVER;
+            for entry in mail.arrivals.drain(..) {
+                self.events.push(entry);
+            }
+        }
+        self.extent.inbox = inbox;
+    }
+
+    fn hear(&mut self, told: Told) {
+        let (Told::Gone { flow, .. } | Told::Made { flow, .. } | Told::Skipped { flow }) = told;
+        let Some(receiving) = self.receiving.get_mut(flow) else { return };
+        match told {
+            Told::Gone { packet, congestion, at, .. } => receiving.lose(&packet, congestion, at, self.window),
+            Told::Made { unit, .. } => receiving.made(&unit),
+            Told::Skipped { .. } => receiving.skipped(),
+        }
+    }
+}

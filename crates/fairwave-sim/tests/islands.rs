@@ -1,0 +1,166 @@
+//! A run that is cut into islands, on several threads, leaves the bytes of the plain loop.
+
+use std::path::Path;
+
+use fairwave_core::random::Seed;
+use fairwave_scenario::Scenario;
+use fairwave_scenario::plan::Plan;
+use fairwave_sim::{RunError, RunResult, run, run_cut, run_on};
+use proptest::prelude::*;
+
+fn plan(text: &str, seed: u64) -> Plan {
+    Scenario::from_toml(text, "islands.toml")
+        .and_then(|scenario| scenario.plan(Seed(seed)))
+        .unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn same(plain: &RunResult, cut: &RunResult) -> bool {
+    let digest = |result: &RunResult| result.digest().expect("a digest");
+    (digest(plain), plain.events, plain.packet_hops) == (digest(cut), cut.events, cut.packet_hops)
+}
+
+/// Some downloads over a dumbbell.
+fn dumbbell(flows: usize, access: &str, more: &str) -> Plan {
+    let text = format!(
+        "name = 'dumbbell'\nduration = '2 s'\nwarmup = '500 ms'\n[topology]\npreset = 'dumbbell'\n\
+         bottleneck = {{ rate = '{flows} Mb/s', delay = '10 ms', queue = {{ discipline = 'drop-tail', capacity = {{ packets = {} }} }} }}\n\
+         access = {{ rate = '100 Mb/s', delay = '{access}' }}\n\
+         [[flow]]\nname = 'ftp'\ncount = {flows}\ntransport = 'tcp/reno'\ntraffic = 'bulk'\nstart = {{ every = '500 us' }}\n{more}",
+        2 * flows + 3
+    );
+    plan(&text, 1)
+}
+
+#[test]
+fn golden_scenarios_leave_the_same_bytes_on_islands() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden");
+    let mut were_cut = 0;
+    for entry in std::fs::read_dir(folder).expect("the folder of golden scenarios") {
+        let path = entry.expect("an entry").path();
+        if path.extension().is_none_or(|extension| extension != "toml") {
+            continue;
+        }
+        let plan = plan(&std::fs::read_to_string(&path).expect("a scenario"), 1);
+        let plain = run(&plan).expect("a run");
+        let (cut, islands) = run_cut(&plan, 2).expect("a run");
+        assert!(same(&plain, &cut), "{} on {islands} islands", path.display());
+        were_cut += usize::from(islands > 1);
+    }
+    assert!(were_cut >= 5, "only {were_cut} could be cut");
+}
+
+#[test]
+fn threads_and_islands_do_not_show_in_a_result() {
+    let plan = dumbbell(40, "5 ms", "");
+    let plain = run(&plan).expect("a run");
+    // Two threads; more than there are elements to part; more than there may be islands.
+    for threads in [2, 7, 64, 10_000] {
+        let (cut, islands) = run_cut(&plan, threads).expect("a run");
+        assert!(islands > 1 && islands <= 256, "{islands} islands");
+        assert!(same(&plain, &cut), "{threads} threads, {islands} islands");
+    }
+    let (_, islands) = run_cut(&plan, 1).expect("a run");
+    assert_eq!(islands, 1, "one thread has the plain loop");
+}
+
+#[test]
+fn where_nothing_takes_any_time_there_are_no_windows() {
+    let text = "name = 'at-once'\nduration = '1 s'\n[[link]]\nfrom = 'a'\nto = 'b'\nrate = '5 Mb/s'\ndelay = '0 ms'\nduplex = true\n\
+                [[flow]]\nname = 'ftp'\ncount = 3\nfrom = 'a'\nto = 'b'\ntransport = 'tcp/reno'\ntraffic = 'bulk'\n";
+    let plan = plan(text, 1);
+    let (cut, islands) = run_cut(&plan, 4).expect("a run");
+    assert_eq!(islands, 1);
+    assert!(same(&run(&plan).expect("a run"), &cut));
+}
+
+#[test]
+fn what_reaches_across_islands_at_once_keeps_the_plain_loop() {
+    let calls = "[[flow]]\nname = 'calls'\ntransport = 'udp'\ntraffic = 'voice'\narrivals = { rate = '5 per s', lasts = { distribution = 'exponential', mean = '1 s' }, at-most = 2 }\n";
+    let limited = dumbbell(6, "5 ms", calls);
+    assert_eq!(run_cut(&limited, 2).expect("a run").1, 1);
+    let recorded = dumbbell(6, "5 ms", "[record]\nwindows = ['ftp']\nwindow-interval = '100 ms'\n");
+    assert_eq!(run_cut(&recorded, 2).expect("a run").1, 1);
+}
+
+#[test]
+fn a_run_on_threads_can_be_followed_and_stopped() {
+    let plan = dumbbell(2000, "5 ms", "");
+    let parts = std::sync::atomic::AtomicUsize::new(0);
+    let count = |work: &mut dyn FnMut()| {
+        work();
+        parts.fetch_add(1, std::sync::atomic::Ordering::Relaxed) < 99
+    };
+    let stopped = run_on(&plan, 2, Some(&count));
+    assert!(matches!(stopped, Err(RunError::Stopped)));
+    assert_eq!(parts.into_inner(), 100);
+}
+
+const DELAYS: [&str; 6] = ["0 ms", "1 ns", "20 us", "1 ms", "3 ms", "20 ms"];
+const QUEUES: [&str; 5] = [
+    "{ discipline = 'drop-tail', capacity = { packets = 8 } }",
+    "{ discipline = 'drop-tail', capacity = { bytes = 20000 } }",
+    "{ discipline = 'red', capacity = { packets = 30 } }",
+    "{ discipline = 'fq-codel', capacity = { packets = 40 } }",
+    "{ discipline = 'codel', capacity = { packets = 40 } }",
+];
+const EXTRAS: [&str; 5] = [
+    "",
+    "",
+    "loss = { model = 'bernoulli', rate = 0.02 }\n",
+    "jitter = { model = 'uniform', up-to = '2 ms' }\n",
+    "duplicate = { share = 0.05 }\n",
+];
+const FLOWS: [&str; 6] = [
+    "transport = 'tcp/reno'\ntraffic = 'bulk'\n",
+    "transport = 'tcp/cubic'\ntraffic = 'bulk'\n",
+    "transport = 'udp'\ntraffic = 'voice'\n",
+    "transport = 'tfrc'\ntraffic = 'bulk'\n",
+    "transport = 'tcp/sack'\ntraffic = 'voice'\n",
+    "transport = 'rap'\ntraffic = 'bulk'\n",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Rings with chords, links of all kinds, flows of all kinds between any nodes.
+    #[test]
+    fn networks_and_flows_at_random_leave_the_same_bytes_on_islands(
+        nodes in 3usize..9,
+        chords in prop::collection::vec((0usize..9, 0usize..9), 0..4),
+        links in prop::collection::vec((0usize..6, 0usize..5, 0usize..5, 1u32..12), 13),
+        flows in prop::collection::vec((0usize..9, 0usize..9, 0usize..6, 0u32..400), 1..14),
+        (in_step, warm) in (any::<bool>(), any::<bool>()),
+        threads in 2usize..5,
+        seed in 0u64..1000,
+    ) {
+        let mut text = format!(
+            "name = 'random'\npreset = '{}'\nduration = '1 s'\nwarmup = '{} ms'\n",
+            if in_step { "ns2" } else { "rfc" },
+            if warm { 300 } else { 0 }
+        );
+        let ring = (0..nodes).map(|node| (node, (node + 1) % nodes));
+        let mut known = Vec::new();
+        for (from, to) in ring.chain(chords.iter().map(|(a, b)| (a % nodes, b % nodes))) {
+            if from == to || known.contains(&(from, to)) || known.contains(&(to, from)) {
+                continue;
+            }
+            let (delay, queue, extra, rate) = links[known.len() % links.len()];
+            known.push((from, to));
+            text += &format!(
+                "[[link]]\nfrom = 'n{from}'\nto = 'n{to}'\nduplex = true\nrate = '{rate} Mb/s'\ndelay = '{}'\nqueue = {}\n{}",
+                DELAYS[delay], QUEUES[queue], EXTRAS[extra]
+            );
+        }
+        for (number, (from, to, kind, start)) in flows.into_iter().enumerate() {
+            let (from, to) = (from % nodes, if from % nodes == to % nodes { (to + 1) % nodes } else { to % nodes });
+            text += &format!(
+                "[[flow]]\nname = 'f{number}'\nfrom = 'n{from}'\nto = 'n{to}'\nstart = '{start} ms'\n{}",
+                FLOWS[kind]
+            );
+        }
+        let plan = plan(&text, seed);
+        let plain = run(&plan).expect("a run");
+        let (cut, islands) = run_cut(&plan, threads).expect("a run");
+        prop_assert!(same(&plain, &cut), "{} islands\n{}", islands, text);
+    }
+}
