@@ -396,8 +396,8 @@ def _threads(part: dict[str, Any]) -> Iterator[str]:
         "Where runs are fewer than threads, a run is cut into islands that handle their events side by side, window"
         " of time by window of time. Wall time with the set-up taken off (in brackets the gain with it), the least of"
         f" {part['turns']} turns of each; below {part['least']} times on two threads, or where a byte of the results"
-        " differs, it fails. The model takes each window for as long as its slowest thread: the even share of the work, or the"
-        " largest group of links and ends that cannot be parted (its share of the work is an estimate); what two"
+        " differs, it fails. The model takes each window for as long as its slowest thread: the even share of the work,"
+        " or the largest group of links and ends that cannot be parted (its share of the work is an estimate); what two"
         " threads took beyond that is the hand-over."
     )
     yield ""

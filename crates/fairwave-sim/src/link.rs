@@ -223,7 +223,7 @@ impl Link {
 
     /// A packet that leaves arrives after this time at the earliest.
     pub fn least_delay(&self) -> Span {
-        if matches!(self.wire, Wire::Changing(_)) { Span::ZERO } else { self.delay }
+        if matches!(self.wire.as_deref(), Some(Wire::Changing(_))) { Span::ZERO } else { self.delay }
     }
 
     /// Whether packets may arrive in another order than they were sent, or more of them than were.
