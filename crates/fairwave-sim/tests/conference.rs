@@ -108,6 +108,17 @@ fn who_comes_later_and_who_leaves_is_measured_while_both_are_there() {
 }
 
 #[test]
+fn the_silence_after_someone_has_left_is_no_loss() {
+    let call = format!("{SERVER}\n[[call.participant]]\nname = \"cho\"\nleave = \"5 s\"");
+    for seed in 1..=4 {
+        let result = ran(&star(&FIVE[..3], 20, &call), seed);
+        for row in result.media.iter().filter(|row| row.stream == "audio") {
+            assert!(row.concealed_ratio.expect("heard") < 0.05, "seed {seed}: {row:?}");
+        }
+    }
+}
+
+#[test]
 fn without_a_server_each_sends_to_each() {
     let text = star(&FIVE[..3], 5, "").replace("name = \"conference\"", "name = \"mesh\"");
     let result = ran(&text, 1);

@@ -349,7 +349,9 @@ impl Sender for Egress {
         self.leg.stopped = true;
         let mut state = self.room.lock();
         self.leg.sample(now, &mut state);
-        state.end(self.leg.from, self.leg.to);
+        state.end(now, self.leg.from, self.leg.to);
+        // What says so leaves at once.
+        self.leg.deadline = now;
     }
 
     fn on_new_network(&mut self, now: Instant) {

@@ -255,6 +255,11 @@ impl Room {
     }
 }
 
+/// A frame that says that silence follows, as with DTX.
+fn silence_follows() -> RtpHeader {
+    RtpHeader { first: true, key: true, payload: SILENCE, ..RtpHeader::default() }
+}
+
 /// When camera and screen are off.
 fn off(media: &Media) -> [Spells; 2] {
     [media.off(StreamKind::Video), media.off(StreamKind::Screen)]
@@ -295,11 +300,18 @@ impl State {
         }
     }
 
-    /// A session from the server ends.
-    pub fn end(&mut self, from: usize, to: usize) {
+    /// A session from the server ends. Who spoke falls silent for the receiver, which else would conceal what never comes.
+    pub fn end(&mut self, now: Instant, from: usize, to: usize) {
         if let Some(pair) = self.pair(from, to) {
             pair.active = false;
             pair.queue.clear();
+            if let Some(stream) = pair.streams.first_mut().and_then(Option::as_mut)
+                && stream.current().is_some()
+            {
+                let header = stream.silence(silence_follows(), now);
+                let wire = sizes::AUDIO_HEADER + SILENCE;
+                pair.queue.push_back(Leaving { header, wire, carries: Carries::Audio, created: now });
+            }
             pair.streams.iter_mut().flatten().for_each(|stream| {
                 stream.target = None;
                 stream.stop();
@@ -392,8 +404,8 @@ impl State {
     ) {
         let many = self.setup.participants;
         if let Some(silent) = self.speakers.on_audio(now, who, header.payload > NOISE) {
-            // Receivers learn that nothing follows: a frame of silence, as with DTX.
-            let template = RtpHeader { first: true, key: true, payload: SILENCE, ..RtpHeader::default() };
+            // Receivers learn that nothing follows.
+            let template = silence_follows();
             for to in 0..many {
                 let Some(pair) = self.pairs.get_mut(silent * many + to).and_then(Option::as_mut) else { continue };
                 let Some(stream) = pair.streams.first_mut().and_then(Option::as_mut) else { continue };
