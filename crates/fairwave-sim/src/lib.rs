@@ -6,7 +6,8 @@
 //!
 //! Imports run one way. The first part is: routes; events, their entries and pages → calendar; measures and classes →
 //! links → network. The second is: unit logs and judgements → the ends of flows → their admission. Both → the tables
-//! (`collect`) and the books → the run → replications. The run knows the trait of observers (`probe`), not the
+//! (`collect`) and the books → the run → replications. Where the parts of a run are (`places`), how it is cut (`partition`) and the threads
+//! that handle its islands (`crew`) are asked by the run alone. The run knows the trait of observers (`probe`), not the
 //! observers: captures and qlog.
 
 mod admission;

@@ -491,7 +491,7 @@ impl Fifo {
 
     /// A packet of `wire` bytes arrives at `now`; the transmitter is free at `free`. Answers when its transmission
     /// starts, or that there is no room. Arrivals must come in order of time.
-    #[inline]
+    #[inline(always)]
     pub fn arrive(&mut self, now: Instant, wire: u16, free: Instant) -> Result<Instant, DropReason> {
         if free <= now {
             if let Some(waiting) = &mut self.waiting {

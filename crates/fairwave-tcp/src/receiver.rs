@@ -285,7 +285,7 @@ impl TcpReceiver {
 }
 
 impl Receiver for TcpReceiver {
-    #[inline]
+    #[inline(always)] // every packet of data comes through here
     fn on_packet(&mut self, now: Instant, packet: &Packet, out: &mut Output) {
         let Body::Segment { payload, sequence, unit, wave, wave_size, window_reduced, last, sent, created, .. } =
             packet.body

@@ -85,7 +85,7 @@ impl Sender for TcpSender {
         self.connection.note_limit(now);
     }
 
-    #[inline]
+    #[inline(always)] // every acknowledgement comes through here
     fn on_packet(&mut self, now: Instant, packet: &Packet, out: &mut Output) {
         let Body::Ack { next, echo, rate, wave, congestion_echo, marked, ref sack } = packet.body else { return };
         let connection = &mut self.connection;

@@ -43,7 +43,8 @@ macro_rules! endpoints {
                 fn on_start(&mut self, now: Instant, out: &mut Output);
                 #[inline]
                 fn on_unit(&mut self, now: Instant, unit: Unit, out: &mut Output);
-                #[inline]
+                // Also where a program has several kinds of runs: each would pay a call for every packet.
+                #[inline(always)]
                 fn on_packet(&mut self, now: Instant, packet: &Packet, out: &mut Output);
                 #[inline]
                 fn on_timer(&mut self, now: Instant, out: &mut Output);
@@ -62,7 +63,8 @@ macro_rules! endpoints {
         impl Receiver for AnyReceiver {
             delegate! {
                 [AnyReceiver $($Variant)+ Tcp Own]
-                #[inline]
+                // Also where a program has several kinds of runs: each would pay a call for every packet.
+                #[inline(always)]
                 fn on_packet(&mut self, now: Instant, packet: &Packet, out: &mut Output);
                 #[inline]
                 fn on_timer(&mut self, now: Instant, out: &mut Output);

@@ -69,7 +69,7 @@ impl LossRecovery {
     }
 
     /// An acknowledgement came: everything before `next`, which is not below what was acknowledged before, has arrived.
-    #[inline]
+    #[inline(always)] // as all that each acknowledgement needs
     pub fn on_ack(
         &mut self,
         connection: &mut Connection,

@@ -56,7 +56,7 @@ impl Reno {
         connection.set_inflation(connection.parameters().duplicate_threshold);
     }
 
-    #[inline]
+    #[inline(always)] // as all that each acknowledgement needs
     pub(super) fn on_new_data(&mut self, connection: &mut Connection, now: Instant, next: u32, out: &mut Output) {
         let recovered = std::mem::take(&mut self.recovering);
         connection.set_inflation(0);
