@@ -101,8 +101,8 @@ const TIMERS: usize = 2;
 /// The longest day, as a power of two of nanoseconds: an event's time within it takes 32 bits.
 const LONGEST_DAY: u32 = 32;
 
-/// The least and the most days of a year.
-const DAYS: (usize, usize) = (64, 1 << 20);
+/// The least and the most days of a year. With fewer than that, the timers of a hundred flows would lie beyond it, in the heap.
+const DAYS: (usize, usize) = (2048, 1 << 20);
 
 /// Pending events, earliest first.
 pub struct EventQueue {
