@@ -36,7 +36,7 @@ pub(crate) const WORTH_IT: f64 = 1.2;
 /// Islands for each thread: when one has less to do than was thought, another is taken on.
 const PER_THREAD: usize = 8;
 /// The same where nothing that stays together has more than one part in so many of a thread's work: few packets are handed over then.
-const PER_THREAD_FINE: usize = 1;
+const PER_THREAD_FINE: usize = 4;
 const FINE: usize = 8;
 
 /// How many lengths of a window are considered.
