@@ -88,13 +88,9 @@ pub fn run_in_parts(plan: &Plan, part: &dyn Fn(&mut dyn FnMut()) -> bool) -> Res
 ///
 /// # Panics
 /// As the thread does that handles what panics.
-pub fn run_on(
-    plan: &Plan,
-    threads: usize,
-    part: Option<&dyn Fn(&mut dyn FnMut()) -> bool>,
-) -> Result<RunResult, RunError> {
+pub fn run_on(plan: &Plan, threads: usize, parts: Parts<'_>) -> Result<RunResult, RunError> {
     let simulation = Simulation::new(Cow::Borrowed(plan), (), ())?;
-    Ok(simulation.finish_on(plan, (threads, partition::WORTH_IT), part)?.0)
+    Ok(simulation.finish_on(plan, (threads, partition::WORTH_IT), parts)?.0)
 }
 
 /// How [`run_on`] would cut a plan for so many threads; none where it has the plain loop.
