@@ -231,7 +231,10 @@ impl SendingEnd {
 }
 
 // With many flows their ends are a large part of the memory.
-const _: () = assert!(size_of::<SendingEnd>() <= 640 && size_of::<ReceivingEnd>() <= 256);
+const _: () = assert!(
+    size_of::<SendingEnd>() <= 640 && size_of::<ReceivingEnd>() <= 256,
+    "put the state of the large source or transport in a box"
+);
 
 /// A flow's receiving side. What every packet needs lies together in the first two cache lines.
 #[repr(C, align(64))]
