@@ -75,7 +75,7 @@ def counted(valgrind: str, program: str, file: Path) -> tuple[int, int]:
     """Instructions and packet-hops of a scenario's run."""
     log = file.with_suffix(".log")
     wrapper = [valgrind, "--tool=callgrind", "--callgrind-out-file=/dev/null", f"--log-file={log}"]
-    text, _ = timed([*wrapper, program, str(file)])
+    text, _ = timed([*wrapper, program, str(file), "--threads", "1"])
     found = re.search(r"Collected : (\d+)", log.read_text())
     if found is None:
         raise RuntimeError("callgrind did not say how many instructions it collected")

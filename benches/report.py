@@ -401,7 +401,18 @@ def _threads(part: dict[str, Any]) -> Iterator[str]:
         " threads took beyond that is the hand-over."
     )
     yield ""
-    heads = ("run", "1 thread, s", "2 threads, s", "gain", "same bytes", "islands", "window", "largest group")
+    heads = (
+        "run",
+        "1 thread, s",
+        "2 threads, s",
+        "gain",
+        "1 thread on the islands, s",
+        "peak MiB, 1 and 2 threads",
+        "same bytes",
+        "islands",
+        "window",
+        "largest group",
+    )
     cores = list(part["rows"][0]["model"])
     rows = [
         (
@@ -409,6 +420,8 @@ def _threads(part: dict[str, Any]) -> Iterator[str]:
             f"{row['one_s']}",
             f"{row['two_s']}",
             f"{row['gain']} ({row['whole_gain']})",
+            f"{row['cut_on_one_s']}",
+            "{} and {}".format(*row["peak_mib"]),
             "yes" if row["same"] else "no",
             f"{row['islands']}",
             "–" if row["window_s"] is None else f"{1000 * row['window_s']:g} ms",
@@ -423,9 +436,8 @@ def _threads(part: dict[str, Any]) -> Iterator[str]:
         "In this dumbbell all receivers stay with the bottleneck: their node is reached by one link, so they are called"
         " with the packet's crossing, without an event of their own. That group is what the slowest thread has to do,"
         " however many there are. A network of many routers goes on gaining until handing over costs as much as the"
-        " work. One thread has the plain loop: in windows it was no faster (at 100,000 flows 18.5 to 24.8 s by the"
-        " plain loop and 20.9 to 23.6 s by 4 to 250 islands on one thread of a busy machine). Commit"
-        f" {part['commit']}."
+        " work. The model assumes 2 µs a window for each doubling of threads. One thread has the plain loop: on the"
+        f" islands it takes longer, and more memory. Commit {part['commit']}."
     )
 
 

@@ -64,10 +64,10 @@ def run(
     template: Path = TEMPLATE,
     **values: object,
 ) -> Run:
-    """Runs the benchmark's scenario, or another template, with these values."""
+    """Runs the benchmark's scenario, or another template, with these values; on one thread if no other is asked for."""
     with tempfile.TemporaryDirectory(prefix="fairwave-bench-") as folder:
         file = scenario(Path(folder), template, **values)
-        text, cost = timed([*prefix, program, str(file), *arguments])
+        text, cost = timed([*prefix, program, str(file), "--threads", "1", *arguments])
     said = json.loads(text)
     return Run(said["packet_hops"], said["events"], said["wall_s"], 1024 * (said["peak_kib"] or 0), cost)
 

@@ -21,7 +21,7 @@ TURNS = 5
 #: So many times as fast on two threads, or it fails.
 LEAST = 1.7
 CORES = (4, 16, 64)
-#: What the model takes for a round of all threads with no work, on one machine: seconds for each doubling of threads.
+#: What the model assumes for a round of all threads with no work: seconds for each doubling of threads.
 ROUND = 2e-6
 NODES, CHORDS, FLOWS = 50, 50, 1000
 
@@ -90,20 +90,24 @@ def _network(folder: Path, seconds: float) -> Path:
 def _row(program: str, name: str, files: tuple[Path, Path, float]) -> dict[str, Any]:
     long, empty, seconds = files
     cut = json.loads(_said(program, long, "--threads", "2", "--cut"))
-    turns = [
-        [_wall(program, file, threads) for threads in (1, 2) for file in (long, empty)] for _ in range(TURNS)
-    ]
+    islands = str(cut["islands"] if cut else 1)
+    # One thread, two, and one that has the islands of two.
+    ways = (("--threads", "1"), ("--threads", "2"), ("--threads", "1", "--islands", islands))
+    turns = [[_run(program, file, *way) for way in ways for file in (long, empty)] for _ in range(TURNS)]
     # What else the machine does only adds to a time.
-    one_long, one_empty, two_long, two_empty = (min(times) for times in zip(*turns, strict=True))
-    one, two = one_long - one_empty, two_long - two_empty
-    prints = {hashlib.sha256(_said(program, long, "--threads", str(n), "--result")).digest() for n in (1, 2)}
+    least = [min(run["wall_s"] for run in runs) for runs in zip(*turns, strict=True)]
+    one, two, cut_on_one = (least[place] - least[place + 1] for place in (0, 2, 4))
+    peaks = [max(run["peak_kib"] for run in runs) / 1024 for runs in zip(*turns, strict=True)]
+    prints = {hashlib.sha256(_said(program, long, *way, "--result")).digest() for way in ways}
     windows = seconds / cut["window_s"] if cut else 0.0
     return {
         "case": name,
         "one_s": round(one, 3),
         "two_s": round(two, 3),
+        "cut_on_one_s": round(cut_on_one, 3),
         "gain": round(one / two, 2),
-        "whole_gain": round(one_long / two_long, 2),
+        "whole_gain": round(least[0] / least[2], 2),
+        "peak_mib": [round(peaks[0]), round(peaks[2])],
         "same": len(prints) == 1,
         **(cut or {"islands": 1, "window_s": None, "largest": 1.0}),
         "model": {
@@ -126,8 +130,9 @@ def gain(one: float, two: float, largest: float, windows: float, threads: int) -
     return one / (one * max(largest, 1 / threads) + handing * crossing / threads + rounds)
 
 
-def _wall(program: str, file: Path, threads: int) -> float:
-    return float(json.loads(_said(program, file, "--threads", str(threads)))["wall_s"])
+def _run(program: str, file: Path, *words: str) -> dict[str, Any]:
+    said: dict[str, Any] = json.loads(_said(program, file, *words))
+    return said
 
 
 def _said(program: str, file: Path, *words: str) -> bytes:

@@ -426,6 +426,11 @@ impl EventQueue {
         all
     }
 
+    /// Adds all that another queue holds.
+    pub fn append(&mut self, mut other: Self) {
+        other.take().into_iter().for_each(|entry| self.push(entry));
+    }
+
     /// Takes out everything that is due, in an order in which it can be entered elsewhere.
     pub fn take(&mut self) -> Vec<Entry> {
         let mut all = self.take_listed();

@@ -31,7 +31,7 @@ const HAND_OVER: f64 = 15.0;
 const WINDOW: f64 = 15_000.0;
 
 /// So many times as fast as one thread a run must be expected to be, or it is not worth it.
-pub(crate) const WORTH_IT: f64 = 1.2;
+const WORTH_IT: f64 = 1.2;
 
 /// Islands for each thread: when one has less to do than was thought, another is taken on.
 const PER_THREAD: usize = 8;
@@ -45,6 +45,24 @@ const LENGTHS: usize = 24;
 /// Packets a second that a flow which is not always sending is thought to send, at the most; and bits of a packet.
 const SPARSE: f64 = 100.0;
 const BITS: f64 = 8.0 * 1040.0;
+
+/// What is asked of a partition.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Wish {
+    /// How many threads there are.
+    pub threads: usize,
+    /// So many times as fast as one thread it must be expected to be.
+    pub least: f64,
+    /// So many islands; as many as suit the threads if none.
+    pub islands: Option<usize>,
+}
+
+impl Wish {
+    /// What users have: as fast as possible on so many threads.
+    pub fn fast(threads: usize) -> Self {
+        Wish { threads, least: WORTH_IT, islands: None }
+    }
+}
 
 /// How a run would be cut, for those who want to know what threads can gain.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -70,7 +88,7 @@ pub(crate) struct Partition {
     pub routes: Arc<[[u32; 2]]>,
     /// How many threads.
     pub threads: usize,
-    /// How many islands; those with most to do have the lowest numbers.
+    /// How many islands; what is larger than an island's share lies on the first ones.
     pub islands: usize,
     /// What happens on one island is felt on another after this time at the earliest. Above zero.
     pub lookahead: Span,
@@ -163,13 +181,13 @@ impl Neighbours {
     }
 }
 
-/// The islands of a run on so many threads; none where it cannot be cut, or is not expected to become so many times as fast.
+/// The islands of a run as wished; none where it cannot be cut, or is not expected to become fast enough.
 pub(crate) fn of_run(
     plan: &Plan,
     network: &Network,
     (sending, receiving): (&[SendingEnd], &[ReceivingEnd]),
     hosts: Option<&Hosts>,
-    (threads, least): (usize, f64),
+    wish: Wish,
 ) -> Option<Partition> {
     let (links, flows) = (network.links.items.len(), plan.flows.len());
     let plain = plan.media.is_empty() && plan.calls.is_empty() && plan.record.windows.is_empty();
@@ -179,7 +197,8 @@ pub(crate) fn of_run(
         let simple = planned.at_most.is_none() && planned.reroutes.is_empty() && planned.leg.is_none();
         Some(simple && !matches!(sending.sender, AnySender::Own(_)) && !receiving.receiver.judges_losses())
     };
-    if threads < 2 || !plain || links.max(flows) > MOST_ITEMS || !(0..flows).all(|flow| own(flow) == Some(true)) {
+    let one = wish.threads < 2 && wish.islands.is_none();
+    if one || !plain || links.max(flows) > MOST_ITEMS || !(0..flows).all(|flow| own(flow) == Some(true)) {
         return None;
     }
     let rates = rates(plan);
@@ -220,8 +239,8 @@ pub(crate) fn of_run(
             }
         }
     }
-    let (lookahead, elements) = longest_windows(elements, &work, &mut passages, (threads, least))?;
-    Some(Partition::new(elements, &work, (links, flows), &passages, (lookahead, threads), |flow| {
+    let (lookahead, elements) = longest_windows(elements, &work, &mut passages, wish)?;
+    Some(Partition::new(elements, &work, (links, flows), &passages, (lookahead, wish), |flow| {
         [sending[flow].route, receiving[flow].route]
     }))
 }
@@ -243,7 +262,7 @@ fn longest_windows(
     mut elements: Elements,
     work: &[f64],
     passages: &mut [Passage],
-    (threads, least): (usize, f64),
+    Wish { threads, least, .. }: Wish,
 ) -> Option<(Span, Elements)> {
     passages.sort_by_key(|passage| passage.delay);
     let mut lengths: Vec<Span> = passages.iter().map(|passage| passage.delay).filter(|d| *d > Span::ZERO).collect();
@@ -285,7 +304,7 @@ impl Partition {
         work: &[f64],
         (links, flows): (usize, usize),
         passages: &[Passage],
-        (lookahead, threads): (Span, usize),
+        (lookahead, Wish { threads, islands, .. }): (Span, Wish),
         routes: impl Fn(usize) -> [u32; 2],
     ) -> Self {
         let roots: Vec<usize> = (0..work.len()).map(|element| elements.root(element)).collect();
@@ -296,7 +315,7 @@ impl Partition {
         let total: f64 = work.iter().sum();
         let largest = together.iter().copied().fold(0.0, f64::max);
         let each = if largest > total / (threads * FINE) as f64 { PER_THREAD } else { PER_THREAD_FINE };
-        let islands = (threads * each).min(MOST_ISLANDS);
+        let islands = islands.unwrap_or(threads * each).clamp(1, MOST_ISLANDS);
         let share = total / islands as f64;
         let neighbours = Neighbours::new(&roots, passages);
         let (mut load, mut island_of) = (vec![0.0; islands], vec![usize::MAX; work.len()]);

@@ -23,7 +23,7 @@ use crate::link::{Departure, Service};
 use crate::look_ahead;
 use crate::measure::Window;
 use crate::network::Network;
-use crate::partition::{self, Cut};
+use crate::partition::{Cut, Wish};
 use crate::places::{Extent, Held, Same, Told, Whole};
 use crate::probe::{Probe, RemovalCause};
 use crate::result::RunResult;
@@ -90,7 +90,7 @@ pub fn run_in_parts(plan: &Plan, part: &dyn Fn(&mut dyn FnMut()) -> bool) -> Res
 /// As the thread does that handles what panics.
 pub fn run_on(plan: &Plan, threads: usize, parts: Parts<'_>) -> Result<RunResult, RunError> {
     let simulation = Simulation::new(Cow::Borrowed(plan), (), ())?;
-    Ok(simulation.finish_on(plan, (threads, partition::WORTH_IT), parts)?.0)
+    Ok(simulation.finish_on(plan, Wish::fast(threads), parts)?.0)
 }
 
 /// How [`run_on`] would cut a plan for so many threads; none where it has the plain loop.
@@ -98,16 +98,16 @@ pub fn run_on(plan: &Plan, threads: usize, parts: Parts<'_>) -> Result<RunResult
 /// # Errors
 /// A plan too large to be indexed.
 pub fn cut_of(plan: &Plan, threads: usize) -> Result<Option<Cut>, RunError> {
-    Ok(Simulation::new(Cow::Borrowed(plan), (), ())?.partition(plan, (threads, partition::WORTH_IT)).map(|it| it.cut()))
+    Ok(Simulation::new(Cow::Borrowed(plan), (), ())?.partition(plan, Wish::fast(threads)).map(|it| it.cut()))
 }
 
-/// As [`run_on`], whether it is worth it or not; made for tests. Answers with the number of islands, too: 1 for a plan that
-/// cannot be cut.
+/// As [`run_on`], whether it is worth it or not, on so many islands if any number is given; made for tests and measurements. Answers
+/// with the number of islands, too: 1 for a plan that cannot be cut.
 ///
 /// # Errors
 /// As [`run`].
-pub fn run_cut(plan: &Plan, threads: usize) -> Result<(RunResult, usize), RunError> {
-    Simulation::new(Cow::Borrowed(plan), (), ())?.finish_on(plan, (threads, 0.0), None)
+pub fn run_cut(plan: &Plan, threads: usize, islands: Option<usize>) -> Result<(RunResult, usize), RunError> {
+    Simulation::new(Cow::Borrowed(plan), (), ())?.finish_on(plan, Wish { threads, least: 0.0, islands }, None)
 }
 
 /// Executes a plan while `probe` looks on, which changes nothing of what the run leaves.

@@ -116,7 +116,7 @@ proptest! {
         match (run(&plan), run(&plan)) {
             (Ok(first), Ok(second)) => {
                 prop_assert_eq!(first.digest().expect("a digest"), second.digest().expect("a digest"));
-                let (cut, _) = run_cut(&plan, 3).expect("what runs on one thread");
+                let (cut, _) = run_cut(&plan, 3, None).expect("what runs on one thread");
                 prop_assert_eq!(first.digest().expect("a digest"), cut.digest().expect("a digest"), "{}", tree);
                 prop_assert_eq!((first.events, first.packet_hops), (cut.events, cut.packet_hops));
             }

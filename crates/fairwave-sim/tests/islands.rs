@@ -1,12 +1,14 @@
 //! A run that is cut into islands, on several threads, leaves the bytes of the plain loop.
 
+use std::cell::Cell;
 use std::path::Path;
 
 use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;
 use fairwave_scenario::plan::Plan;
-use fairwave_sim::{RunError, RunResult, run, run_cut, run_on};
+use fairwave_sim::{RunError, RunResult, cut_of, run, run_cut, run_on};
 use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 
 fn plan(text: &str, seed: u64) -> Plan {
     Scenario::from_toml(text, "islands.toml")
@@ -42,7 +44,7 @@ fn golden_scenarios_leave_the_same_bytes_on_islands() {
         }
         let plan = plan(&std::fs::read_to_string(&path).expect("a scenario"), 1);
         let plain = run(&plan).expect("a run");
-        let (cut, islands) = run_cut(&plan, 2).expect("a run");
+        let (cut, islands) = run_cut(&plan, 2, None).expect("a run");
         assert!(same(&plain, &cut), "{} on {islands} islands", path.display());
         were_cut += usize::from(islands > 1);
     }
@@ -55,12 +57,14 @@ fn threads_and_islands_do_not_show_in_a_result() {
     let plain = run(&plan).expect("a run");
     // Two threads; more than there are elements to part; more than there may be islands.
     for threads in [2, 7, 64, 10_000] {
-        let (cut, islands) = run_cut(&plan, threads).expect("a run");
+        let (cut, islands) = run_cut(&plan, threads, None).expect("a run");
         assert!(islands > 1 && islands <= 256, "{islands} islands");
         assert!(same(&plain, &cut), "{threads} threads, {islands} islands");
     }
-    let (_, islands) = run_cut(&plan, 1).expect("a run");
+    let (_, islands) = run_cut(&plan, 1, None).expect("a run");
     assert_eq!(islands, 1, "one thread has the plain loop");
+    let (cut, islands) = run_cut(&plan, 1, Some(9)).expect("a run");
+    assert!(islands == 9 && same(&plain, &cut), "unless it is asked for islands");
 }
 
 #[test]
@@ -68,7 +72,7 @@ fn where_nothing_takes_any_time_there_are_no_windows() {
     let text = "name = 'at-once'\nduration = '1 s'\n[[link]]\nfrom = 'a'\nto = 'b'\nrate = '5 Mb/s'\ndelay = '0 ms'\nduplex = true\n\
                 [[flow]]\nname = 'ftp'\ncount = 3\nfrom = 'a'\nto = 'b'\ntransport = 'tcp/reno'\ntraffic = 'bulk'\n";
     let plan = plan(text, 1);
-    let (cut, islands) = run_cut(&plan, 4).expect("a run");
+    let (cut, islands) = run_cut(&plan, 4, None).expect("a run");
     assert_eq!(islands, 1);
     assert!(same(&run(&plan).expect("a run"), &cut));
 }
@@ -77,14 +81,15 @@ fn where_nothing_takes_any_time_there_are_no_windows() {
 fn what_reaches_across_islands_at_once_keeps_the_plain_loop() {
     let calls = "[[flow]]\nname = 'calls'\ntransport = 'udp'\ntraffic = 'voice'\narrivals = { rate = '5 per s', lasts = { distribution = 'exponential', mean = '1 s' }, at-most = 2 }\n";
     let limited = dumbbell(6, "5 ms", calls);
-    assert_eq!(run_cut(&limited, 2).expect("a run").1, 1);
+    assert_eq!(run_cut(&limited, 2, None).expect("a run").1, 1);
     let recorded = dumbbell(6, "5 ms", "[record]\nwindows = ['ftp']\nwindow-interval = '100 ms'\n");
-    assert_eq!(run_cut(&recorded, 2).expect("a run").1, 1);
+    assert_eq!(run_cut(&recorded, 2, None).expect("a run").1, 1);
 }
 
 #[test]
 fn a_run_on_threads_can_be_followed_and_stopped() {
     let plan = dumbbell(2000, "5 ms", "");
+    assert!(cut_of(&plan, 2).expect("a plan").is_some(), "worth it");
     let parts = std::sync::atomic::AtomicUsize::new(0);
     let count = |work: &mut dyn FnMut()| {
         work();
@@ -119,48 +124,68 @@ const FLOWS: [&str; 6] = [
     "transport = 'rap'\ntraffic = 'bulk'\n",
 ];
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+type LinkDrawn = (usize, usize, usize, u32);
+type FlowDrawn = (usize, usize, usize, u32);
 
-    /// Rings with chords, links of all kinds, flows of all kinds between any nodes.
-    #[test]
-    fn networks_and_flows_at_random_leave_the_same_bytes_on_islands(
-        nodes in 3usize..9,
-        chords in prop::collection::vec((0usize..9, 0usize..9), 0..4),
-        links in prop::collection::vec((0usize..6, 0usize..5, 0usize..5, 1u32..12), 13),
-        flows in prop::collection::vec((0usize..9, 0usize..9, 0usize..6, 0u32..400), 1..14),
-        (in_step, warm) in (any::<bool>(), any::<bool>()),
-        threads in 2usize..5,
-        seed in 0u64..1000,
-    ) {
-        let mut text = format!(
-            "name = 'random'\npreset = '{}'\nduration = '1 s'\nwarmup = '{} ms'\n",
-            if in_step { "ns2" } else { "rfc" },
-            if warm { 300 } else { 0 }
+/// A ring with chords, of links and flows as they were drawn.
+fn network(
+    nodes: usize,
+    chords: &[(usize, usize)],
+    links: &[LinkDrawn],
+    flows: &[FlowDrawn],
+    (in_step, warm): (bool, bool),
+) -> String {
+    let mut text = format!(
+        "name = 'random'\npreset = '{}'\nduration = '1 s'\nwarmup = '{} ms'\n",
+        if in_step { "ns2" } else { "rfc" },
+        if warm { 300 } else { 0 }
+    );
+    let ring = (0..nodes).map(|node| (node, (node + 1) % nodes));
+    let mut known = Vec::new();
+    for (from, to) in ring.chain(chords.iter().map(|(a, b)| (a % nodes, b % nodes))) {
+        if from == to || known.contains(&(from, to)) || known.contains(&(to, from)) {
+            continue;
+        }
+        let (delay, queue, extra, rate) = links[known.len() % links.len()];
+        known.push((from, to));
+        text += &format!(
+            "[[link]]\nfrom = 'n{from}'\nto = 'n{to}'\nduplex = true\nrate = '{rate} Mb/s'\ndelay = '{}'\nqueue = {}\n{}",
+            DELAYS[delay], QUEUES[queue], EXTRAS[extra]
         );
-        let ring = (0..nodes).map(|node| (node, (node + 1) % nodes));
-        let mut known = Vec::new();
-        for (from, to) in ring.chain(chords.iter().map(|(a, b)| (a % nodes, b % nodes))) {
-            if from == to || known.contains(&(from, to)) || known.contains(&(to, from)) {
-                continue;
-            }
-            let (delay, queue, extra, rate) = links[known.len() % links.len()];
-            known.push((from, to));
-            text += &format!(
-                "[[link]]\nfrom = 'n{from}'\nto = 'n{to}'\nduplex = true\nrate = '{rate} Mb/s'\ndelay = '{}'\nqueue = {}\n{}",
-                DELAYS[delay], QUEUES[queue], EXTRAS[extra]
-            );
-        }
-        for (number, (from, to, kind, start)) in flows.into_iter().enumerate() {
-            let (from, to) = (from % nodes, if from % nodes == to % nodes { (to + 1) % nodes } else { to % nodes });
-            text += &format!(
-                "[[flow]]\nname = 'f{number}'\nfrom = 'n{from}'\nto = 'n{to}'\nstart = '{start} ms'\n{}",
-                FLOWS[kind]
-            );
-        }
+    }
+    for (number, &(from, to, kind, start)) in flows.iter().enumerate() {
+        let (from, to) = (from % nodes, if from % nodes == to % nodes { (to + 1) % nodes } else { to % nodes });
+        text += &format!(
+            "[[flow]]\nname = 'f{number}'\nfrom = 'n{from}'\nto = 'n{to}'\nstart = '{start} ms'\n{}",
+            FLOWS[kind]
+        );
+    }
+    text
+}
+
+/// Links of all kinds, flows of all kinds between any nodes.
+#[test]
+fn networks_and_flows_at_random_leave_the_same_bytes_on_islands() {
+    let mut runner =
+        TestRunner::new(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() });
+    let drawn = (
+        3usize..9,
+        prop::collection::vec((0usize..9, 0usize..9), 0..4),
+        prop::collection::vec((0usize..6, 0usize..5, 0usize..5, 1u32..12), 13),
+        prop::collection::vec((0usize..9, 0usize..9, 0usize..6, 0u32..400), 1..14),
+        (any::<bool>(), any::<bool>()),
+        (2usize..5, 0u64..1000),
+    );
+    let were_cut = Cell::new(0);
+    let compared = runner.run(&drawn, |(nodes, chords, links, flows, kinds, (threads, seed))| {
+        let text = network(nodes, &chords, &links, &flows, kinds);
         let plan = plan(&text, seed);
         let plain = run(&plan).expect("a run");
-        let (cut, islands) = run_cut(&plan, threads).expect("a run");
+        let (cut, islands) = run_cut(&plan, threads, None).expect("a run");
         prop_assert!(same(&plain, &cut), "{} islands\n{}", islands, text);
-    }
+        were_cut.set(were_cut.get() + u32::from(islands > 1));
+        Ok(())
+    });
+    compared.unwrap_or_else(|error| panic!("{error}"));
+    assert!(were_cut.get() >= 30, "only {} of 60 could be cut", were_cut.get());
 }

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;
-use fairwave_sim::{RunResult, cut_of, run_many, run_on};
+use fairwave_sim::{RunResult, cut_of, run_cut, run_many, run_on};
 use serde_json::json;
 
 const USAGE: &str = "usage: fwsim SCENARIO [--seed N] [--replications N] [--threads N] [--plan | --result | --cut]
@@ -18,6 +18,7 @@ const USAGE: &str = "usage: fwsim SCENARIO [--seed N] [--replications N] [--thre
   --threads N       so many threads; all cores if left out
   --plan            print the plan instead of running it
   --result          print every table of the (first) run
+  --islands N       cut each run into so many islands, whether worth it or not
   --cut             print how a run would be cut for so many threads";
 
 struct Options {
@@ -28,6 +29,7 @@ struct Options {
     plan: bool,
     result: bool,
     cut: bool,
+    islands: Option<usize>,
 }
 
 fn options(mut words: impl Iterator<Item = String>) -> Result<Options, Box<dyn Error>> {
@@ -40,6 +42,7 @@ fn options(mut words: impl Iterator<Item = String>) -> Result<Options, Box<dyn E
         plan: false,
         result: false,
         cut: false,
+        islands: None,
     };
     while let Some(word) = words.next() {
         let mut number = || -> Result<u64, Box<dyn Error>> {
@@ -53,6 +56,7 @@ fn options(mut words: impl Iterator<Item = String>) -> Result<Options, Box<dyn E
             "--plan" => options.plan = true,
             "--result" => options.result = true,
             "--cut" => options.cut = true,
+            "--islands" => options.islands = Some(usize::try_from(number()?)?),
             _ if word.starts_with('-') => return Err(format!("no option `{word}`\n{USAGE}").into()),
             _ => scenario = Some(word),
         }
@@ -77,7 +81,11 @@ fn simulate(options: &Options) -> Result<serde_json::Value, Box<dyn Error>> {
     let begin = Instant::now();
     let one = |job: usize, share: usize| -> Result<RunResult, String> {
         let plan = scenario.plan(Seed(options.seed.wrapping_add(job as u64))).map_err(|error| error.to_string())?;
-        run_on(&plan, share, None).map_err(|error| error.to_string())
+        let made = match options.islands {
+            Some(islands) => run_cut(&plan, share, Some(islands)).map(|(result, _)| result),
+            None => run_on(&plan, share, None),
+        };
+        made.map_err(|error| error.to_string())
     };
     let runs = run_many(options.replications, options.threads, one, |_| {}, &AtomicBool::new(false))?;
     let results: Vec<RunResult> = runs.into_iter().flatten().collect();

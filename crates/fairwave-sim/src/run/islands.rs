@@ -21,7 +21,7 @@ use crate::entry::Entry;
 use crate::error::RunError;
 use crate::event::EventKind;
 use crate::network::Network;
-use crate::partition::{self, Partition};
+use crate::partition::{self, Partition, Wish};
 use crate::places::{Held, Home, Island, Told};
 use crate::result::RunResult;
 use crate::routes::END;
@@ -29,21 +29,20 @@ use crate::routes::END;
 type OnIsland<'p> = Simulation<'p, (), (), Island>;
 
 impl<'p> Simulation<'p, (), ()> {
-    /// How the run is cut for so many threads, if it is expected to become so many times as fast at the least.
-    pub(super) fn partition(&self, plan: &Plan, (threads, least): (usize, f64)) -> Option<Partition> {
+    /// How the run is cut as wished.
+    pub(super) fn partition(&self, plan: &Plan, wish: Wish) -> Option<Partition> {
         let ends = (self.sending.items.as_slice(), self.receiving.items.as_slice());
-        partition::of_run(plan, &self.network, ends, self.hosts.as_ref(), (threads, least))
+        partition::of_run(plan, &self.network, ends, self.hosts.as_ref(), wish)
     }
 
-    /// Runs to the end on so many threads, where it can be cut and is expected to become so many times as fast at the least. Answers
-    /// with the number of islands, too.
+    /// Runs to the end on islands, where it can be cut as wished. Answers with their number, too.
     pub(super) fn finish_on(
         mut self,
         plan: &'p Plan,
-        (threads, least): (usize, f64),
+        wish: Wish,
         parts: Parts<'_>,
     ) -> Result<(RunResult, usize), RunError> {
-        let Some(partition) = self.partition(plan, (threads, least)) else {
+        let Some(partition) = self.partition(plan, wish) else {
             return Ok((self.finish(parts)?.0, 1));
         };
         let warmup = self.window.warmup;
@@ -82,7 +81,7 @@ impl<'p> Simulation<'p, (), ()> {
             })
         })?;
         let islands = islands.into_iter().map(|island| island.into_inner().unwrap_or_else(PoisonError::into_inner));
-        self.unite(islands.collect(), partition);
+        self.unite(islands.collect(), partition, until);
         Ok(())
     }
 
@@ -112,7 +111,8 @@ impl<'p> Simulation<'p, (), ()> {
                     sending: Held::new(sending, sending_at),
                     receiving: Held::new(receiving, receiving_at),
                     samples: Vec::new(),
-                    events: EventQueue::new(self.looks_ahead, flows / islands),
+                    // It grows as needed: how much lies on an island is not known.
+                    events: EventQueue::new(self.looks_ahead, 0),
                     out: Default::default(),
                     answer: Default::default(),
                     under_way: vec![InFlight::default(); flows],
@@ -125,7 +125,7 @@ impl<'p> Simulation<'p, (), ()> {
                 }
             })
             .collect();
-        for entry in self.events.take() {
+        for entry in std::mem::replace(&mut self.events, EventQueue::new(false, 0)).take() {
             if let Some(island) = cut.get_mut(home_of(&entry, partition).island()) {
                 island.events.push(entry);
             }
@@ -133,13 +133,16 @@ impl<'p> Simulation<'p, (), ()> {
         cut
     }
 
-    /// Takes everything back.
-    fn unite(&mut self, mut islands: Vec<OnIsland<'p>>, partition: &Partition) {
+    /// Takes everything back; of events, what happens by the end.
+    fn unite(&mut self, mut islands: Vec<OnIsland<'p>>, partition: &Partition, until: Instant) {
         let (mut links, mut sending, mut receiving) = (Vec::new(), Vec::new(), Vec::new());
         for (own, island) in islands.iter_mut().enumerate() {
             island.read_mail();
-            for entry in island.events.take() {
-                self.events.push(entry);
+            // Freed before anything is put together: these are a large part of the memory.
+            let events = std::mem::replace(&mut island.events, EventQueue::new(false, 0));
+            (island.extent.inbox, island.extent.outbox) = (Vec::new(), Vec::new());
+            if until < self.window.end {
+                self.events.append(events);
             }
             for (own, other) in self.under_way.iter_mut().zip(&island.under_way) {
                 own.merge(other);

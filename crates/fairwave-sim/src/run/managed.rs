@@ -61,6 +61,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
 
     /// Begins the next transmission if the transmitter is free, counts what the discipline dropped, and arranges to be
     /// called again.
+    #[inline(always)] // for each packet of a managed queue
     fn serve_managed(&mut self, link: usize, now: Instant) {
         let here = &mut self.network.links[link];
         let free = here.free;
