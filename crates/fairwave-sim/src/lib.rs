@@ -27,6 +27,7 @@ mod entry;
 pub mod episode;
 mod error;
 mod event;
+mod fifo;
 mod hosts;
 mod judged;
 mod link;

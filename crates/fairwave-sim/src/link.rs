@@ -4,19 +4,19 @@
 //! arrives, its departure follows at once from those before it. A *managed* queue, whose discipline may act on packets
 //! that already wait, is served packet by packet, each beginning of a transmission being an event.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use fairwave_core::config::ConfigError;
 use fairwave_core::link::{Direction, LinkRate, RateConfig};
 use fairwave_core::loss::Loss;
 use fairwave_core::packet::Packet;
-use fairwave_core::queue::{Capacity, DropReason, LinkQueue};
+use fairwave_core::queue::{DropReason, LinkQueue};
 use fairwave_core::random::Seed;
 use fairwave_core::units::{Bytes, Instant, Span};
 use fairwave_scenario::plan::LinkPlan;
 
 use crate::classes::ClassMeasures;
+use crate::fifo::{Fifo, Pace};
 use crate::measure::{Bins, LinkMeasure, Window};
 use crate::unsteady::WireChanges;
 
@@ -324,6 +324,12 @@ impl Link {
         Departure::Arrives(arrival)
     }
 
+    /// The transmitter, for a queue that goes by it.
+    #[inline(always)]
+    pub fn pace(&self) -> Pace {
+        Pace { free: self.free, wire: self.last_wire, time: self.last_time, steady: self.steady }
+    }
+
     /// Whether a packet that arrives at `now` is transmitted at once, without having been in the queue.
     #[inline]
     pub fn passes_at_once(&self, now: Instant) -> bool {
@@ -394,7 +400,7 @@ impl Link {
     /// Packets that wait at `now`, which is not before the last arrival.
     pub fn waiting_at(&self, now: Instant) -> u64 {
         match &self.service {
-            Service::Fifo(fifo) => fifo.waiting_at(now),
+            Service::Fifo(fifo) => fifo.waiting_at(now, self.pace()),
             Service::Managed(managed) => u64::from(managed.queue.packets()),
             Service::Shared(shared) => u64::from(shared.held),
         }
@@ -419,152 +425,4 @@ pub enum Departure {
         /// It left within the run.
         counts: bool,
     },
-}
-
-/// A first-in-first-out queue before a transmitter, as arithmetic: it knows when each packet that waits will start.
-pub struct Fifo {
-    /// Packets, or bytes, for which there is room; what does not fit here is in [`Waiting::room`] from the beginning.
-    limit: u32,
-    by_bytes: bool,
-    /// Made when the first packet waits: on most links of many flows none ever does.
-    waiting: Option<Box<Waiting>>,
-}
-
-/// What waits, and for how much more there is room.
-struct Waiting {
-    /// Bytes for which there is still room, where bytes count.
-    room: u64,
-    /// (start of transmission, bytes on the wire) of those that wait, in order.
-    packets: VecDeque<(Instant, u32)>,
-}
-
-impl Waiting {
-    /// Nothing waits. The list begins with room for one: most grow little.
-    fn nothing(room: u64) -> Box<Self> {
-        Box::new(Waiting { room, packets: VecDeque::with_capacity(1) })
-    }
-
-    /// Forgets those whose transmission has begun by `now` and answers how many still wait.
-    #[inline]
-    fn begin_until(&mut self, now: Instant) -> usize {
-        while let Some(&(start, wire)) = self.packets.front() {
-            if start > now {
-                break;
-            }
-            self.packets.pop_front();
-            self.room = self.room.wrapping_add(u64::from(wire));
-        }
-        self.packets.len()
-    }
-
-    /// Doubles the places for packets.
-    #[cold]
-    #[inline(never)]
-    fn grow(&mut self) {
-        self.packets.reserve_exact(self.packets.len());
-    }
-}
-
-impl Fifo {
-    /// An empty queue.
-    pub fn new(capacity: Capacity) -> Self {
-        match capacity {
-            Capacity::Packets(limit) => Fifo { limit, by_bytes: false, waiting: None },
-            Capacity::Bytes(limit) => match u32::try_from(limit) {
-                Ok(limit) => Fifo { limit, by_bytes: true, waiting: None },
-                Err(_) => Fifo { limit: u32::MAX, by_bytes: true, waiting: Some(Waiting::nothing(limit)) },
-            },
-        }
-    }
-
-    /// Packets that waited when the last one arrived, that one included.
-    pub fn len(&self) -> usize {
-        self.waiting.as_ref().map_or(0, |waiting| waiting.packets.len())
-    }
-
-    /// Packets that wait at `now`, which is not before the last arrival.
-    fn waiting_at(&self, now: Instant) -> u64 {
-        let later = |waiting: &Waiting| waiting.packets.iter().filter(|(start, _)| *start > now).count() as u64;
-        self.waiting.as_deref().map_or(0, later)
-    }
-
-    /// A packet of `wire` bytes arrives at `now`; the transmitter is free at `free`. Answers when its transmission
-    /// starts, or that there is no room. Arrivals must come in order of time.
-    #[inline(always)]
-    pub fn arrive(&mut self, now: Instant, wire: u16, free: Instant) -> Result<Instant, DropReason> {
-        if free <= now {
-            if let Some(waiting) = &mut self.waiting {
-                waiting.begin_until(now);
-            }
-            return Ok(now);
-        }
-        let waiting = self.waiting.get_or_insert_with(|| Waiting::nothing(u64::from(self.limit)));
-        let wait = waiting.begin_until(now);
-        let fits = if self.by_bytes { u64::from(wire) <= waiting.room } else { wait < self.limit as usize };
-        if !fits {
-            return Err(DropReason::Overflow);
-        }
-        if wait == waiting.packets.capacity() {
-            waiting.grow();
-        }
-        waiting.packets.push_back((free, u32::from(wire)));
-        // Where packets count, nothing asks how much room is left.
-        waiting.room = waiting.room.wrapping_sub(u64::from(wire));
-        Ok(free)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    /// The same queue, event by event: a list of packets, and a transmitter that takes the first when it is free.
-    #[derive(Default)]
-    struct SlowTwin {
-        queue: VecDeque<(usize, u64)>,
-        busy_until: u64,
-        starts: Vec<Option<u64>>,
-    }
-
-    impl SlowTwin {
-        fn serve_until(&mut self, now: u64, time_per_byte: u64) {
-            while self.busy_until <= now {
-                let Some((id, wire)) = self.queue.pop_front() else { break };
-                self.starts[id] = Some(self.busy_until);
-                self.busy_until += wire * time_per_byte;
-            }
-        }
-
-        fn arrive(&mut self, now: u64, wire: u64, limit: usize, time_per_byte: u64) {
-            self.serve_until(now, time_per_byte);
-            let id = self.starts.len();
-            self.starts.push(None);
-            if self.queue.is_empty() && self.busy_until <= now {
-                self.starts[id] = Some(now);
-                self.busy_until = now + wire * time_per_byte;
-            } else if self.queue.len() < limit {
-                self.queue.push_back((id, wire));
-            }
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn arithmetic_gives_what_event_by_event_service_gives(
-            arrivals in prop::collection::vec((0u64..400, 40u16..200), 1..200), limit in 0u32..8
-        ) {
-            let (mut fifo, mut twin) = (Fifo::new(Capacity::Packets(limit)), SlowTwin::default());
-            let (mut now, mut free, mut starts) = (0, Instant::ZERO, Vec::new());
-            for (gap, wire) in arrivals {
-                now += gap;
-                twin.arrive(now, u64::from(wire), limit as usize, 1);
-                let start = fifo.arrive(Instant::from_nanos(now), wire, free).ok();
-                if let Some(start) = start { free = start + Span::from_nanos(u64::from(wire)); }
-                starts.push(start.map(|s| s.nanos()));
-            }
-            twin.serve_until(u64::MAX / 2, 1);
-            prop_assert_eq!(starts, twin.starts);
-        }
-    }
 }

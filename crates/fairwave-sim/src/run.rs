@@ -406,13 +406,14 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
             let start = if here.passes_at_once(at) {
                 at
             } else {
+                let pace = here.pace();
                 let Service::Fifo(fifo) = &mut here.service else {
                     self.arrive_at_managed(link, *packet, at);
                     return;
                 };
-                match fifo.arrive(at, packet.wire, here.free) {
+                match fifo.arrive(at, packet.wire, pace) {
                     Ok(start) => {
-                        here.measure.waiting(fifo.len() as u32, at, self.window);
+                        here.measure.waiting(fifo.len(), at, self.window);
                         here.measure.held(1, at, start, self.window);
                         start
                     }
