@@ -180,17 +180,29 @@ impl EventQueue {
     /// Adds the arrival of a packet that will enter `next`, the step at `place` of the routes.
     #[inline(always)]
     pub fn push_arrival(&mut self, event: Event, packet: &Packet, next: u32, place: u32) {
-        self.push(Entry { event, transit: Transit { packet: *packet, next, place } });
+        let day = event.at.nanos() >> self.shift;
+        if self.is_listed(day) {
+            let slot = self.slot(day);
+            self.pages.push_arrival(&mut self.days[slot], event, packet, next, place);
+            self.listed += 1;
+        } else {
+            self.push_arrival_elsewhere(day, event, packet, next, place);
+        }
+    }
+
+    /// Adds the arrival of a packet today or beyond the year.
+    #[inline(never)]
+    fn push_arrival_elsewhere(&mut self, day: u64, event: Event, packet: &Packet, next: u32, place: u32) {
+        self.push_elsewhere(day, Entry { event, transit: Transit { packet: *packet, next, place } });
     }
 
     /// Adds what was in a queue.
-    #[inline(always)]
-    pub fn push(&mut self, entry: Entry) {
+    pub fn push(&mut self, entry: &Entry) {
         let day = entry.event.at.nanos() >> self.shift;
         if self.is_listed(day) {
             self.list(day, entry);
         } else {
-            self.push_elsewhere(day, entry);
+            self.push_elsewhere(day, *entry);
         }
     }
 
@@ -247,7 +259,7 @@ impl EventQueue {
         if day < self.day {
             self.begin_earlier(day, entry);
         } else if day == self.day {
-            let place = self.pages.push(&mut self.entries, entry);
+            let place = self.pages.push(&mut self.entries, &entry);
             let due = DayEvent::new(entry.event, self.begin, place);
             // Behind its equals, which were entered before.
             let mut still_due = self.today.iter().skip(self.coming);
@@ -323,7 +335,7 @@ impl EventQueue {
     }
 
     #[inline(always)]
-    fn list(&mut self, day: u64, entry: Entry) {
+    fn list(&mut self, day: u64, entry: &Entry) {
         let slot = self.slot(day);
         self.pages.push(&mut self.days[slot], entry);
         self.listed += 1;
@@ -352,7 +364,7 @@ impl EventQueue {
             self.day = next;
             while let Some(entry) = self.next_of_this_year() {
                 let day = entry.event.at.nanos() >> self.shift;
-                self.list(day.max(self.day), entry);
+                self.list(day.max(self.day), &entry);
             }
             let slot = (self.day & (self.days.len() as u64 - 1)) as usize;
             if self.days[slot].is_empty() {
@@ -390,12 +402,12 @@ impl EventQueue {
         let mut page = Vec::new();
         for mut list in lists {
             while self.pages.take_first(&mut list, &mut page) {
-                page.iter().for_each(|entry| self.push(*entry));
+                page.iter().for_each(|entry| self.push(entry));
             }
         }
         // What lies beyond the year is due later than all that was listed, so no order of entry is lost.
         while let Some(entry) = self.next_of_this_year() {
-            self.push(entry);
+            self.push(&entry);
         }
     }
 
@@ -406,7 +418,7 @@ impl EventQueue {
     fn begin_earlier(&mut self, day: u64, entry: Entry) {
         let later = self.take_listed();
         (self.day, self.begin) = (day, day << self.shift);
-        for entry in [entry].into_iter().chain(later) {
+        for entry in [entry].iter().chain(&later) {
             self.push(entry);
         }
     }
@@ -428,7 +440,7 @@ impl EventQueue {
 
     /// Adds all that another queue holds.
     pub fn append(&mut self, mut other: Self) {
-        other.take().into_iter().for_each(|entry| self.push(entry));
+        other.take().iter().for_each(|entry| self.push(entry));
     }
 
     /// Takes out everything that is due, in an order in which it can be entered elsewhere.

@@ -26,8 +26,8 @@ const FIRST: u64 = 2;
 const SECOND: u64 = 1;
 
 /// The cache lines of a flow's sending and receiving sides in which lies what every packet needs.
-const SENDING: Range<usize> = 0..5;
-const RECEIVING: Range<usize> = 0..2;
+const SENDING: Range<usize> = 0..6;
+const RECEIVING: Range<usize> = 0..4;
 
 /// Words of eight bytes in a cache line.
 const LINE: usize = 8;

@@ -2,9 +2,10 @@
 //! back are taken again last in, first out, while they are still in a cache. So the memory is that of the entries there
 //! are, however unevenly they come to the lists.
 
+use fairwave_core::packet::Packet;
 use fairwave_core::units::Instant;
 
-use crate::entry::Entry;
+use crate::entry::{Entry, Transit};
 use crate::event::{Event, EventKind};
 
 /// Entries of a page.
@@ -65,11 +66,23 @@ impl Pages {
         Pages { entries: Vec::with_capacity(entries), ..Pages::default() }
     }
 
-    /// Adds an entry at the end of `list`. Always inlined, so that an entry is made in its place and not copied there.
+    /// Adds an entry at the end of `list`.
+    #[inline]
+    pub fn push(&mut self, list: &mut List, entry: &Entry) -> PageSlot {
+        let Entry { event, transit: Transit { packet, next, place } } = entry;
+        self.push_arrival(list, *event, packet, *next, *place)
+    }
+
+    /// Adds the entry of a packet that arrives. Always inlined and written part by part: an entry that is made elsewhere and copied
+    /// costs more, the copy having to wait for the parts.
     #[inline(always)]
-    pub fn push(&mut self, list: &mut List, entry: Entry) -> PageSlot {
+    pub fn push_arrival(&mut self, list: &mut List, event: Event, packet: &Packet, next: u32, step: u32) -> PageSlot {
         let place = self.next_place(list);
-        self.entries[place] = entry;
+        let entry = &mut self.entries[place];
+        entry.event = event;
+        entry.transit.packet = *packet;
+        entry.transit.next = next;
+        entry.transit.place = step;
         PageSlot(place as u32)
     }
 
@@ -186,7 +199,7 @@ mod tests {
                     plain[list].clear();
                 } else {
                     let entry = Entry::timer(Event::new(Instant::from_nanos(number), EventKind::Sender, list));
-                    let place = pages.push(&mut lists[list], entry);
+                    let place = pages.push(&mut lists[list], &entry);
                     prop_assert_eq!(pages.at(place), &entry);
                     plain[list].push(entry);
                 }

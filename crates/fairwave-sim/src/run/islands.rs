@@ -127,7 +127,7 @@ impl<'p> Simulation<'p, (), ()> {
             .collect();
         for entry in std::mem::replace(&mut self.events, EventQueue::new(false, 0)).take() {
             if let Some(island) = cut.get_mut(home_of(&entry, partition).island()) {
-                island.events.push(entry);
+                island.events.push(&entry);
             }
         }
         cut
@@ -258,7 +258,7 @@ impl OnIsland<'_> {
             }
             mail.first = Instant::NEVER;
             for entry in mail.arrivals.drain(..) {
-                self.events.push(entry);
+                self.events.push(&entry);
             }
         }
         self.extent.inbox = inbox;
