@@ -439,7 +439,7 @@ fn forget_unused_places(result: &mut fairwave_sim::RunResult, plan: &Plan, first
         index += 1;
         index <= first || row.packets_sent > 0
     });
-    let kept = |group: &str| result.flows.iter().any(|row| row.group == group);
+    let kept = |group: &str| result.flows.iter().any(|row| *row.group == *group);
     let places: Vec<&str> = (plan.flows.get(first..).unwrap_or(&[]).iter())
         .filter_map(|flow| plan.groups.get(flow.group).map(String::as_str))
         .collect();

@@ -210,7 +210,7 @@ impl Scenario {
 fn describe(plan: &Plan) -> Value {
     let node = |index: usize| plan.nodes.get(index).map_or("?", String::as_str);
     let route = |links: &[usize]| -> Vec<&str> {
-        links.iter().map(|&link| plan.links.get(link).map_or("?", |link| link.name.as_str())).collect()
+        links.iter().map(|&link| plan.links.get(link).map_or("?", |link| &*link.name)).collect()
     };
     let link = |link: &LinkPlan| {
         json!({

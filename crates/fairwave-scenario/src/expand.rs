@@ -200,7 +200,7 @@ fn record_plan(scenario: &Scenario, flows: &[FlowPlan], links: &[LinkPlan], prob
     for (index, name) in record.queues.iter().enumerate() {
         if name == "*" {
             queues.extend(0..links.len());
-        } else if let Some(link) = links.iter().position(|link| link.name == *name) {
+        } else if let Some(link) = links.iter().position(|link| *link.name == **name) {
             queues.push(link);
         } else {
             let problem = happenings::unknown_link(name, links, at.key("queues").index(index));

@@ -28,8 +28,7 @@ pub(crate) fn apply(scenario: &Scenario, links: &mut [LinkPlan], problems: &mut 
     if scenario.events.iter().all(|event| event.link.is_none()) {
         return;
     }
-    let by_name: HashMap<&str, usize> =
-        links.iter().enumerate().map(|(index, link)| (link.name.as_str(), index)).collect();
+    let by_name: HashMap<&str, usize> = links.iter().enumerate().map(|(index, link)| (&*link.name, index)).collect();
     let mut happenings: BTreeMap<usize, DirectionEvents<'_>> = BTreeMap::new();
     for (index, event) in scenario.events.iter().enumerate() {
         let Some((from, to, both)) = event.link.as_deref().and_then(ends) else { continue };
@@ -68,7 +67,7 @@ pub(crate) fn apply(scenario: &Scenario, links: &mut [LinkPlan], problems: &mut 
 /// That there is no such link direction, with the nearest name.
 pub(crate) fn unknown_link(name: &str, links: &[LinkPlan], at: Path) -> Problem {
     // Names of access links are many and seldom meant; the first ones are those between routers.
-    let names = || links.iter().take(1000).map(|link| link.name.as_str());
+    let names = || links.iter().take(1000).map(|link| &*link.name);
     let problem = Problem::new(at, format!("there is no link direction `{name}`"))
         .allowed("`FROM>TO` with the names of two nodes that a link joins");
     match nearest(name, names()) {

@@ -273,7 +273,7 @@ impl Network {
                 return (self.names, plans);
             }
             plans.push(LinkPlan {
-                name,
+                name: name.into(),
                 from: edge.from,
                 to: edge.to,
                 direction: own.direction(direction.rate, edge.delay, queue),

@@ -79,8 +79,7 @@ impl Plan {
             }
         }
         let crossed = self.links.iter().zip(unyielding).filter(|(_, unyielding)| *unyielding);
-        let said =
-            crossed.filter_map(|(link, _)| Some((link.name.as_str(), link.direction.queue.discipline.caution()?)));
+        let said = crossed.filter_map(|(link, _)| Some((&*link.name, link.direction.queue.discipline.caution()?)));
         said.chain(self.left_over())
             .chain(self.marked_in_vain())
             .chain(self.classic_by_mistake())
@@ -178,7 +177,7 @@ pub struct Mark {
 pub struct LinkPlan {
     /// `from>to`; also the name of the link's random streams (`link.r1>r2.loss`, `link.r1>r2.queue`,
     /// `link.r1>r2.transmission`).
-    pub name: String,
+    pub name: Arc<str>,
     /// Index of the node that it leaves.
     pub from: usize,
     /// Index of the node that it reaches.
@@ -204,7 +203,7 @@ impl Plan {
     pub fn members(&self, medium: usize) -> Vec<(usize, Member)> {
         let node = |index: usize| self.nodes.get(index).cloned().unwrap_or_default();
         let member = |link: &LinkPlan| Member {
-            name: link.name.clone(),
+            name: link.name.to_string(),
             from: node(link.from),
             to: node(link.to),
             queue: link.direction.queue.clone(),

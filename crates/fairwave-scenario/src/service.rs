@@ -128,7 +128,7 @@ pub(crate) fn unmatched<'p>(flows: &[FlowPlan], links: &'p [LinkPlan]) -> Vec<(&
                 more => (more.join(", "), "are"),
             };
             said.push((
-                link.name.as_str(),
+                &*link.name,
                 format!(
                     "no flow matches {names} of its class map, which {they} always empty. The packets that come bear the DSCP {}: give a \
                      [[flow]] another `dscp`, or change the `match`",

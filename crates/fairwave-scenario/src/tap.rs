@@ -23,7 +23,7 @@ const KINDS: [&str; 4] = ["link", "drops", "host", "flow"];
 pub fn parse(text: &str, plan: &Plan) -> Result<(Vec<Tap>, String), String> {
     let (tap, file) = text.split_once('=').unwrap_or((text, ""));
     let (kind, name) = tap.trim().split_once(':').unwrap_or(("", tap.trim()));
-    let links = || plan.links.iter().map(|link| link.name.as_str());
+    let links = || plan.links.iter().map(|link| &*link.name);
     let (known, what): (Vec<&str>, _) = match kind {
         "link" | "drops" => (links().collect(), "link direction"),
         "host" => (plan.nodes.iter().map(String::as_str).collect(), "node"),

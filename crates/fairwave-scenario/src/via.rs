@@ -185,10 +185,9 @@ pub(crate) fn move_over(
         departures.sort_by_key(|one| one.at);
         let mut left = BTreeSet::new();
         for departure in departures {
-            left.extend(
-                (0..links.len())
-                    .filter(|link| links.get(*link).is_some_and(|link| departure.left.contains(&link.name))),
-            );
+            left.extend((0..links.len()).filter(|link| {
+                links.get(*link).is_some_and(|link| departure.left.iter().any(|left| **left == *link.name))
+            }));
             let ways = without(nodes, &edges, &left, flow.from, flow.to)
                 .zip(without(nodes, &edges, &left, flow.to, flow.from));
             let Some((forward, backward)) = ways else {

@@ -36,7 +36,7 @@ fn plan(more: &str) -> Plan {
 }
 
 fn link<'p>(plan: &'p Plan, name: &str) -> &'p LinkPlan {
-    plan.links.iter().find(|link| link.name == name).expect("a link")
+    plan.links.iter().find(|link| &*link.name == name).expect("a link")
 }
 
 fn event(keys: &str) -> String {

@@ -162,7 +162,7 @@ fn a_voice_guard_takes_its_constants_from_the_scenario() {
         .expect("a scenario")
         .plan(Seed(1))
         .expect("a plan");
-    let bottleneck = plan.links.iter().find(|link| link.name == "r1>r2").expect("the bottleneck");
+    let bottleneck = plan.links.iter().find(|link| &*link.name == "r1>r2").expect("the bottleneck");
     let Some(Victim::VoiceGuard(config)) = bottleneck.direction.queue.victim() else {
         panic!("{:?}", bottleneck.direction.queue)
     };

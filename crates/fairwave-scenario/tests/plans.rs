@@ -22,7 +22,7 @@ fn plan(text: &str) -> Plan {
 }
 
 fn link<'a>(plan: &'a Plan, name: &str) -> &'a LinkPlan {
-    plan.links.iter().find(|link| link.name == name).unwrap_or_else(|| panic!("no link {name}"))
+    plan.links.iter().find(|link| &*link.name == name).unwrap_or_else(|| panic!("no link {name}"))
 }
 
 fn packets(link: &LinkPlan) -> u32 {
@@ -33,7 +33,7 @@ fn packets(link: &LinkPlan) -> u32 {
 }
 
 fn route(plan: &Plan, links: &[usize]) -> String {
-    links.iter().map(|&link| plan.links[link].name.as_str()).collect::<Vec<_>>().join(" ")
+    links.iter().map(|&link| &*plan.links[link].name).collect::<Vec<_>>().join(" ")
 }
 
 const DUMBBELL: &str = r#"
@@ -281,7 +281,7 @@ fn recorded_flows_and_queues_are_found_by_name() {
     ));
     assert_eq!(plan.record.units, [1, 2]);
     assert_eq!(plan.record.windows, [0, 1, 2, 3]);
-    assert_eq!(plan.links[plan.record.queues[0]].name, "r1>r2");
+    assert_eq!(&*plan.links[plan.record.queues[0]].name, "r1>r2");
 }
 
 #[test]

@@ -143,7 +143,7 @@ impl Books<'_> {
             let Node { handed_on, sent, passed_on, received } = node;
             if handed_on + sent != passed_on + received {
                 let of = |names: &mut dyn Iterator<Item = &LinkPlan>| {
-                    names.take(4).map(|link| link.name.as_str()).collect::<Vec<_>>().join(", ")
+                    names.take(4).map(|link| &*link.name).collect::<Vec<_>>().join(", ")
                 };
                 let at = |link: &&LinkPlan, end: usize| self.plan.nodes.get(end) == Some(name) && !link.name.is_empty();
                 return Err(violated(

@@ -221,8 +221,11 @@ impl EventQueue {
     /// Adds a timer's event that is due today or beyond the year.
     #[inline(never)]
     fn push_timer_elsewhere(&mut self, day: u64, event: Event) {
-        if day <= self.day {
-            self.push_elsewhere(day, Entry::timer(event));
+        if day == self.day {
+            let place = self.pages.push_timer(&mut self.entries, event);
+            self.insert_today(event, place);
+        } else if day < self.day {
+            self.begin_earlier(day, Entry::timer(event));
         } else {
             self.push_beyond(event, TIMER);
         }
@@ -253,6 +256,16 @@ impl EventQueue {
         self.slots.get(later.slot as usize).copied()
     }
 
+    /// Puts an event that is due today, whose entry is at `place`, among those of the day.
+    #[inline(always)]
+    fn insert_today(&mut self, event: Event, place: PageSlot) {
+        let due = DayEvent::new(event, self.begin, place);
+        // Behind its equals, which were entered before.
+        let mut still_due = self.today.iter().skip(self.coming);
+        let place = self.coming + still_due.rposition(|other| other.key <= due.key).map_or(0, |i| i + 1);
+        self.today.insert(place, due);
+    }
+
     /// Adds what is due today or beyond the year.
     #[inline(never)]
     fn push_elsewhere(&mut self, day: u64, entry: Entry) {
@@ -260,11 +273,7 @@ impl EventQueue {
             self.begin_earlier(day, entry);
         } else if day == self.day {
             let place = self.pages.push(&mut self.entries, &entry);
-            let due = DayEvent::new(entry.event, self.begin, place);
-            // Behind its equals, which were entered before.
-            let mut still_due = self.today.iter().skip(self.coming);
-            let place = self.coming + still_due.rposition(|other| other.key <= due.key).map_or(0, |i| i + 1);
-            self.today.insert(place, due);
+            self.insert_today(entry.event, place);
         } else {
             let slot = match self.vacant.pop() {
                 Some(slot) => slot,

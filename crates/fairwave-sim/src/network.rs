@@ -33,7 +33,7 @@ impl Network {
         let ends = || -> Arc<[[u32; 2]]> { plan.flows.iter().map(|flow| [flow.from as u32, flow.to as u32]).collect() };
         let ends = plan.links.iter().any(|link| link.direction.queue.discipline.nature().by_host).then(ends);
         let mut links = Vec::with_capacity(plan.links.len());
-        let refused = |link: &LinkPlan, error| RunError::Config { place: link.name.clone(), error };
+        let refused = |link: &LinkPlan, error| RunError::Config { place: link.name.to_string(), error };
         let mut checked = None;
         for (index, link) in plan.links.iter().enumerate() {
             let bin = if plan.record.queues.contains(&index) { plan.record.bin } else { Span::ZERO };

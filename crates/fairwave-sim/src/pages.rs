@@ -88,9 +88,10 @@ impl Pages {
 
     /// Adds a timer's entry at the end of `list`: what stands in the place of its packet, which means nothing, stays.
     #[inline(always)]
-    pub fn push_timer(&mut self, list: &mut List, event: Event) {
+    pub fn push_timer(&mut self, list: &mut List, event: Event) -> PageSlot {
         let place = self.next_place(list);
         self.entries[place].event = event;
+        PageSlot(place as u32)
     }
 
     /// Makes room for another entry at the end of `list`.

@@ -7,6 +7,8 @@
 //! Packets and payload count at the time when they are sent, dropped, lost or delivered; units count at the time when
 //! they are made. A unit that is still in flight at the end counts as such, not as lost.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use crate::classes::ClassRow;
@@ -73,11 +75,11 @@ pub struct RunResult {
 #[derive(Clone, Debug, Serialize)]
 pub struct FlowRow {
     /// Name of the group.
-    pub group: String,
+    pub group: Arc<str>,
     /// Index within the group.
     pub flow: u32,
     /// How it was sent.
-    pub transport: String,
+    pub transport: Arc<str>,
     /// When it began; in the warm-up, too.
     pub start_s: f64,
     /// When it ended: its stop, or the end of the run.
@@ -468,7 +470,7 @@ pub struct RadioRow {
 #[derive(Clone, Debug, Serialize)]
 pub struct LinkRow {
     /// `from>to`.
-    pub link: String,
+    pub link: Arc<str>,
     /// Packets that arrived at the queue.
     pub arrivals: u64,
     /// Packets that left the transmitter.

@@ -385,6 +385,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
 
     /// A packet arrives at a link at `at`, by the step at `place` of its route, and goes as far as can be told without another
     /// event.
+    #[inline(always)]
     fn forward(&mut self, mut link: usize, packet: &Packet, mut place: u32, mut at: Instant) {
         loop {
             let here = &mut self.network.links[link];
@@ -408,7 +409,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
             } else {
                 let pace = here.pace();
                 let Service::Fifo(fifo) = &mut here.service else {
-                    self.arrive_at_managed(link, *packet, at);
+                    self.arrive_at_managed(link, packet, at);
                     return;
                 };
                 match fifo.arrive(at, packet.wire, pace) {

@@ -54,7 +54,7 @@ pub(crate) fn rows(plan: &LinkPlan, link: &Link) -> Vec<ServiceClassRow> {
         }
         let of_served = |nanos: f64| (counters.served > 0).then_some(nanos / 1e9);
         ServiceClassRow {
-            link: plan.name.clone(),
+            link: plan.name.to_string(),
             class: within.join("/"),
             arrivals: counters.arrivals,
             wire_arrived: counters.wire_arrived,

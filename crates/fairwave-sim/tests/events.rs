@@ -32,7 +32,7 @@ fn scenario(duration: &str, rate: &str, link: &str, more: &str) -> RunResult {
 }
 
 fn there(result: &RunResult) -> &LinkRow {
-    result.links.iter().find(|link| link.link == "a>b").expect("the link")
+    result.links.iter().find(|link| &*link.link == "a>b").expect("the link")
 }
 
 fn flow(result: &RunResult) -> &FlowRow {

@@ -176,7 +176,7 @@ fn a_flow_that_pauses_sends_nothing_meanwhile_and_goes_on_where_it_stopped() {
     let [on, off] = [true, false];
     assert_eq!(goodput("bulk[0]"), [on, on, off, off, off, on, on, off, off, off]);
     assert_eq!(goodput("cbr[0]"), [off, on, on, off, off, off, on, on, off, off]);
-    let cbr = result.flows.iter().find(|flow| flow.group == "cbr").expect("the flow");
+    let cbr = result.flows.iter().find(|flow| &*flow.group == "cbr").expect("the flow");
     assert_eq!(cbr.measured_s, 4.0);
     assert!(near(cbr.goodput_bps.expect("measured"), 800e3, 0.01), "{}", cbr.goodput_bps.expect("measured"));
 }

@@ -73,7 +73,7 @@ fn marked(queue: &str, loss: f64) -> RunResult {
 }
 
 fn link<'a>(result: &'a RunResult, name: &str) -> &'a LinkRow {
-    result.links.iter().find(|row| row.link == name).expect("a link")
+    result.links.iter().find(|row| &*row.link == name).expect("a link")
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn what_a_queue_marks_is_counted_at_its_link_by_class_and_where_it_arrives() {
     for (flow, class) in result.flows.iter().zip(["voice", "other-udp"]) {
         assert!(flow.marked.abs_diff(of(class)) <= 1, "{} of {} arrive", flow.marked, of(class));
     }
-    assert!(result.links.iter().filter(|row| row.link != "r1>r2").all(|row| row.marked == 0), "nobody else marks");
+    assert!(result.links.iter().filter(|row| &*row.link != "r1>r2").all(|row| row.marked == 0), "nobody else marks");
 }
 
 #[test]

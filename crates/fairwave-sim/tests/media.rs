@@ -30,7 +30,7 @@ fn result(text: &str, seed: u64) -> RunResult {
 fn members_share_the_medium_and_its_books_close() {
     let result = result(TWO, 1);
     let goodput = |group: &str| {
-        let of = result.flows.iter().filter(|flow| flow.group == group);
+        let of = result.flows.iter().filter(|flow| &*flow.group == group);
         of.filter_map(|flow| flow.goodput_bps).sum::<f64>()
     };
     let (near, far) = (goodput("near"), goodput("far"));
@@ -40,7 +40,7 @@ fn members_share_the_medium_and_its_books_close() {
     assert!((0.98..=1.001).contains(&airtime), "{airtime}");
     assert_eq!(result.radio.len(), 4);
     // The call from station to station crosses the channel twice.
-    let up = result.links.iter().find(|row| row.link == "far>ap").expect("a row");
+    let up = result.links.iter().find(|row| &*row.link == "far>ap").expect("a row");
     assert!(up.departures > 300);
 }
 
@@ -70,7 +70,7 @@ fn links_without_a_medium_leave_no_rows_of_one() {
 fn losses_of_the_link_itself_come_on_top() {
     let text = TWO.replacen("medium = \"air\" }", "medium = \"air\", loss = \"10 %\" }", 1);
     let result = result(&text, 1);
-    let row = result.links.iter().find(|row| row.link == "ap>near").expect("a row");
+    let row = result.links.iter().find(|row| &*row.link == "ap>near").expect("a row");
     let ratio = row.lost as f64 / row.departures as f64;
     assert!((0.07..0.13).contains(&ratio), "{ratio}");
 }
@@ -99,7 +99,7 @@ flow = [
 fn airtime_fairness_gives_a_fast_station_what_a_slow_one_took() {
     let goodput = |queues: &str| {
         let result = result(&HOME.replace("\"fifo\"", &format!("\"{queues}\"")), 1);
-        let of = |group: &str| result.flows.iter().find(|flow| flow.group == group).and_then(|flow| flow.goodput_bps);
+        let of = |group: &str| result.flows.iter().find(|flow| &*flow.group == group).and_then(|flow| flow.goodput_bps);
         let row = |link: &str| result.radio.iter().find(|row| row.link == link).expect("a row").airtime_share;
         assert_eq!(result.radio.len(), 6);
         (of("fast").unwrap_or(0.0), row("ap>slow").unwrap_or(0.0), row("ap>fast").unwrap_or(0.0))
@@ -198,10 +198,10 @@ fn a_station_that_leaves_with_a_full_queue_keeps_no_packet() {
     for medium in queues.iter().map(String::as_str).chain([&*format!("{CELL}, channel = {{ cqi = 3 }}, users")]) {
         let result = result(&crowd(&format!("{medium} = {{ s0 = {{ leaves = \"2 s\" }} }}"), 2, "60 Mb/s"), 1);
         all_are_somewhere(&result);
-        let of = |group: &str| result.flows.iter().find(|flow| flow.group == group).expect("a flow");
+        let of = |group: &str| result.flows.iter().find(|flow| &*flow.group == group).expect("a flow");
         let (gone, stays) = (of("data-s0"), of("data-s1"));
         assert!(stays.units_received > gone.units_received, "{medium}");
-        let link = result.links.iter().find(|row| row.link == "mast>s0").expect("a row");
+        let link = result.links.iter().find(|row| &*row.link == "mast>s0").expect("a row");
         assert_eq!(link.arrivals, link.departures + link.dropped_overflow + link.dropped_early, "{medium}");
     }
 }

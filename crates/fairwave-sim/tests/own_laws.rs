@@ -82,13 +82,13 @@ fn result(text: &str) -> RunResult {
 }
 
 fn bottleneck(result: &RunResult) -> &LinkRow {
-    result.links.iter().find(|link| link.link == "r1>r2").expect("the bottleneck")
+    result.links.iter().find(|link| &*link.link == "r1>r2").expect("the bottleneck")
 }
 
 #[test]
 fn a_scenario_runs_the_programs_own_controller() {
     let own = result(SCALABLE).flows.remove(0);
-    assert_eq!(own.transport, "tcp/scalable");
+    assert_eq!(&*own.transport, "tcp/scalable");
     // Reno needs half a window of round trips, 30 s here, to be where it was before a loss; Scalable TCP a few.
     let sack = result(&SCALABLE.replace("tcp/scalable\", gain = 0.02", "tcp/sack\"")).flows.remove(0);
     assert!(

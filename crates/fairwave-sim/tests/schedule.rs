@@ -43,7 +43,7 @@ fn outcome(rate: &str, queue: &str) -> RunResult {
 }
 
 fn bottleneck(result: &RunResult) -> &LinkRow {
-    result.links.iter().find(|link| link.link == "r1>r2").expect("the bottleneck")
+    result.links.iter().find(|link| &*link.link == "r1>r2").expect("the bottleneck")
 }
 
 const FIFO: &str = r#"{ discipline = "drop-tail", capacity = { packets = 40 } }"#;

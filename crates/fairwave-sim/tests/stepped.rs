@@ -135,9 +135,9 @@ fn a_flow_that_takes_anothers_routes_is_counted_on_them() {
     assert!(run.enter(&packet, at).expect("in order"));
     // Nodes' books close only if it went where the plan says.
     let (result, ..) = run.finish(&taken).expect("closed books");
-    assert_eq!(result.flows.iter().map(|row| row.group.as_str()).collect::<Vec<_>>(), ["voice"; 4]);
+    assert_eq!(result.flows.iter().map(|row| &*row.group).collect::<Vec<_>>(), ["voice"; 4]);
     assert_eq!(result.flows[data].packets_sent, 1);
-    let from_c = result.links.iter().find(|row| row.link == "c>r").expect("a link");
+    let from_c = result.links.iter().find(|row| &*row.link == "c>r").expect("a link");
     assert_eq!(from_c.departures, 0);
 }
 

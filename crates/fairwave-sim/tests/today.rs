@@ -26,7 +26,7 @@ fn beside_floods(
 }
 
 fn bottleneck(result: &RunResult) -> &LinkRow {
-    result.links.iter().find(|row| row.link == "r1>r2").expect("the bottleneck")
+    result.links.iter().find(|row| &*row.link == "r1>r2").expect("the bottleneck")
 }
 
 #[test]

@@ -129,7 +129,7 @@ proptest! {
             prop_assert_eq!(flow.goodput_bps.is_none(), on == 0, "{:?}", flow);
             if on > 0 {
                 // A receiver hands on at once what it had kept behind a gap: for TCP at most its window, for UDP one packet.
-                let kept = if flow.transport == "udp" { 1000 } else { 64 * 1500 } * 8;
+                let kept = if &*flow.transport == "udp" { 1000 } else { 64 * 1500 } * 8;
                 let most = 1e7 + f64::from(kept) * 1e3 / on as f64;
                 prop_assert!(flow.goodput_bps.expect("measured") <= most, "{} over {} ms", flow.goodput_bps.expect("measured"), on);
             }
@@ -276,13 +276,13 @@ traffic = "bulk"
 
 /// Each measure with its value in a run.
 fn measures(result: &RunResult) -> Vec<(&'static str, f64)> {
-    let calls: Vec<_> = result.flows.iter().filter(|flow| flow.group == "call").collect();
+    let calls: Vec<_> = result.flows.iter().filter(|flow| &*flow.group == "call").collect();
     // A call that is silent in the window has no delay and no rating.
     let mean = |of: &dyn Fn(&FlowRow) -> f64| {
         let values: Vec<f64> = calls.iter().map(|call| of(call)).filter(|value| !value.is_nan()).collect();
         values.iter().sum::<f64>() / values.len() as f64
     };
-    let link = result.links.iter().find(|link| link.link == "r1>r2").expect("the bottleneck");
+    let link = result.links.iter().find(|link| &*link.link == "r1>r2").expect("the bottleneck");
     let class = result.classes.iter().find(|class| class.link == "r1>r2").expect("a class");
     let download = result.groups.iter().find(|group| group.group == "download").expect("the download");
     let in_time = result.timeliness.iter().filter(|row| row.group == "call" && row.reading == "delay");

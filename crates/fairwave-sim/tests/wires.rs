@@ -43,7 +43,7 @@ fn of(text: &str, seed: u64) -> RunResult {
 }
 
 fn link<'r>(result: &'r RunResult, name: &str) -> &'r LinkRow {
-    result.links.iter().find(|link| link.link == name).expect("the link")
+    result.links.iter().find(|link| &*link.link == name).expect("the link")
 }
 
 const QUEUES: [&str; 2] =

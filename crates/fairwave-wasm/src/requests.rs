@@ -358,9 +358,10 @@ fn voice(result: &RunResult, plan: &Plan) -> Vec<Value> {
     let of_group = |(index, name): (usize, &String)| {
         let flow = plan.flows.iter().find(|flow| flow.group == index)?;
         flow.traffic.call()?;
-        let scores: Vec<f64> = result.flows.iter().filter(|row| &row.group == name).filter_map(|row| row.mos).collect();
+        let scores: Vec<f64> =
+            result.flows.iter().filter(|row| *row.group == **name).filter_map(|row| row.mos).collect();
         let mean = (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64);
-        let note = result.flows.iter().find(|row| &row.group == name).map_or("", |row| row.quality_note.as_str());
+        let note = result.flows.iter().find(|row| *row.group == **name).map_or("", |row| row.quality_note.as_str());
         Some(json!({ "group": name, "rated": scores.len(), "mos": mean, "note": note }))
     };
     plan.groups.iter().enumerate().filter_map(of_group).collect()
@@ -460,7 +461,7 @@ fn calls(units: &[UnitRow], plan: &Plan, bins: usize) -> Vec<Value> {
 
 fn packets(of: &ScenarioInput, link: &str, from_s: f64, until_s: f64) -> Result<Value, Refusal> {
     let (_, plan) = of.planned()?;
-    let Some(index) = plan.links.iter().position(|known| known.name == link) else {
+    let Some(index) = plan.links.iter().position(|known| &*known.name == link) else {
         return Err(refuse(format!("there is no link direction `{link}`")));
     };
     if !(0.0..1e9).contains(&from_s) || !(from_s..1e9).contains(&until_s) {

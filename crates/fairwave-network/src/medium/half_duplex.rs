@@ -103,7 +103,7 @@ impl HalfDuplex {
 
 impl Medium for HalfDuplex {
     fn arrive(&mut self, now: Instant, member: usize, packet: Packet, happenings: &mut Happenings) {
-        self.queues[member].arrive(now, packet, &mut self.drops);
+        self.queues[member].arrive(now, &packet, &mut self.drops);
         self.tell_drops(member, happenings);
         if self.on_air.is_none() {
             self.begin(now, happenings);

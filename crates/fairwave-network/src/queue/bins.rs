@@ -195,7 +195,7 @@ mod tests {
                     Operation::Push(bin, size) => {
                         // The flow's number serves as the packet's own.
                         let packet = packet(serial as u32, size, Class::Tcp);
-                        buffer.push_into(Instant::ZERO, packet, bin);
+                        buffer.push_into(Instant::ZERO, &packet, bin);
                         plain.push((bin, packet));
                     }
                     Operation::RemoveAny(draw) => {
@@ -227,7 +227,7 @@ mod tests {
     fn a_single_list_is_its_own_fattest_and_a_number_beyond_the_last_means_the_last() {
         let mut buffer = Buffer::by_bin(0, 1);
         assert_eq!(buffer.fattest_bin(), None);
-        buffer.push_into(Instant::ZERO, packet(0, 100, Class::Tcp), 7);
+        buffer.push_into(Instant::ZERO, &packet(0, 100, Class::Tcp), 7);
         assert_eq!((buffer.fattest_bin(), buffer.of_bin(0).packets, buffer.of_bin(7).packets), (Some(0), 1, 0));
     }
 }

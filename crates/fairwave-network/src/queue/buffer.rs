@@ -124,41 +124,47 @@ impl Buffer {
     /// Puts a packet behind all others.
     #[cfg(test)]
     pub(super) fn push(&mut self, now: Instant, packet: Packet) {
-        self.push_into(now, packet, 0);
+        self.push_into(now, &packet, 0);
     }
 
     /// Puts a packet behind all others, and behind those of a list by number; the number is of no account in a buffer without.
     #[inline(always)] // one caller that counts
-    pub(super) fn push_into(&mut self, now: Instant, packet: Packet, bin: u32) {
-        let index = self.occupied.len() as u32;
-        let unlinked = ListLinks::NONE;
-        let node =
-            Node { packet, arrived: now, order: unlinked, class: unlinked, layer: unlinked, index, came: packet.ecn };
-        let place = if self.free == NIL {
-            self.nodes.push(node);
-            (self.nodes.len() - 1) as u32
-        } else {
-            let place = self.free;
-            self.free = self.nodes[place as usize].order.next;
-            self.nodes[place as usize] = node;
-            place
-        };
+    pub(super) fn push_into(&mut self, now: Instant, packet: &Packet, bin: u32) {
+        let place = if self.free == NIL { self.add_node(packet) } else { self.free };
+        let node = &mut self.nodes[place as usize];
+        self.free = node.order.next;
+        // Part by part: what is made elsewhere and copied costs more.
+        node.packet = *packet;
+        node.arrived = now;
+        node.came = packet.ecn;
+        node.index = self.occupied.len() as u32;
         self.occupied.push(place);
         append!(self.nodes, self.order, order, place);
         if self.classed {
             append!(self.nodes, self.classes[packet.class as usize], class, place);
-            if let Some(above) = above_base(&packet) {
+            if let Some(above) = above_base(packet) {
                 append!(self.nodes, self.layers[above], layer, place);
             }
         }
         let size = u64::from(packet.wire);
         match &mut self.lists {
             Lists::None => {}
-            Lists::Flows(flows) => flows.push(place, &packet),
+            Lists::Flows(flows) => flows.push(place, packet),
             Lists::Bins(bins) => bins.push(place, size, bin),
         }
         self.total.add(size);
         self.per_class[packet.class as usize].add(size);
+    }
+
+    /// Another place.
+    #[cold]
+    #[inline(never)]
+    fn add_node(&mut self, packet: &Packet) -> u32 {
+        let unlinked = ListLinks::NONE;
+        let (packet, came) = (*packet, packet.ecn);
+        let arrived = Instant::ZERO;
+        self.nodes.push(Node { packet, arrived, order: unlinked, class: unlinked, layer: unlinked, index: 0, came });
+        (self.nodes.len() - 1) as u32
     }
 
     /// Marks a packet that waits, if its transport understands marks. Answers whether it bears a mark now.
@@ -200,6 +206,7 @@ impl Buffer {
     }
 
     /// Takes a packet to be sent, and says since when it has waited; `None` if nothing waits there any more.
+    #[inline]
     pub fn serve(&mut self, place: Place) -> Option<(Packet, Instant)> {
         let Node { packet, arrived, index, came, .. } = *self.waiting(place)?;
         (self.served, self.served_came) = (arrived, came);

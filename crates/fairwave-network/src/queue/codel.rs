@@ -149,6 +149,13 @@ impl Control {
         self.count = self.count.saturating_add(packets);
     }
 
+    /// The line is empty, or its only packet leaves as it comes: no delay is above target, and the dropping state ends. What
+    /// [`Self::depart`] comes to for either, in one step.
+    #[inline]
+    pub fn idle(&mut self) {
+        (self.first_above, self.dropping) = (None, false);
+    }
+
     fn control_law(&self, set: &Settings, from: Instant) -> Instant {
         from + set.interval.scaled(1.0 / libm::sqrt(f64::from(self.count)))
     }
@@ -209,9 +216,10 @@ pub struct Codel {
 
 impl Discipline for Codel {
     #[inline]
-    fn pass(&mut self, now: Instant, packet: &Packet, _stream: &mut Stream) -> Option<Packet> {
-        let mut only = Some((*packet, now, 0));
-        self.control.depart(&self.set, now, || only.take(), &mut Vec::new())
+    fn pass(&mut self, _now: Instant, packet: &Packet, _stream: &mut Stream) -> Option<Packet> {
+        self.control.idle();
+        self.control.sojourn = Span::ZERO;
+        Some(*packet)
     }
 
     fn depart(&mut self, now: Instant, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet> {

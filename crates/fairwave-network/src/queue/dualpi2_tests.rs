@@ -33,7 +33,7 @@ fn holding(packets: &[(Ecn, u32)]) -> Buffer {
     for (ecn, number) in packets {
         for _ in 0..*number {
             let queue = law.bin(at(0), &with(*ecn, 1000), &buffer);
-            buffer.push_into(at(0), with(*ecn, 1000), queue);
+            buffer.push_into(at(0), &with(*ecn, 1000), queue);
         }
     }
     buffer
@@ -111,7 +111,7 @@ fn the_longer_of_both_delays_drives_the_base_probability() {
         assert!((law.delay - 0.020).abs() < 1e-12, "{}", law.delay);
     }
     let (mut law, mut buffer) = (dualpi2(r#""tupdate":"20 ms""#), holding(&[(Ecn::Ect1, 1)]));
-    buffer.push_into(at(15_000), with(Ecn::Ect0, 100), C);
+    buffer.push_into(at(15_000), &with(Ecn::Ect0, 100), C);
     law.catch_up(at(20_001), &buffer);
     assert!((law.delay - 0.020).abs() < 1e-12, "that of the L queue: {}", law.delay);
 }
@@ -143,7 +143,7 @@ fn nothing_that_follows_from_the_base_probability_befalls_a_queue_of_less_than_t
         law.counts = [1.0; 2];
         let mut buffer = Buffer::by_bin(0, 2);
         for size in sizes {
-            buffer.push_into(at(0), with(Ecn::NotEct, size), C);
+            buffer.push_into(at(0), &with(Ecn::NotEct, size), C);
         }
         let mut drops = Vec::new();
         let _ = law.depart(at(0), &mut buffer, &mut drops);
@@ -194,8 +194,8 @@ fn the_classic_queue_has_its_share_against_traffic_that_does_not_yield_and_witho
 fn a_classic_packet_goes_first_when_it_has_waited_longer_by_the_time_shift() {
     for (later, queue) in [(50_000, L), (50_001, C)] {
         let (law, mut buffer) = (dualpi2(r#""scheduler":"ts-fifo""#), Buffer::by_bin(0, 2));
-        buffer.push_into(at(0), with(Ecn::Ect0, 100), C);
-        buffer.push_into(at(later), with(Ecn::Ect1, 100), L);
+        buffer.push_into(at(0), &with(Ecn::Ect0, 100), C);
+        buffer.push_into(at(later), &with(Ecn::Ect1, 100), L);
         assert_eq!(law.next(&buffer), Some(queue), "{later}");
     }
 }

@@ -198,11 +198,21 @@ impl Discipline for FqCodel {
 
     /// The only packet there is: it is its queue's turn at the latest when all others have been found empty.
     #[inline]
-    fn pass(&mut self, now: Instant, packet: &Packet, stream: &mut Stream) -> Option<Packet> {
+    fn pass(&mut self, _now: Instant, packet: &Packet, stream: &mut Stream) -> Option<Packet> {
         let salt = *self.salt.get_or_insert_with(|| stream.below(u64::MAX));
         let own = queue_of(packet, salt, self.flows);
         self.rounds.arrived(own);
-        self.next(now, |queue| (queue == own).then_some((*packet, now, 0)), &mut Vec::new())
+        loop {
+            let queue = self.rounds.turn()?;
+            let control = &mut self.controls[queue as usize];
+            control.idle();
+            if queue == own {
+                (self.sojourn, control.sojourn) = (Span::ZERO, Span::ZERO);
+                self.rounds.sent(own, u64::from(packet.wire));
+                return Some(*packet);
+            }
+            self.rounds.was_empty(queue);
+        }
     }
 
     #[inline]

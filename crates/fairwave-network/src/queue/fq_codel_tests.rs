@@ -99,7 +99,7 @@ fn what_overflow_drops_makes_codel_drop_faster() {
     let mut discipline = config.discipline(Capacity::Packets(10), RATE);
     let (mut buffer, mut drops) = (Buffer::by_bin(0, 1), Vec::new());
     for _ in 0..10 {
-        buffer.push_into(at(0), packet(0, 1000, Class::Tcp), 0);
+        buffer.push_into(at(0), &packet(0, 1000, Class::Tcp), 0);
     }
     let before = format!("{:?}", discipline.controls[0]);
     discipline.make_room(at(0), &mut buffer, &mut drops);

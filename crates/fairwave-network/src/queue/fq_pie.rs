@@ -277,7 +277,7 @@ mod tests {
         let (mut buffer, mut drops) = (Buffer::by_bin(0, 1), Vec::new());
         for _ in 0..3 {
             let queue = law.bin(at(0), &packet(0, 1000, Class::Tcp), &buffer);
-            buffer.push_into(at(0), packet(0, 1000, Class::Tcp), queue);
+            buffer.push_into(at(0), &packet(0, 1000, Class::Tcp), queue);
         }
         assert!(law.depart(at(10), &mut buffer, &mut drops).is_some());
         law.catch_up(0, at(16));
@@ -316,7 +316,7 @@ mod tests {
             let state = &mut law.lines[0].state;
             (state.probability, state.delay) = (1.0, 0.1);
             let mut buffer = Buffer::by_bin(0, 1);
-            (0..packets).for_each(|_| buffer.push_into(at(0), packet(0, 1514, Class::Tcp), 0));
+            (0..packets).for_each(|_| buffer.push_into(at(0), &packet(0, 1514, Class::Tcp), 0));
             let packet = packet(0, 1514, Class::Tcp);
             let arrival = Arrival { now: at(0), packet: &packet, buffer: &buffer, idle: Span::ZERO, full: false };
             let mut stream = stream();
@@ -337,7 +337,7 @@ mod tests {
             let state = &mut law.lines[own as usize].state;
             (state.probability, state.delay) = (1.0, 0.1);
             let mut buffer = Buffer::by_bin(0, 2);
-            (0..50).for_each(|_| buffer.push_into(at(0), packet, if waits_in_own { own } else { 1 - own }));
+            (0..50).for_each(|_| buffer.push_into(at(0), &packet, if waits_in_own { own } else { 1 - own }));
             let arrival = Arrival { now: at(0), packet: &packet, buffer: &buffer, idle: Span::ZERO, full: false };
             law.arrive(&arrival, &mut stream)
         };

@@ -321,8 +321,8 @@ impl Queue {
     }
 
     #[inline(always)] // one caller
-    fn push(&mut self, now: Instant, packet: Packet, drops: &mut Vec<(Packet, DropReason)>) {
-        let bin = if self.binned { self.discipline.bin(now, &packet, &self.buffer) } else { 0 };
+    fn push(&mut self, now: Instant, packet: &Packet, drops: &mut Vec<(Packet, DropReason)>) {
+        let bin = if self.binned { self.discipline.bin(now, packet, &self.buffer) } else { 0 };
         self.buffer.push_into(now, packet, bin);
         if self.filters {
             self.filter(bin, drops);
@@ -339,16 +339,21 @@ impl Queue {
     /// A packet arrives. Whatever is dropped now, the arrival or others, is appended to `drops`; the arrival waits unless
     /// it is among them. Whoever drives an idle link calls [`Queue::depart`] next.
     pub fn arrive(&mut self, now: Instant, packet: Packet, drops: &mut Vec<(Packet, DropReason)>) {
+        self.take_in(now, &packet, drops);
+    }
+
+    /// See [`Self::arrive`].
+    pub(super) fn take_in(&mut self, now: Instant, packet: &Packet, drops: &mut Vec<(Packet, DropReason)>) {
         if let Some(selector) = &mut self.selector {
-            selector.arrival(now, &packet);
+            selector.arrival(now, packet);
         }
         let mut idle = Span::ZERO;
         if self.buffer.is_empty() && now > self.free_from {
             idle = now.since(self.free_from);
             self.free_from = now;
         }
-        let BufferRoom { full, hopeless, most } = self.room_for(&packet);
-        let arrival = Arrival { now, packet: &packet, buffer: &self.buffer, idle, full };
+        let BufferRoom { full, hopeless, most } = self.room_for(packet);
+        let arrival = Arrival { now, packet, buffer: &self.buffer, idle, full };
         let tail = matches!(self.selector, Some(Selector::Tail));
         let (verdict, mark) = match self.discipline.arrive(&arrival, &mut self.stream) {
             Verdict::Mark if packet.ecn.can_be_marked() => (Verdict::Admit, true),
@@ -358,24 +363,24 @@ impl Queue {
         match verdict {
             Verdict::Admit => {
                 if hopeless || (full && tail) {
-                    drops.push((packet, DropReason::Overflow));
+                    drops.push((*packet, DropReason::Overflow));
                     self.discipline.overflowed();
                     return;
                 }
             }
             Verdict::Drop | Verdict::Mark => {
                 if tail || hopeless {
-                    drops.push((packet, DropReason::Early));
+                    drops.push((*packet, DropReason::Early));
                     return;
                 }
             }
             Verdict::DropArrival => {
-                drops.push((packet, DropReason::Early));
+                drops.push((*packet, DropReason::Early));
                 return;
             }
             Verdict::DropBoth(waiting) => {
                 drops.extend(self.buffer.remove(waiting).map(|packet| (packet, DropReason::Early)));
-                drops.push((packet, DropReason::Early));
+                drops.push((*packet, DropReason::Early));
                 return;
             }
         }
@@ -385,7 +390,7 @@ impl Queue {
                 self.buffer.mark(place);
             }
         } else if let Some(victim) = self.drop_victim(DropReason::Early, drops) {
-            self.discipline.exchanged(&packet, &victim);
+            self.discipline.exchanged(packet, &victim);
         }
         while self.holds_more_than(most) {
             if self.makes_room(now, drops) {

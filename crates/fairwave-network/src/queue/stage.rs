@@ -427,12 +427,12 @@ impl LinkQueue {
 
     /// See [`Queue::arrive`].
     #[inline]
-    pub fn arrive(&mut self, now: Instant, packet: Packet, drops: &mut Vec<(Packet, DropReason)>) {
+    pub fn arrive(&mut self, now: Instant, packet: &Packet, drops: &mut Vec<(Packet, DropReason)>) {
         match self {
-            LinkQueue::Plain(queue) => queue.arrive(now, packet, drops),
+            LinkQueue::Plain(queue) => queue.take_in(now, packet, drops),
             LinkQueue::Staged(stage) => {
                 let congested = stage.packets() > 0;
-                stage.arrive(now, &packet, congested, drops);
+                stage.arrive(now, packet, congested, drops);
             }
         }
     }

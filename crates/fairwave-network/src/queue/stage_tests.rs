@@ -40,7 +40,7 @@ fn a_packet_that_waits_for_tokens_alone_still_waits_here_with_its_bytes() {
     let mut queue = link_queue(plain(), None, Some(r#"{"rate": "80 kb/s", "burst": "1000 B"}"#));
     let mut drops = Vec::new();
     for number in 0..2 {
-        queue.arrive(at(0), marked(0, 1000, number), &mut drops);
+        queue.arrive(at(0), &marked(0, 1000, number), &mut drops);
     }
     assert!(queue.depart(at(0), &mut drops).is_some() && queue.depart(at(8), &mut drops).is_none());
     assert_eq!((queue.packets(), queue.bytes()), (1, 1000));
@@ -66,11 +66,11 @@ fn a_scheduler_begins_anew_when_all_classes_are_empty() {
         link_queue(json!({"discipline": "wfq", "capacity": {"packets": 50}, "classes": classes}), None, None);
     let mut drops = Vec::new();
     for number in 0..5 {
-        queue.arrive(at(8 * number), marked(46, 1000, number), &mut drops);
+        queue.arrive(at(8 * number), &marked(46, 1000, number), &mut drops);
         assert!(queue.depart(at(8 * number), &mut drops).is_some());
     }
-    queue.arrive(at(100), marked(46, 1000, 5), &mut drops);
-    queue.arrive(at(100), marked(0, 1000, 6), &mut drops);
+    queue.arrive(at(100), &marked(46, 1000, 5), &mut drops);
+    queue.arrive(at(100), &marked(0, 1000, 6), &mut drops);
     let order: Vec<u8> =
         (0..2).filter_map(|_| queue.depart(at(100), &mut drops)).map(|packet| packet.dscp.get()).collect();
     assert_eq!(order, [46, 0], "no class owes anything for the time before");

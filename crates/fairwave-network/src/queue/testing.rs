@@ -139,7 +139,7 @@ pub fn served(queue: &mut LinkQueue, rate: Rate, arrivals: &[(Instant, Packet)])
         }
     };
     for (place, (now, packet)) in arrivals.iter().enumerate() {
-        queue.arrive(*now, *packet, &mut drops);
+        queue.arrive(*now, packet, &mut drops);
         let until = arrivals.get(place + 1).map_or(Instant::NEVER, |(next, _)| *next);
         serve(queue, *now, until, &mut drops);
     }

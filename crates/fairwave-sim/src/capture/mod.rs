@@ -98,7 +98,7 @@ impl<'p> Capture<'p> {
         for (tap, path) in &wanted.captures {
             let failed = |error| (path.clone(), error);
             let (name, about) = match *tap {
-                Tap::Link(link) => (plan.links[link].name.clone(), "as packets leave the transmitter".to_owned()),
+                Tap::Link(link) => (plan.links[link].name.to_string(), "as packets leave the transmitter".to_owned()),
                 Tap::Drops(link) => {
                     let name = &plan.links[link].name;
                     (format!("{name} drops"), "packets that were not transmitted, when they were given up".to_owned())

@@ -40,7 +40,7 @@ fn plan(queue: &str) -> Plan {
 }
 
 fn link(plan: &Plan, name: &str) -> usize {
-    plan.links.iter().position(|link| link.name == name).expect("a link")
+    plan.links.iter().position(|link| *link.name == *name).expect("a link")
 }
 
 fn file(name: &str) -> PathBuf {

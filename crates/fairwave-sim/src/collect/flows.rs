@@ -1,8 +1,10 @@
 //! One flow: what was sent, what became of it, and how good its call or video was.
 
+use std::sync::Arc;
+
 use fairwave_core::quality::delay::DelaySummary;
 use fairwave_core::quality::playout::call_quality;
-use fairwave_core::transport::{Properties as _, Sender};
+use fairwave_core::transport::{Properties as _, Sender, TransportConfig};
 use fairwave_core::units::{Bytes, Instant, Span};
 use fairwave_scenario::plan::FlowPlan;
 
@@ -14,8 +16,37 @@ use crate::result::FlowRow;
 use crate::unit_log::UnitLog;
 use crate::watched;
 
+/// The names in the rows of flows. Rows that have one in common share it: with many flows they are a large part of the memory.
+pub(crate) struct Names<'r> {
+    groups: Vec<Arc<str>>,
+    /// How flows were sent that have this configuration.
+    transport: Option<(&'r Arc<TransportConfig>, Arc<str>)>,
+}
+
+impl<'r> Names<'r> {
+    /// Those of a run.
+    pub fn of(run: &RunRecord<'r>) -> Self {
+        Names { groups: run.plan.groups.iter().map(|name| name.as_str().into()).collect(), transport: None }
+    }
+
+    /// The group's name, and how the flow was sent.
+    fn next(&mut self, plan: &'r FlowPlan) -> (Arc<str>, Arc<str>) {
+        let transport = match &self.transport {
+            Some((config, label)) if Arc::ptr_eq(config, &plan.transport) => label,
+            _ => &self.transport.insert((&plan.transport, plan.transport.label().into())).1,
+        };
+        (self.groups[plan.group].clone(), transport.clone())
+    }
+}
+
 /// The row of a flow, which is the `index`-th of its group.
-pub(crate) fn row(run: &RunRecord<'_>, flow: usize, index: u32, receiving: &ReceivingEnd) -> FlowRow {
+pub(crate) fn row<'r>(
+    run: &RunRecord<'r>,
+    flow: usize,
+    index: u32,
+    receiving: &ReceivingEnd,
+    names: &mut Names<'r>,
+) -> FlowRow {
     let plan = &run.plan.flows[flow];
     let measure = &receiving.measure;
     let (window, view) = (run.window, run.sending[flow].sender.view());
@@ -27,10 +58,11 @@ pub(crate) fn row(run: &RunRecord<'_>, flow: usize, index: u32, receiving: &Rece
         before.limited_since(&view, window.end.min(run.ended(flow))).map_or([None; 3], |times| times.map(Some));
     let judgements =
         receiving.judge.as_ref().map_or_else(Default::default, |judge| judge.judgements.since(before.judgements));
+    let (group, transport) = names.next(plan);
     let mut row = FlowRow {
-        group: run.plan.groups[plan.group].clone(),
+        group,
         flow: index,
-        transport: plan.transport.label(),
+        transport,
         start_s: start.seconds(),
         stop_s: stop.seconds(),
         measured_s: on.seconds(),

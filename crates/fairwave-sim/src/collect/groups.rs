@@ -19,7 +19,7 @@ pub(crate) fn rows(run: &RunRecord<'_>, flows: &[FlowRow]) -> Vec<GroupRow> {
             let goodputs: Vec<Rate> = (members.iter().filter_map(|&flow| flows[flow].goodput_bps))
                 .map(|goodput| Rate::from_bits_per_second(goodput as u64))
                 .collect();
-            let transport = members.first().map_or_else(String::new, |&flow| flows[flow].transport.clone());
+            let transport = members.first().map_or_else(String::new, |&flow| flows[flow].transport.to_string());
             let goodput = goodput(run, &members);
             let bins = members.iter().map(|&flow| run.steady_bins(flow)).collect();
             let flows = members.iter().map(|&flow| &flows[flow]).collect();

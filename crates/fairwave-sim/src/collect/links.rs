@@ -97,7 +97,7 @@ pub(crate) fn outages(run: &RunRecord<'_>) -> Vec<OutageRow> {
         let tolls = link.unsteady().map_or(&[][..], |unsteady| unsteady.tolls());
         let began = |(outage, _): &(&Outage, &OutageLosses)| Instant::ZERO + outage.from <= run.window.end;
         let row = |(outage, toll): (&Outage, &OutageLosses)| OutageRow {
-            link: plan.name.clone(),
+            link: plan.name.to_string(),
             from_s: outage.from.seconds(),
             to_s: outage.to.filter(|to| Instant::ZERO + *to <= run.window.end).map(Span::seconds),
             lost_waiting: toll.waiting,

@@ -90,7 +90,7 @@ pub(crate) fn append(run: &RunRecord<'_>, rows: &mut Vec<SeriesRow>) {
         let measure = &run.links[link].measure;
         let each = measure.waited_in_bin().iter().zip(measure.departed_in_bin());
         let row = |(bin, (waited, departed)): (usize, (&u64, &u64))| {
-            let (kind, name) = ("queueing_delay_s", run.plan.links[link].name.clone());
+            let (kind, name) = ("queueing_delay_s", run.plan.links[link].name.to_string());
             let value = *waited as f64 / *departed as f64 / 1e9;
             (*departed > 0).then(|| SeriesRow { kind, name, time_s: time(bin), value })
         };

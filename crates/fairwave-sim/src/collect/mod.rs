@@ -50,9 +50,10 @@ pub(crate) fn collect(run: &RunRecord<'_>) -> RunResult {
     };
     result.flows.reserve_exact(run.receiving.len());
     let mut index_in_group = vec![0; run.plan.groups.len()];
+    let mut names = flows::Names::of(run);
     for (flow, receiving) in run.receiving.iter().enumerate() {
         let group = run.plan.flows[flow].group;
-        result.flows.push(flows::row(run, flow, index_in_group[group], receiving));
+        result.flows.push(flows::row(run, flow, index_in_group[group], receiving, &mut names));
         if let Some(log) = &receiving.units {
             result.timeliness.extend(log.timeliness.results().map(|timely| TimelinessRow {
                 group: run.plan.groups[group].clone(),

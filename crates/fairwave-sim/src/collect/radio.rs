@@ -19,7 +19,7 @@ pub(crate) fn rows(run: &RunRecord<'_>) -> Vec<RadioRow> {
             rows.push(RadioRow {
                 medium: plan.name.clone(),
                 law: plan.law.name().to_owned(),
-                link: run.plan.links[link].name.clone(),
+                link: run.plan.links[link].name.to_string(),
                 transmissions: counters.transmissions,
                 failed: counters.failed,
                 collided: counters.collided,

@@ -17,7 +17,7 @@ pub(crate) fn append(run: &RunRecord<'_>, rows: &mut Vec<SeriesRow>) {
             let waited = run.links[link].measure.waited_in_bin();
             rows.extend(waited.iter().take(whole_bins).enumerate().map(|(i, nanos)| SeriesRow {
                 kind: "queue_packets",
-                name: run.plan.links[link].name.clone(),
+                name: run.plan.links[link].name.to_string(),
                 time_s: bin * (i + 1) as f64,
                 value: *nanos as f64 / record.bin.nanos() as f64,
             }));
@@ -28,7 +28,7 @@ pub(crate) fn append(run: &RunRecord<'_>, rows: &mut Vec<SeriesRow>) {
                 let at = |bins: usize| Instant::ZERO + record.bin * bins as u64;
                 rows.extend((0..whole_bins).map(|i| SeriesRow {
                     kind: "capacity_bps",
-                    name: run.plan.links[link].name.clone(),
+                    name: run.plan.links[link].name.to_string(),
                     time_s: bin * (i + 1) as f64,
                     value: run.links[link].capacity(at(i), at(i + 1)).get() as f64 * 8.0 / bin,
                 }));

@@ -12,7 +12,7 @@ use crate::probe::{Probe, RemovalCause};
 use crate::routes::END;
 
 impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
-    pub(super) fn arrive_at_managed(&mut self, link: usize, packet: Packet, now: Instant) {
+    pub(super) fn arrive_at_managed(&mut self, link: usize, packet: &Packet, now: Instant) {
         let here = &mut self.network.links[link];
         here.account_for_queue(now, self.window);
         if here.free == now {
@@ -21,9 +21,9 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
         }
         let here = &mut self.network.links[link];
         if let Service::Managed(managed) = &mut here.service {
-            managed.classes.arrived(&packet);
+            managed.classes.arrived(packet);
             if here.free <= now
-                && let Some(packet) = managed.queue.pass(now, &packet)
+                && let Some(packet) = managed.queue.pass(now, packet)
             {
                 self.begin(link, now, &packet);
                 return;
@@ -37,7 +37,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
             }
             return;
         }
-        self.arrive_at_shared(link, packet, now);
+        self.arrive_at_shared(link, *packet, now);
     }
 
     /// A managed link's transmitter may have become free, or its discipline may have periodic work.

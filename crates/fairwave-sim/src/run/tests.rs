@@ -104,7 +104,7 @@ fn verdict(queue: &str, forge: impl FnOnce(&mut Books<'_>)) -> Result<(), RunErr
 }
 
 fn bottleneck<'a>(books: &'a mut Books<'_>) -> &'a mut Link {
-    let place = books.plan.links.iter().position(|link| link.name == "r1>r2").expect("the bottleneck");
+    let place = books.plan.links.iter().position(|link| &*link.name == "r1>r2").expect("the bottleneck");
     &mut books.links[place]
 }
 

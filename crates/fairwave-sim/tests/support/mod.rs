@@ -74,7 +74,7 @@ impl Dumbbell {
         };
         let add = |plan: &mut Plan, from: usize, to: usize, bottleneck: bool| {
             plan.links.push(LinkPlan {
-                name: format!("{}>{}", plan.nodes[from], plan.nodes[to]),
+                name: format!("{}>{}", plan.nodes[from], plan.nodes[to]).into(),
                 from,
                 to,
                 direction: Direction {

@@ -136,7 +136,7 @@ impl Bearer {
     }
 
     pub fn arrive(&mut self, now: Instant, member: usize, packet: Packet, happenings: &mut Happenings) {
-        self.queue.arrive(now, packet, &mut self.drops);
+        self.queue.arrive(now, &packet, &mut self.drops);
         self.report_drops(member, happenings);
     }
 

@@ -167,7 +167,7 @@ impl Medium for Wifi {
         self.functions[place].backlog += 1;
         if let Some(common) = self.common.as_mut().filter(|_| direction.node == self.base) {
             let hidden = common.aliases.hide(member, packet);
-            common.queues[category].arrive(now, hidden, &mut self.drops);
+            common.queues[category].arrive(now, &hidden, &mut self.drops);
             self.timed |= common.queues[category].deadline() < Instant::NEVER;
             self.report_common(category, happenings);
             self.pull(now, category, happenings);
@@ -176,7 +176,7 @@ impl Medium for Wifi {
             let queue = direction.tids[category].queue.get_or_insert_with(|| {
                 Box::new(LinkQueue::new(config, None, None, rate, |what| seed.stream(&format!("{category}.{what}"))))
             });
-            queue.arrive(now, packet, &mut self.drops);
+            queue.arrive(now, &packet, &mut self.drops);
             self.timed |= queue.deadline() < Instant::NEVER;
             self.report(member, category, happenings);
             self.rotations[place].add(member);
