@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import runpy
-import time
 from pathlib import Path
 
 import numpy as np
@@ -300,19 +299,15 @@ def test_a_file_that_cannot_be_read_is_refused_with_its_key(traced):
         traced("2 s", content="time_s,rate_mbps\n0,1\n1,-1\n")
 
 
-def test_an_hour_is_read_in_less_than_a_second(tmp_path, record_property):
+def test_an_hour_of_opportunities_is_read(tmp_path):
     rng = np.random.default_rng(1)
     (tmp_path / "x.csv").write_text(
         "\n".join(map(str, np.sort(rng.integers(1, 3_600_000, 2_500_000)).tolist())) + "\n"
     )
     (tmp_path / "scenario.toml").write_text(SCENARIO.format(duration="3599 s", more=""))
-    # Of the processor's time: what the neighbours do is not counted.
-    begin = time.process_time()
+    # How long that takes is measured by `make bench`, which fails above a second.
     given = load(tmp_path / "scenario.toml")
-    took = time.process_time() - begin
-    record_property("seconds", took)
     assert "opportunities" in given.to_dict()["topology"]["bottleneck"]["rate"]
-    assert took < 1.0
 
 
 def test_the_command_shows_draws_and_converts(tmp_path, capsys):
