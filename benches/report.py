@@ -237,28 +237,28 @@ def _memory(part: dict[str, Any]) -> Iterator[str]:
     )
 
 
-#: Changes to the simulator that were measured and not kept: what, instructions per packet-hop, ns per packet-hop
-#: at 100,000 flows without and with it, memory.
+#: Changes to the simulator that were measured by hand and not kept: what, instructions per packet-hop, ns per
+#: packet-hop at 100,000 flows without and with it, what else changed.
 TRIED = (
     (
         "prefetches spread over the events of a day, not all at its beginning",
         "not counted",
         "135 → 143",
-        "same",
+        "–",
     ),
-    ("a page of the calendar's entries prefetched when it is taken", "not counted", "129 → 137", "same"),
+    ("a page of the calendar's entries prefetched when it is taken", "not counted", "129 → 137", "–"),
     (
         "packets kept apart from the other fields of their entries, one cache line each",
         "+2.3",
         "150 → 160",
-        "same",
+        "–",
     ),
-    ("entries of 80 bytes instead of 96: the next link is looked up", "+5.8", "125 → 130", "1 % less"),
+    ("entries of 80 bytes instead of 96: the next link is looked up", "+5.8", "125 → 130", "1 % less memory"),
     (
         "link-time optimisation of the whole program (`fat`)",
         "−3.6",
         "not measured",
-        "builds for twice as long",
+        "building takes twice as long",
     ),
 )
 
@@ -270,11 +270,11 @@ def _tried() -> Iterator[str]:
     yield (
         "Measured in November 2026 on the dumbbell: instructions at 100 flows, time at 100,000 flows (least of 2 to 5"
         " runs in turns). Each row has its own runs, because the machine's speed changed from hour to hour. Differences"
-        " below a tenth are noise. `make bench` does not repeat these."
+        " below a tenth are noise. The code of these changes was not kept: no command repeats the measurements."
     )
     yield ""
     yield from _table(
-        ("change", "instructions per packet-hop", "ns per packet-hop, before → after", "memory"), TRIED
+        ("change", "instructions per packet-hop", "ns per packet-hop, before → after", "besides"), TRIED
     )
 
 

@@ -236,7 +236,7 @@ const _: () = assert!(
     "put the state of the large source or transport in a box"
 );
 
-/// A flow's receiving side. What every packet needs lies together in the first two cache lines.
+/// A flow's receiving side. What the simulator itself needs for every packet comes first.
 #[repr(C, align(64))]
 pub(crate) struct ReceivingEnd {
     /// For applications that make units.

@@ -25,7 +25,7 @@ const ENTRIES: u64 = 3;
 const FIRST: u64 = 2;
 const SECOND: u64 = 1;
 
-/// The cache lines of a flow's sending and receiving sides in which lies what every packet needs.
+/// The cache lines of a flow's sending and receiving sides that a packet reads: the endpoint included, which lies inside.
 const SENDING: Range<usize> = 0..6;
 const RECEIVING: Range<usize> = 0..4;
 

@@ -25,6 +25,52 @@ impl Sums {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
+    fn a_packet_that_passes_leaves_what_one_leaves_that_arrives_and_departs(
+        bursts in prop::collection::vec((1..1501u16, 0..6u32, 1..25usize, 0..40_000u64), 1..60),
+    ) {
+        for config in configs() {
+            let run = |passes: bool| {
+                let mut queue = queue(config.clone());
+                let (mut now, mut free, mut drops) = (Instant::ZERO, Instant::ZERO, Vec::new());
+                let (mut left, mut passed) = (Vec::new(), 0);
+                for &(size, flow, packets, micros) in &bursts {
+                    for _ in 0..packets {
+                        let packet = Packet { ecn: Ecn::Ect0, ..packet(flow, size, Class::Tcp) };
+                        let sent = if free <= now && passes { queue.pass(now, &packet) } else { None };
+                        passed += u32::from(sent.is_some());
+                        let sent = sent.or_else(|| {
+                            queue.arrive(now, packet, &mut drops);
+                            if free <= now { queue.depart(now, &mut drops) } else { None }
+                        });
+                        if let Some(packet) = sent {
+                            free = now + rate().time_for(packet.size());
+                            left.push((now, packet, queue.has_marked()));
+                        }
+                    }
+                    let next = now + Span::from_micros(micros);
+                    while queue.packets() > 0 && free.max(queue.held_until()) <= next {
+                        now = now.max(free).max(queue.held_until());
+                        if let Some(packet) = queue.depart(now, &mut drops) {
+                            free = now + rate().time_for(packet.size());
+                            left.push((now, packet, queue.has_marked()));
+                        }
+                    }
+                    now = next;
+                }
+                (left, drops, passed)
+            };
+            let (passing, waiting) = (run(true), run(false));
+            prop_assert_eq!((&passing.0, &passing.1), (&waiting.0, &waiting.1), "{}", config);
+            if config["discipline"].as_str().is_some_and(|name| ["codel", "fq-codel"].contains(&name)) {
+                prop_assert!(passing.2 > 0, "{} never passed one", config);
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
     fn what_arrived_has_departed_or_was_dropped_or_waits_per_class_and_byte(
         steps in prop::collection::vec((1..1501u16, 0..3usize, 0..12_000u64), 1..300),
     ) {
