@@ -52,13 +52,13 @@ fn overflow(bencher: Bencher, victim: &str, backlog: u32) {
     let mut drops: Vec<(Packet, DropReason)> = Vec::with_capacity(4);
     let mut serial = 0;
     for _ in 0..2 * backlog {
-        queue.arrive(Instant::ZERO, packet(serial), &mut drops);
+        queue.arrive(Instant::ZERO, &packet(serial), &mut drops);
         serial += 1;
         drops.clear();
     }
     bencher.counter(ItemsCount::new(BATCH)).bench_local(|| {
         for _ in 0..BATCH {
-            queue.arrive(Instant::ZERO, packet(serial), &mut drops);
+            queue.arrive(Instant::ZERO, &packet(serial), &mut drops);
             serial = serial.wrapping_add(1);
             black_box(&drops);
             drops.clear();
@@ -109,13 +109,13 @@ fn arrive_and_depart(bencher: Bencher, discipline: &str) {
     let (mut now, mut serial) = (Instant::ZERO, 0);
     let spacing = Span::from_micros(400);
     for _ in 0..20 {
-        queue.arrive(now, packet(serial), &mut drops);
+        queue.arrive(now, &packet(serial), &mut drops);
         serial += 1;
     }
     bencher.counter(ItemsCount::new(BATCH)).bench_local(|| {
         for _ in 0..BATCH {
             now += spacing;
-            queue.arrive(now, packet(serial), &mut drops);
+            queue.arrive(now, &packet(serial), &mut drops);
             serial = serial.wrapping_add(1);
             if queue.packets() > 10 {
                 black_box(queue.depart(now, &mut drops));

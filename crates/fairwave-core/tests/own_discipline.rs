@@ -207,11 +207,11 @@ fn flows_share_the_link_by_bytes_whatever_their_packets_and_their_greed() {
     let mut order = Vec::new();
     for round in 0..3000u32 {
         for _ in 0..5 {
-            queue.arrive(Instant::ZERO, packet(0, 1500), &mut drops);
+            queue.arrive(Instant::ZERO, &packet(0, 1500), &mut drops);
         }
-        queue.arrive(Instant::ZERO, packet(1, 500), &mut drops);
-        queue.arrive(Instant::ZERO, packet(1, 500), &mut drops);
-        queue.arrive(Instant::ZERO, packet(2, 1000), &mut drops);
+        queue.arrive(Instant::ZERO, &packet(1, 500), &mut drops);
+        queue.arrive(Instant::ZERO, &packet(1, 500), &mut drops);
+        queue.arrive(Instant::ZERO, &packet(2, 1000), &mut drops);
         for _ in 0..2 {
             let packet = queue.depart(Instant::ZERO, &mut drops).expect("plenty waits");
             if round >= 1000 {
@@ -231,10 +231,10 @@ fn flows_share_the_link_by_bytes_whatever_their_packets_and_their_greed() {
 fn a_full_buffer_costs_the_flow_of_which_most_waits() {
     let (mut queue, mut drops) = (queue(TEXT), Vec::new());
     for serial in 0..100 {
-        queue.arrive(Instant::ZERO, packet(u32::from(serial >= 90), 500), &mut drops);
+        queue.arrive(Instant::ZERO, &packet(u32::from(serial >= 90), 500), &mut drops);
     }
     assert!(drops.is_empty());
-    queue.arrive(Instant::ZERO, packet(1, 500), &mut drops);
+    queue.arrive(Instant::ZERO, &packet(1, 500), &mut drops);
     assert_eq!(drops.iter().map(|(packet, _)| packet.flow.0).collect::<Vec<_>>(), [0], "not the arrival");
 }
 
@@ -244,7 +244,7 @@ fn its_timer_is_the_queues() {
     let (mut queue, mut drops) = (queue(text), Vec::new());
     assert_eq!(queue.deadline(), Instant::NEVER);
     let now = Instant::ZERO + Span::from_millis(3);
-    queue.arrive(now, packet(1, 500), &mut drops);
+    queue.arrive(now, &packet(1, 500), &mut drops);
     assert_eq!(queue.deadline(), now + Span::from_millis(10));
     queue.on_timer(queue.deadline(), &mut drops);
     assert_eq!((drops.len(), queue.packets(), queue.deadline()), (1, 0, Instant::NEVER));

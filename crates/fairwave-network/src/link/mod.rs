@@ -352,13 +352,13 @@ mod tests {
         let average = |told: bool| {
             let rate = Rate::from_bits_per_second(10_000_000);
             let (mut queue, mut drops) = (Queue::new(&config, rate, Seed(1).stream("queue")), Vec::new());
-            (0..20).for_each(|_| queue.arrive(Instant::ZERO, packet, &mut drops));
+            (0..20).for_each(|_| queue.arrive(Instant::ZERO, &packet, &mut drops));
             while queue.depart(Instant::from_seconds(1.0), &mut drops).is_some() {
                 if told {
                     queue.transmits_until(Instant::from_seconds(3.0));
                 }
             }
-            queue.arrive(Instant::from_seconds(3.0), packet, &mut drops);
+            queue.arrive(Instant::from_seconds(3.0), &packet, &mut drops);
             queue.average()
         };
         assert!(average(false) < 0.01, "{}", average(false));

@@ -35,7 +35,7 @@ fn filled(keys: &str, flows: &[(u32, Class)], ends: &[[u32; 2]], packets: u32) -
     queue.tell_ends(&ends.into());
     for _ in 0..packets {
         for &(flow, class) in flows {
-            queue.arrive(at(0), packet(flow, 1000, class), &mut drops);
+            queue.arrive(at(0), &packet(flow, 1000, class), &mut drops);
         }
     }
     assert!(drops.is_empty());
@@ -58,7 +58,7 @@ fn shares(keys: &str, flows: &[(u32, Class)], ends: &[[u32; 2]], packets: u32) -
 fn it_sends_at_its_bandwidth_to_within_a_packet_at_any_time() {
     let (mut queue, mut drops) = (queue(r#","bandwidth":"3 Mb/s","diffserv":"besteffort""#), Vec::new());
     for serial in 0..4000u32 {
-        queue.arrive(at(0), packet(serial % 7, 40 + (serial * 37 % 1460) as u16, Class::Tcp), &mut drops);
+        queue.arrive(at(0), &packet(serial % 7, 40 + (serial * 37 % 1460) as u16, Class::Tcp), &mut drops);
     }
     let mut bytes = 0;
     serve(&mut queue, at(5000), |now, packet| {
@@ -74,15 +74,15 @@ fn it_sends_at_its_bandwidth_to_within_a_packet_at_any_time() {
 fn what_was_not_used_while_nothing_waited_is_lost() {
     let (mut queue, mut drops) = (queue(r#","bandwidth":"8 Mb/s""#), Vec::new());
     let sent = |queue: &mut Queue, now| queue.depart(now, &mut Vec::new()).is_some();
-    queue.arrive(at(0), packet(0, 1000, Class::Tcp), &mut drops);
+    queue.arrive(at(0), &packet(0, 1000, Class::Tcp), &mut drops);
     assert!(sent(&mut queue, at(0)));
     for _ in 0..3 {
-        queue.arrive(at(500), packet(0, 1000, Class::Tcp), &mut drops);
+        queue.arrive(at(500), &packet(0, 1000, Class::Tcp), &mut drops);
     }
     // A packet takes a millisecond.
     assert_eq!([500, 500, 501, 501, 502].map(|millis| sent(&mut queue, at(millis))), [true, false, true, false, true]);
     assert_eq!(queue.held_until(), at(503));
-    queue.arrive(at(502), packet(0, 1000, Class::Tcp), &mut drops);
+    queue.arrive(at(502), &packet(0, 1000, Class::Tcp), &mut drops);
     assert!(!sent(&mut queue, at(502)) && sent(&mut queue, at(503)));
 }
 
@@ -90,7 +90,7 @@ fn what_was_not_used_while_nothing_waited_is_lost() {
 fn a_packet_counts_with_its_overhead_its_least_size_and_its_framing() {
     let held = |keys: &str, wire: u16| {
         let (mut queue, mut drops) = (queue(&format!(r#","bandwidth":"8 Mb/s"{keys}"#)), Vec::new());
-        queue.arrive(at(0), packet(0, wire, Class::Tcp), &mut drops);
+        queue.arrive(at(0), &packet(0, wire, Class::Tcp), &mut drops);
         assert!(queue.depart(at(0), &mut drops).is_some());
         queue.held_until().nanos() / 1000
     };
@@ -188,7 +188,7 @@ fn a_flow_that_has_just_begun_comes_before_those_that_wait() {
         queue.tell_ends(&[[0, 1], [2, 3], [4, 5]].into());
         for _ in 0..100 {
             for flow in [0, 1] {
-                queue.arrive(at(0), packet(flow, 50, Class::Tcp), &mut drops);
+                queue.arrive(at(0), &packet(flow, 50, Class::Tcp), &mut drops);
             }
         }
         let mut now = at(0);
@@ -198,7 +198,7 @@ fn a_flow_that_has_just_begun_comes_before_those_that_wait() {
             order.extend(queue.depart(now, &mut drops).map(|packet| packet.flow.0));
         }
         now = queue.held_until();
-        queue.arrive(now, packet(2, 100, Class::Tcp), &mut drops);
+        queue.arrive(now, &packet(2, 100, Class::Tcp), &mut drops);
         assert_eq!(queue.depart(now, &mut drops).map(|packet| packet.flow.0), Some(2), "after {order:?}");
         assert!(order.iter().filter(|flow| **flow == 0).count().abs_diff(order.len() / 2) <= 6, "{order:?}");
     }
@@ -210,10 +210,10 @@ fn the_fattest_queue_loses_its_head_and_the_last_packet_of_a_queue_never_goes_ea
     let config: QueueConfig = serde_json::from_str(text).expect("cake");
     let (mut queue, mut drops) = (Queue::new(&config, Rate::from_bits_per_second(10_000_000), stream()), Vec::new());
     for serial in 0..8u16 {
-        queue.arrive(at(0), packet(1, 100 + serial, Class::Tcp), &mut drops);
+        queue.arrive(at(0), &packet(1, 100 + serial, Class::Tcp), &mut drops);
     }
     for _ in 0..3 {
-        queue.arrive(at(0), packet(2, 1000, Class::Voice), &mut drops);
+        queue.arrive(at(0), &packet(2, 1000, Class::Voice), &mut drops);
     }
     let dropped: Vec<_> = drops.drain(..).map(|(packet, reason)| (packet.flow.0, packet.wire, reason)).collect();
     assert_eq!(dropped, [(2, 1000, DropReason::Overflow)], "most bytes, not most packets");
@@ -234,7 +234,7 @@ fn what_overflows_and_does_not_yield_meets_blue() {
     let (mut early, mut overflow) = (0, 0);
     // Four times the bandwidth, of what says that it can be marked: CoDel only marks, so what is dropped early is BLUE's.
     for millis in 0..20_000 {
-        queue.arrive(at(millis), Packet { ecn: Ecn::Ect0, ..packet(1, 500, Class::OtherUdp) }, &mut drops);
+        queue.arrive(at(millis), &Packet { ecn: Ecn::Ect0, ..packet(1, 500, Class::OtherUdp) }, &mut drops);
         if queue.held_until() <= at(millis) {
             queue.depart(at(millis), &mut drops);
         }

@@ -362,7 +362,7 @@ proptest! {
                 let ecn = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][ecn];
                 let packet = Packet { ecn, ..packet(serial as u32 * 8 + u32::from(copy), wire, Class::Tcp) };
                 plain.enqueue(now, packet, queue.packets() == 0 && free < now && copy == 0);
-                queue.arrive(now, packet, &mut drops);
+                queue.arrive(now, &packet, &mut drops);
             }
             prop_assert!((queue.average() - plain.p).abs() < 1e-12, "{} {}", queue.average(), plain.p);
         }

@@ -35,10 +35,10 @@ fn apart(number: usize) -> Vec<u32> {
 fn flows_of_packets_of_a_quarter_of_the_size_get_as_many_bytes() {
     let (mut queue, mut drops, flows) = (queue(r#","target":"90 s","interval":"100 s""#), Vec::new(), apart(2));
     for _ in 0..100 {
-        queue.arrive(at(0), packet(flows[0], 1200, Class::Tcp), &mut drops);
+        queue.arrive(at(0), &packet(flows[0], 1200, Class::Tcp), &mut drops);
     }
     for _ in 0..400 {
-        queue.arrive(at(0), packet(flows[1], 300, Class::Tcp), &mut drops);
+        queue.arrive(at(0), &packet(flows[1], 300, Class::Tcp), &mut drops);
     }
     let mut bytes = [0u64; 2];
     for served in 1..=400 {
@@ -54,15 +54,15 @@ fn flows_of_packets_of_a_quarter_of_the_size_get_as_many_bytes() {
 fn a_packet_of_a_flow_that_has_just_begun_overtakes_all_that_wait() {
     let (mut queue, mut drops, flows) = (queue(""), Vec::new(), apart(3));
     for _ in 0..50 {
-        queue.arrive(at(0), packet(flows[0], 1500, Class::Tcp), &mut drops);
-        queue.arrive(at(0), packet(flows[1], 1500, Class::Tcp), &mut drops);
+        queue.arrive(at(0), &packet(flows[0], 1500, Class::Tcp), &mut drops);
+        queue.arrive(at(0), &packet(flows[1], 1500, Class::Tcp), &mut drops);
     }
     // Both have used their quantum up, and stand among the old ones.
     for _ in 0..5 {
         assert!(queue.depart(at(1), &mut drops).is_some());
     }
     for _ in 0..20 {
-        queue.arrive(at(2), packet(flows[2], 300, Class::Voice), &mut drops);
+        queue.arrive(at(2), &packet(flows[2], 300, Class::Voice), &mut drops);
     }
     let order: Vec<_> = (0..12).filter_map(|_| Some(queue.depart(at(2), &mut drops)?.flow.0)).collect();
     let first = order.iter().take_while(|flow| **flow == flows[2]).count();
@@ -77,7 +77,7 @@ fn too_much_is_dropped_from_the_head_of_the_fattest_queue_half_of_it_but_at_most
         let (mut queue, mut drops) = (queue(extra), Vec::new());
         for (flow, (number, size)) in flows.iter().zip(packets) {
             for serial in 0..number {
-                queue.arrive(at(u64::from(serial)), packet(*flow, size, Class::Tcp), &mut drops);
+                queue.arrive(at(u64::from(serial)), &packet(*flow, size, Class::Tcp), &mut drops);
             }
         }
         drops
@@ -111,9 +111,9 @@ fn what_overflow_drops_makes_codel_drop_faster() {
 fn a_victim_rule_takes_the_place_of_the_fattest_queue() {
     let (mut queue, mut drops, flows) = (queue(r#","victim":"tail""#), Vec::new(), apart(2));
     for _ in 0..1000 {
-        queue.arrive(at(0), packet(flows[0], 1500, Class::Tcp), &mut drops);
+        queue.arrive(at(0), &packet(flows[0], 1500, Class::Tcp), &mut drops);
     }
-    queue.arrive(at(0), packet(flows[1], 100, Class::Tcp), &mut drops);
+    queue.arrive(at(0), &packet(flows[1], 100, Class::Tcp), &mut drops);
     assert_eq!(drops.iter().map(|(packet, _)| packet.flow.0).collect::<Vec<_>>(), [flows[1]]);
 }
 
@@ -127,10 +127,10 @@ fn overload(extra: &str, flows: &[u32], ecn: Ecn) -> Vec<u32> {
     };
     for millis in 0..4000 {
         // Flow 0 sends twice as much as the link carries, each of the others a hundredth of it.
-        queue.arrive(at(millis), Packet { ecn, ..packet(flows[0], 1000, Class::Tcp) }, &mut drops);
+        queue.arrive(at(millis), &Packet { ecn, ..packet(flows[0], 1000, Class::Tcp) }, &mut drops);
         let other = (millis / 200) as usize % flows.len();
         if other > 0 && millis % 200 == 0 {
-            queue.arrive(at(millis), Packet { ecn, ..packet(flows[other], 1000, Class::Tcp) }, &mut drops);
+            queue.arrive(at(millis), &Packet { ecn, ..packet(flows[other], 1000, Class::Tcp) }, &mut drops);
         }
         if millis % 2 == 0
             && let Some(packet) = queue.depart(at(millis), &mut drops)
@@ -155,7 +155,7 @@ fn what_can_be_marked_is_marked_unless_that_is_switched_off() {
     let dropped = |extra: &str, ecn| {
         let (mut queue, mut drops, mut marked) = (queue(extra), Vec::new(), 0);
         for millis in 0..1000 {
-            queue.arrive(at(millis), Packet { ecn, ..packet(flows[0], 1000, Class::Tcp) }, &mut drops);
+            queue.arrive(at(millis), &Packet { ecn, ..packet(flows[0], 1000, Class::Tcp) }, &mut drops);
             if millis % 2 == 0 && queue.depart(at(millis), &mut drops).is_some() {
                 marked += u32::from(queue.has_marked());
             }
@@ -172,7 +172,7 @@ fn beyond_the_ce_threshold_every_packet_that_can_be_is_marked() {
     let flows = apart(1);
     for (waited, ecn, marked) in [(2, Ecn::Ect1, true), (1, Ecn::Ect1, false), (2, Ecn::NotEct, false)] {
         let (mut queue, mut drops) = (queue(r#","ce-threshold":"1 ms","ecn":false"#), Vec::new());
-        queue.arrive(at(0), Packet { ecn, ..packet(flows[0], 1000, Class::Tcp) }, &mut drops);
+        queue.arrive(at(0), &Packet { ecn, ..packet(flows[0], 1000, Class::Tcp) }, &mut drops);
         assert!(queue.depart(at(waited), &mut drops).is_some() && drops.is_empty());
         assert_eq!(queue.has_marked(), marked, "{waited} ms, {ecn:?}");
     }

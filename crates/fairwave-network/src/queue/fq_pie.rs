@@ -235,9 +235,9 @@ mod tests {
     fn shared(extra: &str, ecn: Ecn) -> [(u32, u32, u32); 2] {
         let (mut queue, mut drops, mut of) = (queue(extra), Vec::new(), [(0, 0, 0); 2]);
         for millis in 0..10_000 {
-            queue.arrive(at(millis), Packet { ecn, ..packet(0, 1000, Class::Tcp) }, &mut drops);
+            queue.arrive(at(millis), &Packet { ecn, ..packet(0, 1000, Class::Tcp) }, &mut drops);
             if millis % 20 == 0 {
-                queue.arrive(at(millis), Packet { ecn, ..packet(1, 1000, Class::Tcp) }, &mut drops);
+                queue.arrive(at(millis), &Packet { ecn, ..packet(1, 1000, Class::Tcp) }, &mut drops);
             }
             if millis % 2 == 0
                 && let Some(packet) = queue.depart(at(millis), &mut drops)

@@ -112,7 +112,7 @@ proptest! {
                             *created = Instant::from_nanos(made);
                         }
                         plain.0.push(arrival);
-                        queue.arrive(now, arrival, &mut drops);
+                        queue.arrive(now, &arrival, &mut drops);
                         let hopeless = matches!(config.capacity, Capacity::Bytes(bytes) if u64::from(wire) > bytes);
                         for (dropped, reason) in drops.drain(..) {
                             prop_assert!(!nature.passive || reason == DropReason::Overflow, "{written}: drops early");

@@ -22,7 +22,7 @@ fn at(millis: u64) -> Instant {
 fn outcome(text: &str, every: u64, ecn: Ecn) -> (u32, Vec<(u64, DropReason)>) {
     let (mut queue, mut drops, mut gone, mut marked) = (queue(text), Vec::new(), Vec::new(), 0);
     for millis in 0..300 {
-        queue.arrive(at(millis), with(ecn), &mut drops);
+        queue.arrive(at(millis), &with(ecn), &mut drops);
         if millis % every == 0 && queue.depart(at(millis), &mut drops).is_some() {
             marked += u32::from(queue.has_marked());
         }
@@ -46,7 +46,7 @@ fn an_arrival_that_can_be_marked_waits_with_a_mark_and_one_that_cannot_is_droppe
         let mut drops = Vec::new();
         // The fourth finds three and is signalled for certain: p = 0.25 spaced by three.
         for _ in 0..4 {
-            queue.arrive(at(0), with(ecn), &mut drops);
+            queue.arrive(at(0), &with(ecn), &mut drops);
         }
         assert!(drops.is_empty());
         let departed: Vec<_> =
@@ -117,7 +117,7 @@ fn codel_marks_when_it_would_drop_and_sends_what_it_marks() {
         let (mut queue, mut drops, mut times) = (queue(&config(ecn)), Vec::new(), Vec::new());
         // Always 30 packets, each of which has waited 30 ms.
         for millis in 0..2000 {
-            queue.arrive(at(millis), with(Ecn::Ect0), &mut drops);
+            queue.arrive(at(millis), &with(Ecn::Ect0), &mut drops);
             if millis < 30 {
                 continue;
             }
@@ -128,7 +128,7 @@ fn codel_marks_when_it_would_drop_and_sends_what_it_marks() {
             for _ in drops.drain(..) {
                 assert!(!ecn, "it marks");
                 // In its place another, so that the delay stands.
-                queue.arrive(at(millis), with(Ecn::Ect0), &mut Vec::new());
+                queue.arrive(at(millis), &with(Ecn::Ect0), &mut Vec::new());
             }
         }
         times

@@ -338,12 +338,7 @@ impl Queue {
 
     /// A packet arrives. Whatever is dropped now, the arrival or others, is appended to `drops`; the arrival waits unless
     /// it is among them. Whoever drives an idle link calls [`Queue::depart`] next.
-    pub fn arrive(&mut self, now: Instant, packet: Packet, drops: &mut Vec<(Packet, DropReason)>) {
-        self.take_in(now, &packet, drops);
-    }
-
-    /// See [`Self::arrive`].
-    pub(super) fn take_in(&mut self, now: Instant, packet: &Packet, drops: &mut Vec<(Packet, DropReason)>) {
+    pub fn arrive(&mut self, now: Instant, packet: &Packet, drops: &mut Vec<(Packet, DropReason)>) {
         if let Some(selector) = &mut self.selector {
             selector.arrival(now, packet);
         }

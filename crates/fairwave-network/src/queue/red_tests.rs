@@ -472,7 +472,7 @@ fn where_chance_takes_the_arrival_what_waits_stays() {
         let mut of_arrivals = 0;
         for flow in 0..80 {
             let before = drops.len();
-            queue.arrive(Instant::ZERO, packet(flow, 500, Class::Tcp), &mut drops);
+            queue.arrive(Instant::ZERO, &packet(flow, 500, Class::Tcp), &mut drops);
             of_arrivals += drops[before..].iter().filter(|(packet, _)| packet.flow.0 == flow).count();
         }
         (drops.len(), of_arrivals)

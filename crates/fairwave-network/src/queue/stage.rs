@@ -164,7 +164,7 @@ impl Stage {
         }
         let before = drops.len();
         match &mut self.inside {
-            Inside::Queue(queue) => queue.arrive(now, packet, drops),
+            Inside::Queue(queue) => queue.arrive(now, &packet, drops),
             Inside::Classes(classes) => classes.arrive(now, &packet, congested, drops),
         }
         self.count_drops(&drops[before..]);
@@ -429,7 +429,7 @@ impl LinkQueue {
     #[inline]
     pub fn arrive(&mut self, now: Instant, packet: &Packet, drops: &mut Vec<(Packet, DropReason)>) {
         match self {
-            LinkQueue::Plain(queue) => queue.take_in(now, packet, drops),
+            LinkQueue::Plain(queue) => queue.arrive(now, packet, drops),
             LinkQueue::Staged(stage) => {
                 let congested = stage.packets() > 0;
                 stage.arrive(now, packet, congested, drops);

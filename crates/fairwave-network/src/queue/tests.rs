@@ -39,7 +39,7 @@ proptest! {
                         let sent = if free <= now && passes { queue.pass(now, &packet) } else { None };
                         passed += u32::from(sent.is_some());
                         let sent = sent.or_else(|| {
-                            queue.arrive(now, packet, &mut drops);
+                            queue.arrive(now, &packet, &mut drops);
                             if free <= now { queue.depart(now, &mut drops) } else { None }
                         });
                         if let Some(packet) = sent {
@@ -91,7 +91,7 @@ proptest! {
                 now = next;
                 let packet = packet(serial as u32 % 5, size, Class::ALL[class]);
                 arrived.add(&packet);
-                queue.arrive(now, packet, &mut drops);
+                queue.arrive(now, &packet, &mut drops);
                 let beyond = if config["preset"] == "ns2" { 1500 } else { 0 };
                 match capacity {
                     Capacity::Packets(packets) => prop_assert!(queue.packets() <= packets),
@@ -116,7 +116,7 @@ fn dropped_on_overflow(victim: &str) -> Vec<u32> {
     let mut queue = queue(serde_json::json!({"discipline": "drop-tail", "capacity": {"packets": 3}, "victim": victim}));
     let mut drops = Vec::new();
     for (flow, class) in [(1, Class::Voice), (2, Class::Tcp), (3, Class::OtherUdp), (4, Class::Tcp)] {
-        queue.arrive(Instant::ZERO, packet(flow, 100, class), &mut drops);
+        queue.arrive(Instant::ZERO, &packet(flow, 100, class), &mut drops);
     }
     assert!(drops.iter().all(|(_, reason)| *reason == DropReason::Overflow));
     drops.iter().map(|(packet, _)| packet.flow.0).collect()
@@ -135,9 +135,9 @@ fn a_queue_counted_in_bytes_drops_as_many_as_the_arrival_needs() {
         queue(serde_json::json!({"discipline": "drop-tail", "capacity": {"bytes": 1000}, "victim": "front"}));
     let mut drops = Vec::new();
     for flow in 0..10 {
-        queue.arrive(Instant::ZERO, packet(flow, 100, Class::Voice), &mut drops);
+        queue.arrive(Instant::ZERO, &packet(flow, 100, Class::Voice), &mut drops);
     }
-    queue.arrive(Instant::ZERO, packet(10, 250, Class::Tcp), &mut drops);
+    queue.arrive(Instant::ZERO, &packet(10, 250, Class::Tcp), &mut drops);
     assert_eq!(drops.iter().map(|(packet, _)| packet.flow.0).collect::<Vec<_>>(), [0, 1, 2]);
     assert_eq!(queue.bytes(), 950);
 }
@@ -148,8 +148,8 @@ fn a_packet_larger_than_the_buffer_costs_nobody_else_a_place() {
         let mut queue =
             queue(serde_json::json!({"discipline": "drop-tail", "capacity": {"bytes": 1000}, "victim": victim}));
         let mut drops = Vec::new();
-        queue.arrive(Instant::ZERO, packet(1, 100, Class::Voice), &mut drops);
-        queue.arrive(Instant::ZERO, packet(2, 1500, Class::Tcp), &mut drops);
+        queue.arrive(Instant::ZERO, &packet(1, 100, Class::Voice), &mut drops);
+        queue.arrive(Instant::ZERO, &packet(2, 1500, Class::Tcp), &mut drops);
         assert_eq!((drops.len(), queue.packets()), (1, 1), "{victim}");
         assert_eq!(drops[0].0.flow.0, 2, "{victim}");
     }
@@ -210,7 +210,7 @@ fn overload(config: serde_json::Value, load: f64, seconds: f64) -> (usize, usize
             }
         }
         let class = [Class::Voice, Class::OtherUdp][arrived % 2];
-        queue.arrive(now, packet(stream.below(4) as u32, 500, class), &mut drops);
+        queue.arrive(now, &packet(stream.below(4) as u32, 500, class), &mut drops);
         arrived += 1;
         if free < now {
             let packet = queue.depart(now, &mut drops);
@@ -258,7 +258,7 @@ fn first_early_drop(victim: &str) -> u32 {
     }));
     let mut drops = Vec::new();
     for (flow, class) in [(1, Class::Voice), (2, Class::Tcp), (3, Class::OtherUdp)] {
-        queue.arrive(Instant::ZERO, packet(flow, 100 * flow as u16, class), &mut drops);
+        queue.arrive(Instant::ZERO, &packet(flow, 100 * flow as u16, class), &mut drops);
     }
     assert_eq!((drops.len(), queue.packets()), (1, 2), "{victim}");
     assert_eq!(drops[0].1, DropReason::Early);
@@ -280,7 +280,7 @@ fn red_ages_only_over_time_in_which_the_link_idles() {
     }));
     let (mut now, mut drops) = (Instant::ZERO, Vec::new());
     for _ in 0..8 {
-        queue.arrive(now, packet(1, 500, Class::Tcp), &mut drops);
+        queue.arrive(now, &packet(1, 500, Class::Tcp), &mut drops);
     }
     for _ in 0..8 {
         assert!(queue.depart(now, &mut drops).is_some());
@@ -288,7 +288,7 @@ fn red_ages_only_over_time_in_which_the_link_idles() {
     }
     let before = queue.average();
     // The link sends until `now`; 8 ms later two packets of 4 ms each would have met an empty queue.
-    queue.arrive(now + Span::from_millis(8), packet(1, 500, Class::Tcp), &mut drops);
+    queue.arrive(now + Span::from_millis(8), &packet(1, 500, Class::Tcp), &mut drops);
     assert!((queue.average() - before / 4.0).abs() < 1e-9, "{before} {}", queue.average());
 }
 
@@ -302,11 +302,11 @@ fn a_change_of_rate_ages_red_by_the_time_that_the_link_idled_before_it_and_not_w
     };
     let (mut idling, mut drops) = (red(), Vec::new());
     for _ in 0..2 {
-        idling.arrive(Instant::ZERO, packet(1, 500, Class::Tcp), &mut drops);
+        idling.arrive(Instant::ZERO, &packet(1, 500, Class::Tcp), &mut drops);
     }
     let mut waiting = red();
     for _ in 0..3 {
-        waiting.arrive(Instant::ZERO, packet(1, 500, Class::Tcp), &mut drops);
+        waiting.arrive(Instant::ZERO, &packet(1, 500, Class::Tcp), &mut drops);
     }
     waiting.depart(Instant::ZERO, &mut drops);
     for millis in [0, 4] {
@@ -331,7 +331,7 @@ fn a_change_of_rate_that_comes_before_the_last_packet_has_left_takes_nothing_fro
     }));
     let mut drops = Vec::new();
     for _ in 0..2 {
-        queue.arrive(Instant::ZERO, packet(1, 500, Class::Tcp), &mut drops);
+        queue.arrive(Instant::ZERO, &packet(1, 500, Class::Tcp), &mut drops);
     }
     for millis in [0, 4] {
         queue.depart(Instant::ZERO + Span::from_millis(millis), &mut drops);
@@ -341,7 +341,7 @@ fn a_change_of_rate_that_comes_before_the_last_packet_has_left_takes_nothing_fro
     queue.rate_changed(Instant::ZERO + Span::from_millis(6), rate());
     assert_eq!(queue.average(), before);
     // The last leaves at 8 ms; at 12 ms one packet would have met an empty queue.
-    queue.arrive(Instant::ZERO + Span::from_millis(12), packet(1, 500, Class::Tcp), &mut drops);
+    queue.arrive(Instant::ZERO + Span::from_millis(12), &packet(1, 500, Class::Tcp), &mut drops);
     assert!((queue.average() - before / 2.0).abs() < 1e-9, "{before} {}", queue.average());
 }
 
@@ -355,16 +355,16 @@ fn voice_guard_hears_of_another_rate_through_its_queue() {
         // For ten seconds a quarter of a link of 1 Mb/s is voice: it is not protected.
         for _ in 0..2500 {
             now += Span::from_millis(4);
-            queue.arrive(now, packet(1, 125, Class::Voice), &mut drops);
+            queue.arrive(now, &packet(1, 125, Class::Voice), &mut drops);
             queue.depart(now, &mut drops);
         }
         if let Some(rate) = then {
             queue.rate_changed(now, Rate::from_bits_per_second(rate));
         }
         assert!(drops.is_empty());
-        queue.arrive(now, packet(2, 400, Class::Tcp), &mut drops);
+        queue.arrive(now, &packet(2, 400, Class::Tcp), &mut drops);
         for _ in 0..3 {
-            queue.arrive(now, packet(1, 500, Class::Voice), &mut drops);
+            queue.arrive(now, &packet(1, 500, Class::Voice), &mut drops);
         }
         drops.first().map(|(packet, _)| packet.class)
     };
@@ -408,7 +408,7 @@ fn no_configuration_that_is_accepted_or_not_makes_a_queue_panic() {
     let mut queue = Queue::new(&config, Rate::from_bits_per_second(0), stream());
     let mut drops = Vec::new();
     for flow in 0..10 {
-        queue.arrive(Instant::NEVER, packet(flow, 1500, Class::Tcp), &mut drops);
+        queue.arrive(Instant::NEVER, &packet(flow, 1500, Class::Tcp), &mut drops);
         let _ = queue.depart(Instant::NEVER, &mut drops);
     }
 }
@@ -440,7 +440,7 @@ fn avq_keeps_the_queue_short_whichever_packet_goes() {
             }
             free = free.max(now);
             let (size, class) = if i % 2 == 0 { (92, Class::Voice) } else { (1500, Class::Tcp) };
-            queue.arrive(now, packet(i % 7, size, class), &mut drops);
+            queue.arrive(now, &packet(i % 7, size, class), &mut drops);
             drops.clear();
             if i >= 20_000 {
                 (waiting, looks) = (waiting + queue.bytes() as f64, looks + 1.0);
@@ -496,7 +496,7 @@ fn dropped_at_1000_bytes(preset: &str, victim: &str, packets: u32) -> (usize, u6
     }));
     let mut drops = Vec::new();
     for flow in 0..packets {
-        queue.arrive(Instant::ZERO, packet(flow, 600, Class::Tcp), &mut drops);
+        queue.arrive(Instant::ZERO, &packet(flow, 600, Class::Tcp), &mut drops);
     }
     assert!(drops.iter().all(|(_, reason)| *reason == DropReason::Overflow));
     (drops.len(), queue.bytes())
@@ -516,9 +516,9 @@ fn what_a_queue_tells_of_itself_is_what_waits() {
     let mut queue = queue(serde_json::json!({"discipline": "drop-tail", "capacity": {"packets": 9}}));
     let mut drops = Vec::new();
     let at = |millis| Instant::ZERO + Span::from_millis(millis);
-    queue.arrive(at(1), packet(1, 100, Class::Voice), &mut drops);
-    queue.arrive(at(2), packet(2, 1500, Class::Tcp), &mut drops);
-    queue.arrive(at(3), packet(3, 200, Class::Voice), &mut drops);
+    queue.arrive(at(1), &packet(1, 100, Class::Voice), &mut drops);
+    queue.arrive(at(2), &packet(2, 1500, Class::Tcp), &mut drops);
+    queue.arrive(at(3), &packet(3, 200, Class::Voice), &mut drops);
     assert_eq!((queue.packets(), queue.bytes(), queue.average()), (3, 1800, 3.0));
     assert_eq!((queue.class_packets(Class::Voice), queue.class_bytes(Class::Voice)), (2, 300));
     assert_eq!((queue.class_packets(Class::OtherUdp), queue.class_bytes(Class::Tcp)), (0, 1500));

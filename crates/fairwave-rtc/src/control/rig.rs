@@ -194,7 +194,7 @@ pub(super) fn run(path: &Path, laws: &[(&str, u64)], limits: Limits, seconds: u6
                 };
                 let packet = Packet { flow: FlowId(number as u32), body, ..packet };
                 if !link_random.chance(path.loss) {
-                    queue.arrive(now, packet, &mut Vec::new());
+                    queue.arrive(now, &packet, &mut Vec::new());
                 }
             }
         }

@@ -161,7 +161,7 @@ mod tests {
     fn order(arrivals: &[(u32, u16)]) -> Vec<u32> {
         let (mut queue, mut drops) = (queue(100), Vec::new());
         for &(flow, wire) in arrivals {
-            queue.arrive(Instant::ZERO, packet(flow, wire), &mut drops);
+            queue.arrive(Instant::ZERO, &packet(flow, wire), &mut drops);
         }
         std::iter::from_fn(|| queue.depart(Instant::ZERO, &mut drops)).map(|packet| packet.flow.0).collect()
     }
@@ -183,7 +183,7 @@ mod tests {
     fn a_flow_of_which_nothing_waits_any_more_keeps_nothing() {
         let (mut queue, mut drops) = (queue(100), Vec::new());
         let mut both = |queue: &mut Queue, packets: &[(u32, u16)]| {
-            packets.iter().for_each(|&(flow, wire)| queue.arrive(Instant::ZERO, packet(flow, wire), &mut drops));
+            packets.iter().for_each(|&(flow, wire)| queue.arrive(Instant::ZERO, &packet(flow, wire), &mut drops));
             std::iter::from_fn(|| queue.depart(Instant::ZERO, &mut drops)).map(|packet| packet.flow.0).collect()
         };
         let first: Vec<u32> = both(&mut queue, &[(1, 100), (2, 1500)]);
@@ -196,7 +196,7 @@ mod tests {
     fn a_full_buffer_costs_the_flow_of_which_most_bytes_wait_its_last_packet() {
         let (mut queue, mut drops) = (queue(4), Vec::new());
         for (flow, wire) in [(1, 100), (1, 100), (2, 500), (2, 501), (1, 100)] {
-            queue.arrive(Instant::ZERO, packet(flow, wire), &mut drops);
+            queue.arrive(Instant::ZERO, &packet(flow, wire), &mut drops);
         }
         assert_eq!(drops, [(packet(2, 501), DropReason::Overflow)]);
     }

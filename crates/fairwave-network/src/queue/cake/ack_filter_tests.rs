@@ -52,7 +52,7 @@ fn dropped_with(filter: &str, keys: &str, packets: &[Packet]) -> Vec<usize> {
     let mut queue = Queue::new(&config, Rate::from_bits_per_second(1_000_000), stream());
     let mut drops = Vec::new();
     for packet in packets {
-        queue.arrive(Instant::ZERO, *packet, &mut drops);
+        queue.arrive(Instant::ZERO, packet, &mut drops);
     }
     assert!(drops.iter().all(|(_, reason)| *reason == DropReason::AckFilter));
     let tins = queue.tins();
@@ -249,7 +249,7 @@ fn a_shaper_saves_nothing_up_while_a_tin_is_empty_from_which_the_filter_has_drop
     let mut queue = Queue::new(&config, Rate::from_bits_per_second(1_000_000), stream());
     let mut drops = Vec::new();
     for next in [2, 3, 4] {
-        queue.arrive(Instant::ZERO, plain(next), &mut drops);
+        queue.arrive(Instant::ZERO, &plain(next), &mut drops);
     }
     assert_eq!((drops.len(), queue.packets()), (1, 2));
     let mut now = Instant::ZERO;
@@ -260,7 +260,7 @@ fn a_shaper_saves_nothing_up_while_a_tin_is_empty_from_which_the_filter_has_drop
     // 1000 bytes take 80 ms.
     let later = Instant::from_seconds(10.0);
     for flow in [1, 2] {
-        queue.arrive(later, packet(flow, 1000, Class::Tcp), &mut drops);
+        queue.arrive(later, &packet(flow, 1000, Class::Tcp), &mut drops);
     }
     assert!(queue.depart(later, &mut drops).is_some() && queue.depart(later, &mut drops).is_none());
     assert!(queue.held_until() >= Instant::from_seconds(10.079), "{}", queue.held_until());

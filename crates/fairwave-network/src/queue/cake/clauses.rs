@@ -102,7 +102,7 @@ fn last_of_nine(isolation: &str, share_a_sender: bool) -> f64 {
     queue.tell_ends(&ends.into());
     for _ in 0..100 {
         for flow in 0..9 {
-            queue.arrive(at(0), packet(flow, 1000, Class::Tcp), &mut drops);
+            queue.arrive(at(0), &packet(flow, 1000, Class::Tcp), &mut drops);
         }
     }
     let mut last = 0;
@@ -141,11 +141,11 @@ fn cake_enqueue_the_shapers_clock_starts_anew_only_when_nothing_waits() {
     let after = |waits: bool| {
         let (mut queue, mut drops) = (queue(r#","bandwidth":"8 Mb/s""#), Vec::new());
         for _ in 0..if waits { 3 } else { 1 } {
-            queue.arrive(at(0), packet(0, 1000, Class::Tcp), &mut drops);
+            queue.arrive(at(0), &packet(0, 1000, Class::Tcp), &mut drops);
         }
         queue.depart(at(0), &mut drops).expect("one is due");
         // Nobody has asked until now; voice comes into an empty tin.
-        queue.arrive(at(10), packet(1, 1000, Class::Voice), &mut drops);
+        queue.arrive(at(10), &packet(1, 1000, Class::Voice), &mut drops);
         queue.depart(at(10), &mut drops).expect("one is due");
         queue.held_until()
     };
