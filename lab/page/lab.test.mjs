@@ -342,6 +342,23 @@ test("packets are shown one by one, with their victims", async () => {
   await context.close();
 });
 
+test("packets that are asked for before the run has ended are shown when it has", async () => {
+  const { page, wrong, context } = await open(browser);
+  await digest(page);
+  const said = await page.evaluate(() => {
+    const slider = document.querySelector('#controls input[type="range"]');
+    slider.value = slider.max;
+    slider.dispatchEvent(new Event("input", { bubbles: true }));
+    document.getElementById("packet-play").click();
+    return document.getElementById("packet-notice").textContent;
+  });
+  assert.equal(said, "The packets are shown when the run has ended.");
+  await page.getByText(/\d+ packets at home>isp, victim rule: tail\./).waitFor();
+  await page.waitForFunction(() => Number(document.getElementById("packet-time").value) > 0);
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
 test("a lesson hides its results until the reader predicts, gives hints, and ends in a task that the controls do", async () => {
   const { page, wrong, context } = await open(browser);
   await digest(page);

@@ -109,7 +109,7 @@ async function openLink(store: PageStore, scheduler: Scheduler, link: PageLink |
     return;
   }
   const { text, view } = link;
-  store.update({ text, lesson: view.lesson });
+  store.update({ text, lesson: view.lesson, isCurrent: false });
   if (!(await scheduler.open(text, "link"))) return;
   store.update({ addedKeys: [...(view.keys ?? [])] });
   renewControls(store);

@@ -64,7 +64,8 @@ export class LessonPanel {
     if (step < 0 || step >= stepsOf(lesson)) return;
     const { lesson: before } = this.store.state;
     const predicted = before?.id === lesson.id ? before.predicted : undefined;
-    this.store.update({ lesson: { id: lesson.id, step, predicted } });
+    // The run on the page is the step's before: a task is not judged by it.
+    this.store.update({ lesson: { id: lesson.id, step, predicted }, isCurrent: false });
     find("lesson").scrollIntoView({ block: "start" });
     const look = lesson.looks[step - 1];
     const setting = lesson.settings[step === 0 ? lesson.shown : (look?.setting ?? 0)];

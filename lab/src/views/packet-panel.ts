@@ -17,6 +17,8 @@ export class PacketPanel {
   private readonly speed = find<HTMLSelectElement>("packet-speed");
   /** The run and the start of the packets in the view. */
   private shownKey = "";
+  /** The reader waits for the packets of a run that has not ended. */
+  private isWanted = false;
 
   constructor(
     private readonly store: PageStore,
@@ -39,6 +41,15 @@ export class PacketPanel {
       view.speed = Number(this.speed.value);
     });
     this.button.addEventListener("click", () => void this.toggle());
+    store.subscribe(["run", "isBusy"], () => {
+      if (this.isWanted && !this.isRunAwaited) void this.toggle();
+    });
+  }
+
+  /** The scenario as it is set now is being run. */
+  private get isRunAwaited(): boolean {
+    const { run, isCurrent, isBusy } = this.store.state;
+    return isBusy && (!run || !isCurrent);
   }
 
   /** Draws the packets again, in the current colours. */
@@ -47,7 +58,9 @@ export class PacketPanel {
   }
 
   private async toggle(): Promise<void> {
+    this.isWanted = !this.view.playing && this.isRunAwaited;
     if (this.view.playing) this.view.stop();
+    else if (this.isWanted) setText("packet-notice", "The packets are shown when the run has ended.");
     else if (await this.load()) this.play();
   }
 
@@ -62,7 +75,10 @@ export class PacketPanel {
   private async load(): Promise<boolean> {
     const { run } = this.store.state;
     const link = run?.link_series[0]?.link;
-    if (!run || !link) return false;
+    if (!run || !link) {
+      setText("packet-notice", run ? "No link of this run is drawn." : "There is no run to show packets of.");
+      return false;
+    }
     const begin = Number(this.start.value);
     const key = `${run.digest} ${this.start.value}`;
     if (this.shownKey === key) return true;
