@@ -9,6 +9,7 @@
 mod connection;
 pub mod control;
 mod delivery;
+mod held;
 mod lifetime;
 mod marks;
 pub mod pacing;

@@ -14,9 +14,10 @@
 
 use super::TcpParameters;
 use super::control::Marks;
+use super::held::OutOfOrderSegments;
 use super::marks::Echo;
-use super::pieces::{Piece, Ring};
-use super::ranges::{Range, Ranges};
+use super::pieces::Piece;
+use super::ranges::Range;
 use fairwave_endpoint::{Delivery, FlowContext, Output, Receiver};
 use fairwave_network::dscp::Dscp;
 use fairwave_network::packet::{Body, Class, Ecn, FlowId, Packet, SackBlock};
@@ -49,42 +50,6 @@ pub struct TcpReceiver {
     held: OutOfOrderSegments,
     /// For senders that send in waves.
     wave: Option<Box<SegmentWave>>,
-}
-
-/// For how many segments out of order there is room before the ring has to grow.
-const FIRST_HELD: u32 = 8;
-
-/// What arrived out of order. Takes no memory until something does.
-#[derive(Clone, Debug, Default)]
-struct OutOfOrderSegments {
-    ranges: Ranges,
-    pieces: Option<Ring<Piece>>,
-}
-
-impl OutOfOrderSegments {
-    /// Keeps `segment`, which is not held and beyond `next`.
-    fn put(&mut self, next: u32, segment: u32, piece: Piece) {
-        self.ranges.insert(segment, segment + 1);
-        self.pieces.get_or_insert_with(|| Ring::new(FIRST_HELD)).put(next, segment, piece);
-    }
-
-    fn piece(&self, segment: u32) -> Piece {
-        self.pieces.as_ref().map(|pieces| pieces.get(segment)).unwrap_or_default()
-    }
-
-    /// Forgets what is held before `next`. With the last of it the room goes, too: most connections hold nothing most of
-    /// the time.
-    fn remove_before(&mut self, next: u32) {
-        self.ranges.remove_before(next);
-        if self.ranges.first().is_none() {
-            self.pieces = None;
-        }
-    }
-
-    /// One past the run of held segments that begins with `next`.
-    fn end_of_run(&self, next: u32) -> u32 {
-        self.ranges.first().filter(|range| range.first == next).map_or(next, |range| range.end)
-    }
 }
 
 /// The wave that is coming in, and the rate of the last one.

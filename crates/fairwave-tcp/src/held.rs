@@ -1,0 +1,150 @@
+//! What a receiver holds out of order: which segments, and what each carries.
+
+use fairwave_units::units::Instant;
+
+use super::pieces::{Piece, Ring};
+use super::ranges::Ranges;
+
+/// For how many segments out of order there is room before the ring has to grow.
+const FIRST_HELD: u32 = 8;
+
+/// What arrived out of order. Takes no memory until something does.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OutOfOrderSegments {
+    pub ranges: Ranges,
+    pieces: Option<Box<Pieces>>,
+}
+
+/// What the held segments carry. With many connections this is a good part of the memory.
+#[derive(Clone, Debug)]
+enum Pieces {
+    /// Each carries a unit of its own, like those of the others, made within two seconds of that of the segment which was held first.
+    Alike {
+        /// That segment, and what it carries.
+        segment: u32,
+        piece: Piece,
+        /// How much later a segment's unit was made than that, nanoseconds.
+        later: Ring<i32>,
+    },
+    /// They differ.
+    Each(Ring<Piece>),
+}
+
+impl OutOfOrderSegments {
+    /// Keeps `segment`, which is not held and beyond `next`.
+    pub fn put(&mut self, next: u32, segment: u32, piece: Piece) {
+        let pieces = self.pieces.get_or_insert_with(|| {
+            let later = Ring::new(FIRST_HELD);
+            Box::new(Pieces::Alike { segment, piece, later })
+        });
+        if let Pieces::Alike { segment: first, piece: model, later } = &mut **pieces {
+            if let Some(time) = how_much_later(model, segment.wrapping_sub(*first), &piece) {
+                later.put(next, segment, time);
+            } else {
+                let mut each = Ring::new(FIRST_HELD);
+                // From the highest down: the ring grows once.
+                for held in self.ranges.descending().flat_map(|range| (range.first..range.end).rev()) {
+                    each.put(next, held, pieces.get(held));
+                }
+                each.put(next, segment, piece);
+                **pieces = Pieces::Each(each);
+            }
+        } else if let Pieces::Each(each) = &mut **pieces {
+            each.put(next, segment, piece);
+        }
+        self.ranges.insert(segment, segment + 1);
+    }
+
+    /// What `segment` carries, which is held.
+    pub fn piece(&self, segment: u32) -> Piece {
+        self.pieces.as_ref().map(|pieces| pieces.get(segment)).unwrap_or_default()
+    }
+
+    /// Forgets what is held before `next`. With the last of it the room goes, too: most connections hold nothing most of
+    /// the time.
+    pub fn remove_before(&mut self, next: u32) {
+        self.ranges.remove_before(next);
+        if self.ranges.first().is_none() {
+            self.pieces = None;
+        }
+    }
+
+    /// One past the run of held segments that begins with `next`.
+    pub fn end_of_run(&self, next: u32) -> u32 {
+        self.ranges.first().filter(|range| range.first == next).map_or(next, |range| range.end)
+    }
+}
+
+impl Pieces {
+    fn get(&self, segment: u32) -> Piece {
+        match self {
+            Pieces::Alike { segment: first, piece, later } => {
+                let later = i64::from(later.get(segment)) as u64;
+                Piece {
+                    created: Instant::from_nanos(piece.created.nanos().wrapping_add(later)),
+                    unit: piece.unit.wrapping_add(segment.wrapping_sub(*first)),
+                    ..*piece
+                }
+            }
+            Pieces::Each(each) => each.get(segment),
+        }
+    }
+}
+
+/// How much later than `model` a piece was made, nanoseconds, if it is that of the segment `behind` places behind and differs from it in
+/// nothing else; none if it does, or if the time is too long to be kept.
+fn how_much_later(model: &Piece, behind: u32, piece: &Piece) -> Option<i32> {
+    let alike = Piece { created: piece.created, unit: model.unit.wrapping_add(behind), ..*model };
+    let later = piece.created.nanos().wrapping_sub(model.created.nanos()) as i64;
+    i32::try_from(later).ok().filter(|_| alike == *piece)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What a segment carries: by `what`, a unit like those of the others, one of another size, of another layer, out of the count, only
+    /// a part, or of another time.
+    fn piece(segment: u32, what: u8) -> Piece {
+        let time = 3_000_000_000 + u64::from(segment % 7) * 90_000_000;
+        let like = Piece { created: Instant::from_nanos(time), unit: segment - 1, payload: 1000, layer: 0, last: true };
+        match what {
+            0 => Piece { payload: 400, ..like },
+            1 => Piece { layer: 1, ..like },
+            2 => Piece { unit: segment + 3, ..like },
+            3 => Piece { last: false, ..like },
+            4 => Piece { created: Instant::ZERO, ..like },
+            _ => like,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_held_is_what_was_put_in(
+            arrivals in prop::collection::vec((1u32..40, 0u8..=255), 1..200), least in prop::sample::select(vec![0u8, 5])
+        ) {
+            let (mut held, mut plain, mut next) = (OutOfOrderSegments::default(), BTreeMap::new(), 1);
+            for (ahead, what) in arrivals {
+                let segment = next + ahead;
+                if what % 16 == 15 {
+                    next = segment;
+                    plain.retain(|one, _| *one >= next);
+                    held.remove_before(next);
+                } else if !plain.contains_key(&segment) {
+                    let piece = piece(segment, (what % 16).max(least));
+                    plain.insert(segment, piece);
+                    held.put(next, segment, piece);
+                }
+                prop_assert_eq!(held.ranges.count() as usize, plain.len());
+                prop_assert_eq!(held.pieces.is_none(), plain.is_empty());
+                for (segment, piece) in &plain {
+                    prop_assert_eq!(held.piece(*segment), *piece);
+                }
+            }
+        }
+    }
+}
