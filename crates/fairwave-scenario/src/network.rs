@@ -255,6 +255,7 @@ impl Network {
                 return (self.names, plans);
             }
         }
+        let mut name = String::new();
         for ((direction, edge), used) in self.directions.iter().zip(&self.edges).zip(uses) {
             let Some(own) = configured.get_mut(direction.link * 2 + usize::from(direction.back)) else { continue };
             let queue = match own.queue(direction, used) {
@@ -267,13 +268,14 @@ impl Network {
                 }
             };
             let end = |node: usize| self.names.get(node).map_or("", String::as_str);
-            let name = [end(edge.from), ">", end(edge.to)].concat();
+            name.clear();
+            [end(edge.from), ">", end(edge.to)].into_iter().for_each(|part| name.push_str(part));
             if let Err(problem) = cost::check_buffer(most_waiting(&queue), &name, &own.at) {
                 problems.push(*problem);
                 return (self.names, plans);
             }
             plans.push(LinkPlan {
-                name: name.into(),
+                name: name.as_str().into(),
                 from: edge.from,
                 to: edge.to,
                 direction: own.direction(direction.rate, edge.delay, queue),

@@ -176,6 +176,19 @@ impl Link {
         })
     }
 
+    /// Another one, as [`Self::new`] makes it, for a plan of the same direction while this one is new. None where either has streams or a
+    /// discipline of its own. With many flows most links are made so: what they share is not worked out again.
+    pub fn another(&self, plan: &LinkPlan, window: Window, bin: Span) -> Option<Self> {
+        let (Service::Fifo(_), None, None) = (&self.service, &self.wire, plan.medium) else { return None };
+        Some(Link {
+            rate: self.rate.another()?,
+            service: Service::Fifo(Fifo::new(plan.direction.queue.capacity)),
+            wire: None,
+            measure: LinkMeasure::new(Bins::over(window, bin)),
+            ..*self
+        })
+    }
+
     /// Between which nodes each flow goes, for a queue that shares by hosts.
     pub fn tell_ends(&mut self, ends: &Arc<[[u32; 2]]>) {
         if let Service::Managed(managed) = &mut self.service {

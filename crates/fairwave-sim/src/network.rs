@@ -32,17 +32,21 @@ impl Network {
         // Only for queues that share by hosts.
         let ends = || -> Arc<[[u32; 2]]> { plan.flows.iter().map(|flow| [flow.from as u32, flow.to as u32]).collect() };
         let ends = plan.links.iter().any(|link| link.direction.queue.discipline.nature().by_host).then(ends);
-        let mut links = Vec::with_capacity(plan.links.len());
+        let mut links: Vec<Link> = Vec::with_capacity(plan.links.len());
         let refused = |link: &LinkPlan, error| RunError::Config { place: link.name.to_string(), error };
-        let mut checked = None;
         for (index, link) in plan.links.iter().enumerate() {
             let bin = if plan.record.queues.contains(&index) { plan.record.bin } else { Span::ZERO };
-            // Links that are alike share their direction, and most are like the one before.
-            if checked.is_none_or(|latest| !Arc::ptr_eq(latest, &link.direction)) {
+            // Links that are alike share their direction, and most are like one of the two before: the same way of another duplex link.
+            let before = index.saturating_sub(2)..index;
+            let alike = before.rev().find(|&one| Arc::ptr_eq(&plan.links[one].direction, &link.direction));
+            if alike.is_none() {
                 Link::check(&link.direction).map_err(|error| refused(link, error))?;
-                checked = Some(&link.direction);
             }
-            let mut made = Link::new(link, plan.seed, window, bin).map_err(|error| refused(link, error))?;
+            let made = alike.and_then(|one: usize| links[one].another(link, window, bin));
+            let mut made = match made {
+                Some(made) => made,
+                None => Link::new(link, plan.seed, window, bin).map_err(|error| refused(link, error))?,
+            };
             if !plan.record.series.is_empty() {
                 made.count_departures(Bins::over(window, bin));
             }

@@ -102,6 +102,7 @@ fn how_much_later(model: &Piece, behind: u32, piece: &Piece) -> Option<i32> {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
+    use std::collections::btree_map::Entry;
 
     use proptest::prelude::*;
 
@@ -134,10 +135,9 @@ mod tests {
                     next = segment;
                     plain.retain(|one, _| *one >= next);
                     held.remove_before(next);
-                } else if !plain.contains_key(&segment) {
-                    let piece = piece(segment, (what % 16).max(least));
-                    plain.insert(segment, piece);
-                    held.put(next, segment, piece);
+                } else if let Entry::Vacant(vacant) = plain.entry(segment) {
+                    let piece = vacant.insert(piece(segment, (what % 16).max(least)));
+                    held.put(next, segment, *piece);
                 }
                 prop_assert_eq!(held.ranges.count() as usize, plain.len());
                 prop_assert_eq!(held.pieces.is_none(), plain.is_empty());

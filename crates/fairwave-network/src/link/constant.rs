@@ -46,6 +46,7 @@ impl RateLaw for ConstantConfig {
 }
 
 /// A constant rate at work. Each transmission is rounded to the nearest nanosecond by itself.
+#[derive(Clone, Copy)]
 pub struct Constant(Rate);
 
 impl Transmitter for Constant {

@@ -273,6 +273,14 @@ impl LinkRate {
         ActiveRateLaw::new(config, stream).map(LinkRate)
     }
 
+    /// Another one at the same rate, if that is constant; none for a law that draws, or that has a place in its course.
+    pub fn another(&self) -> Option<Self> {
+        match self.0 {
+            ActiveRateLaw::Constant(constant) => Some(LinkRate(ActiveRateLaw::Constant(constant))),
+            _ => None,
+        }
+    }
+
     /// See [`Transmitter::end_of`]. Never before `start`, for any answer of the law.
     #[inline]
     pub fn end_of(&mut self, start: Instant, size: Bytes) -> Instant {
