@@ -18,7 +18,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
-/// Flows are made in a third of the time that the allocator of the platform takes, and what is large lies in huge pages.
+/// Many flows, and many short runs, are made in less time than with the platform's allocator; what is large lies in huge pages.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
