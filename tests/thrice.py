@@ -2,8 +2,12 @@
 
 import contextlib
 import functools
+import time
 
 import pytest
+
+#: Between the attempts: whoever keeps the machine busy, its host too, may have done by then.
+PAUSES_S = (5, 20)
 
 
 def thrice(test):
@@ -14,9 +18,10 @@ def thrice(test):
 
     @functools.wraps(test)
     def tried(*given, **named):
-        for _ in range(2):
+        for pause in PAUSES_S:
             with contextlib.suppress(AssertionError):
                 return test(*given, **named)
+            time.sleep(pause)
         return test(*given, **named)
 
     return pytest.mark.live(tried)
