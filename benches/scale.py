@@ -12,7 +12,7 @@ from typing import Any
 
 from benches import machine, runner
 
-#: Without huge pages there are more misses of the translation cache where the state takes hundreds of MiB.
+#: Without huge pages, which spare misses of the translation cache where the state takes hundreds of MiB.
 SMALL_PAGES = ("env", "MIMALLOC_ALLOW_THP=0")
 SIZES = (100, 1000, 10_000, 100_000, 1_000_000)
 #: Simulated seconds: fewer for many flows, so that each run handles some ten million packet-hops or more.
@@ -45,6 +45,7 @@ def measure(program: str) -> dict[str, Any]:
                 "runs": RUNS[size],
                 "packet_hops": full[0].packet_hops,
                 "ns_per_packet_hop": _per_hop(full, empty),
+                "ns_range": _range(full, empty),
                 "ns_per_packet_hop_small_pages": _per_hop(full_small, empty_small),
                 "setup_cpu_s": round(statistics.median(run.cost.cpu for run in empty), 3),
                 "peak_mib": round(peak / 2**20, 1),
@@ -80,6 +81,13 @@ def measure_memory(program: str) -> dict[str, Any]:
 def _per_hop(full: list[runner.Run], empty: list[runner.Run]) -> float:
     cpu = statistics.median(run.cost.cpu for run in full) - statistics.median(run.cost.cpu for run in empty)
     return round(cpu / full[0].packet_hops * 1e9, 1)
+
+
+def _range(full: list[runner.Run], empty: list[runner.Run]) -> list[float]:
+    """The least and the most of all runs, likewise."""
+    set_up = statistics.median(run.cost.cpu for run in empty)
+    each = [round((run.cost.cpu - set_up) / run.packet_hops * 1e9, 1) for run in full]
+    return [min(each), max(each)]
 
 
 def values(flows: int, seconds: float) -> dict[str, Any]:
