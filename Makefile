@@ -58,10 +58,10 @@ lint: $(VENV)/.built  ## formatters, linters and the type checker, on Python
 	$(BIN)/lint-imports
 
 # Pages are opened in a browser where there is one (on Debian: apt install chromium); else those tests say why not.
-# Tests on all cores; then those whose outcome depends on timing, while nothing else keeps the machine busy.
+# Tests on all cores; then those whose outcome depends on timing, one by one, while nothing else keeps the machine busy.
 test-python: setup
 	$(BIN)/python -m pytest -n logical --maxprocesses 8 --dist worksteal -m 'not live' --junitxml=out/tests/python.xml
-	$(BIN)/python -m pytest -n 2 -m live --junitxml=out/tests/live.xml
+	$(BIN)/python -m pytest -m live --junitxml=out/tests/live.xml
 
 # The lab: Node 20 and a compiler for WebAssembly make it, a browser tests it. Where one of them is not there, its tests are
 # left out with a word; nothing else needs them.

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import math
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
+
+from thrice import PAUSES_S
 
 if sys.version_info < (3, 11):
     pytest.skip("reasons are TOML, read from 3.11 on", allow_module_level=True)
@@ -147,7 +150,8 @@ def test_a_minute_of_the_suite_is_as_its_page_says() -> None:
     left = QUICK
     assert len(left) == 4
     # What differs by chance, or because others use the machine, does not differ twice again.
-    for _ in range(3):
+    for pause in (0, *PAUSES_S):
+        time.sleep(pause)
         with ThreadPoolExecutor(suite.AT_ONCE) as pool:
             outcomes = [suite.carry_out(case, pool, simulated_runs=5) for case in left]
         wrong = suite.unexplained(outcomes, reasons)

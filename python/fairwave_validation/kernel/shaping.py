@@ -310,6 +310,8 @@ class ShaperFinding:
         kernel_dropped: Those that the kernel dropped.
         our_dropped: Those that fairwave dropped.
         held: The share that fairwave held back by a millisecond or more: without any the case shows nothing.
+        apart_us: 95 % of the datagrams are at most this far apart. The sender's time of a datagram is the middle of
+            its call: single ones look early where it loses the processor within the call.
         early_us: How much earlier than fairwave the kernel sent a datagram, at most; at least 0.
         median_us: The median of kernel − fairwave.
         late_us: Its 99th percentile.
@@ -320,6 +322,7 @@ class ShaperFinding:
     kernel_dropped: int
     our_dropped: int
     held: float
+    apart_us: float
     early_us: float
     median_us: float
     late_us: float
@@ -346,6 +349,7 @@ def compare_shaper(case: ShaperCase, label: str = "s") -> ShaperFinding:
         kernel_dropped=len(sent) - len(kernel),
         our_dropped=len(sent) - len(ours),
         held=sum(wait >= 1_000_000 for wait in waits) / len(waits) if waits else 1.0,
+        apart_us=sorted(map(abs, apart))[both * 95 // 100],
         early_us=max(0.0, -apart[0]),
         median_us=apart[len(apart) // 2],
         late_us=apart[len(apart) * 99 // 100],
@@ -359,14 +363,15 @@ def compare_classes(case: ClassCase, label: str = "c") -> list[tuple[float, floa
     Raises:
         KernelError: The kernel's run failed.
     """
-    sent, came = in_kernel(case.tc(), case.arrivals, label)
-    ours = in_fairwave(case.ours(), case.arrivals, sent)
+    arrivals = case.arrivals
+    sent, came = in_kernel(case.tc(), arrivals, label)
+    ours = in_fairwave(case.ours(), arrivals, sent)
     begin, end = 0.1 * case.seconds * 1e9, case.seconds * 1e9
     names = {name: place for place, name in enumerate(sorted({name for _, name, _ in ours}))}
     bytes_of = [[0, 0] for _ in case.shares]
     for number, at in came.items():
         if begin <= at < end:
-            bytes_of[case.arrivals[number][2] - 1][0] += case.arrivals[number][1]
+            bytes_of[arrivals[number][2] - 1][0] += arrivals[number][1]
     for at, name, length in ours:
         if begin <= at - ours[0][0] < end:
             bytes_of[names[name]][1] += length
