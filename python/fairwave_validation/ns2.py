@@ -80,10 +80,11 @@ class NsRun:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a process cost: CPU seconds (user and system) and peak resident bytes."""
+    """What a process cost: CPU seconds (user and system), those of the kernel among them, and peak resident bytes."""
 
     cpu: float
     peak: int
+    kernel: float
 
 
 def timed(command: list[str]) -> tuple[str, Cost]:
@@ -99,7 +100,7 @@ def timed(command: list[str]) -> tuple[str, Cost]:
         raise NsError(
             f"`{' '.join(command)}` ended with status {process.returncode}: {words.strip()[-2000:]}"
         )
-    return text, Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
+    return text, Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, usage.ru_stime)
 
 
 def execute(case: NsCase) -> tuple[NsRun, Cost]:

@@ -207,10 +207,17 @@ impl Expansion<'_> {
         let via = Via::of(flow, at)?;
         let mut ways = Vec::with_capacity(count as usize);
         let mut name = String::new();
+        // Of each end, where the next host is likely to be: as far from the last as that was from the one before.
+        let mut likely = [(0usize, 0usize); 2];
         for i in 0..count {
-            let mut node = |template: &Template, key: &str| {
+            let mut node = |end: usize, template: &Template, key: &str| {
                 template.render(i, &mut name);
-                network.find(&name).ok_or_else(|| {
+                let (last, step) = likely[end];
+                let found = network.find_at(last.wrapping_add(step), &name);
+                if let Some(found) = found {
+                    likely[end] = (found, found.wrapping_sub(last));
+                }
+                found.ok_or_else(|| {
                     let problem = Problem::new(
                         at.key(key),
                         format!("no link touches a node `{name}`, which flow `{}[{i}]` needs", flow.name),
@@ -223,7 +230,7 @@ impl Expansion<'_> {
                     })
                 })
             };
-            let (from, to) = (node(&from, "from")?, node(&to, "to")?);
+            let (from, to) = (node(0, &from, "from")?, node(1, &to, "to")?);
             let route = |routes: &mut Routes<'_>, from: usize, to: usize, what: &str| {
                 routes.route(from, to).ok_or_else(|| {
                     let nodes = [from, to].map(|node| network.name(node));

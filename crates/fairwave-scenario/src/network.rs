@@ -1,6 +1,6 @@
 //! Nodes and link directions of a plan, and the buffers that depend on who uses them.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
@@ -10,6 +10,7 @@ use fairwave_core::loss::LossConfig;
 use fairwave_core::queue::{Capacity, PoliceConfig, QueueConfig, ShapeConfig};
 use fairwave_core::random::Seed;
 use fairwave_core::units::{Rate, Span};
+use indexmap::IndexSet;
 
 use crate::cost;
 use crate::direction::Direction;
@@ -55,14 +56,13 @@ pub(crate) struct DirectionUse {
 /// The nodes and link directions of a scenario whose presets are written out.
 #[derive(Default)]
 pub(crate) struct Network {
-    names: Vec<String>,
-    by_name: HashMap<String, usize, BuildHasherDefault<Fnv>>,
+    names: IndexSet<String, BuildHasherDefault<Fnv>>,
     directions: Vec<DirectionProperties>,
     edges: Vec<Edge>,
 }
 
-/// FNV-1a: for the short names of hundreds of thousands of hosts several times as fast as the standard hash. The map is
-/// only looked up, never walked, so its order shows nowhere.
+/// FNV-1a: for the short names of hundreds of thousands of hosts several times as fast as the standard hash. What it orders
+/// is only looked up, never walked, so that order shows nowhere.
 struct Fnv(u64);
 
 impl Default for Fnv {
@@ -84,18 +84,17 @@ impl Hasher for Fnv {
 
 impl Network {
     fn node(&mut self, name: &str) -> usize {
-        if let Some(&index) = self.by_name.get(name) {
-            return index;
-        }
-        let index = self.names.len();
-        self.names.push(name.to_owned());
-        self.by_name.insert(name.to_owned(), index);
-        index
+        self.find(name).unwrap_or_else(|| self.names.insert_full(name.to_owned()).0)
     }
 
     /// Index of a node by name.
     pub fn find(&self, name: &str) -> Option<usize> {
-        self.by_name.get(name).copied()
+        self.names.get_index_of(name)
+    }
+
+    /// The same where it is likely to be `guess`: of many hosts named by one template each follows the one before.
+    pub fn find_at(&self, guess: usize, name: &str) -> Option<usize> {
+        if self.name(guess) == name { Some(guess) } else { self.find(name) }
     }
 
     /// A node whose name is nearly this one.
@@ -105,7 +104,7 @@ impl Network {
 
     /// The name of a node.
     pub fn name(&self, node: usize) -> &str {
-        self.names.get(node).map_or("", String::as_str)
+        self.names.get_index(node).map_or("", String::as_str)
     }
 
     /// Number of nodes.
@@ -150,6 +149,11 @@ impl Network {
         let (highest, highest_back) = (highest_of(&there), highest_of(&back));
         let (rate, delay) = (rate_of(&there), there.delay());
         let (back_rate, back_delay) = (rate_of(&back), back.delay());
+        let count = link.count as usize;
+        let directions = if link.duplex { count * 2 } else { count };
+        self.directions.reserve(directions);
+        self.edges.reserve(directions);
+        self.names.reserve([&from_name, &to_name].into_iter().map(|name| if name.varies() { count } else { 1 }).sum());
         let mut name = String::new();
         for i in 0..link.count {
             from_name.render(i, &mut name);
@@ -236,7 +240,7 @@ impl Network {
                     Ok(direction) => configured.push(direction),
                     Err(problem) => {
                         problems.push(*problem);
-                        return (self.names, plans);
+                        return (self.names.into_iter().collect(), plans);
                     }
                 }
             }
@@ -252,7 +256,7 @@ impl Network {
             changes += link.count as f64 * cost::changes_of(&own.loss, scenario.duration);
             if let Err(problem) = room.check(&own.at).and_then(|()| cost::check_changes(changes, &own.at)) {
                 problems.push(*problem);
-                return (self.names, plans);
+                return (self.names.into_iter().collect(), plans);
             }
         }
         let mut name = String::new();
@@ -267,12 +271,12 @@ impl Network {
                     continue;
                 }
             };
-            let end = |node: usize| self.names.get(node).map_or("", String::as_str);
+            let end = |node: usize| self.names.get_index(node).map_or("", String::as_str);
             name.clear();
             [end(edge.from), ">", end(edge.to)].into_iter().for_each(|part| name.push_str(part));
             if let Err(problem) = cost::check_buffer(most_waiting(&queue), &name, &own.at) {
                 problems.push(*problem);
-                return (self.names, plans);
+                return (self.names.into_iter().collect(), plans);
             }
             plans.push(LinkPlan {
                 name: name.as_str().into(),
@@ -282,9 +286,7 @@ impl Network {
                 medium: own.medium.as_ref().and_then(|medium| media.iter().position(|plan| plan.name == *medium)),
             });
         }
-        let mut names = self.names;
-        names.shrink_to_fit();
-        (names, plans)
+        (self.names.into_iter().collect(), plans)
     }
 }
 

@@ -550,7 +550,7 @@ impl Connection {
     }
 
     /// Everything before `next` is acknowledged: duplicates, round trip and timer follow.
-    #[inline]
+    #[inline(always)] // as all that each acknowledgement needs
     pub fn advance(&mut self, now: Instant, next: u32) {
         self.duplicates = 0;
         self.move_to(next);
@@ -567,7 +567,7 @@ impl Connection {
     }
 
     /// The controller opens the window; the acknowledgement of the SYN sets the initial one, and is no business of its.
-    #[inline]
+    #[inline(always)] // as all that each acknowledgement needs
     pub fn open_window(&mut self) {
         // ns-2's Vegas begins with one segment, and takes up the initial window when that is acknowledged.
         let late = self.parameters.late_initial_window;
@@ -582,7 +582,7 @@ impl Connection {
     }
 
     /// Tells the controller of an acknowledgement that does not open the window.
-    #[inline]
+    #[inline(always)] // as all that each acknowledgement needs
     pub fn note_ack(&mut self) {
         self.tell(false);
     }

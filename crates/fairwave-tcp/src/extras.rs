@@ -103,7 +103,7 @@ impl Connection {
 
     /// The controller learns of an acknowledgement that may or may not open the window, then of a mark, then gets its
     /// sample.
-    #[inline]
+    #[inline(always)] // as all that each acknowledgement needs
     pub fn tell(&mut self, may_open: bool) {
         if may_open && self.extras.as_ref().is_none_or(|extras| extras.opens_window()) {
             self.control.on_ack(&self.path, &mut self.window);
