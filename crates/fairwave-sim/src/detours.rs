@@ -43,7 +43,7 @@ impl Detours {
         for (flow, planned) in plan.flows.iter().enumerate().filter(|(_, flow)| !flow.reroutes.is_empty()) {
             let mut all = vec![first(flow)];
             for Reroute { at, forward, backward, network: other } in &planned.reroutes {
-                let routes = network.add_way(plan, forward, backward, false)?;
+                let routes = network.add_way(plan, forward, backward, [false; 2])?;
                 all.push(routes);
                 detours.changes.push(Detour { at: *at, flow, routes, network: *other });
             }

@@ -102,6 +102,9 @@ fn request(plan: &Plan, flow: &FlowPlan) -> Span {
     flow.backward.iter().map(delay).fold(Span::ZERO, |sum, delay| sum + delay)
 }
 
+/// More packets than are counted.
+const UNCOUNTED: u16 = u16::MAX;
+
 /// A flow's sending side. What every acknowledgement needs comes first.
 #[repr(C, align(64))]
 pub(crate) struct SendingEnd {
@@ -117,6 +120,9 @@ pub(crate) struct SendingEnd {
     pub feedback_arrived: u64,
     /// Where the route of its packets begins.
     pub route: u32,
+    /// Feedback that will reach it by events of its own, if it may be called ahead of time: what comes later must wait, too. What
+    /// has once been [`UNCOUNTED`] stays so.
+    pub awaited: u16,
     /// Its round trips are measured.
     pub timed: bool,
     pub sender: AnySender,
@@ -147,6 +153,7 @@ impl SendingEnd {
             wire_sent: 0,
             feedback_arrived: 0,
             route: 0,
+            awaited: 0,
             timed: false,
             round_trips: None,
             // What a server forwards is made elsewhere.
@@ -166,6 +173,30 @@ impl SendingEnd {
         };
         sending.ask_application();
         sending
+    }
+
+    /// Whether nothing but feedback and its own timers has to do with it, the network aside.
+    pub fn is_alone(&self, flow: &FlowPlan, receiving: &ReceivingEnd) -> bool {
+        matches!(self.sender, AnySender::Tcp(_))
+            && flow.traffic.is_bulk()
+            && flow.at_most.is_none()
+            && flow.leg.is_none()
+            && flow.partner.is_none()
+            && !receiving.listened
+            && receiving.judge.is_none()
+    }
+
+    /// Feedback will reach it by an event of its own.
+    #[inline]
+    pub fn awaits(&mut self) {
+        self.awaited = self.awaited.saturating_add(1);
+    }
+
+    /// Feedback has reached it by an event of its own.
+    #[inline]
+    pub fn has_awaited(&mut self) {
+        self.feedback_arrived += 1;
+        self.awaited = if self.awaited == UNCOUNTED { UNCOUNTED } else { self.awaited.saturating_sub(1) };
     }
 
     /// The application goes on to its next unit.

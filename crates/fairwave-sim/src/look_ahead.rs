@@ -2,7 +2,8 @@
 //! the work. So what the coming events will read is asked for in time: while some are handled, the lines for those after
 //! them are on their way. Nothing here has an effect on what a run leaves.
 //!
-//! It goes in two steps, since where the second set of lines is stands in the first: routes and endpoints, then links.
+//! It goes in steps, since where the next set of lines is stands in the one before: entries; routes and endpoints; links, and
+//! senders that are reached at once; the links that these send to.
 
 use std::ops::Range;
 use std::slice;
@@ -20,10 +21,11 @@ use crate::routes::END;
 /// Number of flows from which prefetching pays: their state no longer fits a second-level cache.
 pub const WORTH_IT: usize = 2000;
 
-/// How many days of the calendar ahead the entries themselves are asked for, then the first set of lines, then the second.
-const ENTRIES: u64 = 3;
-const FIRST: u64 = 2;
-const SECOND: u64 = 1;
+/// How many days of the calendar ahead the entries themselves are asked for, then each set of lines.
+const ENTRIES: u64 = 4;
+const FIRST: u64 = 3;
+const SECOND: u64 = 2;
+const THIRD: u64 = 1;
 
 /// The cache lines of a flow's sending and receiving sides that a packet reads: the endpoint included, which lies inside.
 const SENDING: Range<usize> = 0..6;
@@ -70,20 +72,47 @@ pub(crate) fn fetch<M: Map>(
         }
     }
     for entry in events.day_after(SECOND) {
-        let Some(&Transit { ref packet, next, place }) = entry.arrival() else { continue };
-        let flow = packet.flow.0 as usize;
-        if next != END {
-            // What the next link leads to is crossed at once.
-            line_of_link(network, place + 1);
+        let Some(transit) = entry.arrival() else { continue };
+        let flow = transit.packet.flow.0 as usize;
+        if transit.next != END
+            && is_end_reached(network, transit)
+            && transit.packet.feedback
+            && let Some(sending) = sending.get(flow)
+        {
+            fetch_sending(sending);
         }
         // What the packet causes enters the first link of the other way.
-        if !packet.feedback {
-            if let Some(receiving) = receiving.get(flow) {
-                line_of_link(network, receiving.route);
-            }
-        } else if next == END {
-            line_of_link(network, sending[flow].route);
+        if !transit.packet.feedback
+            && let Some(receiving) = receiving.get(flow)
+        {
+            line_of_link(network, receiving.route);
         }
+    }
+    for entry in events.day_after(THIRD) {
+        let Some(transit) = entry.arrival() else { continue };
+        if transit.packet.feedback
+            && (transit.next == END || is_end_reached(network, transit))
+            && let Some(sending) = sending.get(transit.packet.flow.0 as usize)
+        {
+            line_of_link(network, sending.route);
+        }
+    }
+}
+
+/// Asks for the links that are crossed at once after the next one, and answers whether the end of the route is reached at once, too.
+#[inline]
+fn is_end_reached<M: Map>(network: &Network<M>, transit: &Transit) -> bool {
+    let mut place = transit.place + 1;
+    loop {
+        let step = network.routes.at(place);
+        if step.target() == END {
+            return step.is_at_once();
+        }
+        line_of_link(network, place);
+        if !step.is_at_once() {
+            return false;
+        }
+        place += 1;
     }
 }
 

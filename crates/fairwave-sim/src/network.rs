@@ -72,12 +72,12 @@ impl Network {
         Ok(network)
     }
 
-    /// Adds a flow's two routes, once it is known whether its receiver is called `ahead` of time
-    /// ([`Self::receivers_ahead_of_time`]). Answers where the route forward and the one back begin.
+    /// Adds a flow's two routes, once it is known whether its receiver is called `ahead` of time, and whether its sender may be
+    /// ([`Self::receivers_ahead_of_time`], [`Self::senders_ahead_of_time`]). Answers where the route forward and the one back begin.
     ///
     /// # Errors
     /// More steps than can be numbered.
-    pub fn add_routes(&mut self, plan: &Plan, flow: &FlowPlan, ahead: bool) -> Result<[u32; 2], RunError> {
+    pub fn add_routes(&mut self, plan: &Plan, flow: &FlowPlan, ahead: [bool; 2]) -> Result<[u32; 2], RunError> {
         self.add_way(plan, &flow.forward, &flow.backward, ahead)
     }
 
@@ -90,13 +90,13 @@ impl Network {
         plan: &Plan,
         forward: &[usize],
         backward: &[usize],
-        ahead: bool,
+        ahead: [bool; 2],
     ) -> Result<[u32; 2], RunError> {
         let steps = |route: &[usize], end: Step| -> Vec<Step> {
             let links = route.iter().map(|&link| Step::enter(link as u32, self.links[link].fed_in_order));
             links.chain([end]).collect()
         };
-        let (forward, backward) = (steps(forward, Step::end(ahead)), steps(backward, Step::end(false)));
+        let (forward, backward) = (steps(forward, Step::end(ahead[0])), steps(backward, Step::end(ahead[1])));
         let too_large = RunError::TooLarge { links: plan.links.len(), flows: plan.flows.len(), allowed: MAX_INDEX };
         // Nobody else has them yet.
         Arc::get_mut(&mut self.routes).and_then(|routes| routes.add(&forward, &backward)).ok_or(too_large)
@@ -162,5 +162,34 @@ impl Network {
             }
         }
         plan.flows.iter().map(|flow| allowed[flow.to]).collect()
+    }
+
+    /// Flows whose senders may be called as soon as it is known when feedback reaches them, unless something is due there
+    /// before. They are `alone` ones, with which nothing but their feedback and their own timers has to do; no other flow
+    /// begins, ends or passes at their node; their feedback comes in order; what they send enters a plain FIFO and takes
+    /// time; and on the way of a packet and its answer something still needs an event, so that this way is never gone
+    /// again at once. `ahead` says whose receivers are called ahead of time.
+    pub fn senders_ahead_of_time(&self, plan: &Plan, alone: &[bool], ahead: &[bool]) -> Vec<bool> {
+        let mut visits = vec![0u32; plan.nodes.len()];
+        for flow in &plan.flows {
+            visits[flow.from] += 1;
+            visits[flow.to] += 1;
+            for route in flow.every_route() {
+                let passed = route.len().saturating_sub(1);
+                route.iter().take(passed).for_each(|&link| visits[plan.links[link].to] += 1);
+            }
+        }
+        let may = |((flow, &alone), &ahead): ((&FlowPlan, &bool), &bool)| {
+            let (first, last) = (flow.forward[0], flow.backward[flow.backward.len() - 1]);
+            let further = flow.forward.iter().skip(1).chain(flow.backward.iter().skip(1));
+            alone
+                && visits[flow.from] == 1
+                && flow.reroutes.is_empty()
+                && !self.links[last].reorders()
+                && !self.links[first].is_managed()
+                && self.links[first].least_delay() > Span::ZERO
+                && (!ahead || further.into_iter().any(|&link| !self.links[link].fed_in_order))
+        };
+        plan.flows.iter().zip(alone).zip(ahead).map(may).collect()
     }
 }

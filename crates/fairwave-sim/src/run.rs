@@ -60,6 +60,9 @@ struct Simulation<'p, P, B, E: Extent = Whole> {
     admission: Admission,
     /// There is more of everything than a cache holds.
     looks_ahead: bool,
+    /// Senders are called ahead of time where they may be ([`Network::senders_ahead_of_time`]): the window has begun, and nobody
+    /// sees the run before its end.
+    calls_senders_ahead: bool,
     /// Flows whose endpoints are not those of fairwave: they may fail.
     foreign: Vec<usize>,
 }
@@ -161,8 +164,13 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
         let hosts = hosts.filter(Hosts::are_late);
         let reactive: Vec<bool> = receiving.iter().map(|end| !B::THERE && end.receiver.is_reactive()).collect();
         let ahead = network.receivers_ahead_of_time(plan, &reactive);
-        for (index, (flow, ahead)) in plan.flows.iter().zip(ahead).enumerate() {
-            [sending[index].route, receiving[index].route] = network.add_routes(plan, flow, ahead)?;
+        let seen = P::ON || B::THERE || !plan.record.windows.is_empty();
+        let alone: Vec<bool> = (plan.flows.iter().zip(&sending).zip(&receiving))
+            .map(|((flow, sending), receiving)| !seen && sending.is_alone(flow, receiving))
+            .collect();
+        let senders = network.senders_ahead_of_time(plan, &alone, &ahead);
+        for (index, (flow, ahead)) in plan.flows.iter().zip(ahead.into_iter().zip(senders)).enumerate() {
+            [sending[index].route, receiving[index].route] = network.add_routes(plan, flow, ahead.into())?;
         }
         let detours = Detours::new(plan, &mut network, |flow| [sending[flow].route, receiving[flow].route])?;
         let flows = plan.flows.len();
@@ -190,6 +198,7 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
             admission: Admission::default(),
             events_handled: 0,
             looks_ahead,
+            calls_senders_ahead: false,
             foreign,
         };
         for flow in 0..simulation.sending.items.len() {
@@ -259,6 +268,7 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
             self.run_parts(Instant::ZERO, last, parts)?;
             self.begin_window();
         }
+        self.calls_senders_ahead = true;
         self.run_parts(self.window.warmup, self.window.end, parts)?;
         self.end_window();
         Ok(())
@@ -359,7 +369,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
                 if P::ON {
                     self.probe.received(packet, now);
                 }
-                self.sending[flow].feedback_arrived += 1;
+                self.sending[flow].has_awaited();
                 self.take_feedback(flow, packet, now);
             }
             END => {
@@ -466,6 +476,8 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
                     }
                 } else if step.target() != END {
                     return Some((step.target() as usize, arrival));
+                } else if packet.feedback {
+                    self.reach_sender(link, packet, place + 1, arrival, waited);
                 } else {
                     self.receive(packet.flow.0 as usize, packet, arrival);
                 }

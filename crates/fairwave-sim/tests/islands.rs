@@ -6,7 +6,8 @@ use std::path::Path;
 use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;
 use fairwave_scenario::plan::Plan;
-use fairwave_sim::{RunError, RunResult, cut_of, run, run_cut, run_on};
+use fairwave_sim::probe::Probe;
+use fairwave_sim::{RunError, RunResult, cut_of, run, run_cut, run_on, run_seen};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
@@ -14,6 +15,13 @@ fn plan(text: &str, seed: u64) -> Plan {
     Scenario::from_toml(text, "islands.toml")
         .and_then(|scenario| scenario.plan(Seed(seed)))
         .unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// Who sees a run, and does nothing.
+struct Seen;
+
+impl Probe for Seen {
+    const ON: bool = true;
 }
 
 fn same(plain: &RunResult, cut: &RunResult) -> bool {
@@ -188,4 +196,63 @@ fn networks_and_flows_at_random_leave_the_same_bytes_on_islands() {
     });
     compared.unwrap_or_else(|error| panic!("{error}"));
     assert!(were_cut.get() >= 30, "only {} of 60 could be cut", were_cut.get());
+}
+
+const ACCESS: [&str; 6] = [
+    "rate = '20 Mb/s'\ndelay = '2 ms'\nqueue = { discipline = 'drop-tail', capacity = { packets = 6 } }\n",
+    "rate = '3 Mb/s'\ndelay = '1 us'\n",
+    "rate = '50 Mb/s'\ndelay = '0 ms'\n",
+    "rate = '20 Mb/s'\ndelay = '3 ms'\nloss = { model = 'bernoulli', rate = 0.02 }\n",
+    "rate = '20 Mb/s'\ndelay = '3 ms'\njitter = { model = 'uniform', up-to = '2 ms' }\n",
+    "rate = '20 Mb/s'\ndelay = '3 ms'\nqueue = { discipline = 'codel', capacity = { packets = 40 } }\n",
+];
+const SENDERS: [&str; 6] = [
+    "transport = 'tcp/reno'\ntraffic = 'bulk'\n",
+    "transport = 'tcp/cubic'\ntraffic = 'bulk'\n",
+    "transport = 'tcp/bbr'\ntraffic = 'bulk'\n",
+    "transport = { name = 'tcp/reno', receiver-window = 4 }\ntraffic = 'bulk'\nstop = '600 ms'\n",
+    "transport = 'tcp/vegas'\ntraffic = 'bulk'\n",
+    "transport = 'tcp/sack'\ntraffic = 'voice'\n",
+];
+
+/// A host for each end of each flow, on both sides of a bottleneck: there senders are called ahead of time.
+fn hosts_of_their_own(flows: &[(usize, usize, usize, u32)], queue: usize, (in_step, warm): (bool, bool)) -> String {
+    let mut text = format!(
+        "name = 'own'\npreset = '{}'\nduration = '1500 ms'\nwarmup = '{} ms'\n[[link]]\nfrom = 'left'\nto = 'right'\n\
+         duplex = true\nrate = '6 Mb/s'\ndelay = '4 ms'\nqueue = {}\n",
+        if in_step { "ns2" } else { "rfc" },
+        if warm { 300 } else { 0 },
+        QUEUES[queue]
+    );
+    for (number, &(from, to, kind, start)) in flows.iter().enumerate() {
+        text += &format!(
+            "[[link]]\nfrom = 's{number}'\nto = 'left'\nduplex = true\n{}[[link]]\nfrom = 'right'\nto = 'r{number}'\n\
+             duplex = true\n{}[[flow]]\nname = 'f{number}'\nfrom = 's{number}'\nto = 'r{number}'\nstart = '{start} ms'\n{}",
+            ACCESS[from], ACCESS[to], SENDERS[kind]
+        );
+    }
+    text
+}
+
+/// Nobody is called ahead of time in a run that somebody sees.
+#[test]
+fn senders_that_are_called_ahead_of_time_leave_the_bytes_of_those_that_are_not() {
+    let mut runner =
+        TestRunner::new(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() });
+    let drawn = (
+        prop::collection::vec((0usize..6, 0usize..6, 0usize..6, 0u32..400), 1..8),
+        0usize..5,
+        (any::<bool>(), any::<bool>()),
+        (2usize..5, 0u64..1000),
+    );
+    let compared = runner.run(&drawn, |(flows, queue, kinds, (threads, seed))| {
+        let text = hosts_of_their_own(&flows, queue, kinds);
+        let plan = plan(&text, seed);
+        let (seen, _) = run_seen(&plan, Seen).expect("a run");
+        prop_assert!(same(&seen, &run(&plan).expect("a run")), "{}", text);
+        let (cut, islands) = run_cut(&plan, threads, None).expect("a run");
+        prop_assert!(same(&seen, &cut), "{} islands\n{}", islands, text);
+        Ok(())
+    });
+    compared.unwrap_or_else(|error| panic!("{error}"));
 }

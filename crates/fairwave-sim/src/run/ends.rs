@@ -9,6 +9,7 @@ use crate::border::Border;
 use crate::event::{Event, EventKind};
 use crate::places::{Extent, Told};
 use crate::probe::Probe;
+use crate::routes::END;
 
 impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
     /// A packet has come back to its sender.
@@ -24,6 +25,29 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
         }
         self.send(flow, now);
         self.arm_sender(flow, now);
+    }
+
+    /// Feedback that has left `link` reaches a sender that may be called ahead of time, at the `place` where its route ends. Nothing
+    /// is due at the sender before if no feedback is on its way by an event of its own and the sender's timer goes off later.
+    #[inline(never)]
+    pub(super) fn reach_sender(&mut self, link: usize, packet: &Packet, place: u32, arrival: Instant, waited: bool) {
+        let flow = packet.flow.0 as usize;
+        if self.calls_senders_ahead
+            && let Some(sending) = self.sending.get_mut(flow)
+            && sending.awaited == 0
+            && sending.scheduled > arrival
+        {
+            sending.feedback_arrived += 1;
+            self.events_handled += 1;
+            self.take_feedback(flow, packet, arrival);
+            return;
+        }
+        let kind = if waited { EventKind::ArrivalBehind } else { EventKind::Arrival };
+        let event = Event::new(arrival, kind, link);
+        if !self.extent.sends(event, packet, END, place) {
+            self.sending[flow].awaits();
+            self.events.push_arrival(event, packet, END, place);
+        }
     }
 
     /// Hands the sender's packets to the first link of their route.

@@ -51,6 +51,7 @@ impl<'p> Simulation<'p, (), ()> {
             self.run_on_islands(plan, &partition, (Instant::ZERO, last), parts)?;
             self.begin_window();
         }
+        self.calls_senders_ahead = true;
         self.run_on_islands(plan, &partition, (warmup, self.window.end), parts)?;
         self.end_window();
         Ok((self.settle()?.0, partition.islands))
@@ -121,6 +122,7 @@ impl<'p> Simulation<'p, (), ()> {
                     hosts: self.hosts.clone(),
                     admission: Admission::default(),
                     looks_ahead: self.looks_ahead,
+                    calls_senders_ahead: self.calls_senders_ahead,
                     foreign: Vec::new(),
                 }
             })
