@@ -102,8 +102,31 @@ fn request(plan: &Plan, flow: &FlowPlan) -> Span {
     flow.backward.iter().map(delay).fold(Span::ZERO, |sum, delay| sum + delay)
 }
 
-/// More packets than are counted.
-const UNCOUNTED: u16 = u16::MAX;
+/// A count of packets in two bytes. Once there have been too many to be counted, there always are some.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Awaited(u16);
+
+impl Awaited {
+    /// Whether there are none.
+    #[inline]
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// One more is on its way.
+    #[inline]
+    pub fn add(&mut self) {
+        self.0 = self.0.saturating_add(1);
+    }
+
+    /// One has arrived.
+    #[inline]
+    pub fn remove(&mut self) {
+        if self.0 < u16::MAX {
+            self.0 = self.0.saturating_sub(1);
+        }
+    }
+}
 
 /// A flow's sending side. What every acknowledgement needs comes first.
 #[repr(C, align(64))]
@@ -120,9 +143,8 @@ pub(crate) struct SendingEnd {
     pub feedback_arrived: u64,
     /// Where the route of its packets begins.
     pub route: u32,
-    /// Feedback that will reach it by events of its own, if it may be called ahead of time: what comes later must wait, too. What
-    /// has once been [`UNCOUNTED`] stays so.
-    pub awaited: u16,
+    /// Feedback on its way by events of its own, if the sender may be called ahead of time: what comes later must wait, too.
+    pub awaited: Awaited,
     /// Its round trips are measured.
     pub timed: bool,
     pub sender: AnySender,
@@ -153,7 +175,7 @@ impl SendingEnd {
             wire_sent: 0,
             feedback_arrived: 0,
             route: 0,
-            awaited: 0,
+            awaited: Awaited::default(),
             timed: false,
             round_trips: None,
             // What a server forwards is made elsewhere.
@@ -184,19 +206,6 @@ impl SendingEnd {
             && flow.partner.is_none()
             && !receiving.listened
             && receiving.judge.is_none()
-    }
-
-    /// Feedback will reach it by an event of its own.
-    #[inline]
-    pub fn awaits(&mut self) {
-        self.awaited = self.awaited.saturating_add(1);
-    }
-
-    /// Feedback has reached it by an event of its own.
-    #[inline]
-    pub fn has_awaited(&mut self) {
-        self.feedback_arrived += 1;
-        self.awaited = if self.awaited == UNCOUNTED { UNCOUNTED } else { self.awaited.saturating_sub(1) };
     }
 
     /// The application goes on to its next unit.
@@ -336,5 +345,23 @@ impl ReceivingEnd {
         if let Some(judge) = &mut self.judge {
             judge.lost(packet, congestion);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_awaited_is_counted_until_there_is_too_much() {
+        let mut awaited = Awaited::default();
+        (0..1000).for_each(|_| awaited.add());
+        (0..999).for_each(|_| awaited.remove());
+        assert!(!awaited.is_empty());
+        awaited.remove();
+        assert!(awaited.is_empty());
+        (0..70_000).for_each(|_| awaited.add());
+        (0..70_000).for_each(|_| awaited.remove());
+        assert!(!awaited.is_empty(), "too many to know when the last has arrived");
     }
 }

@@ -206,8 +206,6 @@ pub(crate) fn of_run(
     let mut elements = Elements { parent: (0..work.len() as u32).collect() };
     let mut passages = Vec::new();
     let mut first_of_host: Vec<Option<usize>> = Vec::new();
-    // Of each sender that may be called ahead of time: the link that its feedback comes from, and how often.
-    let mut reached: Vec<(usize, usize, f64)> = Vec::new();
     for (flow, (sending, receiving)) in sending.iter().zip(receiving).enumerate() {
         let (sender, receiver, rate) = (links + flow, links + flows + flow, rates[flow]);
         work[sender] += rate * SENDER;
@@ -225,11 +223,8 @@ pub(crate) fn of_run(
                 let step = network.routes.at(place);
                 let here = if step.target() == END { to } else { step.target() as usize };
                 // An end hands its packets to the first link by itself.
-                let ahead = place > begin && step.is_at_once();
-                if ahead && here == sender {
-                    reached.push((here, before, rate));
-                }
-                at_once |= ahead && here != sender;
+                // On islands no sender is called ahead of time: all would have to lie where their feedback comes from.
+                at_once |= place > begin && step.is_at_once() && here != sender;
                 if at_once {
                     elements.join(before, here);
                 } else {
@@ -245,32 +240,10 @@ pub(crate) fn of_run(
             }
         }
     }
-    keep_together(&mut elements, &mut work, reached, wish);
     let (lookahead, elements) = longest_windows(elements, &work, &mut passages, wish)?;
     Some(Partition::new(elements, &work, (links, flows), &passages, (lookahead, wish), |flow| {
         [sending[flow].route, receiving[flow].route]
     }))
-}
-
-/// Keeps senders together with the link that their feedback comes from, as many as fit a thread's share of the work: there they are
-/// called ahead of time, which spares an event.
-fn keep_together(elements: &mut Elements, work: &mut [f64], reached: Vec<(usize, usize, f64)>, wish: Wish) {
-    let mut groups = vec![0.0; work.len()];
-    for (element, work) in work.iter().enumerate() {
-        groups[elements.root(element)] += work;
-    }
-    // Of the least work that is left.
-    let spared: f64 = reached.iter().map(|(.., rate)| rate * EVENT).sum();
-    let share = (work.iter().sum::<f64>() - spared) / wish.islands.unwrap_or(wish.threads).max(1) as f64;
-    for (sender, link, rate) in reached {
-        let (own, other) = (elements.root(sender), elements.root(link));
-        let together = groups[own] + groups[other] - rate * EVENT;
-        if own != other && together <= share {
-            elements.join(sender, link);
-            groups[elements.root(link)] = together;
-            work[sender] -= rate * EVENT;
-        }
-    }
 }
 
 /// Packets a second of each flow: its share of the narrowest link on its way.

@@ -369,7 +369,9 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
                 if P::ON {
                     self.probe.received(packet, now);
                 }
-                self.sending[flow].has_awaited();
+                let sending = &mut self.sending[flow];
+                sending.feedback_arrived += 1;
+                sending.awaited.remove();
                 self.take_feedback(flow, packet, now);
             }
             END => {

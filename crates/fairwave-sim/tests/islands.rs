@@ -215,7 +215,8 @@ const SENDERS: [&str; 6] = [
     "transport = 'tcp/sack'\ntraffic = 'voice'\n",
 ];
 
-/// A host for each end of each flow, on both sides of a bottleneck: there senders are called ahead of time.
+/// A host for each end of each flow, on both sides of a bottleneck: there senders are called ahead of time. Every third flow has a
+/// twin at its hosts: there they are not.
 fn hosts_of_their_own(flows: &[(usize, usize, usize, u32)], queue: usize, (in_step, warm): (bool, bool)) -> String {
     let mut text = format!(
         "name = 'own'\npreset = '{}'\nduration = '1500 ms'\nwarmup = '{} ms'\n[[link]]\nfrom = 'left'\nto = 'right'\n\
@@ -230,6 +231,13 @@ fn hosts_of_their_own(flows: &[(usize, usize, usize, u32)], queue: usize, (in_st
              duplex = true\n{}[[flow]]\nname = 'f{number}'\nfrom = 's{number}'\nto = 'r{number}'\nstart = '{start} ms'\n{}",
             ACCESS[from], ACCESS[to], SENDERS[kind]
         );
+        if number % 3 == 2 {
+            text += &format!(
+                "[[flow]]\nname = 't{number}'\nfrom = 's{number}'\nto = 'r{number}'\nstart = '{} ms'\n{}",
+                start / 2,
+                SENDERS[0]
+            );
+        }
     }
     text
 }

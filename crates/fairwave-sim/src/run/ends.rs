@@ -34,7 +34,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
         let flow = packet.flow.0 as usize;
         if self.calls_senders_ahead
             && let Some(sending) = self.sending.get_mut(flow)
-            && sending.awaited == 0
+            && sending.awaited.is_empty()
             && sending.scheduled > arrival
         {
             sending.feedback_arrived += 1;
@@ -45,7 +45,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
         let kind = if waited { EventKind::ArrivalBehind } else { EventKind::Arrival };
         let event = Event::new(arrival, kind, link);
         if !self.extent.sends(event, packet, END, place) {
-            self.sending[flow].awaits();
+            self.sending[flow].awaited.add();
             self.events.push_arrival(event, packet, END, place);
         }
     }

@@ -51,7 +51,6 @@ impl<'p> Simulation<'p, (), ()> {
             self.run_on_islands(plan, &partition, (Instant::ZERO, last), parts)?;
             self.begin_window();
         }
-        self.calls_senders_ahead = true;
         self.run_on_islands(plan, &partition, (warmup, self.window.end), parts)?;
         self.end_window();
         Ok((self.settle()?.0, partition.islands))
@@ -122,7 +121,7 @@ impl<'p> Simulation<'p, (), ()> {
                     hosts: self.hosts.clone(),
                     admission: Admission::default(),
                     looks_ahead: self.looks_ahead,
-                    calls_senders_ahead: self.calls_senders_ahead,
+                    calls_senders_ahead: false,
                     foreign: Vec::new(),
                 }
             })
