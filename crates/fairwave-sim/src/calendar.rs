@@ -24,6 +24,7 @@ struct DayEvent {
     /// Nanoseconds since the day began, then the rank: the order of events as one number. A day is short enough for that
     /// ([`LONGEST_DAY`]).
     key: u64,
+    /// Nowhere for a timer that was set today.
     place: PageSlot,
 }
 
@@ -122,6 +123,8 @@ pub struct EventQueue {
     /// Entries in the lists of `days`.
     listed: usize,
     beyond: BinaryHeap<Reverse<LaterEvent>>,
+    /// When the earliest of these is due; never if there is none. Each day begins with a look at it.
+    first_beyond: Instant,
     /// The entries of arrivals in `beyond`, and slots without one.
     slots: Vec<Entry>,
     vacant: Vec<u32>,
@@ -153,6 +156,7 @@ impl EventQueue {
             pages,
             listed: 0,
             beyond,
+            first_beyond: Instant::NEVER,
             slots: Vec::new(),
             vacant: Vec::new(),
             numbered: 0,
@@ -222,9 +226,17 @@ impl EventQueue {
     #[inline(never)]
     fn push_timer_elsewhere(&mut self, day: u64, event: Event) {
         if day == self.day {
-            let place = self.pages.push_timer(&mut self.entries, event);
-            self.insert_today(event, place);
-        } else if day < self.day {
+            self.insert_today(event, PageSlot::NOWHERE);
+        } else {
+            self.push_timer_beyond(day, event);
+        }
+    }
+
+    /// Adds a timer's event that is due beyond the year, or before today.
+    #[cold]
+    #[inline(never)]
+    fn push_timer_beyond(&mut self, day: u64, event: Event) {
+        if day < self.day {
             self.begin_earlier(day, Entry::timer(event));
         } else {
             self.push_beyond(event, TIMER);
@@ -234,6 +246,7 @@ impl EventQueue {
     /// Adds an event beyond the year, whose entry is in `slot`.
     fn push_beyond(&mut self, event: Event, slot: u32) {
         self.numbered += 1;
+        self.first_beyond = self.first_beyond.min(event.at);
         self.beyond.push(Reverse(LaterEvent { at: event.at, rank: event.rank, slot, number: self.numbered }));
     }
 
@@ -242,13 +255,20 @@ impl EventQueue {
         self.next_beyond(self.day + self.days.len() as u64)
     }
 
+    /// Whether what lies beyond the year, if anything, may be due before a day.
+    #[inline(always)]
+    fn lies_beyond(&self, before: u64) -> bool {
+        self.first_beyond.nanos() >> self.shift < before
+    }
+
     /// Takes out the earliest of what lay beyond the year, if it is due before a day.
+    #[inline(never)]
     fn next_beyond(&mut self, before: u64) -> Option<Entry> {
-        let day = self.beyond.peek()?.0.at.nanos() >> self.shift;
-        if day >= before {
+        if !self.lies_beyond(before) {
             return None;
         }
         let Reverse(later) = self.beyond.pop()?;
+        self.first_beyond = self.beyond.peek().map_or(Instant::NEVER, |Reverse(first)| first.at);
         if later.slot == TIMER {
             return Some(Entry::timer(later.event()));
         }
@@ -261,9 +281,9 @@ impl EventQueue {
     fn insert_today(&mut self, event: Event, place: PageSlot) {
         let due = DayEvent::new(event, self.begin, place);
         // Behind its equals, which were entered before.
-        let mut still_due = self.today.iter().skip(self.coming);
-        let place = self.coming + still_due.rposition(|other| other.key <= due.key).map_or(0, |i| i + 1);
-        self.today.insert(place, due);
+        let still_due = self.today.get(self.coming..).unwrap_or_default();
+        let later = still_due.iter().rev().take_while(|other| other.key > due.key).count();
+        self.today.insert(self.today.len() - later, due);
     }
 
     /// Adds what is due today or beyond the year.
@@ -307,13 +327,12 @@ impl EventQueue {
         if let Some(due) = self.today.get(self.coming) {
             return due.event(self.begin).at;
         }
-        let beyond = self.beyond.peek().map_or(Instant::NEVER, |Reverse(first)| first.at);
         if self.listed == 0 {
-            return beyond;
+            return self.first_beyond;
         }
         // All that is listed lies on the days of one year, each of which has a list to itself.
         let listed = (1..self.days.len() as u64).find_map(|day| self.day_after(day).map(|entry| entry.event.at).min());
-        listed.unwrap_or(Instant::NEVER).min(beyond)
+        listed.unwrap_or(Instant::NEVER).min(self.first_beyond)
     }
 
     /// The entry of the event that has just been removed.
@@ -364,14 +383,17 @@ impl EventQueue {
         loop {
             let next = match self.listed {
                 // The year is empty: go to the first day that the heap knows of.
-                0 => (self.beyond.peek()?.0.at.nanos() >> self.shift).max(self.day + 1),
+                0 if self.beyond.is_empty() => return None,
+                0 => (self.first_beyond.nanos() >> self.shift).max(self.day + 1),
                 _ => self.day + 1,
             };
             if next > end.nanos() >> self.shift {
                 return None;
             }
             self.day = next;
-            while let Some(entry) = self.next_of_this_year() {
+            while self.lies_beyond(next + self.days.len() as u64)
+                && let Some(entry) = self.next_of_this_year()
+            {
                 let day = entry.event.at.nanos() >> self.shift;
                 self.list(day.max(self.day), &entry);
             }
@@ -434,7 +456,12 @@ impl EventQueue {
 
     /// Takes out what is due today and on the listed days. Of equal events the one that was entered first comes first.
     fn take_listed(&mut self) -> Vec<Entry> {
-        let left = self.today.drain(..).skip(self.coming).map(|due| *self.pages.at(due.place));
+        let begin = self.begin;
+        let entry = |due: DayEvent| match due.place {
+            PageSlot::NOWHERE => Entry::timer(due.event(begin)),
+            place => *self.pages.at(place),
+        };
+        let left = self.today.drain(..).skip(self.coming).map(entry);
         let mut all: Vec<Entry> = left.collect();
         self.pages.release(&mut self.entries);
         self.coming = 0;
@@ -487,6 +514,9 @@ mod tests {
 
     fn pop(queue: &mut EventQueue, end: Instant) -> Option<Entry> {
         let (event, place) = queue.pop_until(end)?;
+        if !event.is_arrival() {
+            return Some(Entry::timer(event));
+        }
         assert_eq!(queue.entry(place).event, event);
         Some(*queue.entry(place))
     }
@@ -508,7 +538,12 @@ mod tests {
         ];
         let drained = |events: &[Event]| {
             let mut queue = EventQueue::new(false, 0);
-            events.iter().for_each(|event| queue.push_timer(*event));
+            for event in events {
+                match event.is_arrival() {
+                    true => queue.push_arrival(*event, &packet(0), END, 0),
+                    false => queue.push_timer(*event),
+                }
+            }
             drain(&mut queue)
         };
         let first = drained(&events);
@@ -574,7 +609,8 @@ mod tests {
         }
 
         #[test]
-        fn what_is_shown_of_the_day_after_is_what_that_day_brings(times in prop::collection::vec(0u64..500_000, 1..200)) {
+        fn what_is_shown_of_the_day_after_is_what_that_day_brings(times in prop::collection::vec(40_000u64..500_000, 1..200)) {
+            // None of them on the first day, which has begun.
             let mut queue = EventQueue::new(true, 10);
             for &at in &times {
                 queue.push_timer(Event::new(Instant::from_nanos(at), EventKind::Sender, 0));

@@ -8,13 +8,14 @@ use fairwave_core::quality::playback::Playback;
 use fairwave_core::traffic::{Activity, Source, TrafficSource, Unit};
 use fairwave_core::transport::Properties;
 use fairwave_core::transport::{
-    AnyReceiver, AnySender, FlowContext, PreparedTransport, Receiver, Sender, TransportConfig,
+    AnyReceiver, AnySender, FlowContext, Output, PreparedTransport, Receiver, Sender, TransportConfig,
 };
 use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::plan::{FlowPlan, Partner, Plan};
 
 use crate::conferences::Rooms;
 use crate::error::RunError;
+use crate::event::{Event, EventKind};
 use crate::hosts::{ApplicationClock, Hosts};
 use crate::judged::LossJudge;
 use crate::measure::{Bins, FlowMeasure, Window};
@@ -197,15 +198,10 @@ impl SendingEnd {
         sending
     }
 
-    /// Whether nothing but feedback and its own timers has to do with it, the network aside.
+    /// Whether nothing but feedback and its own timers has to do with it, the network aside: a bulk flow of TCP belongs to no conversation
+    /// or conference, no loss is judged for it, and admission to its group goes by its times alone. A program's source may listen.
     pub fn is_alone(&self, flow: &FlowPlan, receiving: &ReceivingEnd) -> bool {
-        matches!(self.sender, AnySender::Tcp(_))
-            && flow.traffic.is_bulk()
-            && flow.at_most.is_none()
-            && flow.leg.is_none()
-            && flow.partner.is_none()
-            && !receiving.listened
-            && receiving.judge.is_none()
+        matches!(self.sender, AnySender::Tcp(_)) && flow.traffic.is_bulk() && !receiving.listened
     }
 
     /// The application goes on to its next unit.
@@ -227,6 +223,27 @@ impl SendingEnd {
     #[inline]
     pub fn wake_at(&self) -> Instant {
         self.sender.deadline().min(self.application_at)
+    }
+
+    /// Feedback has come.
+    #[inline(always)] // every acknowledgement comes through here
+    pub fn take_feedback(&mut self, packet: &Packet, now: Instant, out: &mut Output) {
+        if self.timed {
+            self.note_round_trip(packet, now);
+        }
+        self.sender.on_packet(now, packet, out);
+    }
+
+    /// The entry that the event queue needs so that one is there no later than the next deadline, if there is none yet; not before
+    /// `earliest`, and none after the `end` of the run.
+    #[inline(always)]
+    pub fn arm(&mut self, flow: usize, earliest: Instant, end: Instant) -> Option<Event> {
+        let wanted = self.wake_at();
+        if wanted >= self.scheduled || wanted > end {
+            return None;
+        }
+        self.scheduled = wanted.max(earliest);
+        Some(Event::new(self.scheduled, EventKind::Sender, flow))
     }
 
     /// Finds out when the application wants to be woken; call when its activity or its next unit has changed.

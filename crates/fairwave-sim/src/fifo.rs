@@ -174,6 +174,25 @@ impl Fifo {
         Ok(pace.free)
     }
 
+    /// Whether [`Self::arrive_alike`] may be asked.
+    pub fn counts_alike(&self) -> bool {
+        !self.by_bytes && self.limit <= u32::from(u16::MAX)
+    }
+
+    /// As [`Self::arrive`], of a packet of the size of the one before, at a steady rate, where packets count and all that wait are of
+    /// that size. Answers how many wait with it; nothing, and nothing has changed, where others wait or there is no room.
+    #[inline(always)]
+    pub fn arrive_alike(&mut self, now: Instant, pace: Pace) -> Option<u32> {
+        debug_assert!(self.counts_alike() && pace.steady);
+        let alike = self.alike_at(now, pace);
+        let others = self.older.as_ref().is_some_and(|older| older.packets > 0);
+        if others || u32::from(alike) >= self.limit {
+            return None;
+        }
+        self.alike = alike + 1;
+        Some(u32::from(self.alike))
+    }
+
     /// Whether so many more bytes fit.
     fn has_room(&mut self, wire: u16) -> bool {
         u64::from(wire) <= self.older.as_ref().map_or(u64::from(self.limit), |older| older.room)

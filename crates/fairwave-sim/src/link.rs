@@ -20,6 +20,9 @@ use crate::fifo::{Fifo, Pace};
 use crate::measure::{Bins, LinkMeasure, Window};
 use crate::unsteady::WireChanges;
 
+/// 146 years in nanoseconds. Where times reach it, nothing happens in one step.
+const FAR: u64 = 1 << 62;
+
 /// How a link serves its queue.
 pub enum Service {
     /// First in, first out, crossed arithmetically.
@@ -83,6 +86,9 @@ pub struct Link {
     steady: bool,
     /// First in, first out, over a sound wire, without bins of departures, in the window: a packet may cross in one step.
     simple: bool,
+    /// More happens in one step. Where `simple` holds, a packet may wait in it, too: at a steady rate, before a queue that counts packets
+    /// and has no bins of waiting. Where a queue is managed, a packet may be transmitted and leave in one step, at a steady rate.
+    direct: bool,
     /// Counters; those of a crossing without waiting come first.
     pub measure: LinkMeasure,
     /// When the last transmission began that was not a crossing in one step.
@@ -93,6 +99,9 @@ pub struct Link {
     wire: Option<Box<Wire>>,
     rate: LinkRate,
 }
+
+// With many flows links are a large part of the memory.
+const _: () = assert!(size_of::<Link>() == 128, "put what few links need in a box");
 
 /// What becomes of packets that have been transmitted, where not all arrive as they were sent.
 enum Wire {
@@ -169,24 +178,50 @@ impl Link {
             fed_in_order: false,
             plain: matches!(service, Service::Fifo(_)),
             lossy: wire.is_some(),
-            simple: window.warmup == Instant::ZERO && matches!((&service, &wire), (Service::Fifo(_), None)),
+            simple: false,
+            direct: false,
             service,
             wire,
             measure: LinkMeasure::new(Bins::over(window, bin)),
-        })
+        }
+        .with_steps(window))
+    }
+
+    /// Finds out what may happen in one step, once the warm-up is over: until then each crossing would have to ask for it.
+    fn with_steps(mut self, window: Window) -> Self {
+        if window.warmup == Instant::ZERO {
+            self.find_steps(window);
+        }
+        self
+    }
+
+    fn find_steps(&mut self, window: Window) {
+        let near = self.delay.max(self.last_time).nanos() < FAR && window.end.nanos() < FAR;
+        let sound = near && self.wire.is_none() && !self.measure.counts_departures();
+        match &self.service {
+            Service::Fifo(fifo) => {
+                self.simple = sound;
+                self.direct = self.steady && fifo.counts_alike() && self.measure.waited_in_bin().is_empty();
+            }
+            Service::Managed(_) => self.direct = sound && self.steady,
+            Service::Shared(_) => {}
+        }
     }
 
     /// Another one, as [`Self::new`] makes it, for a plan of the same direction while this one is new. None where either has streams or a
     /// discipline of its own. With many flows most links are made so: what they share is not worked out again.
     pub fn another(&self, plan: &LinkPlan, window: Window, bin: Span) -> Option<Self> {
         let (Service::Fifo(_), None, None) = (&self.service, &self.wire, plan.medium) else { return None };
-        Some(Link {
-            rate: self.rate.another()?,
-            service: Service::Fifo(Fifo::new(plan.direction.queue.capacity)),
-            wire: None,
-            measure: LinkMeasure::new(Bins::over(window, bin)),
-            ..*self
-        })
+        Some(
+            Link {
+                rate: self.rate.another()?,
+                service: Service::Fifo(Fifo::new(plan.direction.queue.capacity)),
+                wire: None,
+                measure: LinkMeasure::new(Bins::over(window, bin)),
+                ..*self
+            }
+            .with_steps(window),
+        )
     }
 
     /// Between which nodes each flow goes, for a queue that shares by hosts.
@@ -210,6 +245,8 @@ impl Link {
         let mut end = self.rate.end_of(start, packet.size());
         if self.steady {
             (self.last_wire, self.last_time) = (packet.wire, end.since(start));
+            let near = self.last_time.nanos() < FAR;
+            (self.simple, self.direct) = (self.simple && near, self.direct && near);
             return end;
         }
         if let Some(Wire::Changing(unsteady)) = self.wire.as_deref_mut() {
@@ -351,27 +388,68 @@ impl Link {
 
     /// What leaves is counted per bin, if there are bins; then no packet crosses in one step.
     pub fn count_departures(&mut self, bins: Option<Box<Bins>>) {
-        self.simple &= bins.is_none();
+        (self.simple, self.direct) = (self.simple && bins.is_none(), self.direct && bins.is_none());
         self.measure.count_departures(bins);
     }
 
-    /// A packet that arrives at `now` crosses without waiting, where nothing else can become of it: it arrives at the far end within the
-    /// run, and the warm-up is over. Answers when; nothing, and nothing has been counted, where any of that does not hold. What
-    /// [`Self::transmit`] and [`Self::leave`] would do, in one step.
+    /// When the transmission of a packet ends that begins at `now`, which lies before [`FAR`]. What ends later than twice that is said to end
+    /// then.
     #[inline(always)]
-    pub fn cross(&mut self, now: Instant, packet: &Packet, window: Window) -> Option<Instant> {
-        if !self.simple || self.free > now {
+    fn end_soon(&mut self, now: Instant, packet: &Packet) -> Instant {
+        if packet.wire == self.last_wire {
+            later(now, self.last_time)
+        } else {
+            self.end_of(now, packet).min(Instant::from_nanos(2 * FAR))
+        }
+    }
+
+    /// Transmits a packet of a managed queue from `now` on, and lets it leave, where nothing else can become of it. Answers when it arrives;
+    /// nothing, and nothing has been counted, where more may happen. What [`Self::transmit`] and [`Self::leave`] would do.
+    #[inline(always)]
+    pub fn transmit_and_leave(&mut self, now: Instant, packet: &Packet, window: Window) -> Option<Instant> {
+        if !self.direct {
             return None;
         }
-        debug_assert!(now >= window.warmup, "a crossing at {now}, before the window");
-        let free = if packet.wire == self.last_wire { now + self.last_time } else { self.end_of(now, packet) };
-        let arrival = free + self.delay;
+        let free = self.end_soon(now, packet);
+        let arrival = later(free, self.delay);
         if arrival > window.end {
             return None;
         }
         self.free = free;
-        self.measure.crossed(packet.wire);
+        self.measure.left(packet.wire);
         Some(arrival)
+    }
+
+    /// A packet that arrives at `now` crosses, where nothing else can become of it: it is transmitted at once, or waits behind others of its
+    /// size; it arrives at the far end within the run, and the warm-up is over. Answers when its transmission begins, and when it
+    /// arrives; nothing, and nothing has been counted, where any of that does not hold. What [`Self::transmit`] and [`Self::leave`] would
+    /// do, and the queue before them, in one step.
+    #[inline(always)]
+    pub fn cross(&mut self, now: Instant, packet: &Packet, window: Window) -> Option<(Instant, Instant)> {
+        if !self.simple {
+            return None;
+        }
+        debug_assert!(now >= window.warmup, "a crossing at {now}, before the window");
+        let (start, alike) = (self.free.max(now), packet.wire == self.last_wire);
+        let free = if self.free <= now {
+            self.end_soon(now, packet)
+        } else if self.direct && alike && start <= window.end {
+            later(start, self.last_time)
+        } else {
+            return None;
+        };
+        let arrival = later(free, self.delay);
+        if arrival > window.end {
+            return None;
+        }
+        if start > now {
+            let pace = self.pace();
+            let Service::Fifo(fifo) = &mut self.service else { return None };
+            self.measure.waits(fifo.arrive_alike(now, pace)?, start.since(now));
+        }
+        self.free = free;
+        self.measure.crossed(packet.wire);
+        Some((start, arrival))
     }
 
     /// Adds the time since the last call to the average length of a managed queue; call before the queue changes.
@@ -379,7 +457,10 @@ impl Link {
     pub fn account_for_queue(&mut self, now: Instant, window: Window) {
         match &mut self.service {
             Service::Managed(managed) => {
-                self.measure.held(managed.queue.packets(), managed.accounted, now, window);
+                let waiting = managed.queue.packets();
+                if waiting > 0 {
+                    self.measure.held(waiting, managed.accounted, now, window);
+                }
                 managed.accounted = now;
             }
             Service::Shared(shared) => {
@@ -390,6 +471,23 @@ impl Link {
         }
     }
 
+    /// When a managed link must be served next, if no event is arranged for that as early: when its transmitter is free, or its discipline
+    /// has periodic work. The caller arranges it.
+    #[inline(always)] // a call costs as much as what it does most of the time: nothing
+    pub fn next_service(&mut self, now: Instant) -> Option<Instant> {
+        let Service::Managed(managed) = &mut self.service else { return None };
+        let next_start = match managed.queue.packets() {
+            0 => Instant::NEVER,
+            _ => self.free.max(managed.queue.held_until()),
+        };
+        let wanted = next_start.min(managed.queue.deadline());
+        if wanted >= managed.scheduled {
+            return None;
+        }
+        managed.scheduled = wanted.max(now + Span::from_nanos(1));
+        Some(managed.scheduled)
+    }
+
     /// A packet has crossed a shared medium at `now`.
     pub fn crosses_air(&mut self, now: Instant) {
         (self.started, self.free) = (now, now);
@@ -397,9 +495,7 @@ impl Link {
 
     /// The window begins at `now`.
     pub fn begin_window(&mut self, now: Instant, window: Window) {
-        // Until now each crossing would have had to ask whether the warm-up is over.
-        self.simple =
-            matches!((&self.service, &self.wire), (Service::Fifo(_), None)) && !self.measure.counts_departures();
+        self.find_steps(window);
         self.account_for_queue(now, window);
         if let Service::Managed(managed) = &mut self.service {
             managed.classes_before = managed.classes;
@@ -423,6 +519,12 @@ impl Link {
     pub fn is_managed(&self) -> bool {
         !self.plain
     }
+}
+
+/// A time and a span later. One is at most twice [`FAR`] and the other less than that: the sum cannot overflow.
+#[inline(always)]
+fn later(at: Instant, span: Span) -> Instant {
+    Instant::from_nanos(at.nanos() + span.nanos())
 }
 
 /// What becomes of a packet that leaves a transmitter.

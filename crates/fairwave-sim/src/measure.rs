@@ -236,6 +236,20 @@ impl LinkMeasure {
         self.steady.wire += u64::from(wire);
     }
 
+    /// A packet left the transmitter in the window, where no bins count that.
+    #[inline(always)]
+    pub fn left(&mut self, wire: u16) {
+        self.steady.departures += 1;
+        self.steady.wire += u64::from(wire);
+    }
+
+    /// A packet arrived in the window, to wait for `wait` within it: with those before it, `packets` wait. There are no bins of waiting.
+    #[inline(always)]
+    pub fn waits(&mut self, packets: u32, wait: Span) {
+        self.max_queue = self.max_queue.max(packets);
+        self.waited += wait.nanos();
+    }
+
     /// Packets that crossed in the whole run.
     pub fn whole(&self) -> LinkCrossings {
         let (warming, steady) = (self.warmed().crossings, self.steady);

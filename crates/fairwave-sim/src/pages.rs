@@ -43,6 +43,11 @@ impl List {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PageSlot(u32);
 
+impl PageSlot {
+    /// An entry that is in no list.
+    pub const NOWHERE: PageSlot = PageSlot(u32::MAX);
+}
+
 /// The pages of all lists.
 pub struct Pages {
     /// Page after page.

@@ -401,12 +401,12 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
     fn forward(&mut self, mut link: usize, packet: &Packet, mut place: u32, mut at: Instant) {
         loop {
             let here = &mut self.network.links[link];
-            if let Some(arrival) = here.cross(at, packet, self.window) {
+            if let Some((start, arrival)) = here.cross(at, packet, self.window) {
                 if P::ON {
                     self.probe.arrived(link, packet, at);
-                    self.probe.begun(link, packet, at);
+                    self.probe.begun(link, packet, start);
                 }
-                match self.go_on(link, packet, place, Departure::Arrives(arrival), false) {
+                match self.go_on(link, packet, place, Departure::Arrives(arrival), start > at) {
                     Some((next, arrival)) => (link, place, at) = (next, place + 1, arrival),
                     None => return,
                 }
@@ -421,7 +421,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
             } else {
                 let pace = here.pace();
                 let Service::Fifo(fifo) = &mut here.service else {
-                    self.arrive_at_managed(link, packet, at);
+                    self.arrive_at_managed(link, packet, place, at);
                     return;
                 };
                 match fifo.arrive(at, packet.wire, pace) {

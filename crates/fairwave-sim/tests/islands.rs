@@ -198,13 +198,16 @@ fn networks_and_flows_at_random_leave_the_same_bytes_on_islands() {
     assert!(were_cut.get() >= 30, "only {} of 60 could be cut", were_cut.get());
 }
 
-const ACCESS: [&str; 6] = [
+const ACCESS: [&str; 8] = [
     "rate = '20 Mb/s'\ndelay = '2 ms'\nqueue = { discipline = 'drop-tail', capacity = { packets = 6 } }\n",
     "rate = '3 Mb/s'\ndelay = '1 us'\n",
     "rate = '50 Mb/s'\ndelay = '0 ms'\n",
     "rate = '20 Mb/s'\ndelay = '3 ms'\nloss = { model = 'bernoulli', rate = 0.02 }\n",
     "rate = '20 Mb/s'\ndelay = '3 ms'\njitter = { model = 'uniform', up-to = '2 ms' }\n",
     "rate = '20 Mb/s'\ndelay = '3 ms'\nqueue = { discipline = 'codel', capacity = { packets = 40 } }\n",
+    "rate = '20 Mb/s'\ndelay = '3 ms'\nreorder = { share = 0.1, by = '4 ms' }\nduplicate = { share = 0.05 }\n",
+    // A packet takes no time.
+    "rate = '100000 Gb/s'\ndelay = '0 ms'\nqueue = { discipline = 'drop-tail', capacity = { packets = 100 } }\n",
 ];
 const SENDERS: [&str; 6] = [
     "transport = 'tcp/reno'\ntraffic = 'bulk'\n",
@@ -216,21 +219,40 @@ const SENDERS: [&str; 6] = [
 ];
 
 /// A host for each end of each flow, on both sides of a bottleneck: there senders are called ahead of time. Every third flow has a
-/// twin at its hosts: there they are not.
+/// twin at its hosts: there they are not. In between, one takes a way around while the bottleneck is down, if it ever is, and another has a link
+/// alone, on which all of a packet's way and back may be known at once.
 fn hosts_of_their_own(flows: &[(usize, usize, usize, u32)], queue: usize, (in_step, warm): (bool, bool)) -> String {
     let mut text = format!(
         "name = 'own'\npreset = '{}'\nduration = '1500 ms'\nwarmup = '{} ms'\n[[link]]\nfrom = 'left'\nto = 'right'\n\
-         duplex = true\nrate = '6 Mb/s'\ndelay = '4 ms'\nqueue = {}\n",
+         duplex = true\nrate = '6 Mb/s'\ndelay = '4 ms'\nqueue = {}\n\
+         [[link]]\nfrom = 'left'\nto = 'aside'\nrate = '6 Mb/s'\ndelay = '1 ms'\nduplex = true\n\
+         [[link]]\nfrom = 'aside'\nto = 'right'\nrate = '3 Mb/s'\ndelay = '1 ms'\nduplex = true\n",
         if in_step { "ns2" } else { "rfc" },
         if warm { 300 } else { 0 },
         QUEUES[queue]
     );
+    let fails = queue.is_multiple_of(2);
+    if fails {
+        text += "[[event]]\nat = '700 ms'\nlink = 'left<>right'\nstate = 'down'\n\
+                 [[event]]\nat = '900 ms'\nlink = 'left<>right'\nstate = 'up'\n";
+    }
     for (number, &(from, to, kind, start)) in flows.iter().enumerate() {
         text += &format!(
             "[[link]]\nfrom = 's{number}'\nto = 'left'\nduplex = true\n{}[[link]]\nfrom = 'right'\nto = 'r{number}'\n\
              duplex = true\n{}[[flow]]\nname = 'f{number}'\nfrom = 's{number}'\nto = 'r{number}'\nstart = '{start} ms'\n{}",
             ACCESS[from], ACCESS[to], SENDERS[kind]
         );
+        if fails && number % 3 == 1 {
+            text += "failover = '20 ms'\n";
+        }
+        if number % 3 == 0 {
+            text += &format!(
+                "[[link]]\nfrom = 'a{number}'\nto = 'b{number}'\nduplex = true\n{}[[flow]]\nname = 'l{number}'\n\
+                 from = 'a{number}'\nto = 'b{number}'\nstart = '{start} ms'\n{}",
+                ACCESS[to % 7],
+                SENDERS[kind]
+            );
+        }
         if number % 3 == 2 {
             text += &format!(
                 "[[flow]]\nname = 't{number}'\nfrom = 's{number}'\nto = 'r{number}'\nstart = '{} ms'\n{}",
@@ -248,7 +270,7 @@ fn senders_that_are_called_ahead_of_time_leave_the_bytes_of_those_that_are_not()
     let mut runner =
         TestRunner::new(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() });
     let drawn = (
-        prop::collection::vec((0usize..6, 0usize..6, 0usize..6, 0u32..400), 1..8),
+        prop::collection::vec((0usize..ACCESS.len(), 0usize..ACCESS.len(), 0usize..6, 0u32..400), 1..8),
         0usize..5,
         (any::<bool>(), any::<bool>()),
         (2usize..5, 0u64..1000),

@@ -608,7 +608,7 @@ impl Connection {
     }
 
     /// Notes what holds sending back from now on; to be called when an event has been dealt with.
-    #[inline]
+    #[inline(always)] // as all that each acknowledgement needs
     pub fn note_limit(&mut self, now: Instant) {
         let by = if self.stopped || !self.started {
             Limit::Nothing

@@ -26,7 +26,7 @@ struct Node {
     order: ListLinks,
     class: ListLinks,
     layer: ListLinks,
-    /// Where `occupied` names this node.
+    /// Where `occupied` names this node, if anything is chosen by that; [`NIL`] if no packet waits here.
     index: u32,
     /// Its codepoint when it came.
     came: Ecn,
@@ -56,8 +56,8 @@ pub struct Buffer {
     per_class: [Tally; 3],
     /// Further lists, for disciplines that ask for them.
     lists: Lists,
-    /// Packets are in the lists of their class and their layer; not if no rule chooses by these.
-    classed: bool,
+    /// Packets are in `occupied` and in the lists of their class and their layer; not if no rule chooses by these.
+    choosable: bool,
     /// When the packet came that was taken last to be sent.
     served: Instant,
     /// The codepoint with which it came.
@@ -84,7 +84,7 @@ impl Buffer {
             total: Tally::default(),
             per_class: [Tally::default(); 3],
             lists: Lists::None,
-            classed: true,
+            choosable: true,
             served: Instant::ZERO,
             served_came: Ecn::NotEct,
         }
@@ -100,10 +100,10 @@ impl Buffer {
         Buffer { lists: Lists::Bins(Box::new(Bins::new(bins.max(1)))), ..Self::with_capacity(expected) }
     }
 
-    /// The same without lists by class ([`Self::front_of`]) and by layer ([`Self::back_of_highest_layer`]), for disciplines that ask for
-    /// neither.
+    /// The same for disciplines that choose neither at random ([`Self::any`]) nor by class ([`Self::front_of`]) or by layer
+    /// ([`Self::back_of_highest_layer`]): no lists are kept for that.
     pub(super) fn by_bin_alone(expected: usize, bins: usize) -> Self {
-        Buffer { classed: false, ..Self::by_bin(expected, bins) }
+        Buffer { choosable: false, ..Self::by_bin(expected, bins) }
     }
 
     /// Everything that waits.
@@ -118,7 +118,7 @@ impl Buffer {
 
     /// No packet waits.
     pub fn is_empty(&self) -> bool {
-        self.occupied.is_empty()
+        self.total.packets == 0
     }
 
     /// Puts a packet behind all others.
@@ -138,11 +138,11 @@ impl Buffer {
         node.arrived = now;
         node.came = packet.ecn;
         node.index = self.occupied.len() as u32;
-        self.occupied.push(place);
         append!(self.nodes, self.order, order, place);
-        if self.classed {
+        if self.choosable {
+            self.occupied.push(place);
             append!(self.nodes, self.classes[packet.class as usize], class, place);
-            if let Some(above) = above_base(packet) {
+            if let Some(above) = above_base(packet.layer) {
                 append!(self.nodes, self.layers[above], layer, place);
             }
         }
@@ -174,44 +174,46 @@ impl Buffer {
 
     /// Takes a packet out, wherever it waits; `None` if nothing waits there any more.
     pub fn remove(&mut self, place: Place) -> Option<Packet> {
-        let Node { packet, index, .. } = *self.waiting(place)?;
-        self.take(place.0, &packet, index);
-        Some(packet)
+        let index = self.waiting(place)?.index;
+        self.take(place.0, index);
+        Some(self.nodes[place.0 as usize].packet)
     }
 
-    /// Takes the packet at a place out of all lists; `index` is its node's.
+    /// Takes the packet at a place out of all lists; `index` is its node's. The node keeps it until another one comes.
     #[inline(always)] // two callers
-    fn take(&mut self, place: u32, packet: &Packet, index: u32) {
-        self.occupied.swap_remove(index as usize);
-        if let Some(&moved) = self.occupied.get(index as usize) {
-            self.nodes[moved as usize].index = index;
-        }
+    fn take(&mut self, place: u32, index: u32) {
+        let Packet { flow, wire, class, layer, .. } = self.nodes[place as usize].packet;
         unlink!(self.nodes, self.order, order, place);
-        if self.classed {
-            unlink!(self.nodes, self.classes[packet.class as usize], class, place);
-            if let Some(above) = above_base(packet) {
+        if self.choosable {
+            self.occupied.swap_remove(index as usize);
+            if let Some(&moved) = self.occupied.get(index as usize) {
+                self.nodes[moved as usize].index = index;
+            }
+            unlink!(self.nodes, self.classes[class as usize], class, place);
+            if let Some(above) = above_base(layer) {
                 unlink!(self.nodes, self.layers[above], layer, place);
             }
         }
-        let size = u64::from(packet.wire);
+        let size = u64::from(wire);
         match &mut self.lists {
             Lists::None => {}
-            Lists::Flows(flows) => flows.remove(place, packet),
+            Lists::Flows(flows) => flows.remove(place, flow, size),
             Lists::Bins(bins) => bins.remove(place, size),
         }
-        self.nodes[place as usize].order.next = self.free;
+        let node = &mut self.nodes[place as usize];
+        (node.order.next, node.index) = (self.free, NIL);
         self.free = place;
         self.total.take(size);
-        self.per_class[packet.class as usize].take(size);
+        self.per_class[class as usize].take(size);
     }
 
     /// Takes a packet to be sent, and says since when it has waited; `None` if nothing waits there any more.
     #[inline]
     pub fn serve(&mut self, place: Place) -> Option<(Packet, Instant)> {
-        let Node { packet, arrived, index, came, .. } = *self.waiting(place)?;
+        let &Node { arrived, index, came, .. } = self.waiting(place)?;
         (self.served, self.served_came) = (arrived, came);
-        self.take(place.0, &packet, index);
-        Some((packet, arrived))
+        self.take(place.0, index);
+        Some((self.nodes[place.0 as usize].packet, arrived))
     }
 
     /// A packet has come and is sent at once, without having waited here.
@@ -273,6 +275,12 @@ impl Buffer {
     /// Since when the packet at a place has waited; `None` if nothing waits there any more.
     pub fn since(&self, place: Place) -> Option<Instant> {
         self.waiting(place).map(|node| node.arrived)
+    }
+
+    /// Since when the packet at a place has waited, and its bytes on the wire; `None` if nothing waits there any more.
+    #[inline]
+    pub(super) fn waits_at(&self, place: Place) -> Option<(Instant, u64)> {
+        self.waiting(place).map(|node| (node.arrived, u64::from(node.packet.wire)))
     }
 
     /// What waits of one flow; nothing in a buffer without lists per flow ([`super::Nature::by_flow`]).
@@ -350,15 +358,15 @@ impl Buffer {
     }
 
     /// The node at a place where a packet waits.
+    #[inline]
     fn waiting(&self, place: Place) -> Option<&Node> {
-        let node = self.nodes.get(place.0 as usize)?;
-        (self.occupied.get(node.index as usize) == Some(&place.0)).then_some(node)
+        self.nodes.get(place.0 as usize).filter(|node| node.index != NIL)
     }
 }
 
 /// Which list of an enhancement layer a packet belongs to; none for the base layer and for what has no layers.
-fn above_base(packet: &Packet) -> Option<usize> {
-    usize::from(packet.layer).min(LayerRates::MOST - 1).checked_sub(1)
+fn above_base(layer: u8) -> Option<usize> {
+    usize::from(layer).min(LayerRates::MOST - 1).checked_sub(1)
 }
 
 fn at(place: u32) -> Option<Place> {

@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::DropReason;
-use super::buffer::Buffer;
+use super::buffer::{Buffer, Place};
 use super::config::Capacity;
 use super::discipline::{Discipline, DisciplineLaw};
 use super::red::check_size;
@@ -86,7 +86,10 @@ impl DisciplineLaw for CodelConfig {
 
     fn discipline(&self, _capacity: Capacity, _rate: Rate) -> Codel {
         let (target, interval, mtu) = (self.target, self.interval, self.mtu.get());
-        Codel { set: Settings { target, interval, mtu, ecn: self.ecn }, control: Control::default() }
+        Codel {
+            set: Settings { target, interval, mtu, ecn: self.ecn, ce_threshold: Span::MAX },
+            control: Control::default(),
+        }
     }
 }
 
@@ -98,10 +101,12 @@ pub(super) struct Settings {
     /// Bytes.
     pub mtu: u64,
     pub ecn: bool,
+    /// Beyond this wait every packet is marked, if its transport understands marks.
+    pub ce_threshold: Span,
 }
 
-/// A packet that the line gives: it, since when it has waited, and how many bytes wait behind it.
-pub(super) type Head = (Packet, Instant, u64);
+/// The packet of a line that has waited longest: where it waits, and the bytes of the whole line.
+pub(super) type Head = (Place, u64);
 
 /// What CoDel keeps of a line of packets.
 #[derive(Clone, Debug, Default)]
@@ -120,10 +125,12 @@ pub(super) struct Control {
 }
 
 impl Control {
-    /// Takes the head, and says whether it has been above target for an interval (§5.6, dodequeue).
+    /// Looks at the head, and says whether it has been above target for an interval (§5.6, dodequeue). Nothing is taken out yet.
     #[inline]
-    fn take(&mut self, set: &Settings, now: Instant, head: Option<Head>) -> Option<(Packet, bool)> {
-        let Some((packet, arrived, behind)) = head else {
+    fn look(&mut self, set: &Settings, now: Instant, buffer: &Buffer, head: Option<Head>) -> Option<(Place, bool)> {
+        let found = head
+            .and_then(|(place, bytes)| buffer.waits_at(place).map(|(arrived, wire)| (place, arrived, bytes - wire)));
+        let Some((place, arrived, behind)) = found else {
             // As in the RFC, an empty queue ends the dropping state.
             self.first_above = None;
             self.dropping = false;
@@ -132,14 +139,14 @@ impl Control {
         self.sojourn = now.since(arrived);
         if self.sojourn < set.target || behind <= set.mtu {
             self.first_above = None;
-            return Some((packet, false));
+            return Some((place, false));
         }
         match self.first_above {
             None => {
                 self.first_above = Some(now + set.interval);
-                Some((packet, false))
+                Some((place, false))
             }
-            Some(due) => Some((packet, now >= due)),
+            Some(due) => Some((place, now >= due)),
         }
     }
 
@@ -160,39 +167,38 @@ impl Control {
         from + set.interval.scaled(1.0 / libm::sqrt(f64::from(self.count)))
     }
 
-    /// The dequeue routine (§5.5), for a line that gives its packets by `line`, the oldest first. What is dropped is handed to
-    /// `drops`.
+    /// The dequeue routine (§5.5), for a line whose oldest packet is found by `head`. What is dropped is handed to `drops`.
     #[inline]
     pub fn depart(
         &mut self,
         set: &Settings,
         now: Instant,
-        mut line: impl FnMut() -> Option<Head>,
+        buffer: &mut Buffer,
+        head: impl Fn(&Buffer) -> Option<Head>,
         drops: &mut Vec<(Packet, DropReason)>,
     ) -> Option<Packet> {
-        let (mut head, mut may_drop) = self.take(set, now, line())?;
+        let (mut place, mut may_drop) = self.look(set, now, buffer, head(buffer))?;
         if self.dropping {
             self.dropping = may_drop;
             while self.dropping && now >= self.drop_next {
                 self.count = self.count.saturating_add(1);
-                if set.ecn && head.mark() {
+                if set.ecn && buffer.mark(place) {
                     self.drop_next = self.control_law(set, self.drop_next);
                     break;
                 }
-                drops.push((head, DropReason::Early));
-                (head, may_drop) = self.take(set, now, line())?;
+                drops.extend(buffer.remove(place).map(|packet| (packet, DropReason::Early)));
+                (place, may_drop) = self.look(set, now, buffer, head(buffer))?;
                 self.dropping = may_drop;
                 if may_drop {
                     self.drop_next = self.control_law(set, self.drop_next);
                 }
             }
         } else if may_drop {
-            let marked = set.ecn && head.mark();
-            let next = match marked {
-                true => Some(head),
+            let next = match set.ecn && buffer.mark(place) {
+                true => Some(place),
                 false => {
-                    drops.push((head, DropReason::Early));
-                    self.take(set, now, line()).map(|(next, _)| next)
+                    drops.extend(buffer.remove(place).map(|packet| (packet, DropReason::Early)));
+                    self.look(set, now, buffer, head(buffer)).map(|(next, _)| next)
                 }
             };
             self.dropping = true;
@@ -201,9 +207,12 @@ impl Control {
             self.count = if delta > 1 && soon { delta } else { 1 };
             self.drop_next = self.control_law(set, now);
             self.last_count = self.count;
-            head = next?;
+            place = next?;
         }
-        Some(head)
+        if self.sojourn > set.ce_threshold {
+            buffer.mark(place);
+        }
+        buffer.serve(place).map(|(packet, _)| packet)
     }
 }
 
@@ -216,15 +225,15 @@ pub struct Codel {
 
 impl Discipline for Codel {
     #[inline]
-    fn pass(&mut self, _now: Instant, packet: &Packet, _stream: &mut Stream) -> Option<Packet> {
+    fn pass(&mut self, _now: Instant, _packet: &Packet, _stream: &mut Stream) -> bool {
         self.control.idle();
         self.control.sojourn = Span::ZERO;
-        Some(*packet)
+        true
     }
 
     fn depart(&mut self, now: Instant, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet> {
-        let line = || buffer.pop_front().map(|(packet, since)| (packet, since, buffer.total().bytes));
-        self.control.depart(&self.set, now, line, drops)
+        let head = |buffer: &Buffer| Some((buffer.front()?, buffer.total().bytes));
+        self.control.depart(&self.set, now, buffer, head, drops)
     }
 
     /// How long the packet had waited that left last, in seconds.

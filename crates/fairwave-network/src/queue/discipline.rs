@@ -130,10 +130,10 @@ pub trait Discipline: Send {
     }
 
     /// A packet arrives that need not wait: nothing else does, the link is free, and there is room. A law can do here,
-    /// in one step, what [`Discipline::arrive`] and [`Discipline::depart`] would do, and answer with the packet as it
-    /// leaves. The answer none means: nothing has changed, call both.
-    fn pass(&mut self, _now: Instant, _packet: &Packet, _stream: &mut Stream) -> Option<Packet> {
-        None
+    /// in one step, what [`Discipline::arrive`] and [`Discipline::depart`] would do, if the packet leaves as it came.
+    /// False means: nothing has changed, call both.
+    fn pass(&mut self, _now: Instant, _packet: &Packet, _stream: &mut Stream) -> bool {
+        false
     }
 
     /// The link is free: takes the packet that it sends next out of the buffer by [`Buffer::serve`] or

@@ -60,16 +60,16 @@ impl Flows {
     }
 
     /// The packet at `place` goes.
-    pub fn remove(&mut self, place: u32, packet: &Packet) {
+    pub fn remove(&mut self, place: u32, flow: FlowId, size: u64) {
         let slot = self.members[place as usize].slot;
         let of = &mut self.slots[slot as usize];
-        of.tally.take(u64::from(packet.wire));
+        of.tally.take(size);
         unlink!(self.members, of.packets, flow, place);
         if of.tally.packets == 0 {
             unlink!(self.slots, self.round, round, slot);
             self.slots[slot as usize].round.next = self.free;
             self.free = slot;
-            self.slot_of.remove(&packet.flow.0);
+            self.slot_of.remove(&flow.0);
         }
     }
 
@@ -259,7 +259,7 @@ mod tests {
                 flows.push(flow, &packet(flow, 100, Class::Tcp));
             }
             for flow in 0..100 {
-                flows.remove(flow, &packet(flow, 100, Class::Tcp));
+                flows.remove(flow, FlowId(flow), 100);
             }
             assert_eq!((flows.members.len(), flows.slots.len(), flows.slot_of.len()), (100, 100, 0));
         }

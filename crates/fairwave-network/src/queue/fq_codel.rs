@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::DropReason;
 use super::buffer::Buffer;
-use super::codel::{Control, Head, Settings, check_times, interval, target};
+use super::codel::{Control, Settings, check_times, interval, target};
 use super::config::Capacity;
 use super::discipline::{Arrival, Discipline, DisciplineLaw, Nature, Verdict};
 use super::red::check_size;
@@ -124,8 +124,13 @@ impl DisciplineLaw for FqCodelConfig {
     fn discipline(&self, _capacity: Capacity, _rate: Rate) -> FqCodel {
         let (target, interval) = (self.target, self.interval);
         FqCodel {
-            set: Settings { target, interval, mtu: MTU, ecn: self.ecn },
-            ce_threshold: self.ce_threshold.unwrap_or(Span::MAX),
+            set: Settings {
+                target,
+                interval,
+                mtu: MTU,
+                ecn: self.ecn,
+                ce_threshold: self.ce_threshold.unwrap_or(Span::MAX),
+            },
             salt: None,
             flows: self.flows,
             controls: vec![Control::default(); self.flows as usize],
@@ -141,7 +146,6 @@ impl DisciplineLaw for FqCodelConfig {
 #[derive(Clone, Debug)]
 pub struct FqCodel {
     set: Settings,
-    ce_threshold: Span,
     /// Of the hash; drawn when the first packet arrives.
     salt: Option<u64>,
     flows: u32,
@@ -198,61 +202,42 @@ impl Discipline for FqCodel {
 
     /// The only packet there is: it is its queue's turn at the latest when all others have been found empty.
     #[inline]
-    fn pass(&mut self, _now: Instant, packet: &Packet, stream: &mut Stream) -> Option<Packet> {
+    fn pass(&mut self, _now: Instant, packet: &Packet, stream: &mut Stream) -> bool {
         let salt = *self.salt.get_or_insert_with(|| stream.below(u64::MAX));
         let own = queue_of(packet, salt, self.flows);
         self.rounds.arrived(own);
-        loop {
-            let queue = self.rounds.turn()?;
+        while let Some(queue) = self.rounds.turn() {
             let control = &mut self.controls[queue as usize];
             control.idle();
             if queue == own {
                 (self.sojourn, control.sojourn) = (Span::ZERO, Span::ZERO);
                 self.rounds.sent(own, u64::from(packet.wire));
-                return Some(*packet);
+                return true;
+            }
+            self.rounds.was_empty(queue);
+        }
+        false
+    }
+
+    #[inline]
+    fn depart(&mut self, now: Instant, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet> {
+        loop {
+            let queue = self.rounds.turn()?;
+            let control = &mut self.controls[queue as usize];
+            let head = |buffer: &Buffer| Some((buffer.front_of_bin(queue)?, buffer.of_bin(queue).bytes));
+            let served = control.depart(&self.set, now, buffer, head, drops);
+            if let Some(packet) = &served {
+                self.sojourn = control.sojourn;
+                self.rounds.sent(queue, u64::from(packet.wire));
+                return served;
             }
             self.rounds.was_empty(queue);
         }
     }
 
-    #[inline]
-    fn depart(&mut self, now: Instant, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet> {
-        let line = |queue| {
-            let (packet, since) = buffer.front_of_bin(queue).and_then(|place| buffer.serve(place))?;
-            Some((packet, since, buffer.of_bin(queue).bytes))
-        };
-        self.next(now, line, drops)
-    }
-
     /// How long the packet had waited that left last, in seconds.
     fn average(&self) -> Option<f64> {
         Some(self.sojourn.seconds())
-    }
-}
-
-impl FqCodel {
-    /// Serves the queues in turn, each of which gives its packets by `line`, the oldest first.
-    #[inline]
-    fn next(
-        &mut self,
-        now: Instant,
-        mut line: impl FnMut(u32) -> Option<Head>,
-        drops: &mut Vec<(Packet, DropReason)>,
-    ) -> Option<Packet> {
-        loop {
-            let queue = self.rounds.turn()?;
-            let control = &mut self.controls[queue as usize];
-            let Some(mut packet) = control.depart(&self.set, now, || line(queue), drops) else {
-                self.rounds.was_empty(queue);
-                continue;
-            };
-            self.sojourn = control.sojourn;
-            if self.sojourn > self.ce_threshold {
-                packet.mark();
-            }
-            self.rounds.sent(queue, u64::from(packet.wire));
-            return Some(packet);
-        }
     }
 }
 

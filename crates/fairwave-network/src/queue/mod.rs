@@ -165,7 +165,7 @@ macro_rules! at_work {
                 #[inline]
                 fn arrive(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict;
                 #[inline]
-                fn pass(&mut self, now: Instant, packet: &Packet, stream: &mut Stream) -> Option<Packet>;
+                fn pass(&mut self, now: Instant, packet: &Packet, stream: &mut Stream) -> bool;
                 fn rate_changed(&mut self, change: &RateChange<'_>);
                 #[inline]
                 fn exchanged(&mut self, arrival: &Packet, victim: &Packet);
@@ -276,6 +276,9 @@ pub struct Queue {
     discipline: ActiveDiscipline,
     stream: Stream,
     rate: Rate,
+    /// Bytes on the wire of the packet that left last, and the time that they take at the rate: most neighbours are alike.
+    last_wire: Option<u16>,
+    last_time: Span,
     /// From when on the link has nothing to send, if the buffer is empty; idle time before is accounted for.
     free_from: Instant,
     /// The packet that left last did so with a mark that it was given here.
@@ -309,6 +312,8 @@ impl Queue {
             discipline,
             stream,
             rate,
+            last_wire: None,
+            last_time: Span::ZERO,
             free_from: Instant::ZERO,
             marked: false,
         }
@@ -398,24 +403,23 @@ impl Queue {
         }
     }
 
-    /// A packet arrives while the link is free. Answers with it as it leaves again at once, if nothing else waits and the discipline can
+    /// A packet arrives while the link is free. Answers whether it leaves at once, as it came: nothing else waits, and the discipline can
     /// tell without its having waited; then [`Queue::arrive`] and [`Queue::depart`] must not be called for it.
     #[inline(always)] // most packets of a link with room to spare
-    pub fn pass(&mut self, now: Instant, packet: &Packet) -> Option<Packet> {
+    pub fn pass(&mut self, now: Instant, packet: &Packet) -> bool {
         if !self.buffer.is_empty() {
-            return None;
+            return false;
         }
         let BufferRoom { full, hopeless, .. } = self.room_for(packet);
-        if full || hopeless {
-            return None;
+        if full || hopeless || !self.discipline.pass(now, packet, &mut self.stream) {
+            return false;
         }
-        let passed = self.discipline.pass(now, packet, &mut self.stream)?;
         if let Some(selector) = &mut self.selector {
             selector.arrival(now, packet);
         }
         self.buffer.has_passed(now, packet);
-        self.left(now, &passed);
-        Some(passed)
+        self.left(now, packet);
+        true
     }
 
     /// The link is free: takes the packet whose transmission begins now. What the discipline drops on the way is appended
@@ -429,9 +433,12 @@ impl Queue {
     }
 
     /// The transmission of a packet begins.
-    #[inline]
+    #[inline(always)] // two callers, once for each packet
     fn left(&mut self, now: Instant, packet: &Packet) {
-        self.free_from = now + self.rate.time_for(packet.size());
+        if self.last_wire != Some(packet.wire) {
+            (self.last_wire, self.last_time) = (Some(packet.wire), self.rate.time_for(packet.size()));
+        }
+        self.free_from = now + self.last_time;
         self.marked = packet.ecn == Ecn::Ce && self.buffer.last_came() != Ecn::Ce;
     }
 
@@ -454,6 +461,7 @@ impl Queue {
             self.free_from = now;
         }
         self.rate = rate;
+        self.last_wire = None;
         if let Some(selector) = &mut self.selector {
             selector.rate_changed(now, rate);
         }

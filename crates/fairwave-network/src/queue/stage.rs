@@ -439,10 +439,10 @@ impl LinkQueue {
 
     /// See [`Queue::pass`].
     #[inline]
-    pub fn pass(&mut self, now: Instant, packet: &Packet) -> Option<Packet> {
+    pub fn pass(&mut self, now: Instant, packet: &Packet) -> bool {
         match self {
             LinkQueue::Plain(queue) => queue.pass(now, packet),
-            LinkQueue::Staged(_) => None,
+            LinkQueue::Staged(_) => false,
         }
     }
 

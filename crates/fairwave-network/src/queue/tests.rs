@@ -36,7 +36,7 @@ proptest! {
                 for &(size, flow, packets, micros) in &bursts {
                     for _ in 0..packets {
                         let packet = Packet { ecn: Ecn::Ect0, ..packet(flow, size, Class::Tcp) };
-                        let sent = if free <= now && passes { queue.pass(now, &packet) } else { None };
+                        let sent = (free <= now && passes && queue.pass(now, &packet)).then_some(packet);
                         passed += u32::from(sent.is_some());
                         let sent = sent.or_else(|| {
                             queue.arrive(now, &packet, &mut drops);

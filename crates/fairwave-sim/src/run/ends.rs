@@ -16,10 +16,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
     #[inline(always)]
     pub(super) fn take_feedback(&mut self, flow: usize, packet: &Packet, now: Instant) {
         let sending = &mut self.sending[flow];
-        if sending.timed {
-            sending.note_round_trip(packet, now);
-        }
-        sending.sender.on_packet(now, packet, &mut self.out);
+        sending.take_feedback(packet, now, &mut self.out);
         if P::ON {
             self.probe.acted(flow, &sending.sender, &self.receiving[flow].receiver, now);
         }
@@ -39,7 +36,12 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
         {
             sending.feedback_arrived += 1;
             self.events_handled += 1;
-            self.take_feedback(flow, packet, arrival);
+            sending.take_feedback(packet, arrival, &mut self.out);
+            // Armed before its packets go their way: nothing that they cause comes back here without an event.
+            if let Some(event) = sending.arm(flow, arrival, self.window.end) {
+                self.push_timer(event);
+            }
+            self.send(flow, arrival);
             return;
         }
         let kind = if waited { EventKind::ArrivalBehind } else { EventKind::Arrival };
@@ -68,28 +70,30 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
             self.send_later(flow, now);
             return;
         }
-        let place = self.sending[flow].route;
+        let sending = &mut self.sending[flow];
+        let place = sending.route;
         let first = self.network.routes.at(place).target() as usize;
         if let [packet] = *self.out.packets {
             // Most often: then the list need not be put aside.
             self.out.packets.clear();
-            self.send_packet(flow, &packet, first, place, now);
+            sending.packets_sent += 1;
+            sending.wire_sent += u64::from(packet.wire);
+            self.send_packet(&packet, first, place, now);
             return;
         }
         let mut packets = std::mem::take(&mut self.out.packets);
+        sending.packets_sent += packets.len() as u64;
+        sending.wire_sent += packets.iter().map(|packet| u64::from(packet.wire)).sum::<u64>();
         for packet in &packets {
-            self.send_packet(flow, packet, first, place, now);
+            self.send_packet(packet, first, place, now);
         }
         packets.clear();
         self.out.packets = packets;
     }
 
-    /// Hands a packet of the sender to the link `first`, at `place` of its route.
+    /// Hands a packet of a sender to the link `first`, at `place` of its route.
     #[inline(always)]
-    fn send_packet(&mut self, flow: usize, packet: &Packet, first: usize, place: u32, now: Instant) {
-        let sending = &mut self.sending[flow];
-        sending.packets_sent += 1;
-        sending.wire_sent += u64::from(packet.wire);
+    fn send_packet(&mut self, packet: &Packet, first: usize, place: u32, now: Instant) {
         if P::ON {
             self.probe.sent(packet, now);
         }
@@ -272,11 +276,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
     /// costs nothing here: the entry that is there comes early, finds nothing due and is renewed.
     #[inline(always)]
     pub(super) fn arm_sender(&mut self, flow: usize, earliest: Instant) {
-        let sending = &mut self.sending[flow];
-        let wanted = sending.wake_at();
-        if wanted < sending.scheduled && wanted <= self.window.end {
-            sending.scheduled = wanted.max(earliest);
-            let event = Event::new(sending.scheduled, EventKind::Sender, flow);
+        if let Some(event) = self.sending[flow].arm(flow, earliest, self.window.end) {
             self.push_timer(event);
         }
     }
