@@ -105,7 +105,10 @@ def main() -> int:
     text = report.markdown(results)
     (options.out / "performance.md").write_text(text)
     print(text)
-    return int(any(results.get(part, {}).get("exceeded", False) for part in LIMITED))
+    above = [part for part in LIMITED if results.get(part, {}).get("exceeded", False)]
+    if above:
+        print(f"make bench: above a limit: {', '.join(above)}", file=sys.stderr)
+    return int(bool(above))
 
 
 sys.exit(main())

@@ -272,7 +272,16 @@ mod tests {
                 // Where the rate changes, size does not tell the time.
                 let time = u64::from(wire) * if steady { 1 } else { 1 + slower };
                 twin.arrive(now, u64::from(wire), time, capacity);
-                let start = if pace.free <= at { Ok(at) } else { fifo.arrive(at, wire, pace) };
+                let alike = (pace.free > at && wire == pace.wire && steady && fifo.counts_alike())
+                    .then(|| fifo.arrive_alike(at, pace));
+                let start = match alike.flatten() {
+                    _ if pace.free <= at => Ok(at),
+                    Some(waiting) => {
+                        prop_assert_eq!(waiting as usize, twin.queue.len());
+                        Ok(pace.free)
+                    }
+                    None => fifo.arrive(at, wire, pace),
+                };
                 if let Ok(start) = start {
                     pace.free = start + Span::from_nanos(time);
                     if steady {

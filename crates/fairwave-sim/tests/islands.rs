@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::path::Path;
 
 use fairwave_core::random::Seed;
+use fairwave_core::units::Span;
 use fairwave_scenario::Scenario;
 use fairwave_scenario::plan::Plan;
 use fairwave_sim::probe::Probe;
@@ -282,6 +283,35 @@ fn senders_that_are_called_ahead_of_time_leave_the_bytes_of_those_that_are_not()
         prop_assert!(same(&seen, &run(&plan).expect("a run")), "{}", text);
         let (cut, islands) = run_cut(&plan, threads, None).expect("a run");
         prop_assert!(same(&seen, &cut), "{} islands\n{}", islands, text);
+        Ok(())
+    });
+    compared.unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// Where queues and departures are counted per bin, every hop is made of its parts: arrival, wait, transmission, departure.
+#[test]
+fn what_happens_in_one_step_leaves_what_its_parts_leave() {
+    let mut runner =
+        TestRunner::new(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() });
+    let drawn = (
+        prop::collection::vec((0usize..ACCESS.len(), 0usize..ACCESS.len(), 0usize..6, 0u32..400), 1..8),
+        0usize..5,
+        (any::<bool>(), any::<bool>()),
+        0u64..1000,
+    );
+    let compared = runner.run(&drawn, |(flows, queue, kinds, seed)| {
+        let text = hosts_of_their_own(&flows, queue, kinds);
+        let mut plan = plan(&text, seed);
+        plan.record.bin = Span::from_millis(50);
+        let steps = run(&plan).expect("a run");
+        plan.record.queues = (0..plan.links.len()).collect();
+        // Their waits alone are counted first; then what leaves, too.
+        for series in [vec![], vec![0]] {
+            plan.record.series = series;
+            let mut parts = run(&plan).expect("a run");
+            parts.series.clear();
+            prop_assert!(same(&steps, &parts), "{}", text);
+        }
         Ok(())
     });
     compared.unwrap_or_else(|error| panic!("{error}"));
