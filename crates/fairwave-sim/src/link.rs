@@ -100,9 +100,6 @@ pub struct Link {
     rate: LinkRate,
 }
 
-// With many flows links are a large part of the memory.
-const _: () = assert!(size_of::<Link>() == 128, "put what few links need in a box");
-
 /// What becomes of packets that have been transmitted, where not all arrive as they were sent.
 enum Wire {
     /// Some are lost.
