@@ -10,7 +10,7 @@ use fairwave_scenario::plan::Plan;
 use fairwave_sim::probe::Probe;
 use fairwave_sim::{RunError, RunResult, cut_of, run, run_cut, run_on, run_seen};
 use proptest::prelude::*;
-use proptest::test_runner::TestRunner;
+use proptest::test_runner::{TestCaseError, TestRunner};
 
 fn plan(text: &str, seed: u64) -> Plan {
     Scenario::from_toml(text, "islands.toml")
@@ -28,6 +28,13 @@ impl Probe for Seen {
 fn same(plain: &RunResult, cut: &RunResult) -> bool {
     let digest = |result: &RunResult| result.digest().expect("a digest");
     (digest(plain), plain.events, plain.packet_hops) == (digest(cut), cut.events, cut.packet_hops)
+}
+
+/// Checks 60 cases of what is drawn.
+fn sixty<S: Strategy>(drawn: S, check: impl Fn(S::Value) -> Result<(), TestCaseError>) {
+    let mut runner =
+        TestRunner::new(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() });
+    runner.run(&drawn, check).unwrap_or_else(|error| panic!("{error}"));
 }
 
 /// Some downloads over a dumbbell.
@@ -175,8 +182,6 @@ fn network(
 /// Links of all kinds, flows of all kinds between any nodes.
 #[test]
 fn networks_and_flows_at_random_leave_the_same_bytes_on_islands() {
-    let mut runner =
-        TestRunner::new(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() });
     let drawn = (
         3usize..9,
         prop::collection::vec((0usize..9, 0usize..9), 0..4),
@@ -186,7 +191,7 @@ fn networks_and_flows_at_random_leave_the_same_bytes_on_islands() {
         (2usize..5, 0u64..1000),
     );
     let were_cut = Cell::new(0);
-    let compared = runner.run(&drawn, |(nodes, chords, links, flows, kinds, (threads, seed))| {
+    sixty(drawn, |(nodes, chords, links, flows, kinds, (threads, seed))| {
         let text = network(nodes, &chords, &links, &flows, kinds);
         let plan = plan(&text, seed);
         let plain = run(&plan).expect("a run");
@@ -195,7 +200,6 @@ fn networks_and_flows_at_random_leave_the_same_bytes_on_islands() {
         were_cut.set(were_cut.get() + u32::from(islands > 1));
         Ok(())
     });
-    compared.unwrap_or_else(|error| panic!("{error}"));
     assert!(were_cut.get() >= 30, "only {} of 60 could be cut", were_cut.get());
 }
 
@@ -250,7 +254,8 @@ fn hosts_of_their_own(flows: &[(usize, usize, usize, u32)], queue: usize, (in_st
             text += &format!(
                 "[[link]]\nfrom = 'a{number}'\nto = 'b{number}'\nduplex = true\n{}[[flow]]\nname = 'l{number}'\n\
                  from = 'a{number}'\nto = 'b{number}'\nstart = '{start} ms'\n{}",
-                ACCESS[to % 7],
+                // Not the last: where nothing takes time, a flow alone would stop the clock.
+                ACCESS[to % (ACCESS.len() - 1)],
                 SENDERS[kind]
             );
         }
@@ -265,18 +270,17 @@ fn hosts_of_their_own(flows: &[(usize, usize, usize, u32)], queue: usize, (in_st
     text
 }
 
+/// What [`hosts_of_their_own`] is made from.
+fn drawn_hosts() -> impl Strategy<Value = (Vec<FlowDrawn>, usize, (bool, bool))> {
+    let (access, kinds) = (0usize..ACCESS.len(), 0usize..SENDERS.len());
+    let flows = prop::collection::vec((access.clone(), access, kinds, 0u32..400), 1..8);
+    (flows, 0usize..QUEUES.len(), (any::<bool>(), any::<bool>()))
+}
+
 /// Nobody is called ahead of time in a run that somebody sees.
 #[test]
 fn senders_that_are_called_ahead_of_time_leave_the_bytes_of_those_that_are_not() {
-    let mut runner =
-        TestRunner::new(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() });
-    let drawn = (
-        prop::collection::vec((0usize..ACCESS.len(), 0usize..ACCESS.len(), 0usize..6, 0u32..400), 1..8),
-        0usize..5,
-        (any::<bool>(), any::<bool>()),
-        (2usize..5, 0u64..1000),
-    );
-    let compared = runner.run(&drawn, |(flows, queue, kinds, (threads, seed))| {
+    sixty((drawn_hosts(), 2usize..5, 0u64..1000), |((flows, queue, kinds), threads, seed)| {
         let text = hosts_of_their_own(&flows, queue, kinds);
         let plan = plan(&text, seed);
         let (seen, _) = run_seen(&plan, Seen).expect("a run");
@@ -285,34 +289,33 @@ fn senders_that_are_called_ahead_of_time_leave_the_bytes_of_those_that_are_not()
         prop_assert!(same(&seen, &cut), "{} islands\n{}", islands, text);
         Ok(())
     });
-    compared.unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// Where queues and departures are counted per bin, every hop is made of its parts: arrival, wait, transmission, departure.
+/// Where queues and departures are counted per bin, every hop is made of its parts: arrival, wait, transmission, departure. The bins are
+/// those of the whole run, so a warm-up does not show in them.
 #[test]
 fn what_happens_in_one_step_leaves_what_its_parts_leave() {
-    let mut runner =
-        TestRunner::new(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() });
-    let drawn = (
-        prop::collection::vec((0usize..ACCESS.len(), 0usize..ACCESS.len(), 0usize..6, 0u32..400), 1..8),
-        0usize..5,
-        (any::<bool>(), any::<bool>()),
-        0u64..1000,
-    );
-    let compared = runner.run(&drawn, |(flows, queue, kinds, seed)| {
-        let text = hosts_of_their_own(&flows, queue, kinds);
-        let mut plan = plan(&text, seed);
-        plan.record.bin = Span::from_millis(50);
-        let steps = run(&plan).expect("a run");
-        plan.record.queues = (0..plan.links.len()).collect();
+    let delays = |result: &RunResult| -> Vec<String> {
+        let rows = result.series.iter().filter(|row| row.kind == "queueing_delay_s");
+        rows.map(|row| format!("{row:?}")).collect()
+    };
+    sixty((drawn_hosts(), 0u64..1000), |((flows, queue, (in_step, warm)), seed)| {
+        let text = hosts_of_their_own(&flows, queue, (in_step, warm));
+        let mut binned = plan(&text, seed);
+        binned.record.bin = Span::from_millis(50);
+        let steps = run(&binned).expect("a run");
+        binned.record.queues = (0..binned.links.len()).collect();
         // Their waits alone are counted first; then what leaves, too.
         for series in [vec![], vec![0]] {
-            plan.record.series = series;
-            let mut parts = run(&plan).expect("a run");
+            binned.record.series = series;
+            let mut parts = run(&binned).expect("a run");
             parts.series.clear();
             prop_assert!(same(&steps, &parts), "{}", text);
         }
+        let mut otherwise = plan(&hosts_of_their_own(&flows, queue, (in_step, !warm)), seed);
+        otherwise.record = binned.record.clone();
+        let found = [&binned, &otherwise].map(|plan| delays(&run(plan).expect("a run")));
+        prop_assert!(!found[0].is_empty() && found[0] == found[1], "{}", text);
         Ok(())
     });
-    compared.unwrap_or_else(|error| panic!("{error}"));
 }
