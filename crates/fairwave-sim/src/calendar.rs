@@ -84,7 +84,8 @@ impl Ord for LaterEvent {
     }
 }
 
-/// After how many events the calendar looks whether its days still have the right length.
+/// After how many events, at least, the calendar looks whether its days still have the right length. With more entries than that it is after
+/// as many: moving them all then costs a part of what they cost anyway, and the rate of events is that of a while in which each is due once.
 const REVIEW: u32 = 8192;
 
 /// Events that a day is made to hold, as a power of two.
@@ -113,6 +114,8 @@ pub struct EventQueue {
     coming: usize,
     /// Today's entries, those included that are no longer due.
     entries: List,
+    /// With prefetching: what was listed for tomorrow when today began, earliest first. What was listed since is not there yet.
+    tomorrow: Vec<DayEvent>,
     /// Number of the present day since the beginning.
     day: u64,
     /// When it began, nanoseconds.
@@ -132,9 +135,13 @@ pub struct EventQueue {
     numbered: u64,
     shift: u32,
     until_review: u32,
+    /// How many entries lie between the last review and the next.
+    reviewed_after: u32,
     reviewed_at: u64,
     /// A day has begun since the last query.
     begun: bool,
+    /// Tomorrow is sorted today, for those who prefetch.
+    looking_ahead: bool,
     /// Events that a day is made to hold, as a power of two.
     per_day: u32,
 }
@@ -150,6 +157,7 @@ impl EventQueue {
             today: Vec::new(),
             coming: 0,
             entries: List::EMPTY,
+            tomorrow: Vec::new(),
             day: 0,
             begin: 0,
             days: vec![List::EMPTY; DAYS.0],
@@ -162,8 +170,10 @@ impl EventQueue {
             numbered: 0,
             shift: 15,
             until_review: REVIEW,
+            reviewed_after: REVIEW,
             reviewed_at: 0,
             begun: true,
+            looking_ahead,
             per_day: if looking_ahead { PER_DAY_AHEAD } else { PER_DAY },
         }
     }
@@ -356,8 +366,39 @@ impl EventQueue {
         std::mem::take(&mut self.begun)
     }
 
+    /// How many events today has so far, those included that have been handled.
+    #[inline]
+    pub fn today(&self) -> usize {
+        self.today.len()
+    }
+
+    /// How many of today's events have been handled.
+    #[inline(always)]
+    pub fn coming(&self) -> usize {
+        self.coming
+    }
+
+    /// How many of the events of today and tomorrow lie no more than so many after the next one, as far as is known.
+    #[inline(always)]
+    pub fn in_sight(&self, after: usize) -> usize {
+        (self.coming + after).min(self.today.len() + self.tomorrow.len())
+    }
+
+    /// The `n`th entry of today and tomorrow, as far as is known, in the order of time. None for timers that were set today, and beyond that.
+    #[inline(always)]
+    pub fn nth(&self, n: usize) -> Option<&Entry> {
+        let due = self.today.get(n).or_else(|| self.tomorrow.get(n - self.today.len()))?;
+        (due.place != PageSlot::NOWHERE).then(|| self.pages.at(due.place))
+    }
+
+    /// Asks for the entries of the `n`th day after the present one.
+    pub fn fetch_day_after(&self, n: u64) {
+        let slot = self.slot(self.day + n);
+        self.pages.fetch(self.days[slot]);
+    }
+
     /// What has been entered so far for the `n`th day after the present one, in the order in which it came.
-    pub fn day_after(&self, n: u64) -> impl Iterator<Item = &Entry> {
+    fn day_after(&self, n: u64) -> impl Iterator<Item = &Entry> {
         let slot = self.slot(self.day + n);
         self.pages.iter(self.days[slot]).map(|(_, entry)| entry)
     }
@@ -404,26 +445,42 @@ impl EventQueue {
             self.entries = std::mem::replace(&mut self.days[slot], List::EMPTY);
             self.listed -= self.entries.len();
             self.until_review = self.until_review.saturating_sub(self.entries.len() as u32);
-            let begin = self.day << self.shift;
-            self.begin = begin;
-            self.pages.map_to(self.entries, &mut self.today, |place, entry| DayEvent::new(entry.event, begin, place));
             self.begun = true;
-            // Stable: of equal events the one that was entered first comes first.
-            self.today.sort_by_key(|due| due.key);
+            self.begin = self.day << self.shift;
+            if self.looking_ahead {
+                self.look_at_tomorrow();
+            } else {
+                sort(&self.pages, self.entries, self.begin, &mut self.today);
+            }
             return Some(());
         }
+    }
+
+    /// Sorts the day that has just begun, if that has not been done the day before, and the next as far as it is known.
+    fn look_at_tomorrow(&mut self) {
+        // Nothing leaves a day's list before that day begins: if nothing has come either since it was sorted, it still is.
+        if self.tomorrow.len() == self.entries.len() {
+            std::mem::swap(&mut self.today, &mut self.tomorrow);
+        } else {
+            sort(&self.pages, self.entries, self.begin, &mut self.today);
+        }
+        let tomorrow = self.days[self.slot(self.day + 1)];
+        self.tomorrow.clear();
+        sort(&self.pages, tomorrow, self.begin + (1 << self.shift), &mut self.tomorrow);
     }
 
     /// Fits the day to the rate of events and the year to the number of entries, at the end of a day.
     fn review(&mut self) {
         let end = (self.day + 1) << self.shift;
-        let gap = (end - self.reviewed_at) / u64::from(REVIEW);
-        (self.until_review, self.reviewed_at) = (REVIEW, end);
+        let gap = (end - self.reviewed_at) / u64::from(self.reviewed_after);
+        (self.until_review, self.reviewed_at) = (REVIEW.max(self.len() as u32), end);
+        self.reviewed_after = self.until_review;
         let shift = (gap.max(1).ilog2() + self.per_day).min(LONGEST_DAY);
         let days = ((self.len() >> self.per_day) * 4).clamp(DAYS.0, DAYS.1).next_power_of_two();
         if shift.abs_diff(self.shift) < 2 && days <= self.days.len() && days * 8 >= self.days.len() {
             return;
         }
+        self.tomorrow.clear();
         // Page by page: a copy of all entries would be a large part of the memory of many flows.
         let lists = std::mem::replace(&mut self.days, vec![List::EMPTY; days]);
         self.listed = 0;
@@ -461,6 +518,7 @@ impl EventQueue {
             PageSlot::NOWHERE => Entry::timer(due.event(begin)),
             place => *self.pages.at(place),
         };
+        self.tomorrow.clear();
         let left = self.today.drain(..).skip(self.coming).map(entry);
         let mut all: Vec<Entry> = left.collect();
         self.pages.release(&mut self.entries);
@@ -487,6 +545,14 @@ impl EventQueue {
         }
         all
     }
+}
+
+/// Adds the events of a day that begins at `begin` to those of an empty list, earliest first.
+#[inline(always)]
+fn sort(pages: &Pages, list: List, begin: u64, to: &mut Vec<DayEvent>) {
+    pages.map_to(list, to, |place, entry| DayEvent::new(entry.event, begin, place));
+    // Stable: of equal events the one that was entered first comes first.
+    to.sort_by_key(|due| due.key);
 }
 
 #[cfg(test)]
@@ -585,9 +651,10 @@ mod tests {
         /// equal; their packets then come out as they went in, as a link without delay of its own must have it.
         #[test]
         fn entries_come_out_in_order_whatever_the_length_of_a_day(
+            looking_ahead in any::<bool>(),
             ops in prop::collection::vec((any::<bool>(), 0u64..40, 0u32..40, 0usize..3), 1..400)
         ) {
-            let (mut queue, mut plain, mut now) = (EventQueue::new(false, 0), Vec::<Entry>::new(), 0);
+            let (mut queue, mut plain, mut now) = (EventQueue::new(looking_ahead, 10), Vec::<Entry>::new(), 0);
             queue.until_review = 7;
             for (number, (push, mantissa, exponent, index)) in (0u32..).zip(ops) {
                 if push {
@@ -602,14 +669,13 @@ mod tests {
                     now = first.map_or(now, |entry| entry.event.at.nanos());
                 }
                 prop_assert_eq!(queue.len(), plain.len());
-                prop_assert_eq!(queue.len(), plain.len());
             }
             plain.sort_by_key(|entry| entry.event);
             prop_assert_eq!(drain(&mut queue), plain);
         }
 
         #[test]
-        fn what_is_shown_of_the_day_after_is_what_that_day_brings(times in prop::collection::vec(40_000u64..500_000, 1..200)) {
+        fn what_is_in_sight_of_the_day_after_is_what_that_day_brings_in_order(times in prop::collection::vec(40_000u64..500_000, 1..200)) {
             // None of them on the first day, which has begun.
             let mut queue = EventQueue::new(true, 10);
             for &at in &times {
@@ -617,10 +683,13 @@ mod tests {
             }
             let mut shown: Vec<Entry> = Vec::new();
             while queue.new_day(Instant::NEVER) {
-                let mut brought: Vec<Entry> = queue.pages.iter(queue.entries).map(|(_, entry)| *entry).collect();
+                let brought: Vec<Entry> = (0..queue.today()).filter_map(|n| queue.nth(n)).copied().collect();
+                prop_assert_eq!(brought.len(), queue.entries.len());
                 prop_assert!(shown.is_empty() || shown == brought);
-                shown = queue.day_after(1).copied().collect();
-                brought.sort_by_key(|entry| entry.event);
+                let in_sight = queue.in_sight(times.len());
+                shown = (queue.today()..in_sight).filter_map(|n| queue.nth(n)).copied().collect();
+                prop_assert_eq!(shown.len(), queue.day_after(1).count());
+                prop_assert_eq!(queue.nth(in_sight), None);
                 for entry in brought {
                     prop_assert_eq!(pop(&mut queue, Instant::NEVER), Some(entry));
                 }

@@ -2,17 +2,19 @@
 //! the work. So what the coming events will read is asked for in time: while some are handled, the lines for those after
 //! them are on their way. Nothing here has an effect on what a run leaves.
 //!
-//! It goes in steps, since where the next set of lines is stands in the one before: entries; routes and endpoints; links, and
-//! senders that are reached at once; the links that these send to.
+//! It goes in steps, since where the next set of lines is stands in the one before: entries, a day of the calendar at once; routes;
+//! links and ends. The steps after the first are taken a few events at a time, in the order in which the events will be handled. A
+//! line costs little if it is on its way while there is work to do. A whole day's lines at once would have to wait for each other, and
+//! the work with them.
 
-use std::ops::Range;
 use std::slice;
 
+use fairwave_core::units::Instant;
 use prefetch_index::prefetch_index;
 
 use crate::calendar::EventQueue;
 use crate::ends::{ReceivingEnd, SendingEnd};
-use crate::entry::Transit;
+use crate::entry::Entry;
 use crate::event::EventKind;
 use crate::network::Network;
 use crate::places::{Held, Map};
@@ -21,119 +23,183 @@ use crate::routes::END;
 /// Number of flows from which prefetching pays: their state no longer fits a second-level cache.
 pub const WORTH_IT: usize = 2000;
 
-/// How many days of the calendar ahead the entries themselves are asked for, then each set of lines.
-const ENTRIES: u64 = 4;
-const FIRST: u64 = 3;
-const SECOND: u64 = 2;
-const THIRD: u64 = 1;
+/// How many days of the calendar ahead the entries themselves are asked for: tomorrow's are read today.
+const ENTRIES: u64 = 2;
 
-/// The cache lines of a flow's sending and receiving sides that a packet reads: the endpoint included, which lies inside.
-const SENDING: Range<usize> = 0..6;
-const RECEIVING: Range<usize> = 0..4;
+/// How many events ahead a packet's route is asked for, and links and ends by how many fewer.
+const FIRST: usize = 10;
+const STEP: usize = 4;
+
+/// After how many events more is asked for: that many at once.
+const EACH: usize = 2;
+
+/// The cache lines of a flow's sending and receiving sides that a packet reads: the endpoint included, which lies inside. Timers read
+/// the whole sending side.
+const SENDING: usize = 7;
+const RECEIVING: usize = 4;
+const WHOLE_SENDING: usize = size_of::<SendingEnd>() / 64;
 
 /// Words of eight bytes in a cache line.
 const LINE: usize = 8;
 
-/// Asks for the line in which `item` begins.
-#[inline]
-fn line_of<T>(item: &T) {
-    prefetch_index(slice::from_ref(item), 0);
+/// An event to come, as far as it matters here.
+#[derive(Clone, Copy)]
+struct Coming {
+    flow: u32,
+    /// From where on its packet goes its way; [`TIMER`] for a sender's timer, more than that for what is not asked for.
+    place: u32,
+    feedback: bool,
+    /// The packet is at the end of its way.
+    ends: bool,
 }
 
-/// When a day of the calendar begins, asks for what those that follow will read.
-pub(crate) fn fetch<M: Map>(
-    events: &EventQueue,
+const NOTHING: Coming = Coming { flow: 0, place: u32::MAX, feedback: false, ends: false };
+const TIMER: u32 = u32::MAX - 1;
+
+/// How many of these are kept: a power of two, and more than [`STEP`].
+const KEPT: usize = 8;
+
+/// How far what is to come has been asked for.
+pub(crate) struct Sight {
+    /// So many of the events of today and tomorrow.
+    reached: usize,
+    /// How many today had when it began.
+    today: usize,
+    /// The last events for which routes have been asked for, round and round.
+    coming: [Coming; KEPT],
+    /// How many there have been.
+    count: usize,
+}
+
+impl Default for Sight {
+    fn default() -> Self {
+        Sight { reached: 0, today: 0, coming: [NOTHING; KEPT], count: 0 }
+    }
+}
+
+impl Sight {
+    /// Before the next event is handled, asks for what those that follow will read. `new_day`: a day of the calendar has begun.
+    #[inline(always)]
+    pub fn go_on<M: Map>(
+        &mut self,
+        new_day: bool,
+        events: &EventQueue,
+        network: &Network<M>,
+        sending: &Held<SendingEnd, M>,
+        receiving: &Held<ReceivingEnd, M>,
+    ) {
+        if new_day || events.coming().is_multiple_of(EACH) {
+            self.fetch(new_day, events, network, sending, receiving);
+        }
+    }
+
+    #[inline(never)]
+    fn fetch<M: Map>(
+        &mut self,
+        new_day: bool,
+        events: &EventQueue,
+        network: &Network<M>,
+        sending: &Held<SendingEnd, M>,
+        receiving: &Held<ReceivingEnd, M>,
+    ) {
+        if new_day {
+            events.fetch_day_after(ENTRIES);
+            self.reached = self.reached.saturating_sub(self.today);
+            self.today = events.today();
+        }
+        let until = events.in_sight(FIRST);
+        while self.reached < until {
+            let entry = events.nth(self.reached);
+            self.reached += 1;
+            self.coming[self.count % KEPT] = coming(entry, network, sending);
+            // Whether packets are data or feedback makes no difference to what is done: nobody could guess it in time.
+            let then = self.coming[self.count.wrapping_sub(STEP) % KEPT];
+            self.count = self.count.wrapping_add(1);
+            if then.place < TIMER {
+                fetch_way(then, network, sending, receiving);
+            } else if then.place == TIMER
+                && let Some(sending) = sending.get(then.flow as usize)
+            {
+                fetch_link(network, network.routes.at(sending.route).target());
+            }
+        }
+    }
+}
+
+/// What an entry is about. Asks for its packet's route, or what its timer reads.
+#[inline(always)]
+fn coming<M: Map>(entry: Option<&Entry>, network: &Network<M>, sending: &Held<SendingEnd, M>) -> Coming {
+    let Some(entry) = entry else { return NOTHING };
+    if let Some(transit) = entry.arrival() {
+        // Both routes of a flow share a line, if they are not long.
+        line_of(network.routes.line(transit.place));
+        let ends = transit.next == END;
+        let place = transit.place + u32::from(!ends);
+        return Coming { flow: transit.packet.flow.0, place, feedback: transit.packet.feedback, ends };
+    }
+    let flow = entry.event.index();
+    match sending.get(flow) {
+        Some(sending) if entry.event.kind() == EventKind::Sender => {
+            ask_for(&sending.scheduled, WHOLE_SENDING);
+            Coming { flow: flow as u32, place: TIMER, ..NOTHING }
+        }
+        _ => NOTHING,
+    }
+}
+
+/// Asks for the links that a packet crosses without another event and, if its end is reached so, for that and for the link that what
+/// it causes enters.
+#[inline(always)]
+fn fetch_way<M: Map>(
+    coming: Coming,
     network: &Network<M>,
     sending: &Held<SendingEnd, M>,
     receiving: &Held<ReceivingEnd, M>,
 ) {
-    for entry in events.day_after(ENTRIES) {
-        line_of(entry);
-        line_of(&entry.transit.place);
-    }
-    for entry in events.day_after(FIRST) {
-        let flow = entry.transit.packet.flow.0 as usize;
-        match entry.arrival() {
-            Some(transit) => {
-                // Both routes of a flow share a line, if they are not long.
-                line_of(network.routes.line(transit.place));
-                if transit.next == END && transit.packet.feedback {
-                    fetch_sending(&sending[flow]);
-                } else if !transit.packet.feedback
-                    && let Some(receiving) = receiving.get(flow)
-                {
-                    fetch_receiving(receiving);
-                }
-            }
-            None if entry.event.kind() == EventKind::Sender => {
-                fetch_sending(&sending[entry.event.index()]);
-            }
-            None => {}
-        }
-    }
-    for entry in events.day_after(SECOND) {
-        let Some(transit) = entry.arrival() else { continue };
-        let flow = transit.packet.flow.0 as usize;
-        if transit.next != END
-            && is_end_reached(network, transit)
-            && transit.packet.feedback
-            && let Some(sending) = sending.get(flow)
-        {
-            fetch_sending(sending);
-        }
-        // What the packet causes enters the first link of the other way.
-        if !transit.packet.feedback
-            && let Some(receiving) = receiving.get(flow)
-        {
-            line_of_link(network, receiving.route);
-        }
-    }
-    for entry in events.day_after(THIRD) {
-        let Some(transit) = entry.arrival() else { continue };
-        if transit.packet.feedback
-            && (transit.next == END || is_end_reached(network, transit))
-            && let Some(sending) = sending.get(transit.packet.flow.0 as usize)
-        {
-            line_of_link(network, sending.route);
-        }
-    }
-}
-
-/// Asks for the links that are crossed at once after the next one, and answers whether the end of the route is reached at once, too.
-#[inline]
-fn is_end_reached<M: Map>(network: &Network<M>, transit: &Transit) -> bool {
-    let mut place = transit.place + 1;
-    loop {
-        let step = network.routes.at(place);
-        if step.target() == END {
-            return step.is_at_once();
-        }
-        line_of_link(network, place);
+    let mut place = coming.place;
+    let mut step = network.routes.at(place);
+    while step.target() != END {
+        fetch_link(network, step.target());
         if !step.is_at_once() {
-            return false;
+            return;
         }
         place += 1;
+        step = network.routes.at(place);
     }
-}
-
-/// Asks for the line of the link that the step at `place` enters.
-#[inline]
-fn line_of_link<M: Map>(network: &Network<M>, place: u32) {
-    if let Some(link) = network.links.get(network.routes.at(place).target() as usize) {
-        line_of(link);
+    if !step.is_at_once() && !coming.ends {
+        return;
     }
+    fetch_link(network, network.routes.at(place + 1).target());
+    let flow = coming.flow as usize;
+    let ends = [receiving.get(flow).map(|end| &end.scheduled), sending.get(flow).map(|end| &end.scheduled)];
+    let Some(start) = ends[usize::from(coming.feedback)] else { return };
+    let (first, more) = if coming.feedback { (0, LINE) } else { (RECEIVING_SCHEDULED, 0) };
+    let start = slice::from_ref(start);
+    // What a receiver does not have is its first line once more.
+    (0..RECEIVING).for_each(|line| prefetch_index(start, (line * LINE).wrapping_sub(first)));
+    (RECEIVING..SENDING).for_each(|line| prefetch_index(start, line * more));
 }
 
-/// What an acknowledgement that reaches its sender reads and writes.
-#[inline]
-fn fetch_sending(sending: &SendingEnd) {
-    let start = slice::from_ref(&sending.scheduled);
-    SENDING.for_each(|line| prefetch_index(start, line * LINE));
+/// Where among the words of a receiving side its timer is.
+const RECEIVING_SCHEDULED: usize = std::mem::offset_of!(ReceivingEnd, scheduled) / 8;
+
+/// Asks for so many lines, of which the first is that of `start`.
+#[inline(always)]
+pub(crate) fn ask_for(start: &Instant, lines: usize) {
+    (0..lines).for_each(|line| prefetch_index(slice::from_ref(start), line * LINE));
 }
 
-/// What a packet that reaches its receiver reads and writes.
-#[inline]
-fn fetch_receiving(receiving: &ReceivingEnd) {
-    let start = slice::from_ref(&receiving.units);
-    RECEIVING.for_each(|line| prefetch_index(start, line * LINE));
+/// Asks for the line in which `item` begins.
+#[inline(always)]
+fn line_of<T>(item: &T) {
+    prefetch_index(slice::from_ref(item), 0);
+}
+
+/// Asks for what a packet reads that crosses a link, and what one reads that waits there.
+#[inline(always)]
+fn fetch_link<M: Map>(network: &Network<M>, link: u32) {
+    if let Some(link) = network.links.get(link as usize) {
+        line_of(&link.free);
+        line_of(&link.service);
+    }
 }

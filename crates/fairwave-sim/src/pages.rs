@@ -7,6 +7,7 @@ use fairwave_core::units::Instant;
 
 use crate::entry::{Entry, Transit};
 use crate::event::{Event, EventKind};
+use crate::look_ahead::ask_for;
 
 /// Entries of a page.
 const PAGE: usize = 8;
@@ -155,6 +156,16 @@ impl Pages {
             let entries = self.entries[first..first + here].iter().enumerate();
             to.extend(entries.map(|(place, entry)| make(PageSlot((first + place) as u32), entry)));
             left -= here;
+            page = self.next[page] as usize;
+        }
+    }
+
+    /// Asks for the entries of `list`: those that are there, and the room beside them, which is used again soon.
+    pub fn fetch(&self, list: List) {
+        let (mut page, mut left) = (list.first as usize, list.len());
+        while left > 0 {
+            ask_for(&self.entries[page * PAGE].event.at, (PAGE * size_of::<Entry>()).div_ceil(64));
+            left -= left.min(PAGE);
             page = self.next[page] as usize;
         }
     }

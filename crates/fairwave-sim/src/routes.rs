@@ -57,14 +57,15 @@ pub struct Routes {
 
 impl Routes {
     /// Adds the two routes of a flow, each with the step that ends it. Answers where they begin; `None` when there are more
-    /// steps than can be numbered. They share a cache line if they fit one: what a packet causes goes the other way.
+    /// steps than can be numbered. They share a cache line if they fit one: what a packet causes goes the other way. So behind the end of
+    /// each lies the first step of the other.
     pub fn add(&mut self, forward: &[Step], backward: &[Step]) -> Option<[u32; 2]> {
         let used = self.steps % LINE;
-        if used > 0 && used + forward.len() + backward.len() > LINE {
+        if used > 0 && used + forward.len() + backward.len() + 1 > LINE {
             self.steps += LINE - used;
         }
         let begin = self.steps;
-        for &step in forward.iter().chain(backward) {
+        for &step in forward.iter().chain(backward).chain(forward.first()) {
             if self.steps / LINE == self.lines.len() {
                 self.lines.push(Line([Step::end(false); LINE]));
             }
@@ -106,7 +107,7 @@ mod tests {
     #[test]
     fn each_route_has_its_links_in_order_and_ends() {
         let mut routes = Routes::default();
-        let lengths = [(1, 1), (3, 3), (5, 2), (7, 7), (40, 1), (2, 2)];
+        let lengths = [(1, 1), (3, 3), (5, 2), (7, 6), (40, 1), (2, 2)];
         let begins = lengths.map(|(forward, backward)| {
             let (there, back) = (route(0..forward, Step::end(true)), route(9..9 + backward, Step::end(false)));
             (routes.add(&there, &back).expect("room"), there, back)
@@ -117,7 +118,11 @@ mod tests {
                 let last = steps.len() as u32 - 2;
                 assert_eq!(routes.place_of(begin, steps[last as usize].target() as usize), begin + last);
             }
-            if there.len() + back.len() <= LINE {
+            for (end, first) in [(begin as usize + there.len(), back[0]), (begin_back as usize + back.len(), there[0])]
+            {
+                assert_eq!(routes.at(end as u32), first, "behind the end of one way the other begins");
+            }
+            if there.len() + back.len() < LINE {
                 let last = begin_back as usize + back.len() - 1;
                 assert_eq!(begin as usize / LINE, last / LINE, "one line");
             }

@@ -60,6 +60,8 @@ struct Simulation<'p, P, B, E: Extent = Whole> {
     admission: Admission,
     /// There is more of everything than a cache holds.
     looks_ahead: bool,
+    /// How far it does.
+    sight: look_ahead::Sight,
     /// Senders are called ahead of time where they may be ([`Network::senders_ahead_of_time`]): the window has begun, and nobody
     /// sees the run before its end.
     calls_senders_ahead: bool,
@@ -198,6 +200,7 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
             admission: Admission::default(),
             events_handled: 0,
             looks_ahead,
+            sight: Default::default(),
             calls_senders_ahead: false,
             foreign,
         };
@@ -324,8 +327,9 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
     fn run_until(&mut self, from: Instant, until: Instant) -> Result<(), RunError> {
         let mut now = from;
         loop {
-            if self.looks_ahead && self.events.new_day(until) {
-                look_ahead::fetch(&self.events, &self.network, &self.sending, &self.receiving);
+            if self.looks_ahead {
+                let new_day = self.events.new_day(until);
+                self.sight.go_on(new_day, &self.events, &self.network, &self.sending, &self.receiving);
             }
             let Some((event, place)) = self.events.pop_until(until) else { break };
             if event.at < now {

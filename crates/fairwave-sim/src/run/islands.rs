@@ -121,6 +121,7 @@ impl<'p> Simulation<'p, (), ()> {
                     hosts: self.hosts.clone(),
                     admission: Admission::default(),
                     looks_ahead: self.looks_ahead,
+                    sight: Default::default(),
                     calls_senders_ahead: false,
                     foreign: Vec::new(),
                 }

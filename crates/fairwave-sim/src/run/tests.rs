@@ -31,6 +31,8 @@ fn a_run_that_looks_ahead_leaves_what_one_that_does_not_leaves() {
     let outcome = |looks_ahead| {
         let mut simulation = Simulation::new(Cow::Borrowed(&plan), (), ()).expect("a simulation");
         simulation.looks_ahead = looks_ahead;
+        let begun = std::mem::replace(&mut simulation.events, EventQueue::new(looks_ahead, 10));
+        simulation.events.append(begun);
         simulation.finish(None).expect("a run").0.digest().expect("a digest")
     };
     assert_eq!(outcome(true), outcome(false));
