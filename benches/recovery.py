@@ -1,8 +1,9 @@
-"""What loss recovery costs on one fast flow: CPU time of SACK and of RACK-TLP with PRR over NewReno's.
+"""What loss recovery costs on one fast flow: CPU time per packet-hop of SACK and of RACK-TLP with PRR over NewReno's.
 
 NewReno has no scoreboard to look after. One flow crosses a round trip of 40 ms and a drop-tail buffer of one
 bandwidth-delay product. So tens of thousands of segments are in flight, and thousands of them are lost at once when
-slow start overflows the buffer. The set-up is taken off.
+slow start overflows the buffer. The set-up is taken off. Per packet-hop, since NewReno recovers slowly and passes a
+third fewer packets in the same time.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ SECONDS = 12
 ROUND_TRIP_S = 0.04
 PACKET_BITS = 8 * 1040
 MOST = 2.0
-"""SACK and RACK may each cost so many times what NewReno costs."""
+"""SACK and RACK may each cost so many times what NewReno costs, per packet-hop."""
 
 TRANSPORTS = {
     "newreno": '"tcp/newreno"',
@@ -56,8 +57,9 @@ def _at(program: str, gigabits: int, runs: int) -> dict[str, Any]:
         row[f"{name}_cpu_s"] = round(statistics.median(found), 3)
         row[f"{name}_packet_hops"] = hops[name]
         row[f"{name}_ns_per_packet_hop"] = round(1e9 * statistics.median(found) / hops[name], 1)
-    row["ratio"] = round(row["sack_cpu_s"] / row["newreno_cpu_s"], 2)
-    row["rack_ratio"] = round(row["rack_cpu_s"] / row["newreno_cpu_s"], 2)
+    base = row["newreno_ns_per_packet_hop"]
+    row["ratio"] = round(row["sack_ns_per_packet_hop"] / base, 2)
+    row["rack_ratio"] = round(row["rack_ns_per_packet_hop"] / base, 2)
     return row
 
 

@@ -75,6 +75,8 @@ pub(super) struct Connection {
     timed_out: bool,
     started: bool,
     stopped: bool,
+    wave: u16,
+    wave_size: u16,
     window: Window,
     retransmit_at: Instant,
     /// When a sending that was put off happens, or the recovery wants to be woken.
@@ -99,8 +101,6 @@ pub(super) struct Connection {
     handed: u32,
     /// What the segments carry; bulk data needs no note of it.
     pieces: Ring<Piece>,
-    wave: u16,
-    wave_size: u16,
     /// The wave ends when this segment is acknowledged: it was the next to be sent when the wave began.
     wave_end: u32,
     /// From here on the connection has been idle for longer than a timeout.
