@@ -374,7 +374,7 @@ impl EventQueue {
 
     /// How many of today's events have been handled.
     #[inline(always)]
-    pub fn coming(&self) -> usize {
+    pub fn handled_today(&self) -> usize {
         self.coming
     }
 

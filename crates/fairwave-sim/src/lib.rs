@@ -39,6 +39,7 @@ mod network;
 mod pages;
 mod partition;
 mod places;
+mod prefetch;
 pub mod probe;
 pub mod qlog;
 mod replicate;
@@ -60,4 +61,4 @@ pub use result::{
     CompletionRow, ConversationRow, FlowRow, GroupRow, LinkRow, OutageRow, OutcomeRow, PlaybackRow, RecoveryRow,
     RoundTripRow, RunResult, SeriesRow, ServiceClassRow, TimelinessRow, TinRow, TransferRow, UnitRow,
 };
-pub use run::{PARTS, SteppedRun, cut_of, run, run_cut, run_in_parts, run_on, run_seen};
+pub use run::{PARTS, SteppedRun, cut_of, run, run_cut, run_in_parts, run_looking_ahead, run_on, run_seen};

@@ -7,17 +7,13 @@
 //! line costs little if it is on its way while there is work to do. A whole day's lines at once would have to wait for each other, and
 //! the work with them.
 
-use std::slice;
-
-use fairwave_core::units::Instant;
-use prefetch_index::prefetch_index;
-
 use crate::calendar::EventQueue;
 use crate::ends::{ReceivingEnd, SendingEnd};
 use crate::entry::Entry;
 use crate::event::EventKind;
 use crate::network::Network;
 use crate::places::{Held, Map};
+use crate::prefetch::{LINE, WORDS, line_of, lines_from, word_after};
 use crate::routes::END;
 
 /// Number of flows from which prefetching pays: their state no longer fits a second-level cache.
@@ -37,10 +33,7 @@ const EACH: usize = 2;
 /// the whole sending side.
 const SENDING: usize = 6;
 const RECEIVING: usize = 4;
-const WHOLE_SENDING: usize = size_of::<SendingEnd>() / 64;
-
-/// Words of eight bytes in a cache line.
-const LINE: usize = 8;
+const WHOLE_SENDING: usize = size_of::<SendingEnd>() / LINE;
 
 /// An event to come, as far as it matters here.
 #[derive(Clone, Copy)]
@@ -78,23 +71,15 @@ impl Default for Sight {
 }
 
 impl Sight {
-    /// Before the next event is handled, asks for what those that follow will read. `new_day`: a day of the calendar has begun.
+    /// Whether it is time to go on although no day has begun.
     #[inline(always)]
-    pub fn go_on<M: Map>(
-        &mut self,
-        new_day: bool,
-        events: &EventQueue,
-        network: &Network<M>,
-        sending: &Held<SendingEnd, M>,
-        receiving: &Held<ReceivingEnd, M>,
-    ) {
-        if new_day || events.coming().is_multiple_of(EACH) {
-            self.fetch(new_day, events, network, sending, receiving);
-        }
+    pub fn is_due(&self, events: &EventQueue) -> bool {
+        events.handled_today().is_multiple_of(EACH)
     }
 
+    /// Before the next event is handled, asks for what those that follow will read. `new_day`: a day of the calendar has begun.
     #[inline(never)]
-    fn fetch<M: Map>(
+    pub fn go_on<M: Map>(
         &mut self,
         new_day: bool,
         events: &EventQueue,
@@ -140,7 +125,7 @@ fn coming<M: Map>(entry: Option<&Entry>, network: &Network<M>, sending: &Held<Se
     let flow = entry.event.index();
     match sending.get(flow) {
         Some(sending) if entry.event.kind() == EventKind::Sender => {
-            ask_for(&sending.scheduled, WHOLE_SENDING);
+            lines_from(&sending.scheduled, WHOLE_SENDING);
             Coming { flow: flow as u32, place: TIMER, ..NOTHING }
         }
         _ => NOTHING,
@@ -173,27 +158,14 @@ fn fetch_way<M: Map>(
     let flow = coming.flow as usize;
     let ends = [receiving.get(flow).map(|end| &end.scheduled), sending.get(flow).map(|end| &end.scheduled)];
     let Some(start) = ends[usize::from(coming.feedback)] else { return };
-    let (first, more) = if coming.feedback { (0, LINE) } else { (RECEIVING_SCHEDULED, 0) };
-    let start = slice::from_ref(start);
-    // What a receiver does not have is its first line once more.
-    (0..RECEIVING).for_each(|line| prefetch_index(start, (line * LINE).wrapping_sub(first)));
-    (RECEIVING..SENDING).for_each(|line| prefetch_index(start, line * more));
+    let (first, more) = if coming.feedback { (0, WORDS) } else { (RECEIVING_SCHEDULED, 0) };
+    (0..RECEIVING).for_each(|line| word_after(start, (line * WORDS).wrapping_sub(first)));
+    // A sender has more lines than a receiver, which is asked for one of its own again.
+    (RECEIVING..SENDING).for_each(|line| word_after(start, line * more));
 }
 
 /// Where among the words of a receiving side its timer is.
 const RECEIVING_SCHEDULED: usize = std::mem::offset_of!(ReceivingEnd, scheduled) / 8;
-
-/// Asks for so many lines, of which the first is that of `start`.
-#[inline(always)]
-pub(crate) fn ask_for(start: &Instant, lines: usize) {
-    (0..lines).for_each(|line| prefetch_index(slice::from_ref(start), line * LINE));
-}
-
-/// Asks for the line in which `item` begins.
-#[inline(always)]
-fn line_of<T>(item: &T) {
-    prefetch_index(slice::from_ref(item), 0);
-}
 
 /// Asks for what a packet reads that crosses a link, and what one reads that waits there.
 #[inline(always)]

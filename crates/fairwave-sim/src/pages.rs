@@ -7,7 +7,7 @@ use fairwave_core::units::Instant;
 
 use crate::entry::{Entry, Transit};
 use crate::event::{Event, EventKind};
-use crate::look_ahead::ask_for;
+use crate::prefetch::{LINE, lines_from};
 
 /// Entries of a page.
 const PAGE: usize = 8;
@@ -164,7 +164,7 @@ impl Pages {
     pub fn fetch(&self, list: List) {
         let (mut page, mut left) = (list.first as usize, list.len());
         while left > 0 {
-            ask_for(&self.entries[page * PAGE].event.at, (PAGE * size_of::<Entry>()).div_ceil(64));
+            lines_from(&self.entries[page * PAGE].event.at, (PAGE * size_of::<Entry>()).div_ceil(LINE));
             left -= left.min(PAGE);
             page = self.next[page] as usize;
         }

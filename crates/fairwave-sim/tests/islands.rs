@@ -1,4 +1,4 @@
-//! A run that is cut into islands, on several threads, leaves the bytes of the plain loop.
+//! A run that is cut into islands, on several threads, leaves the bytes of the plain loop; and so does one that prefetches.
 
 use std::cell::Cell;
 use std::path::Path;
@@ -8,7 +8,7 @@ use fairwave_core::units::Span;
 use fairwave_scenario::Scenario;
 use fairwave_scenario::plan::Plan;
 use fairwave_sim::probe::Probe;
-use fairwave_sim::{RunError, RunResult, cut_of, run, run_cut, run_on, run_seen};
+use fairwave_sim::{RunError, RunResult, cut_of, run, run_cut, run_looking_ahead, run_on, run_seen};
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
 
@@ -28,6 +28,11 @@ impl Probe for Seen {
 fn same(plain: &RunResult, cut: &RunResult) -> bool {
     let digest = |result: &RunResult| result.digest().expect("a digest");
     (digest(plain), plain.events, plain.packet_hops) == (digest(cut), cut.events, cut.packet_hops)
+}
+
+/// Whether a plan leaves the same with prefetching, on one thread and on islands, which takes more than 2000 flows otherwise.
+fn same_looking_ahead(plain: &RunResult, plan: &Plan) -> bool {
+    [1, 2].iter().all(|&threads| same(plain, &run_looking_ahead(plan, threads).expect("a run").0))
 }
 
 /// Checks 60 cases of what is drawn.
@@ -62,6 +67,7 @@ fn golden_scenarios_leave_the_same_bytes_on_islands() {
         let plain = run(&plan).expect("a run");
         let (cut, islands) = run_cut(&plan, 2, None).expect("a run");
         assert!(same(&plain, &cut), "{} on {islands} islands", path.display());
+        assert!(same_looking_ahead(&plain, &plan), "{} with prefetching", path.display());
         were_cut += usize::from(islands > 1);
     }
     assert!(were_cut >= 5, "only {were_cut} could be cut");
@@ -197,6 +203,7 @@ fn networks_and_flows_at_random_leave_the_same_bytes_on_islands() {
         let plain = run(&plan).expect("a run");
         let (cut, islands) = run_cut(&plan, threads, None).expect("a run");
         prop_assert!(same(&plain, &cut), "{} islands\n{}", islands, text);
+        prop_assert!(same_looking_ahead(&plain, &plan), "with prefetching\n{}", text);
         were_cut.set(were_cut.get() + u32::from(islands > 1));
         Ok(())
     });
@@ -287,6 +294,7 @@ fn senders_that_are_called_ahead_of_time_leave_the_bytes_of_those_that_are_not()
         prop_assert!(same(&seen, &run(&plan).expect("a run")), "{}", text);
         let (cut, islands) = run_cut(&plan, threads, None).expect("a run");
         prop_assert!(same(&seen, &cut), "{} islands\n{}", islands, text);
+        prop_assert!(same_looking_ahead(&seen, &plan), "with prefetching\n{}", text);
         Ok(())
     });
 }

@@ -75,6 +75,7 @@ pub(super) struct Connection {
     timed_out: bool,
     started: bool,
     stopped: bool,
+    /// Each segment says to which wave it belongs, and how large that is.
     wave: u16,
     wave_size: u16,
     window: Window,

@@ -1,4 +1,4 @@
-//! That looking ahead changes nothing, and that the books balance and tell when they do not.
+//! That the books balance and tell when they do not, and runs in parts.
 
 use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;
@@ -24,19 +24,6 @@ count = 4
 transport = "udp"
 traffic = "voice"
 "#;
-
-#[test]
-fn a_run_that_looks_ahead_leaves_what_one_that_does_not_leaves() {
-    let plan = Scenario::from_text(CONTESTED, "contested.toml").expect("a scenario").plan(Seed(3)).expect("a plan");
-    let outcome = |looks_ahead| {
-        let mut simulation = Simulation::new(Cow::Borrowed(&plan), (), ()).expect("a simulation");
-        simulation.looks_ahead = looks_ahead;
-        let begun = std::mem::replace(&mut simulation.events, EventQueue::new(looks_ahead, 10));
-        simulation.events.append(begun);
-        simulation.finish(None).expect("a run").0.digest().expect("a digest")
-    };
-    assert_eq!(outcome(true), outcome(false));
-}
 
 #[test]
 fn a_run_in_parts_leaves_what_one_at_once_leaves() {
