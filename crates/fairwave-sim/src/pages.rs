@@ -5,7 +5,7 @@
 use fairwave_core::packet::Packet;
 use fairwave_core::units::Instant;
 
-use crate::entry::{Entry, Transit};
+use crate::entry::Entry;
 use crate::event::{Event, EventKind};
 use crate::prefetch::{LINE, lines_from};
 
@@ -75,8 +75,9 @@ impl Pages {
     /// Adds an entry at the end of `list`.
     #[inline]
     pub fn push(&mut self, list: &mut List, entry: &Entry) -> PageSlot {
-        let Entry { event, transit: Transit { packet, next, place } } = entry;
-        self.push_arrival(list, *event, packet, *next, *place)
+        let place = self.next_place(list);
+        self.entries[place] = *entry;
+        PageSlot(place as u32)
     }
 
     /// Adds the entry of a packet that arrives. Always inlined and written part by part: an entry that is made elsewhere and copied

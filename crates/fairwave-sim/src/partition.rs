@@ -17,7 +17,7 @@ use crate::ends::{ReceivingEnd, SendingEnd};
 use crate::hosts::Hosts;
 use crate::network::Network;
 use crate::places::{Home, MOST_ISLANDS, MOST_ITEMS};
-use crate::routes::END;
+use crate::routes::{END, Routes};
 
 /// Nanoseconds of work, of the right order: an event; a link's crossing, and that of a managed queue; a sender's reaction to an
 /// acknowledgement; a receiver's to a packet.
@@ -36,7 +36,7 @@ const WORTH_IT: f64 = 1.2;
 /// Islands for each thread: when one has less to do than was thought, another is taken on.
 const PER_THREAD: usize = 8;
 /// The same where nothing that stays together has more than one part in so many of a thread's work: few packets are handed over then.
-const PER_THREAD_FINE: usize = 4;
+const PER_THREAD_FINE: usize = 6;
 const FINE: usize = 8;
 
 /// How many lengths of a window are considered.
@@ -86,6 +86,8 @@ pub(crate) struct Partition {
     pub receiving: Arc<[Home]>,
     /// Where each flow's routes begin.
     pub routes: Arc<[[u32; 2]]>,
+    /// Of each step of the routes, the island of what it leads to.
+    pub steps: Arc<[u8]>,
     /// How many threads.
     pub threads: usize,
     /// How many islands; what is larger than an island's share lies on the first ones.
@@ -241,9 +243,8 @@ pub(crate) fn of_run(
         }
     }
     let (lookahead, elements) = longest_windows(elements, &work, &mut passages, wish)?;
-    Some(Partition::new(elements, &work, (links, flows), &passages, (lookahead, wish), |flow| {
-        [sending[flow].route, receiving[flow].route]
-    }))
+    let begins = (sending.iter().zip(receiving)).map(|(sending, receiving)| [sending.route, receiving.route]).collect();
+    Some(Partition::new(elements, &work, begins, &passages, (lookahead, wish), &network.routes))
 }
 
 /// Packets a second of each flow: its share of the narrowest link on its way.
@@ -303,11 +304,13 @@ impl Partition {
     fn new(
         mut elements: Elements,
         work: &[f64],
-        (links, flows): (usize, usize),
+        begins: Arc<[[u32; 2]]>,
         passages: &[Passage],
         (lookahead, Wish { threads, islands, .. }): (Span, Wish),
-        routes: impl Fn(usize) -> [u32; 2],
+        routes: &Routes,
     ) -> Self {
+        let flows = begins.len();
+        let links = work.len() - 2 * flows;
         let roots: Vec<usize> = (0..work.len()).map(|element| elements.root(element)).collect();
         let mut together = vec![0.0; work.len()];
         for (root, work) in roots.iter().zip(work) {
@@ -352,11 +355,25 @@ impl Partition {
             };
             elements.map(home).collect()
         };
+        let island = |element: usize| island_of[roots[element]] as u8;
+        let mut steps = vec![0; routes.steps()];
+        for (flow, begins) in begins.iter().enumerate() {
+            for (begin, end) in begins.iter().zip([links + flows + flow, links + flow]) {
+                for place in *begin.. {
+                    let target = routes.at(place).target();
+                    steps[place as usize] = island(if target == END { end } else { target as usize });
+                    if target == END {
+                        break;
+                    }
+                }
+            }
+        }
         Partition {
             links: homes(0..links),
             sending: homes(links..links + flows),
             receiving: homes(links + flows..links + 2 * flows),
-            routes: (0..flows).map(routes).collect(),
+            routes: begins,
+            steps: steps.into(),
             threads,
             islands,
             lookahead,

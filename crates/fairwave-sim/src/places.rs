@@ -13,12 +13,12 @@ use fairwave_core::units::Instant;
 use crate::entry::{Entry, Transit};
 use crate::error::RunError;
 use crate::event::Event;
-use crate::routes::END;
+use crate::partition::Partition;
 
 /// From an index of the plan to a place.
 pub(crate) trait Map {
-    /// Where the item is; none if it is on another island. In the whole an index that does not exist is its own place.
-    fn place(&self, index: usize) -> Option<usize>;
+    /// Where the item is. Where there is nothing, if it is on another island or does not exist.
+    fn place(&self, index: usize) -> usize;
 }
 
 /// The place is the index.
@@ -27,8 +27,8 @@ pub(crate) struct Same;
 
 impl Map for Same {
     #[inline(always)]
-    fn place(&self, index: usize) -> Option<usize> {
-        Some(index)
+    fn place(&self, index: usize) -> usize {
+        index
     }
 }
 
@@ -56,24 +56,20 @@ impl Home {
     pub fn island(self) -> usize {
         (self.0 >> PLACE) as usize
     }
-
-    #[inline(always)]
-    fn place(self) -> usize {
-        (self.0 & ((1 << PLACE) - 1)) as usize
-    }
 }
 
 /// Of each item, its home; and which island asks.
 #[derive(Clone, Debug)]
 pub(crate) struct Homes {
-    island: usize,
+    /// The home of its first item. What differs from this in the bits of an island is elsewhere.
+    first: Home,
     homes: Arc<[Home]>,
 }
 
 impl Homes {
     /// As `island` sees it.
     pub fn new(island: usize, homes: &Arc<[Home]>) -> Self {
-        Homes { island, homes: Arc::clone(homes) }
+        Homes { first: Home::new(island, 0), homes: Arc::clone(homes) }
     }
 
     #[inline(always)]
@@ -84,8 +80,9 @@ impl Homes {
 
 impl Map for Homes {
     #[inline(always)]
-    fn place(&self, index: usize) -> Option<usize> {
-        self.homes.get(index).filter(|home| home.island() == self.island).map(|home| home.place())
+    fn place(&self, index: usize) -> usize {
+        // On another island it is at least `MOST_ITEMS`, where there is nothing.
+        self.homes.get(index).map_or(usize::MAX, |home| (home.0 ^ self.first.0) as usize)
     }
 }
 
@@ -105,13 +102,13 @@ impl<T, M: Map> Held<T, M> {
     /// The item, if it is here.
     #[inline(always)]
     pub fn get(&self, index: usize) -> Option<&T> {
-        self.items.get(self.map.place(index)?)
+        self.items.get(self.map.place(index))
     }
 
     /// The item, if it is here.
     #[inline(always)]
     pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
-        self.items.get_mut(self.map.place(index)?)
+        self.items.get_mut(self.map.place(index))
     }
 }
 
@@ -120,14 +117,14 @@ impl<T, M: Map> Index<usize> for Held<T, M> {
     type Output = T;
     #[inline(always)]
     fn index(&self, index: usize) -> &T {
-        &self.items[self.map.place(index).unwrap_or(usize::MAX)]
+        &self.items[self.map.place(index)]
     }
 }
 
 impl<T, M: Map> IndexMut<usize> for Held<T, M> {
     #[inline(always)]
     fn index_mut(&mut self, index: usize) -> &mut T {
-        &mut self.items[self.map.place(index).unwrap_or(usize::MAX)]
+        &mut self.items[self.map.place(index)]
     }
 }
 
@@ -200,12 +197,14 @@ impl Extent for Whole {
 
 /// An island of a run.
 pub(crate) struct Island {
-    own: usize,
+    own: u8,
     links: Homes,
     sending: Homes,
     receiving: Homes,
     /// Of each flow, where its routes begin.
     routes: Arc<[[u32; 2]]>,
+    /// Of each step of the routes, the island of what it leads to.
+    steps: Arc<[u8]>,
     /// For each island.
     pub outbox: Vec<Mail>,
     /// From each island.
@@ -217,12 +216,23 @@ pub(crate) struct Island {
 }
 
 impl Island {
-    /// The island of that number, with the homes of links, senders and receivers; nothing waits to be sent yet.
-    pub fn new(own: usize, islands: usize, homes: [&Arc<[Home]>; 3], routes: &Arc<[[u32; 2]]>) -> Self {
+    /// The island of that number, which is below [`MOST_ISLANDS`]; nothing waits to be sent yet.
+    pub fn new(own: usize, partition: &Partition) -> Self {
+        let homes = [&partition.links, &partition.sending, &partition.receiving];
         let [links, sending, receiving] = homes.map(|homes| Homes::new(own, homes));
-        let empty = || (0..islands).map(|_| Mail::default()).collect();
-        let (routes, next, failed) = (Arc::clone(routes), Instant::ZERO, None);
-        Island { own, links, sending, receiving, routes, outbox: empty(), inbox: empty(), next, failed }
+        let empty = || (0..partition.islands).map(|_| Mail::default()).collect();
+        Island {
+            own: own as u8,
+            links,
+            sending,
+            receiving,
+            routes: Arc::clone(&partition.routes),
+            steps: Arc::clone(&partition.steps),
+            outbox: empty(),
+            inbox: empty(),
+            next: Instant::ZERO,
+            failed: None,
+        }
     }
 
     /// The homes of links, senders and receivers.
@@ -236,13 +246,9 @@ impl Extent for Island {
 
     #[inline(always)]
     fn sends(&mut self, event: Event, packet: &Packet, next: u32, place: u32) -> bool {
-        let home = match next {
-            END if packet.feedback => self.sending.island_of(packet.flow.0 as usize),
-            END => self.receiving.island_of(packet.flow.0 as usize),
-            next => self.links.island_of(next as usize),
-        };
-        let Some(island) = home.filter(|home| *home != self.own) else { return false };
-        let Some(mail) = self.outbox.get_mut(island) else { return false };
+        // Where a packet goes nobody could guess in time: the one question is whether it is elsewhere.
+        let Some(island) = self.steps.get(place as usize).filter(|island| **island != self.own) else { return false };
+        let Some(mail) = self.outbox.get_mut(usize::from(*island)) else { return false };
         mail.first = mail.first.min(event.at);
         mail.arrivals.push(Entry { event, transit: Transit { packet: *packet, next, place } });
         true

@@ -76,6 +76,11 @@ impl Routes {
         Some([begin as u32, (begin + forward.len()) as u32])
     }
 
+    /// How many steps there are: all places lie below.
+    pub fn steps(&self) -> usize {
+        self.steps
+    }
+
     /// The step at `place`, which lies on a route.
     #[inline]
     pub fn at(&self, place: u32) -> Step {

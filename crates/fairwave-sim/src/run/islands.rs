@@ -24,7 +24,6 @@ use crate::network::Network;
 use crate::partition::{self, Partition, Wish};
 use crate::places::{Held, Home, Island, Told};
 use crate::result::RunResult;
-use crate::routes::END;
 
 type OnIsland<'p> = Simulation<'p, (), (), Island>;
 
@@ -93,8 +92,7 @@ impl<'p> Simulation<'p, (), ()> {
         let receiving = dealt(std::mem::take(&mut self.receiving.items), &partition.receiving, islands);
         let mut cut: Vec<OnIsland<'p>> = (links.into_iter().zip(sending).zip(receiving).enumerate())
             .map(|(own, ((links, sending), receiving))| {
-                let homes = [&partition.links, &partition.sending, &partition.receiving];
-                let island = Island::new(own, islands, homes, &partition.routes);
+                let island = Island::new(own, partition);
                 let [links_at, sending_at, receiving_at] = island.homes();
                 Simulation {
                     plan: Cow::Borrowed(plan),
@@ -128,7 +126,7 @@ impl<'p> Simulation<'p, (), ()> {
             })
             .collect();
         for entry in std::mem::replace(&mut self.events, EventQueue::new(false, 0)).take() {
-            if let Some(island) = cut.get_mut(home_of(&entry, partition).island()) {
+            if let Some(island) = cut.get_mut(island_of(&entry, partition)) {
                 island.events.push(&entry);
             }
         }
@@ -164,20 +162,13 @@ impl<'p> Simulation<'p, (), ()> {
 }
 
 /// Where an event is handled.
-fn home_of(entry: &Entry, partition: &Partition) -> Home {
+fn island_of(entry: &Entry, partition: &Partition) -> usize {
     let index = entry.event.index();
     match (entry.arrival(), entry.event.kind()) {
-        (Some(transit), _) => {
-            let flow = transit.packet.flow.0 as usize;
-            match transit.next {
-                END if transit.packet.feedback => partition.sending[flow],
-                END => partition.receiving[flow],
-                next => partition.links[next as usize],
-            }
-        }
-        (None, EventKind::Sender) => partition.sending[index],
-        (None, EventKind::Receiver) => partition.receiving[index],
-        (None, _) => partition.links[index],
+        (Some(transit), _) => usize::from(partition.steps[transit.place as usize]),
+        (None, EventKind::Sender) => partition.sending[index].island(),
+        (None, EventKind::Receiver) => partition.receiving[index].island(),
+        (None, _) => partition.links[index].island(),
     }
 }
 
@@ -259,9 +250,8 @@ impl OnIsland<'_> {
                 self.hear(told);
             }
             mail.first = Instant::NEVER;
-            for entry in mail.arrivals.drain(..) {
-                self.events.push(&entry);
-            }
+            mail.arrivals.iter().for_each(|entry| self.events.push(entry));
+            mail.arrivals.clear();
         }
         self.extent.inbox = inbox;
     }
