@@ -9,14 +9,14 @@
 //! A packet on its way lies in its day's list, next to its arrival event, and in no other place.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
+use dary_heap::QuaternaryHeap;
 use fairwave_core::packet::Packet;
 use fairwave_core::units::Instant;
 
 use crate::entry::{Entry, Transit};
 use crate::event::Event;
-use crate::pages::{List, PageSlot, Pages};
+use crate::pages::{List, PageSlot, Pages, Walk};
 
 /// An event of the present day, and where its entry is: 16 bytes, since sorting a day moves them about.
 #[derive(Clone, Copy)]
@@ -125,7 +125,7 @@ pub struct EventQueue {
     pages: Pages,
     /// Entries in the lists of `days`.
     listed: usize,
-    beyond: BinaryHeap<Reverse<LaterEvent>>,
+    beyond: QuaternaryHeap<Reverse<LaterEvent>>,
     /// When the earliest of these is due; never if there is none. Each day begins with a look at it.
     first_beyond: Instant,
     /// The entries of arrivals in `beyond`, and slots without one.
@@ -150,8 +150,8 @@ impl EventQueue {
     /// An empty queue for a run of so many flows.
     pub fn new(looking_ahead: bool, flows: usize) -> Self {
         let (pages, beyond) = match looking_ahead {
-            true => (Pages::with_room(flows * ROOM), BinaryHeap::with_capacity(flows * TIMERS)),
-            false => (Pages::default(), BinaryHeap::new()),
+            true => (Pages::with_room(flows * ROOM), QuaternaryHeap::with_capacity(flows * TIMERS)),
+            false => (Pages::default(), QuaternaryHeap::new()),
         };
         EventQueue {
             today: Vec::new(),
@@ -391,10 +391,15 @@ impl EventQueue {
         (due.place != PageSlot::NOWHERE).then(|| self.pages.at(due.place))
     }
 
-    /// Asks for the entries of the `n`th day after the present one.
-    pub fn fetch_day_after(&self, n: u64) {
-        let slot = self.slot(self.day + n);
-        self.pages.fetch(self.days[slot]);
+    /// Begins to ask for the entries of the `n`th day after the present one.
+    pub fn walk_day_after(&self, n: u64) -> Walk {
+        self.pages.walk(self.days[self.slot(self.day + n)])
+    }
+
+    /// Asks for the next of them.
+    #[inline(always)]
+    pub fn fetch(&self, walk: &mut Walk) {
+        self.pages.fetch(walk);
     }
 
     /// What has been entered so far for the `n`th day after the present one, in the order in which it came.

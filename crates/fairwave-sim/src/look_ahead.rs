@@ -2,16 +2,16 @@
 //! the work. So what the coming events will read is asked for in time: while some are handled, the lines for those after
 //! them are on their way. Nothing here has an effect on what a run leaves.
 //!
-//! It goes in steps, since where the next set of lines is stands in the one before: entries, a day of the calendar at once; routes;
-//! links and ends. The steps after the first are taken a few events at a time, in the order in which the events will be handled. A
-//! line costs little if it is on its way while there is work to do. A whole day's lines at once would have to wait for each other, and
-//! the work with them.
+//! It goes in steps, since where the next set of lines is stands in the one before: entries; routes; links and ends. Each step is taken
+//! a few events at a time, in the order in which the events will be handled (entries in that of their lists). A line costs little if it
+//! is on its way while there is work to do. A whole day's lines at once would have to wait for each other, and the work with them.
 
 use crate::calendar::EventQueue;
 use crate::ends::{ReceivingEnd, SendingEnd};
 use crate::entry::Entry;
 use crate::event::EventKind;
 use crate::network::Network;
+use crate::pages::Walk;
 use crate::places::{Held, Map};
 use crate::prefetch::{LINE, WORDS, line_of, lines_from, word_after};
 use crate::routes::END;
@@ -19,7 +19,7 @@ use crate::routes::END;
 /// Number of flows from which prefetching pays: their state no longer fits a second-level cache.
 pub const WORTH_IT: usize = 2000;
 
-/// How many days of the calendar ahead the entries themselves are asked for: tomorrow's are read today.
+/// How many days of the calendar ahead the entries themselves are asked for, in the course of a day: tomorrow's are read today.
 const ENTRIES: u64 = 2;
 
 /// How many events ahead a packet's route is asked for, and links and ends by how many fewer.
@@ -54,6 +54,8 @@ const KEPT: usize = 8;
 
 /// How far what is to come has been asked for.
 pub(crate) struct Sight {
+    /// Which entries are asked for next; they are of one day.
+    entries: Walk,
     /// So many of the events of today and tomorrow.
     reached: usize,
     /// How many today had when it began.
@@ -66,7 +68,7 @@ pub(crate) struct Sight {
 
 impl Default for Sight {
     fn default() -> Self {
-        Sight { reached: 0, today: 0, coming: [NOTHING; KEPT], count: 0 }
+        Sight { entries: Walk::DONE, reached: 0, today: 0, coming: [NOTHING; KEPT], count: 0 }
     }
 }
 
@@ -88,10 +90,11 @@ impl Sight {
         receiving: &Held<ReceivingEnd, M>,
     ) {
         if new_day {
-            events.fetch_day_after(ENTRIES);
+            self.entries = events.walk_day_after(ENTRIES);
             self.reached = self.reached.saturating_sub(self.today);
             self.today = events.today();
         }
+        events.fetch(&mut self.entries);
         let until = events.in_sight(FIRST);
         while self.reached < until {
             let entry = events.nth(self.reached);

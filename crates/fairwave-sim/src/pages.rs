@@ -7,7 +7,7 @@ use fairwave_core::units::Instant;
 
 use crate::entry::Entry;
 use crate::event::{Event, EventKind};
-use crate::prefetch::{LINE, lines_from};
+use crate::prefetch::{LINE, line_of, lines_from};
 
 /// Entries of a page.
 const PAGE: usize = 8;
@@ -47,6 +47,24 @@ pub struct PageSlot(u32);
 impl PageSlot {
     /// An entry that is in no list.
     pub const NOWHERE: PageSlot = PageSlot(u32::MAX);
+}
+
+/// How many entries are asked for at once: of lines, no more than can be on their way besides others.
+const AT_ONCE: usize = 2;
+
+const _: () = assert!(PAGE.is_multiple_of(AT_ONCE));
+
+/// How far one is who asks for the entries of a list. Where the list is gone meanwhile, what is asked for has no use, and does no harm.
+#[derive(Clone, Copy, Debug)]
+pub struct Walk {
+    page: u32,
+    within: usize,
+    left: u32,
+}
+
+impl Walk {
+    /// Nothing is left.
+    pub const DONE: Walk = Walk { page: NONE, within: 0, left: 0 };
 }
 
 /// The pages of all lists.
@@ -161,14 +179,32 @@ impl Pages {
         }
     }
 
-    /// Asks for the entries of `list`: those that are there, and the room beside them, which is used again soon.
-    pub fn fetch(&self, list: List) {
-        let (mut page, mut left) = (list.first as usize, list.len());
-        while left > 0 {
-            lines_from(&self.entries[page * PAGE].event.at, (PAGE * size_of::<Entry>()).div_ceil(LINE));
-            left -= left.min(PAGE);
-            page = self.next[page] as usize;
+    /// Asks for the entries of a list that come next: those that are there, and the room beside them, which is used again soon.
+    #[inline(always)]
+    pub fn fetch(&self, walk: &mut Walk) {
+        if walk.left == 0 {
+            return;
         }
+        let Some(first) = self.entries.get((walk.page as usize).wrapping_mul(PAGE) + walk.within) else { return };
+        lines_from(&first.event.at, (AT_ONCE * size_of::<Entry>()).div_ceil(LINE));
+        walk.left = walk.left.saturating_sub(AT_ONCE as u32);
+        walk.within += AT_ONCE;
+        if walk.within == PAGE {
+            // Asked for when the page began.
+            walk.page = self.next.get(walk.page as usize).copied().unwrap_or(NONE);
+            walk.within = 0;
+            if let Some(next) = self.next.get(walk.page as usize) {
+                line_of(next);
+            }
+        }
+    }
+
+    /// Begins to ask for the entries that `list` has now.
+    pub fn walk(&self, list: List) -> Walk {
+        if let Some(next) = self.next.get(list.first as usize) {
+            line_of(next);
+        }
+        Walk { page: list.first, within: 0, left: list.len }
     }
 
     /// Takes the first page out of `list` and gives its entries in `to`, in place of what that held. False if there is none. What `list`
@@ -232,6 +268,30 @@ mod tests {
                 most = most.max(plain.iter().map(|list| list.len().div_ceil(PAGE)).sum());
             }
             prop_assert_eq!(pages.next.len(), most, "pages are used again");
+        }
+    }
+
+    #[test]
+    fn who_asks_for_a_list_comes_by_all_that_it_had_and_stays_at_the_end() {
+        let (mut pages, mut lists) = (Pages::default(), [List::EMPTY; 2]);
+        let entry = Entry::timer(Event::new(Instant::ZERO, EventKind::Sender, 0));
+        for number in 0..5 * PAGE + 3 {
+            pages.push(&mut lists[usize::from(number % 3 == 0)], &entry);
+        }
+        for list in lists {
+            let mut walk = pages.walk(list);
+            for (place, _) in pages.iter(list).step_by(AT_ONCE) {
+                assert_eq!(walk.page as usize * PAGE + walk.within, place.0 as usize);
+                pages.fetch(&mut walk);
+            }
+            let end = (walk.page, walk.within, walk.left);
+            pages.fetch(&mut walk);
+            assert_eq!((walk.page, walk.within, walk.left), (end.0, end.1, 0));
+        }
+        // A list that is gone, and one that never was.
+        for mut walk in [Walk { page: NONE, within: 0, left: 9 }, Walk::DONE, pages.walk(List::EMPTY)] {
+            pages.fetch(&mut walk);
+            assert_eq!((walk.page, walk.within), (NONE, 0));
         }
     }
 }
