@@ -21,6 +21,12 @@ SECONDS = {100: 60, 1000: 20, 10_000: 5, 100_000: 3, 1_000_000: 1}
 RUNS = {100: 7, 1000: 5, 10_000: 3, 100_000: 2, 1_000_000: 1}
 #: A size for which less memory than this per flow is free is left out.
 LEAST_MEMORY = 9000
+#: So many times the time per packet-hop of 100 flows it may take, by number of flows.
+MOST_GROWTH = {100_000: 1.6, 1_000_000: 2.0}
+#: Bytes and microseconds of set-up that a flow may take, from so many flows on: with fewer, what any run needs counts.
+MOST_BYTES = 4000
+MOST_SETUP_US = 5.0
+MANY = 10_000
 
 
 def measure(program: str) -> dict[str, Any]:
@@ -59,13 +65,34 @@ def measure(program: str) -> dict[str, Any]:
     def growth(key: str) -> list[float]:
         return [round(row[key] / rows[0][key], 2) for row in rows]
 
+    above = exceeded(rows, growth("ns_per_packet_hop"))
     return {
         "commit": machine.commit(),
         "rows": rows,
         "load": [round(min(load), 1), round(max(load), 1)],
         "growth": growth("ns_per_packet_hop"),
         "growth_small_pages": growth("ns_per_packet_hop_small_pages"),
+        "most_growth": {str(flows): times for flows, times in MOST_GROWTH.items()},
+        "most_bytes": MOST_BYTES,
+        "most_setup_us": MOST_SETUP_US,
+        "many": MANY,
+        "above": above,
+        "exceeded": bool(above),
     }
+
+
+def exceeded(rows: list[dict[str, float]], growth: list[float]) -> list[str]:
+    """What is above its limit: time, memory and set-up by number of flows, in words."""
+    above = []
+    for row, times in zip(rows, growth, strict=True):
+        flows = int(row["flows"])
+        if times > MOST_GROWTH.get(flows, times):
+            above.append(f"the time at {flows:,} flows, {times} times")
+        if flows >= MANY and row["bytes_per_flow"] > MOST_BYTES:
+            above.append(f"the memory at {flows:,} flows, {row['bytes_per_flow']:,} bytes")
+        if flows >= MANY and row["setup_cpu_s"] / flows * 1e6 > MOST_SETUP_US:
+            above.append(f"the set-up at {flows:,} flows, {row['setup_cpu_s'] / flows * 1e6:.1f} µs")
+    return above
 
 
 def measure_memory(program: str) -> dict[str, Any]:

@@ -34,6 +34,26 @@ def test_a_place_that_is_left_is_named(tmp_path: Path) -> None:
         runner.scenario(tmp_path, **values)
 
 
+def test_many_flows_are_held_to_limits_of_time_memory_and_set_up() -> None:
+    def row(flows: int, memory: int, setup_s: float) -> dict[str, float]:
+        return {"flows": flows, "bytes_per_flow": memory, "setup_cpu_s": setup_s}
+
+    met = [row(1000, 7000, 0.01), row(10_000, 4000, 0.05), row(100_000, 4000, 0.5), row(1_000_000, 4000, 5.0)]
+    assert scale.exceeded(met, [1.7, 2.1, 1.6, 2.0]) == []
+    above = [
+        row(1000, 7000, 0.01),
+        row(10_000, 4001, 0.05),
+        row(100_000, 4000, 0.52),
+        row(1_000_000, 4000, 5.0),
+    ]
+    assert scale.exceeded(above, [1.7, 2.1, 1.61, 2.4]) == [
+        "the memory at 10,000 flows, 4,001 bytes",
+        "the time at 100,000 flows, 1.61 times",
+        "the set-up at 100,000 flows, 5.2 µs",
+        "the time at 1,000,000 flows, 2.4 times",
+    ]
+
+
 def test_shared_media_are_measured_with_50_stations_and_with_stations_that_always_send() -> None:
     cases = {name: (scenario, crowd) for name, scenario, crowd in radio._cases()}
     assert sum(crowd for _, crowd in cases.values()) == 2
