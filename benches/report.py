@@ -367,7 +367,7 @@ def _scale(part: dict[str, Any]) -> Iterator[str]:
     )
     yield (
         f"It fails where that is above {limits}, or a flow takes more than {part['most_bytes']:,} bytes or"
-        f" {part['most_setup_us']:g} µs of set-up, from {part['many']:,} flows on. Above its limit:"
+        f" {part['most_setup_us']:g} µs of set-up (the least of all runs), from {part['many']:,} flows on. Above its limit:"
         f" {'; '.join(part['above']) or 'nothing'}."
     )
 

@@ -36,7 +36,7 @@ def test_a_place_that_is_left_is_named(tmp_path: Path) -> None:
 
 def test_many_flows_are_held_to_limits_of_time_memory_and_set_up() -> None:
     def row(flows: int, memory: int, setup_s: float) -> dict[str, float]:
-        return {"flows": flows, "bytes_per_flow": memory, "setup_cpu_s": setup_s}
+        return {"flows": flows, "bytes_per_flow": memory, "setup_least_s": setup_s}
 
     met = [row(1000, 7000, 0.01), row(10_000, 4000, 0.05), row(100_000, 4000, 0.5), row(1_000_000, 4000, 5.0)]
     assert scale.exceeded(met, [1.7, 2.1, 1.6, 2.0]) == []
