@@ -367,8 +367,8 @@ def _scale(part: dict[str, Any]) -> Iterator[str]:
     )
     yield (
         f"It fails where that is above {limits}, or a flow takes more than {part['most_bytes']:,} bytes or"
-        f" {part['most_setup_us']:g} µs of set-up (the least of all runs), from {part['many']:,} flows on. Above its limit:"
-        f" {'; '.join(part['above']) or 'nothing'}."
+        f" {part['most_setup_us']:g} µs of set-up (the least of all runs), from {part['many']:,} flows on. Above its"
+        f" limit: {'; '.join(part['above']) or 'nothing'}."
     )
 
 
