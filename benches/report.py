@@ -301,7 +301,7 @@ def _tried() -> Iterator[str]:
     yield (
         "Why the time still grows with the flows, measured by hand on this machine with programs that were not"
         " kept. At 4000 flows cachegrind counts 1.3 lines per packet-hop that miss a cache of 512 KiB, and"
-        " 348 instructions instead of 266 at 100 flows: the others prefetch and sort. A line of 640 MiB"
+        " 350 instructions instead of 266 at 100 flows: the others prefetch and sort. A line of 640 MiB"
         " of huge pages takes 161 ns when each waits for the one before, and 12 to 19 ns when none does (of 3.2"
         " GiB 30 ns). A program that does 97 ns of work for each ten lines of 400 MiB takes 133 ns when it asks"
         " for them some events before, and 500 to 640 ns when it does not. So what counts is that no line is left"
