@@ -3,8 +3,8 @@
 Writes ``docs/performance.json`` (numbers) and ``docs/performance.md`` (the same, to read), and
 ``docs/queue-cost.md`` (what removing a victim costs). Ends with status 1 where the instructions per packet-hop
 exceed the recorded budget, where CUBIC, FQ-CoDel, a trace, or a recovery costs more than it may beside what is
-plainer, where two threads or many flows gain less or take more than they should, and where a sweep's overhead, a
-command's start or a frame on a shared medium takes longer than it may.
+plainer, where two threads gain too little or many flows cost too much, and where a sweep's overhead, a command's
+start or a frame on a shared medium takes longer than it may.
 """
 
 from __future__ import annotations

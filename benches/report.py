@@ -305,10 +305,10 @@ def _tried() -> Iterator[str]:
         " of huge pages takes 161 ns when each waits for the one before, and 12 to 19 ns when none does (of 3.2"
         " GiB 30 ns). A program that does 97 ns of work for each ten lines of 400 MiB takes 133 ns when it asks"
         " for them some events before, and 500 to 640 ns when it does not. So what counts is that no line is left"
-        " out. Left out are those of segments out of order, and of pages that are filled in two goes. Samples of"
-        " a run of a million flows (perf, by the processor's clock) find it a fifth of the time at the first store"
-        " to an entry or the first prefetch of one: each lies on another page of memory, whose address has to be"
-        " translated."
+        " out. Left out are those of segments out of order, and of pages that are filled in two goes. A profile"
+        " of a run of a million flows (perf, sampled by time) has a fifth of its samples at two kinds of"
+        " instruction: the first store to a calendar entry, and the first prefetch of one. Each entry lies on"
+        " another page of memory, so the processor probably waits there for the page's address."
     )
 
 

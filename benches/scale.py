@@ -21,9 +21,9 @@ SECONDS = {100: 60, 1000: 20, 10_000: 5, 100_000: 3, 1_000_000: 1}
 RUNS = {100: 7, 1000: 5, 10_000: 3, 100_000: 2, 1_000_000: 1}
 #: A size for which less memory than this per flow is free is left out.
 LEAST_MEMORY = 9000
-#: So many times the time per packet-hop of 100 flows it may take, by number of flows.
+#: Limit of the time per packet-hop, as a multiple of that of 100 flows, by number of flows.
 MOST_GROWTH = {100_000: 1.6, 1_000_000: 2.0}
-#: Bytes and microseconds of set-up that a flow may take, from so many flows on: with fewer, what any run needs counts.
+#: Limits of a flow's memory (bytes) and set-up (µs), from MANY flows on: fewer do not outweigh a run's fixed costs.
 MOST_BYTES = 4000
 MOST_SETUP_US = 5.0
 MANY = 10_000
@@ -55,7 +55,7 @@ def measure(program: str) -> dict[str, Any]:
                 "ns_per_packet_hop_small_pages": _per_hop(full_small, empty_small),
                 "setup_cpu_s": round(statistics.median(run.cost.cpu for run in empty), 3),
                 "setup_kernel_s": round(statistics.median(run.cost.kernel for run in empty), 3),
-                # What else the machine does only adds to it: the limit is one of the least.
+                # Other programs only add to a time, so the limit holds for the least.
                 "setup_least_s": round(min(run.cost.cpu for run in empty + empty_small), 3),
                 "peak_mib": round(peak / 2**20, 1),
                 "bytes_per_flow": round((peak - base) / (size - SIZES[0])) if size > SIZES[0] else 0,
@@ -84,7 +84,7 @@ def measure(program: str) -> dict[str, Any]:
 
 
 def exceeded(rows: list[dict[str, float]], growth: list[float]) -> list[str]:
-    """What is above its limit: time, memory and set-up by number of flows, in words."""
+    """The limits that are exceeded, in words: time, memory and set-up, by number of flows."""
     above = []
     for row, times in zip(rows, growth, strict=True):
         flows = int(row["flows"])

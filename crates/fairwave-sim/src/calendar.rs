@@ -391,12 +391,12 @@ impl EventQueue {
         (due.place != PageSlot::NOWHERE).then(|| self.pages.at(due.place))
     }
 
-    /// Begins to ask for the entries of the `n`th day after the present one.
+    /// Begins to prefetch the entries of the `n`th day after the present one.
     pub fn walk_day_after(&self, n: u64) -> Walk {
         self.pages.walk(self.days[self.slot(self.day + n)])
     }
 
-    /// Asks for the next of them.
+    /// Prefetches the next of them.
     #[inline(always)]
     pub fn fetch(&self, walk: &mut Walk) {
         self.pages.fetch(walk);

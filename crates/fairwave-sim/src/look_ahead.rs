@@ -54,7 +54,7 @@ const KEPT: usize = 8;
 
 /// How far what is to come has been asked for.
 pub(crate) struct Sight {
-    /// Which entries are asked for next; they are of one day.
+    /// The entries of one day that are still to be prefetched.
     entries: Walk,
     /// So many of the events of today and tomorrow.
     reached: usize,

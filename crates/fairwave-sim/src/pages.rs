@@ -49,12 +49,12 @@ impl PageSlot {
     pub const NOWHERE: PageSlot = PageSlot(u32::MAX);
 }
 
-/// How many entries are asked for at once: of lines, no more than can be on their way besides others.
+/// Entries that one call prefetches. Few, since a processor waits when too many lines are on their way.
 const AT_ONCE: usize = 2;
 
 const _: () = assert!(PAGE.is_multiple_of(AT_ONCE));
 
-/// How far one is who asks for the entries of a list. Where the list is gone meanwhile, what is asked for has no use, and does no harm.
+/// Progress of prefetching a list. If the list is released meanwhile, prefetching the rest is useless but harmless.
 #[derive(Clone, Copy, Debug)]
 pub struct Walk {
     page: u32,
@@ -63,7 +63,7 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// Nothing is left.
+    /// A walk with no entries left.
     pub const DONE: Walk = Walk { page: NONE, within: 0, left: 0 };
 }
 
@@ -179,7 +179,7 @@ impl Pages {
         }
     }
 
-    /// Asks for the entries of a list that come next: those that are there, and the room beside them, which is used again soon.
+    /// Prefetches the next entries of a list, and moves on.
     #[inline(always)]
     pub fn fetch(&self, walk: &mut Walk) {
         if walk.left == 0 {
@@ -190,7 +190,7 @@ impl Pages {
         walk.left = walk.left.saturating_sub(AT_ONCE as u32);
         walk.within += AT_ONCE;
         if walk.within == PAGE {
-            // Asked for when the page began.
+            // This number was prefetched when the walk came to the page.
             walk.page = self.next.get(walk.page as usize).copied().unwrap_or(NONE);
             walk.within = 0;
             if let Some(next) = self.next.get(walk.page as usize) {
@@ -199,7 +199,7 @@ impl Pages {
         }
     }
 
-    /// Begins to ask for the entries that `list` has now.
+    /// Begins to prefetch the entries that `list` has now.
     pub fn walk(&self, list: List) -> Walk {
         if let Some(next) = self.next.get(list.first as usize) {
             line_of(next);
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn who_asks_for_a_list_comes_by_all_that_it_had_and_stays_at_the_end() {
+    fn a_walk_visits_all_entries_of_a_list_and_stays_at_the_end() {
         let (mut pages, mut lists) = (Pages::default(), [List::EMPTY; 2]);
         let entry = Entry::timer(Event::new(Instant::ZERO, EventKind::Sender, 0));
         for number in 0..5 * PAGE + 3 {
@@ -288,7 +288,7 @@ mod tests {
             pages.fetch(&mut walk);
             assert_eq!((walk.page, walk.within, walk.left), (end.0, end.1, 0));
         }
-        // A list that is gone, and one that never was.
+        // A released list, and empty ones.
         for mut walk in [Walk { page: NONE, within: 0, left: 9 }, Walk::DONE, pages.walk(List::EMPTY)] {
             pages.fetch(&mut walk);
             assert_eq!((walk.page, walk.within), (NONE, 0));

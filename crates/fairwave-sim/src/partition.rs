@@ -86,7 +86,7 @@ pub(crate) struct Partition {
     pub receiving: Arc<[Home]>,
     /// Where each flow's routes begin.
     pub routes: Arc<[[u32; 2]]>,
-    /// Of each step of the routes, the island of what it leads to.
+    /// For each step of the routes, the island that it leads to.
     pub steps: Arc<[u8]>,
     /// How many threads.
     pub threads: usize,

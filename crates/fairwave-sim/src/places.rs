@@ -17,7 +17,7 @@ use crate::partition::Partition;
 
 /// From an index of the plan to a place.
 pub(crate) trait Map {
-    /// Where the item is. Where there is nothing, if it is on another island or does not exist.
+    /// The item's place. Out of bounds if the item is on another island or does not exist.
     fn place(&self, index: usize) -> usize;
 }
 
@@ -61,7 +61,7 @@ impl Home {
 /// Of each item, its home; and which island asks.
 #[derive(Clone, Debug)]
 pub(crate) struct Homes {
-    /// The home of its first item. What differs from this in the bits of an island is elsewhere.
+    /// The home of the first item here. An item elsewhere differs from it in the island's bits.
     first: Home,
     homes: Arc<[Home]>,
 }
@@ -81,7 +81,7 @@ impl Homes {
 impl Map for Homes {
     #[inline(always)]
     fn place(&self, index: usize) -> usize {
-        // On another island it is at least `MOST_ITEMS`, where there is nothing.
+        // For an item elsewhere at least `MOST_ITEMS`, so out of bounds.
         self.homes.get(index).map_or(usize::MAX, |home| (home.0 ^ self.first.0) as usize)
     }
 }
@@ -203,7 +203,7 @@ pub(crate) struct Island {
     receiving: Homes,
     /// Of each flow, where its routes begin.
     routes: Arc<[[u32; 2]]>,
-    /// Of each step of the routes, the island of what it leads to.
+    /// For each step of the routes, the island that it leads to.
     steps: Arc<[u8]>,
     /// For each island.
     pub outbox: Vec<Mail>,
@@ -246,7 +246,7 @@ impl Extent for Island {
 
     #[inline(always)]
     fn sends(&mut self, event: Event, packet: &Packet, next: u32, place: u32) -> bool {
-        // Where a packet goes nobody could guess in time: the one question is whether it is elsewhere.
+        // One branch, not one per kind of target: the processor cannot predict the kind.
         let Some(island) = self.steps.get(place as usize).filter(|island| **island != self.own) else { return false };
         let Some(mail) = self.outbox.get_mut(usize::from(*island)) else { return false };
         mail.first = mail.first.min(event.at);

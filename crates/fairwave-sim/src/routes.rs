@@ -76,7 +76,7 @@ impl Routes {
         Some([begin as u32, (begin + forward.len()) as u32])
     }
 
-    /// How many steps there are: all places lie below.
+    /// Number of steps; every place is below it.
     pub fn steps(&self) -> usize {
         self.steps
     }
