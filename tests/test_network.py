@@ -283,7 +283,8 @@ def answered(tmp_path_factory):
 def test_pairs_of_a_full_link_are_poor_and_the_link_is_the_one_to_widen(answered):
     """A to C is offered 2.25 Mb/s on links of 2 Mb/s; C to A 0.75."""
     network, found, _ = answered
-    assert found.pairs["C", "A"].band == "good"
+    assert found.pairs["C", "A"].mos.mean > 3.6
+    assert found.pairs["C", "A"].band == "undecided", "the interval of three runs reaches below 3.60"
     assert found.pairs["A", "C"].mos.mean < found.pairs["C", "A"].mos.mean
     assert found.links["A>B"].utilisation > 0.9
     assert found.links["A>D"].utilisation == 0
@@ -605,3 +606,23 @@ def test_errors_of_an_answer_next_to_itself_are_none(answered):
     _, whole, _ = answered
     trust = trusting.compared(whole, whole)
     assert (trust.pairs, trust.mos_off, trust.p95_off) == (2, 0, 0)
+
+
+def test_a_pair_whose_interval_touches_several_bands_counts_apart():
+    def run(**pairs):
+        made = {
+            ("A", name): measuring.PairRun(1, mos, mos, 0, 0, 1, 0.01, 0.02, 0.0)
+            for name, mos in pairs.items()
+        }
+        return measuring.RunAnswer(pairs=made)
+
+    found = measuring.together([run(B=4.0, C=3.0, D=3.3), run(B=4.01, C=4.2, D=3.3)])
+    assert found.bands == {"good": 1, "fair": 1, "poor": 0, "undecided": 1}
+    assert found.pairs["A", "C"].band == "undecided"
+    said = saying.answer(None, found)
+    assert (
+        said.sentences[0] == "Of 3 pairs of nodes, the calls are good for 1, fair for 1 and undecided for 1."
+    )
+    assert "Undecided pairs touch several bands" in said.sure
+    alone = measuring.together([run(B=4.0, C=3.0)])
+    assert alone.bands == {"good": 1, "fair": 0, "poor": 1, "undecided": 0}, "one run has no interval"

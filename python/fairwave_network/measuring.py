@@ -1,9 +1,9 @@
 """From the tables of runs to a network's answer: calls, pairs, links.
 
 A call is good from MOS 3.60, fair from 3.10 and poor below (ITU-T G.109, as everywhere in fairwave). A pair's MOS in
-a run is the mean of its calls in that run; its interval is over runs (Student's t). A pair counts in the band of its
-mean; it is *sure* where the whole 95 % interval lies in that band. Calls without a rating (no speech within the
-measured time) count nowhere.
+a run is the mean of its calls in that run; its interval is over runs (Student's t). A pair counts in the band that
+holds its whole 95 % interval. A pair whose interval touches several bands is *undecided*. Calls without a rating (no
+speech within the measured time) count nowhere.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairwave.answers.bands import scale_of
+from fairwave.answers.bands import WORDS, scale_of
 from fairwave.measuring.statistics import interval
 from fairwave.runs.replication import replicate
 
@@ -210,8 +210,7 @@ class Pair:
 
     Attributes:
         mos: Mean over runs with its interval.
-        band: In which the mean lies.
-        is_sure: Whether the whole interval lies there.
+        band: The band that the whole interval lies in, or `undecided`; of a single run, the band of the mean.
         calls: Rated calls in all runs.
         loss, delay_s, p95_s: Means over runs.
         worst: The least opinion of a call.
@@ -219,7 +218,6 @@ class Pair:
 
     mos: Interval
     band: str
-    is_sure: bool
     calls: int
     worst: float
     loss: float
@@ -243,13 +241,8 @@ class NetworkAnswer:
 
     @property
     def bands(self) -> Counter[str]:
-        """Pairs by band."""
-        return Counter(dict.fromkeys(BANDS, 0)) + Counter(pair.band for pair in self.pairs.values())
-
-    @property
-    def sure(self) -> int:
-        """Pairs whose whole interval lies in their band."""
-        return sum(pair.is_sure for pair in self.pairs.values())
+        """Pairs by band, those that are undecided apart."""
+        return Counter(dict.fromkeys(WORDS, 0) | Counter(pair.band for pair in self.pairs.values()))
 
     @property
     def calls(self) -> dict[str, Interval]:
@@ -275,14 +268,12 @@ def together(runs: Sequence[RunAnswer]) -> NetworkAnswer:
     for pair in sorted({pair for one in runs for pair in one.pairs}):
         several = [one.pairs[pair] for one in runs if pair in one.pairs]
         mos = interval([one.mos for one in several])
-        band = scale.band(mos.mean)
-        sure = len(several) > 1 and scale.bands(mos) == [band]
         mean = {
             name: float(np.nanmean([getattr(one, name) for one in several]))
             for name in ("loss", "delay_s", "p95_s")
         }
         pairs[pair] = Pair(
-            mos, band, sure, sum(one.calls for one in several), min(one.worst for one in several), **mean
+            mos, scale.word(mos), sum(one.calls for one in several), min(one.worst for one in several), **mean
         )
     names = list(runs[0].links) if runs else []
     keys = ("utilisation", "dropped", "wait_s")

@@ -81,17 +81,16 @@ def _arising(delay: float, wait: float, dropped: float) -> str:
 
 
 def _state(name: str, found: NetworkAnswer, failed: Sequence[str], pairs: int) -> State:
-    bands = found.bands
     head = f"{name.replace('>', '–')} fails" if name else "Nothing fails"
     missing = pairs - len(found.pairs)
     words = (
-        f"{head}: {bands['good']} pairs good, {bands['fair']} fair, {bands['poor']} poor; MOS of all calls {found.mos}."
+        f"{head}: calls are {saying.in_counts(found.bands)} of the pairs; MOS of all calls {found.mos}."
         + (f" {missing} pairs had no rated call." if missing > 0 else "")
     )
     return State(
         name.replace(">", "–"), words, failed,
         {link: (one.utilisation, one.dropped) for link, one in found.links.items()},
-        {pair: one.mos.mean for pair, one in found.pairs.items()},
+        {pair: (one.mos.mean, one.band) for pair, one in found.pairs.items()},
     )  # fmt: skip
 
 

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from fairwave.advice import rate_in_words
 from fairwave.answers.answer import Answer
-from fairwave_network.measuring import BANDS
+from fairwave.answers.bands import UNDECIDED, WORDS, counted
+from fairwave.answers.verdict import listed
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Sequence
 
     from fairwave.measuring.statistics import Interval
@@ -33,6 +35,11 @@ def difference(found: Interval) -> str:
     return f"{found.mean:+.2f}" + (f" ± {found.half_width:.2f}" if found.n > 1 else "")
 
 
+def in_counts(bands: Counter[str]) -> str:
+    """How many pairs lie in each band: `good for 3, fair for 2 and undecided for 1`."""
+    return listed(counted(bands.elements(), "{word} for {count}") or ["rated for none"])
+
+
 def answer(
     network: Network, found: NetworkAnswer, widened: Sequence[Widened] = (), failures: Sequence[Failure] = (),
     kind: str = "",
@@ -41,12 +48,7 @@ def answer(
     if not found.pairs:
         return Answer(["No call was rated: no pair of nodes has calls, or the run is too short."])
     bands, calls = found.bands, found.calls
-    said = [
-        (
-            f"Of {len(found.pairs)} pairs of nodes, {bands['good']} have good calls, {bands['fair']} fair and "
-            f"{bands['poor']} poor ones."
-        )
-    ]
+    said = [f"Of {len(found.pairs)} pairs of nodes, the calls are {in_counts(bands)}."]
     said.append(
         f"Of the calls, {share(calls['good'])} are good, {share(calls['fair'])} fair, {share(calls['poor'])} poor; "
         f"their mean opinion is MOS {found.mos}."
@@ -61,15 +63,16 @@ def answer(
         name = worst.name.replace(">", "–")
         harmless = sum(one.answer.bands["good"] >= bands["good"] for one in failures)
         said.append(
-            f"N − 1: the worst failure is that of {name}, with {left['good']} pairs good, {left['fair']} fair "
-            f"and {left['poor']} poor; {harmless} of {len(failures)} {kind} can fail without fewer good pairs."
+            f"N − 1: the worst failure is that of {name}: after it, calls are {in_counts(left)} of the pairs. "
+            f"{harmless} of {len(failures)} {kind} can fail without fewer good pairs."
         )
     runs = len(found.runs)
     if runs < 2:
         sure = "One run does not show how sure this is. Try `-n 5`."
     else:
-        sure = f"{found.sure} of the {len(found.pairs)} pairs lie in their band with the whole 95 % interval ({runs} "
-        sure += "runs)."
+        sure = f"A pair counts in the band that holds its whole 95 % interval over {runs} runs."
+        if bands[UNDECIDED]:
+            sure += " Undecided pairs touch several bands: more runs may decide them."
     return Answer(said, sure=sure)
 
 
@@ -166,9 +169,9 @@ def tables(
         made.append(
             (
                 "failures", f"worst {min(WORST, len(failures))} of {len(failures)} single failures",
-                ["failed", "MOS of all calls", "good pairs", "fair", "poor"],
+                ["failed", "MOS of all calls", "good pairs", *WORDS[1:]],
                 [
-                    [one.name, str(one.answer.mos), *(str(one.answer.bands[band]) for band in BANDS)]
+                    [one.name, str(one.answer.mos), *(str(one.answer.bands[band]) for band in WORDS)]
                     for one in failures[:WORST]
                 ], "",
             )
@@ -187,7 +190,7 @@ def document(
     return {
         "network": network.name,
         "answer": list(answer(network, found, widened, failures).sentences),
-        "pairs": {"count": len(found.pairs), "sure": found.sure, **found.bands},
+        "pairs": {"count": len(found.pairs), **found.bands},
         "calls": {band: of(one) for band, one in found.calls.items()},
         "mos": of(found.mos),
         "worst": [

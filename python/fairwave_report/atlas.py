@@ -36,14 +36,14 @@ class State:
         words: What it comes to, a sentence.
         failed: Links that are down, `a>b`.
         links: Link direction to its use and its discarded share.
-        pairs: Pair to the mean opinion of its calls.
+        pairs: Pair to the mean opinion of its calls and its band, or `undecided`.
     """
 
     name: str
     words: str
     failed: Sequence[str]
     links: Mapping[str, tuple[float, float]]
-    pairs: Mapping[tuple[str, str], float]
+    pairs: Mapping[tuple[str, str], tuple[float, str]]
 
 
 @dataclass(frozen=True)
@@ -130,15 +130,9 @@ class Atlas:
         at = {end: index for index, end in enumerate(self.ends)}
         found = []
         for one, other in self.pairs:
-            mos = self.states[0].pairs[one, other]
-            found.append(
-                (
-                    at[other] * self.size,
-                    at[one] * self.size,
-                    self.band(mos),
-                    f"{one} → {other}: MOS {mos:.2f}",
-                )
-            )
+            mos, band = self.states[0].pairs[one, other]
+            words = f"{one} → {other}: {band}, MOS {mos:.2f}"
+            found.append((at[other] * self.size, at[one] * self.size, band, words))
         return found
 
     @property
@@ -163,7 +157,8 @@ class Atlas:
                     ],
                     "used": [round(state.links.get(half.name, (0.0, 0.0))[0], 4) for half in self.halves],
                     "lost": [round(state.links.get(half.name, (0.0, 0.0))[1], 6) for half in self.halves],
-                    "mos": [_rounded(state.pairs.get(pair)) for pair in self.pairs],
+                    "mos": [_rounded(state.pairs.get(pair, (None, ""))[0]) for pair in self.pairs],
+                    "bands": [state.pairs.get(pair, (None, "none"))[1] for pair in self.pairs],
                 }
                 for state in self.states
             ],

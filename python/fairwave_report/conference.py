@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from fairwave.answers import conference
-from fairwave.answers.bands import scale_of
 from fairwave_report import figures as drawing
 from fairwave_report import style
 
@@ -24,8 +23,8 @@ WORDY = 6
 LEAST_SILENCE = 0.1
 """Less silence is left out of a cell, s."""
 
-BANDS = {"good": "#8fd3b8", "fair": "#f1dc82", "poor": "#f2b48e", "": "#e4e7ea"}
-"""Colour of each band; the last is that of nothing measured."""
+BANDS = {"good": "#8fd3b8", "fair": "#f1dc82", "poor": "#f2b48e", "undecided": "#cfd8e6", "": "#e4e7ea"}
+"""Colour of each band; the last two: the interval touches several bands, nothing was measured."""
 
 
 def draw_matrices(results: Results, folder: Path) -> list[drawing.Drawing]:
@@ -55,7 +54,6 @@ def _said(one: conference.Received, words: bool) -> str:
 def _draw(results: Results, call: conference.Call, folder: Path) -> drawing.Drawing:
     names = call.participants
     cells = conference.received(results, call)
-    scale = scale_of("session_mos")
     wordy = len(names) <= WORDY
     side = 1.0 if wordy else max(0.16, 0.55 - 0.012 * len(names))
     name = f"call-{call.name}"
@@ -63,8 +61,7 @@ def _draw(results: Results, call: conference.Call, folder: Path) -> drawing.Draw
         axes = canvas.subplots(1, 1)
         for one in cells:
             x, y = names.index(one.sender) if one.sender in names else -1, names.index(one.receiver)
-            band = scale.band(one.worst) if scale is not None and not math.isnan(one.worst) else ""
-            axes.fill_between([x - 0.48, x + 0.48], y - 0.46, y + 0.46, color=BANDS[band], linewidth=0)
+            axes.fill_between([x - 0.48, x + 0.48], y - 0.46, y + 0.46, color=BANDS[one.band], linewidth=0)
             if len(names) <= 2 * WORDY:
                 axes.text(
                     x,
@@ -97,8 +94,8 @@ def _draw(results: Results, call: conference.Call, folder: Path) -> drawing.Draw
         return drawing.save(
             canvas, folder, name, pl.DataFrame(rows), results.provenance,
             title=f"What each participant of {call.name} saw and heard of each other one",
-            caption="A row is who saw and heard, a column whom. Colours: good, fair or poor by the MOS of the worst "
-            "stream. Without: seconds in which nothing moved though the camera was on. Last line: what limited the "
-            f"picture for the longest time, and for which share of it.{told}",
+            caption="A row is who saw and heard, a column whom. Colours: good, fair, poor or undecided by the MOS of "
+            "the worst stream. Without: seconds in which nothing moved though the camera was on. Last line: what "
+            f"limited the picture for the longest time, and for which share of it.{told}",
             alt=f"A matrix of {len(names)} participants.{told}",
         )  # fmt: skip

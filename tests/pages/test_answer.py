@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from fairwave.answers.bands import SCALES, enough, in_words, scale_of
+from fairwave.answers.bands import SCALES, counted, enough, in_words, scale_of
 from fairwave.answers.lines import lines
 from fairwave.answers.verdict import of_comparison, of_points, of_run
 from fairwave.measuring import measures
@@ -235,3 +235,46 @@ def test_a_mean_outside_the_picture_lies_at_its_edge():
     assert MISSED.at(50.0) == 100.0
     assert MOS.at(0.0) == 0.0
     assert MOS.at(4.5) == 100.0
+
+
+def conference(scores):
+    """Runs of a call without a server: participant to the opinion score of what they see and hear, in each run."""
+    names = list(scores)
+    results = made_up(("udp",), range(1, 1 + len(scores[names[0]])))
+    rows = [
+        {"run": run, "group": f"team-{sender}-to-{receiver}", "flow": 0, "stream": "audio", "mos": score}
+        for receiver, each in scores.items()
+        for sender in names
+        if sender != receiver
+        for run, score in zip(results.to_polars("runs")["run"].to_list(), each, strict=True)
+    ]
+    tables = {**results.tables, "media": pl.DataFrame(rows).to_arrow()}
+    return Results(tables, results.axes, results.provenance), list(
+        dict.fromkeys(row["group"] for row in rows)
+    )
+
+
+def test_participants_whose_interval_touches_several_bands_count_as_undecided_and_not_as_good():
+    twelve = {f"p{at}": (2.4 + at / 60, 3.4 + at / 60) for at in range(12)}
+    results, groups = conference(twelve)
+    first = of_run(results, dict.fromkeys(groups, "media"), lambda _: "").sentences[0]
+    assert first == "Of the 12 participants, the call team is undecided for 12."
+    mixed = dict(
+        zip(twelve, [(4.0, 4.01)] * 5 + [(3.3, 3.3)] * 4 + [(2.0, 2.01)] + [(2.0, 4.0)] * 2, strict=True)
+    )
+    results, groups = conference(mixed)
+    first = of_run(results, dict.fromkeys(groups, "media"), lambda _: "").sentences[0]
+    assert (
+        first
+        == "Of the 12 participants, the call team is good for 5, fair for 4, poor for 1 and undecided for 2."
+    )
+
+
+def test_words_are_counted_from_the_best_to_the_worst():
+    assert counted(["poor", "undecided", "good", "poor"]) == ["1 good", "2 poor", "1 undecided"]
+    assert [MOS.word(mean(*one)) for one in ((3.7, 0.05), (3.6, 0.05), (3.3, 0.1))] == [
+        "good",
+        "undecided",
+        "fair",
+    ]
+    assert MOS.word(interval([3.7])) == "good", "one run has no interval"

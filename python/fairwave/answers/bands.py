@@ -12,18 +12,25 @@ film at 25 frames per second; that bound is its own.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairwave.measuring.statistics import t_quantile
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from fairwave.measuring.statistics import Interval
 
 TONES = {"good": "reproduced", "fair": "undecided", "poor": "not_reproduced"}
 """Band to the tone in which a page shows it."""
+
+UNDECIDED = "undecided"
+"""The word for a mean whose interval touches several bands. It is no band: nobody counts it as good."""
+
+WORDS = (*TONES, UNDECIDED)
+"""The bands from the best to the worst, and the word for none of them."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +74,11 @@ class Scale:
         ends = sorted(order.index(self.band(end)) for end in (mean.low, mean.high))
         return order[ends[0] : ends[1] + 1]
 
+    def word(self, mean: Interval) -> str:
+        """The band that a mean's whole interval lies in; `undecided` if the interval touches several."""
+        found = self.bands(mean)
+        return found[0] if len(found) == 1 else UNDECIDED
+
     def at(self, value: float) -> float:
         """Where a value lies in the picture, in % from the left; what lies outside is at its edge."""
         low, high = self.ends
@@ -96,6 +108,12 @@ class Scale:
 def in_words(bands: Sequence[str], runs: int) -> str:
     """Bands, best first, as a sentence has them: "good", or "undecided after 2 runs: poor to good"."""
     return bands[0] if len(bands) == 1 else f"undecided after {runs} runs: {bands[-1]} to {bands[0]}"
+
+
+def counted(words: Iterable[str], form: str = "{count} {word}") -> list[str]:
+    """How many of these words are good, fair, poor and undecided, each in a phrase; those without any are left out."""
+    counts = Counter(words)
+    return [form.format(word=word, count=counts[word]) for word in WORDS if counts[word]]
 
 
 MORE = (10, 20, 30, 50, 100, 200, 500, 1000)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairwave.answers.bands import scale_of
 from fairwave.measuring import measures
 from fairwave.measuring.measures import CAMERAS, mean
 
@@ -103,6 +104,7 @@ class Received:
         receiver: Who saw and heard it.
         sender: Whom.
         worst: MOS of the worst stream.
+        band: The band that its whole 95 % interval lies in, or `undecided`; empty where nothing was measured.
         speech: MOS of the speech.
         picture: MOS of the pictures: the worst of camera and screen.
         height: Height of the pictures, pixels.
@@ -118,6 +120,7 @@ class Received:
     receiver: str
     sender: str
     worst: float
+    band: str
     speech: float
     picture: float
     height: float
@@ -170,6 +173,8 @@ def received(results: Results, call: Call) -> list[Received]:
     media, outbound = _parts(results, "media"), _parts(results, "media_outbound")
     uplinks = {sender: _limited(outbound.get(group))[0] for sender, group in call.uplinks.items()}
     found = []
+    scale = scale_of("session_mos")
+    assert scale is not None
     for receiver in call.pairs:
         for sender, group in call.pairs[receiver].items():
             if group not in media:
@@ -179,12 +184,14 @@ def received(results: Results, call: Call) -> list[Received]:
                 media[group].where(np.isin(streams, kinds)) for kinds in (("audio",), CAMERAS)
             )
             scores = pictures.numbers("mos")
+            worst = measures.session_mos(group).over(results).interval()
             path, left_out = _limited(outbound.get(group))
             found.append(
                 Received(
                     receiver,
                     sender,
-                    measures.session_mos(group).over(results).interval().mean,
+                    worst.mean,
+                    scale.word(worst) if worst.n else "",
                     mean(speech.numbers("mos")),
                     mean(scores),
                     mean(pictures.numbers("height")),

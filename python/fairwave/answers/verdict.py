@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairwave.answers import conference, shown
 from fairwave.answers.answer import Answer, Mark, Picture
-from fairwave.answers.bands import SCALES, Scale, enough, finite, in_words, scale_of
+from fairwave.answers.bands import SCALES, Scale, counted, enough, finite, in_words, scale_of
 from fairwave.answers.labels import spelled
 from fairwave.measuring import measures
 from fairwave.measuring.statistics import Interval, against_the_best, paired
@@ -247,11 +247,8 @@ def _of_call(
         lead = f"In the call {call.name}, what {who} {'see and hear' if len(receivers) > 1 else 'sees and hears'} is"
         sentences.append(_sentence(lead, scale, [worst[one][1] for one in receivers], because))
     if len(worst) > MOST_PARTICIPANTS:
-        bands = [scale.bands(cell)[0] for _, cell in worst.values()]
-        counts = [f"{bands.count(band)} {band}" for band in ORDER if band in bands]
-        sentences.insert(
-            0, f"For the {len(worst)} participants of {call.name} the call is: {listed(counts)}."
-        )
+        counts = counted((scale.word(cell) for _, cell in worst.values()), "{word} for {count}")
+        sentences.insert(0, f"Of the {len(worst)} participants, the call {call.name} is {listed(counts)}.")
     return sentences
 
 
@@ -297,11 +294,7 @@ def _of_many(
 ) -> list[str]:
     """At how many of many points the group is good, fair, poor and undecided, and the best and the worst point."""
     who = subject(group, scale, results, named=False)
-    counts = dict.fromkeys((*ORDER, "undecided"), 0)
-    for cell in cells.values():
-        bands = scale.bands(cell)
-        counts[bands[0] if len(bands) == 1 else "undecided"] += 1
-    told = listed([f"{name} at {count}" for name, count in counts.items() if count])
+    told = listed(counted((scale.word(cell) for cell in cells.values()), "{word} at {count}"))
     first = f"Of {len(cells)} points {who} {told}."
     ranked = sorted(cells, key=lambda label: cells[label].mean, reverse=scale.higher)
     ends = [

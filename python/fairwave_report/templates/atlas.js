@@ -11,7 +11,6 @@
   let state = 0, by = 0, path = -1;
 
   const step = (value, bounds) => bounds.filter((bound) => value >= bound).length;
-  const band = (mos) => (mos === null ? "none" : mos >= 3.6 ? "good" : mos >= 3.1 ? "fair" : "poor");
   const percent = (value, digits) => `${(value * 100).toFixed(digits)} %`;
 
   function draw() {
@@ -28,8 +27,8 @@
     });
     cells.forEach((cell, at) => {
       const mos = now.mos[at];
-      cell.setAttribute("class", `cell ${band(mos)}`);
-      cell.firstElementChild.textContent = `${data.pairs[at]}: ${mos === null ? "no rated call" : `MOS ${mos.toFixed(2)}`}`;
+      cell.setAttribute("class", `cell ${now.bands[at]}`);
+      cell.firstElementChild.textContent = `${data.pairs[at]}: ${mos === null ? "no rated call" : `${now.bands[at]}, MOS ${mos.toFixed(2)}`}`;
     });
     said.textContent = now.words;
     if (range) {
