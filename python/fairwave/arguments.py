@@ -52,7 +52,14 @@ def axes(over: object, call: str) -> Axes:
         raise TypeError(
             f"{call} takes what varies as a dictionary of keys to values, not {_short(over)}; write {EXAMPLE}"
         )
-    return {str(name): _labels(str(name), values) for name, values in over.items()}
+    return {
+        name: _labels(name, values) for name, values in ((key_text(one), each) for one, each in over.items())
+    }
+
+
+def key_text(key: object) -> str:
+    """A key as text; several in a tuple or list are tied, as `"flow.a.count,flow.b.count"` is."""
+    return ",".join(map(str, key)) if isinstance(key, (tuple, list)) else str(key)
 
 
 def _labels(name: str, values: Any) -> Mapping[Any, Any]:

@@ -95,7 +95,7 @@ def capture(
         prepared(scenario).native,
         seed,
         _pairs(captures),
-        _pairs(patterns),
+        _patterns(patterns),
         payload=payload,
         speech=b"" if speech is None else _coded(speech),
         sip=sip,
@@ -163,7 +163,7 @@ def check(
     """
     from fairwave.scenario import prepared
 
-    _native.check_capture(prepared(scenario).native, seed, _pairs(captures), _pairs(patterns))
+    _native.check_capture(prepared(scenario).native, seed, _pairs(captures), _patterns(patterns))
     for _, path in [*_pairs(captures), *_pairs(patterns)]:
         if path.is_dir():
             raise ValueError(f"{path} is a folder; write a file in it, for example {path / 'up.pcapng'}")
@@ -179,8 +179,42 @@ def _coded(speech: NDArray[np.int16]) -> bytes:
 
 
 def _pairs(wanted: Sequence[tuple[str, str | Path]] | Mapping[str, str | Path]) -> list[tuple[str, Path]]:
-    pairs = wanted.items() if hasattr(wanted, "items") else wanted
-    return [(place, Path(path)) for place, path in pairs]
+    """Places with their files.
+
+    Raises:
+        ValueError: A place is written twice: one of its files would stay empty.
+    """
+    pairs = [(place, Path(path)) for place, path in (wanted.items() if hasattr(wanted, "items") else wanted)]
+    first: dict[str, Path] = {}
+    for place, path in pairs:
+        if place in first:
+            raise ValueError(f"{place} goes to {first[place]} and to {path}; name one file for each place")
+        first[place] = path
+    for place, path in first.items():
+        kind, _, name = place.partition(":")
+        everywhere = first.get(f"{kind}:*")
+        if everywhere is not None and name != "*" and everywhere != path:
+            raise ValueError(
+                f"{kind}:* includes {place}, whose packets go to one file alone; leave one of the two out"
+            )
+    return pairs
+
+
+def _patterns(wanted: Sequence[tuple[str, str | Path]] | Mapping[str, str | Path]) -> list[tuple[str, Path]]:
+    """Places with the files of their patterns.
+
+    Raises:
+        ValueError: A place is written twice, or two places have one file, which holds one pattern.
+    """
+    pairs = _pairs(wanted)
+    first: dict[Path, str] = {}
+    for place, path in pairs:
+        if path in first:
+            raise ValueError(
+                f"{path} is the file of {first[path]} and of {place}, but holds one pattern; name a file for each"
+            )
+        first[path] = place
+    return pairs
 
 
 def lua() -> Path:

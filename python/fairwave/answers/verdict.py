@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from fairwave.answers.bands import SCALES, Scale, counted, enough, finite, in_wo
 from fairwave.answers.labels import spelled
 from fairwave.measuring import measures
 from fairwave.measuring.statistics import Interval, against_the_best, paired
+from fairwave.runs.grid import tied
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -48,11 +50,8 @@ TELLING = (
 
 
 def short_key(key: str) -> str:
-    """A scenario's key as sentences name it: without the table that it is in."""
-    for table in ("flow.", "link.", "topology."):
-        if key.startswith(table):
-            return key.removeprefix(table)
-    return key
+    """A scenario's key as sentences name it: without the table that it is in; tied keys as `a.count = b.count`."""
+    return " = ".join(re.sub(r"^(flow|link|topology)\.", "", one) for one in tied(key))
 
 
 def column_names(keys: Sequence[str]) -> dict[str, str]:
@@ -63,6 +62,9 @@ def column_names(keys: Sequence[str]) -> dict[str, str]:
     parts = {key: key.split(".") for key in keys}
     found = {}
     for key, mine in parts.items():
+        if len(tied(key)) > 1:
+            found[key] = short_key(key)
+            continue
         others = [theirs for other, theirs in parts.items() if other != key]
         length = next(
             (n for n in range(1, len(mine)) if all(theirs[-n:] != mine[-n:] for theirs in others)), len(mine)

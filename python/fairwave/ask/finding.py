@@ -350,12 +350,12 @@ def runs_at(
         threads: How many; all cores when None. Runs have them first, and parts of a run where runs are fewer.
         keep: Where runs are kept.
     """
-    from fairwave.runs.grid import Point, assemble
+    from fairwave.runs.grid import Point, assemble, settings
     from fairwave.runs.keeping import Memory
     from fairwave.runs.replication import replicate
     from fairwave.scenario import prepared
 
-    point = Point({key: value}, prepared(_unrecorded(scenario).with_overrides({key: value})))
+    point = Point({key: value}, prepared(_unrecorded(scenario).with_overrides(settings(key, value))))
     jobs = [(point.scenario.native, one) for one in seeds]
     return assemble(
         [point], seeds, replicate(jobs, threads=threads, keep=keep if keep is not None else Memory())
@@ -396,7 +396,7 @@ def find(
         fairwave.ScenarioError: A value does not fit the scenario.
     """
     from fairwave import arguments
-    from fairwave.runs.grid import Point, assemble
+    from fairwave.runs.grid import Point, assemble, settings
     from fairwave.runs.keeping import Memory
     from fairwave.runs.replication import replicate
     from fairwave.scenario import prepared
@@ -423,7 +423,7 @@ def find(
 
     def sample(step: int, seeds: int) -> NDArray[np.float64]:
         if step not in made:
-            made[step] = Point({key: each[step]}, prepared(base.with_overrides({key: each[step]})))
+            made[step] = Point({key: each[step]}, prepared(base.with_overrides(settings(key, each[step]))))
         if tell is not None:
             tell(f"{key} = {each[step]}, {seeds} seeds")
         asked = range(seed, seed + seeds)
@@ -433,7 +433,7 @@ def find(
 
     # Both ends must make sense before anything is run.
     for end in (0, len(each) - 1):
-        made[end] = Point({key: each[end]}, prepared(base.with_overrides({key: each[end]})))
+        made[end] = Point({key: each[end]}, prepared(base.with_overrides(settings(key, each[end]))))
     trial = Search(sample, wanted, len(each), n, most, level)
     holds, fails, upwards = search(trial)
     probe(trial)

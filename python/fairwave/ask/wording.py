@@ -5,6 +5,7 @@
 the mean);
 - a condition: `mos.voice >= 3.6`, `delay.voice < 150 ms`;
 - a key with values: `flow.voice.count=5,10,20`, `flow.voice.count=1..10`, `link.a>b.queue=red,{ discipline = "pie" }`;
+- several keys that take the same value: `flow.a.count,flow.b.count=1..10`;
 - a range to search: `1..200`, `500 kb/s..5 Mb/s`.
 """
 
@@ -195,12 +196,19 @@ def variation(text: str, option: str = "--vary") -> tuple[str, dict[Label, Any]]
     Raises:
         AskError: It names no key or no value.
     """
-    key, equals, rest = text.partition("=")
-    if not equals or not key.strip() or not rest.strip():
+    key, equals, rest = (one.strip() for one in text.partition("="))
+    if not equals or not key or not rest:
         raise AskError(
             f"{option} takes KEY=VALUE,VALUE,…, not {text!r}; for example {option} flow.voice.count=5,10,20"
         )
+    check_key(key, option)
     found: dict[Label, Any] = {}
+
+    def take(label: Label, value: Any) -> None:
+        if label in found:
+            raise AskError(f"{option} {key} has the value {label} twice; write each value once")
+        found[label] = value
+
     parts = _parts(rest)
     if not parts:
         raise AskError(
@@ -213,18 +221,38 @@ def variation(text: str, option: str = "--vary") -> tuple[str, dict[Label, Any]]
             low, high = int(whole[1]), int(whole[2])
             if not low <= high or high - low >= 100_000:
                 raise AskError(
-                    f"{option} {key.strip()}: {part} is no range from less to more, of at most 100 000 values"
+                    f"{option} {key}: {part} is no range from less to more, of at most 100 000 values"
                 )
-            found.update({one: one for one in range(low, high + 1)})
+            for one in range(low, high + 1):
+                take(one, one)
         elif re.match(r"-?[\d.]*\d\s*[A-Za-z/]*\s*\.\.", part):
             raise AskError(
-                f"{option} {key.strip()}: {part!r:.60} is no range of whole numbers, LOW..HIGH; write for example "
+                f"{option} {key}: {part!r:.60} is no range of whole numbers, LOW..HIGH; write for example "
                 "5..20, or the values themselves: 1 Mb/s,1.5 Mb/s,2 Mb/s"
             )
         else:
             value = json.loads(_native.Scenario.override_value(part))
-            found[value if isinstance(value, (int, float)) and not isinstance(value, bool) else part] = value
-    return key.strip(), found
+            take(value if isinstance(value, (int, float)) and not isinstance(value, bool) else part, value)
+    return key, found
+
+
+def check_key(key: str, option: str = "--vary") -> None:
+    """Refuses a key, or several that are tied by commas, that name nothing or one key twice.
+
+    Raises:
+        AskError: It is none.
+    """
+    from fairwave.runs.grid import tied
+
+    keys = tied(key)
+    if not all(keys):
+        raise AskError(
+            f"{option} {key}: a key is missing next to a comma; write for example "
+            f"{option} 'flow.a.count,flow.b.count=1..20'"
+        )
+    if len(set(keys)) < len(keys):
+        twice = next(one for one in keys if keys.count(one) > 1)
+        raise AskError(f"{option} ties {twice} to itself; write each key once")
 
 
 def _parts(text: str) -> list[str]:

@@ -10,6 +10,7 @@ import typer
 
 from fairwave._native import version as __version__
 from fairwave.cli import kernel
+from fairwave.cli.once import refuse_repetitions
 from fairwave.cli.options import (
     Cluster,
     FigureFiles,
@@ -292,7 +293,8 @@ def shell(
 def compare(
     scenario: ScenarioOrFolders,
     over: Annotated[
-        Optional[str], typer.Option(help="Transports of the flow group, separated by commas: udp,tcp/vegas.")
+        Optional[str],
+        typer.Option(metavar="NAME,…", help="Transports of the flow group: udp,tcp/vegas."),
     ] = None,
     vary: Annotated[
         Optional[list[str]],
@@ -870,3 +872,5 @@ def new(
 # Commands of the packages above this one: each entry point is an application of typer's.
 for _entry in offered("fairwave.commands").values():
     app.registered_commands += _entry.load().registered_commands
+
+refuse_repetitions(app)

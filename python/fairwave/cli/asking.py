@@ -12,6 +12,7 @@ from fairwave.cli import console
 from fairwave.cli.input import (
     BadInputError,
     affordable,
+    check_varied,
     drawn_as,
     groups,
     kept,
@@ -22,6 +23,7 @@ from fairwave.cli.input import (
     scenario,
     seeds,
     threads_or_all,
+    variations,
 )
 from fairwave.cli.inspecting import warn
 
@@ -58,8 +60,9 @@ def sweep_grid(
 ) -> None:
     """Runs a grid until every point is precise enough."""
     from fairwave.ask import sweep
-    from fairwave.ask.wording import measure, precision, variation
+    from fairwave.ask.wording import measure, precision
     from fairwave.folders import claimed
+    from fairwave.runs.grid import settings as sets
 
     if not grid:
         raise BadInputError("sweep needs --grid KEY=VALUE,VALUE; for example --grid flow.voice.count=5,10,20")
@@ -67,7 +70,7 @@ def sweep_grid(
     positive("--most", most)
     seeds(seed, max(replications, most))
     threads = threads_or_all(threads)
-    varied = [variation(one, "--grid") for one in grid]
+    varied = variations(grid, "--grid", settings)
     read = scenario(path, settings)
     warn(read, seed)
     goals = [precision(one, read) for one in until]
@@ -75,7 +78,7 @@ def sweep_grid(
     # The verdict needs them, whatever else is shown.
     telling = _usual(read)
     asked = [one.text for one in [*(goal.of for goal in goals), *shown]]
-    axes = {key: {label: {key: value} for label, value in values.items()} for key, values in varied}
+    axes = {key: {label: sets(key, value) for label, value in values.items()} for key, values in varied}
     points = prod(len(values) for _, values in varied)
     affordable(read, points * replications, seed, yes=yes)
     pages = layer_or_note(needed=bool(style or figures), quiet=json) if out else None
@@ -246,7 +249,7 @@ def find_value(
     from fairwave.advice import activities
     from fairwave.ask import find
     from fairwave.ask.requiring import of_limit, split
-    from fairwave.ask.wording import condition, steps
+    from fairwave.ask.wording import check_key, condition, steps
     from fairwave.cli import requiring
     from fairwave.folders import claimed
     from fairwave.provenance import Provenance
@@ -257,6 +260,8 @@ def find_value(
         raise BadInputError(
             f"--vary takes KEY=LOW..HIGH here, not {vary!r}; for example --vary flow.voice.count=1..200"
         )
+    check_key(key)
+    check_varied([key], "--vary", settings)
     steps(values)
     positive("--replications", replications)
     positive("--most", most)

@@ -11,6 +11,7 @@ from fairwave.cli import console
 from fairwave.cli.input import (
     BadInputError,
     affordable,
+    check_varied,
     drawn_as,
     groups,
     kind,
@@ -19,6 +20,7 @@ from fairwave.cli.input import (
     scenario,
     seeds,
     threads_or_all,
+    variations,
     written_playout,
 )
 
@@ -82,7 +84,7 @@ TAKEN = {
 """Names of columns that an axis cannot have."""
 
 
-def alternatives(over: str | None, vary: list[str], group: str) -> Alternatives:
+def alternatives(over: str | None, vary: list[str], group: str, settings: Sequence[str] = ()) -> Alternatives:
     """What is compared: transports of the group (`--over`), or every combination of the values of keys (`--vary`).
 
     Raises:
@@ -96,21 +98,25 @@ def alternatives(over: str | None, vary: list[str], group: str) -> Alternatives:
             "as --vary 'flow.voice.count=5,10,20'"
         )
     if over is not None:
-        transports = dict.fromkeys(one.strip() for one in over.split(",") if one.strip())
+        transports = [one.strip() for one in over.split(",") if one.strip()]
         if not transports:
             raise BadInputError("--over names no transport; for example --over udp,tcp/vegas")
+        if twice := [one for one in transports if transports.count(one) > 1]:
+            raise BadInputError(f"--over names {twice[0]} twice; write each transport once")
         key = f"flow.{group}.transport"
+        check_varied([key], "--over", settings)
         return Alternatives(AXIS, {one: {key: one} for one in transports}, "transports", key)
     from fairwave.answers.verdict import short_key
-    from fairwave.ask.wording import variation
+    from fairwave.runs.grid import settings as sets
+    from fairwave.runs.grid import tied
 
-    varied = [variation(one) for one in vary]
+    varied = variations(vary, "--vary", settings)
     if len(varied) == 1:
         key, values = varied[0]
-        axis = key.rpartition(".")[2]
+        axis = ", ".join(dict.fromkeys(one.rpartition(".")[2] for one in tied(key)))
         return Alternatives(
             key if axis in TAKEN else axis,
-            {label: {key: value} for label, value in values.items()},
+            {label: sets(key, value) for label, value in values.items()},
             f"values of {key}",
             key,
         )
@@ -120,7 +126,9 @@ def alternatives(over: str | None, vary: list[str], group: str) -> Alternatives:
         label = ", ".join(
             f"{short_key(key)} = {label}" for key, (label, _) in zip(keys, combination, strict=True)
         )
-        changes[label] = {key: value for key, (_, value) in zip(keys, combination, strict=True)}
+        changes[label] = {
+            one: value for key, (_, value) in zip(keys, combination, strict=True) for one in tied(key)
+        }
     return Alternatives("alternative", changes, " × ".join(key for key, _ in varied))
 
 
@@ -157,12 +165,12 @@ def compare_alternatives(
     from fairwave.runs.grid import Grid
 
     chosen, threads = seeds(seed, replications), threads_or_all(threads)
-    alternatives(over, vary, "any")  # mistakes are told before the scenario's
+    alternatives(over, vary, "any", settings)  # mistakes are told before the scenario's
     base = scenario(path, settings)
     names = measure_names(measures, base)
     wanted = requiring.conditions(require, junit, base)
     group = media_group(base, flow)
-    asked = alternatives(over, vary, group)
+    asked = alternatives(over, vary, group, settings)
     pages = layer_or_note(needed=bool(playout or speech or style or figures), quiet=json)
     look = drawn_as(style, figures, pages, FOLDER)
     buffer = pages.playout_buffer(playout) if playout else written_playout(groups(base)[group])

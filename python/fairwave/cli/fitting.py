@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairwave.cli import console
-from fairwave.cli.input import BadInputError
+from fairwave.cli.input import BadInputError, variations
 
 if TYPE_CHECKING:
     from fairwave import Scenario
@@ -81,16 +81,15 @@ def show_fit(
 def _check_varied(vary: list[str]) -> None:
     """Refuses alternatives of the bottleneck that no link can have, before a fit of minutes is made for them."""
     from fairwave import ScenarioError
-    from fairwave.ask.wording import variation
 
-    one = ""
-    try:
-        for one in vary:
-            key, values = variation(one)
-            for value in values.values() if key in OWN_KEYS else ():
+    for written, (key, values) in zip(vary, variations(vary, "--vary"), strict=True):
+        if key not in OWN_KEYS:
+            continue
+        try:
+            for value in values.values():
                 _link("1 Mb/s").with_overrides({f"link.a>b.{key}": value})
-    except ScenarioError as error:
-        raise BadInputError(str(error).replace(" --> objects.json", f" --> --vary {one}")) from None
+        except ScenarioError as error:
+            raise BadInputError(str(error).replace(" --> objects.json", f" --> --vary {written}")) from None
 
 
 def _link(rate: str) -> Scenario:

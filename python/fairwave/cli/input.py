@@ -14,6 +14,7 @@ from fairwave.scenario import read as read_open
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from fairwave.runs.grid import Label
     from fairwave.runs.keeping import Keep
 
 
@@ -64,8 +65,55 @@ def overrides(settings: list[str]) -> dict[str, Any]:
             raise BadInputError(
                 f"--set takes KEY=VALUE, not {setting!r}; for example --set 'flow.voice.count=20'"
             )
-        found[path.strip()] = json.loads(_native.Scenario.override_value(value.strip()))
+        key = path.strip()
+        lost = next((one for one in found if one == key or one.startswith(f"{key}.")), None)
+        if lost is not None:
+            order = "" if lost == key else f", or put {key} first"
+            raise BadInputError(
+                f"--set {key}={value.strip():.60} would replace --set {lost}=…; keep one of the two{order}"
+            )
+        found[key] = json.loads(_native.Scenario.override_value(value.strip()))
     return found
+
+
+def variations(
+    given: Sequence[str], option: str, settings: Sequence[str] = ()
+) -> list[tuple[str, dict[Label, Any]]]:
+    """The keys that an option varies, each with its values; none of them varies or is set a second time.
+
+    Raises:
+        BadInputError: A key is given twice.
+        fairwave.ask.AskError: One names no key or no value.
+    """
+    from fairwave.ask.wording import variation
+
+    found = [variation(one, option) for one in given]
+    check_varied([key for key, _ in found], option, settings)
+    return found
+
+
+def check_varied(keys: Sequence[str], option: str, settings: Sequence[str]) -> None:
+    """Refuses a key that is varied twice, or set and varied: one of the two would be lost.
+
+    Raises:
+        BadInputError: There is one.
+    """
+    from fairwave.runs.grid import tied
+
+    seen: set[str] = set()
+    for one in (key for several in keys for key in tied(several)):
+        if one in seen:
+            raise BadInputError(
+                f"{option} names {one} twice; write all its values in one {option}, joined by commas: "
+                f"{option} '{one}=A,B,C'"
+            )
+        seen.add(one)
+    for key in overrides(list(settings)):
+        lost = next((one for one in seen if key == one or key.startswith(f"{one}.")), None)
+        if lost is not None:
+            raise BadInputError(
+                f"{option} {lost}=… would replace --set {key}=…; leave --set {key} out, or vary another key"
+            )
 
 
 def where(cluster: str | None) -> AbstractContextManager[None]:

@@ -249,6 +249,8 @@ def _queues(vary: Sequence[str]) -> list[str]:
         found += several
     known = [name for name, _ in names()["queues"]]
     for queue in found:
+        if found.count(queue) > 1:
+            raise BadInputError(f"--vary queue names {queue} twice; write each queue once")
         if queue not in known:
             raise BadInputError(f"there is no queue {queue!r}; there are {', '.join(known)}")
         try:

@@ -89,7 +89,7 @@ FigureStyle = Annotated[
     str | None,
     typer.Option(
         "--style",
-        metavar="STYLE",
+        metavar="STYLE,…",
         help="How figures are drawn: paper, slides, mono, a Matplotlib style sheet, or several: paper,mono.",
     ),
 ]

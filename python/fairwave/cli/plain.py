@@ -72,6 +72,8 @@ def _take(word: str, rest: Iterator[str], options: dict[str, tuple[str, str]], f
     is_flag = takes in {"flag", "no"}
     if not takes or (equals and (is_flag or not name.startswith("--"))):
         raise _OtherError
+    if argument in found and takes not in {"texts", "flag"}:  # the library refuses a second value
+        raise _OtherError
     if is_flag:
         found[argument] = takes == "flag"
         return

@@ -34,9 +34,29 @@ A function of the point's labels where that depends on them: what is set for one
 """
 
 
+def tied(path: str) -> list[str]:
+    """The paths that a text names; several, as in `flow.a.count,flow.b.count`, take the same value."""
+    return [one.strip() for one in path.split(",")]
+
+
+def settings(path: str, value: Any) -> dict[str, Any]:
+    """What an axis sets at one of its values: each of its paths."""
+    return dict.fromkeys(tied(path), value)
+
+
 def vary(path: str, values: Iterable[Label]) -> dict[Label, dict[str, Any]]:
-    """An axis that sets one path of the scenario to each of several values, which are also its labels."""
-    return {_label(value): {path: value} for value in values}
+    """An axis that sets a path of the scenario, or several that are tied, to each of several values, also its labels.
+
+    Raises:
+        ValueError: A value is given twice.
+    """
+    found: dict[Label, dict[str, Any]] = {}
+    for value in values:
+        label = _label(value)
+        if label in found:
+            raise ValueError(f"the values of {path!r} hold {value!r:.60} twice; write each value once")
+        found[label] = settings(path, value)
+    return found
 
 
 def _label(value: Any) -> Label:

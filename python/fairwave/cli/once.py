@@ -1,0 +1,51 @@
+"""Options that are given twice: a later value never replaces an earlier one silently.
+
+An option either takes several values (typer's lists) or one. One mechanism refuses the second value of the latter, for
+every command, those of packages that plug in included.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from typer.core import TyperCommand, TyperOption
+
+if TYPE_CHECKING:
+    from typer import Typer
+
+
+class OnceCommand(TyperCommand):
+    """A command that refuses a second value of an option that takes one."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Reads the words of a command line."""
+        if not ctx.resilient_parsing:
+            _, _, order = self.make_parser(ctx).parse_args(list(args))
+            options = [one for one in order if isinstance(one, TyperOption)]
+            for option in options:
+                if options.count(option) > 1 and not takes_several(option):
+                    ctx.fail(_refusal(option, options.count(option)))
+        return super().parse_args(ctx, args)
+
+
+def takes_several(option: TyperOption) -> bool:
+    """Whether every repetition counts: of a list, and of a flag with one sense, which can only say the same again."""
+    return bool(option.multiple or option.count or (option.is_flag and not option.secondary_opts))
+
+
+def _refusal(option: TyperOption, times: int) -> str:
+    names = "/".join([*option.opts, *option.secondary_opts])
+    often = "twice" if times == 2 else f"{times} times"
+    if option.is_flag:
+        return f"{names} is given {often}, but only one of the two can hold; leave the others out"
+    joined = ", or join the values by commas" if ",…" in (option.metavar or "") else ""
+    return f"{names} is given {often}, but takes one value; keep one{joined}"
+
+
+def refuse_repetitions(app: Typer) -> None:
+    """Makes every command of an application, and of those in it, refuse a second value."""
+    for command in app.registered_commands:
+        command.cls = OnceCommand
+    for group in app.registered_groups:
+        if group.typer_instance is not None:
+            refuse_repetitions(group.typer_instance)
