@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from fairwave.answers.answer import Answer
     from fairwave.measuring.measured import Measured
     from fairwave.measuring.measures import Measure
+    from fairwave.measuring.relevance import Outcome
     from fairwave.measuring.statistics import Interval
     from fairwave.notebook import PageView
     from fairwave.scenario import Scenario
@@ -276,18 +277,23 @@ class Results:
             check_group(self, group)
         return find(measure, group).over(self)
 
-    def answer(self, group: str | None = None) -> Answer:
+    def answer(
+        self, group: str | None = None, *, relevant: Mapping[str, float | str] | None = None
+    ) -> Answer:
         """How flows fare, in the words of the terminal and of pages; `print` shows its sentences.
 
         Args:
             group: The flow group that it is about; all of a run, the first with a stream of a comparison if left out.
+            relevant: Smallest differences that count: `{"mos": 0.2, "goodput": "5 %"}`; the usual ones if left out.
 
         Raises:
             LookupError: No flow group has that name; the message says which there are.
+            fairwave.measuring.relevance.RelevanceError: A difference cannot be read.
         """
         from fairwave.answers.of_results import answer
+        from fairwave.measuring.relevance import relevance
 
-        return answer(self, group)
+        return answer(self, group, relevance(relevant))
 
     def difference(
         self,
@@ -318,8 +324,45 @@ class Results:
 
         return difference(self, one, other, measure, group, dict(at or {}))
 
+    def outcome(
+        self,
+        one: Any,
+        other: Any,
+        measure: str = "mos",
+        group: str | None = None,
+        *,
+        at: Mapping[str, Any] | None = None,
+        relevant: Mapping[str, float | str] | None = None,
+    ) -> Outcome:
+        """How `one` compares with `other`: `higher`, `lower`, `alike` or `undecided`.
+
+        The two are alike where the 95 % interval of their difference lies below the smallest difference that counts.
+
+        Args:
+            one: Label of an alternative.
+            other: Label of the alternative that it is compared with.
+            measure: Name of the measure.
+            group: The flow group; all flows when None.
+            at: Labels of other axes, where there are any.
+            relevant: Smallest differences that count: `{"mos": 0.2, "goodput": "5 %"}`; the usual ones if left out.
+
+        Raises:
+            KeyError: No measure has that name.
+            LookupError: No alternative or flow group has that name; the message says which there are.
+            fairwave.measuring.relevance.RelevanceError: A difference cannot be read.
+        """
+        from fairwave.answers.of_results import compared
+        from fairwave.measuring.relevance import relevance
+
+        return compared(self, one, other, measure, group, dict(at or {}), relevance(relevant)).outcome
+
     def page(
-        self, out: str | Path, *, scenario: Scenario | None = None, group: str | None = None
+        self,
+        out: str | Path,
+        *,
+        scenario: Scenario | None = None,
+        group: str | None = None,
+        relevant: Mapping[str, float | str] | None = None,
     ) -> PageView:
         """Writes the page of `fairwave run` or `fairwave compare` with tables and figures; a notebook shows it.
 
@@ -327,6 +370,7 @@ class Results:
             out: Its folder.
             scenario: The scenario of runs without alternatives, of which the page draws the first; not needed else.
             group: The flow group that is compared, the first with a stream if left out.
+            relevant: Smallest differences that count: `{"mos": 0.2, "goodput": "5 %"}`; the usual ones if left out.
 
         Raises:
             TypeError: Runs without alternatives, and no scenario.
@@ -335,8 +379,9 @@ class Results:
             fairwave.extras.MissingExtraError: The extra `report` is not installed.
         """
         from fairwave.answers.of_results import page
+        from fairwave.measuring.relevance import relevance
 
-        return page(self, Path(out), scenario, group)
+        return page(self, Path(out), scenario, group, relevance(relevant))
 
     def plot(
         self,

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from fairwave.answers.labels import spelled
-from fairwave.answers.lines import STARRED, MeasureLine, footnotes, lines, write_comparison
+from fairwave.answers.lines import MeasureLine, lines, write_comparison
+from fairwave.answers.lines import caption as caption_of
 from fairwave.answers.verdict import of_comparison
 from fairwave.measuring.measures import MOS, R
 from fairwave.staging import staging
@@ -45,7 +46,7 @@ def table_view(found: Sequence[MeasureLine]) -> TableView:
         ["measure", *(spelled(label) for label in labels)],
         rows,
         ("comparison.csv",),
-        caption=f"{STARRED} {footnotes(found)}".rstrip(),
+        caption=caption_of(found),
     )
 
 

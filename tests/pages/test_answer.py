@@ -95,7 +95,7 @@ def test_alternatives_are_sorted_into_bands_and_the_best_is_ahead_by_the_paired_
     assert answer.sentences == [
         "Over UDP the 2 calls are good: MOS 4.00 ± 0.25.",
         "Over TFRC and Vegas they are poor: MOS 1.60 ± 0.25 and 1.10 (1.00 to 1.35).",
-        "UDP is best, ahead of TFRC by 2.40 ± 0 points of MOS (95 %, paired by seed).",
+        "UDP is best, ahead of TFRC by 2.40 ± 0 points of MOS (95 %, paired by seed; differences count from 0.1).",
     ]
     assert answer.sure == "Means over 3 runs, each with its 95 % interval."
     (picture,) = answer.pictures
@@ -113,9 +113,7 @@ def test_what_is_undecided_is_said_to_be():
         "Over UDP and TFRC the 2 calls are undecided after 3 runs: fair to good (MOS 3.70 "
     )
     assert re.search(r"\. Try `-n \d+`\.$", answer.sentences[0])
-    assert answer.sentences[1].startswith(
-        "No significant difference: UDP and TFRC tie; they differ by 0.03 ± "
-    )
+    assert answer.sentences[1].startswith("Undecided between UDP and TFRC: they differ by 0.03 ± ")
     assert {mark.tone for mark in answer.pictures[0].marks} == {"undecided"}
 
 
@@ -135,7 +133,7 @@ def test_of_many_alternatives_the_range_is_told():
 
 def test_alternatives_that_are_the_same_do_not_differ():
     answer = told({"udp": [1.0, 1.0, 1.0], "tfrc": [1.0, 1.0, 1.0]})
-    assert answer.sentences[-1] == "UDP and TFRC do not differ."
+    assert answer.sentences[-1] == "UDP and TFRC are alike: they do not differ."
 
 
 def test_one_run_tells_nothing_of_how_sure_it_is():
@@ -153,9 +151,9 @@ def test_others_get_most_and_least_only_where_that_is_more_than_chance():
     )
     own = lines(results, "transport", "voice", [measures.mos("voice")])
     said = of_comparison([*own, replace(line, group="ftp")], "transport", "voice", results)
-    assert (
-        said.sentences[-1]
-        == "Meanwhile ftp gets 0.03 to 0.06 Mb/s of goodput: most over Vegas, least over UDP."
+    assert said.sentences[-1] == (
+        "Meanwhile ftp gets 0.03 to 0.06 Mb/s of goodput: most over Vegas, least over UDP (differences count from "
+        "2 %)."
     )
 
 
@@ -176,7 +174,7 @@ def test_a_comparison_names_the_key_and_the_values_that_were_varied():
         "With download.transport = tcp/cubic they are poor: MOS 1.10 (1.00 to 1.35).",
         (
             "download.transport = tcp/vegas is best, ahead of tcp/cubic by 2.90 ± 0 points of MOS "
-            "(95 %, paired by seed)."
+            "(95 %, paired by seed; differences count from 0.1)."
         ),
     ]
     own = told({"tcp/cubic": [1.0] * 3, "udp": [4.0] * 3}, key="flow.voice.transport")
@@ -185,7 +183,9 @@ def test_a_comparison_names_the_key_and_the_values_that_were_varied():
 
 def test_one_alternative_is_best_only_where_it_is_significantly_ahead_of_all_others():
     answer = told({"udp": [3.9, 4.1, 4.0], "tfrc": [4.0, 3.9, 4.1], "tcp/vegas": [1.0, 1.1, 1.2]})
-    assert answer.sentences[-1].startswith("No single best: UDP and TFRC tie; they differ by 0.00 ± ")
+    assert answer.sentences[-1].startswith(
+        "No single best: undecided between UDP and TFRC: they differ by 0.00 ± "
+    )
 
 
 def test_what_is_undecided_says_how_many_runs_probably_decide():

@@ -6,12 +6,12 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from fairwave.answers import shown
 from fairwave.answers.shown import GroupMeasure
+from fairwave.measuring.relevance import USUAL, Contrast, Relevance, contrast
+from fairwave.measuring.relevance import note as relevance_note
 from fairwave.measuring.remarks import MARK, NOT_DEFINED, told, undefined
-from fairwave.measuring.statistics import Interval, against_the_best, paired
+from fairwave.measuring.statistics import LEVEL, Interval, against_the_best
 from fairwave.tables import Table
 
 if TYPE_CHECKING:
@@ -32,11 +32,12 @@ class MeasureLine:
         group: Flow group it is about.
         measured: The measure in every run.
         cells: Label to interval.
-        best: The best label and all that are not significantly worse, when the measure has a good direction and some
-            are worse.
+        best: The best label and all that are not worse by a difference that counts, when the measure has a good
+            direction and some are worse.
         undefined: Why the measure is defined nowhere; empty when it is somewhere.
         remarks: What has to be said beside it.
         usual: Whether people see it; programs see all lines.
+        relevance: The smallest differences that count.
     """
 
     group: str
@@ -46,6 +47,7 @@ class MeasureLine:
     undefined: str = ""
     remarks: tuple[Remark, ...] = ()
     usual: bool = True
+    relevance: Relevance = USUAL
 
     @property
     def measure(self) -> Measure:
@@ -62,6 +64,11 @@ class MeasureLine:
         """A dagger when there are remarks."""
         return f" {MARK}" if self.remarks else ""
 
+    def contrast(self, axis: str, one: Any, other: Any, level: float = LEVEL) -> Contrast:
+        """One alternative compared with another, by their labels."""
+        ours, theirs = (self.measured.samples(**{axis: label}) for label in (one, other))
+        return contrast(ours, theirs, self.relevance.of(self.measure), level)
+
     def cell(self, label: Any) -> str:
         """A cell's text."""
         return str(self.cells[label]) if self.cells[label].n else NOT_DEFINED
@@ -73,6 +80,7 @@ def lines(
     group: str,
     wanted: Sequence[Measure] | None = None,
     names: Sequence[str] = (),
+    relevance: Relevance = USUAL,
 ) -> list[MeasureLine]:
     """Every measure that is defined for some run, for the group that is compared and then for the others.
 
@@ -84,6 +92,7 @@ def lines(
         group: The flow group that is compared.
         wanted: Measures instead of the usual.
         names: Measures that people are to see instead of the usual: `mos`, `loss.voice`, `all`.
+        relevance: The smallest differences that count.
 
     Raises:
         KeyError: No measure has such a name.
@@ -105,13 +114,14 @@ def lines(
         labels = measured.labels(axis)
         cells = {label: measured.interval(**{axis: label}) for label in labels}
         why = undefined(results, one.measure.id, one.group)
-        if not why and all(np.isnan(cell.mean) for cell in cells.values()):
+        if not why and not any(cell.n for cell in cells.values()):
             continue
         usual = one.usual and (
             bool(names) or one.measure.applies.is_worth_a_row(cell.mean for cell in cells.values())
         )
         said = tuple(told(results, one.measure.id, one.group))
-        found.append(MeasureLine(one.group, measured, cells, _best(measured, axis, labels), why, said, usual))
+        line = MeasureLine(one.group, measured, cells, frozenset(), why, said, usual, relevance)
+        found.append(replace(line, best=_best(line, axis)))
     return found
 
 
@@ -122,26 +132,33 @@ def footnotes(found: Sequence[MeasureLine]) -> str:
 
 
 STARRED = (
-    "A star (*) marks the best value and every value that is not significantly worse (95 %, paired by seed). Rows "
-    "without a significant difference have no star."
+    "A star (*) marks the best value and every value that is not worse by a difference that counts (95 %, paired by "
+    "seed). Rows where no value is worse have no star."
 )
 """What a star beside a number says."""
 
 
-def _best(measured: Measured, axis: str, labels: Sequence[Any]) -> frozenset[Any]:
-    """The best and all that are not significantly worse, by paired differences; none when that is true of all."""
-    sign = {"higher": 1.0, "lower": -1.0}.get(measured.measure.better or "")
-    if sign is None:
+def caption(found: Sequence[MeasureLine]) -> str:
+    """What stands beneath the table: stars, the smallest differences that count, remarks."""
+    named: dict[str, str] = {}
+    for line in found:
+        if line.usual and line.measure.better:
+            named |= line.relevance.named([line.measure])
+    return " ".join(filter(None, [STARRED, relevance_note(named), footnotes(found)]))
+
+
+def _best(line: MeasureLine, axis: str) -> frozenset[Any]:
+    """The best and all that are not worse by a difference that counts; none when that is true of all."""
+    better = {"higher": max, "lower": min}.get(line.measure.better or "")
+    rated = [label for label, cell in line.cells.items() if cell.n]
+    if better is None or not rated:
         return frozenset()
-    samples = {label: sign * measured.samples(**{axis: label}) for label in labels}
-    rated = [label for label in labels if not np.isnan(samples[label]).all()]
-    if not rated:
-        return frozenset()
-    first = max(rated, key=lambda label: float(np.nanmean(samples[label])))
+    first = better(rated, key=lambda label: line.cells[label].mean)
     level = against_the_best(len(rated))
-    best = frozenset(label for label in rated if paired(samples[first], samples[label], level).low <= 0)
-    best |= {first}
-    return frozenset() if len(best) == len(rated) else best
+    rest = [label for label in rated if label != first]
+    ahead = {label: line.contrast(axis, first, label, level).outcome for label in rest}
+    best = {first, *(label for label in rest if ahead[label] != line.measure.better)}
+    return frozenset() if len(best) == len(rated) else frozenset(best)
 
 
 def as_data(found: Sequence[MeasureLine], axis: str) -> list[dict[str, Any]]:
@@ -149,9 +166,9 @@ def as_data(found: Sequence[MeasureLine], axis: str) -> list[dict[str, Any]]:
     rows = []
     for line in found:
         labels = list(line.cells)
-        first = line.measured.samples(**{axis: labels[0]})
         for label, cell in line.cells.items():
-            difference = paired(line.measured.samples(**{axis: label}), first)
+            compared = line.contrast(axis, label, labels[0])
+            difference = compared.difference
             rows.append(
                 {
                     "group": line.group,
@@ -166,6 +183,8 @@ def as_data(found: Sequence[MeasureLine], axis: str) -> list[dict[str, Any]]:
                     "remarks": [str(said) for said in line.remarks],
                     f"difference_to_{labels[0]}": difference.mean,
                     "difference_interval": [difference.low, difference.high],
+                    "relevant_difference": compared.counts,
+                    "difference_is": compared.outcome,
                     "best": label in line.best,
                 }
             )

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from fairwave.answers import shown, verdict
 from fairwave.measuring import measures
-from fairwave.measuring.statistics import Interval, paired
+from fairwave.measuring.relevance import USUAL, Contrast, Relevance, Relevant, contrast
+from fairwave.measuring.statistics import LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,17 +18,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from fairwave.answers.answer import Answer
+    from fairwave.measuring.statistics import Interval
     from fairwave.notebook import PageView
     from fairwave.results import Results
     from fairwave.scenario import Scenario
 
 
-def answer(results: Results, group: str | None = None) -> Answer:
+def answer(results: Results, group: str | None = None, relevance: Relevance = USUAL) -> Answer:
     """How flows fare, as the terminal and pages say it.
 
     Args:
         results: Runs with or without axes.
         group: The flow group that is compared; with axes the first that carries a stream if left out.
+        relevance: The smallest differences that count.
 
     Raises:
         LookupError: There is no such group.
@@ -44,8 +47,9 @@ def answer(results: Results, group: str | None = None) -> Answer:
 
         (axis,) = results.axes
         key = axis if "." in axis else ""
-        return verdict.of_comparison(lines(results, axis, chosen), axis, chosen, results, key)
-    return _of_grid(results, chosen)
+        found = lines(results, axis, chosen, relevance=relevance)
+        return verdict.of_comparison(found, axis, chosen, results, key)
+    return _of_grid(results, chosen, relevance)
 
 
 def _traffic(results: Results, group: str) -> str:
@@ -56,30 +60,48 @@ def _traffic(results: Results, group: str) -> str:
     return "" if kind == "stream" else kind
 
 
-def _of_grid(results: Results, group: str) -> Answer:
+def _of_grid(results: Results, group: str, relevance: Relevance) -> Answer:
     """What is said of the points of several axes."""
     usual = {
         "transfer": [measures.completion(group), measures.goodput(group)],
         "bulk": [measures.goodput(group)],
         "stream": [*shown.headline(group), measures.delay(group)],
     }[shown.kind_of(results, group)]
-    found = []
-    for measure in usual:
-        measured = measure.over(results)
-        cells = {
-            ", ".join(
-                f"{verdict.short_key(axis)} = {label}" for axis, label in point.items()
-            ): measured.interval(**point)
-            for point in measured.points()
-        }
-        found.append((measure.id, cells))
-    return verdict.of_points(found, verdict.VariedAxis("alternative", group).under, group, results)
+    points = {
+        ", ".join(f"{verdict.short_key(axis)} = {label}" for axis, label in point.items()): point
+        for point in usual[0].over(results).points()
+    }
+    taken = {one.id: one.over(results) for one in usual}
+    found = [
+        (name, {label: measured.interval(**point) for label, point in points.items()})
+        for name, measured in taken.items()
+    ]
+
+    def comparing(measure: str, one: Any, other: Any, level: float) -> Contrast:
+        ours, theirs = (_by_seed(taken[measure].at(**points[label])) for label in (one, other))
+        return _in_pairs(ours, theirs, relevance.of(taken[measure].measure), level)
+
+    return verdict.of_points(found, verdict.VariedAxis("alternative", group).under, group, results, comparing)
 
 
-def difference(
-    results: Results, one: Any, other: Any, measure: str, group: str | None, at: dict[str, Any]
-) -> Interval:
-    """The mean of `one` − `other`, paired by seed.
+def _in_pairs(
+    ours: Mapping[int, float], theirs: Mapping[int, float], relevant: Relevant, level: float = LEVEL
+) -> Contrast:
+    """Compares two alternatives under the seeds that both have."""
+    seeds = sorted(ours.keys() & theirs.keys())
+    return contrast([ours[seed] for seed in seeds], [theirs[seed] for seed in seeds], relevant, level)
+
+
+def compared(
+    results: Results,
+    one: Any,
+    other: Any,
+    measure: str,
+    group: str | None,
+    at: dict[str, Any],
+    relevance: Relevance = USUAL,
+) -> Contrast:
+    """How `one` compares with `other`: their difference, paired by seed, and from where it counts.
 
     Args:
         results: Runs of alternatives.
@@ -88,6 +110,7 @@ def difference(
         measure: Name of the measure.
         group: The flow group; all flows when None.
         at: Labels of the other axes.
+        relevance: The smallest differences that count.
 
     Raises:
         LookupError: There are no alternatives, or none with such a label; the message says which there are.
@@ -109,17 +132,25 @@ def difference(
                     f"say where on {', '.join(rest)} the two are compared; for example {example}"
                 )
             ours, theirs = (_by_seed(measured.at(**at, **{axis: label})) for label in (one, other))
-            seeds = sorted(ours.keys() & theirs.keys())
-            if not seeds:
+            if not ours.keys() & theirs.keys():
                 raise LookupError(
                     f"{one!r} and {other!r} have no seed in common, so their runs cannot be paired"
                 )
-            return paired([ours[seed] for seed in seeds], [theirs[seed] for seed in seeds])
+            return _in_pairs(ours, theirs, relevance.of(measured.measure))
     known = "; ".join(f"{axis}: {', '.join(repr(label) for label in measured.labels(axis))}" for axis in free)
     raise LookupError(f"no axis has both {one!r} and {other!r}; there are {known}")
 
 
-def page(results: Results, out: Path, scenario: Scenario | None, group: str | None) -> PageView:
+def difference(
+    results: Results, one: Any, other: Any, measure: str, group: str | None, at: dict[str, Any]
+) -> Interval:
+    """The mean of `one` − `other`, paired by seed; arguments as of `compared`."""
+    return compared(results, one, other, measure, group, at).difference
+
+
+def page(
+    results: Results, out: Path, scenario: Scenario | None, group: str | None, relevance: Relevance = USUAL
+) -> PageView:
     """Writes the page of runs or of a comparison; what it is and raises is said at `Results.page`."""
     from fairwave.folders import check_folder
     from fairwave.layers import layer
@@ -138,8 +169,11 @@ def page(results: Results, out: Path, scenario: Scenario | None, group: str | No
         (axis,) = results.axes
         key = axis if "." in axis else ""
         title = ", ".join(dict.fromkeys(results.provenance.scenarios.values()))
+        from fairwave.answers.lines import lines
+
+        chosen = group or _compared(results)
         made = pages.write_comparison(
-            results, axis, group or _compared(results), out,
+            results, axis, chosen, out, found=lines(results, axis, chosen, relevance=relevance),
             title=title, key=key, scenario=scenario.to_toml() if scenario is not None else "",
         )  # fmt: skip
         return PageView(made)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fairwave.answers import conference, shown
 from fairwave.answers.answer import Answer, Mark, Picture
-from fairwave.answers.bands import SCALES, Scale, counted, enough, finite, in_words, scale_of
+from fairwave.answers.bands import SCALES, Scale, counted, enough, finite, in_words, runs_to_decide, scale_of
 from fairwave.answers.labels import spelled
 from fairwave.measuring import measures
-from fairwave.measuring.statistics import Interval, against_the_best, paired
+from fairwave.measuring.relevance import Contrast
+from fairwave.measuring.statistics import Interval, against_the_best
 from fairwave.runs.grid import tied
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from fairwave.answers.lines import MeasureLine
     from fairwave.results import Results
@@ -254,8 +256,16 @@ def _of_call(
     return sentences
 
 
+Comparing = Callable[[str, Any, Any, float], Contrast]
+"""Compares two points of a grid, by a measure's id and the points' labels, at a confidence level."""
+
+
 def of_points(
-    found: Sequence[tuple[str, Cells]], under: Callable[..., str], group: str, results: Results
+    found: Sequence[tuple[str, Cells]],
+    under: Callable[..., str],
+    group: str,
+    results: Results,
+    comparing: Comparing | None = None,
 ) -> Answer:
     """At which points of a grid the group is good, fair and poor; nothing where no measure has bands.
 
@@ -264,6 +274,7 @@ def of_points(
         under: Says under which points: `with voice.count = 5 and 10`.
         group: The flow group.
         results: All runs.
+        comparing: Compares two of the points; they are not compared without it.
     """
     cells_of = dict(found)
     for measure, name in TELLING:
@@ -277,6 +288,7 @@ def of_points(
                 said = _of_many(scale, cells, under, group, results)
             else:
                 said = in_bands(scale, cells, under, group, results, late)
+            said += _spread(measure, scale.name, scale.unit, cells, comparing)
             return Answer(said, shown_, sure=_sure_of(cells))
     for measure, what, unit in (("completion", "takes {}", "s"), ("goodput", "gets {} of goodput", "Mb/s")):
         cells = {label: cell for label, cell in cells_of.get(measure, {}).items() if cell.n}
@@ -284,11 +296,36 @@ def of_points(
             continue
         if len(cells) <= MANY:
             means = [_rounded(cell, unit) for cell in cells.values()]
-            return Answer([f"{group} {what.format(listed(means))} {under(*cells)}."], sure=_sure_of(cells))
-        least, most = (choose(cells, key=lambda one: cells[one].mean) for choose in (min, max))
-        span = what.format(f"{cells[least].mean:.3g} to {cells[most].mean:.3g} {unit}")
-        return Answer([f"{group} {span}: least {under(least)}, most {under(most)}."], sure=_sure_of(cells))
+            said = [f"{group} {what.format(listed(means))} {under(*cells)}."]
+        else:
+            least, most = (choose(cells, key=lambda one: cells[one].mean) for choose in (min, max))
+            span = what.format(f"{cells[least].mean:.3g} to {cells[most].mean:.3g} {unit}")
+            said = [f"{group} {span}: least {under(least)}, most {under(most)}."]
+        name = "completion time" if measure == "completion" else measure
+        return Answer([*said, *_spread(measure, name, unit, cells, comparing)], sure=_sure_of(cells))
     return Answer([])
+
+
+def _spread(measure: str, name: str, unit: str, cells: Cells, comparing: Comparing | None) -> list[str]:
+    """Whether points are alike, or by how much the largest exceeds the smallest; nothing after one run."""
+    if comparing is None or len(cells) < 2:
+        return []
+    least, most = (choose(cells, key=lambda one: cells[one].mean) for choose in (min, max))
+    # The two were picked out of all pairs: the level makes up for that (Bonferroni).
+    level = 1 - 0.05 / (len(cells) * (len(cells) - 1) / 2)
+    apart = comparing(
+        measure, most if most != least else next(one for one in cells if one != least), least, level
+    )
+    if apart.difference.n < 2:
+        return []
+    much = f"{_rounded(apart.difference, unit)} {'of' if unit else 'points of'} {name}"
+    sure = f"(95 %, paired by seed; differences count from {apart.relevant})"
+    if apart.outcome == "alike":
+        who = "Both" if len(cells) == 2 else f"All {len(cells)}"
+        return [f"{who} points are alike: they differ by {'' if len(cells) == 2 else 'up to '}{much} {sure}."]
+    who = "The two points differ" if len(cells) == 2 else "The largest and the smallest value differ"
+    perhaps = ", which may not count" if apart.outcome == "undecided" else ""
+    return [f"{who} by {much}{perhaps} {sure}."]
 
 
 def _of_many(
@@ -441,29 +478,53 @@ def _try(scale: Scale, cells: Sequence[Interval]) -> str:
 
 
 def _best(line: MeasureLine, cells: Cells, varied: VariedAxis, name: str, unit: str) -> str:
-    """Which alternative is best and by how much, paired by seed; ties are said to be ties."""
-    sign = -1.0 if line.measure.better == "lower" else 1.0
-    ranked = sorted(cells, key=lambda label: -sign * cells[label].mean)
+    """Which alternative is best and by how much, paired by seed; which are alike, and which are undecided."""
+    is_less = line.measure.better == "lower"
+    ranked = sorted(cells, key=lambda label: cells[label].mean if is_less else -cells[label].mean)
     first, second = ranked[:2]
-    of = {label: sign * line.measured.samples(**{varied.axis: label}) for label in ranked}
     level = against_the_best(len(ranked))
-    ahead = {label: paired(of[first], of[label], level) for label in ranked[1:]}
+    ahead = {label: line.contrast(varied.axis, first, label, level) for label in ranked[1:]}
     one, other = varied.name(first), varied.name(second)
     if not varied.is_own_transport and varied.axis != "alternative":
         other = str(second)
+    limit = f"differences count from {line.relevance.of(line.measure)}"
+
+    def much(label: Any) -> str:
+        # How far a value is ahead is a positive number, for delays too.
+        apart = ahead[label].turned() if is_less else ahead[label]
+        return f"{_rounded(apart.difference, unit)} {'of' if unit else 'points of'} {name}"
+
     nearest = ahead[second]
-    much = f"{_rounded(nearest, unit)} {'of' if unit else 'points of'} {name}"
-    if nearest.n < 2:
-        return f"In this one pair of runs {one} is ahead of {other} by {much}."
-    ties = [first, *(label for label in ahead if ahead[label].low <= 0)]
-    if len(ties) == 1:
-        return f"{one} is best, ahead of {other} by {much} (95 %, paired by seed)."
-    if all(ahead[label].mean == 0 == ahead[label].half_width for label in ties[1:]):
-        return f"{varied.names(ties)} do not differ."
+    if nearest.difference.n < 2:
+        if nearest.is_little:
+            return (
+                f"In this one pair of runs {varied.names([first, second])} are alike: they differ by {much(second)}; "
+                f"{limit}."
+            )
+        return f"In this one pair of runs {one} is ahead of {other} by {much(second)}; {limit}."
+    sure = f"(95 %, paired by seed; {limit})"
+    alike = [label for label in ahead if ahead[label].outcome == "alike"]
+    open_ = [label for label in ahead if ahead[label].outcome == "undecided"]
+    if not alike and not open_:
+        return f"{one} is best, ahead of {other} by {much(second)} {sure}."
+    ties = [first, *(label for label in ahead if label in alike or label in open_)]
+    single = "" if len(ties) == len(ranked) else "No single best: "
     who = varied.names(ties) if len(ties) <= MANY else f"{one} and {len(ties) - 1} others"
-    none = "No single best" if len(ties) < len(ranked) else "No significant difference"
     two = "they" if len(ties) == 2 else "the first two"
-    return f"{none}: {who} tie; {two} differ by {much} (95 %, paired by seed)."
+    if not open_:
+        if all(ahead[label].difference.mean == 0 == ahead[label].difference.half_width for label in alike):
+            return f"{single}{who} are alike: they do not differ."
+        far = f"they differ by {much(second)}" if len(ties) == 2 else f"they differ by up to {much(ties[-1])}"
+        return f"{single}{who} are alike: {far} {sure}."
+    reach = abs(nearest.difference.mean) > nearest.difference.half_width
+    if len(ties) == 2 and reach:
+        said = f"Undecided: {one} is ahead of {other} by {much(second)}, which may not count {sure}."
+    else:
+        between = f"{single}undecided" if single else "Undecided"
+        said = f"{between} between {who}: {two} differ by {much(second)} {sure}."
+    bounds = [sign * ahead[label].counts for label in open_ for sign in (1, -1)]
+    wanted = [runs_to_decide(ahead[label].difference, bounds) for label in open_]
+    return f"{said} Try `-n {max(filter(None, wanted))}`." if all(wanted) else said
 
 
 def _others(found: Sequence[MeasureLine], varied: VariedAxis) -> list[str]:
@@ -475,7 +536,7 @@ def _others(found: Sequence[MeasureLine], varied: VariedAxis) -> list[str]:
     }
     sentences = []
     for line in found:
-        group, axis = line.group, varied.axis
+        group = line.group
         cells = {label: cell for label, cell in line.cells.items() if cell.n}
         wanted = rated.get(group, "goodput")
         if group == varied.group or line.measure.id != wanted or len(cells) < 2:
@@ -483,20 +544,25 @@ def _others(found: Sequence[MeasureLine], varied: VariedAxis) -> list[str]:
         most, least = max(cells, key=lambda one: cells[one].mean), min(cells, key=lambda one: cells[one].mean)
         # The two were picked out of all pairs: the level makes up for that (Bonferroni).
         pairs = len(cells) * (len(cells) - 1) / 2
-        ours, theirs = (line.measured.samples(**{axis: label}) for label in (most, least))
-        difference = paired(ours, theirs, 1 - 0.05 / pairs)
-        if most == least or (difference.n >= 2 and difference.low <= 0):
-            told = "no significant difference"
-        else:
-            told = f"most {varied.under(most)}, least {varied.under(least)}"
-            told = told if difference.n >= 2 else f"{told}, in this one run"
+        apart = line.contrast(varied.axis, most, least, 1 - 0.05 / pairs)
+        told = _of_ends(apart, f"most {varied.under(most)}, least {varied.under(least)}")
         low, high = (f"{cells[one].mean:.3g}" for one in (least, most))
         unit = line.measure.unit
         span = f"{low} {unit}".rstrip() if low == high else f"{low} to {high} {unit}".rstrip()
         whose = " of the worst stream" if wanted == "session_mos" else ""
         what = f"gets {span} of goodput" if wanted == "goodput" else f"has MOS {span}{whose}"
-        sentences.append(f"Meanwhile {group} {what}: {told}.")
+        sentences.append(f"Meanwhile {group} {what}: {told} (differences count from {apart.relevant}).")
     return sentences
+
+
+def _of_ends(apart: Contrast, ends: str) -> str:
+    """How the largest of several values compares with the smallest, in words; `ends` names the two."""
+    one = apart.difference
+    if one.n < 2:
+        return "alike in this one run" if apart.is_little else f"{ends}, in this one run"
+    if apart.outcome == "undecided":
+        return f"{ends}, which may not count" if one.low > 0 else "no significant difference"
+    return "alike" if apart.outcome == "alike" else ends
 
 
 def _of_stream(name: str, results: Results) -> tuple[Scale, Interval] | tuple[None, None]:

@@ -142,6 +142,7 @@ def _questions() -> tuple[type[Exception], ...]:
     """Mistakes in what was asked, of modules that may not have been needed."""
     wanted = (
         ("fairwave.ask.wording", "AskError"),
+        ("fairwave.measuring.relevance", "RelevanceError"),
         ("fairwave.extras", "MissingExtraError"),
         ("fairwave.folders", "FolderTakenError"),
         ("fairwave.laws.files", "LawFileError"),

@@ -25,6 +25,7 @@ from fairwave.cli.options import (
     Measures,
     Overwrite,
     RecordedFlows,
+    Relevant,
     Replications,
     Require,
     RunFolder,
@@ -335,6 +336,7 @@ def compare(
     overwrite: Overwrite = False,
     yes: Yes = False,
     laws: Laws = None,
+    relevant: Relevant = None,
     json: Json = False,
 ) -> None:
     """Run alternatives of a scenario under the same seeds, and compare: table, page, audio.
@@ -343,11 +345,13 @@ def compare(
     """
     use_laws(laws)
     from fairwave.cli.overlaying import are_folders, compare_folders
+    from fairwave.measuring.relevance import relevance
 
+    counting = relevance(relevant)
     if are_folders(scenario):
         compare_folders(
             scenario, flow, out, overwrite=overwrite, measures=measures or [], json=json, style=style, figures=figures,
-            require=require or [], junit=junit,
+            require=require or [], junit=junit, relevance=counting,
             unused={"--over": over, "--vary": vary, "--set": settings, "--speech": speech, "--playout": playout},
         )  # fmt: skip
         return
@@ -359,7 +363,7 @@ def compare(
             scenario[0], over, vary or [], flow, speech if audio else None, out, seed, replications, settings or [],
             threads, json=json, audio=audio, playout=playout, overwrite=overwrite, measures=measures or [], yes=yes,
             require=require or [], junit=junit,
-            style=style, figures=figures,
+            style=style, figures=figures, relevance=counting,
         )  # fmt: skip
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from fairwave.answers.answer import Answer
     from fairwave.answers.lines import MeasureLine
+    from fairwave.measuring.relevance import Relevance
     from fairwave.results import Results
     from fairwave.runs.grid import Point
     from fairwave.scenario import Scenario
@@ -154,6 +155,7 @@ def compare_alternatives(
     junit: Path | None = None,
     style: str | None = None,
     figures: str | None = None,
+    relevance: Relevance,
 ) -> None:
     """Runs, compares, and leaves a page."""
     from fairwave.answers.lines import lines
@@ -195,7 +197,7 @@ def compare_alternatives(
         ) as progress:
             results = grid.run(chosen, threads=threads, keep=kept(folder), progress=progress)
         whole = heard.whole(results) if heard else results
-        found = lines(whole, asked.axis, group, names=names)
+        found = lines(whole, asked.axis, group, names=names, relevance=relevance)
         clips: list[Any] = []
         if heard is not None:
             with console.progress("making the calls audible", quiet=json) as progress:
@@ -298,7 +300,7 @@ def _show(base: Scenario, asked: Alternatives, found: list[MeasureLine], replica
 def show_lines(title: str, found: Sequence[MeasureLine], replications: int) -> None:
     """Shows a comparison as a table: measures down, alternatives across."""
     from fairwave.answers.labels import spelled
-    from fairwave.answers.lines import STARRED, footnotes
+    from fairwave.answers.lines import caption
 
     labels = list(found[0].cells) if found else []
     rows: list[list[str]] = []
@@ -316,7 +318,7 @@ def show_lines(title: str, found: Sequence[MeasureLine], replications: int) -> N
         f"{title} — {replications} replication{'s' if replications > 1 else ''}, mean ± 95 % interval",
         ["", *(spelled(label) for label in labels)],
         rows,
-        caption=f"{STARRED}\n{footnotes(found)}".rstrip(),
+        caption=caption(found),
     )
 
 

@@ -73,6 +73,15 @@ Measures = Annotated[
         "`fairwave list measures` names them. Repeatable.",
     ),
 ]
+Relevant = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--relevant",
+        metavar="MEASURE=DIFFERENCE",
+        help="The smallest difference of a measure that counts; values that differ by less are alike: mos=0.2, "
+        "'delay=20 ms', 'loss=1 %', 'goodput=5 %'. Repeatable. `docs/results.md` has the usual ones.",
+    ),
+]
 Require = Annotated[
     list[str] | None,
     typer.Option(

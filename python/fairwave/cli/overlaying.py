@@ -12,6 +12,7 @@ from fairwave.cli.input import BadInputError, drawn_as, layer_or_note
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from fairwave.measuring.relevance import Relevance
     from fairwave.results import Results
 
 AXIS = "folder"
@@ -57,6 +58,7 @@ def compare_folders(
     figures: str | None,
     require: Sequence[str],
     junit: Path | None,
+    relevance: Relevance,
     unused: Mapping[str, Any],
 ) -> None:
     """Lays saved runs over each other: the page of a comparison."""
@@ -86,7 +88,7 @@ def compare_folders(
     whole, parts = _laid_over(saved)
     group = _group(whole, flow)
     try:
-        found = lines(whole, AXIS, group, names=_names(measures))
+        found = lines(whole, AXIS, group, names=_names(measures), relevance=relevance)
     except KeyError as error:
         raise BadInputError(f"--measures: {error.args[0]}") from None
     notes = _versions(saved)
