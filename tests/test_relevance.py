@@ -1,11 +1,15 @@
 """A difference that no user notices is not an advantage: alternatives are better, alike or undecided."""
 
+import json
+
 import numpy as np
 import pytest
 
-import fairwave
+import fairwave as fairwave_
 from fairwave.answers.lines import as_data, caption, lines
 from fairwave.answers.verdict import of_comparison
+from fairwave.ask.finding import Search, reversals
+from fairwave.ask.wording import condition
 from fairwave.measuring import measures
 from fairwave.measuring.relevance import (
     ROWS,
@@ -182,12 +186,12 @@ def test_the_rows_that_the_issue_names_have_its_values():
 
 
 def compared_delays(*delays):
-    call = fairwave.build(
+    call = fairwave_.build(
         "call", "4 s",
-        links=[fairwave.link("a", "b", "10 Mb/s", "10 ms")],
-        flows=[fairwave.flow("call", "udp", "voice", from_="a", to="b")],
+        links=[fairwave_.link("a", "b", "10 Mb/s", "10 ms")],
+        flows=[fairwave_.flow("call", "udp", "voice", from_="a", to="b")],
     )  # fmt: skip
-    return fairwave.compare(call, {"link.a>b.delay": list(delays)}, n=3)
+    return fairwave_.compare(call, {"link.a>b.delay": list(delays)}, n=3)
 
 
 def test_results_say_how_alternatives_compare():
@@ -199,3 +203,61 @@ def test_results_say_how_alternatives_compare():
     assert results.outcome("120 ms", "129 ms", "delay", "call", relevant={"delay": "2 ms"}) == "lower"
     assert "are alike" in str(results.answer("call"))
     assert "is best" in str(results.answer("call", relevant={"mos": 0.001}))
+
+
+CALL = """
+name = "call"
+duration = "4 s"
+link = [{ from = "a", to = "b", rate = "10 Mb/s", delay = "10 ms" }]
+flow = [{ name = "call", from = "a", to = "b", traffic = "voice", transport = "udp" }]
+"""
+
+
+@pytest.fixture
+def scenario(tmp_path):
+    file = tmp_path / "call.toml"
+    file.write_text(CALL, encoding="utf-8")
+    return str(file)
+
+
+def test_a_sweep_says_that_all_its_points_are_alike(fairwave, scenario):
+    words = ("sweep", scenario, "--grid", "link.a>b.delay=120 ms,129 ms", "-n", "3", "--json")
+    status, out, _ = fairwave(*words)
+    document = json.loads(out)
+    assert status == 0
+    assert document["verdict"][-1].startswith("Both points are alike: they differ by 0.02")
+    assert document["relevant"]["mos"] == "0.1"
+    changed = json.loads(fairwave(*words, "--relevant", "mos=0.001")[1])
+    assert changed["verdict"][-1].startswith("The two points differ by 0.02")
+    assert "differences count from 0.001" in changed["verdict"][-1]
+
+
+def test_a_grid_of_two_keys_says_how_far_its_points_are_apart(scenario):
+    grid = {"link.a>b.delay": ["120 ms", "129 ms"], "flow.call.count": [1, 2]}
+    answer = fairwave_.compare(fairwave_.load(scenario), grid, n=3).answer("call")
+    assert answer.sentences[-1].startswith("All 4 points are alike: they differ by up to 0.0")
+
+
+def test_a_search_says_that_its_range_makes_no_difference(fairwave, scenario):
+    words = ("find", scenario, "--vary", "flow.call.count=1..8", "--until", "mos.call >= 3", "--json")
+    document = json.loads(fairwave(*words)[1])
+    assert any("the two ends of the range are alike" in said for said in document["remarks"])
+    assert document["relevant"] == "0.1"
+
+
+def test_a_search_minds_no_turn_that_does_not_count():
+    def turns(relevant):
+        tried = Search(lambda *_: np.zeros(6), condition("goodput >= 0"), 100, relevant=relevant)
+        for step in (50, 51):
+            tried.samples[step] = np.full(6, 3.0 if step == 50 else 3.05)
+            tried.known[step] = "holds"
+        return reversals(tried, list(range(100)), upwards=True)
+
+    assert turns(Relevant(0.1)) == []
+    assert any("throughout" in said for said in turns(Relevant(0.01)))
+
+
+def test_a_comparison_refuses_a_difference_of_no_measure(fairwave, scenario):
+    status, _, err = fairwave("compare", scenario, "--vary", "flow.call.count=1,2", "--relevant", "moos=1")
+    assert status == 2
+    assert "did you mean 'mos'?" in err

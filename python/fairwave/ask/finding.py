@@ -24,13 +24,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from fairwave.ask.wording import AskError, Condition, condition, steps
+from fairwave.measuring.relevance import ANY, Relevance, Relevant, contrast, relevance
 from fairwave.measuring.statistics import LEVEL, Interval, interval, t_quantile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from fairwave.measuring.relevance import Contrast
     from fairwave.results import Results
     from fairwave.runs.grid import Label
     from fairwave.runs.keeping import Keep
@@ -79,6 +81,7 @@ class Answer:
         remarks: What has to be known: that the measure does not rise or fall throughout, that the range ends first.
         level: Confidence of the answer as a whole.
         runs: Number of runs that it took.
+        relevant: The smallest difference of the measure that counts.
     """
 
     key: str
@@ -91,6 +94,7 @@ class Answer:
     remarks: Sequence[str]
     level: float
     runs: int
+    relevant: Relevant
 
     @property
     def monotone(self) -> bool:
@@ -131,6 +135,7 @@ class Answer:
             "monotone": self.monotone,
             "remarks": list(self.remarks),
             "runs": self.runs,
+            "relevant": str(self.relevant),
             "tested": [
                 {
                     "value": one.value,
@@ -155,6 +160,7 @@ class Search:
         begin: Seeds to begin with.
         most: The most seeds of a step.
         level: Confidence of the whole.
+        relevant: The smallest difference of the measure that counts.
     """
 
     sample: Callable[[int, int], NDArray[np.float64]]
@@ -163,6 +169,7 @@ class Search:
     begin: int = BEGIN
     most: int = MOST
     level: float = LEVEL
+    relevant: Relevant = ANY
     known: dict[int, Verdict] = field(default_factory=dict)
     samples: dict[int, NDArray[np.float64]] = field(default_factory=dict)
 
@@ -207,6 +214,11 @@ class Search:
             return False
         reach = t_quantile(1 - 2 * self.risk, self.most) * float(margin.std(ddof=1)) / math.sqrt(self.most)
         return bool(abs(margin.mean()) * 1.25 < reach)
+
+    def compared(self, one: int, other: int, level: float) -> Contrast:
+        """The measure at one step compared with another, under the seeds that both have."""
+        both = min(len(self.samples[one]), len(self.samples[other]))
+        return contrast(self.samples[one][:both], self.samples[other][:both], self.relevant, level)
 
     def mean(self, step: int) -> float:
         """Mean margin at a step that was tried."""
@@ -281,7 +293,7 @@ def probe(trial: Search) -> None:
 
 
 def reversals(trial: Search, values: Sequence[Label], upwards: bool) -> list[str]:
-    """Where the measure goes the other way, in words; empty where nothing speaks against one way throughout."""
+    """Where the measure goes the other way by a difference that counts, in words; empty where it does so nowhere."""
     said = []
     order = sorted(trial.known, reverse=not upwards)
     settled = [(place, trial.known[step]) for place, step in enumerate(order)]
@@ -295,12 +307,11 @@ def reversals(trial: Search, values: Sequence[Label], upwards: bool) -> list[str
         )
     risk = (1 - trial.level) / max(len(order) - 1, 1)
     for here, there in pairwise(order):
-        mine, theirs = trial.margin(here), trial.margin(there)
-        both = min(len(mine), len(theirs))
-        gain = interval(theirs[:both] - mine[:both], 1 - 2 * risk)
-        if gain.n > 1 and gain.low > 0:
+        moved = trial.compared(there, here, 1 - 2 * risk)
+        if moved.outcome == ("higher" if trial.wanted.direction > 0 else "lower"):
             a, b = sorted([values[here], values[there]], key=values.index)
-            change = trial.wanted.direction * gain.mean * (1 if upwards else -1)
+            gain = moved.difference
+            change = gain.mean * (1 if upwards else -1)
             said.append(
                 f"the measure does not {'fall' if upwards == (trial.wanted.direction > 0) else 'rise'} "
                 "throughout: from "
@@ -375,6 +386,7 @@ def find(
     threads: int | None = None,
     keep: Keep | None = None,
     tell: Callable[[str], None] | None = None,
+    relevant: Mapping[str, float | str] | Relevance | None = None,
 ) -> Answer:
     """How far a value may go before a condition no longer holds.
 
@@ -390,6 +402,7 @@ def find(
         threads: How many; all cores when None. Runs have them first, and parts of a run where runs are fewer.
         keep: Where runs are kept.
         tell: Told, now and then, what is tried.
+        relevant: Smallest differences that count: `{"mos": 0.2, "goodput": "5 %"}`; the usual ones if left out.
 
     Raises:
         AskError: The question cannot be understood, or the measure is not defined at an end of the range.
@@ -410,6 +423,7 @@ def find(
         )
     wanted = condition(until, scenario) if isinstance(until, str) else until
     each = steps(values) if isinstance(values, str) else list(values)
+    counts = relevance(relevant).of(wanted.of.measure)
     n, most = arguments.whole("n", n), arguments.whole("most", most)
     if len(each) < 2:
         raise AskError("a search needs a range of two values or more")
@@ -434,10 +448,17 @@ def find(
     # Both ends must make sense before anything is run.
     for end in (0, len(each) - 1):
         made[end] = Point({key: each[end]}, prepared(base.with_overrides(settings(key, each[end]))))
-    trial = Search(sample, wanted, len(each), n, most, level)
+    trial = Search(sample, wanted, len(each), n, most, level, counts)
     holds, fails, upwards = search(trial)
     probe(trial)
     remarks = reversals(trial, each, upwards)
+    ends = trial.compared(len(each) - 1, 0, level)
+    if ends.outcome == "alike":
+        remarks.append(
+            f"the two ends of the range are alike: {wanted.of.text} differs by {ends.difference} "
+            f"{wanted.of.measure.unit}".rstrip()
+            + f", and differences count from {counts}"
+        )
     limits = wanted.of.measure.limits
     tested = [
         Tested(each[step], interval(trial.samples[step]).within(limits), trial.known[step])
@@ -459,4 +480,5 @@ def find(
         remarks,
         level,
         sum(len(samples) for samples in trial.samples.values()),
+        counts,
     )

@@ -44,6 +44,7 @@ class Cell:
         interval: Mean and 95 % interval.
         wanted: The half width that was asked for; None where none was.
         reached: Whether the interval is that narrow.
+        samples: The measure under each seed; None where it is not defined.
     """
 
     labels: Mapping[str, Label]
@@ -52,6 +53,7 @@ class Cell:
     interval: Interval
     wanted: float | None
     reached: bool
+    samples: Sequence[float | None] = ()
 
 
 @dataclass(frozen=True)
@@ -182,4 +184,4 @@ def _cell(
     mine = [goal for goal in goals if goal.of.text == text]
     wanted = min((goal.wanted(found.mean) for goal in mine), default=None)
     reached = wanted is None or (found.n > 1 and found.half_width <= wanted)
-    return Cell(point.labels, text, measure, found.within(measure.limits), wanted, reached)
+    return Cell(point.labels, text, measure, found.within(measure.limits), wanted, reached, tuple(samples))

@@ -408,17 +408,20 @@ def sweep(
     overwrite: Overwrite = False,
     yes: Yes = False,
     laws: Laws = None,
+    relevant: Relevant = None,
     json: Json = False,
 ) -> None:
     """Run every combination of values, each until it is precise enough."""
     use_laws(laws)
     from fairwave.cli.asking import sweep_grid
     from fairwave.cli.input import where
+    from fairwave.measuring.relevance import relevance
 
     with where(cluster):
         sweep_grid(
             scenario, grid or [], until or [], show or [], out, seed, replications, most, settings or [], threads,
             json=json, overwrite=overwrite, measures=measures or [], yes=yes, style=style, figures=figures,
+            relevance=relevance(relevant),
         )  # fmt: skip
 
 
@@ -451,12 +454,14 @@ def find(
     figures: FigureFiles = None,
     overwrite: Overwrite = False,
     laws: Laws = None,
+    relevant: Relevant = None,
     json: Json = False,
 ) -> None:
     """Find how far a value may go before a condition no longer holds: how many calls does this line carry?"""
     use_laws(laws)
     from fairwave.cli.asking import find_value
     from fairwave.cli.input import where
+    from fairwave.measuring.relevance import relevance
 
     with where(cluster):
         find_value(
@@ -475,6 +480,7 @@ def find(
             junit=junit,
             style=style,
             figures=figures,
+            relevance=relevance(relevant),
         )
 
 

@@ -6,6 +6,7 @@ from contextlib import nullcontext
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from rich.markup import escape
 
 from fairwave.cli import console
@@ -26,6 +27,7 @@ from fairwave.cli.input import (
     variations,
 )
 from fairwave.cli.inspecting import warn
+from fairwave.measuring.relevance import USUAL, Contrast, Relevance, contrast
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,8 +36,8 @@ if TYPE_CHECKING:
     from fairwave.answers.answer import Answer
     from fairwave.ask import Answer as Found
     from fairwave.ask import Sweep
+    from fairwave.ask.sweeping import Cell
     from fairwave.ask.wording import MeasureRequest
-    from fairwave.measuring.statistics import Interval
     from fairwave.scenario import Scenario
 
 
@@ -57,6 +59,7 @@ def sweep_grid(
     yes: bool = False,
     style: str | None = None,
     figures: str | None = None,
+    relevance: Relevance = USUAL,
 ) -> None:
     """Runs a grid until every point is precise enough."""
     from fairwave.ask import sweep
@@ -94,7 +97,7 @@ def sweep_grid(
                 read, axes, goals, show=[*shown, *telling], n=replications, most=max(most, replications), seed=seed,
                 threads=threads, keep=keep, progress=progress,
             )  # fmt: skip
-        answer = _verdict(read, found, varied)
+        answer = _verdict(read, found, varied, relevance)
         if out and pages:
             console.say("drawing …", quiet=json)
             page = pages.write_sweep(
@@ -104,7 +107,8 @@ def sweep_grid(
         elif out:
             found.results.save(out)
     if json:
-        console.document(_sweep_document(read, found, varied, asked or [one.text for one in telling]))
+        chosen = asked or [one.text for one in telling]
+        console.document(_sweep_document(read, found, answer, chosen, relevance))
         return
     console.answer(answer)
     _show_sweep(read, found, columns)
@@ -141,7 +145,7 @@ def _usual(read: Scenario) -> list[MeasureRequest]:
     return [MeasureRequest(f"{one.id}.{group}", one) for one in found]
 
 
-def _verdict(read: Scenario, found: Sweep, varied: Sequence[tuple[str, Any]]) -> Answer:
+def _verdict(read: Scenario, found: Sweep, varied: Sequence[tuple[str, Any]], relevance: Relevance) -> Answer:
     """At which points the group fares well."""
     from fairwave.answers.verdict import VariedAxis, of_points, short_key
 
@@ -151,13 +155,29 @@ def _verdict(read: Scenario, found: Sweep, varied: Sequence[tuple[str, Any]]) ->
         under = VariedAxis(key, group, key).under
     else:
         under = VariedAxis("alternative", group).under
-    by_measure: dict[str, dict[Any, Interval]] = {}
+    by_measure: dict[str, dict[Any, Cell]] = {}
     for cell in found.cells:
         parts = [(short_key(axis), label) for axis, label in cell.labels.items()]
         label = parts[0][1] if len(parts) == 1 else ", ".join(f"{axis} = {one}" for axis, one in parts)
         if cell.asked == f"{cell.measure.id}.{group}":
-            by_measure.setdefault(cell.measure.id, {})[label] = cell.interval
-    return of_points(list(by_measure.items()), under, group, found.results)
+            by_measure.setdefault(cell.measure.id, {})[label] = cell
+
+    def comparing(measure: str, one: Any, other: Any, level: float) -> Contrast:
+        # The seeds of all points begin with the same ones; one point may have more.
+        first, second = (by_measure[measure][label] for label in (one, other))
+        both = min(len(first.samples), len(second.samples))
+        return contrast(
+            np.asarray(first.samples[:both], dtype=float),
+            np.asarray(second.samples[:both], dtype=float),
+            relevance.of(first.measure),
+            level,
+        )
+
+    points = [
+        (measure, {label: cell.interval for label, cell in cells.items()})
+        for measure, cells in by_measure.items()
+    ]
+    return of_points(points, under, group, found.results, comparing)
 
 
 def _leading(found: Sweep, usual: Sequence[str]) -> list[str]:
@@ -205,13 +225,14 @@ def _show_sweep(read: Scenario, found: Sweep, usual: Sequence[str]) -> None:
 
 
 def _sweep_document(
-    read: Scenario, found: Sweep, varied: Sequence[tuple[str, Any]], asked: Sequence[str]
+    read: Scenario, found: Sweep, answer: Answer, asked: Sequence[str], relevance: Relevance
 ) -> dict[str, Any]:
     defined = {cell.asked for cell in found.cells if cell.interval.n}
     return {
         "scenario": read.name,
         "activity": read.activities,
-        "verdict": list(_verdict(read, found, varied).sentences),
+        "verdict": list(answer.sentences),
+        "relevant": relevance.named(cell.measure for cell in found.cells if cell.asked in asked),
         "points": [
             {
                 "labels": dict(cell.labels), "measure": cell.asked, "unit": cell.measure.unit,
@@ -244,6 +265,7 @@ def find_value(
     junit: Path | None = None,
     style: str | None = None,
     figures: str | None = None,
+    relevance: Relevance = USUAL,
 ) -> None:
     """Searches how far a value may go before a condition no longer holds."""
     from fairwave.advice import activities
@@ -282,7 +304,7 @@ def find_value(
         with console.status(f"{read.name}: {wanted}", quiet=json) as tell:
             answer = find(
                 read, key, values, wanted, n=replications, most=max(most, replications), seed=seed, threads=threads,
-                keep=keep, tell=tell,
+                keep=keep, tell=tell, relevant=relevance,
             )  # fmt: skip
             required = [of_limit(one, answer) for one in of_key]
             required += requiring.at_limit(of_measures, answer, read, seed, threads, keep)

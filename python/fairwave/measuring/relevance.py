@@ -64,6 +64,10 @@ class Relevant:
         return f"{self.amount:g} {'points' if self.unit == '%' else self.unit}".rstrip()
 
 
+ANY = Relevant(0.0)
+"""Every difference counts."""
+
+
 @dataclass(frozen=True)
 class RelevanceRow:
     """A row of the table.
