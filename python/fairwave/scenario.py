@@ -343,7 +343,23 @@ def read(file: IO[bytes], name: str) -> Scenario:
 
         scenario: Scenario = layer("networks").scenario(content, Path(name).parent, name)
         return scenario
-    return Scenario(_native.Scenario.from_text(content, name))
+    try:
+        return Scenario(_native.Scenario.from_text(content, name))
+    except _native.ScenarioError:
+        _refuse_other(content.encode(), name)
+        raise
+
+
+def _refuse_other(data: bytes, name: str) -> None:
+    """Refuses a file of another kind, and names the command that reads it.
+
+    Raises:
+        fairwave.ScenarioError: It is such a file.
+    """
+    from fairwave.file_kinds import described
+
+    if said := described(data, name):
+        raise _native.ScenarioError(f"error: {said}") from None
 
 
 def text_of(file: IO[bytes], name: str) -> str:
@@ -360,14 +376,17 @@ def text_of(file: IO[bytes], name: str) -> str:
     if max(size, len(data)) > MOST_BYTES:
         most = f"{MOST_BYTES / 1e6:.0f} MB"
         has = f"{size / 1e6:.0f} MB" if size else f"more than {most}"
+        _refuse_other(data or file.read(MOST_BYTES), name)
         raise _native.ScenarioError(
             f"error: {name} has {has}, but a scenario at most {most}: give the path of a .toml or .json file"
         )
     if b"\0" in data:
+        _refuse_other(data, name)
         raise _native.ScenarioError(f"{name} holds no text; give the path of a .toml or .json file")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
+        _refuse_other(data, name)
         raise _native.ScenarioError(
             f"{name} is no text in UTF-8 (byte {error.start}): save it as UTF-8"
         ) from None

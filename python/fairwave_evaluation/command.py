@@ -10,7 +10,7 @@ import typer
 
 from fairwave import _native, policies
 from fairwave.cli.input import BadInputError, positive, where
-from fairwave.cli.options import Cluster, Json, Laws, Replications, Threads, examples, use_laws
+from fairwave.cli.options import WHOLE, Cluster, Json, Laws, Replications, Threads, examples, use_laws
 from fairwave.extras import need_all
 from fairwave_study.command import carry_out
 
@@ -22,11 +22,12 @@ app = typer.Typer()
 
 
 @app.command(
+    rich_help_panel=WHOLE,
     epilog=examples(
         "fairwave evaluate tcp/westwood -n 5",
         "fairwave evaluate '{ name = \"tcp/aimd\", alpha = 0.31, beta = 0.875 }' --figure fairness",
         "fairwave evaluate --queue codel --out out/codel",
-    )
+    ),
 )
 def evaluate(
     controller: Annotated[

@@ -12,6 +12,7 @@ from rich.markup import escape
 from fairwave.cli import console
 from fairwave.cli.input import BadInputError, kept, positive, seeds, threads_or_all, where
 from fairwave.cli.options import (
+    WHOLE,
     Cluster,
     FirstSeed,
     Json,
@@ -35,11 +36,12 @@ KINDS = ("links", "nodes")
 
 
 @app.command(
+    rich_help_panel=WHOLE,
     epilog=examples(
         "fairwave network examples/germany.toml",
         "fairwave network examples/germany.toml -n 5 --out out/germany",
         "fairwave network examples/germany.toml --failures links --out out/failures",
-    )
+    ),
 )
 def network(
     scenario: ScenarioFile,

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairwave import ScenarioError
+from fairwave.file_kinds import described
 from fairwave.scenario import Scenario, plain, text_of
 from fairwave_network import demands, mixes, reading, units
 from fairwave_network import topology as topologies
@@ -183,6 +184,8 @@ def of_text(text: str, folder: Path, name: str, *, as_whole: bool = True) -> Net
     """The network of a file's text; what it names is sought from `folder`."""
     table = parse(text)
     if not is_network(table):
+        if said := described(text.encode(), name, "a network"):
+            raise ScenarioError(f"error: {said}")
         raise error(
             name, "it names no topology",
             'write topology = { topohub = "sndlib/germany50" }, or topology = { file = "net.graphml" }',

@@ -10,7 +10,7 @@ import typer
 from fairwave import layers
 from fairwave.cli import console
 from fairwave.cli.input import BadInputError, overrides, positive, where
-from fairwave.cli.options import Cluster, Json, Replications, Settings, Threads, examples
+from fairwave.cli.options import WHOLE, Cluster, Json, Replications, Settings, Threads, examples
 from fairwave.extras import need_all
 
 if TYPE_CHECKING:
@@ -29,7 +29,10 @@ def _studies(incomplete: str) -> list[str]:
     return [one for one in layers.studies() if one.startswith(incomplete)]
 
 
-@app.command(epilog=examples("fairwave study voice", "fairwave study voice --figure 000-2 -n 3 --out out/v"))
+@app.command(
+    rich_help_panel=WHOLE,
+    epilog=examples("fairwave study voice", "fairwave study voice --figure 000-2 -n 3 --out out/v"),
+)
 def study(
     name: Annotated[
         str,

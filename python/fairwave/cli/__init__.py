@@ -1,4 +1,4 @@
-"""The command line: `fairwave run`, `compare`, `sweep`, `find`, `study`, `list`, `explain`, `check`, `schema`, `new`.
+"""The command line of fairwave.
 
 Results for people go to standard output as tables, results for programs (`--json`) as one JSON document; progress
 and messages go to standard error. Exit status: 0 done, 1 failed, 2 bad input, 3 a requirement fails, 4 a requirement is
@@ -8,7 +8,6 @@ undecided, 130 stopped by the user (what had finished is kept where a folder was
 from __future__ import annotations
 
 import os
-import re
 import sys
 
 STOPPED = 130
@@ -34,20 +33,31 @@ class StoppedError(SystemExit):
 
 
 def _left(error: SystemExit) -> int:
-    """Says that code of the user's ended the process, unless Ctrl-C or a closed pipe did; the exit status."""
+    """The exit status of a command that something ended by `sys.exit`: Ctrl-C, a closed pipe, a library or a law."""
     from fairwave.cli.console import complain
 
     if isinstance(error, StoppedError):
         return STOPPED
-    if isinstance(error.__context__, BrokenPipeError):  # which the library has made this of
+    if isinstance(error.__context__, BrokenPipeError):  # the command-line library turns it into an exit
         return FAILED
-    # Nothing of fairwave's ends the process down there.
+    if not _comes_from_your_code(error):  # completion scripts end the process so
+        return error.code if isinstance(error.code, int) else FAILED if error.code else 0
     complain(
         f"code of yours ended the command by sys.exit({'' if error.code is None else repr(error.code)}); "
         "raise an error instead, for example ValueError('…')"
     )
     _trace(error)
     return FAILED
+
+
+def _comes_from_your_code(error: BaseException) -> bool:
+    """True if a frame of the error belongs neither to fairwave nor to an installed library."""
+    import sysconfig
+    import traceback
+
+    installed = [path for path in sysconfig.get_paths().values() if path]
+    libraries = (__file__.rpartition("/cli/")[0], *installed, "<")
+    return any(not one.filename.startswith(libraries) for one in traceback.extract_tb(error.__traceback__))
 
 
 def _main() -> None:
@@ -87,7 +97,9 @@ def _main() -> None:
             complain(str(error))
             _trace(error)
             sys.exit(BAD_INPUT)
-        status = _usage(error)
+        from fairwave.cli.usage import refuse
+
+        status = refuse(error, sys.argv[1:])
         if status is None:
             raise
     if status == STOPPED:  # which is also what the library makes of Ctrl-C
@@ -104,7 +116,9 @@ def _do(words: list[str]) -> object:
         return work()
     from fairwave.cli.app import app
 
-    return app(prog_name="fairwave", standalone_mode=False)
+    if words[:1] == ["help"]:  # as git and cargo have it
+        words = [*words[1:], "--help"]
+    return app(words, prog_name="fairwave", standalone_mode=False)
 
 
 def _refuse_bytes(words: list[str]) -> None:
@@ -168,62 +182,3 @@ def _kept() -> str:
     if kept is None:
         return "nothing is kept without a folder: with --out the same command goes on from what had finished"
     return f"what had finished is kept in {kept}, and the same command goes on from it"
-
-
-NUMBERS = {"int": ("a whole number", "10"), "float": ("a number", "60")}
-"""What options of a type take, and an example."""
-
-
-def _usage(error: Exception) -> int | None:
-    """Tells of a mistake in the command line itself, and answers with its exit status; None for anything else."""
-    from fairwave.cli.console import complain
-
-    status = getattr(error, "exit_code", None)
-    if not isinstance(status, int):
-        return None
-    message = getattr(error, "format_message", None)
-    said = str(message()).rstrip(".") if callable(message) else ""
-    if said:
-        context = getattr(error, "ctx", None)
-        command = context.command_path if context is not None else "fairwave"
-        said = _of_number(error) or _superfluous(said) or _of_layer(said) or said
-        complain(f"{said}; `{command} --help` shows what it takes")
-    elif callable(show := getattr(error, "show", None)):
-        show()  # no command at all: the help
-    return status
-
-
-def _superfluous(message: str) -> str | None:
-    """What is wrong where there are more words than the command takes; None where that is not the mistake."""
-    found = re.search(r"unexpected extra argument(?:\(s\)|s)? \((.*)\)", message)
-    if found is None:
-        return None
-    return (
-        f"nothing takes {found[1]!r}; join several values by commas (--over udp,tcp/vegas), a key and its value by = "
-        "(--set KEY=VALUE), and quote what holds spaces or >"
-    )
-
-
-def _of_layer(message: str) -> str | None:
-    """What to install for a command of a package that is not there; None where that is not the mistake."""
-    from fairwave.extras import install
-    from fairwave.layers import COMMANDS
-
-    found = re.search(r"No such command '(.*?)'", message)
-    if found is None or found[1] not in COMMANDS:
-        return None
-    return f"the command {found[1]!r} is not installed; {install(COMMANDS[found[1]])}"
-
-
-def _of_number(error: Exception) -> str | None:
-    """What is wrong with the value of an option that takes a number; None where that is not the mistake."""
-    option, why = getattr(error, "param", None), getattr(error.__cause__, "errors", None)
-    if option is None or not callable(why):
-        return None
-    found = why()[0]
-    what, example = NUMBERS.get(str(found["type"]).partition("_")[0], ("", ""))
-    if not what:
-        return None
-    given = str(found["input"])
-    shown = given if len(given) <= 40 else f"{given[:20]}… ({len(given)} characters)"
-    return f"{option.opts[0]} is {shown!r}, but must be {what}; for example {option.opts[0]} {example}"

@@ -9,9 +9,14 @@ from typing import Annotated, Optional
 import typer
 
 from fairwave._native import version as __version__
-from fairwave.cli import kernel
+from fairwave.cli import completing, kernel
 from fairwave.cli.once import refuse_repetitions
 from fairwave.cli.options import (
+    ASK,
+    NAMES,
+    OWN,
+    PANELS,
+    REAL,
     Cluster,
     FigureFiles,
     FigureStyle,
@@ -47,7 +52,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Will voice and video over this network be good? A packet-level laboratory.",
 )
-app.add_typer(kernel.app, name="kernel")
+app.add_typer(kernel.app, name="kernel", rich_help_panel=OWN)
 
 
 class TcpReplay(str, Enum):
@@ -55,27 +60,6 @@ class TcpReplay(str, Enum):
 
     TRANSFER = "transfer"
     PACKETS = "packets"
-
-
-def _kinds(incomplete: str) -> list[str]:
-    """Completes kinds of names."""
-    from fairwave.cli.inspecting import KINDS
-
-    return [one for one in KINDS if one.startswith(incomplete)]
-
-
-def _new_kinds(incomplete: str) -> list[str]:
-    """Completes what `fairwave new` begins."""
-    from fairwave.laws.skeletons import KINDS
-
-    return [one for one in KINDS if one.startswith(incomplete)]
-
-
-def _explained(incomplete: str) -> list[str]:
-    """Completes names that can be explained."""
-    from fairwave.reference import every_name
-
-    return [one for one in every_name() if one.startswith(incomplete)]
 
 
 def _version(wanted: bool) -> None:
@@ -94,13 +78,14 @@ def options(
 
 
 @app.command(
+    rich_help_panel=ASK,
     epilog=examples(
         "fairwave run examples/home-uplink.toml",
         "fairwave run calls.toml -n 10 --set flow.voice.count=20 --out out/calls",
         "cat calls.toml | fairwave run - --json",
         "fairwave run calls.toml --capture 'link:r1>r2=up.pcapng' --loss-pattern 'link:r1>r2=losses.txt'",
         "fairwave run examples/rrul.toml --qlog out/qlog --qlog-flow tcp-upload-be[0]",
-    )
+    ),
 )
 def run(
     scenario: ScenarioFile,
@@ -208,11 +193,12 @@ def run(
 
 
 @app.command(
+    rich_help_panel=ASK,
     epilog=examples(
         "fairwave live examples/home-uplink.toml",
         "fairwave live calls.toml --set 'flow.download.transport=host/cubic' --beside",
         "fairwave live calls.toml --out out/live --capture all.pcapng",
-    )
+    ),
 )
 def live(
     scenario: ScenarioFile,
@@ -246,6 +232,7 @@ def live(
 
 
 @app.command(
+    rich_help_panel=ASK,
     context_settings={"allow_extra_args": True, "ignore_unknown_options": False},
     epilog=examples(
         "fairwave shell examples/lte-call.toml -- bash",
@@ -284,18 +271,23 @@ def shell(
 
 
 @app.command(
+    rich_help_panel=ASK,
     epilog=examples(
         "fairwave compare examples/contested-call.toml --over udp,tcp/vegas,tfrc",
         "fairwave compare examples/home-uplink.toml --vary 'link.home>isp.queue=drop-tail,red,codel,pie'",
         "fairwave compare calls.toml --vary flow.voice.count=5,10,20 --vary topology.bottleneck.queue=red,codel",
         "fairwave compare out/a out/b --out out/a-and-b",
-    )
+    ),
 )
 def compare(
     scenario: ScenarioOrFolders,
     over: Annotated[
         Optional[str],
-        typer.Option(metavar="NAME,…", help="Transports of the flow group: udp,tcp/vegas."),
+        typer.Option(
+            metavar="NAME,…",
+            help="Transports of the flow group: udp,tcp/vegas.",
+            autocompletion=completing.transports,
+        ),
     ] = None,
     vary: Annotated[
         Optional[list[str]],
@@ -368,10 +360,11 @@ def compare(
 
 
 @app.command(
+    rich_help_panel=ASK,
     epilog=examples(
         "fairwave sweep calls.toml --grid flow.voice.count=5,10,20 --until mos.voice:±0.05",
         "fairwave sweep calls.toml --grid flow.voice.count=1..20 --until mos.voice:±0.1 --show loss.voice --out out/s",
-    )
+    ),
 )
 def sweep(
     scenario: ScenarioFile,
@@ -391,7 +384,11 @@ def sweep(
     ] = None,
     show: Annotated[
         Optional[list[str]],
-        typer.Option(metavar="MEASURE", help="Another measure to show: loss.voice. Repeatable."),
+        typer.Option(
+            metavar="MEASURE",
+            help="Another measure to show: loss.voice. Repeatable.",
+            autocompletion=completing.measures,
+        ),
     ] = None,
     out: Annotated[Optional[Path], typer.Option(help="Folder for page, figures and tables.")] = None,
     seed: FirstSeed = 1,
@@ -426,10 +423,11 @@ def sweep(
 
 
 @app.command(
+    rich_help_panel=ASK,
     epilog=examples(
         "fairwave find examples/home-uplink.toml --vary flow.call.count=1..200 --until 'mos.call >= 2.5'",
         "fairwave find calls.toml --vary 'topology.bottleneck.rate=200 kb/s..2 Mb/s' --until 'loss.voice <= 1'",
-    )
+    ),
 )
 def find(
     scenario: ScenarioFile,
@@ -484,14 +482,18 @@ def find(
         )
 
 
-@app.command("list", epilog=examples("fairwave list", "fairwave list presets", "fairwave list queues --json"))
+@app.command(
+    "list",
+    rich_help_panel=NAMES,
+    epilog=examples("fairwave list", "fairwave list presets", "fairwave list queues --json"),
+)
 def list_(
     what: Annotated[
         Optional[str],
         typer.Argument(
             help="transports, controllers, queues, victims, losses, rates, traffic, playouts, presets, networks, "
             "events, codecs, measures or studies.",
-            autocompletion=_kinds,
+            autocompletion=completing.kinds,
         ),
     ] = None,
     laws: Laws = None,
@@ -505,16 +507,17 @@ def list_(
 
 
 @app.command(
+    rich_help_panel=NAMES,
     epilog=examples(
         "fairwave explain vegas", "fairwave explain red", "fairwave explain mos", "fairwave explain g729"
-    )
+    ),
 )
 def explain(
     name: Annotated[
         str,
         typer.Argument(
             help="Whatever `fairwave list` lists: vegas, red, voice, dumbbell, mos, …",
-            autocompletion=_explained,
+            autocompletion=completing.explained,
         ),
     ],
     laws: Laws = None,
@@ -527,7 +530,10 @@ def explain(
     explain_name(name, json=json)
 
 
-@app.command(epilog=examples("fairwave check calls.toml", "fairwave check calls.toml --expand --json"))
+@app.command(
+    rich_help_panel=ASK,
+    epilog=examples("fairwave check calls.toml", "fairwave check calls.toml --expand --json"),
+)
 def check(
     scenario: ScenarioFile,
     expand: Annotated[
@@ -546,7 +552,8 @@ def check(
 
 
 @app.command(
-    epilog=examples("fairwave pattern losses.txt", "fairwave pattern trace.g192 --draw losses.png --json")
+    rich_help_panel=REAL,
+    epilog=examples("fairwave pattern losses.txt", "fairwave pattern trace.g192 --draw losses.png --json"),
 )
 def pattern(
     file: Annotated[
@@ -570,11 +577,12 @@ def pattern(
 
 
 @app.command(
+    rich_help_panel=REAL,
     epilog=examples(
         "fairwave replay last-night.pcapng",
         "fairwave replay last-night.pcapng --rate '2 Mb/s' --delay '30 ms' --out slower.toml",
         "fairwave replay call.pcap --losses losses.txt --select 1",
-    )
+    ),
 )
 def replay(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A capture: pcap or pcapng.")],
@@ -612,11 +620,12 @@ def replay(
 
 
 @app.command(
+    rich_help_panel=REAL,
     epilog=examples(
         "fairwave fit bad-call.pcapng",
         "fairwave fit bad-call.pcapng --vary queue=drop-tail,fq-codel",
         "fairwave fit webrtc-internals.json --draw fit.png",
-    )
+    ),
 )
 def fit(
     file: Annotated[
@@ -674,12 +683,13 @@ def fit(
 
 
 @app.command(
+    rich_help_panel=REAL,
     epilog=examples(
         "fairwave measure far.example --key-file key.txt",
         "FAIRWAVE_KEY=… fairwave measure far.example --yes --out out/line",
         "fairwave measure far.example --key-file key.txt --vary queue=fq-codel,cake",
         "fairwave measure --irtt line.json",
-    )
+    ),
 )
 def measure(
     host: Annotated[
@@ -731,10 +741,11 @@ def measure(
 
 
 @app.command(
+    rich_help_panel=REAL,
     epilog=examples(
         "fairwave reflector",
         "fairwave reflector --key-file key.txt --for 3600 --most 100",
-    )
+    ),
 )
 def reflector(
     listen: Annotated[
@@ -764,11 +775,12 @@ def reflector(
 
 
 @app.command(
+    rich_help_panel=REAL,
     epilog=examples(
         "fairwave trace examples/lte.csv --draw lte.png",
         "fairwave trace uplink.mahi --out uplink.csv",
         "fairwave trace gym.json --part downlink --out gym.trace --to rattan",
-    )
+    ),
 )
 def trace(
     file: Annotated[
@@ -809,11 +821,12 @@ def trace(
 
 
 @app.command(
+    rich_help_panel=ASK,
     epilog=examples(
         "fairwave lab",
         "fairwave lab examples/home-uplink.toml",
         "fairwave lab calls.toml --out calls-lab.html",
-    )
+    ),
 )
 def lab(
     scenario: Annotated[
@@ -834,7 +847,7 @@ def lab(
     open_lab(scenario, settings or [], out)
 
 
-@app.command()
+@app.command(rich_help_panel=NAMES)
 def schema(laws: Laws = None) -> None:
     """Print the JSON Schema of scenarios."""
     use_laws(laws)
@@ -844,17 +857,19 @@ def schema(laws: Laws = None) -> None:
 
 
 @app.command(
+    rich_help_panel=OWN,
     epilog=examples(
         "fairwave new controller my-aimd",
         "fairwave new measure stood-still",
         "fairwave new discipline fair --rust",
-    )
+    ),
 )
 def new(
     kind: Annotated[
         str,
         typer.Argument(
-            help="controller, discipline, source, loss-model, link-law or measure.", autocompletion=_new_kinds
+            help="controller, discipline, source, loss-model, link-law or measure.",
+            autocompletion=completing.new_kinds,
         ),
     ],
     name: Annotated[
@@ -882,5 +897,6 @@ def new(
 # Commands of the packages above this one: each entry point is an application of typer's.
 for _entry in offered("fairwave.commands").values():
     app.registered_commands += _entry.load().registered_commands
+app.registered_commands.sort(key=lambda one: PANELS.index(str(one.rich_help_panel)))
 
 refuse_repetitions(app)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairwave.cli import console
-from fairwave.cli.input import BadInputError, variations
+from fairwave.cli.input import BadInputError, refuse_other, variations
 
 if TYPE_CHECKING:
     from fairwave import Scenario
@@ -44,6 +44,7 @@ def show_fit(
         with console.progress(f"fitting {file.name}", quiet=json) as progress:
             found = fitting.fit(file, host=host, rate=known, seeds=seeds, progress=progress)
     except (FileNotFoundError, CaptureError, ValueError) as error:
+        refuse_other(file, "a capture or statistics of a call", ("capture", "dump", "getstats"))
         raise BadInputError(str(error)) from None
     where.parent.mkdir(parents=True, exist_ok=True)
     where.write_text(_heading(found, file) + found.scenario.to_toml(), encoding="utf-8")

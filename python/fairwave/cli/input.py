@@ -150,6 +150,18 @@ def kept(out: Path | None) -> Keep:
     return folder
 
 
+def refuse_other(file: Path, wanted: str, accepted: Sequence[str]) -> None:
+    """Refuses a file of a kind that the command does not read, and names the command that reads it.
+
+    Raises:
+        BadInputError: It is such a file.
+    """
+    from fairwave.file_kinds import reader
+
+    if said := reader(file, wanted, accepted):
+        raise BadInputError(said) from None
+
+
 def positive(name: str, value: int) -> int:
     """A count that must be 1 or more."""
     if value < 1:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairwave.cli import StoppedError, console
-from fairwave.cli.input import BadInputError, layer_or_note
+from fairwave.cli.input import BadInputError, layer_or_note, refuse_other
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -228,6 +228,7 @@ def _reading(file: Path) -> Line:
     try:
         return read_irtt(file)
     except IrttError as error:
+        refuse_other(file, "a measurement by irtt", ("irtt",))
         raise BadInputError(str(error)) from None
 
 

@@ -7,11 +7,21 @@ from typing import Annotated
 
 import typer
 
+from fairwave.cli import completing
+
 
 def examples(*lines: str) -> str:
     """Examples beneath a command's help, one a line."""
     return "\n\n".join(["Examples:", *(f"  {line}" for line in lines)])
 
+
+# Groups of commands in `fairwave --help`, in this order.
+ASK = "Ask about a scenario"
+WHOLE = "Networks, controllers and papers"
+REAL = "Real lines, captures and traces"
+NAMES = "Names, files and this installation"
+OWN = "Your own laws"
+PANELS = (ASK, WHOLE, REAL, NAMES, OWN)
 
 # Typer reads these annotations at run time, under Python 3.10 too, hence Optional.
 ScenarioFile = Annotated[
@@ -71,6 +81,7 @@ Measures = Annotated[
         metavar="NAME,…",
         help="Show these measures instead of the usual: mos,missed, loss.voice for one flow group, or all. "
         "`fairwave list measures` names them. Repeatable.",
+        autocompletion=completing.measures,
     ),
 ]
 Relevant = Annotated[
@@ -108,6 +119,7 @@ FigureFiles = Annotated[
         "--figures",
         metavar="FORMAT,…",
         help="Formats of the figures' files: svg,png,pdf; svg,png if left out.",
+        autocompletion=completing.figures,
     ),
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Take over a folder that holds something else.")]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairwave._native import ScenarioError
 from fairwave.cli import console
-from fairwave.cli.input import BadInputError, groups, kind
+from fairwave.cli.input import BadInputError, groups, kind, refuse_other
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +31,7 @@ def show_pattern(file: Path, draw: Path | None, convert: Path | None, *, json: b
     try:
         lost = patterns.read(file)
     except (FileNotFoundError, patterns.PatternError) as error:
+        refuse_other(file, "a pattern of loss", ("capture", "pattern", "rates", "mahimahi", "pensieve"))
         raise BadInputError(str(error)) from None
     found = patterns.summary(lost)
     drawn = patterns.draw(lost, draw, file.name) if draw else None

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from fairwave.cli import console
-from fairwave.cli.input import BadInputError
+from fairwave.cli.input import BadInputError, refuse_other
 
 if TYPE_CHECKING:
     from fairwave.replay import Capture
@@ -42,6 +42,7 @@ def show_replay(
             capture = replay.read(file, progress=progress)
         chosen = capture.find(select)
     except (FileNotFoundError, replay.CaptureError) as error:
+        refuse_other(file, "a capture", ("capture",))
         raise BadInputError(str(error)) from None
     written: dict[str, str] = {}
     if losses:

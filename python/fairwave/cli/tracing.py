@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairwave.cli import console
-from fairwave.cli.input import BadInputError
+from fairwave.cli.input import BadInputError, refuse_other
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,6 +36,9 @@ def show_trace(
         found = traces.summary(trace)
         written = traces.write(out, trace, to) if out else None
     except (FileNotFoundError, traces.TraceError) as error:
+        refuse_other(
+            file, "a trace of a rate", ("opennetlab", "rattan", "mahimahi", "pensieve", "rates", "pattern")
+        )
         raise BadInputError(str(error)) from None
     drawn = traces.draw(trace, draw, file.name) if draw else None
     if json:

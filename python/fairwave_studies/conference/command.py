@@ -8,7 +8,7 @@ import typer
 
 from fairwave.cli import console
 from fairwave.cli.input import BadInputError, positive, where
-from fairwave.cli.options import Cluster, Json, Laws, Replications, Threads, examples, use_laws
+from fairwave.cli.options import WHOLE, Cluster, Json, Laws, Replications, Threads, examples, use_laws
 from fairwave.extras import need_all
 
 COLUMNS = {
@@ -27,11 +27,12 @@ app = typer.Typer()
 
 
 @app.command(
+    rich_help_panel=WHOLE,
     epilog=examples(
         "fairwave rfc8867 examples/gym/policy.json --case 5.1",
         "fairwave rfc8867 scream --against gcc --against nada --case 5.3 -n 5",
         'fairwave rfc8867 \'{ name = "fixed", rate = "500 kb/s" }\' --case 5.1 --json',
-    )
+    ),
 )
 def rfc8867(
     controller: Annotated[

@@ -1,0 +1,58 @@
+"""Completion of names at the TAB key: each function lists the names that begin with what was typed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def _begun(names: Iterable[str], incomplete: str) -> list[str]:
+    return [one for one in names if one.startswith(incomplete)]
+
+
+def _last(names: Iterable[str], incomplete: str) -> list[str]:
+    """Completes the last of several names, which commas join."""
+    before, comma, last = incomplete.rpartition(",")
+    return [f"{before}{comma}{one}" for one in _begun(names, last)]
+
+
+def kinds(incomplete: str) -> list[str]:
+    """Kinds of names."""
+    from fairwave.cli.inspecting import KINDS
+
+    return _begun(KINDS, incomplete)
+
+
+def new_kinds(incomplete: str) -> list[str]:
+    """Kinds of laws and measures that `fairwave new` begins."""
+    from fairwave.laws.skeletons import KINDS
+
+    return _begun(KINDS, incomplete)
+
+
+def explained(incomplete: str) -> list[str]:
+    """Names that can be explained."""
+    from fairwave.reference import every_name
+
+    return _begun(every_name(), incomplete)
+
+
+def measures(incomplete: str) -> list[str]:
+    """Measures, joined by commas."""
+    from fairwave.measuring.measures import STANDARD
+
+    return _last(STANDARD, incomplete)
+
+
+def transports(incomplete: str) -> list[str]:
+    """Transports, joined by commas."""
+    from fairwave.reference import listed
+
+    return _last((name for name, _ in listed("transports")), incomplete)
+
+
+def figures(incomplete: str) -> list[str]:
+    """Formats of figures, joined by commas."""
+    return _last(("svg", "png", "pdf"), incomplete)

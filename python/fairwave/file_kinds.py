@@ -1,0 +1,262 @@
+"""Kinds of files that people give to the wrong command: how fairwave recognises each, and which command reads it.
+
+Fairwave looks at the contents, not at the name. It looks only after a reader has refused the file, so that files of
+the right kind cost nothing.
+"""
+
+from __future__ import annotations
+
+import bz2
+import lzma
+import re
+import shlex
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+MOST = 4_000_000
+"""Fairwave looks at this many bytes of a file at most."""
+
+
+@dataclass(frozen=True)
+class FileKind:
+    """A kind of file.
+
+    Attributes:
+        name: One word for code.
+        what: What a file of this kind is, in a sentence after "is".
+        remedy: Which command reads it, or what to do instead; `{0}` stands for the file's name.
+        holds: Recognises contents.
+    """
+
+    name: str
+    what: str
+    remedy: str
+    holds: Callable[[bytes], object]
+
+    def sentence(self, file: str, wanted: str = "a scenario") -> str:
+        """What the file is instead of what a command wants, and which command reads it."""
+        no = "" if wanted in self.what or self.name == "empty" else f", not {wanted}"
+        return f"{file} is {self.what}{no}; {self.remedy.format(shlex.quote(file))}"
+
+
+def _begins(*marks: bytes) -> Callable[[bytes], object]:
+    return lambda data: data.startswith(marks)
+
+
+def _has(pattern: str) -> Callable[[bytes], object]:
+    return re.compile(pattern.encode(), re.M | re.S).search
+
+
+def _json(pattern: str) -> Callable[[bytes], object]:
+    """Recognises JSON that has a pattern somewhere."""
+    found = _has(pattern)
+    return lambda data: data.lstrip(b"\xef\xbb\xbf\x1e \t\r\n")[:1] in {b"{", b"["} and found(data)
+
+
+def _lines(pattern: str) -> Callable[[bytes], object]:
+    """Recognises text whose first 50 lines all match a pattern; blank lines and comments do not count."""
+    one = re.compile(pattern.encode())
+
+    def holds(data: bytes) -> bool:
+        lines = [line.strip() for line in data[:20_000].splitlines()[:50]]
+        lines = [line for line in lines if line and not line.startswith(b"#")]
+        return bool(lines) and all(map(one.fullmatch, lines))
+
+    return holds
+
+
+NS2 = r"new Simulator|\$ns\w* (?:duplex-link|simplex-link|node|at|attach-agent)\b|Agent/(?:TCP|UDP)"
+NS3 = r"#include [\"<]ns3/|^\s*(?:from|import) ns(?:3|\.)|NS_LOG_COMPONENT_DEFINE"
+RTC = r"\"type\"\s*:\s*\"(?:in|out|remote-in|remote-out)bound-rtp\"|\"type\"\s*:\s*\"candidate-pair\""
+
+
+def _is_picture(data: bytes) -> object:
+    begin = r"\A\s*(?:<\?xml.*?\?>\s*)?(?:<!--.*?-->\s*|<!DOCTYPE svg[^>]*>\s*)*<svg\b"
+    return _begins(b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"%PDF")(data) or _has(begin)(data)
+
+
+def _is_recording(data: bytes) -> object:
+    return (data[:4] == b"RIFF" and data[8:12] == b"WAVE") or _begins(b"OggS", b"fLaC", b"ID3")(data)
+
+
+def _is_clip(data: bytes) -> object:
+    return data[4:8] == b"ftyp" or _begins(b"\x1aE\xdf\xa3", b"YUV4MPEG2")(data)
+
+
+def _is_table(data: bytes) -> object:
+    return b"\n" in data and _lines(r"[^=\[\]{}]*[,;\t][^=\[\]{}]*")(data)
+
+
+def _is_yaml(data: bytes) -> object:
+    keys = not _has(r"^[^#\n:]*=|^\s*\[")(data) and _has(r"^[\"\w.-]+:(?: |\s*$)")(data)
+    return _has(r"\A---\s*$")(data) or keys
+
+
+def _is_scenario(data: bytes) -> object:
+    flows = r"^\s*\[\[(?:flow|call)\]\]|^\s*flow\s*=|\"(?:flow|call)\"\s*:"
+    return _has(r"^\s*duration\s*=|\"duration\"\s*:")(data) and _has(flows)(data)
+
+
+CAPTURES = (
+    b"\xa1\xb2\xc3\xd4", b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x4d\x3c\xb2\xa1", b"\x0a\x0d\x0d\x0a",
+)  # fmt: skip
+FIT = "`fairwave fit {0}` finds the network behind it"
+TRACE = "`fairwave trace {0}` shows it"
+TOML = "scenarios are TOML; `fairwave explain dumbbell` shows one"
+
+KINDS = (
+    FileKind(
+        "empty",
+        "empty",
+        "`fairwave explain dumbbell` shows a scenario to begin with",
+        lambda data: not data.strip(),
+    ),
+    FileKind(
+        "capture",
+        "a capture of packets",
+        f"`fairwave replay {{0}}` lists its flows, and {FIT}",
+        _begins(*CAPTURES),
+    ),
+    FileKind("dump", "a dump of chrome://webrtc-internals", FIT, _json(r"\"PeerConnections\"")),
+    FileKind("getstats", "a list of statistics of getStats()", FIT, _json(RTC)),
+    FileKind(
+        "irtt", "a measurement by irtt", "`fairwave measure --irtt {0}` judges it", _json(r"\"irtt\"\s*:")
+    ),
+    FileKind(
+        "flent",
+        "a data file of Flent",
+        "`flent -i {0}` plots it, and examples/rrul.toml is Flent's RRUL test as a scenario",
+        _json(r"\"FLENT_VERSION\"|\"x_values\"\s*:"),
+    ),
+    FileKind(
+        "iperf",
+        "a report of iperf3",
+        "`fairwave measure HOST` measures a line for calls",
+        _json(r"\"iperf3? |\"sum_(?:sent|received)\"\s*:"),
+    ),
+    FileKind(
+        "qlog",
+        "a qlog file",
+        "qvis shows it: https://qvis.quictools.info",
+        _json(r"\"qlog_(?:version|format)\""),
+    ),
+    FileKind("notebook", "a Jupyter notebook", "`jupyter lab {0}` opens it", _json(r"\"nbformat\"\s*:")),
+    FileKind(
+        "topology", "a topology", 'a scenario names it: topology = {{ file = "{0}" }}', _has(r"<graphml\b")
+    ),
+    FileKind("opennetlab", "a trace of a rate", TRACE, _json(r"\"trace_pattern\"\s*:")),
+    FileKind(
+        "schema",
+        "a JSON Schema",
+        "editors complete scenarios with it",
+        _json(r"\"\$defs\"\s*:|\"\$schema\"\s*:"),
+    ),
+    FileKind(
+        "results",
+        "a document with results of fairwave",
+        "the folder of `--out` has the scenario, in scenario.toml",
+        _json(r"\"provenance\"\s*:|\"scenarios\"\s*:"),
+    ),
+    FileKind("page", "a web page", "a browser opens it", _has(r"\A\s*<(?:!doctype html|!DOCTYPE html|html)")),
+    FileKind("picture", "a picture", "a browser opens it", _is_picture),
+    FileKind(
+        "recording",
+        "a recording",
+        "`fairwave run SCENARIO --out FOLDER --speech {0}` sends it through a call",
+        _is_recording,
+    ),
+    FileKind(
+        "clip",
+        "a video",
+        'a scenario streams it: traffic = {{ kind = "video-trace", clip = "{0}" }}',
+        _is_clip,
+    ),
+    FileKind(
+        "table",
+        "a table in Parquet",
+        "`fairwave compare FOLDER FOLDER` reads folders of tables",
+        _begins(b"PAR1"),
+    ),
+    FileKind("archive", "an archive", "unpack it first", _begins(b"PK\x03\x04", b"7z\xbc\xaf", b"Rar!")),
+    FileKind("xml", "XML", "scenarios are TOML or JSON", _has(r"\A\s*<\?xml|\A\s*<testsuites?\b")),
+    FileKind("ns2", "a script of ns-2", TOML, _has(NS2)),
+    FileKind("ns3", "a program for ns-3", TOML, _has(NS3)),
+    FileKind(
+        "rattan",
+        "a trace of a rate",
+        TRACE,
+        _has(r"\A(?:.*\n)?\s*type\s*=\s*\"(?:Repeat|Trace|Static|\w*Bw)"),
+    ),
+    FileKind(
+        "pattern", "a pattern of loss", "`fairwave pattern {0}` shows it", _lines(r"[01](?:[\s,;]*[01])*")
+    ),
+    FileKind("mahimahi", "a trace of a rate", TRACE, _lines(r"\d+")),
+    FileKind("pensieve", "a trace of a rate", TRACE, _lines(r"[\d.eE+-]+[ \t]+[\d.eE+-]+")),
+    FileKind(
+        "rates",
+        "a table (CSV)",
+        "`fairwave trace {0}` reads the rates of a link, `fairwave pattern {0}` a pattern of loss",
+        _is_table,
+    ),
+    FileKind(
+        "yaml",
+        "YAML",
+        "scenarios are TOML or JSON; write `key = value`, or convert it: `yq -o json {0}`",
+        _is_yaml,
+    ),
+)
+"""Every kind but scenarios; the first that fits counts."""
+
+SCENARIO = FileKind("scenario", "a scenario", "`fairwave run {0}` simulates it", _is_scenario)
+
+UNPACKED: dict[bytes, tuple[str, Callable[[bytes], bytes]]] = {
+    b"\x1f\x8b": ("gunzip", lambda data: zlib.decompressobj(31).decompress(data, MOST)),
+    b"BZh": ("bunzip2", lambda data: bz2.BZ2Decompressor().decompress(data, MOST)),
+    b"\xfd7zXZ": ("unxz", lambda data: lzma.LZMADecompressor().decompress(data, MOST)),
+}
+"""First bytes of compressed files, each with the program and a function that unpack them."""
+
+
+def recognise(data: bytes) -> FileKind | None:
+    """The kind of file that has these contents; None for a kind that is not known. Scenarios come last."""
+    begins = data[:MOST]
+    return next((kind for kind in (*KINDS, SCENARIO) if kind.holds(begins)), None)
+
+
+def reader(path: Path, wanted: str = "a scenario", accepted: Collection[str] = ()) -> str:
+    """A sentence: what a file is, and which command reads it. Empty for no file, and as `described`."""
+    if not path.is_file():
+        return ""
+    with path.open("rb") as file:
+        return described(file.read(MOST), str(path), wanted, accepted)
+
+
+def described(
+    data: bytes, name: str, wanted: str = "a scenario", accepted: Collection[str] = ("scenario",)
+) -> str:
+    """A sentence about contents that a command refuses; empty for those of an accepted or an unknown kind.
+
+    Args:
+        data: The contents, or their beginning.
+        name: The file's name, for the sentence.
+        wanted: What the command reads, with its article.
+        accepted: Names of the kinds that the command reads.
+    """
+    for mark, (program, unpack) in UNPACKED.items():
+        if data.startswith(mark):
+            try:
+                inner = recognise(unpack(data))
+            except (OSError, ValueError, zlib.error, lzma.LZMAError, EOFError):
+                return f"{name} is compressed and damaged; copy it again"
+            if inner is None or inner.name in accepted or inner.name == "scenario":
+                return (
+                    f"{name} is compressed; unpack it first, for example with `{program} {shlex.quote(name)}`"
+                )
+            return inner.sentence(name, wanted)
+    found = recognise(data)
+    return "" if found is None or found.name in accepted else found.sentence(name, wanted)
