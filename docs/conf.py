@@ -24,8 +24,19 @@ root_doc = "docs/index"
 html_theme = "furo"
 html_additional_pages = {"index": "to-docs.html"}
 templates_path = ["_static"]
-html_static_path = ["_static/narrow.css"]
-html_css_files = ["narrow.css"]
+# The site has the fonts of all pages of fairwave.
+FONTS = "../python/fairwave_report/templates/fonts"
+html_static_path = [
+    "_static/site.css",
+    *(f"{FONTS}/{one}" for one in ("fonts.css", "Inter.woff2", "JetBrains-Mono.woff2")),
+]
+html_css_files = ["fonts.css", "site.css"]
+html_theme_options = {
+    "light_css_variables": {
+        "font-stack": '"Inter", sans-serif',
+        "font-stack--monospace": '"JetBrains Mono", monospace',
+    }
+}
 html_extra_path = ["../examples"]
 html_copy_source = False
 html_show_sourcelink = False

@@ -28,7 +28,7 @@ function within(): Plugin {
 
 /** The rest of the page's policy: the page fetches nothing. */
 const REST =
-  "worker-src blob: data:; img-src data: blob:; media-src blob: data:; connect-src data: blob:; base-uri 'none'; form-action 'none'";
+  "worker-src blob: data:; img-src data: blob:; media-src blob: data:; font-src data:; connect-src data: blob:; base-uri 'none'; form-action 'none'";
 
 /** Names the page's scripts and styles by hash in its policy, so that text of a scenario never runs. */
 function sealed(): Plugin {

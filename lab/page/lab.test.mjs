@@ -109,6 +109,21 @@ test("its policy names its own scripts and styles, and nothing else runs or is d
   await page.close();
 });
 
+test("it brings its fonts, so that its layout is the same on every machine", async () => {
+  const { context, page } = await open(browser);
+  const found = await page.evaluate(() => ({
+    loaded: [...document.fonts].map((one) => `${one.family} ${one.status}`),
+    text: getComputedStyle(document.body).fontFamily,
+    code: getComputedStyle(document.getElementById("text")).fontFamily,
+  }));
+  assert.deepEqual(found, {
+    loaded: ["Inter loaded", "JetBrains Mono loaded"],
+    text: "Inter, sans-serif",
+    code: '"JetBrains Mono", monospace',
+  });
+  await context.close();
+});
+
 test("it opens from disk on a home uplink, and shows the verdict of the call", async () => {
   const { page, wrong, context } = await open(browser);
   assert.match(await page.title(), /a home uplink/);

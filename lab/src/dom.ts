@@ -14,3 +14,6 @@ export function setText(id: string, text: string): void {
 export function setPressed(button: HTMLElement, isPressed: boolean): void {
   button.setAttribute("aria-pressed", String(isPressed));
 }
+
+/** The page's font for a canvas. */
+export const canvasFont = (pixels: number): string => `${pixels}px ${getComputedStyle(document.body).fontFamily}`;

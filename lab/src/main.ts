@@ -3,7 +3,7 @@
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { Address } from "./address";
-import { find } from "./dom";
+import { canvasFont, find } from "./dom";
 import { compileEngine, WorkerEngine } from "./engine";
 import { fromHash, type PageLink } from "./link";
 import { HOME } from "./opening";
@@ -26,7 +26,9 @@ import { connectSituationPanel } from "./views/situation-panel";
 import { TimePanel } from "./views/time-panel";
 
 async function start(): Promise<void> {
-  const module = await compileEngine();
+  // Canvases keep the letters that they are drawn with; without the font, those of the machine do.
+  const font = document.fonts.load(canvasFont(12)).catch(() => []);
+  const [module] = await Promise.all([compileEngine(), font]);
   const store: PageStore = new Store(initialState());
   const scheduler = new Scheduler(store, new WorkerEngine(module), new WorkerEngine(module));
   // The schema is large and only the controls need it: the first picture does not wait for it.

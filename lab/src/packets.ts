@@ -1,6 +1,7 @@
 // Packet view: a stretch of time in slow motion. Packets wait in the queue of the bottleneck, are sent one by one, or are dropped.
 // A dropped packet is marked at its place in the queue.
 
+import { canvasFont } from "./dom";
 import type { PacketTrace, Passage } from "./protocol";
 import { CLASSES, colour } from "./views/plots";
 
@@ -124,7 +125,7 @@ export class PacketView {
       width - 130 - (place % columns) * (box + gap) - box,
       34 + Math.floor(place / columns) * (box + gap + 4),
     ];
-    context.font = "12px system-ui, sans-serif";
+    context.font = canvasFont(12);
     context.fillStyle = soft;
     context.fillText(`${found.waiting.length} packets in the queue; t = ${this.time.toFixed(3)} s`, 4, 16);
     context.fillText("transmitter", width - 110, 16);

@@ -38,6 +38,7 @@ def with_policy(html: str, scripts: Iterable[str] = ()) -> str:
         "style-src": ["'unsafe-hashes'", *_hashes(styles.found)],
         "img-src": ["data:"],
         "media-src": ["data:"],
+        "font-src": ["data:"],
         "base-uri": ["'none'"],
         "form-action": ["'none'"],
     }

@@ -26,6 +26,7 @@ TYPES = {
     "svg": "image/svg+xml",
     "toml": "application/toml",
     "wav": "audio/wav",
+    "woff2": "font/woff2",
 }
 """Ending of a file's name to its media type."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
@@ -13,9 +14,11 @@ from fairwave_report import embedding, figures, style
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from importlib.resources.abc import Traversable
     from pathlib import Path
 
     from jinja2 import Template
+    from markupsafe import Markup
 
     from fairwave.answers.answer import Answer
     from fairwave.provenance import Provenance
@@ -218,6 +221,7 @@ class Page:
         made = template.render(
             page=self,
             policy=policy.PLACE,
+            fonts=fonts(),
             scripts=scripts,
             pointed=pointed,
             looks=style.LOOKS,
@@ -245,9 +249,25 @@ def plotting() -> str:
     return f"/*\nuPlot\n\n{_text('uplot/LICENSE').strip()}\n*/\n{_text('uplot/uPlot.iife.min.js').strip()}\n"
 
 
-def _text(name: str) -> str:
+@cache
+def fonts() -> Markup:
+    """The style sheet of the page's fonts, with the fonts within."""
+    from markupsafe import Markup
+
+    def embedded(file: re.Match[str]) -> str:
+        return f'url("{embedding.data_uri(_path(f"fonts/{file[1]}").read_bytes(), "woff2")}")'
+
+    return Markup(re.sub(r'url\("([^"]*)"\)', embedded, _text("fonts/fonts.css")))
+
+
+def _path(name: str) -> Traversable:
     """A file beside the template."""
-    return (resources.files("fairwave_report") / "templates" / name).read_text(encoding="utf-8")
+    return resources.files("fairwave_report") / "templates" / name
+
+
+def _text(name: str) -> str:
+    """The text of a file beside the template."""
+    return _path(name).read_text(encoding="utf-8")
 
 
 @cache

@@ -1,8 +1,11 @@
 """One page of each kind, small and made once; and a browser, where there is one."""
 
+import os
 import shutil
+from pathlib import Path
 from types import SimpleNamespace
 
+import matplotlib as mpl
 import pytest
 
 import fairwave
@@ -80,18 +83,54 @@ def pages(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def chromium():
-    """A browser that runs without a window."""
+def launch():
+    """Starts a browser without a window; with the fonts of the machine, or with those that an environment offers."""
     playwright = pytest.importorskip(
         "playwright.sync_api", reason="pages are not opened: playwright is not installed"
     )
     program = next(filter(None, map(shutil.which, BROWSERS)), None)
     if program is None:
         pytest.skip("pages are not opened: no Chromium here (on Debian: apt install chromium)")
+    started = []
     with playwright.sync_playwright() as running:
-        browser = running.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield browser
-        browser.close()
+
+        def start(**environment):
+            started.append(
+                running.chromium.launch(
+                    executable_path=program, args=["--no-sandbox"], env={**os.environ, **environment}
+                )
+            )
+            return started[-1]
+
+        yield start
+        for browser in started:
+            browser.close()
+
+
+@pytest.fixture(scope="session")
+def chromium(launch):
+    """A browser that runs without a window."""
+    return launch()
+
+
+MACHINES = {"wide": "DejaVuSans.ttf", "narrow": "STIXGeneral.ttf"}
+"""Two machines that have one font each, of those that Matplotlib brings."""
+
+
+@pytest.fixture(scope="session")
+def machines(launch, tmp_path_factory):
+    """Name to a browser on a machine that has a single font."""
+    browsers = {}
+    for name, font in MACHINES.items():
+        folder = tmp_path_factory.mktemp(f"fonts-{name}")
+        shutil.copy(Path(mpl.get_data_path()) / "fonts" / "ttf" / font, folder)
+        (folder / "fonts.conf").write_text(
+            f'<!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig><dir>{folder}</dir>'
+            f"<cachedir>{folder}/cache</cachedir></fontconfig>",
+            encoding="utf-8",
+        )
+        browsers[name] = launch(FONTCONFIG_FILE=str(folder / "fonts.conf"))
+    return browsers
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 // Figures over time: throughput, queue, windows, losses, delay of the call. The previous run is drawn dashed.
 
 import uPlot from "uplot";
+import { canvasFont } from "../dom";
 import type { NetworkLink, ObservedRun } from "../protocol";
 import { interval } from "../statistics";
 
@@ -377,7 +378,12 @@ export class Plots {
     const style = getComputedStyle(document.documentElement);
     const soft = style.getPropertyValue("--soft").trim();
     const rule = style.getPropertyValue("--rule").trim();
-    const axis = { stroke: soft, grid: { stroke: rule, width: 0.5 }, ticks: { stroke: rule, width: 0.5 } };
+    const axis = {
+      font: canvasFont(12),
+      stroke: soft,
+      grid: { stroke: rule, width: 0.5 },
+      ticks: { stroke: rule, width: 0.5 },
+    };
     const count = panel.lines.length;
     const series: uPlot.Series[] = [
       { label: "time", value: (_, value) => (value === null ? "–" : `${value.toFixed(1)} s`) },

@@ -15,6 +15,7 @@
     const size = Math.abs(value);
     return String(size !== 0 && (size >= 1e6 || size < 1e-4) ? value.toPrecision(4) : Number(value.toPrecision(4)));
   };
+  const font = (size) => `${size}px ${getComputedStyle(document.body).fontFamily}`;
   const colourOf = (series) => style(series.colour) || series.fixed;
   const faint = (colour) => (/^#[0-9a-f]{6}$/i.test(colour) ? `${colour}2e` : colour);
   const HEIGHT = 250;
@@ -72,15 +73,14 @@
     const { columns, data } = table(panel);
     const ink = style("ink");
     const rule = style("rule");
-    const font = "13px system-ui, sans-serif";
     // An axis of whole numbers without a unit counts something: nothing lies between them.
     const counts = !panel.x.log && !panel.x.label.includes("(") && panel.series.every((one) => one.x.every(Number.isInteger));
     const whole = counts ? { incrs: WHOLE } : {};
     const axis = (said, log) => ({
       label: log ? `${said}${said ? ", " : ""}log scale` : said,
-      labelFont: font,
+      labelFont: font(13),
       labelSize: 22,
-      font: "12px system-ui, sans-serif",
+      font: font(12),
       stroke: ink,
       grid: { stroke: rule, width: 1 },
       ticks: { stroke: rule, width: 1 },
@@ -160,7 +160,7 @@
     ctx.clip();
     ctx.strokeStyle = ctx.fillStyle = style("ink");
     ctx.lineWidth = devicePixelRatio;
-    ctx.font = `${12 * devicePixelRatio}px system-ui, sans-serif`;
+    ctx.font = font(12 * devicePixelRatio);
     for (const [label, value] of panel.lines) {
       const y = u.valToPos(value, "y", true);
       ctx.setLineDash([2 * devicePixelRatio, 3 * devicePixelRatio]);
@@ -349,6 +349,8 @@
     // A chart in a closed part of the page has no width yet: it is drawn when the part opens.
     new ResizeObserver(fit).observe(live);
     fit();
+    // A canvas keeps the letters that it was drawn with, those of the machine while the page's font loads.
+    if (document.fonts.status === "loading") document.fonts.ready.then(() => state.plots.length && redraw());
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => state.plots.length && redraw());
     places.forEach(({ canvas, tip }, at) => {
       let step = -1;
