@@ -8,7 +8,7 @@ import pytest
 
 import fairwave
 from fairwave.ask import AskError, find, sweep
-from fairwave.ask.finding import Search, best, probe, reversals, search
+from fairwave.ask.finding import Search, crossing, reversals, search, spans
 from fairwave.ask.wording import condition, measure, precision, steps, variation
 from fairwave.runs.grid import vary
 from fairwave.scenario import load
@@ -80,45 +80,59 @@ def trial(curve, count=100, wanted="goodput >= 0", spread=0.05, **options):
     return Search(sample, condition(wanted), count, **options)
 
 
+def found_by(tried):
+    """The steps that hold, as the search finds them: first, last, and the nearest that fail."""
+    search(tried)
+    return spans(tried.known)
+
+
 @pytest.mark.parametrize("turn", [0.5, 17.5, 63.5, 98.5])
 def test_the_search_finds_where_a_measure_falls_below_its_bound(turn):
     tried = trial(lambda step: turn - step)
-    holds, fails, upwards = search(tried)
-    assert upwards
-    assert holds <= turn <= fails
-    assert fails - holds <= 2
-    assert best(tried, upwards) in {math.floor(turn), math.floor(turn) - 1}
-    probe(tried)
-    assert reversals(tried, list(range(100)), upwards) == []
+    ((first, last, before, after),) = found_by(tried)
+    assert (first, before) == (0, None)
+    assert last <= turn <= after
+    assert after - last <= 2
+    assert crossing([tried], last, after) in {math.floor(turn), math.floor(turn) - 1}
+    assert reversals(tried, list(range(100))) == []
 
 
 def test_the_search_finds_where_a_measure_rises_to_its_bound():
-    holds, fails, upwards = search(trial(lambda step: step - 40.5))
-    assert not upwards
-    assert (fails, holds) == (40, 41)
+    assert found_by(trial(lambda step: step - 40.5)) == [(41, 99, 40, None)]
 
 
-def test_what_the_noise_leaves_open_lies_within_the_answer():
+@pytest.mark.parametrize(("low", "high"), [(10, 30), (34, 52), (60, 95), (45, 48)])
+def test_the_search_finds_a_region_inside_the_range(low, high):
+    middle, half = (low + high) / 2, (high - low) / 2
+    assert found_by(trial(lambda step: half + 0.5 - abs(step - middle))) == [(low, high, low - 1, high + 1)]
+
+
+def test_the_search_finds_a_gap_inside_the_range():
+    found = found_by(trial(lambda step: abs(step - 52) - 3.5))
+    assert found == [(0, 48, None, 49), (56, 99, 55, None)]
+
+
+def test_what_the_noise_leaves_open_belongs_to_no_region():
     tried = trial(lambda step: (50 - step) / 10, spread=2.0, most=20)
-    holds, fails, _ = search(tried)
-    assert holds < 50 < fails
-    assert fails - holds > 5
+    ((first, last, before, after),) = found_by(tried)
+    assert (first, before) == (0, None)
+    assert last < 50 < after
+    assert after - last > 5
     assert "open" in tried.known.values()
 
 
-def test_a_condition_that_holds_throughout_or_nowhere_is_said():
-    assert search(trial(lambda step: 200 - step))[:2] == (99, None)
-    assert search(trial(lambda step: -1 - step))[:2] == (None, 0)
+def test_a_condition_that_holds_throughout_or_nowhere_is_found_out():
+    assert found_by(trial(lambda step: 200 - step)) == [(0, 99, None, None)]
+    assert found_by(trial(lambda step: -1 - step)) == []
 
 
 def test_a_measure_that_does_not_go_one_way_is_found_out():
     def valley(step):
-        return 20 - step if step < 70 else step - 95
+        return 20.5 - step if step < 70 else step - 94.5
 
     tried = trial(valley)
-    _, _, upwards = search(tried)
-    probe(tried)
-    assert any("throughout" in said for said in reversals(tried, list(range(100)), upwards))
+    assert found_by(tried) == [(0, 20, None, 21), (95, 99, 94, None)]
+    assert any("throughout" in said for said in reversals(tried, list(range(100))))
 
 
 def test_the_answer_covers_the_truth_as_often_as_it_says():
@@ -130,18 +144,30 @@ def test_the_answer_covers_the_truth_as_often_as_it_says():
         def sample(step, seeds, noise=noise):
             return 50.5 - step + noise[step, :seeds]
 
-        holds, fails, _ = search(Search(sample, condition("goodput >= 0"), 100))
-        missed += not ((holds is None or holds <= 50) and (fails is None or fails >= 51))
+        found = found_by(Search(sample, condition("goodput >= 0"), 100))
+        missed += not (
+            len(found) == 1 and found[0][0] == 0 and found[0][1] <= 50 and (found[0][3] or 99) >= 51
+        )
     assert missed <= 5
+
+
+def test_the_number_of_runs_that_may_settle_a_value_does_so():
+    tried = trial(lambda step: 49.8 - step, spread=0.5, most=6)
+    search(tried)
+    assert tried.known[49] == tried.known[50] == "open"
+    again = trial(lambda step: 49.8 - step, spread=0.5, most=2 * tried.enough(49))
+    search(again)
+    assert again.known[49] == "holds"
 
 
 def test_find_brackets_the_number_of_calls_that_a_line_carries(calls):
     # Four calls of 80 kb/s on the wire cross 300 kb/s with loss, three do not lose to their own load alone.
     alone = calls.with_overrides({"flow": [calls.to_dict()["flow"][0]]})
     answer = find(alone, "flow.voice.count", "1..12", "loss.voice <= 1", n=3, most=6)
-    assert (answer.holds, answer.fails) == (3, 4)
+    (region,) = answer.regions
+    assert (region.first, region.last, region.fails_before, region.fails_after) == (1, 3, None, 4)
     assert answer.monotone
-    assert "holds up to flow.voice.count = 3" in str(answer)
+    assert "holds on flow.voice.count = 1..3" in str(answer)
     json.dumps(answer.to_dict())
 
 
@@ -194,7 +220,7 @@ def test_the_documents_python_runs(capsys, tmp_path, monkeypatch):
     assert (tmp_path / "out" / "voice.pdf").read_bytes().startswith(b"%PDF")
     said = capsys.readouterr().out
     assert "{'flow.voice.count': 5}" in said
-    assert "loss.voice <= 1 holds down to topology.bottleneck.rate" in said
+    assert "loss.voice <= 1 % holds on topology.bottleneck.rate" in said
 
 
 def test_the_documents_commands_are_sound(monkeypatch):
@@ -218,7 +244,7 @@ def test_the_documents_commands_are_sound(monkeypatch):
         home.with_overrides({key: value})
     key, _, values = searched[1].partition("=")
     home.with_overrides({key: steps(values)[0]})
-    assert str(condition(searched[2], home)) == "mos.call >= 2.5"
+    assert [str(condition(one, home)) for one in searched[2]] == ["mos.call >= 2.5"]
 
 
 def test_a_measure_that_is_asked_for_twice_has_its_samples_once(calls):

@@ -208,7 +208,7 @@ def test_a_sweep_over_three_axes_has_small_multiples(work):
     assert not (out / "figures" / "map-missed-voice.png").exists()
 
 
-def test_a_search_leaves_a_page_with_the_interval_of_its_limit(work):
+def test_a_search_leaves_a_page_with_the_region_that_holds(work):
     out = work / "find"
     alone = ("--set", "flow.files.count=0")
     words = (
@@ -222,11 +222,11 @@ def test_a_search_leaves_a_page_with_the_interval_of_its_limit(work):
     )
     assert command(*words, "-n", 3, "--most", 6, "--out", out, "--style", "paper", "--figures", "pdf") == 0
     page = (out / "index.html").read_text(encoding="utf-8")
-    assert "<strong>loss.voice &lt;= 1 holds up to flow.voice.count = 3" in page
-    assert "The limit lies from 3 to 4" in page
-    assert json.loads((out / "answer.json").read_text(encoding="utf-8"))["holds"] == 3
+    assert "<strong>loss.voice &lt;= 1 % holds on flow.voice.count = 1..3" in page
+    (region,) = json.loads((out / "answer.json").read_text(encoding="utf-8"))["regions"]
+    assert (region["first"], region["last"], region["fails_after"]) == (1, 3, 4)
     tried = pl.read_csv(out / "tried.csv")
-    assert set(tried["condition"].to_list()) <= {"holds", "fails", "undecided"}
+    assert set(tried["verdict"].to_list()) <= {"holds", "fails", "undecided"}
     assert (out / "figures" / "limit.pdf").read_bytes().startswith(b"%PDF-")
     assert not (out / "figures" / "limit.png").exists()
 

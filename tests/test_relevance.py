@@ -242,16 +242,16 @@ def test_a_search_says_that_its_range_makes_no_difference(fairwave, scenario):
     words = ("find", scenario, "--vary", "flow.call.count=1..8", "--until", "mos.call >= 3", "--json")
     document = json.loads(fairwave(*words)[1])
     assert any("the two ends of the range are alike" in said for said in document["remarks"])
-    assert document["relevant"] == "0.1"
+    assert document["relevant"] == {"mos.call": "0.1"}
 
 
 def test_a_search_minds_no_turn_that_does_not_count():
     def turns(relevant):
         tried = Search(lambda *_: np.zeros(6), condition("goodput >= 0"), 100, relevant=relevant)
-        for step in (50, 51):
-            tried.samples[step] = np.full(6, 3.0 if step == 50 else 3.05)
+        for step, mean in ((10, 3.5), (50, 3.0), (51, 3.05)):
+            tried.samples[step] = np.full(6, mean)
             tried.known[step] = "holds"
-        return reversals(tried, list(range(100)), upwards=True)
+        return reversals(tried, list(range(100)))
 
     assert turns(Relevant(0.1)) == []
     assert any("throughout" in said for said in turns(Relevant(0.01)))

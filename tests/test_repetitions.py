@@ -41,6 +41,7 @@ HONOURED = {
     "--measures",
     "--qlog-flow",
     "--record",
+    "--relevant",
     "--require",
     "--set",
     "--show",

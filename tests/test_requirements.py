@@ -7,8 +7,11 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import fairwave
-from fairwave.ask.requiring import LimitCondition, amount, judge, of_limit, overall, split, write_junit
+from fairwave.ask import finding
+from fairwave.ask.finding import Answer, Region, spans
+from fairwave.ask.requiring import KeyCondition, amount, judge, of_key, overall, split, write_junit
 from fairwave.ask.wording import AskError, condition
+from fairwave.measuring.relevance import ANY
 from fairwave.measuring.statistics import Interval, interval
 
 TEXT = """
@@ -78,35 +81,59 @@ def test_one_that_fails_decides_then_one_that_is_undecided():
     assert overall([undecided, fails, holds]) == "fails"
 
 
-class Found:
-    """What a search left: the condition holds up to one value and fails from another on."""
+def searched(*verdicts, values=None):
+    """A search that tried these values with these verdicts: h holds, f fails, o stays open."""
+    wanted = condition("mos.voice >= 3.6")
+    names = {"h": "holds", "f": "fails", "o": "open"}
+    values = values or [verdict[1] for verdict in verdicts]
+    tested = [
+        finding.Tested(value, [interval([4.0, 4.1])], [names[verdict[0]]])
+        for value, verdict in zip(values, verdicts, strict=True)
+    ]
+    known = {at: one.verdict for at, one in enumerate(tested)}
+    regions = [
+        Region(values[first], values[last], None, None, values[first], values[last])
+        for first, last, _, _ in spans(known)
+    ]
+    return Answer("key", [wanted], (values[0], values[-1]), regions, tested, [], 0.95, 9, [ANY])
 
-    condition = "mos.voice >= 3.6"
 
-    def __init__(self, holds, fails, *, upwards=True):
-        self.holds, self.fails, self.upwards = holds, fails, upwards
+UP_TO_12 = searched(("h", 1), ("h", 12), ("f", 14), ("f", 40))
+UP_TO_THE_END = searched(("h", 1), ("h", 12))
+FROM_3 = searched(("o", 1), ("o", 2), ("h", 3), ("h", 40))
+NOWHERE = searched(("f", 1), ("f", 20), ("f", 40))
+OPEN = searched(("f", 1), ("o", 20), ("f", 40))
+RATES = searched("f", "h", "h", values=["1 Mb/s", "2 Mb/s", "3 Mb/s"])
 
 
 @pytest.mark.parametrize(
     ("sign", "bound", "found", "verdict"),
     [
-        (">=", 10, Found(12, 14), "holds"),
-        (">=", 13, Found(12, 14), "undecided"),
-        (">=", 14, Found(12, 14), "fails"),  # it fails there
-        (">=", 10, Found(12, None), "holds"),
-        (">=", 20, Found(12, None), "undecided"),  # the range ended
-        (">=", 1, Found(None, 1), "fails"),
-        ("<=", 14, Found(12, 14), "holds"),
-        ("<=", 11, Found(12, 14), "fails"),
-        ("<=", 13, Found(12, 14), "undecided"),
-        # Searched downwards: it holds from 2 Mb/s on and fails at 1 Mb/s.
-        ("<=", 2e6, Found("2 Mb/s", "1 Mb/s", upwards=False), "holds"),
-        ("<=", 1e6, Found("2 Mb/s", "1 Mb/s", upwards=False), "fails"),
-        ("<=", 1.5e6, Found("2 Mb/s", "1 Mb/s", upwards=False), "undecided"),
+        (">=", 10, UP_TO_12, "holds"),
+        (">=", 12, UP_TO_12, "holds"),
+        (">", 12, UP_TO_12, "undecided"),
+        (">=", 13, UP_TO_12, "undecided"),
+        (">=", 14, UP_TO_12, "fails"),  # it fails there
+        ("<=", 11, UP_TO_12, "holds"),
+        ("<=", 0, UP_TO_12, "undecided"),  # the range begins at 1
+        (">=", 10, UP_TO_THE_END, "holds"),
+        (">=", 20, UP_TO_THE_END, "undecided"),  # the range ended
+        (">=", 5, FROM_3, "holds"),
+        (">=", 41, FROM_3, "undecided"),
+        ("<=", 2, FROM_3, "undecided"),
+        ("<=", 3, FROM_3, "holds"),
+        ("<", 3, FROM_3, "undecided"),
+        (">=", 1, NOWHERE, "fails"),
+        ("<=", 99, NOWHERE, "fails"),
+        (">=", 5, OPEN, "undecided"),
+        (">=", 40, OPEN, "fails"),
+        ("<=", 2e6, RATES, "holds"),
+        ("<=", 1e6, RATES, "fails"),
+        ("<=", 1.5e6, RATES, "undecided"),
     ],
 )
-def test_the_limit_of_a_search_lies_between_what_holds_and_what_fails(sign, bound, found, verdict):
-    assert of_limit(LimitCondition("key", sign, bound), found).verdict == verdict
+def test_a_bound_on_the_key_is_met_if_the_conditions_hold_at_such_a_value(sign, bound, found, verdict):
+    assert of_key(KeyCondition("key", sign, bound), found).verdict == verdict
 
 
 def test_amounts_are_compared_in_base_units():

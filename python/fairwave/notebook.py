@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from fairwave.ask.finding import Answer
+    from fairwave.ask.sweeping import Sweep
     from fairwave.measuring.measured import Measured
     from fairwave.results import Results
     from fairwave.runs.replication import Progress
@@ -127,6 +129,23 @@ def measured(shown: Measured) -> str:
         rows.append([*label, str(shown.interval(**point))])
     head = f"<strong>{escape(shown.measure.label)}</strong>, mean ± 95 % interval"
     return f"<div><p>{head}</p>{_table([*shown.axes, 'value'], rows)}</div>"
+
+
+def answer(shown: Answer) -> str:
+    """What a search found, and each value that was tried."""
+    heads, rows = shown.table()
+    head = f"<strong>{escape(str(shown))}.</strong>"
+    notes = "".join(f"<p>{escape(one)}.</p>" for one in shown.remarks)
+    sure = f"<p>{shown.level * 100:g} % confidence for the answer as a whole; {shown.runs} runs</p>"
+    return f"<div><p>{head}</p>{_table(heads, rows)}{notes}{sure}</div>"
+
+
+def sweep(shown: Sweep) -> str:
+    """A row per point, a column per measure, with 95 % intervals."""
+    heads, rows, notes = shown.table()
+    runs = shown.results.rows("runs").num_rows
+    head = f"<strong>{runs} runs</strong> at {len(rows)} points, mean ± 95 % interval"
+    return f"<div><p>{head}</p>{_table(heads, rows)}{''.join(f'<p>{escape(one)}</p>' for one in notes)}</div>"
 
 
 def _short(value: Any, key: str) -> str:

@@ -1,4 +1,4 @@
-"""Questions of a scenario: how precise a grid is to be (`sweep`), and how far a value may go (`find`).
+"""Questions of a scenario: how precise a grid is to be (`sweep`), and at which values conditions hold (`find`).
 
 How measures, conditions and varied keys are written in a line of text is in `wording`.
 """
@@ -9,16 +9,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fairwave.ask.finding import Answer, Tested, find
+    from fairwave.ask.finding import Answer, Region, Tested, find
     from fairwave.ask.sweeping import Cell, Sweep, sweep
     from fairwave.ask.wording import AskError
 
-__all__ = ["Answer", "AskError", "Cell", "Sweep", "Tested", "find", "sweep"]
+__all__ = ["Answer", "AskError", "Cell", "Region", "Sweep", "Tested", "find", "sweep"]
 
 _HOMES = {
     "Answer": "finding",
     "AskError": "wording",
     "Cell": "sweeping",
+    "Region": "finding",
     "Sweep": "sweeping",
     "Tested": "finding",
     "find": "finding",

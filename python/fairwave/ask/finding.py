@@ -1,17 +1,17 @@
-"""How far a value may go before a measure no longer meets a condition: stochastic bisection.
+"""At which values conditions hold: a scan of the range, then stochastic bisection at each turn.
 
-The mean of a measure is taken to rise or fall along the values that are searched, so that the condition holds up to
-some value and not beyond it (or the other way round). Every value is tried under the same seeds (common random
-numbers).
-At each value the mean is compared with the bound. If its one-sided interval lies on one side, the value is settled.
-Otherwise more seeds follow, twice as many each time, up to a cap, unless the spread so far shows that the cap would
-not settle it. Values at which it stays open lie within what is answered: *holds at least to the one, no longer from
-the other on*. The confidence is that of the answer as a whole: it is divided among all looks at all values that the
-search may need (Bonferroni).
+Every value is tried under the same seeds (common random numbers). At each value the mean of a measure is compared with
+its bound. If its one-sided interval lies on one side, the value is settled. Otherwise more seeds follow, twice as many
+each time, up to a cap, unless the spread so far shows that the cap would not settle it. Values at which it stays open
+are named; they belong to no region.
 
-That the measure rises or falls throughout is checked: further values between those that the search came by are
-tried, and the
-means of neighbours are compared, paired by seed. Where it fails, the answer says so.
+The search tries the ends of the range and three values between them. Between neighbours that came out differently it
+bisects. If all of them came out alike, it looks around the best one (around the worst one, if all hold), unless that
+one is an end. So it finds where conditions begin and cease to hold, and regions within the range. A region that is
+narrower than a quarter of the range, on a measure that turns more than once, may stay unseen: a sweep shows it.
+
+The confidence is that of the answer as a whole: it is divided among all looks at all values that the search may need
+(Bonferroni), and among the conditions.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from fairwave.ask.wording import AskError, Condition, condition, steps
-from fairwave.measuring.relevance import ANY, Relevance, Relevant, contrast, relevance
+from fairwave.measuring.relevance import ANY, Relevance, Relevant, contrast
+from fairwave.measuring.relevance import relevance as read_relevance
 from fairwave.measuring.statistics import LEVEL, Interval, interval, t_quantile
 
 if TYPE_CHECKING:
@@ -43,115 +44,289 @@ MOST = 12
 FINE = 64
 """The search ends when what it leaves between two values is this part of the range, or nothing."""
 
-PROBES = 2
-"""So many further values are tried to see whether the measure rises or falls throughout."""
+SCAN = 5
+"""So many values, spread over the range, are tried first."""
+
+TURNS = 2
+"""The search has values enough for this many turns of a condition, each with an open part."""
 
 Verdict = Literal["holds", "fails", "open"]
+
+WORDS: dict[Verdict, str] = {"holds": "holds", "fails": "fails", "open": "undecided"}
+"""A verdict as tables show it."""
 
 
 @dataclass(frozen=True)
 class Tested:
-    """What a value came to.
+    """A value that was tried.
 
     Attributes:
         value: The value.
-        interval: The measure's mean with its 95 % interval.
-        verdict: Whether the condition holds there, at the confidence of the whole answer.
+        intervals: For each condition, the mean of its measure with the 95 % interval.
+        verdicts: For each condition, whether it holds there, at the confidence of the whole answer.
     """
 
     value: Label
-    interval: Interval
-    verdict: Verdict
+    intervals: Sequence[Interval]
+    verdicts: Sequence[Verdict]
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether all conditions hold together."""
+        return together(self.verdicts)
+
+    @property
+    def runs(self) -> int:
+        """How many runs there are of this value."""
+        return max(one.n + one.undefined for one in self.intervals)
+
+
+@dataclass(frozen=True)
+class Region:
+    """Neighbouring values at which all conditions hold.
+
+    Attributes:
+        first: The first value that is settled to hold.
+        last: The last one.
+        fails_before: The nearest value before, at which a condition is settled to fail; None if there is none.
+        fails_after: The nearest value after, likewise.
+        begins: Where the means cross the bound before `first`, interpolated; `first` if nothing lies between.
+        ends: Where they cross it after `last`, likewise.
+    """
+
+    first: Label
+    last: Label
+    fails_before: Label | None
+    fails_after: Label | None
+    begins: Label
+    ends: Label
+
+    def __str__(self) -> str:
+        return str(self.first) if self.first == self.last else f"{self.first}..{self.last}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "first": self.first,
+            "last": self.last,
+            "fails_before": self.fails_before,
+            "fails_after": self.fails_after,
+            "estimate": [self.begins, self.ends],
+        }
 
 
 @dataclass(frozen=True)
 class Answer:
-    """How far a value may go.
+    """At which values of a key conditions hold.
 
     Attributes:
-        key: What was varied.
-        condition: What is to hold.
-        holds: The farthest value at which it is settled that the condition holds; None if at none.
-        fails: The next value at which it is settled that it does not; None if at none.
-        best: The farthest value at which the mean, interpolated between values that were tried, meets the
-            condition; None
-            if at none.
-        upwards: Whether the condition holds below and fails above, as opposed to the other way round.
+        key: The key that was varied; several that were tied have commas between them.
+        conditions: What is to hold together.
+        ends: The first and the last value of the range.
+        regions: Where all conditions hold, in order; empty if nowhere.
         tested: Every value that was tried, in order.
-        remarks: What has to be known: that the measure does not rise or fall throughout, that the range ends first.
+        remarks: What has to be known: that a measure does not rise or fall throughout, what stays open.
         level: Confidence of the answer as a whole.
         runs: Number of runs that it took.
-        relevant: The smallest difference of the measure that counts.
+        relevant: For each condition, the smallest difference of its measure that counts.
+        enough: So many runs of a value probably settle one that is open; None if none is, or if 1000 may not do.
     """
 
     key: str
-    condition: Condition
-    holds: Label | None
-    fails: Label | None
-    best: Label | None
-    upwards: bool
+    conditions: Sequence[Condition]
+    ends: tuple[Label, Label]
+    regions: Sequence[Region]
     tested: Sequence[Tested]
     remarks: Sequence[str]
     level: float
     runs: int
-    relevant: Relevant
+    relevant: Sequence[Relevant]
+    enough: int | None = None
+
+    @property
+    def condition(self) -> str:
+        """The conditions as they were written, in one text."""
+        return " and ".join(map(str, self.conditions))
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the conditions hold at some value, at none, or whether that is open."""
+        if self.regions:
+            return "holds"
+        return "open" if any(one.verdict == "open" for one in self.tested) else "fails"
+
+    @property
+    def judged(self) -> Literal["holds", "fails", "undecided"]:
+        """The same as a requirement's verdict."""
+        return "undecided" if self.verdict == "open" else self.verdict
+
+    @property
+    def is_everywhere(self) -> bool:
+        """Whether the conditions hold at both ends and nothing that was tried between them fails or is open."""
+        return all(one.verdict == "holds" for one in self.tested)
+
+    @property
+    def limits(self) -> list[Label]:
+        """The edges of regions inside the range; both ends of the range if the conditions hold everywhere."""
+        edges = [
+            edge
+            for region in self.regions
+            for edge, end in ((region.first, self.ends[0]), (region.last, self.ends[1]))
+            if edge != end
+        ]
+        return list(dict.fromkeys(edges or (self.ends if self.regions else ())))
+
+    @property
+    def open(self) -> list[Label]:
+        """The values that stay open."""
+        return [one.value for one in self.tested if one.verdict == "open"]
 
     @property
     def monotone(self) -> bool:
-        """Whether nothing speaks against a measure that rises or falls throughout."""
+        """Whether nothing speaks against measures that rise or fall throughout."""
         return not any("throughout" in remark for remark in self.remarks)
 
     def __str__(self) -> str:
-        """The answer in a sentence."""
-        what, at = str(self.condition), {one.value: one.interval for one in self.tested}
-        if self.holds is None and self.fails is None:
-            return f"{what}: open throughout; more replications may settle it"
-        if self.holds is None:
-            assert self.fails is not None
-            where = f"{self.key} = {self.fails}"
-            found = f"at {where}, the better one, it is {at[self.fails]}"
-            return f"{what} holds at neither end of what was searched: {found}"
-        if self.fails is None:
-            return (
-                f"{what} holds at {self.key} = {self.holds} ({at[self.holds]}), the end of what was searched"
+        """The answer in sentences, without the last full stop."""
+        whole = f"{self.key} = {self.ends[0]}..{self.ends[1]}"
+        conditions = " and ".join(one.with_unit for one in self.conditions)
+        hold = "holds" if len(self.conditions) == 1 else "hold together"
+        if self.is_everywhere:
+            said = [f"{conditions} {hold} everywhere on {whole}"]
+            return ". ".join(said + [self._cells(one) for one in (self.tested[0], self.tested[-1])])
+        if not self.regions:
+            return ". ".join([self._nowhere(conditions, whole), *self._nearest(), *self._undecided()])
+        at = {one.value: one for one in self.tested}
+        several = f", {len(self.regions)} separate ranges" if len(self.regions) > 1 else ""
+        said = [f"{conditions} {hold} on {self.key} = {' and '.join(map(str, self.regions))}{several}"]
+        for region in self.regions:
+            edges = (
+                (region.fails_before, region.first, region.begins, self.ends[0]),
+                (region.fails_after, region.last, region.ends, self.ends[1]),
             )
-        upto, beyond = ("up to", "from") if self.upwards else ("down to", "from")
-        best = f", best estimate {self.best}" if self.best not in {None, self.holds} else ""
-        return (
-            f"{what} holds {upto} {self.key} = {self.holds} ({at[self.holds]}) and fails {beyond} {self.fails} "
-            f"({at[self.fails]}) on{best}"
-        )
+            for fails, edge, crossing_, end in edges:
+                if edge == end:
+                    continue
+                said += [self._cells(at[one]) for one in (edge, fails) if one is not None]
+                if fails is not None and crossing_ not in {edge, fails}:
+                    said.append(f"The best estimate of the limit is {crossing_}")
+        return ". ".join(said + self._undecided())
+
+    def _nowhere(self, conditions: str, whole: str) -> str:
+        alone = len(self.conditions) == 1
+        if self.verdict == "open":
+            return (
+                f"Undecided whether {conditions} {'holds' if alone else 'hold together'} anywhere on {whole}"
+            )
+        return f"{conditions} {'holds' if alone else 'hold together'} nowhere on {whole}"
+
+    def _nearest(self) -> list[str]:
+        """Where each condition holds by itself, or comes nearest to it."""
+        found = []
+        for place, one in enumerate(self.conditions):
+            alone = [tested.value for tested in self.tested if tested.verdicts[place] == "holds"]
+            if alone:
+                found.append(
+                    f"{one.with_unit} alone holds at {alone[0]}{f' to {alone[-1]}' if alone[1:] else ''}"
+                )
+                continue
+            best = max(self.tested, key=lambda tested: one.direction * tested.intervals[place].mean)
+            cell = f"{best.intervals[place]} {one.of.measure.unit}".rstrip()
+            found.append(f"{one.of.text} comes nearest at {best.value}: {cell}")
+        return found
+
+    def _cells(self, tested: Tested) -> str:
+        """The measures at a value: `At 4, loss.voice is 2.1 ± 0.3 %`."""
+        cells = [
+            f"{one.of.text} is {cell} {one.of.measure.unit}".rstrip()
+            for one, cell in zip(self.conditions, tested.intervals, strict=True)
+        ]
+        return f"At {tested.value}, {' and '.join(dict.fromkeys(cells))}"
+
+    def _undecided(self) -> list[str]:
+        if not self.open:
+            return []
+        which = self.open if len(self.open) <= SCAN else [*self.open[:2], "…", self.open[-1]]
+        more = f"try `--most {self.enough}`" if self.enough else "more runs may not decide it"
+        return [f"Undecided at {', '.join(map(str, which))}: {more}"]
+
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """Heads and rows of the values that were tried: each measure once, then each condition."""
+        measures = {one.of.text: (one.of.measure.label, place) for place, one in enumerate(self.conditions)}
+        heads = [
+            self.key,
+            *(label for label, _ in measures.values()),
+            "runs",
+            *(one.with_unit for one in self.conditions),
+        ]
+        rows = [
+            [
+                str(one.value),
+                *(str(one.intervals[place]) for _, place in measures.values()),
+                str(one.runs),
+                *(WORDS[verdict] for verdict in one.verdicts),
+            ]
+            for one in self.tested
+        ]
+        return heads, rows
+
+    def __repr__(self) -> str:
+        return f"<fairwave answer: {self}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the answer, and each value that was tried."""
+        from fairwave.notebook import answer
+
+        return answer(self)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
         return {
             "key": self.key,
-            "condition": str(self.condition),
+            "condition": self.condition,
+            "range": list(self.ends),
             "answer": str(self),
-            "holds": self.holds,
-            "fails": self.fails,
-            "best": self.best,
+            "verdict": self.verdict,
+            "regions": [one.to_dict() for one in self.regions],
+            "open": self.open,
+            "enough": self.enough,
             "confidence": self.level,
             "monotone": self.monotone,
             "remarks": list(self.remarks),
             "runs": self.runs,
-            "relevant": str(self.relevant),
+            "relevant": {
+                one.of.text: str(counts) for one, counts in zip(self.conditions, self.relevant, strict=True)
+            },
             "tested": [
                 {
                     "value": one.value,
-                    "mean": one.interval.mean,
-                    "interval": [one.interval.low, one.interval.high],
-                    "replications": one.interval.n,
                     "verdict": one.verdict,
+                    "measures": [
+                        {
+                            "condition": str(wanted),
+                            "mean": cell.mean,
+                            "interval": [cell.low, cell.high],
+                            "replications": cell.n,
+                            "verdict": verdict,
+                        }
+                        for wanted, cell, verdict in zip(
+                            self.conditions, one.intervals, one.verdicts, strict=True
+                        )
+                    ],
                 }
                 for one in self.tested
             ],
         }
 
 
+def together(verdicts: Sequence[Verdict]) -> Verdict:
+    """Conditions together: one that fails decides, then one that is open."""
+    return "fails" if "fails" in verdicts else "open" if "open" in verdicts else "holds"
+
+
 @dataclass
 class Search:
-    """Tries steps of a range, however their values are measured, and remembers them.
+    """Tries steps of a range for one condition, however their values are measured, and remembers them.
 
     Attributes:
         sample: Answers, for a step and a number of seeds, with the measure under each seed so far.
@@ -160,6 +335,7 @@ class Search:
         begin: Seeds to begin with.
         most: The most seeds of a step.
         level: Confidence of the whole.
+        conditions: How many conditions share that confidence.
         relevant: The smallest difference of the measure that counts.
     """
 
@@ -169,6 +345,7 @@ class Search:
     begin: int = BEGIN
     most: int = MOST
     level: float = LEVEL
+    conditions: int = 1
     relevant: Relevant = ANY
     known: dict[int, Verdict] = field(default_factory=dict)
     samples: dict[int, NDArray[np.float64]] = field(default_factory=dict)
@@ -179,19 +356,21 @@ class Search:
             sizes.append(min(2 * sizes[-1], self.most))
         self.sizes = sizes
         self.fine = max(1, self.count // FINE)
-        values = 2 + 2 * math.ceil(math.log2(max(self.count, 2))) + PROBES
-        self.risk = (1 - self.level) / (values * len(sizes))
+        part = max(self.count / (SCAN - 1), 2.0)
+        self.values = min(SCAN + 2 * TURNS * math.ceil(math.log2(part)), max(self.count, 2))
+        # Each condition is looked at where any of them was tried.
+        self.risk = (1 - self.level) / (self.conditions**2 * self.values * len(sizes))
 
     def margin(self, step: int) -> NDArray[np.float64]:
         """By how much the condition is met, seed by seed; below zero where it is not."""
         return self.wanted.direction * (self.samples[step] - self.wanted.bound)
 
-    def classify(self, step: int, sizes: Sequence[int] | None = None) -> Verdict:
+    def classify(self, step: int) -> Verdict:
         """Whether the condition holds at a step."""
-        if step in self.known and (sizes is None or self.known[step] != "open"):
+        if step in self.known:
             return self.known[step]
         verdict: Verdict = "open"
-        for size in sizes or self.sizes:
+        for size in self.sizes:
             self.samples[step] = self.sample(step, size)
             # One-sided: each tail has the risk of one look.
             found = interval(self.margin(step), 1 - 2 * self.risk)
@@ -208,12 +387,27 @@ class Search:
 
     def _hopeless(self, step: int) -> bool:
         """Whether the most seeds would by far not settle a step, were mean and spread to stay what they are."""
+        reach = self._reach(step, self.most)
+        return bool(reach is not None and abs(self.mean(step)) * 1.25 < reach)
+
+    def _reach(self, step: int, seeds: int) -> float | None:
+        """Half the width of a step's interval after so many seeds, as its spread so far promises."""
         margin = self.margin(step)
         margin = margin[~np.isnan(margin)]
         if len(margin) < 2:
-            return False
-        reach = t_quantile(1 - 2 * self.risk, self.most) * float(margin.std(ddof=1)) / math.sqrt(self.most)
-        return bool(abs(margin.mean()) * 1.25 < reach)
+            return None
+        return t_quantile(1 - 2 * self.risk, seeds) * float(margin.std(ddof=1)) / math.sqrt(seeds)
+
+    def enough(self, step: int) -> int | None:
+        """How many seeds probably settle a step that is open; None where 1000 may not."""
+        from fairwave.answers.bands import MORE
+
+        near = abs(self.mean(step))
+        for seeds in (one for one in MORE if one > self.most):
+            reach = self._reach(step, seeds)
+            if reach is not None and reach < near:
+                return seeds
+        return None
 
     def compared(self, one: int, other: int, level: float) -> Contrast:
         """The measure at one step compared with another, under the seeds that both have."""
@@ -225,113 +419,107 @@ class Search:
         return interval(self.margin(step)).mean
 
 
-def search(trial: Search) -> tuple[int | None, int | None, bool]:
-    """The farthest step that holds and the next that fails, and whether what holds lies below."""
-    first, last = 0, trial.count - 1
-    ends = trial.classify(first), trial.classify(last)
-    means = trial.mean(first), trial.mean(last)
-    if any(math.isnan(mean) for mean in means):
-        where = "first" if math.isnan(means[0]) else "last"
-        raise AskError(
-            f"{trial.wanted.of.text} is not defined at the {where} value of the range; choose a range in which it is"
-        )
-    upwards = means[0] >= means[1]
+def search(trial: Search) -> None:
+    """Tries the steps that show where the condition begins and ceases to hold.
 
-    def at(place: int) -> int:
-        return place if upwards else last - place
-
-    good = 0 if ends[0 if upwards else 1] == "holds" else None
-    bad = last if ends[1 if upwards else 0] == "fails" else None
-    if good is not None and at(last) in trial.known and trial.known[at(last)] == "holds":
-        return at(last), None, upwards
-    if bad is not None and trial.known[at(0)] == "fails":
-        return None, at(0), upwards
-    # Ends that are open count as such: the search goes on beside them.
-    low, high = (good if good is not None else 0), (bad if bad is not None else last)
-    floor, ceiling = low, high
-    while ceiling - floor > trial.fine:
-        middle = (floor + ceiling) // 2
-        verdict = trial.classify(at(middle))
-        if verdict == "open":
-            # Each side is searched by itself.
-            low = _edge(trial, at, floor, middle, "holds")
-            high = _edge(trial, at, ceiling, middle, "fails")
-            break
-        if verdict == "holds":
-            floor = low = middle
-        else:
-            ceiling = high = middle
-    good, bad = (
-        place if trial.known[at(place)] == what else None for place, what in ((low, "holds"), (high, "fails"))
-    )
-    return _placed(good, at), _placed(bad, at), upwards
-
-
-def _edge(trial: Search, at: Callable[[int], int], settled: int, open_: int, wanted: Verdict) -> int:
-    """The place nearest to one that is open at which `wanted` is settled, from a settled one on."""
-    while abs(open_ - settled) > trial.fine:
-        step = (settled + open_) // 2
-        if trial.classify(at(step)) == wanted:
-            settled = step
-        else:
-            open_ = step
-    return settled
-
-
-def _placed(place: int | None, at: Callable[[int], int]) -> int | None:
-    return None if place is None else at(place)
-
-
-def probe(trial: Search) -> None:
-    """Tries values in the middle of the widest gaps between those that were tried."""
-    for _ in range(PROBES):
-        tried = sorted(trial.known)
-        gaps = [(b - a, (a + b) // 2) for a, b in pairwise(tried) if b - a > 1]
-        if not gaps:
+    Raises:
+        AskError: The measure is not defined at an end of the range.
+    """
+    last = trial.count - 1
+    for step, where in ((0, "first"), (last, "last")):
+        trial.classify(step)
+        if math.isnan(trial.mean(step)):
+            raise AskError(
+                f"{trial.wanted.of.text} is not defined at the {where} value of the range; "
+                "choose a range in which it is"
+            )
+    for part in range(1, SCAN - 1):
+        trial.classify(round(part * last / (SCAN - 1)))
+    _look_around(trial)
+    while len(trial.known) < trial.values:
+        wide = [
+            (there - here, (here + there) // 2)
+            for here, there in pairwise(sorted(trial.known))
+            if trial.known[here] != trial.known[there] and there - here > trial.fine
+        ]
+        if not wide:
             return
-        trial.classify(max(gaps)[1], trial.sizes[:1])
+        trial.classify(max(wide)[1])
 
 
-def reversals(trial: Search, values: Sequence[Label], upwards: bool) -> list[str]:
+def _look_around(trial: Search) -> None:
+    """Looks beside the best value if none holds, beside the worst one if all hold, unless that is an end."""
+    while len(set(trial.known.values())) == 1 and "open" not in trial.known.values():
+        order = sorted(trial.known)
+        sign = -1.0 if trial.known[0] == "holds" else 1.0
+        means = [sign * trial.mean(step) for step in order]
+        at = int(np.nanargmax(means))
+        if at in {0, len(order) - 1} or means[at] <= max(means[0], means[-1]):
+            return
+        gaps = [(order[at] - order[at - 1], at - 1), (order[at + 1] - order[at], at)]
+        gap, left = max(gaps)
+        if gap <= trial.fine or len(trial.known) >= trial.values:
+            return
+        trial.classify((order[left] + order[left + 1]) // 2)
+
+
+def spans(known: Mapping[int, Verdict]) -> list[tuple[int, int, int | None, int | None]]:
+    """Runs of steps that hold, with no step between them that fails: first, last, and what fails before and after."""
+    found: list[tuple[int, int, int | None, int | None]] = []
+    failed: int | None = None
+    open_run: tuple[int, int] | None = None
+    for step in sorted(known):
+        if known[step] == "holds":
+            open_run = (step, step) if open_run is None else (open_run[0], step)
+        elif known[step] == "fails":
+            if open_run is not None:
+                found.append((*open_run, failed, step))
+            open_run, failed = None, step
+    if open_run is not None:
+        found.append((*open_run, failed, None))
+    return found
+
+
+def reversals(trial: Search, values: Sequence[Label]) -> list[str]:
     """Where the measure goes the other way by a difference that counts, in words; empty where it does so nowhere."""
-    said = []
-    order = sorted(trial.known, reverse=not upwards)
-    settled = [(place, trial.known[step]) for place, step in enumerate(order)]
-    failing = [place for place, verdict in settled if verdict == "fails"]
-    holding = [place for place, verdict in settled if verdict == "holds"]
-    if failing and holding and failing[0] < holding[-1]:
-        a, b = values[order[failing[0]]], values[order[holding[-1]]]
-        said.append(
-            f"the condition does not turn once: it fails at {a} and holds at {b}, so that the answer is one of several "
-            "(the measure does not go one way throughout)"
-        )
+    order = sorted(trial.known)
+    way = trial.wanted.direction * (trial.mean(order[-1]) - trial.mean(order[0]))
     risk = (1 - trial.level) / max(len(order) - 1, 1)
+    said = []
     for here, there in pairwise(order):
         moved = trial.compared(there, here, 1 - 2 * risk)
-        if moved.outcome == ("higher" if trial.wanted.direction > 0 else "lower"):
-            a, b = sorted([values[here], values[there]], key=values.index)
+        if moved.outcome == ("lower" if way > 0 else "higher"):
             gain = moved.difference
-            change = gain.mean * (1 if upwards else -1)
             said.append(
-                f"the measure does not {'fall' if upwards == (trial.wanted.direction > 0) else 'rise'} "
-                "throughout: from "
-                f"{a} to {b} it changes by {change:+.3g} (± {gain.half_width:.2g})"
+                f"{trial.wanted.of.text} does not {'rise' if way > 0 else 'fall'} throughout: from {values[here]} to "
+                f"{values[there]} it changes by {gain.mean:+.3g} (± {gain.half_width:.2g}). The condition may turn "
+                "between values that were not tried; `fairwave sweep` shows every value"
             )
+    ends = trial.compared(order[-1], order[0], trial.level)
+    if ends.outcome == "alike":
+        differs = f"{ends.difference} {trial.wanted.of.measure.unit}".rstrip()
+        said.append(
+            f"the two ends of the range are alike: {trial.wanted.of.text} differs by {differs}, and differences count "
+            f"from {trial.relevant}"
+        )
     return said
 
 
-def best(trial: Search, upwards: bool) -> int | None:
-    """The farthest step at which the interpolated mean meets the condition; None where it does at none."""
-    order = sorted(trial.known, reverse=not upwards)
-    means = {step: trial.mean(step) for step in order}
-    crossing = next((i for i, step in enumerate(order) if means[step] < 0), None)
-    if crossing is None:
-        return order[-1]
-    if crossing == 0:
-        return None
-    here, there = order[crossing - 1], order[crossing]
-    share = means[here] / (means[here] - means[there])
-    return here + math.floor(share * abs(there - here)) * (1 if upwards else -1)
+def crossing(trials: Sequence[Search], holds: int, fails: int) -> int:
+    """The step nearest to `fails` at which the interpolated means meet all conditions, from one that holds."""
+    way = 1 if fails > holds else -1
+    found = fails - way
+    for trial in trials:
+        between = [
+            one for one in sorted(trial.known, reverse=way < 0) if way * holds <= way * one <= way * fails
+        ]
+        for here, there in pairwise(between):
+            mine, theirs = trial.mean(here), trial.mean(there)
+            if theirs < 0 <= mine:
+                step = here + way * math.floor(mine / (mine - theirs) * abs(there - here))
+                found = way * min(way * found, way * step)
+                break
+    return found
 
 
 def _unrecorded(scenario: Scenario) -> Scenario:
@@ -375,9 +563,9 @@ def runs_at(
 
 def find(
     scenario: Scenario,
-    key: str,
+    key: str | Sequence[str],
     values: str | Sequence[Label],
-    until: str | Condition,
+    until: str | Condition | Sequence[str | Condition],
     *,
     n: int = BEGIN,
     most: int = MOST,
@@ -388,13 +576,14 @@ def find(
     tell: Callable[[str], None] | None = None,
     relevant: Mapping[str, float | str] | Relevance | None = None,
 ) -> Answer:
-    """How far a value may go before a condition no longer holds.
+    """At which values of a key a condition holds.
 
     Args:
         scenario: What is varied.
-        key: The dotted path that is set: `flow.voice.count`.
+        key: The dotted path that is set: `flow.voice.count`. Several take the same value: `("flow.a.count",
+            "flow.b.count")`, or one text with commas.
         values: A range, `"1..200"` or `"500 kb/s..5 Mb/s"`, or the values themselves in order.
-        until: The condition, `"mos.voice >= 3.6"`.
+        until: The condition, `"mos.voice >= 3.6"`, or several that are to hold together.
         n: Seeds to begin with at each value, 2 or more.
         most: The most seeds at a value.
         seed: The first seed.
@@ -409,24 +598,36 @@ def find(
         fairwave.ScenarioError: A value does not fit the scenario.
     """
     from fairwave import arguments
+    from fairwave.ask.wording import check_key
     from fairwave.runs.grid import Point, assemble, settings
     from fairwave.runs.keeping import Memory
     from fairwave.runs.replication import replicate
     from fairwave.scenario import prepared
 
     arguments.check_scenario(scenario, "fairwave.find")
-    if not isinstance(until, (str, Condition)):
+    asked = [until] if isinstance(until, (str, Condition)) else until
+    if not isinstance(asked, (list, tuple)) or not all(isinstance(one, (str, Condition)) for one in asked):
         raise AskError(f"until is {until!r:.60}, but must be a text; for example until='mos.voice >= 3.6'")
+    if not asked:
+        raise AskError("until is empty: nothing would be judged; for example until='mos.voice >= 3.6'")
     if not hasattr(values, "__iter__"):
         raise AskError(
             f"values are {values!r:.60}, but must be a range or a list; for example '1..200' or [1, 5, 10]"
         )
-    wanted = condition(until, scenario) if isinstance(until, str) else until
+    key = arguments.key_text(key)
+    check_key(key, "key")
+    wanted = [condition(one, scenario) if isinstance(one, str) else one for one in asked]
+    counts = read_relevance(relevant)
     each = steps(values) if isinstance(values, str) else list(values)
-    counts = relevance(relevant).of(wanted.of.measure)
     n, most = arguments.whole("n", n), arguments.whole("most", most)
     if len(each) < 2:
         raise AskError("a search needs a range of two values or more")
+    if (
+        twice := [one for at, one in enumerate(each) if one in each[:at]]
+        if not isinstance(values, str)
+        else []
+    ):
+        raise AskError(f"values hold {twice[0]!r} twice; write each value once, in order")
     if n < 2 or most < n:
         raise AskError(f"replications begin with 2 or more and end with no fewer, not {n} and {most}")
     if not 0 < level < 1:
@@ -435,50 +636,74 @@ def find(
     base = _unrecorded(scenario)
     made: dict[int, Point] = {}
 
-    def sample(step: int, seeds: int) -> NDArray[np.float64]:
+    def point(step: int) -> Point:
         if step not in made:
-            made[step] = Point({key: each[step]}, prepared(base.with_overrides(settings(key, each[step]))))
-        if tell is not None:
-            tell(f"{key} = {each[step]}, {seeds} seeds")
-        asked = range(seed, seed + seeds)
-        jobs = [(made[step].scenario.native, one) for one in asked]
-        results = assemble([made[step]], asked, replicate(jobs, threads=threads, keep=kept))
-        return wanted.of.measure.over(results).samples()
+            changed = base.with_overrides(settings(key, each[step]))
+            made[step] = Point({key: each[step]}, prepared(changed))
+        return made[step]
+
+    def sampler(one: Condition) -> Callable[[int, int], NDArray[np.float64]]:
+        def sample(step: int, seeds: int) -> NDArray[np.float64]:
+            if tell is not None:
+                tell(f"{key} = {each[step]}, {seeds} seeds")
+            chosen = range(seed, seed + seeds)
+            jobs = [(point(step).scenario.native, number) for number in chosen]
+            results = assemble([point(step)], chosen, replicate(jobs, threads=threads, keep=kept))
+            return one.of.measure.over(results).samples()
+
+        return sample
 
     # Both ends must make sense before anything is run.
     for end in (0, len(each) - 1):
-        made[end] = Point({key: each[end]}, prepared(base.with_overrides(settings(key, each[end]))))
-    trial = Search(sample, wanted, len(each), n, most, level, counts)
-    holds, fails, upwards = search(trial)
-    probe(trial)
-    remarks = reversals(trial, each, upwards)
-    ends = trial.compared(len(each) - 1, 0, level)
-    if ends.outcome == "alike":
-        remarks.append(
-            f"the two ends of the range are alike: {wanted.of.text} differs by {ends.difference} "
-            f"{wanted.of.measure.unit}".rstrip()
-            + f", and differences count from {counts}"
-        )
-    limits = wanted.of.measure.limits
-    tested = [
-        Tested(each[step], interval(trial.samples[step]).within(limits), trial.known[step])
-        for step in sorted(trial.known)
+        point(end)
+    trials = [
+        Search(sampler(one), one, len(each), n, most, level, len(wanted), counts.of(one.of.measure))
+        for one in wanted
     ]
-    if any(one.verdict == "open" for one in tested):
-        remarks.append(
-            f"between the two it stays open within {most} replications of each value; more of them may narrow it"
+    for trial in trials:
+        search(trial)
+    tried = sorted({step for trial in trials for step in trial.known})
+    for trial in trials:
+        for step in tried:
+            trial.classify(step)
+    return _answer(key, each, trials, tried)
+
+
+def _answer(key: str, each: Sequence[Label], trials: Sequence[Search], tried: Sequence[int]) -> Answer:
+    """What the trials of all conditions came to."""
+    tested = [
+        Tested(
+            each[step],
+            [interval(one.samples[step]).within(one.wanted.of.measure.limits) for one in trials],
+            [one.known[step] for one in trials],
         )
-    found = best(trial, upwards)
+        for step in tried
+    ]
+    known = {step: one.verdict for step, one in zip(tried, tested, strict=True)}
+    regions = [
+        Region(
+            each[first],
+            each[last],
+            None if before is None else each[before],
+            None if after is None else each[after],
+            each[first if before is None else crossing(trials, first, before)],
+            each[last if after is None else crossing(trials, last, after)],
+        )
+        for first, last, before, after in spans(known)
+    ]
+    remarks = [said for trial in trials for said in reversals(trial, each)]
+    enough = [
+        one.enough(step) for one in trials for step in tried if known[step] == one.known[step] == "open"
+    ]
     return Answer(
         key,
-        wanted,
-        None if holds is None else each[holds],
-        None if fails is None else each[fails],
-        None if found is None else each[found],
-        upwards,
+        [one.wanted for one in trials],
+        (each[0], each[-1]),
+        regions,
         tested,
         remarks,
-        level,
-        sum(len(samples) for samples in trial.samples.values()),
-        counts,
+        trials[0].level,
+        sum(max(len(one.samples[step]) for one in trials) for step in tried),
+        [one.relevant for one in trials],
+        min((one for one in enough if one is not None), default=None),
     )

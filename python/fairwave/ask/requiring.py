@@ -143,8 +143,8 @@ def of_results(
 
 
 @dataclass(frozen=True)
-class LimitCondition:
-    """What the limit of a search is to meet: `flow.voice.count >= 20`.
+class KeyCondition:
+    """A bound on the key of a search, `flow.voice.count >= 20`: the search's conditions must hold at such a value.
 
     Attributes:
         text: As written.
@@ -157,24 +157,26 @@ class LimitCondition:
     bound: float
 
 
-def split(texts: Iterable[str], key: str, scenario: Scenario) -> tuple[list[LimitCondition], list[Condition]]:
-    """Reads the requirements of a search: those of its limit, which name the key, and those of measures at the limit.
+def split(texts: Iterable[str], key: str, scenario: Scenario) -> tuple[list[KeyCondition], list[Condition]]:
+    """Reads the requirements of a search: those of its key, and those of measures where its conditions cease to hold.
 
     Raises:
         AskError: One is neither.
     """
-    limits, others = [], []
+    from fairwave.runs.grid import tied
+
+    keys, others = [], []
     for text in texts:
         found = re.fullmatch(r"\s*(.+?)\s*(>=|<=|≥|≤|>|<)\s*(.+?)\s*", text)
-        if not found or found[1] != key:
+        if not found or not set(tied(found[1])) <= set(tied(key)):
             others.append(condition(text, scenario))
             continue
         sign = {"≥": ">=", "≤": "<="}.get(found[2], found[2])
         bound = amount(found[3])
         if bound is None:
-            raise AskError(f"{text!r} has no number behind {found[2]}; write for example '{key} >= 20'")
-        limits.append(LimitCondition(f"{key} {sign} {found[3]}", cast("Sign", sign), bound))
-    return limits, others
+            raise AskError(f"{text!r} has no number behind {found[2]}; write for example '{found[1]} >= 20'")
+        keys.append(KeyCondition(f"{found[1]} {sign} {found[3]}", cast("Sign", sign), bound))
+    return keys, others
 
 
 def amount(label: Any) -> float | None:
@@ -192,27 +194,51 @@ def amount(label: Any) -> float | None:
     return None
 
 
-def of_limit(wanted: LimitCondition, answer: Answer) -> Requirement:
-    """Judges what the limit of a search is to meet: the limit lies between what holds and what fails."""
-    holds, fails = (None if one is None else amount(one) for one in (answer.holds, answer.fails))
-    # The limit lies from `low` to `high`; where nothing was found on a side it may be anywhere there.
-    low, high = (holds, fails) if answer.upwards else (fails, holds)
-    low, high = (-math.inf if low is None else low), (math.inf if high is None else high)
-    verdict: Verdict = "undecided"
-    if wanted.sign in {">=", ">"}:
-        if _meets(low, wanted.sign, wanted.bound):
-            verdict = "holds"
-        elif high <= wanted.bound:
-            verdict = "fails"
-    elif _meets(high, wanted.sign, wanted.bound):
+def of_key(wanted: KeyCondition, answer: Answer) -> Requirement:
+    """Judges whether the conditions of a search hold at some value that meets a bound on the key.
+
+    It holds if a value that meets the bound is settled to hold. Otherwise it is undecided if such a value may hold:
+    one that is open, one between a value that holds and the next that fails, or one beyond an end of the range that
+    does not fail.
+    """
+    way = 1.0 if wanted.sign.startswith(">") else -1.0
+    tried = sorted((way * (amount(one.value) or 0.0), one.verdict) for one in answer.tested)
+    bound, strict = way * wanted.bound, "=" not in wanted.sign
+    settled = [value for value, what in tried if what == "holds"]
+    # Beyond the last value that does not fail, values up to the next one may hold; beyond the range, all of them.
+    alive = [at for at, (_, what) in enumerate(tried) if what != "fails"]
+    beyond = [value for value, _ in tried[alive[-1] + 1 :]] if alive else [-math.inf]
+    fails_from = beyond[0] if beyond else math.inf
+    verdict: Verdict = "fails"
+    if settled and (settled[-1] > bound or (settled[-1] == bound and not strict)):
         verdict = "holds"
-    elif low >= wanted.bound:
-        verdict = "fails"
-    said = [f"holds at {answer.holds}"] if answer.holds is not None else []
-    said += [f"fails at {answer.fails}"] if answer.fails is not None else []
-    found = f"{answer.condition} {' and '.join(said)}" if said else f"{answer.condition} is open throughout"
-    advice = "Try a larger `--most`, or a wider range." if verdict == "undecided" else ""
+    elif bound < fails_from:
+        verdict = "undecided"
+    where = " and ".join(map(str, answer.regions))
+    found = (
+        f"{answer.condition} holds on {where}" if where else f"{answer.condition} {NOWHERE[answer.verdict]}"
+    )
+    advice = _more(answer) if verdict == "undecided" else ""
     return Requirement(wanted.text, verdict, found, advice=advice)
+
+
+def at_no_limit(wanted: Condition, answer: Answer) -> Requirement:
+    """Judges a measure where a search ends that found no value at which its conditions hold."""
+    found = f"{answer.condition} {NOWHERE[answer.verdict]}"
+    if answer.verdict == "fails":
+        return Requirement(str(wanted), "fails", found)
+    return Requirement(str(wanted), "undecided", found, advice=_more(answer))
+
+
+def _more(answer: Answer) -> str:
+    """What may decide a search."""
+    if not answer.open:
+        return "Try a wider range."
+    return f"Try `--most {answer.enough}`." if answer.enough else "Try a larger `--most`."
+
+
+NOWHERE = {"fails": "holds nowhere", "open": "is undecided"}
+"""What is said of a search without a region."""
 
 
 def overall(found: Sequence[Requirement]) -> Verdict:

@@ -75,6 +75,49 @@ class Sweep:
         """Cells that the cap kept from the precision that was asked for."""
         return [cell for cell in self.cells if not cell.reached]
 
+    def table(
+        self, asked: Sequence[str] = (), group: str = ""
+    ) -> tuple[list[str], list[list[str]], list[str]]:
+        """Heads, a row for each point, and notes.
+
+        Args:
+            asked: The measures, as they were written; all if empty.
+            group: A flow group that heads of columns need not name.
+        """
+        from fairwave.answers.verdict import column_names, written_out
+
+        labels = {cell.asked: cell.measure.label.removeprefix(f"{group} ") for cell in self.cells}
+        axes = list(self.results.axes)
+        rows = []
+        for at in range(0, len(self.cells), len(labels)):
+            point = {cell.asked: cell for cell in self.cells[at : at + len(labels)]}
+            cells = [point[one] for one in asked or labels]
+            runs = max(cell.interval.n + cell.interval.undefined for cell in point.values())
+            marked = [f"{cell.interval}{'' if cell.reached else ' !'}" for cell in cells]
+            rows.append([*(str(cells[0].labels[axis]) for axis in axes), *marked, str(runs)])
+        heads = column_names(axes)
+        notes = [*filter(None, [written_out(heads)])]
+        if self.short:
+            wanted = ", ".join(dict.fromkeys(f"{cell.asked} ± {cell.wanted:.3g}" for cell in self.short))
+            notes.append(
+                f"! less precise than {wanted} after {self.most} runs, the most of a point: --most allows more"
+            )
+        return [*heads.values(), *(labels[one] for one in asked or labels), "runs"], rows, notes
+
+    def __str__(self) -> str:
+        """A line per point."""
+        heads, rows, notes = self.table()
+        return "\n".join(["; ".join(map(" ".join, zip(heads, row, strict=True))) for row in rows] + notes)
+
+    def __repr__(self) -> str:
+        return f"<fairwave sweep of {len(self.table()[1])} points\n{self}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: a row per point."""
+        from fairwave.notebook import sweep
+
+        return sweep(self)
+
 
 def sweep(
     scenario: Scenario,

@@ -31,6 +31,9 @@ class AskError(ValueError):
     """A question that is malformed, or that does not fit this scenario; the message says what to write."""
 
 
+TABLES = ("flow", "link", "topology", "medium", "record", "call", "hosts")
+"""Tables of a scenario, with which its keys begin."""
+
 LINKS = {
     "utilisation": ("utilisation", "utilisation of {}", "%", 100.0),
     "mean_queue": ("mean_queue_packets", "mean queue of {}", "packets", 1.0),
@@ -94,6 +97,11 @@ class Condition:
         """1 where more is better for the condition, −1 where less is."""
         return 1.0 if self.sign.startswith(">") else -1.0
 
+    @property
+    def with_unit(self) -> str:
+        """The condition with the unit of its bound."""
+        return f"{self} {self.of.measure.unit}".rstrip()
+
     def __str__(self) -> str:
         return f"{self.of.text} {self.sign} {self.bound:g}"
 
@@ -111,6 +119,11 @@ def measure(text: str, scenario: Scenario | None = None) -> MeasureRequest:
     from fairwave.measuring import measures
 
     name, dot, whose = text.strip().partition(".")
+    if name in TABLES:
+        raise AskError(
+            f"{text.strip()!r} is a key of the scenario, not a measure; write for example 'mos.voice'. A bound on a "
+            "key belongs to `fairwave find --vary` of that key"
+        )
     if ">" in whose:
         if name not in LINKS:
             raise AskError(

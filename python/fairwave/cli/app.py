@@ -432,10 +432,18 @@ def sweep(
 def find(
     scenario: ScenarioFile,
     vary: Annotated[
-        str, typer.Option(metavar="KEY=LOW..HIGH", help="The key that is searched, and its range.")
+        str,
+        typer.Option(
+            metavar="KEY=LOW..HIGH",
+            help="The key that is searched, and its range. KEY,KEY=LOW..HIGH gives several keys the same value.",
+        ),
     ],
     until: Annotated[
-        str, typer.Option(metavar="CONDITION", help="What is to hold: 'mos.voice >= 3.6' (or <=, >, <).")
+        list[str],
+        typer.Option(
+            metavar="CONDITION",
+            help="What is to hold: 'mos.voice >= 3.6' (or <=, >, <). Repeatable: all must hold together.",
+        ),
     ],
     out: Annotated[Optional[Path], typer.Option(help="Folder for page, figure, answer and tables.")] = None,
     seed: FirstSeed = 1,
@@ -455,7 +463,10 @@ def find(
     relevant: Relevant = None,
     json: Json = False,
 ) -> None:
-    """Find how far a value may go before a condition no longer holds: how many calls does this line carry?"""
+    """Find the values at which conditions hold: how many calls does this line carry?
+
+    The exit status is 0 if they hold at some value, 3 if at none, 4 if that is undecided.
+    """
     use_laws(laws)
     from fairwave.cli.asking import find_value
     from fairwave.cli.input import where

@@ -194,34 +194,12 @@ def _show_sweep(read: Scenario, found: Sweep, usual: Sequence[str]) -> None:
     asked = _leading(found, usual)
     owners = {one.partition(".")[2] for one in asked}
     (owner,) = owners if len(owners) == 1 else ("",)
-    labels = {cell.asked: cell.measure.label.removeprefix(f"{owner} ") for cell in found.cells}
-    axes = list(found.results.axes)
-    rows = []
-    count = len(labels)
-    points = [found.cells[at : at + count] for at in range(0, len(found.cells), count)]
-    for point in points:
-        by_asked = {cell.asked: cell for cell in point}
-        cells = [by_asked[one] for one in asked]
-        marked = [f"{cell.interval}{'' if cell.reached else ' !'}" for cell in cells]
-        runs = max(cell.interval.n + cell.interval.undefined for cell in point)
-        rows.append([*(str(cells[0].labels[axis]) for axis in axes), *marked, str(runs)])
     from fairwave.advice import activities
-    from fairwave.answers.verdict import column_names, written_out
 
-    heads = column_names(axes)
-    said = [*filter(None, [written_out(heads)])]
-    said += [f"{name}: {words}" for name, words in activities(read).items()]
-    if short := found.short:
-        wanted = ", ".join(dict.fromkeys(f"{cell.asked} ± {cell.wanted:.3g}" for cell in short))
-        said.append(
-            f"! not as precise as asked for ({wanted}) within {found.most} replications, the most of a "
-            "point: --most allows more"
-        )
-    console.table(
-        f"{f'{read.name}, {owner}' if owner else read.name} — mean ± 95 % interval",
-        [*heads.values(), *(labels[one] for one in asked), "runs"], rows,
-        caption="\n".join(said),
-    )  # fmt: skip
+    heads, rows, notes = found.table(asked, owner)
+    said = [*notes, *(f"{name}: {words}" for name, words in activities(read).items())]
+    title = f"{f'{read.name}, {owner}' if owner else read.name} — mean ± 95 % interval"
+    console.table(title, heads, rows, caption="\n".join(said))
 
 
 def _sweep_document(
@@ -251,7 +229,7 @@ def _sweep_document(
 def find_value(
     path: str,
     vary: str,
-    until: str,
+    until: Sequence[str],
     out: Path | None,
     seed: int,
     replications: int,
@@ -267,10 +245,10 @@ def find_value(
     figures: str | None = None,
     relevance: Relevance = USUAL,
 ) -> None:
-    """Searches how far a value may go before a condition no longer holds."""
+    """Searches at which values conditions hold."""
     from fairwave.advice import activities
     from fairwave.ask import find
-    from fairwave.ask.requiring import of_limit, split
+    from fairwave.ask.requiring import STATUS, of_key, split
     from fairwave.ask.wording import check_key, condition, steps
     from fairwave.cli import requiring
     from fairwave.folders import claimed
@@ -291,9 +269,9 @@ def find_value(
     threads = threads_or_all(threads)
     read = scenario(path, settings)
     warn(read, seed)
-    wanted = condition(until, read)
+    wanted = [condition(one, read) for one in until]
     requiring.check_junit(require, junit)
-    of_key, of_measures = split(require, key, read)
+    of_keys, of_measures = split(require, key, read)
     pages = layer_or_note(needed=bool(style or figures), quiet=json) if out else None
     page = None
     with (
@@ -301,14 +279,14 @@ def find_value(
         claimed(out, "find", read.name, overwrite=overwrite) if out else nullcontext(),
     ):
         keep = kept(out)
-        with console.status(f"{read.name}: {wanted}", quiet=json) as tell:
+        with console.status(f"{read.name}: {' and '.join(map(str, wanted))}", quiet=json) as tell:
             answer = find(
                 read, key, values, wanted, n=replications, most=max(most, replications), seed=seed, threads=threads,
                 keep=keep, tell=tell, relevant=relevance,
             )  # fmt: skip
-            required = [of_limit(one, answer) for one in of_key]
-            required += requiring.at_limit(of_measures, answer, read, seed, threads, keep)
-        asked = range(seed, seed + max(one.interval.n for one in answer.tested))
+            required = [of_key(one, answer) for one in of_keys]
+            required += requiring.at_limits(of_measures, answer, read, seed, threads, keep)
+        asked = range(seed, seed + max(one.runs for one in answer.tested))
         origin = Provenance.here({read.hash: read.name}, asked)
         document = {
             "scenario": read.name,
@@ -329,20 +307,18 @@ def find_value(
     if json:
         console.document(document)
     else:
-        _say_answer(read, answer, wanted.of.measure.label, page, out)
-    requiring.settle(required, read.name, junit, json=json)
+        _say_answer(read, answer, page, out)
+    requiring.settle(required, read.name, junit, json=json, least=STATUS[answer.judged])
 
 
-def _say_answer(read: Scenario, answer: Found, label: str, page: Path | None, out: Path | None) -> None:
+def _say_answer(read: Scenario, answer: Found, page: Path | None, out: Path | None) -> None:
     """Tells people what a search found."""
     from fairwave.advice import activities
+    from fairwave.answers.verdict import short_key
 
-    console.table(
-        f"{read.name}: what was tried",
-        [answer.key, label, "replications", str(answer.condition)],
-        [[str(one.value), str(one.interval), str(one.interval.n), one.verdict] for one in answer.tested],
-    )
-    console.out.print(f"\n[bold]{escape(str(answer))}[/]")
+    heads, rows = answer.table()
+    console.table(f"{read.name}: values tried", [short_key(heads[0]), *heads[1:]], rows)
+    console.out.print(f"\n[bold]{escape(str(answer))}.[/]")
     for name, said in activities(read).items():
         console.out.print(f"{escape(name)}: {said}", highlight=False)
     console.out.print(

@@ -53,7 +53,7 @@ def check_junit(texts: Sequence[str], junit: Path | None) -> None:
         )
 
 
-def at_limit(
+def at_limits(
     wanted: Sequence[Condition],
     answer: Answer,
     read: Scenario,
@@ -61,18 +61,22 @@ def at_limit(
     threads: int | None,
     keep: Keep,
 ) -> list[Requirement]:
-    """Judges measures at the last value of a search that holds, by the runs that the search made there."""
-    from fairwave.ask.finding import runs_at
-    from fairwave.ask.requiring import Requirement, of_results
+    """Judges measures at the edges of the regions of a search, by the runs that the search made there."""
+    from dataclasses import replace
 
-    if answer.holds is None:
-        why = f"{answer.condition} holds nowhere in the range, so there is no limit to judge it at."
-        return [Requirement(str(one), "undecided", "no limit", advice=why) for one in wanted]
-    if not wanted:
-        return []
-    runs = next(one.interval.n for one in answer.tested if one.value == answer.holds)
-    there = runs_at(read, answer.key, answer.holds, range(seed, seed + runs), threads=threads, keep=keep)
-    return of_results(wanted, there)
+    from fairwave.answers.verdict import short_key
+    from fairwave.ask.finding import runs_at
+    from fairwave.ask.requiring import at_no_limit, of_results
+
+    if not answer.regions:
+        return [at_no_limit(one, answer) for one in wanted]
+    found: list[Requirement] = []
+    for value in answer.limits if wanted else ():
+        runs = next(one.runs for one in answer.tested if one.value == value)
+        there = runs_at(read, answer.key, value, range(seed, seed + runs), threads=threads, keep=keep)
+        where = f"{short_key(answer.key)} = {value}"
+        found += [replace(one, alternative=where) for one in of_results(wanted, there)]
+    return found
 
 
 def met(wanted: Sequence[Condition], results: Results) -> list[Requirement]:
@@ -93,13 +97,22 @@ def as_data(found: Sequence[Requirement]) -> dict[str, Any]:
     return {"requirements": [one.to_dict() for one in found], "required": overall(found)}
 
 
-def settle(found: Sequence[Requirement], suite: str, junit: Path | None, *, json: bool) -> None:
+def settle(
+    found: Sequence[Requirement], suite: str, junit: Path | None, *, json: bool, least: int = 0
+) -> None:
     """Shows requirements, writes them as JUnit XML, and ends the command with their exit status.
 
+    Args:
+        found: The requirements.
+        suite: Name of the JUnit suite.
+        junit: The file of JUnit XML.
+        json: Whether a document for programs has been written instead of tables.
+        least: The exit status if all requirements hold.
+
     Raises:
-        typer.Exit: A requirement fails (3) or is undecided (4).
+        typer.Exit: A requirement fails (3) or is undecided (4), or `least` is not 0.
     """
-    status = status_of(found, suite, junit, json=json)
+    status = status_of(found, suite, junit, json=json) or least
     if status:
         import typer  # only now: it takes longer to import than a small scenario to run
 
