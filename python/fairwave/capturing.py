@@ -89,8 +89,11 @@ def capture(
         OSError: A file cannot be written.
     """
     from fairwave import patterns as patterns_
+    from fairwave.folders import check_way
     from fairwave.scenario import prepared
 
+    for _, path in [*_pairs(captures), *_pairs(patterns)]:
+        check_way(path)
     digest, written = _native.capture(
         prepared(scenario).native,
         seed,
@@ -129,8 +132,10 @@ def qlog(
         ValueError: A flow is unknown; the message says which there are.
         OSError: A file cannot be written.
     """
+    from fairwave.folders import check_way
     from fairwave.scenario import prepared
 
+    check_way(Path(folder))
     read = prepared(scenario)
     _, written = _native.qlog(
         read.native, seed, [f"flow:{one}" for one in _spelled(read, flows, seed)], Path(folder)

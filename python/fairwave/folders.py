@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import sys
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from fairwave import _native
+from fairwave.staging import check_unlinked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,6 +60,7 @@ def claimed(
 
     Raises:
         FolderTakenError: It holds something else, or another process writes there.
+        LinkedPathError: Its note is a link.
         OSError: It cannot be made or written.
     """
     from fairwave.provenance import command
@@ -74,7 +77,7 @@ def claimed(
     if not overwrite:
         _refuse_foreign(Path(folder), _way(kind))
     Path(folder).mkdir(parents=True, exist_ok=True)
-    with (Path(folder) / NOTE).open("a+b") as note:
+    with _open_note(Path(folder) / NOTE) as note:
         owner = _read(note)
         if not _lock(note):
             raise FolderTakenError(
@@ -95,6 +98,18 @@ def claimed(
             del _held[where]
 
 
+def _open_note(path: Path) -> IO[bytes]:
+    """Opens the note for reading and appending, and never through a link.
+
+    Raises:
+        LinkedPathError: The note is a link.
+        OSError: It cannot be opened.
+    """
+    check_unlinked(path)
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    return os.fdopen(os.open(path, flags, 0o644), "a+b")
+
+
 def check_folder(folder: str | Path) -> None:
     """Refuses as a folder what is a file, or lies in one.
 
@@ -110,6 +125,23 @@ def check_folder(folder: str | Path) -> None:
             raise FolderTakenError(
                 f"{part} is a file, but results need a folder; write for example {part.with_suffix('')}-results"
             )
+
+
+def check_way(path: Path) -> None:
+    """Refuses links on the way from a folder that is held to a path below it. Other paths are the user's choice.
+
+    Raises:
+        LinkedPathError: A folder on the way, or the path, is a link.
+    """
+    held = keeps()
+    if held is None:
+        return
+    # `resolve` would follow the links.
+    root, whole = (Path(os.path.abspath(one)) for one in (held, path))  # noqa: PTH100
+    if root in whole.parents:
+        below = whole.relative_to(root)
+        for part in (below, *list(below.parents)[:-1]):
+            check_unlinked(root / part)
 
 
 def keeps() -> Path | None:

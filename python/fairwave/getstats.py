@@ -279,8 +279,10 @@ def write(results: Results, folder: Path) -> list[Path]:
     Raises:
         LookupError: No flow of the first run is a media session.
     """
+    from fairwave.folders import check_way
     from fairwave.staging import write_text
 
+    check_way(folder)
     sessions = reports(results)
     made = []
     for session in sessions:

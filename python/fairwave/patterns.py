@@ -27,6 +27,7 @@ import numpy as np
 from fairwave import replay
 from fairwave.extras import need
 from fairwave.named_files import named_files
+from fairwave.staging import open_named, save_figure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -176,19 +177,20 @@ def as_text(lost: Pattern) -> str:
 def write(path: str | Path, lost: Pattern | Sequence[bool]) -> Path:
     """Writes a pattern in the format that the file's name asks for: `.csv`, `.g192`, `.byte`, anything else text."""
     where, values = Path(path), np.asarray(lost, bool)
-    where.parent.mkdir(parents=True, exist_ok=True)
     kind = where.suffix.lower()
     if kind == ".csv":
         rows = ["packet,lost", *(f"{number},{int(one)}" for number, one in enumerate(values))]
-        where.write_text("\n".join(rows) + "\n", encoding="utf-8")
+        data = ("\n".join(rows) + "\n").encode()
     elif kind == ".g192":
-        where.write_bytes(np.where(values, 0x6B20, 0x6B21).astype("<u2").tobytes())
+        data = np.where(values, 0x6B20, 0x6B21).astype("<u2").tobytes()
     elif kind == ".byte":
-        where.write_bytes(np.where(values, 0x20, 0x21).astype(np.uint8).tobytes())
+        data = np.where(values, 0x20, 0x21).astype(np.uint8).tobytes()
     else:
         marks = as_text(values)
         lines = [marks[at : at + LINE] for at in range(0, len(marks), LINE)]
-        where.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        data = ("\n".join(lines) + "\n").encode()
+    with open_named(where) as file:
+        file.write(data)
     return where
 
 
@@ -339,8 +341,7 @@ def draw(lost: Pattern, path: str | Path, title: str) -> Path:
         below.set_yscale("symlog", linthresh=1)
         below.legend()
     where = Path(path)
-    where.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(where, dpi=120)
+    save_figure(figure, where)
     return where
 
 

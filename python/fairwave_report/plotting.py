@@ -14,6 +14,7 @@ from fairwave.answers.labels import spelled
 from fairwave.answers.lines import MeasureLine
 from fairwave.ask.sweeping import Cell, Sweep
 from fairwave.measuring.statistics import summarise
+from fairwave.staging import open_named
 from fairwave_report import chosen_style, distributions, grids, style
 from fairwave_report import figures as drawing
 from fairwave_report.axes import GridAxis, axis, quantities, scale_label
@@ -149,8 +150,8 @@ def figure(
         for axes in made.axes:
             axes.set_xlim(-1.2, 1.2)
     if save is not None:
-        save.parent.mkdir(parents=True, exist_ok=True)
-        made.savefig(save, metadata=_about(save, results))
+        with open_named(save) as file:
+            made.savefig(file, format=save.suffix.lower().removeprefix("."), metadata=_about(save, results))
     return made
 
 

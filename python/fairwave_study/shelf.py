@@ -20,7 +20,7 @@ import numpy as np
 from fairwave.runs.keeping import Memory, engine
 from fairwave.runs.replication import replicate
 from fairwave.runs.runs_file import MISMATCH, on_stderr
-from fairwave.staging import write_text
+from fairwave.staging import check_unlinked, write_text
 from fairwave_study import texts
 from fairwave_study.claims import Comparison, Evidence
 
@@ -241,6 +241,7 @@ class Shelf:
 
     def put(self, key: str, seeds: Sequence[int], kept: Mapping[str, Any]) -> None:
         """Keeps it, in one step."""
+        check_unlinked(self._folder)
         self._folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps({"version": self._made_by, "seeds": list(seeds), "kept": kept}, ensure_ascii=False)
         rest = f", {text[1:]}"

@@ -79,7 +79,7 @@ pub fn run(request: &Request) -> Result<Outcome, LiveError> {
             error,
             help: "name another file",
         };
-        let file = File::create(path).map_err(unwritable)?;
+        let file = fairwave_sim::capture::create_file(path).map_err(unwritable)?;
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let recording = Recording::new(file, &names).map_err(|error| unwritable(io::Error::other(error)))?;
         wires.recording = Some(recording);

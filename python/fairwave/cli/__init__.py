@@ -160,6 +160,7 @@ def _questions() -> tuple[type[Exception], ...]:
         ("fairwave.extras", "MissingExtraError"),
         ("fairwave.folders", "FolderTakenError"),
         ("fairwave.laws.files", "LawFileError"),
+        ("fairwave.staging", "LinkedPathError"),
     )
     return tuple(getattr(sys.modules[module], name) for module, name in wanted if module in sys.modules)
 

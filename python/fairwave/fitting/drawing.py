@@ -9,6 +9,7 @@ import numpy as np
 
 from fairwave.extras import need
 from fairwave.fitting.statistics import least_round_trip, read, seconds
+from fairwave.staging import save_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,8 +45,7 @@ def draw(fit: Fit, path: str | Path) -> Path:
     below.set_ylim(bottom=0)
     above.set_ylim(bottom=0)
     where = Path(path)
-    where.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(where, dpi=120)
+    save_figure(figure, where)
     return where
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairwave import policies
+from fairwave.staging import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -108,9 +109,8 @@ class Policy:
     def save(self, path: str | PathLike[str]) -> Path:
         """Writes it as JSON."""
         where = Path(path)
-        where.parent.mkdir(parents=True, exist_ok=True)
         table = self._table() | ({"trained": dict(self.trained)} if self.trained else {})
-        where.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
+        write_text(where, json.dumps(table, indent=1) + "\n")
         return where
 
     @classmethod

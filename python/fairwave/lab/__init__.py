@@ -8,11 +8,10 @@ widget: :func:`fairwave.lab.widget.widget`.
 from __future__ import annotations
 
 import base64
-import shutil
 import zlib
 from pathlib import Path
 
-from fairwave.staging import write_text
+from fairwave.staging import write_bytes, write_text
 
 NAME = "lab.html"
 
@@ -93,6 +92,5 @@ def link_from(folder: Path, toml: str) -> str | None:
     found = built()
     if found is None:
         return None
-    folder.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(found, folder / NAME)
+    write_bytes(folder / NAME, found.read_bytes())
     return NAME + fragment(toml)

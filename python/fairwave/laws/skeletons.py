@@ -8,6 +8,7 @@ from importlib import resources
 from pathlib import Path
 
 from fairwave.laws.registering import NAME
+from fairwave.staging import write_text
 
 
 @dataclass(frozen=True)
@@ -159,7 +160,6 @@ def _write(
         for word, value in words.items():
             text = text.replace(word, value)
         where = folder / file
-        where.parent.mkdir(parents=True, exist_ok=True)
-        where.write_text(text, encoding="utf-8")
+        write_text(where, text)
         written.append(where)
     return written

@@ -29,6 +29,7 @@ from fairwave.runs.runs_file import (
     salvaged,
     unpacked,
 )
+from fairwave.staging import check_unlinked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -45,6 +46,10 @@ def engine() -> str:
     """The simulator's version and a digest of its compiled code, which distinguishes two builds of one version."""
     digest = hashlib.sha256(Path(str(_native.__file__)).read_bytes()).hexdigest()[:16]
     return f"{_native.version}+{digest}"
+
+
+JOURNALS = ("-journal", "-wal", "-shm")
+"""How SQLite names the files next to a database."""
 
 
 class Folder:
@@ -172,6 +177,7 @@ class Folder:
 
     def _begin_reading(self) -> bool:
         """Opens the file where it holds runs of this version; whether it does."""
+        self._refuse_links()
         if self._is_useless or not self._file.is_file():
             return False
         try:
@@ -188,6 +194,7 @@ class Folder:
 
     def _begin_writing(self) -> None:
         """Opens the file for writing: made if it is not there, checked and mended if it is."""
+        self._refuse_links()
         self._path.mkdir(parents=True, exist_ok=True)
         if not self._file.is_file():
             self._close()
@@ -205,6 +212,11 @@ class Folder:
             if reason is not None:
                 self._mend(reason)
         self._is_checked = True
+
+    def _refuse_links(self) -> None:
+        """SQLite follows links in the place of its file and of its journals."""
+        for path in (self._path, self._file, *(Path(f"{self._file}{end}") for end in JOURNALS)):
+            check_unlinked(path)
 
     def _open_current(self, found: FolderContents) -> None:
         """Opens a file of this version; one without checksums is rewritten first."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairwave.named_files import named_files
+from fairwave.staging import open_named
 from fairwave.traces import mahimahi, opennetlab, pensieve, rattan, table
 from fairwave.traces.trace import Trace, TraceError, decimal, first_line
 
@@ -118,8 +119,8 @@ def write(path: str | Path, trace: Trace, format: str | None = None) -> Path:  #
         known = ", ".join(dict.fromkeys(SUFFIXES))
         raise TraceError(f"{path}: its name asks for no format: end it in one of {known}, or say --to FORMAT")
     text = READERS[format].text(trace)
-    where.parent.mkdir(parents=True, exist_ok=True)
-    where.write_text(text, encoding="utf-8")
+    with open_named(where) as file:
+        file.write(text.encode())
     return where
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairwave.extras import need
+from fairwave.staging import open_named, save_figure
 
 if TYPE_CHECKING:
     from fairwave.traces.trace import Trace
@@ -118,7 +119,6 @@ def draw(trace: Trace, path: str | Path, title: str) -> Path:
         xlim=(0, None),
     )
     where = Path(path)
-    where.parent.mkdir(parents=True, exist_ok=True)
     if where.suffix.lower() in {".html", ".htm"}:
         import html
 
@@ -133,7 +133,8 @@ def draw(trace: Trace, path: str | Path, title: str) -> Path:
             f'<meta http-equiv="Content-Security-Policy" content="{PLACE}"><title>{html.escape(title)}</title>'
             f"<h1>{html.escape(title)}</h1>\n{picture}</html>\n"
         )
-        where.write_text(with_policy(page), encoding="utf-8")
+        with open_named(where) as file:
+            file.write(with_policy(page).encode())
     else:
-        figure.savefig(where, dpi=120)
+        save_figure(figure, where)
     return where

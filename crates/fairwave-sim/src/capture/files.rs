@@ -16,7 +16,7 @@ use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeade
 use pcap_file::pcapng::{PcapNgBlock, PcapNgWriter};
 use pcap_file::{DataLink, Endianness, PcapError};
 
-use super::{CaptureSummary, make_folder};
+use super::{CaptureSummary, create_file};
 
 /// Timestamps count 10⁻⁹ s.
 const NANOSECONDS: u8 = 9;
@@ -93,7 +93,6 @@ impl Files {
         if let Some(known) = self.0.iter().position(|one| one.path == path) {
             return Ok(known);
         }
-        make_folder(path)?;
         let about = format!("{scenario}, seed {seed}; times count from the beginning of the run");
         let section = SectionHeaderBlock {
             // The same bytes on every machine.
@@ -105,7 +104,7 @@ impl Files {
             ..SectionHeaderBlock::default()
         };
         let mut writer =
-            PcapNgWriter::with_section_header(BufWriter::new(File::create(path)?), section).map_err(plain)?;
+            PcapNgWriter::with_section_header(BufWriter::new(create_file(path)?), section).map_err(plain)?;
         let record = |(address, name): &([u8; 4], String)| {
             Record::Ipv4(Ipv4Record { ip_addr: Cow::Owned(address.to_vec()), names: vec![Cow::Owned(name.clone())] })
         };

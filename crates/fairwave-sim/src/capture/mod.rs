@@ -13,6 +13,7 @@ mod patterns;
 mod sip;
 mod tcp;
 
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -218,12 +219,20 @@ impl Probe for Capture<'_> {
 /// What is said of a message of SIP.
 const NOT_SIMULATED: &str = "written for readers of the capture, not simulated";
 
-/// The folder of a file exists from now on.
-pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => std::fs::create_dir_all(folder),
-        _ => Ok(()),
+/// Creates or truncates a file and makes its folder. Does not follow a symbolic link, except below `/dev`.
+///
+/// # Errors
+/// The path is a link, or the file cannot be written.
+pub fn create_file(path: &Path) -> io::Result<File> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder)?;
     }
+    let is_link = path.symlink_metadata().is_ok_and(|found| found.is_symlink());
+    if is_link && !path.starts_with("/dev") {
+        let why = format!("{} is a link, and fairwave does not follow links; remove the link", path.display());
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+    }
+    File::create(path)
 }
 
 #[cfg(test)]

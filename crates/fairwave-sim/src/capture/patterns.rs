@@ -12,7 +12,7 @@ use fairwave_core::packet::Packet;
 use fairwave_scenario::plan::Plan;
 use fairwave_scenario::tap::Tap;
 
-use super::{CaptureSummary, make_folder};
+use super::{CaptureSummary, create_file};
 
 /// Packets of a line.
 const LINE: u64 = 80;
@@ -28,8 +28,7 @@ struct Text {
 
 impl Text {
     fn new(path: &PathBuf) -> io::Result<Self> {
-        make_folder(path)?;
-        let file = BufWriter::new(File::create(path)?);
+        let file = BufWriter::new(create_file(path)?);
         Ok(Text { path: path.clone(), file, packets: 0, lost: 0, failure: None })
     }
 

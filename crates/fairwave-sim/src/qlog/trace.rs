@@ -75,8 +75,7 @@ pub(super) struct Trace {
 impl Trace {
     /// The file, with all that precedes its events.
     pub fn new(plan: &Plan, flow: usize, path: &Path) -> io::Result<Self> {
-        crate::capture::make_folder(path)?;
-        let mut writer = BufWriter::new(File::create(path)?);
+        let mut writer = BufWriter::new(crate::capture::create_file(path)?);
         let own = &plan.flows[flow];
         let title = format!("{}, seed {}: {} by {}", plan.name, plan.seed.0, own.name, own.transport.label());
         let point = json!({ "name": format!("sender {}", plan.nodes[own.from]), "type": "server" });
