@@ -43,6 +43,15 @@ KEY = "a-key-for-the-tests"
 SHORT = Plan(phase_s=2.0, rest_s=0.0, most=1_000_000, connections=2)
 
 
+COST = wire.COST
+
+
+@pytest.fixture(autouse=True)
+def cheap_keys(monkeypatch):
+    """Keys are derived at a small cost here; one test checks the real one."""
+    monkeypatch.setattr(wire, "COST", 2**4)
+
+
 @pytest.fixture
 def far():
     """A reflector on loopback."""
@@ -64,7 +73,7 @@ def connected(far):
 def handshake(far, plan=SHORT):
     """A session that has begun: its connection and secrets."""
     control = connected(far)
-    return control, measuring.handshake(control, target(far), wire.stretched(KEY), plan)
+    return control, measuring.handshake(control, target(far), KEY, plan)
 
 
 def everything(connection):
@@ -128,8 +137,8 @@ def test_a_handshake_that_is_sent_again_is_refused(far):
     nonce, plan = os.urandom(32), SHORT.to_bytes()
     with connected(far) as one:
         one.sendall(wire.hello(nonce))
-        theirs = wire.read_challenge(measuring.exactly(one, wire.CHALLENGE, time.monotonic() + 5))
-        proof = wire.framed(wire.proof(wire.stretched(KEY), nonce, theirs, plan))
+        found = wire.Challenge.from_bytes(measuring.exactly(one, wire.CHALLENGE, time.monotonic() + 5))
+        proof = wire.framed(wire.proof(wire.derive_key(KEY, found.salt), nonce, found.nonce, plan))
         one.sendall(proof)
         assert one.recv(5)[4:] == b"A"
     deadline = time.monotonic() + 5
@@ -144,7 +153,7 @@ def test_a_handshake_that_is_sent_again_is_refused(far):
 
 def test_load_without_a_session_gets_nothing(far):
     control, secrets = handshake(far)
-    strange = wire.Secrets.of(wire.stretched(KEY), bytes(32), bytes(32))
+    strange = wire.Secrets.of(bytes(range(32)), bytes(32), bytes(32))
     begun = bytearray(wire.load_begin(secrets, True, 0))
     begun[-1] ^= 1
     with control:
@@ -207,21 +216,66 @@ def test_one_measurement_at_a_time(far):
         measure(target(far), KEY, SHORT)
 
 
-def test_who_has_the_key_of_another_reflector_is_not_sent_to():
-    """A reflector that cannot prove the key gets a hello and a proof, and no probe."""
+def test_a_reflector_without_the_key_gets_a_hello_and_no_proof():
+    """So it collects nothing with which it could try keys."""
+    got = []
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def serve():
             one, _ = server.accept()
             with one:
-                one.recv(wire.HELLO)
-                one.sendall(wire.challenge(bytes(32)))
-                one.recv(wire.FLIGHT)
-                one.sendall(wire.framed(b"A" + bytes(32)))
+                hello = measuring.exactly(one, wire.HELLO, time.monotonic() + 5)
+                found = wire.Challenge.of(bytes(32), bytes(16), wire.read_hello(hello), bytes(32))
+                one.sendall(found.to_bytes())
+                got.append(everything(one))
 
-        threading.Thread(target=serve, daemon=True).start()
-        with pytest.raises(MeasureError, match="does not have the key; nothing was sent"):
+        serving = threading.Thread(target=serve, daemon=True)
+        serving.start()
+        with pytest.raises(MeasureError, match="neither this key nor a proof of it was sent"):
             measure(resolved(f"127.0.0.1:{server.getsockname()[1]}"), KEY, SHORT)
+        serving.join(5)
+        assert got == [b""]
+
+
+def test_idle_connections_keep_nobody_out(far):
+    idle = [connected(far) for _ in range(reflector.PER_ADDRESS + 5)]
+    try:
+        control, _ = handshake(far)
+        control.close()
+        # The oldest were closed, so that the reflector holds a bounded number.
+        idle[0].settimeout(5)
+        assert idle[0].recv(1) == b""
+    finally:
+        for one in idle:
+            one.close()
+
+
+def test_one_address_cannot_fill_all_places():
+    made = reflector.Handshakes()
+    pairs = [socket.socketpair() for _ in range(reflector.PENDING + 2)]
+    try:
+        for index, (_, mine) in enumerate(pairs[: reflector.PER_ADDRESS + 3]):
+            made.add(mine, (f"2001:db8::{index:x}", 1, 0, 0))
+        assert len(made._hosts) == reflector.PER_ADDRESS
+        for index, (_, mine) in enumerate(pairs[reflector.PER_ADDRESS + 3 :]):
+            made.add(mine, (f"192.0.2.{index}", 1))
+        assert len(made._hosts) <= reflector.PENDING
+        for other, mine in pairs:
+            other.setblocking(False)
+            if mine in made._hosts:
+                with pytest.raises(BlockingIOError):
+                    other.recv(1)
+    finally:
+        for pair in pairs:
+            for one in pair:
+                one.close()
+
+
+def test_a_key_costs_memory_and_depends_on_the_salt(monkeypatch):
+    assert wire.derive_key(KEY, bytes(16)) != wire.derive_key(KEY, bytes(15) + b"1")
+    assert 128 * COST * wire.BLOCK >= 128 * 2**20
+    monkeypatch.setattr(wire, "COST", COST)
+    assert len(wire.derive_key(KEY, bytes(16))) == 32
 
 
 def test_what_is_no_reflector_is_named():
@@ -240,11 +294,11 @@ def test_what_is_no_reflector_is_named():
 
 # Bytes of anybody.
 
-SECRETS = wire.Secrets.of(wire.stretched(KEY), bytes(32), bytes(32))
+SECRETS = wire.Secrets.of(bytes(range(32)), bytes(32), bytes(32))
 READERS = (
     wire.Plan.from_bytes,
     wire.read_hello,
-    wire.read_challenge,
+    wire.Challenge.from_bytes,
     wire.read_load_begin,
     lambda data: wire.read_datagram(SECRETS, data),
     lambda data: wire.unseal(SECRETS, b"up", 0, data),
@@ -252,7 +306,7 @@ READERS = (
 SOUND = (
     SHORT.to_bytes(),
     wire.hello(bytes(32)),
-    wire.challenge(bytes(32)),
+    wire.Challenge.of(bytes(32), bytes(16), bytes(32), bytes(32)).to_bytes(),
     wire.load_begin(SECRETS, True, 0),
     asking(SECRETS),
     wire.seal(SECRETS, b"up", 0, {"ask": "report"})[4:],
@@ -720,8 +774,9 @@ def test_a_file_of_irtt_is_judged_at_the_command_line(fairwave, tmp_path):
 # The command line.
 
 
-def test_the_promise_names_bytes_time_and_the_one_address(fairwave):
-    status, _, err = fairwave("measure", "127.0.0.1:9", "--key", KEY, "--for", "5", "--most", "3")
+def test_the_promise_names_bytes_time_and_the_one_address(fairwave, monkeypatch):
+    monkeypatch.setenv("FAIRWAVE_KEY", KEY)
+    status, _, err = fairwave("measure", "127.0.0.1:9", "--for", "5", "--most", "3")
     assert status == 2
     for word in (
         "takes 21 s",
@@ -774,12 +829,23 @@ def test_hosts_that_are_none_are_refused(written):
         resolved(written)
 
 
-def test_a_key_on_the_command_line_is_left_out_of_what_files_say(monkeypatch):
-    from fairwave import provenance
+def test_no_command_line_takes_a_key(fairwave):
+    for command in (["measure", "far"], ["reflector"]):
+        status, _, err = fairwave(*command, "--key", KEY)
+        assert status == 2
+        assert "--key-file" in err
 
-    for words in (["--key", KEY], [f"--key={KEY}"]):
-        monkeypatch.setattr(sys, "argv", ["fairwave", "measure", "far", *words, "--out", "a"])
-        assert provenance.command() == "fairwave measure far --key … --out a"
+
+def test_a_key_is_typed_at_a_terminal_without_an_echo(monkeypatch):
+    import getpass
+
+    from fairwave.cli import linecheck
+
+    assert linecheck.prompted_key() is None
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(getpass, "getpass", lambda *_, **__: KEY)
+    assert linecheck.prompted_key() == KEY
 
 
 # Between namespaces, with known truth.

@@ -43,6 +43,8 @@ def calls(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "calls.toml").write_text(TEXT, encoding="utf-8")
     (tmp_path / "night.pcap").write_bytes(CAPTURE)
+    (tmp_path / "good.key").write_text("a-key-for-the-tests\n", encoding="utf-8")
+    (tmp_path / "short.key").write_text("short\n", encoding="utf-8")
     return "calls.toml"
 
 
@@ -138,33 +140,33 @@ def sentence(status, err):
         ("measure --irtt nowhere.json", ["no file 'nowhere.json'"]),
         ("measure --irtt calls.toml", ["a scenario, not a measurement by irtt", "fairwave run"]),
         ("measure localhost", ["no key", "--key-file FILE", "FAIRWAVE_KEY"]),
-        ("measure localhost --key short", ["has 5 characters", "12 or more"]),
+        ("measure localhost --key-file short.key", ["has 5 characters", "12 or more"]),
         ("measure localhost --key-file nowhere.key", ["no file 'nowhere.key'"]),
-        ("measure localhost:99999 --key a-key-for-the-tests", ["'99999' is no port", "1 to 65535"]),
-        ("measure ho/st --key a-key-for-the-tests", ["'ho/st' is no host", "far.example"]),
-        ("measure localhost --key a-key-for-the-tests", ["It sends to nothing else", "add --yes"]),
-        ("measure localhost:9 --key a-key-for-the-tests --yes", ["nothing listens", "fairwave reflector"]),
-        ("measure localhost --key a-key-for-the-tests --for 1", ["--for is 1 s", "2 to 60", "--for 10"]),
+        ("measure localhost:99999 --key-file good.key", ["'99999' is no port", "1 to 65535"]),
+        ("measure ho/st --key-file good.key", ["'ho/st' is no host", "far.example"]),
+        ("measure localhost --key-file good.key", ["It sends to nothing else", "add --yes"]),
+        ("measure localhost:9 --key-file good.key --yes", ["nothing listens", "fairwave reflector"]),
+        ("measure localhost --key-file good.key --for 1", ["--for is 1 s", "2 to 60", "--for 10"]),
         (
-            "measure localhost --key a-key-for-the-tests --most 0",
+            "measure localhost --key-file good.key --most 0",
             ["--most is 0 MB", "0.1 to 10000", "--most 50"],
         ),
-        ("measure localhost --key a-key-for-the-tests --vary rate=1", ["--vary queue=fq-codel"]),
+        ("measure localhost --key-file good.key --vary rate=1", ["--vary queue=fq-codel"]),
         (
-            "measure localhost --key a-key-for-the-tests --vary queue=nope --yes",
+            "measure localhost --key-file good.key --vary queue=nope --yes",
             ["no queue 'nope'", "fq-codel"],
         ),
         (
-            "measure localhost --key a-key-for-the-tests --vary queue=drr",
+            "measure localhost --key-file good.key --vary queue=drr",
             ["queue=drr", "lacks the key `classes`"],
         ),
-        ("reflector --key short", ["has 5 characters", "12 or more"]),
-        ("reflector --key a-key-for-the-tests --port 70000", ["--port is 70000", "1 to 65535"]),
+        ("reflector --key-file short.key", ["has 5 characters", "12 or more"]),
+        ("reflector --key-file good.key --port 70000", ["--port is 70000", "1 to 65535"]),
         (
-            "reflector --key a-key-for-the-tests --listen 192.0.2.77",
+            "reflector --key-file good.key --listen 192.0.2.77",
             ["192.0.2.77", "address of this computer"],
         ),
-        ("reflector --key a-key-for-the-tests --for 0", ["--for is 0 s", "more than 0"]),
+        ("reflector --key-file good.key --for 0", ["--for is 0 s", "more than 0"]),
     ],
 )
 def test_a_mistake_is_answered_in_a_sentence(fairwave, calls, words, says):
@@ -409,8 +411,8 @@ FIRST = {
     "network": ["calls.toml"],
     "rfc8867": ["nothing"],
     "fit": ["night.pcap", "--out", "fitted.toml"],
-    "measure": ["localhost:9", "--key", "a-key-for-the-tests"],
-    "reflector": ["--key", "a-key-for-the-tests", "--port", "70000"],
+    "measure": ["localhost:9", "--key-file", "good.key"],
+    "reflector": ["--key-file", "good.key", "--port", "70000"],
     "replay": ["night.pcap", "--rate", "2 Mb/s", "--out", "slower.toml"],
 }  # fmt: skip
 

@@ -95,12 +95,8 @@ WHERE = ("--cluster", "--threads")
 """Options that say where runs are made, which changes nothing about them."""
 
 
-SECRET = "--key"
-"""An option whose value belongs in no file."""
-
-
 def command() -> str:
-    """The command line of this process, its program without its folder, where the runs were made, and a secret key."""
+    """The command line of this process, its program without its folder, and where the runs were made."""
     program = Path(sys.argv[0]).name if sys.argv and sys.argv[0] else "python"
     if program != "fairwave":
         return "python"
@@ -108,11 +104,6 @@ def command() -> str:
     for word in words:
         if word in WHERE:
             next(words, None)
-        elif word == SECRET:
-            next(words, None)
-            kept.append(f"{SECRET} …")
-        elif word.startswith(f"{SECRET}="):
-            kept.append(f"{SECRET} …")
         elif not word.startswith(tuple(f"{option}=" for option in WHERE)):
             kept.append(_quoted(word))
     return " ".join([program, *kept])

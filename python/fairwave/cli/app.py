@@ -25,7 +25,6 @@ from fairwave.cli.options import (
     Json,
     JUnit,
     Laws,
-    LineKey,
     LineKeyFile,
     Measures,
     Overwrite,
@@ -716,7 +715,6 @@ def measure(
             metavar="FILE", help="Judge what `irtt client -i 20ms -l 172 -o FILE HOST` wrote; send nothing."
         ),
     ] = None,
-    key: LineKey = None,
     key_file: LineKeyFile = None,
     phase: Annotated[
         float, typer.Option("--for", metavar="SECONDS", help="Length of each of the three phases, 2 to 60 s.")
@@ -746,7 +744,7 @@ def measure(
     from fairwave.cli.linecheck import show_measure
 
     show_measure(
-        host, irtt=irtt, key=key, key_file=key_file, phase_s=phase, most=most, connections=connections, vary=vary or [],
+        host, irtt=irtt, key_file=key_file, phase_s=phase, most=most, connections=connections, vary=vary or [],
         out=out, overwrite=overwrite, yes=yes, json=json,
     )  # fmt: skip
 
@@ -763,7 +761,6 @@ def reflector(
         str, typer.Option(metavar="ADDRESS", help="Address to listen on; all of this computer if left out.")
     ] = "",
     port: Annotated[int, typer.Option(metavar="PORT", help="Port of TCP and UDP.")] = 8868,
-    key: LineKey = None,
     key_file: LineKeyFile = None,
     seconds: Annotated[
         Optional[float],
@@ -782,7 +779,7 @@ def reflector(
     """Answer `fairwave measure` at the other end of a line, one measurement at a time, with a key."""
     from fairwave.cli.linecheck import reflect
 
-    reflect(listen, port, key, key_file, seconds, most, longest)
+    reflect(listen, port, key_file, seconds, most, longest)
 
 
 @app.command(

@@ -21,35 +21,41 @@ if TYPE_CHECKING:
 KEY = "FAIRWAVE_KEY"
 
 
-def given_key(key: str | None, file: Path | None) -> str | None:
-    """The key by option, file or environment; None for none.
+def given_key(file: Path | None) -> str | None:
+    """The key from a file or from the environment; None without either. Command lines hold no key: `ps` shows them.
 
     Raises:
         BadInputError: There is no such file, or the key is too short.
     """
-    if key is not None and file is not None:
-        raise BadInputError("give --key or --key-file, not both")
+    key = os.environ.get(KEY)
     if file is not None:
         if not file.is_file():
             raise BadInputError(
                 f"no file {str(file)!r}: --key-file takes a file with the key that both ends have"
             )
         key = file.read_text(encoding="utf-8", errors="replace").strip()
-    found = key if key is not None else os.environ.get(KEY)
-    if found is not None:
-        from fairwave.linecheck.wire import LEAST_KEY
+    if key is None:
+        return None
+    from fairwave.linecheck.wire import WireError, check_key
 
-        if len(found.strip()) < LEAST_KEY:
-            raise BadInputError(
-                f"the key has {len(found.strip())} characters, but must have {LEAST_KEY} or more"
-            )
-    return found
+    try:
+        return check_key(key)
+    except WireError as error:
+        raise BadInputError(str(error)) from None
+
+
+def prompted_key() -> str | None:
+    """The key that the user types at a terminal, without an echo; None without a terminal."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return None
+    from getpass import getpass
+
+    return getpass("Key that the reflector shows: ", stream=sys.stderr) or None
 
 
 def reflect(
     listen: str,
     port: int,
-    key: str | None,
     key_file: Path | None,
     seconds: float | None,
     most: float,
@@ -66,7 +72,7 @@ def reflect(
     _most(most)
     if not 12 <= longest <= 600:
         raise BadInputError(f"--longest is {longest:g} s, but must be 12 to 600; for example --longest 120")
-    found = given_key(key, key_file)
+    found = given_key(key_file)
     made_up = found is None
     found = found or made_up_key()
     try:
@@ -131,7 +137,6 @@ def show_measure(
     host: str | None,
     *,
     irtt: Path | None,
-    key: str | None,
     key_file: Path | None,
     phase_s: float,
     most: float,
@@ -153,9 +158,7 @@ def show_measure(
         )
     queues = _queues(vary)
     work = (
-        _reading(irtt)
-        if irtt is not None
-        else _measuring(host or "", key, key_file, phase_s, most, connections)
+        _reading(irtt) if irtt is not None else _measuring(host or "", key_file, phase_s, most, connections)
     )
     target, plan, found_key = work if isinstance(work, tuple) else (None, None, "")
     if target is not None and plan is not None:
@@ -181,15 +184,11 @@ def show_measure(
 
 
 def _measuring(
-    host: str, key: str | None, key_file: Path | None, phase_s: float, most: float, connections: int
+    host: str, key_file: Path | None, phase_s: float, most: float, connections: int
 ) -> tuple[Target, Plan, str]:
     from fairwave.linecheck import MeasureError, Plan, resolved
 
-    found = given_key(key, key_file)
-    if found is None:
-        raise BadInputError(
-            f"no key: the reflector shows one; give it by --key-file FILE, by the variable {KEY} or by --key KEY"
-        )
+    found = given_key(key_file)
     if not 2 <= phase_s <= 60:
         raise BadInputError(f"--for is {phase_s:g} s, but must be 2 to 60; for example --for 10")
     _most(most)
@@ -198,9 +197,16 @@ def _measuring(
             f"--connections is {connections}, but must be 1 to 16; for example --connections 4"
         )
     try:
-        return resolved(host), Plan(phase_s=phase_s, most=round(most * 1e6), connections=connections), found
+        target = resolved(host)
     except MeasureError as error:
         raise BadInputError(str(error)) from None
+    found = found or prompted_key()
+    if found is None:
+        raise BadInputError(
+            f"no key: the reflector shows one; give it by --key-file FILE, by the variable {KEY}, or at a terminal's "
+            "prompt"
+        )
+    return target, Plan(phase_s=phase_s, most=round(most * 1e6), connections=connections), found
 
 
 def _measured(target: Any, key: str, plan: Any, *, quiet: bool) -> Line:

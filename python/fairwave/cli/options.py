@@ -124,16 +124,14 @@ FigureFiles = Annotated[
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Take over a folder that holds something else.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Make very many runs without asking.")]
-LineKey = Annotated[
-    str | None,
+LineKeyFile = Annotated[
+    Path | None,
     typer.Option(
-        "--key",
-        metavar="KEY",
-        help="The key that both ends of a measurement have; others on this computer may see it here. "
-        "Or: the variable FAIRWAVE_KEY.",
+        "--key-file",
+        metavar="FILE",
+        help="A file with the key that both ends have. Or: the variable FAIRWAVE_KEY, or a prompt.",
     ),
 ]
-LineKeyFile = Annotated[Path | None, typer.Option("--key-file", metavar="FILE", help="A file with that key.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output instead of tables.")]
 
 

@@ -137,12 +137,12 @@ def measure(
     plan = plan or wire.Plan()
     if (wrong := plan.wrong()) is not None:
         raise MeasureError(wrong)
-    stretched = wire.stretched(key)
+    wire.check_key(key)
     phase("connecting")
     try:
         with socket.create_connection(target.address[:2], CONNECT_S) as control:
             control.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            secrets = handshake(control, target, stretched, plan)
+            secrets = handshake(control, target, key, plan)
             with datagrams(target.family) as probes:
                 probes.connect(target.address)
                 return Measurement(target, plan, secrets, control, probes, phase).run()
@@ -156,8 +156,8 @@ def measure(
         raise MeasureError(f"{target.shown}: {error.strerror or error}") from None
 
 
-def handshake(control: socket.socket, target: Target, key: bytes, plan: wire.Plan) -> wire.Secrets:
-    """Shows the reflector that this end has the key, and sees that the reflector has it.
+def handshake(control: socket.socket, target: Target, key: str, plan: wire.Plan) -> wire.Secrets:
+    """Checks that the reflector has the key, then proves that this end has it.
 
     Raises:
         MeasureError: It is none, has another key, or does not agree to the plan.
@@ -166,26 +166,31 @@ def handshake(control: socket.socket, target: Target, key: bytes, plan: wire.Pla
     ours, written = os.urandom(wire.NONCE), plan.to_bytes()
     control.sendall(wire.hello(ours))
     try:
-        theirs = wire.read_challenge(exactly(control, wire.CHALLENGE, ends))
+        answer = wire.Challenge.from_bytes(exactly(control, wire.CHALLENGE, ends))
     except OSError:
         raise MeasureError(
             f"what answers at {target.shown} is no reflector of fairwave, or is overloaded: run `fairwave reflector` "
             "there"
         ) from None
-    control.sendall(wire.framed(wire.proof(key, ours, theirs, written)))
+    theirs, derived = answer.nonce, wire.derive_key(key, answer.salt)
+    if not answer.proves(derived, ours):
+        raise MeasureError(
+            f"the reflector at {target.shown} has another key: give the key that it shows, by --key-file FILE or "
+            "FAIRWAVE_KEY; neither this key nor a proof of it was sent"
+        )
+    control.sendall(wire.framed(wire.proof(derived, ours, theirs, written)))
     try:
-        answer = read_framed(control, wire.FLIGHT, ends)
+        flight = read_framed(control, wire.FLIGHT, time.monotonic() + CONNECT_S)
     except OSError:
         raise MeasureError(
-            f"the reflector at {target.shown} has another key: give the one that it shows, by --key-file FILE or "
-            "FAIRWAVE_KEY"
+            f"the reflector at {target.shown} closed the connection during the handshake: measure again"
         ) from None
-    mark, why = answer[1:33], answer[33:]
-    if answer[:1] == b"R" and wire.same(mark, wire.code(key, b"refused", ours, theirs, why)):
+    mark, why = flight[1:33], flight[33:]
+    if flight[:1] == b"R" and wire.same(mark, wire.code(derived, b"refused", ours, theirs, why)):
         raise MeasureError(f"the reflector at {target.shown} refuses: {why.decode('utf-8', 'replace')}")
-    if answer != wire.accepted(key, ours, theirs, written):
-        raise MeasureError(f"what answers at {target.shown} does not have the key; nothing was sent to it")
-    return wire.Secrets.of(key, ours, theirs)
+    if flight != wire.accepted(derived, ours, theirs, written):
+        raise MeasureError(f"the connection to {target.shown} was altered on the way; nothing else was sent")
+    return wire.Secrets.of(derived, ours, theirs)
 
 
 class Measurement:

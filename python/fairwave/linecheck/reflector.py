@@ -28,8 +28,11 @@ SILENT_S = 6.0
 HANDSHAKE_S = 5.0
 """A handshake lasts so long at most, in seconds."""
 
-PENDING = 16
-"""So many connections may be within their handshake at once; further ones are closed."""
+PENDING = 64
+"""Connections that may be within their handshake at once. Beyond it the oldest is closed."""
+
+PER_ADDRESS = 20
+"""Connections of one address (IPv6: one /64) that may be within their handshake at once. 16 may carry load."""
 
 EXTRA_S = 15.0
 """A session may last so much longer than its probes: for the handshake and the report."""
@@ -90,6 +93,48 @@ class Session:
         }
 
 
+class Handshakes:
+    """Connections within their handshake, oldest first: at most `PENDING`, and `PER_ADDRESS` of one address.
+
+    An idle connection cannot keep others out: beyond a limit the oldest one is closed, first among those of the same
+    address.
+    """
+
+    def __init__(self) -> None:
+        self._hosts: dict[socket.socket, str] = {}
+        self._lock = threading.Lock()
+
+    def add(self, connection: socket.socket, address: tuple[Any, ...]) -> None:
+        """Adds a connection, and closes the oldest one beyond a limit."""
+        host = _network(address)
+        with self._lock:
+            mine = [one for one, other in self._hosts.items() if other == host]
+            old = mine[0] if len(mine) >= PER_ADDRESS else None
+            if old is None and len(self._hosts) >= PENDING:
+                old = next(iter(self._hosts))
+            if old is not None:
+                del self._hosts[old]
+                # Its thread closes it.
+                with contextlib.suppress(OSError):
+                    old.shutdown(socket.SHUT_RDWR)
+            self._hosts[connection] = host
+
+    def remove(self, connection: socket.socket) -> None:
+        """Removes a connection whose handshake has ended, however it ended."""
+        with self._lock:
+            self._hosts.pop(connection, None)
+
+
+def _network(address: tuple[Any, ...]) -> str:
+    """The part of an address that one user has: an IPv4 address, or the /64 of an IPv6 address."""
+    import ipaddress
+
+    found = ipaddress.ip_address(str(address[0]).partition("%")[0])
+    if isinstance(found, ipaddress.IPv6Address):
+        return str(found.ipv4_mapped or ipaddress.ip_network((found, 64), strict=False))
+    return str(found)
+
+
 class Reflector:
     """A reflector on one port of UDP and TCP.
 
@@ -109,7 +154,8 @@ class Reflector:
         self, key: str, host: str = "", port: int = wire.PORT, limits: Limits | None = None,
         say: Callable[[str], None] = lambda _: None,
     ) -> None:  # fmt: skip
-        self.key = wire.stretched(key)
+        self.salt = os.urandom(wire.SALT)
+        self.key = wire.derive_key(key, self.salt)
         self.limits = limits or Limits()
         self.say = say
         self.answered = 0
@@ -117,7 +163,7 @@ class Reflector:
         self._secret = os.urandom(32)
         self._sessions: dict[bytes, Session] = {}
         self._lock = threading.Lock()
-        self._pending = threading.BoundedSemaphore(PENDING)
+        self._pending = Handshakes()
         self._closed = threading.Event()
         self._streams, self._datagrams = _bound(host, port)
         self.port = int(self._streams.getsockname()[1])
@@ -227,25 +273,21 @@ class Reflector:
                     return
                 time.sleep(0.05)
                 continue
-            if not self._pending.acquire(blocking=False):
-                connection.close()
-                continue
+            self._pending.add(connection, address)
             threading.Thread(target=self._serve, args=(connection, address), daemon=True).start()
 
     def _serve(self, connection: socket.socket, address: tuple[Any, ...]) -> None:
-        pending = [self._pending.release]
         with connection, contextlib.suppress(OSError, wire.WireError):
             try:
                 ends = time.monotonic() + HANDSHAKE_S
                 begin = exactly(connection, len(wire.MAGIC) + 1, ends)
                 self.taken += len(begin)
                 if begin == wire.MAGIC + b"H":
-                    self._session(connection, begin, ends, address, pending)
+                    self._session(connection, begin, ends, address)
                 elif begin == wire.MAGIC + b"L":
-                    self._load(connection, begin, ends, pending)
+                    self._load(connection, begin, ends)
             finally:
-                if pending:
-                    pending.pop()()
+                self._pending.remove(connection)
 
     def _session(
         self,
@@ -253,12 +295,11 @@ class Reflector:
         begin: bytes,
         ends: float,
         address: tuple[Any, ...],
-        pending: list[Any],
     ) -> None:
         rest = exactly(connection, wire.HELLO - len(begin), ends)
         self.taken += len(rest)
         theirs, ours = wire.read_hello(begin + rest), os.urandom(wire.NONCE)
-        answer = wire.challenge(ours)
+        answer = wire.Challenge.of(self.key, self.salt, theirs, ours).to_bytes()
         connection.sendall(answer)
         self.answered += len(answer)
         flight = read_framed(connection, wire.FLIGHT, ends)
@@ -272,7 +313,7 @@ class Reflector:
             connection.sendall(wire.framed(wire.refused(self.key, theirs, ours, why)))
             self.say(f"refused {plain(address)}: {why}")
             return
-        pending.pop()()
+        self._pending.remove(connection)
         self.say(f"measures with {plain(address)} for {session.plan.lasts_s:g} s")
         try:
             connection.sendall(wire.framed(wire.accepted(self.key, theirs, ours, written)))
@@ -316,7 +357,7 @@ class Reflector:
         with contextlib.suppress(OSError, wire.WireError):
             exactly(connection, 1, time.monotonic() + HANDSHAKE_S)
 
-    def _load(self, connection: socket.socket, begin: bytes, ends: float, pending: list[Any]) -> None:
+    def _load(self, connection: socket.socket, begin: bytes, ends: float) -> None:
         rest = exactly(connection, wire.LOAD - len(begin), ends)
         self.taken += len(rest)
         name, down, number, mark = wire.read_load_begin(begin + rest)
@@ -331,7 +372,7 @@ class Reflector:
                 return
             session.begun.add((down, number))
             (session.down if down else session.up).append(carried)
-        pending.pop()()
+        self._pending.remove(connection)
         prepare(connection)
         stop = time.monotonic() + session.plan.phase_s + 2.0
         (send_load if down else receive_load)(

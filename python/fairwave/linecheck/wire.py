@@ -1,9 +1,10 @@
 """What `fairwave measure` and `fairwave reflector` send each other, as bytes: handshake, probes, load, report.
 
-One port serves all of it. Over TCP: a handshake that proves to each end that the other has the key (HMAC-SHA256, RFC
-2104, with a nonce of each end), then sealed messages. Over UDP: probes of 172 bytes, as long as RTP with 20 ms of
-G.711, each with a code of the session. The format is fairwave's own; the key is stretched with PBKDF2 (RFC 8018), so
-that an eavesdropper cannot try many weak keys quickly.
+One port serves all of it. Over TCP: a handshake in which the reflector proves first, and the measuring end second,
+that it has the key (HMAC-SHA256, RFC 2104, with a nonce of each end), then sealed messages. Over UDP: probes of 172
+bytes, as long as RTP with 20 ms of G.711, each with a code of the session. The format is particular to fairwave. Both
+ends derive the key with scrypt (RFC 7914) and a salt that each reflector draws when it starts. So a peer that collects
+proofs cannot try many weak keys quickly, nor prepare tables.
 
 **Who may make a reflector send.** Nothing but a hello of full size gets an answer, which is shorter. Nothing else is
 sent before the peer has proved the key. Datagrams without a valid code are never answered. Probes go to an address
@@ -33,8 +34,8 @@ INTERVAL_S = 0.02
 LEAST_KEY = 12
 """A key has so many characters at least."""
 
-MAGIC = b"fwmeas1\n"
-NONCE, CODE, SESSION, COOKIE = 32, 16, 8, 16
+MAGIC = b"fwmeas2\n"
+NONCE, CODE, SESSION, COOKIE, SALT, MARK = 32, 16, 8, 16, 16, 32
 HELLO = 96
 """Bytes of a hello: more than any answer to it before the peer is known."""
 
@@ -44,8 +45,8 @@ FLIGHT = 1024
 LONGEST = 8_000_000
 """The longest sealed message, in bytes."""
 
-ROUNDS = 50_000
-"""Rounds of PBKDF2."""
+COST, BLOCK, LANES = 2**17, 8, 1
+"""Parameters N, r and p of scrypt: 128 MiB and about half a second, the least that OWASP recommends for passwords."""
 
 
 class WireError(ValueError):
@@ -136,8 +137,8 @@ def _object(data: bytes) -> dict[str, Any]:
     return found
 
 
-def stretched(key: str) -> bytes:
-    """The key as both ends use it.
+def check_key(key: str) -> str:
+    """Returns the key without the space around it.
 
     Raises:
         WireError: It is too short.
@@ -145,7 +146,18 @@ def stretched(key: str) -> bytes:
     key = key.strip()
     if len(key) < LEAST_KEY:
         raise WireError(f"the key has {len(key)} characters, but must have {LEAST_KEY} or more")
-    return hashlib.pbkdf2_hmac("sha256", key.encode(), MAGIC, ROUNDS)
+    return key
+
+
+def derive_key(key: str, salt: bytes) -> bytes:
+    """Derives the key that both ends use, 32 bytes, from the key that people give and the reflector's salt.
+
+    Raises:
+        WireError: The key is too short.
+    """
+    key = check_key(key)
+    memory = 2 * 128 * COST * BLOCK
+    return hashlib.scrypt(key.encode(), salt=salt, n=COST, r=BLOCK, p=LANES, maxmem=memory, dklen=32)
 
 
 def made_up_key() -> str:
@@ -168,7 +180,7 @@ def same(one: bytes, other: bytes) -> bool:
     return hmac.compare_digest(one, other)
 
 
-# The handshake: hello → challenge → proof → accepted or refused.
+# The handshake: hello → challenge with the reflector's proof → proof of the measuring end → accepted or refused.
 
 
 def hello(nonce: bytes) -> bytes:
@@ -211,13 +223,13 @@ class Secrets:
 
 
 def proof(key: bytes, ours: bytes, theirs: bytes, plan: bytes) -> bytes:
-    """What the measuring end sends in answer to a challenge: its code, and what it plans."""
+    """The measuring end's reply to a challenge: its code and its plan."""
     return code(key, b"measure", ours, theirs, plan) + plan
 
 
 def accepted(key: bytes, ours: bytes, theirs: bytes, plan: bytes) -> bytes:
-    """What shows the measuring end that the reflector has the key and agrees."""
-    return b"A" + code(key, b"reflector", ours, theirs, plan)
+    """The reflector's consent to a plan."""
+    return b"A" + code(key, b"accepted", ours, theirs, plan)
 
 
 def refused(key: bytes, ours: bytes, theirs: bytes, why: str) -> bytes:
@@ -359,21 +371,45 @@ def cookie(secret: bytes, session: bytes, address: tuple[Any, ...]) -> bytes:
     return code(secret, session, repr(address[:2]).encode())[:COOKIE]
 
 
-def challenge(nonce: bytes) -> bytes:
-    """The reflector's answer to a hello."""
-    return MAGIC + b"C" + nonce
+@dataclass(frozen=True)
+class Challenge:
+    """The reflector's reply to a hello.
 
-
-CHALLENGE = len(MAGIC) + 1 + NONCE
-"""Bytes of a challenge."""
-
-
-def read_challenge(data: bytes) -> bytes:
-    """The nonce of a challenge.
-
-    Raises:
-        WireError: It is none.
+    Attributes:
+        nonce: The reflector's nonce.
+        salt: The salt of its key.
+        mark: Its proof that it has the key.
     """
-    if len(data) != CHALLENGE or not data.startswith(MAGIC + b"C"):
-        raise WireError("what answers there is no reflector of fairwave")
-    return data[len(MAGIC) + 1 :]
+
+    nonce: bytes
+    salt: bytes
+    mark: bytes
+
+    @classmethod
+    def of(cls, key: bytes, salt: bytes, theirs: bytes, ours: bytes) -> Challenge:
+        """A challenge with the reflector's proof, for the nonce of a hello and a fresh nonce."""
+        return cls(ours, salt, code(key, b"reflector", theirs, ours, salt))
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Challenge:
+        """Reads a challenge.
+
+        Raises:
+            WireError: The bytes are no challenge.
+        """
+        if len(data) != CHALLENGE or not data.startswith(MAGIC + b"C"):
+            raise WireError("the program there is no reflector of fairwave, or another version of it")
+        rest = data[len(MAGIC) + 1 :]
+        return cls(rest[:NONCE], rest[NONCE : NONCE + SALT], rest[NONCE + SALT :])
+
+    def to_bytes(self) -> bytes:
+        """The challenge as bytes, fewer than the hello has."""
+        return MAGIC + b"C" + self.nonce + self.salt + self.mark
+
+    def proves(self, key: bytes, nonce: bytes) -> bool:
+        """Whether the sender of the challenge has the key; `nonce` is the nonce of the hello."""
+        return same(self.mark, code(key, b"reflector", nonce, self.nonce, self.salt))
+
+
+CHALLENGE = len(MAGIC) + 1 + NONCE + SALT + MARK
+"""Bytes of a challenge."""
