@@ -80,6 +80,57 @@ def test_more_room_never_turns_a_verdict_against_the_claim(samples, shift):
     assert order.index(after) >= order.index(before)
 
 
+@given(st.lists(st.floats(-10, 10), min_size=2, max_size=12), st.floats(0, 5))
+def test_a_difference_that_must_count_is_never_easier_to_show(samples, relevant):
+    plain = Evidence([Comparison("a", np.array(samples))]).verdict()
+    strict = Evidence([Comparison("a", np.array(samples), relevant=relevant)]).verdict()
+    assert strict in {plain, Verdict.ALIKE, Verdict.UNDECIDED}
+
+
+@pytest.mark.parametrize(
+    ("mean", "verdict"),
+    [
+        (0.3, "reproduced"),
+        (0.025, "alike"),
+        (2e-5, "alike"),
+        (-0.025, "alike"),
+        (0.09, "undecided"),
+        (-0.3, "not reproduced"),
+    ],
+)
+def test_a_claim_of_a_difference_holds_from_the_smallest_that_counts(mean, verdict):
+    noise = 0.05 * np.array([-1, 1, -1, 1, 0, 0, -1, 1, 1, -1])
+    evidence = Evidence([Comparison("a", mean + noise, relevant=0.1)])
+    assert str(evidence.verdict()) == verdict
+    assert ("alike in 1" in evidence.describe()) == (verdict == "alike")
+    assert ("perhaps by less than counts in 1" in evidence.describe()) == (verdict == "undecided")
+
+
+def test_a_claim_that_is_better_here_and_alike_there_is_alike():
+    better, same = Comparison("a", around(5), relevant=2.0), Comparison("b", 0.1 * around(0), relevant=2.0)
+    worse, wide = Comparison("c", around(-9), relevant=2.0), Comparison("d", 9 * around(0), relevant=2.0)
+    assert Evidence([better, same]).verdict() is Verdict.ALIKE
+    assert Evidence([better, same]).decisive() is same
+    assert Evidence([better, same, wide]).verdict() is Verdict.UNDECIDED
+    assert Evidence([better, same, worse]).verdict() is Verdict.NOT_REPRODUCED
+    assert Evidence([better, same, wide], "any").verdict() is Verdict.REPRODUCED
+    assert Evidence([same, worse], "any").verdict() is Verdict.ALIKE
+    assert Evidence([same, wide], "any").decisive() is wide
+
+
+def test_a_claim_of_equality_holds_where_values_are_alike():
+    measured = over({("udp",): around(100), ("vegas",): around(101), ("real",): around(90)}, ["transport"])
+    assert comparisons.at_least(measured, "udp", ["vegas"]).verdict() is Verdict.REPRODUCED
+    assert comparisons.at_least(measured, "real", ["vegas"]).verdict() is Verdict.NOT_REPRODUCED
+    assert comparisons.at_least(measured, "udp", ["vegas"], margin=0.001).verdict() is Verdict.NOT_REPRODUCED
+
+
+def test_a_slope_must_add_up_to_a_difference_that_counts():
+    slight = over({(x,): around(100 + 0.001 * x) for x in (1, 2, 4)}, ["flows"])
+    assert comparisons.rises(slight, "flows").verdict() is Verdict.ALIKE
+    assert comparisons.steps_up(slight, "flows").verdict() is Verdict.ALIKE
+
+
 @given(st.lists(st.floats(-10, 10), min_size=2, max_size=12))
 def test_below_is_above_upside_down(samples):
     above = Evidence([Comparison("a", np.array(samples), 1.0)]).verdict()
@@ -90,7 +141,7 @@ def test_below_is_above_upside_down(samples):
 def test_at_least_counts_the_margin_as_equal_and_higher_does_not():
     same = over({("udp",): around(100), ("vegas",): around(100)}, ["transport"])
     assert comparisons.at_least(same, "udp").verdict() is Verdict.REPRODUCED
-    assert comparisons.highest(same, "udp").verdict() is Verdict.UNDECIDED
+    assert comparisons.highest(same, "udp").verdict() is Verdict.ALIKE
 
 
 def test_highest_compares_with_every_rival_at_every_point():
@@ -205,13 +256,21 @@ def test_what_contradicts_is_shown_and_not_a_wide_comparison_that_is_merely_open
     assert Evidence([firm, wide], "any").decisive().label == "wide"
 
 
-@given(st.lists(st.floats(-10, 10), min_size=2, max_size=12), st.floats(-20, 20))
-def test_what_is_shown_has_the_verdicts_standing(samples, shift):
+@given(
+    st.lists(st.floats(-10, 10), min_size=2, max_size=12),
+    st.floats(-20, 20),
+    st.sampled_from([0.0, 0.5, 5.0]),
+)
+def test_what_is_shown_has_the_verdicts_standing(samples, shift, relevant):
     evidence = Evidence(
-        [Comparison("a", np.array(samples)), Comparison("b", np.array(samples) * 0.1 + shift)]
+        [
+            Comparison("a", np.array(samples), relevant=relevant),
+            Comparison("b", np.array(samples) * 0.1 + shift, relevant=relevant),
+        ]
     )
     standing, _ = evidence.standing(evidence.decisive())
-    assert standing == {"not reproduced": -1, "undecided": 0, "reproduced": 1}[str(evidence.verdict())]
+    ranks = {"not reproduced": -1, "undecided": 0, "alike": 1, "reproduced": 2}
+    assert standing == ranks[str(evidence.verdict())]
 
 
 def test_room_grows_with_the_mean_and_knows_nothing_where_nothing_is_known():

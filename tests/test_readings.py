@@ -332,8 +332,8 @@ def test_a_near_miss_comes_nearer_than_a_firm_contradiction_and_parts_are_counte
     assert found.contradicted == 0.5
     assert {name: one.reproduced for name, one in found.parts.items()} == {"a": 0.0, "b": 1.0}
     assert found.to_dict()["parts"][1] == {
-        "name": "b", "verdict": "reproduced", "n": 2, "reproduced": 1.0, "undecided": 0.0, "contradicted": 0.0,
-        "points": 1.0, "intervals": found.parts["b"].to_dict()["intervals"],
+        "name": "b", "verdict": "reproduced", "n": 2, "reproduced": 1.0, "alike": 0.0, "undecided": 0.0,
+        "contradicted": 0.0, "points": 1.0, "intervals": found.parts["b"].to_dict()["intervals"],
     }  # fmt: skip
 
 
@@ -416,7 +416,7 @@ def test_experiments_that_cannot_be_are_refused(readings, tmp_path):
         trying.carry_out(replace(study, experiments=[EXPERIMENT, EXPERIMENT]), tmp_path)
     with pytest.raises(ValueError, match="one reading only"):
         trying.carry_out(replace(study, readings=None), tmp_path)
-    with pytest.raises(ValueError, match="without a figure and without settings"):
+    with pytest.raises(ValueError, match="without a figure, settings"):
         study.run(tmp_path, 2, why=True, settings={"duration": "1 s"})
 
 
@@ -532,7 +532,9 @@ def test_the_page_shows_each_claim_as_a_picture_two_sentences_and_folded_numbers
     outcome, folder = outcome
     page = (folder / "index.html").read_text(encoding="utf-8")
     assert page.count('class="strip"') == 3
-    assert "S1 over 8 readings: reproduced in 62 %, undecided in 0 %, contradicted in 38 %" in page
+    assert (
+        "S1 over 8 readings: reproduced in 62 %, alike in 0 %, undecided in 0 %, contradicted in 38 %" in page
+    )
     assert "Of 8 readings 62 % (31 to 86) reproduce it, 38 % contradict it" in page
     assert "in 62 % all means lie on the claimed side" in page
     assert "Runs of the readings are smaller than the study's own: runs take 2 s." in page
@@ -577,7 +579,7 @@ def test_what_cannot_be_explored_is_refused(readings, tmp_path):
     study = study_under(readings.base(), readings)
     with pytest.raises(ValueError, match="1 reading or more, not 0; 128 are usual"):
         explore(study, tmp_path, 0)
-    with pytest.raises(ValueError, match="without a figure and without settings"):
+    with pytest.raises(ValueError, match="without a figure, settings"):
         study.run(tmp_path, 1, explored=2, settings={"duration": "1 s"})
     single = Study(name="single", title="", question="", grids=[])
     with pytest.raises(ValueError, match="one reading only"):

@@ -33,20 +33,21 @@ def of_study(
         )
         for one in judgements
     ]
-    order = ["not_reproduced", "undecided", "reproduced"]
+    order = ["not_reproduced", "undecided", "alike", "reproduced"]
     claims.sort(key=lambda one: order.index(one.tone))
     counts = Counter(one.tone for one in claims)
-    fail, rest, hold = (counts[tone] for tone in order)
+    fail, rest, same, hold = (counts[tone] for tone in order)
+    alike = f"{_number(same, 'is', 'are')} alike, " if same else ""
     if ledger.exploration is not None:
         readings = len(ledger.exploration.drawn)
         sentence = (
             f"Of {len(claims)} claims {_number(hold, 'holds', 'hold')} in all or most of {readings} readings, "
-            f"{_number(fail, 'is', 'are')} contradicted in all or most, and {_number(rest, 'is', 'are')} open or "
-            f"{'hangs' if rest == 1 else 'hang'} on the reading."
+            f"{_number(fail, 'is', 'are')} contradicted in all or most, {alike}and {_number(rest, 'is', 'are')} open "
+            f"or {'hangs' if rest == 1 else 'hang'} on the reading."
         )
     else:
         sentence = (
-            f"Of {len(claims)} {called[1]} {_held(hold, judgements)}, {_failed(fail, judgements)} not, and "
+            f"Of {len(claims)} {called[1]} {_held(hold, judgements)}, {_failed(fail, judgements)} not, {alike}and "
             f"{_number(rest, 'is', 'are')} undecided."
         )
     few = (

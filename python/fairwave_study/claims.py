@@ -8,6 +8,9 @@ the verdict can be trusted:
   needed (an intersection–union test at level α has level α: Berger 1982).
 - **not reproduced**: some comparison lies on the other side, in an interval widened for the number of comparisons
   (Bonferroni), since among many comparisons one would otherwise stray there by chance.
+- **alike**: every comparison's interval lies on the claimed side or is alike, and one at least is alike. Two values are
+  alike where the whole interval of their difference lies below the smallest difference that counts
+  (`fairwave.measuring.relevance`). A claim that one value is higher then does not hold, however certain the difference.
 - **undecided**: anything else. The intervals straddle the line.
 
 For claims that need a single instance ("at some load …") the two rules change places.
@@ -16,8 +19,8 @@ A comparison whose number is not defined under some seed is undecided: leaving t
 the seeds on which it suits. A claim that joins several assertions is *compound*: each part is judged and reported, and
 the whole is reproduced when all parts are and not reproduced when one is not.
 
-Differences between systems are taken seed by seed (see `fairwave.measuring.statistics`). 'At least' counts a margin as
-equal, by default 1 % of the rival's mean. 'Higher', 'highest' and the like count none.
+Differences between systems are taken seed by seed (see `fairwave.measuring.statistics`). 'Higher', 'highest' and the
+like hold from the smallest difference that counts. 'At least' holds where the two are alike, too.
 """
 
 from __future__ import annotations
@@ -46,6 +49,7 @@ class Verdict(str, Enum):
     REPRODUCED = "reproduced"
     NOT_REPRODUCED = "not reproduced"
     UNDECIDED = "undecided"
+    ALIKE = "alike"
 
     def __str__(self) -> str:
         return self.value
@@ -65,6 +69,8 @@ class Comparison:
         spread: The samples' standard deviation and its degrees of freedom where more is known of it than these samples
             tell (see `fairwave_study.moderation`); their own when None.
         part: Which part of a compound claim it belongs to; empty where a claim has no parts.
+        relevant: The smallest distance from the line that counts, where the claim is that two values differ; 0 where
+            the line is a bound.
     """
 
     label: str
@@ -75,6 +81,7 @@ class Comparison:
     or_equal: bool = False
     spread: tuple[float, float] | None = None
     part: str = ""
+    relevant: float = 0.0
 
     @property
     def undefined(self) -> int:
@@ -93,16 +100,22 @@ class Comparison:
         return beyond or (self.or_equal and mean == self.line)
 
     def holds(self, level: float = LEVEL) -> bool:
-        """Whether the whole interval lies on the claim's side."""
+        """Whether the whole interval lies on the claim's side, by a distance that counts."""
         near, bound = self._ends(level)
+        if self.relevant:
+            return near >= bound + self.relevant
         return near > bound or (self.or_equal and near == bound and math.isfinite(near))
 
     def contradicts(self, level: float = LEVEL) -> bool:
-        """Whether the whole interval lies on the other side."""
+        """Whether the whole interval lies on the other side, by a distance that counts."""
         estimate = self.interval(level)
-        if self.side == "above":
-            return estimate.high < self.line
-        return estimate.low > self.line
+        far = self.line - estimate.high if self.side == "above" else estimate.low - self.line
+        return far > 0 and far >= self.relevant
+
+    def is_alike(self, level: float = LEVEL) -> bool:
+        """Whether the whole interval is nearer to the line than counts."""
+        estimate = self.interval(level)
+        return self.line - self.relevant < estimate.low and estimate.high < self.line + self.relevant
 
     def room(self) -> float:
         """How far the mean lies on the claim's side of the line, in half-widths of its interval.
@@ -126,7 +139,8 @@ class Comparison:
         if missing := self.undefined:
             some = "" if math.isnan(estimate.mean) else f" (mean of the others: {estimate.mean:.3g}{unit})"
             return f"{self.label}: not defined under {missing} of {len(self.samples)} seeds{some}"
-        return f"{self.label}: {estimate.mean:.3g} [{estimate.low:.3g}, {estimate.high:.3g}]{unit}"
+        counts = f" (counts from {self.relevant:.3g})" if self.relevant else ""
+        return f"{self.label}: {estimate.mean:.3g} [{estimate.low:.3g}, {estimate.high:.3g}]{unit}{counts}"
 
 
 @dataclass(frozen=True)
@@ -182,27 +196,34 @@ class Evidence:
         return bool(told) and (all(told) if self.rule == "all" else any(told))
 
     def standing(self, one: Comparison) -> tuple[int, float]:
-        """How a comparison stands, the worse the smaller: contradicting, open or holding; then its room."""
+        """How a comparison stands, the worse the smaller: contradicting, open, alike or holding; then its room.
+
+        Where one comparison suffices, an open one may still decide for the claim, and stands before one that is alike.
+        """
         alone = self.rule == "any"
         if one.contradicts(LEVEL if alone else self.widened):
             return -1, one.room()
-        return int(one.holds(self.widened if alone else LEVEL)), one.room()
+        if one.holds(self.widened if alone else LEVEL):
+            return 2, one.room()
+        return int(one.is_alike() != alone), one.room()
 
     def verdict(self) -> Verdict:
         """The verdict; undecided when there is nothing to compare."""
-        if not self.comparisons:
-            return Verdict.UNDECIDED
+        each, widened = self.comparisons, self.widened
         if self.rule == "all":
-            if all(one.holds() for one in self.comparisons):
-                return Verdict.REPRODUCED
-            if any(one.contradicts(self.widened) for one in self.comparisons):
-                return Verdict.NOT_REPRODUCED
+            holds = all(one.holds() for one in each)
+            fails = any(one.contradicts(widened) for one in each)
+            is_alike = all(one.holds() or one.is_alike() for one in each)
         else:
-            if any(one.holds(self.widened) for one in self.comparisons):
-                return Verdict.REPRODUCED
-            if all(one.contradicts() for one in self.comparisons):
-                return Verdict.NOT_REPRODUCED
-        return Verdict.UNDECIDED
+            holds = any(one.holds(widened) for one in each)
+            fails = all(one.contradicts() for one in each)
+            is_alike = all(one.contradicts() or one.is_alike() for one in each)
+        ranked = (
+            (holds, Verdict.REPRODUCED),
+            (fails, Verdict.NOT_REPRODUCED),
+            (is_alike, Verdict.ALIKE),
+        )
+        return next((verdict for is_so, verdict in ranked if is_so and each), Verdict.UNDECIDED)
 
     def decisive(self) -> Comparison | None:
         """The comparison on which the verdict hangs: the weakest of a conjunction, the strongest otherwise.
@@ -221,8 +242,11 @@ class Evidence:
             return "Nothing could be compared."
         holding = [one for one in self.comparisons if one.holds()]
         contrary = [one for one in self.comparisons if one.contradicts(self.widened)]
+        alike = [one for one in self.comparisons if one.is_alike()]
         straddling = [
-            one for one in self.comparisons if not one.holds() and not one.contradicts(self.widened)
+            one
+            for one in self.comparisons
+            if not (one.holds() or one.is_alike() or one.contradicts(self.widened))
         ]
         if len(holding) == total:
             parts = [
@@ -230,7 +254,14 @@ class Evidence:
             ]
         else:
             parts = [f"Holds in {len(holding)} of {total} comparisons"]
-        for name, group in (("contrary in", contrary), ("open in", straddling)):
+        nearly = [one for one in straddling if replace(one, relevant=0.0).holds()]
+        open_ = [one for one in straddling if not replace(one, relevant=0.0).holds()]
+        for name, group in (
+            ("contrary in", contrary),
+            ("alike in", alike),
+            ("as claimed but perhaps by less than counts in", nearly),
+            ("open in", open_),
+        ):
             if group:
                 shown = "; ".join(str(one) for one in sorted(group, key=lambda one: one.room())[:most])
                 more = f"; and {len(group) - most} more" if len(group) > most else ""
@@ -308,7 +339,7 @@ class Claim:
         """Tests the claim on measured numbers."""
         evidence = self.evidence(data)
         verdict = evidence.verdict()
-        note = self.notes.get(verdict, "")
+        note = self.notes.get(Verdict.UNDECIDED if verdict is Verdict.ALIKE else verdict, "")
         words = note if isinstance(note, str) else note(data)
         wordings = {name: test(data) for name, test in self.wordings.items()}
         return Judgement(self, verdict, evidence, f"{evidence.describe()} {words}".strip(), wordings)
@@ -317,6 +348,7 @@ class Claim:
 OVERALL_TONES = {
     "reproduced": "reproduced",
     "reproduced in most readings": "reproduced",
+    "alike in most readings": "alike",
     "hangs on the reading": "undecided",
     "contradicted in most readings": "not_reproduced",
     "contradicted in every reading": "not_reproduced",
@@ -357,7 +389,7 @@ class Judgement:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """What its verdicts are called: reproduced, not reproduced, undecided."""
+        """What its verdicts are called: reproduced, not reproduced, undecided, alike."""
         return tuple(self.claim.words.get(verdict, str(verdict)) for verdict in Verdict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -389,6 +421,8 @@ class Judgement:
                     "holds": one.holds(),
                     "points": one.points(),
                     "contradicts": one.contradicts(self.evidence.widened),
+                    "alike": one.is_alike(),
+                    "relevant": one.relevant,
                 }
                 for one in self.evidence.comparisons
             ],

@@ -10,15 +10,18 @@ import typer
 from fairwave import layers
 from fairwave.cli import console
 from fairwave.cli.input import BadInputError, overrides, positive, where
-from fairwave.cli.options import WHOLE, Cluster, Json, Replications, Settings, Threads, examples
+from fairwave.cli.options import WHOLE, Cluster, Json, Relevant, Replications, Settings, Threads, examples
 from fairwave.extras import need_all
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairwave.measuring.relevance import Relevance
     from fairwave_study.overall import Exploration
     from fairwave_study.readings import Reading
     from fairwave_study.study import Study
 
-TONES = {"reproduced": "green", "not reproduced": "red", "undecided": "yellow"}
+TONES = {"reproduced": "green", "not reproduced": "red", "undecided": "yellow", "alike": "cyan"}
 
 
 app = typer.Typer()
@@ -64,6 +67,7 @@ def study(
         ),
     ] = False,
     settings: Settings = None,
+    relevant: Relevant = None,
     threads: Threads = None,
     cluster: Cluster = None,
     json: Json = False,
@@ -81,6 +85,7 @@ def study(
             reading=reading,
             explored=explore,
             why=why,
+            relevant=relevant or [],
             json=json,
         )
 
@@ -96,10 +101,14 @@ def run_study(
     reading: Path | None = None,
     explored: int | None = None,
     why: bool = False,
+    relevant: Sequence[str] = (),
     json: bool,
 ) -> None:
     """Carries a study out and shows the verdicts."""
+    from fairwave.measuring.relevance import relevance
+
     positive("--replications", replications)
+    counting = relevance(relevant)
     try:
         study = layers.study(name)
     except LookupError as error:
@@ -107,16 +116,16 @@ def run_study(
     known = study.pictured()
     if figure is not None and figure not in known:
         raise BadInputError(f"study {name!r} has no figure {figure!r}; there are {', '.join(known)}")
-    if explored is not None and (explored < 1 or figure is not None or settings):
+    if explored is not None and (explored < 1 or figure is not None or settings or relevant):
         raise BadInputError(
-            "--explore takes the number of readings to draw, 1 or more (128 are usual), and goes without --figure and "
-            "--set: it judges all claims of the study as it is"
+            "--explore takes the number of readings to draw, 1 or more (128 are usual), and goes without --figure, "
+            "--set and --relevant: it judges all claims of the study as it is"
         )
     if study.readings is None and (reading is not None or explored is not None):
         raise BadInputError(f"study {name!r} has one reading only: nothing in it is open")
-    if why and (figure is not None or settings):
+    if why and (figure is not None or settings or relevant):
         raise BadInputError(
-            "--why carries out the study's experiments as they are, and goes without --figure and --set"
+            "--why carries out the study's experiments as they are, and goes without --figure, --set and --relevant"
         )
     if why and not study.experiments:
         raise BadInputError(f"study {name!r} has no experiments; leave --why out")
@@ -128,7 +137,7 @@ def run_study(
             raise BadInputError(str(error)) from None
     carry_out(
         study, out if out is not None else Path("out") / name, replications, figure, threads,
-        settings=settings, reading=taken, explored=explored, why=why or None,
+        settings=settings, reading=taken, explored=explored, why=why or None, relevant=counting,
         json=json,
     )  # fmt: skip
 
@@ -144,6 +153,7 @@ def carry_out(
     reading: Reading | None = None,
     explored: int | None = None,
     why: bool | None = None,
+    relevant: Relevance | None = None,
     json: bool,
 ) -> None:
     """Carries out a study that is at hand, and shows the verdicts."""
@@ -152,7 +162,7 @@ def carry_out(
     with console.progress(study.name if study.command else f"study {study.name}", quiet=json) as progress:
         outcome = study.run(
             folder, replications, figure=figure, threads=threads, progress=progress,
-            settings=overrides(settings or []), reading=reading, explored=explored, why=why,
+            settings=overrides(settings or []), reading=reading, explored=explored, why=why, relevant=relevant,
             status=None if json else console.say,
         )  # fmt: skip
     if json:
@@ -183,4 +193,7 @@ def _over_all(exploration: Exploration, claim: str) -> str:
     about = exploration.about.get(claim)
     if about is None:
         return "base reading only"
-    return f"{about.verdict} ({about.reproduced:.0%} / {about.undecided:.0%} / {about.contradicted:.0%})"
+    return (
+        f"{about.verdict} ({about.reproduced:.0%} / {about.alike:.0%} / {about.undecided:.0%} / "
+        f"{about.contradicted:.0%})"
+    )

@@ -7,21 +7,36 @@ combination of the labels that are left open, seed by seed.
 from __future__ import annotations
 
 import itertools
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from fairwave.measuring.relevance import USUAL, Relevance
 from fairwave_study.claims import Comparison, Evidence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
 
     from fairwave.measuring.measured import Measured
+    from fairwave.measuring.measures import Measure
 
-EQUAL_WITHIN = 0.01
-"""Share of the rival's mean that 'at least' and 'at most' count as equal."""
+_COUNTING: ContextVar[Relevance] = ContextVar("counting", default=USUAL)
+
+
+@contextmanager
+def counted_by(relevance: Relevance) -> Iterator[None]:
+    """Judges claims by these smallest differences so long as the block lasts."""
+    token = _COUNTING.set(relevance)
+    try:
+        yield
+    finally:
+        _COUNTING.reset(token)
+
 
 LITTLE_MOS = 0.1
 """MOS that people do not notice: what 'little worse' says of a call."""
@@ -31,6 +46,32 @@ LITTLE_COST = 0.05
 
 LITTLE_SEEN = 5.0
 """Percentage points of a video's frames that are a little."""
+
+
+def counts(measure: Measure, *samples: NDArray[np.float64]) -> float:
+    """The smallest difference between these samples of a measure that counts, in its unit."""
+    means = [float(np.nanmean(one)) for one in samples if not np.isnan(one).all()]
+    return _COUNTING.get().of(measure).between(*means)
+
+
+def contrast(
+    label: str,
+    ours: NDArray[np.float64],
+    theirs: NDArray[np.float64],
+    measure: Measure,
+    side: Literal["above", "below"] = "above",
+    *,
+    or_equal: bool = False,
+) -> Comparison:
+    """`ours` less `theirs`, which are values of a measure: they must differ by what counts.
+
+    With `or_equal` the two may be alike.
+    """
+    relevant = counts(measure, ours, theirs)
+    line = (-relevant if side == "above" else relevant) if or_equal else 0.0
+    return Comparison(
+        label, ours - theirs, line, side, measure.unit, or_equal, relevant=0.0 if or_equal else relevant
+    )
 
 
 def where(point: dict[str, Any]) -> str:
@@ -57,26 +98,22 @@ def _against(
     rivals: Iterable[Any] | None,
     axis: str,
     side: Literal["above", "below"],
-    margin: float,
     *,
-    or_equal: bool,
+    is_strict: bool = True,
+    margin: float | None = None,
 ) -> Evidence:
+    """`one` against each rival at every point; unless it `is_strict`, values that are alike satisfy it."""
     comparisons = []
     for rival in _rivals(measured, axis, one, rivals):
         for point in measured.points(without=[axis]):
             ours, theirs = (measured.samples(**point, **{axis: label}) for label in (one, rival))
-            defined = theirs[~np.isnan(theirs)]
-            room = margin * abs(float(np.mean(defined))) if len(defined) else 0.0
-            comparisons.append(
-                Comparison(
-                    _labelled(f"{one} − {rival}", point),
-                    ours - theirs,
-                    -room if side == "above" else room,
-                    side,
-                    measured.measure.unit,
-                    or_equal,
-                )
-            )
+            label = _labelled(f"{one} − {rival}", point)
+            found = contrast(label, ours, theirs, measured.measure, side, or_equal=not is_strict)
+            if margin is not None:
+                defined = theirs[~np.isnan(theirs)]
+                room = margin * abs(float(np.mean(defined))) if len(defined) else 0.0
+                found = replace(found, line=-room if side == "above" else room)
+            comparisons.append(found)
     return Evidence(comparisons)
 
 
@@ -86,10 +123,13 @@ def at_least(
     rivals: Iterable[Any] | None = None,
     *,
     axis: str = "transport",
-    margin: float = EQUAL_WITHIN,
+    margin: float | None = None,
 ) -> Evidence:
-    """`one` has at least as much as each rival at every point, where `margin` (share of the rival's mean) is equal."""
-    return _against(measured, one, rivals, axis, "above", margin, or_equal=True)
+    """`one` has at least as much as each rival at every point: they are alike, or differ as claimed.
+
+    A `margin`, a share of the rival's mean, replaces the smallest difference that counts.
+    """
+    return _against(measured, one, rivals, axis, "above", is_strict=False, margin=margin)
 
 
 def at_most(
@@ -98,24 +138,27 @@ def at_most(
     rivals: Iterable[Any] | None = None,
     *,
     axis: str = "transport",
-    margin: float = EQUAL_WITHIN,
+    margin: float | None = None,
 ) -> Evidence:
-    """`one` has at most as much as each rival at every point, where `margin` (share of the rival's mean) is equal."""
-    return _against(measured, one, rivals, axis, "below", margin, or_equal=True)
+    """`one` has at most as much as each rival at every point: they are alike, or differ as claimed.
+
+    A `margin`, a share of the rival's mean, replaces the smallest difference that counts.
+    """
+    return _against(measured, one, rivals, axis, "below", is_strict=False, margin=margin)
 
 
 def highest(
     measured: Measured, one: Any, rivals: Iterable[Any] | None = None, *, axis: str = "transport"
 ) -> Evidence:
     """`one` has more than each rival at every point."""
-    return _against(measured, one, rivals, axis, "above", 0.0, or_equal=False)
+    return _against(measured, one, rivals, axis, "above")
 
 
 def lowest(
     measured: Measured, one: Any, rivals: Iterable[Any] | None = None, *, axis: str = "transport"
 ) -> Evidence:
     """`one` has less than each rival at every point."""
-    return _against(measured, one, rivals, axis, "below", 0.0, or_equal=False)
+    return _against(measured, one, rivals, axis, "below")
 
 
 def differs(
@@ -128,21 +171,25 @@ def differs(
     below: bool = False,
     factor: float = 1.0,
 ) -> Evidence:
-    """`one` less `factor` times `other` lies above the line, in the measure's unit, at every point; or below it."""
+    """`one` less `factor` times `other` lies above the line, in the measure's unit, at every point; or below it.
+
+    Without line and factor the two must differ by what counts. Either of them is a bound that the claim states.
+    """
     times = "" if factor == 1 else f"{factor:g} × "
-    return Evidence(
-        [
+    comparisons = []
+    for point in measured.points(without=[axis]):
+        ours, theirs = (measured.samples(**point, **{axis: label}) for label in (one, other))
+        comparisons.append(
             Comparison(
                 _labelled(f"{one} − {times}{other}", point),
-                measured.samples(**point, **{axis: one})
-                - factor * measured.samples(**point, **{axis: other}),
+                ours - factor * theirs,
                 line,
                 "below" if below else "above",
                 measured.measure.unit,
+                relevant=counts(measured.measure, ours, theirs) if line == 0 and factor == 1 else 0.0,
             )
-            for point in measured.points(without=[axis])
-        ]
-    )
+        )
+    return Evidence(comparisons)
 
 
 def above(measured: Measured, line: float) -> Evidence:
@@ -204,24 +251,25 @@ def steps_down(measured: Measured, along: str) -> Evidence:
 
 def grows_from(measured: Measured, axis: str, first: Any, last: Any, *, factor: float = 1.0) -> Evidence:
     """At `last` the measure exceeds `factor` times what it is at `first`."""
-    return Evidence(
-        [
+    comparisons = []
+    for point in measured.points(without=[axis]):
+        later, earlier = (measured.samples(**point, **{axis: label}) for label in (last, first))
+        comparisons.append(
             Comparison(
                 _labelled(f"{axis} {last} − {factor:g} × {axis} {first}", point),
-                measured.samples(**point, **{axis: last})
-                - factor * measured.samples(**point, **{axis: first}),
+                later - factor * earlier,
                 unit=measured.measure.unit,
+                relevant=counts(measured.measure, later, earlier) if factor == 1 else 0.0,
             )
-            for point in measured.points(without=[axis])
-        ]
-    )
+        )
+    return Evidence(comparisons)
 
 
 def shrinks_from(measured: Measured, axis: str, first: Any, last: Any, *, factor: float = 1.0) -> Evidence:
     """At `last` the measure lies below `factor` times what it is at `first`."""
     return Evidence(
         [
-            Comparison(one.label, one.samples, one.line, "below", one.unit)
+            replace(one, side="below")
             for one in grows_from(measured, axis, first, last, factor=factor).comparisons
         ]
     )
@@ -234,11 +282,18 @@ def less_steep(
     comparisons = []
     for rival in _rivals(measured, axis, one, rivals):
         for point in measured.points(without=[axis, along]):
-            ours, theirs = (
-                np.abs(_slopes(measured, along, {**point, axis: label})) for label in (one, rival)
+            both = [{**point, axis: label} for label in (one, rival)]
+            ours, theirs = (np.abs(_slopes(measured, along, each)) for each in both)
+            comparisons.append(
+                Comparison(
+                    _labelled(f"|slope| of {one} − {rival} along {along}", point),
+                    ours - theirs,
+                    0.0,
+                    "below",
+                    measured.measure.unit,
+                    relevant=_over_range(measured, along, *both),
+                )
             )
-            label = _labelled(f"|slope| of {one} − {rival} along {along}", point)
-            comparisons.append(Comparison(label, ours - theirs, 0.0, "below", measured.measure.unit))
     return Evidence(comparisons)
 
 
@@ -252,26 +307,38 @@ def _slopes(measured: Measured, along: str, point: dict[str, Any]) -> NDArray[np
     return slopes
 
 
+def _over_range(measured: Measured, along: str, *points: dict[str, Any]) -> float:
+    """The smallest slope that counts: the one that adds up to a difference that counts over the whole axis."""
+    labels = measured.labels(along)
+    each = [measured.samples(**point, **{along: label}) for point in points for label in labels]
+    return counts(measured.measure, *each) / float(np.ptp(np.asarray(labels, dtype=float)))
+
+
 def _trend(measured: Measured, along: str, side: Literal["above", "below"], line: float) -> Evidence:
     unit = f"{measured.measure.unit} per {along}".strip()
     return Evidence(
         [
             Comparison(
-                _labelled(f"slope along {along}", point), _slopes(measured, along, point), line, side, unit
+                _labelled(f"slope along {along}", point), _slopes(measured, along, point), line, side, unit,
+                relevant=0.0 if line else _over_range(measured, along, point),
             )
             for point in measured.points(without=[along])
         ]
-    )
+    )  # fmt: skip
 
 
 def _steps(measured: Measured, along: str, side: Literal["above", "below"]) -> Evidence:
     labels = measured.labels(along)
     comparisons = []
     for point in measured.points(without=[along]):
-        for earlier, later in itertools.pairwise(labels):
-            change = measured.samples(**point, **{along: later}) - measured.samples(
-                **point, **{along: earlier}
-            )
-            label = _labelled(f"{along} {later} − {earlier}", point)
-            comparisons.append(Comparison(label, change, 0.0, side, measured.measure.unit))
+        each = [measured.samples(**point, **{along: label}) for label in labels]
+        # Each step is to be its part of a difference that counts over the whole axis.
+        relevant = counts(measured.measure, *each) / max(len(labels) - 1, 1)
+        for (earlier, before), (later, after) in itertools.pairwise(zip(labels, each, strict=True)):
+            comparisons.append(
+                Comparison(
+                    _labelled(f"{along} {later} − {earlier}", point), after - before, 0.0, side,
+                    measured.measure.unit, relevant=relevant,
+                )
+            )  # fmt: skip
     return Evidence(comparisons)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fairwave.measuring.relevance import relevance
 from fairwave.provenance import Provenance
 from fairwave.results import write_table
 from fairwave.runs.grid import assemble
@@ -19,6 +20,7 @@ from fairwave_report.page import Card, Page, ReadingsView, TableView, WhyView
 from fairwave_study.accounts import told
 from fairwave_study.answer import of_study
 from fairwave_study.claims import OVERALL_TONES, Verdict
+from fairwave_study.comparisons import counted_by
 from fairwave_study.digest import digest
 from fairwave_study.experiments import carry_out, picture
 from fairwave_study.explore import explore
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from fairwave.measuring.relevance import Relevance
     from fairwave.results import Results
     from fairwave.runs.grid import Grid
     from fairwave.runs.replication import Progress
@@ -74,6 +77,7 @@ def conduct(
     reading: Reading | None = None,
     explored: int | None = None,
     why: bool | None = None,
+    relevant: Mapping[str, float | str] | Relevance | None = None,
 ) -> Outcome:
     """Carries a study out. Arguments as for `fairwave_study.Study.run`."""
     if replications < 1:
@@ -81,14 +85,9 @@ def conduct(
     say = status or (lambda _: None)
     folder = Path(out)
     study, taken = _under(study, reading)
-    if explored is not None and (settings or figure is not None):
-        raise ValueError(
-            "an exploration judges all claims of a study as it is: without a figure and without settings"
-        )
-    if why and (settings or figure is not None):
-        raise ValueError(
-            "experiments judge claims of a study as it is: without a figure and without settings"
-        )
+    counting = relevance(relevant)
+    if settings or counting.changes or figure is not None:
+        _refuse_more(explored=explored is not None, why=bool(why))
     exploration, experiments = _beyond_the_base(study, folder, explored, why, threads, progress, status)
     figures, tables = _chosen(study, figure)
     wanted = _wanted(study, figures, tables, alone=figure is not None)
@@ -109,13 +108,15 @@ def conduct(
     provenance = Provenance.merge_same(one.provenance for one in data.results.values())
 
     say("judging claims")
-    judgements = [claim.judge(data) for claim in claims]
+    with counted_by(counting):
+        judgements = [claim.judge(data) for claim in claims]
     if exploration is not None:
         judgements = [replace(one, about=exploration.about.get(one.claim.id)) for one in judgements]
     accounts = told(study, exploration) if exploration is not None else []
     ledger = Ledger(
         study.name, study.title, provenance, judgements, reading=taken, exploration=exploration,
-        accounts=accounts, experiments=experiments,
+        accounts=accounts, experiments=experiments, settings=dict(settings or {}),
+        relevant={name: str(least) for name, least in counting.changes.items()},
     )  # fmt: skip
     with staging(folder) as partial:
         say("drawing figures")
@@ -133,7 +134,6 @@ def conduct(
             *(one.drawing for some in whys.values() for one in some),
         ]
         _enter(ledger, study, replications, shown, views, calibrations)
-        ledger.settings = dict(settings or {})
         clips = list(study.audio()) if study.audio and figure is None else []
         page = Page(
             title=study.title,
@@ -149,7 +149,9 @@ def conduct(
             whys=whys,
             drawings=drawings,
             tables=views,
-            notes=_otherwise(settings or {}, study.readings.differs(taken) if study.readings else {}),
+            notes=_otherwise(
+                settings or {}, counting, study.readings.differs(taken) if study.readings else {}
+            ),
             factors=ledger.factors,
             assumptions=ledger.assumptions,
             calibrations=calibrations,
@@ -165,6 +167,15 @@ def conduct(
         # Last: what lies in the folder goes into the page.
         (partial / "index.html").write_text(page.html(partial), encoding="utf-8")
     return Outcome(ledger, folder / "index.html", data, drawings, views)
+
+
+def _refuse_more(*, explored: bool, why: bool) -> None:
+    """Refuses explorations and experiments of a study that is not judged as it is."""
+    rest = "a study as it is: without a figure, settings and other relevant differences"
+    if explored:
+        raise ValueError(f"an exploration judges all claims of {rest}")
+    if why:
+        raise ValueError(f"experiments judge claims of {rest}")
 
 
 def _wanted(study: Study, figures: Sequence[Figure], tables: Sequence[Table], *, alone: bool) -> set[str]:
@@ -285,7 +296,7 @@ def _read(
     )
 
 
-def _otherwise(settings: Mapping[str, Any], differs: Mapping[str, str]) -> list[str]:
+def _otherwise(settings: Mapping[str, Any], counting: Relevance, differs: Mapping[str, str]) -> list[str]:
     """What a reader must know when assumptions were made otherwise than the study makes them."""
     notes = []
     if differs:
@@ -294,6 +305,9 @@ def _otherwise(settings: Mapping[str, Any], differs: Mapping[str, str]) -> list[
     if settings:
         listed = ", ".join(f"{path} = {value}" for path, value in settings.items())
         notes.append(f"This is the study with other assumptions than its own: {listed}.")
+    if counting.changes:
+        listed = ", ".join(f"{name} {least}" for name, least in counting.changes.items())
+        notes.append(f"Here differences count from other values than usual: {listed}.")
     return notes
 
 
@@ -458,7 +472,10 @@ def _calibrated(one: Calibration, data: Data, wanted: set[str]) -> dict[str, str
 
 def _cards(ledger: Ledger, replications: int, data: Data) -> list[Card]:
     words = ledger.claims[0].claim.words if ledger.claims else {}
-    named = [(verdict, words.get(verdict, str(verdict))) for verdict in Verdict]
+    # Criteria with words of their own are bounds: nothing is alike there.
+    named = [
+        (verdict, words.get(verdict, str(verdict))) for verdict in Verdict if not words or verdict in words
+    ]
     counts = ledger.verdicts()
     cards = [Card(str(counts.get(word, 0)), word, verdict.name.lower()) for verdict, word in named]
     runs = sum(one.runs.num_rows for one in data.results.values())

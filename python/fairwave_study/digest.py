@@ -29,6 +29,9 @@ def digest(study: Study, ledger: Ledger, tables: Sequence[TableView]) -> str:
     if ledger.settings:
         changed = ", ".join(f"`{path} = {value}`" for path, value in ledger.settings.items())
         parts.append(f"**Made with other assumptions than the study's own:** {changed}.")
+    if ledger.relevant:
+        changed = ", ".join(f"{name} {least}" for name, least in ledger.relevant.items())
+        parts.append(f"**Differences count from other values than usual:** {changed}.")
     for account in ledger.accounts:
         parts.append(f"## A fair account of paper {account.paper}")
         parts += [f"**{heading}.** " + " ".join(sentences) for heading, sentences in account.parts.items()]

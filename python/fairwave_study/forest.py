@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairwave_report import figures as drawing
 from fairwave_report import style
-from fairwave_study.overview import BAD, GOOD, OPEN
+from fairwave_study.overview import BAD, GOOD, OPEN, SAME
 
 if TYPE_CHECKING:
     from fairwave_study.claims import Comparison, Judgement
@@ -41,7 +41,9 @@ def forest(judgement: Judgement) -> str:
         axes = canvas.subplots()
         for row, one in enumerate(comparisons):
             low, middle, high = (value / scales[one.unit] for value in _ends(one))
-            colour = GOOD if one.holds() else BAD if one.contradicts(widened) else OPEN
+            colour = (
+                GOOD if one.holds() else BAD if one.contradicts(widened) else SAME if one.is_alike() else OPEN
+            )
             if math.isfinite(low) and math.isfinite(high):
                 axes.hlines(row, low, high, colors=colour, linewidth=2.2 if named else 1.0)
             axes.plot(

@@ -19,7 +19,10 @@
     reading {factor: value} (what the study was made under),
     figures and tables [{id, title, source, files, command, seeds}],
     assumptions [{id, statement, source, swept}], calibrations [{quantity, target, source, setting, measured}],
-    settings {path: value} (assumptions made otherwise than the study makes them; most often empty).
+    settings {path: value} (assumptions made otherwise than the study makes them; most often empty),
+    relevant {measure: difference} (smallest differences that count other than the usual; most often empty).
+Each comparison has `alike` and `relevant`, the smallest distance from its line that counts (0 where the line is a
+bound).
 Numbers that do not exist are null.
 """
 
@@ -54,6 +57,7 @@ class Ledger:
         assumptions: Entries of assumptions.
         calibrations: Entries of calibrations.
         settings: Assumptions that were made otherwise, path to value.
+        relevant: Smallest differences that count other than the usual.
         reading: The reading that was made, factor to value; empty where nothing is open.
         exploration: All readings that were judged; None where only one was.
         factors: Entries of factors.
@@ -70,6 +74,7 @@ class Ledger:
     assumptions: list[dict[str, Any]] = field(default_factory=list)
     calibrations: list[dict[str, Any]] = field(default_factory=list)
     settings: dict[str, Any] = field(default_factory=dict)
+    relevant: dict[str, str] = field(default_factory=dict)
     reading: dict[str, str] = field(default_factory=dict)
     exploration: Exploration | None = None
     factors: list[dict[str, Any]] = field(default_factory=list)
@@ -100,6 +105,7 @@ class Ledger:
             "assumptions": self.assumptions,
             "calibrations": self.calibrations,
             "settings": self.settings,
+            "relevant": self.relevant,
             "reading": self.reading,
             "factors": self.factors,
             "papers": self._papers(),

@@ -31,6 +31,7 @@ OTHERS = (11, 12, 13, 14, 15)
 SCORES: Mapping[str, float] = {
     str(Verdict.REPRODUCED): 1.0,
     str(Verdict.UNDECIDED): 0.5,
+    str(Verdict.ALIKE): 0.5,
     str(Verdict.NOT_REPRODUCED): 0.0,
 }
 """What a verdict counts where shares of variance are told."""
@@ -115,6 +116,7 @@ class ClaimOverview:
         points: Share of the readings drawn in which all of its means lie on the claimed side.
         weighted: The shares with readings weighted by the stated plausibility of their values.
         parts: The shares of each part of a compound claim.
+        alike: Share in which it is alike.
     """
 
     claim: str
@@ -131,11 +133,12 @@ class ClaimOverview:
     points: float = math.nan
     weighted: Shares | None = None
     parts: Mapping[str, Shares] = field(default_factory=dict)
+    alike: float = 0.0
 
     @property
     def shares(self) -> Shares:
         """Its shares, each reading counted once."""
-        return Shares(self.n, self.reproduced, self.undecided, self.contradicted, self.points)
+        return Shares(self.n, self.reproduced, self.undecided, self.contradicted, self.points, self.alike)
 
     @property
     def verdict(self) -> str:
@@ -297,6 +300,7 @@ def about_claim(readings: Readings, judged: Sequence[JudgedReading], claim: str)
             )
             for name in names
         },
+        plain.alike,
     )
 
 

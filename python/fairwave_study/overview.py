@@ -21,13 +21,15 @@ if TYPE_CHECKING:
     from fairwave_report.figures import Drawing
     from fairwave_study.overall import Exploration, JudgedReading
 
-GOOD, OPEN, BAD = (
-    next(one.colour for one in style.LOOKS if one.name == name) for name in ("green", "orange", "vermilion")
+GOOD, OPEN, BAD, SAME = (
+    next(one.colour for one in style.LOOKS if one.name == name)
+    for name in ("green", "orange", "vermilion", "sky")
 )
 COLOURS = {
     str(Verdict.REPRODUCED): GOOD,
     str(Verdict.UNDECIDED): OPEN,
     str(Verdict.NOT_REPRODUCED): BAD,
+    str(Verdict.ALIKE): SAME,
 }
 """Verdict to colour."""
 
@@ -49,6 +51,7 @@ def strip(exploration: Exploration, claim: str) -> list[tuple[str, int, int]]:
         str(Verdict.REPRODUCED): "good",
         str(Verdict.UNDECIDED): "open",
         str(Verdict.NOT_REPRODUCED): "bad",
+        str(Verdict.ALIKE): "same",
     }
     found: list[tuple[str, int, int]] = []
     for at, one in enumerate(in_order(exploration)):
@@ -89,7 +92,7 @@ def draw_matrix(axes: Axes, base: Mapping[str, str], columns: Sequence[Mapping[s
     gap = max(1, len(columns) // 60)
     left, right = -3 * gap - 0.5, len(columns) - 0.5
     looks: dict[str, Any] = {
-        "cmap": ListedColormap(list(COLOURS.values())), "vmin": 0, "vmax": 2, "aspect": "auto",
+        "cmap": ListedColormap(list(COLOURS.values())), "vmin": 0, "vmax": len(COLOURS) - 1, "aspect": "auto",
         "interpolation": "nearest",
     }  # fmt: skip
     for cells, extent in (
@@ -111,11 +114,13 @@ def legend(figure: Any) -> None:
     """Names the colours of verdicts."""
     from matplotlib.patches import Patch
 
-    words = {"reproduced": "reproduced", "undecided": "undecided", "not reproduced": "contradicted"}
+    words = {str(Verdict.NOT_REPRODUCED): "contradicted"}
     figure.legend(
-        handles=[Patch(color=colour, label=words[verdict]) for verdict, colour in COLOURS.items()],
+        handles=[
+            Patch(color=colour, label=words.get(verdict, verdict)) for verdict, colour in COLOURS.items()
+        ],
         loc="outside upper left",
-        ncols=3,
+        ncols=len(COLOURS),
     )
 
 
@@ -208,7 +213,7 @@ def claims_table(exploration: Exploration) -> pl.DataFrame:
                 "base reading (same seeds)": one.base,
                 **{
                     name: percent(getattr(one, name), one.shares.interval(name))
-                    for name in ("reproduced", "undecided", "contradicted")
+                    for name in ("reproduced", "alike", "undecided", "contradicted")
                 },
                 "means as claimed": percent(one.points, one.shares.interval("points")),
                 "weighted": (
@@ -231,7 +236,7 @@ def claims_table(exploration: Exploration) -> pl.DataFrame:
                 "over all readings": told.verdict,
                 **{
                     word: percent(getattr(told, word), told.interval(word))
-                    for word in ("reproduced", "undecided", "contradicted")
+                    for word in ("reproduced", "alike", "undecided", "contradicted")
                 },
                 "means as claimed": percent(told.points, told.interval("points")),
             }
@@ -311,9 +316,10 @@ FEW = 3
 def sentences(exploration: Exploration, claim: str) -> list[str]:
     """Two sentences about a claim over all readings."""
     one = exploration.about[claim]
+    alike = f", {percent(one.alike)} show no difference that counts" if one.alike else ""
     first = (
         f"Of {one.n} readings {percent(one.reproduced, one.shares.interval('reproduced'))} reproduce it, "
-        f"{percent(one.contradicted)} contradict it and {percent(one.undecided)} leave it undecided; in "
+        f"{percent(one.contradicted)} contradict it{alike} and {percent(one.undecided)} leave it undecided; in "
         f"{percent(one.points)} all means lie on the claimed side."
     )
     if one.parts:

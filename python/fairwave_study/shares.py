@@ -53,6 +53,7 @@ class Shares:
         undecided: Share in which it is undecided.
         contradicted: Share in which it is contradicted.
         points: Share in which all of its means lie on the claimed side, whatever their intervals; NaN where unknown.
+        alike: Share in which it is alike.
     """
 
     n: float
@@ -60,6 +61,7 @@ class Shares:
     undecided: float
     contradicted: float
     points: float = math.nan
+    alike: float = 0.0
 
     def interval(self, name: str) -> tuple[float, float]:
         """The interval of one of the shares, by its attribute's name."""
@@ -68,21 +70,21 @@ class Shares:
     @property
     def verdict(self) -> str:
         """The verdict over all readings, in words."""
-        if self.reproduced >= NEARLY_ALL:
-            return "reproduced"
-        if self.contradicted == 1:
-            return "contradicted in every reading"
-        if self.interval("reproduced")[0] > HALF:
-            return "reproduced in most readings"
-        if self.reproduced <= 1 - NEARLY_ALL and self.interval("contradicted")[0] > HALF:
-            return "contradicted in most readings"
-        if min(self.reproduced, self.contradicted) > 1 - NEARLY_ALL:
-            return "hangs on the reading"
-        return "undecided"
+        rarely = self.reproduced <= 1 - NEARLY_ALL
+        both = sorted((self.reproduced, self.contradicted, self.alike))[1]
+        ranked = (
+            (self.reproduced >= NEARLY_ALL, "reproduced"),
+            (self.contradicted == 1, "contradicted in every reading"),
+            (self.interval("reproduced")[0] > HALF, "reproduced in most readings"),
+            (rarely and self.interval("contradicted")[0] > HALF, "contradicted in most readings"),
+            (rarely and self.interval("alike")[0] > HALF, "alike in most readings"),
+            (both > 1 - NEARLY_ALL, "hangs on the reading"),
+        )
+        return next((words for is_so, words in ranked if is_so), "undecided")
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data: shares and their intervals."""
-        names = ("reproduced", "undecided", "contradicted", "points")
+        names = ("reproduced", "alike", "undecided", "contradicted", "points")
         return {
             "n": self.n,
             **{name: getattr(self, name) for name in names},
@@ -101,6 +103,7 @@ class Shares:
             told["undecided"],
             told["contradicted"],
             math.nan if points is None else points,
+            told.get("alike", 0.0),
         )
 
     @classmethod
@@ -111,7 +114,7 @@ class Shares:
         given = [1.0] * len(verdicts) if weights is None else list(weights)
         total = sum(given)
         if not total:
-            return cls(0, math.nan, math.nan, math.nan)
+            return cls(0, math.nan, math.nan, math.nan, alike=math.nan)
 
         def share(verdict: Verdict) -> float:
             found = zip(verdicts, given, strict=True)
@@ -124,7 +127,12 @@ class Shares:
         )
         n = len(given) if weights is None else total**2 / sum(one * one for one in given)
         return cls(
-            n, share(Verdict.REPRODUCED), share(Verdict.UNDECIDED), share(Verdict.NOT_REPRODUCED), told
+            n,
+            share(Verdict.REPRODUCED),
+            share(Verdict.UNDECIDED),
+            share(Verdict.NOT_REPRODUCED),
+            told,
+            share(Verdict.ALIKE),
         )
 
 

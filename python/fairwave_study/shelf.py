@@ -149,6 +149,7 @@ def to_plain(kept: StoredReading) -> dict[str, Any]:
                         "side": one.side,
                         "unit": one.unit,
                         "or_equal": one.or_equal,
+                        "relevant": number(one.relevant),
                         **({"part": one.part} if one.part else {}),
                     }
                     for one in evidence.comparisons
@@ -176,6 +177,7 @@ def from_plain(data: Mapping[str, Any]) -> StoredReading:
                     one["unit"],
                     one["or_equal"],
                     part=one.get("part", ""),
+                    relevant=one["relevant"],
                 )
                 for one in entry["comparisons"]
             ],

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from fairwave.measuring.measured import Measured
     from fairwave.measuring.measures import Measure
+    from fairwave.measuring.relevance import Relevance
     from fairwave.results import Results
     from fairwave.runs.grid import Grid, Label
     from fairwave.runs.replication import Progress
@@ -237,6 +238,7 @@ class Study:
         reading: Reading | None = None,
         explored: int | None = None,
         why: bool | None = None,
+        relevant: Mapping[str, float | str] | Relevance | None = None,
     ) -> Outcome:
         """Carries the study out and leaves everything in the folder `out`.
 
@@ -254,6 +256,7 @@ class Study:
                 the study with one replication and few points.
             why: Whether to carry out its experiments, which show why claims come out as they do; when None, where
                 readings are explored.
+            relevant: Smallest differences that count: `{"mos": 0.2, "goodput": "5 %"}`; the usual ones if left out.
 
         Raises:
             LookupError: There is no such figure, factor or value; the message lists them.
@@ -276,4 +279,5 @@ class Study:
                 reading=reading,
                 explored=explored,
                 why=why,
+                relevant=relevant,
             )

@@ -71,11 +71,12 @@ def show_fit(
         )
         return
     from fairwave.cli.comparing import compare_alternatives
+    from fairwave.measuring.relevance import USUAL
 
     keys = [f"link.{found.link}.{one}" if one.partition("=")[0].strip() in OWN_KEYS else one for one in vary]
     compare_alternatives(
         str(where), None, keys, None, None, where.with_suffix(""), 1, 10, [], None, json=False, audio=True,
-        playout=None, overwrite=overwrite,
+        playout=None, overwrite=overwrite, relevance=USUAL,
     )  # fmt: skip
 
 

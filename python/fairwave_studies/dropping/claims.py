@@ -32,7 +32,7 @@ from fairwave_studies.dropping.explanations import EXPLANATIONS
 from fairwave_studies.dropping.readings import BASE
 from fairwave_study import texts
 from fairwave_study.claims import Claim, Comparison, Evidence, Part
-from fairwave_study.comparisons import above, at_least, at_most, below, highest, lowest
+from fairwave_study.comparisons import above, at_least, at_most, below, contrast, highest, lowest
 
 if TYPE_CHECKING:
     from fairwave.measuring.measures import Measure
@@ -243,6 +243,9 @@ PLACES: Mapping[str, tuple[str, ...]] = {
 """Flows that differ in nothing but chance."""
 
 
+UNDERSTOOD = q.SHARE
+"""What is understood is a share in %, and a difference of it counts as one of any share does."""
+
 Gain = Callable[[str, str, str, Sequence[str]], "np.ndarray[Any, np.dtype[np.float64]]"]
 
 
@@ -297,7 +300,7 @@ def _farthest(data: Data, *columns: str, method: str = recognition.METHODS[0]) -
                 gains = {name: gain(column, queue, rival, flows) for name, flows in PLACES.items()}
                 far, others = gains["B4–B6"], [one for name, one in gains.items() if name != "B4–B6"]
                 label = f"{column}, {queue}: gain over {rival} of B4–B6 − of the others"
-                comparisons.append(Comparison(label, far - np.mean(others, axis=0), unit="%"))
+                comparisons.append(contrast(label, far, np.mean(others, axis=0), UNDERSTOOD))
     return Evidence(comparisons)
 
 
@@ -385,7 +388,8 @@ def _far_gain(data: Data, column: str, queue: str, rival: str) -> Evidence:
     gain = _gains(data, recognition.METHODS[0])
     if gain is None:
         return Evidence([])
-    return Evidence([Comparison(f"over {rival}", gain(column, queue, rival, PLACES["B4–B6"]), unit="%")])
+    far = gain(column, queue, rival, PLACES["B4–B6"])
+    return Evidence([contrast(f"over {rival}", far, np.zeros_like(far), UNDERSTOOD)])
 
 
 def _far_more(data: Data) -> Evidence:
@@ -393,7 +397,7 @@ def _far_more(data: Data) -> Evidence:
     if gain is None:
         return Evidence([])
     front, tail = (gain("words", "RED", rival, PLACES["B4–B6"]) for rival in (p.FRONT, p.TAIL))
-    return Evidence([Comparison(f"over {p.FRONT} − over {p.TAIL}", front - tail, unit="%")])
+    return Evidence([contrast(f"over {p.FRONT} − over {p.TAIL}", front, tail, UNDERSTOOD)])
 
 
 def _about(data: Data, column: str, printed: Mapping[tuple[str, str], float]) -> Evidence:

@@ -34,7 +34,7 @@ from fairwave_studies.video.systems import (
 )
 from fairwave_study import texts
 from fairwave_study.claims import Claim, Comparison, Evidence, Part
-from fairwave_study.comparisons import above, at_least, below, highest, less_steep, lowest, within
+from fairwave_study.comparisons import above, at_least, below, contrast, highest, less_steep, lowest, within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -327,10 +327,12 @@ def _d8(data: Data, *, every: bool = False) -> Evidence:
 
     return Evidence(
         [
-            Comparison(
+            contrast(
                 f"loss of {TFRC} − of {rival}"
                 + "".join(f" at {axis} {label}" for axis, label in point.items()),
-                lost(TFRC, point) - lost(rival, point),
+                lost(TFRC, point),
+                lost(rival, point),
+                q.FAIRNESS,
             )
             for rival in (DVRC, WESTWOOD)
             for point in alike.points(without=["transport"])
@@ -459,7 +461,7 @@ def _fair(data: Data, grid: str) -> Evidence:
 
 def _varies_more(data: Data) -> Evidence:
     tcp, video = (of(data.measured(one, p.SINGLE), transport=DVRC) for one in (q.COV_TCP, q.COV))
-    return Evidence([Comparison("CoV of TCP − of DVRC", tcp.samples() - video.samples())])
+    return Evidence([contrast("CoV of TCP − of DVRC", tcp.samples(), video.samples(), q.COV)])
 
 
 def _coarse_timeouts(data: Data) -> Evidence:
@@ -469,9 +471,8 @@ def _coarse_timeouts(data: Data) -> Evidence:
 
 def _d20(data: Data, index: Measure) -> Evidence:
     reverse, chain = (of(swept(data.measured(index, grid)), transport=DVRC) for grid in (p.REVERSE, p.CHAIN))
-    return Evidence(
-        [Comparison("index with reverse traffic − over five hops", reverse.samples() - chain.samples())]
-    )
+    words = "index with reverse traffic − over five hops"
+    return Evidence([contrast(words, reverse.samples(), chain.samples(), index)])
 
 
 def _from_few_to_many(measured: Measured, name: str, line: float) -> Evidence:
@@ -505,9 +506,11 @@ def _degrades(data: Data) -> Evidence:
     before, most = max(n for n in flows if n <= 40), max(flows)
     return Evidence(
         [
-            Comparison(
+            contrast(
                 f"index with {before} flows − with {most}",
-                fairness.samples(flows=before) - fairness.samples(flows=most),
+                fairness.samples(flows=before),
+                fairness.samples(flows=most),
+                q.FAIRNESS,
             )
         ]
     )

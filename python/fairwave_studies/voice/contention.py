@@ -14,6 +14,7 @@ from fairwave_studies.voice import quantities as q
 from fairwave_studies.voice.points import TCPS
 from fairwave_studies.voice.selecting import (
     AS_FAIR,
+    EQUAL,
     LOW,
     NOTICEABLE,
     REAL,
@@ -106,7 +107,7 @@ V1 = by_paper(goodput, _slightly_higher)
 
 def v1_everywhere(data: Data, _: ShareDefinition) -> Evidence:
     """V1 in its strictest sense."""
-    return in_both(data, q.GOODPUT, lambda measured: at_least(measured, UDP, TCPS))
+    return in_both(data, q.GOODPUT, lambda measured: at_least(measured, UDP, TCPS, margin=EQUAL))
 
 
 V2 = by_paper_high(goodput, lambda measured: lowest(measured, WESTWOOD))
@@ -169,7 +170,7 @@ V8 = by_paper(loss, lambda measured: lines(lowest(measured, UDP, TCPS), SIGNIFIC
 
 def v8_everywhere(data: Data, how: ShareDefinition) -> Evidence:
     """V8 in its strictest sense."""
-    return in_both(data, q.loss(how.sent), lambda measured: at_most(measured, UDP, TCPS))
+    return in_both(data, q.loss(how.sent), lambda measured: at_most(measured, UDP, TCPS, margin=EQUAL))
 
 
 def _udp_alone(data: Data, how: ShareDefinition) -> Measured:

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 SIGNIFICANT = 5.0
 """A share of packets that 'a significant proportion' must exceed, in %."""
 
+EQUAL = 0.01
+"""Share of a rival's mean that 'at least' and 'at most' count as equal."""
+
 SLIGHT = 0.02
 """Share of a goodput by which another may be lower and still look the same in a figure."""
 
@@ -125,7 +128,7 @@ def on_the_mean(measured: Measured, compare: Callable[[Measured], Evidence]) -> 
 
 def lines(evidence: Evidence, line: float) -> Evidence:
     """The same comparisons with another line, which itself is on the claim's side."""
-    return Evidence([replace(one, line=line, or_equal=True) for one in evidence.comparisons])
+    return Evidence([replace(one, line=line, or_equal=True, relevant=0.0) for one in evidence.comparisons])
 
 
 def payload_gain(data: Data, measure: Measure) -> Measured:

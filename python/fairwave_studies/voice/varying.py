@@ -17,6 +17,7 @@ from fairwave.tables import Table
 from fairwave_studies.voice import quantities as q
 from fairwave_studies.voice.points import TCPS
 from fairwave_studies.voice.selecting import (
+    EQUAL,
     MINOR,
     NOTICEABLE,
     REAL,
@@ -42,6 +43,8 @@ from fairwave_study.claims import Comparison, Evidence
 from fairwave_study.comparisons import (
     above,
     below,
+    contrast,
+    counts,
     falls,
     grows_from,
     highest,
@@ -68,16 +71,25 @@ LIGHT, HEAVY = 20, 60
 
 def _goodput_gains(transport: str) -> OneTest:
     def test(data: Data, _: ShareDefinition) -> Evidence:
-        return named(above(payload_gain(data, q.GOODPUT).at(transport=[transport]), 0.0), "gain of {}")
+        gain = above(payload_gain(data, q.GOODPUT).at(transport=[transport]), 0.0)
+        return named(_that_counts(gain, data, q.GOODPUT, transport), "gain of {}")
 
     return test
+
+
+def _that_counts(gain: Evidence, data: Data, measure: Measure, transport: str) -> Evidence:
+    """The same gain of a measure, which must be one that counts."""
+    before = short_payload(data, measure).samples(transport=transport)
+    return Evidence(
+        [replace(one, relevant=counts(measure, before, before + one.samples)) for one in gain.comparisons]
+    )
 
 
 def _vegas_gains_nothing(data: Data, _: ShareDefinition) -> Evidence:
     """No more than 1 %, which counts as equal."""
     gain = payload_gain(data, q.GOODPUT)
     before = short_payload(data, q.GOODPUT).samples(transport=VEGAS)
-    room = 0.01 * _mean(before)
+    room = EQUAL * _mean(before)
     return Evidence(
         [
             Comparison(
@@ -108,7 +120,8 @@ V9 = {
 
 def _index_falls(transport: str) -> OneTest:
     def test(data: Data, how: ShareDefinition) -> Evidence:
-        return named(below(payload_gain(data, q.index(how)).at(transport=[transport]), 0.0), "gain of {}")
+        gain = below(payload_gain(data, q.index(how)).at(transport=[transport]), 0.0)
+        return named(_that_counts(gain, data, q.index(how), transport), "gain of {}")
 
     return test
 
@@ -138,7 +151,9 @@ def _westwood_index(data: Data, how: ShareDefinition) -> Measured:
 
 
 V27 = {
-    "the index rises": lambda data, how: named(above(_westwood_index(data, how), 0.0), "gain of {}"),
+    "the index rises": lambda data, how: named(
+        _that_counts(above(_westwood_index(data, how), 0.0), data, q.index(how), WESTWOOD), "gain of {}"
+    ),
     "not noticeably": lambda data, how: named(
         lines(below(_westwood_index(data, how), 0.0), NOTICEABLE), "gain of {}"
     ),
@@ -170,10 +185,8 @@ def _more_sensitive(transport: str) -> OneTest:
         )
         fall = change(index, "per", 0.01, 0.0)
         label = f"fall with {LONG} − fall with {SHORT}, {transport}"
-        more = fall.samples(transport=transport, payload=LONG) - fall.samples(
-            transport=transport, payload=SHORT
-        )
-        return Evidence([Comparison(label, more, unit=index.measure.unit)])
+        long, short = (fall.samples(transport=transport, payload=size) for size in (LONG, SHORT))
+        return Evidence([contrast(label, long, short, index.measure)])
 
     return test
 
@@ -206,12 +219,12 @@ def _growing_harm(left: Measured) -> Evidence:
     gain = change(left.at(flows=[40, 120]), "flows", 40, 120)
     return Evidence(
         [
-            Comparison(
+            contrast(
                 f"widening of {UDP} − {rival} from 40 to 120 calls",
-                gain.samples(transport=UDP) - gain.samples(transport=rival),
-                0.0,
+                gain.samples(transport=UDP),
+                gain.samples(transport=rival),
+                gain.measure,
                 "below",
-                gain.measure.unit,
             )
             for rival in TCPS
         ]
@@ -237,16 +250,11 @@ def _fair_to_transfers(ftp: int) -> OneTest:
         theirs, calls = _left(data, ftp), part(data, q.GOODPUT, ftp=ftp)
         return Evidence(
             [
-                Comparison(
+                contrast(
                     f"transfer − call over {transport} at flows {flows}",
-                    1e3
-                    * (
-                        theirs.samples(transport=transport, flows=flows) / ftp
-                        - calls.samples(transport=transport, flows=flows) / flows
-                    ),
-                    0.0,
-                    "above",
-                    "kb/s",
+                    1e3 * theirs.samples(transport=transport, flows=flows) / ftp,
+                    1e3 * calls.samples(transport=transport, flows=flows) / flows,
+                    replace(calls.measure, unit="kb/s"),
                     or_equal=True,
                 )
                 for transport in TCPS
@@ -277,11 +285,11 @@ def _steeper_at(measured: Measured, here: int, there: int) -> Evidence:
     fall = change(measured, "per", max(errors), min(errors))
     return Evidence(
         [
-            Comparison(
+            contrast(
                 f"fall with {here} − fall with {there} calls, {transport}",
-                fall.samples(transport=transport, flows=here)
-                - fall.samples(transport=transport, flows=there),
-                unit=measured.measure.unit,
+                fall.samples(transport=transport, flows=here),
+                fall.samples(transport=transport, flows=there),
+                measured.measure,
             )
             for transport in TCPS
         ]
@@ -361,7 +369,7 @@ def v17(data: Data, how: ShareDefinition) -> Evidence:
         return real - (vegas + westwood) / 2
 
     label = "lead of tcp/real over the other TCPs with 120 − with 80 calls"
-    return Evidence([Comparison(label, lead(120) - lead(80), unit=index.measure.unit)])
+    return Evidence([contrast(label, lead(120), lead(80), index.measure)])
 
 
 def v17_itself(data: Data, how: ShareDefinition) -> Evidence:
