@@ -487,6 +487,8 @@ def test_numbers_of_a_phase():
     assert (down.lost, down.reordered) == (0, 0)
     assert longest_run(np.asarray([True, True, False, True])) == 2
     assert jitter(np.asarray([0.0, 0.016])) == pytest.approx(0.001)
+    # The mean of the estimates 1 ms and 15/16 ms, as in a simulated call; not the last of them.
+    assert jitter(np.asarray([0.0, 0.016, 0.016])) == pytest.approx(0.00096875)
 
 
 def test_a_good_line_is_called_good_and_its_rate_limits_video():
@@ -677,6 +679,48 @@ WRITTEN = (
     '"delay": {"receive": 15465748, "rtt": 32211355, "send": 16745607}, "ipdv": {"receive": -13109}}'
 )
 """A round trip that irtt 0.9.0 wrote."""
+
+
+def test_round_trips_of_zero_are_a_result(tmp_path, fairwave):
+    """The clocks of the file are too coarse: the verdict says so, and there is no responsiveness."""
+    trips = [trip(number, up=0, down=0) for number in range(60)]
+    for one in trips:
+        one["timestamps"]["server"]["send"] = one["timestamps"]["server"]["receive"]
+        one["timestamps"]["client"]["receive"] = one["timestamps"]["client"]["send"]
+    line = read_irtt(irtt_file(tmp_path, trips))
+    assert line.least_trip_s == 0
+    assert any("too coarse" in note for note in line.notes)
+    assert np.isnan(of_line(line, {}).responsiveness["recorded"])
+    assert fairwave("measure", "--irtt", tmp_path / "line.json")[0] == 0
+
+
+@pytest.mark.parametrize("end", ["client", "server"])
+@pytest.mark.parametrize("step", [-5_000_000_000, 5_000_000_000])
+def test_a_wall_clock_that_is_set_is_no_delay(tmp_path, end, step):
+    trips = [trip(number) for number in range(200)]
+    for one in trips:
+        for stamps in one["timestamps"].values():
+            for times in stamps.values():
+                del times["monotonic"]
+        if one["seqno"] >= 120:
+            for times in one["timestamps"][end].values():
+                times["wall"] += step
+    line = read_irtt(irtt_file(tmp_path, trips))
+    up, down = line.numbers()
+    assert max(up.most_s, down.most_s) < 0.001
+    assert line.least_trip_s == pytest.approx(0.022)
+    assert max(one.mos for one in of_line(line, {}).voice) > 4
+    assert any("A clock was set during the measurement (1 time)" in note for note in line.notes)
+    assert line.spans[0].to_s == pytest.approx(4.0, abs=0.1)
+
+
+def test_clocks_that_drift_are_not_taken_for_clocks_that_were_set(tmp_path):
+    trips = [trip(number) for number in range(3000)]
+    for one in trips:
+        for times in one["timestamps"]["server"].values():
+            times["monotonic"] = round(times["monotonic"] * (1 + 100e-6))
+    line = read_irtt(irtt_file(tmp_path, trips))
+    assert not any("clock was set" in note for note in line.notes)
 
 
 def test_what_irtt_calls_the_round_trip_is_what_is_read(tmp_path, monkeypatch):

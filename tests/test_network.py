@@ -263,6 +263,17 @@ def test_one_link_may_differ(square):
     assert "queue" not in links["BC"]
 
 
+def test_among_paths_of_as_many_hops_the_shorter_delay_decides():
+    from fairwave_network.routing import Routes
+    from fairwave_network.topology import Link, Topology
+
+    ends = {("A", "B"): 5, ("B", "D"): 5, ("A", "C"): 5, ("C", "D"): 5, ("D", "E"): 2, ("A", "E"): 30}
+    links = [Link(pair, 1e8, delay / 1e3) for pair, delay in ends.items()]
+    topology = Topology("square", dict.fromkeys("ABCDE"), links)
+    assert Routes(topology, "hops").paths("B", "E") == [(("B", "D", "E"), 1.0)]
+    assert Routes(topology, "hops").paths("A", "E") == [(("A", "E"), 1.0)]
+
+
 def test_an_access_link_joins_hosts_to_their_node(square):
     network = changed(square, access={"rate": "1 Gb/s", "delay": "1 ms", "queue": "fq-codel"})
     assert network.crossed(network.groups["calls_A_C"]) == ["A-lan>A", "A>B", "B>C", "C>C-lan"]

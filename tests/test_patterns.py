@@ -72,9 +72,20 @@ def test_gilberts_model_is_fitted_by_the_shares_of_transitions():
         state = draw >= 0.3 if state else draw < 0.02
         chain.append(state)
     fit = patterns.gilbert(np.array(chain))
-    assert fit.p == pytest.approx(0.02, abs=4 * fit.p_error)
-    assert fit.q == pytest.approx(0.3, abs=4 * fit.q_error)
-    assert fit.p_error < 5e-4
+    assert fit.p == pytest.approx(0.02, abs=2 * (fit.p_interval[1] - fit.p_interval[0]))
+    assert fit.q == pytest.approx(0.3, abs=2 * (fit.q_interval[1] - fit.q_interval[0]))
+    assert fit.p_interval[1] - fit.p_interval[0] < 2e-3
+
+
+def test_one_transition_gives_no_interval_and_no_loss_in_the_long_run():
+    fit = patterns.gilbert(np.array([False] * 16 + [True, True]))
+    assert (fit.q, fit.q_interval, fit.loss, fit.law) == (0.0, None, None, None)
+    assert fit.p == 1 / 16
+
+
+def test_an_interval_has_a_width_if_no_packet_is_lost():
+    low, high = patterns.wilson(0.0, 100)
+    assert (low, high) == (0.0, pytest.approx(0.0370, abs=1e-4))
 
 
 def test_runs_are_counted():

@@ -86,6 +86,27 @@ def test_heads_are_read_with_their_units(head):
     assert trace.left_out == (("note",) if more else ())
 
 
+@pytest.mark.parametrize(
+    ("head", "rates"),
+    [
+        ("time (s),rate (MB/s)", [40_000_000, 48_000_000]),
+        ("time_s,rate_kB/s", [40_000, 48_000]),
+        ("time_s,rate_MBps", [40_000_000, 48_000_000]),
+        ("time_s,rate_bytes/s", [40, 48]),
+        ("time_s,rate_Mbps", [5_000_000, 6_000_000]),
+        ("TIME_S,rate_mb/s", [5_000_000, 6_000_000]),
+    ],
+)
+def test_a_capital_b_counts_bytes(head, rates):
+    assert traces.parse(f"{head}\n0,5\n1,6\n".encode()).rates.tolist() == rates
+
+
+@pytest.mark.parametrize("unit", ["MBPS", "KB/S", "MiB/s"])
+def test_a_unit_that_leaves_bits_or_bytes_open_is_refused(unit):
+    with pytest.raises(traces.TraceError, match=f"has the unit '{unit}'.*Mb/s"):
+        traces.parse(f"time_s,rate_{unit}\n0,5\n1,6\n".encode())
+
+
 def test_delay_and_loss_are_read_where_they_are_said():
     trace = traces.parse(b"duration_ms,rate_mbps,delay_ms,loss_%\n100,1,20,0\n200,2,30.5,2.5\n")
     assert trace.delay.tolist() == pytest.approx([0.02, 0.0305])
@@ -159,7 +180,7 @@ REFUSED = [
     (b"time_s,rate_mbps\n0,1\n-1,2\n", "line 3: -1 s comes after 0 s"),
     (b"time_s,rate_furlongs\n0,1\n", "unit 'furlongs'"),
     (b"rate_mbps\n1\n", "neither a time nor a duration"),
-    (b"time_s,rate\n0,1\n", "write one of bps, b/s"),
+    (b"time_s,rate\n0,1\n", "write one of b/s"),
     (b"time_s,rate_mbps,bandwidth_mbps\n0,1,1\n", "two columns of rate"),
     (b"time_s,rate_mbps\n", "has no rows"),
     (b"duration_s,rate_mbps\n0,1\n", "a duration of 0"),

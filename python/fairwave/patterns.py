@@ -205,19 +205,19 @@ class Gilbert:
     Attributes:
         p: From arriving to lost.
         q: From lost to arriving.
-        p_error: Standard error of p, sqrt(p (1 − p) / n) of n packets after one that arrived.
-        q_error: The same of q.
+        p_interval: 95 % interval of p (Wilson's), from the packets after one that arrived; None for fewer than two.
+        q_interval: The same of q.
     """
 
     p: float | None
     q: float | None
-    p_error: float | None
-    q_error: float | None
+    p_interval: tuple[float, float] | None
+    q_interval: tuple[float, float] | None
 
     @property
     def loss(self) -> float | None:
-        """Loss in the long run, p / (p + q)."""
-        if self.p is None or self.q is None or self.p + self.q == 0:
+        """Loss in the long run, p / (p + q); None if the pattern shows no return from a state."""
+        if self.p is None or not self.q:
             return None
         return self.p / (self.p + self.q)
 
@@ -242,15 +242,27 @@ def gilbert(lost: Pattern) -> Gilbert:
     """Fits Gilbert's model by maximum likelihood."""
     before, after = lost[:-1], lost[1:]
 
-    def share(of: NDArray[np.bool_], which: NDArray[np.bool_]) -> tuple[float | None, float | None]:
+    def share(
+        of: NDArray[np.bool_], which: NDArray[np.bool_]
+    ) -> tuple[float | None, tuple[float, float] | None]:
         n = int(of.sum())
         if n == 0:
             return None, None
         p = float((of & which).sum()) / n
-        return p, math.sqrt(p * (1 - p) / n)
+        return p, wilson(p, n) if n > 1 else None
 
-    (p, p_error), (q, q_error) = share(~before, after), share(before, ~after)
-    return Gilbert(p, q, p_error, q_error)
+    (p, p_interval), (q, q_interval) = share(~before, after), share(before, ~after)
+    return Gilbert(p, q, p_interval, q_interval)
+
+
+def wilson(share: float, n: int, z: float = 1.96) -> tuple[float, float]:
+    """Wilson's interval (1927) of a share of `n` trials; `z` is the normal quantile, 1.96 for 95 %.
+
+    Unlike the normal interval, it has a width if nothing or everything succeeds.
+    """
+    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    return max(middle - half, 0.0), min(middle + half, 1.0)
 
 
 def runs(lost: Pattern, of: bool = True) -> NDArray[np.int64]:
@@ -289,7 +301,7 @@ class Summary:
             "bursts": {str(length): count for length, count in self.bursts.items()},
             "gaps": gaps,
             "gilbert": {
-                "p": self.fit.p, "q": self.fit.q, "p_error": self.fit.p_error, "q_error": self.fit.q_error,
+                "p": self.fit.p, "q": self.fit.q, "p_interval": self.fit.p_interval, "q_interval": self.fit.q_interval,
                 "loss": self.fit.loss, "burst": self.fit.burst, "law": self.fit.law,
             },
         }  # fmt: skip

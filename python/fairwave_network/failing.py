@@ -74,7 +74,7 @@ def rerouted(network: Network, links: Sequence[str]) -> Network:
     left = replace(
         network.topology, links=[link for link in network.topology.links if link.name not in links]
     )
-    routes = Routes(left, "hops-delay")
+    routes = Routes(left, "hops")
     down = {name for link in links for name in (link, ">".join(reversed(link.split(">"))))}
     groups = {}
     for name, group in network.groups.items():

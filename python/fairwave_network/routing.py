@@ -19,10 +19,11 @@ Path = tuple[str, ...]
 
 
 def cost(link: Link, by: str) -> int:
-    """A link's cost as a whole number, so that equal costs are equal: nanoseconds, hops, or millionths of a weight."""
+    """A link's cost as a whole number, so that equal costs are equal: nanoseconds or millionths of a weight.
+
+    By hops, the delay breaks ties, as in the scenario language: a hop counts 1000 s.
+    """
     if by == "hops":
-        return 1
-    if by == "hops-delay":
         return 10**12 + round(link.delay_s * 1e9)
     return round(link.weight * 1e6) if by == "weight" else max(1, round(link.delay_s * 1e9))
 
@@ -32,7 +33,7 @@ class Routes:
 
     Args:
         topology: The network.
-        by: `delay`, `weight`, `hops`, or `hops-delay`: the fewest hops, and among those the least delay.
+        by: `delay`, `weight`, or `hops`: the fewest hops, and among those the least delay.
         ecmp: Whether flows spread over all shortest paths.
     """
 

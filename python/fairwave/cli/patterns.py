@@ -77,19 +77,21 @@ def line(law: dict[str, Any]) -> str:
 def _fit(fit: Gilbert) -> str:
     """A fitted model in words."""
 
-    def one(name: str, value: float | None, error: float | None, why: str) -> str:
-        return (
-            f"{name} not defined ({why})"
-            if value is None
-            else f"{name} = {value:.4g} ± {1.96 * (error or 0):.2g}"
-        )
+    def one(name: str, value: float | None, interval: tuple[float, float] | None, why: str) -> str:
+        if value is None:
+            return f"{name} not defined ({why})"
+        if interval is None:
+            return f"{name} = {value:.4g} (from one packet: no interval)"
+        return f"{name} = {value:.4g} ({interval[0]:.2g} to {interval[1]:.2g})"
 
     said = [
-        one("p", fit.p, fit.p_error, "no packet follows one that arrived"),
-        one("q", fit.q, fit.q_error, "no packet follows one that was lost"),
+        one("p", fit.p, fit.p_interval, "no packet follows one that arrived"),
+        one("q", fit.q, fit.q_interval, "no packet follows one that was lost"),
     ]
     if fit.loss is not None:
         said.append(f"in the long run {fit.loss:.3%} lost")
+    elif fit.q == 0:
+        said.append("loss in the long run unknown: no packet arrives after a lost one")
     return ", ".join(said)
 
 

@@ -1,7 +1,10 @@
 """What irtt wrote: `irtt client -i 20ms -l 172 -o line.json HOST` (heistp/irtt), its `round_trips` with their times.
 
-Differences of the monotonic clocks are taken where both ends have them, of the wall clocks otherwise: one-way delays
-count from the least of their direction. A packet that irtt calls lost without a direction counts as lost in both.
+If both ends have monotonic clocks, delays are differences of these, otherwise of the wall clocks. One-way delays count
+from the least of their direction. Somebody or NTP may set a wall clock during the measurement. Each round trip bounds
+the offset of the two clocks: it lies between minus the delay back and the delay there. If two round trips leave no
+common offset, a clock was set between them, and delays count anew from that packet on. A packet that irtt calls lost
+without a direction counts as lost in both.
 """
 
 from __future__ import annotations
@@ -20,11 +23,20 @@ from fairwave.live.rating import MOST
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
 LARGEST = 400_000_000
 """The largest file, in bytes."""
 
 LEAST = 50
 """Fewer round trips tell nothing about a call."""
+
+
+DRIFT = 500e-6
+"""Two clocks drift apart by less than this share of the time; quartz clocks by a tenth of it."""
+
+SLACK_NS = 1_000_000
+"""Time stamps of programs are this exact, in nanoseconds."""
 
 
 class IrttError(ValueError):
@@ -76,39 +88,93 @@ def read(path: str | Path) -> Line:
 def _line(
     path: Path, rows: Sequence[dict[str, Any]], clock: str, interval: float, size: int, notes: list[str]
 ) -> Line:
-    begun = rows[0]["sent"][clock]
-    sent = np.asarray([(row["sent"][clock] - begun) / 1e9 for row in rows])
+    parts = _parts(rows, clock)
+    if steps := int(parts[-1]):
+        notes.append(
+            f"A clock was set during the measurement ({steps} time{'s' if steps > 1 else ''}). Delays count from the "
+            "least of each part between."
+        )
+    sent = _sent(rows, clock, parts, interval)
     there = [row["there"].get(clock) if row["lost"] in {"false", "true_down"} else None for row in rows]
-    up = _delays(there, [row["sent"][clock] for row in rows])
+    up = _delays(there, [row["sent"][clock] for row in rows], parts)
+    is_replied = np.asarray([row["lost"] != "true_up" for row in rows])
     replied = [row for row in rows if row["lost"] != "true_up"]
     down = _delays(
         [row["back"].get(clock) if row["came"] else None for row in replied],
         [row["left"].get(clock) for row in replied],
+        parts[is_replied],
     )
     # irtt keeps no time of the server for packets that were lost on the way back: they did arrive there.
     known = np.asarray([row["lost"] != "true_down" for row in rows])
     up_known = Probes(sent[known], up[known], arrival_places(sent[known] + up[known]))
-    went = np.asarray([(row["sent"][clock] - begun) / 1e9 for row in replied])
-    trips = [
-        (row["back"][clock] - row["sent"][clock] - (row["left"][clock] - row["there"][clock])) / 1e9
-        for row in rows if row["came"]
-    ]  # fmt: skip
+    went = sent[is_replied]
+    came = np.asarray([row["came"] for row in rows])
+    trips = np.asarray([_trip(row, clock) for row in rows if row["came"]]) / 1e9
+    whole = trips > -SLACK_NS / 1e9
+    if not whole.all():
+        notes.append(
+            f"{np.count_nonzero(~whole)} round trips were negative, because a clock was set: they do not count."
+        )
+    if not trips[whole].any():
+        notes.append("All round trips are 0: the clocks are too coarse to tell the delay of the line.")
     return Line(
         path.name, interval, size, [Span("recorded", 0.0, float(sent[-1]) + interval)],
         {"up": up_known, "down": Probes(went, down, arrival_places(went + down))},
-        np.asarray([(row["sent"][clock] - begun) / 1e9 for row in rows if row["came"]]),
-        np.maximum(trips, 0.0), {}, notes,
+        sent[came][whole], np.maximum(trips[whole], 0.0), {}, notes,
     )  # fmt: skip
 
 
-def _delays(to: Sequence[int | None], since: Sequence[int | None]) -> Any:
-    """Differences above their least, in seconds; NaN where one is missing."""
+def _trip(row: dict[str, Any], clock: str) -> int:
+    """The round trip without the wait at the server, in nanoseconds."""
+    trip: int = row["back"][clock] - row["sent"][clock] - (row["left"][clock] - row["there"][clock])
+    return trip
+
+
+def _parts(rows: Sequence[dict[str, Any]], clock: str) -> NDArray[np.int64]:
+    """For each row the number of times that a clock had been set before it."""
+    found = np.zeros(len(rows), dtype=np.int64)
+    part, low, high, last = 0, -np.inf, np.inf, 0
+    for place, row in enumerate(rows):
+        if row["came"] and _trip(row, clock) > -SLACK_NS:
+            # Whole numbers first: a float has too few digits for nanoseconds since 1970.
+            most = row["there"][clock] - row["sent"][clock]
+            least = row["left"][clock] - row["back"][clock]
+            drift = DRIFT * abs(row["sent"][clock] - last)
+            low, high = max(low - drift, least - SLACK_NS), min(high + drift, most + SLACK_NS)
+            if low > high:
+                part, low, high = part + 1, least - SLACK_NS, most + SLACK_NS
+            last = row["sent"][clock]
+        found[place] = part
+    return found
+
+
+def _sent(
+    rows: Sequence[dict[str, Any]], clock: str, parts: NDArray[np.int64], interval: float
+) -> NDArray[np.float64]:
+    """When each packet was sent, in seconds from the first; a clock that was set does not count."""
+    steady = "monotonic" if all("monotonic" in row["sent"] for row in rows) else clock
+    times = np.asarray([row["sent"][steady] for row in rows], dtype=np.int64)
+    steps = np.diff(times) / 1e9
+    if steady != "monotonic":
+        is_set = (np.diff(parts) > 0) | (steps < 0)
+        steps[is_set] = interval
+    return np.concatenate([[0.0], np.cumsum(steps)])
+
+
+def _delays(to: Sequence[int | None], since: Sequence[int | None], parts: NDArray[np.int64]) -> Any:
+    """Differences above the least of their part, in seconds; NaN if a time is missing."""
     # Whole numbers first: a float has too few digits for nanoseconds since 1970.
     both = [
         None if one is None or other is None else one - other for one, other in zip(to, since, strict=True)
     ]
-    least = min((one for one in both if one is not None), default=0)
-    return np.asarray([np.nan if one is None else (one - least) / 1e9 for one in both], dtype=float)
+    found = np.full(len(both), np.nan)
+    for part in np.unique(parts):
+        places = [place for place in np.flatnonzero(parts == part).tolist() if both[place] is not None]
+        if places:
+            known = [both[place] or 0 for place in places]
+            least = min(known)
+            found[places] = [(one - least) / 1e9 for one in known]
+    return found
 
 
 def _document(path: Path) -> dict[str, Any]:

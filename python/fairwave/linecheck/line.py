@@ -167,7 +167,7 @@ class PhaseNumbers:
         p95_s: 95th percentile.
         p99_s: 99th percentile.
         most_s: The largest.
-        jitter_s: Interarrival jitter (RFC 3550 §6.4.1) at the end of the phase.
+        jitter_s: Interarrival jitter (RFC 3550 §6.4.1), mean over the probes that arrived, as in a simulated call.
         trip_p50_s: Round trip, median; that of both directions.
         trip_p95_s: 95th percentile.
     """
@@ -218,7 +218,7 @@ def _numbers(line: Line, span: Span, direction: str) -> PhaseNumbers:
     behind = int((order < np.maximum.accumulate(order)).sum()) if len(order) else 0
     return PhaseNumbers(
         span.name, direction, len(raised), int(lost.sum()), longest_run(lost), behind, p50, p95, p99, most,
-        jitter(came), *trips,
+        jitter(came[order]), *trips,
     )  # fmt: skip
 
 
@@ -230,13 +230,21 @@ def longest_run(lost: NDArray[np.bool_]) -> int:
 
 
 def jitter(delay_s: Numbers) -> float:
-    """Interarrival jitter (RFC 3550 §6.4.1) after the last of these delays; NaN for fewer than two."""
+    """Interarrival jitter (RFC 3550 §6.4.1): the mean of the estimates after each delay but the first.
+
+    Args:
+        delay_s: Delays in order of arrival, in seconds.
+
+    Returns:
+        Seconds; NaN for fewer than two delays.
+    """
     if len(delay_s) < 2:
         return float("nan")
-    found = 0.0
+    estimate, total = 0.0, 0.0
     for step in np.abs(np.diff(delay_s)).tolist():
-        found += (step - found) / 16
-    return found
+        estimate += (step - estimate) / 16
+        total += estimate
+    return total / (len(delay_s) - 1)
 
 
 def arrival_places(arrived_s: Numbers) -> NDArray[np.int64]:

@@ -140,10 +140,13 @@ def of_line(line: Line, rates: dict[str, float], alternatives: Sequence[Alternat
 
 
 def responsiveness(line: Line, span: Span) -> float:
-    """Round trips per minute: 60 s over the mean that leaves out the longest 5 % (draft-ietf-ippm-responsiveness)."""
+    """Round trips per minute: 60 s over the mean that leaves out the longest 5 % (draft-ietf-ippm-responsiveness).
+
+    NaN without a round trip above 0.
+    """
     trips = np.sort(line.trips(span))
     kept = trips[: max(math.ceil(0.95 * len(trips)), 1)]
-    return 60 / float(kept.mean()) if len(kept) else math.nan
+    return 60 / float(kept.mean()) if kept.any() else math.nan
 
 
 def _voice(line: Line, span: Span, direction: str) -> Voice:

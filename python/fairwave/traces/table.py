@@ -33,6 +33,16 @@ if TYPE_CHECKING:
     from fairwave.traces.trace import Numbers
 
 TIMES = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "min": 60.0}
+BYTES = {
+    f"{prefix}{unit}": 8 * worth
+    for prefix, worth in {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}.items()
+    for unit in ("B/s", "Bps", "Byte/s", "byte/s", "bytes/s", "Bytes/s")
+}
+"""Rates in bytes: a capital B, or the word."""
+
+CAPITALS = frozenset({"BPS", "KBPS", "MBPS", "GBPS", "B/S", "KB/S", "MB/S", "GB/S"})
+"""Units that leave open whether they count bits or bytes."""
+
 RATES = {
     "bps": 1.0, "b/s": 1.0, "bit/s": 1.0, "kbps": 1e3, "kb/s": 1e3, "kbit/s": 1e3, "mbps": 1e6, "mb/s": 1e6,
     "mbit/s": 1e6, "gbps": 1e9, "gb/s": 1e9, "gbit/s": 1e9,
@@ -69,12 +79,16 @@ def _head(text: str) -> tuple[int, str, list[str]] | None:
 
 def _meaning(name: str) -> tuple[str, str, float | None] | None:
     """What a column is, its unit, and what that is worth; the worth is none where the unit is unknown."""
-    found = re.fullmatch(r"\s*([a-z]+)\s*(?:[_\s]*[(\[]\s*([^)\]]*)\s*[)\]]|_(.+))?\s*", name.lower())
-    if found is None or found[1] not in MEANING:
+    found = re.fullmatch(r"\s*([A-Za-z]+)\s*(?:[_\s]*[(\[]\s*([^)\]]*)\s*[)\]]|_(.+))?\s*", name)
+    if found is None or found[1].lower() not in MEANING:
         return None
-    what, units = MEANING[found[1]]
+    what, units = MEANING[found[1].lower()]
     unit = (found[2] or found[3] or "").strip()
-    return what, unit, units.get(unit)
+    if units is RATES and unit in CAPITALS:
+        return what, unit, None
+    if units is RATES and unit in BYTES:
+        return what, unit, BYTES[unit]
+    return what, unit, units.get(unit.lower())
 
 
 def fits(text: str) -> bool:
@@ -102,6 +116,8 @@ def parse(text: str, name: str, _part: str | None) -> Trace:  # noqa: PLR0912  #
         what, unit, worth = meaning
         if worth is None:
             units = ", ".join(key for key in MEANING[what][1] if key)
+            if what == "rate":
+                units = "b/s, kb/s, Mb/s, Gb/s (bits), B/s, kB/s, MB/s, GB/s (bytes)"
             raise TraceError(
                 f"{name}, line {begins}: column {one.strip()!r} has {f'the unit {unit!r}' if unit else 'no unit'}: "
                 f"write one of {units}; for example the head {HEAD}"
