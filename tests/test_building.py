@@ -205,7 +205,7 @@ def test_a_group_that_no_run_has_is_refused_with_those_that_there_are(runs):
         LookupError, match=r"no flow group 'voic' .* have files, voice; did you mean 'voice'\?"
     ):
         runs.measured("mos", "voic")
-    with pytest.raises(KeyError, match=r"did you mean 'mos'"):
+    with pytest.raises(ValueError, match=r"did you mean 'mos'"):
         runs.measured("moss", "voice")
 
 

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from fairwave import _native
+from fairwave.arguments import checked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 Table = dict[str, Any]
 
 
+@checked
 def build(
     name: str,
     duration: str,
@@ -93,6 +95,7 @@ def _number(value: Any) -> Any:
     raise TypeError(f"{value!r:.60} is of the type {type(value).__name__}")
 
 
+@checked
 def flow(
     name: str, transport: str | Mapping[str, Any], traffic: str | Mapping[str, Any], **more: Any
 ) -> Table:
@@ -108,6 +111,7 @@ def flow(
     return {"name": name, "transport": transport, "traffic": traffic, **_hyphenated(more)}
 
 
+@checked
 def link(from_: str, to: str, rate: Any, delay: Any, **more: Any) -> Table:
     """A link between two nodes, in both directions unless `duplex=False`.
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairwave import _native
+from fairwave.arguments import checked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -57,6 +58,7 @@ class CaptureOutcome:
     patterns: tuple[CapturedFile, ...]
 
 
+@checked
 def capture(
     scenario: Scenario,
     captures: Sequence[tuple[str, str | Path]] | Mapping[str, str | Path] = (),
@@ -112,6 +114,7 @@ def capture(
     return CaptureOutcome(digest, tuple(one for one in files if one.path not in names), made)
 
 
+@checked
 def qlog(
     scenario: Scenario, folder: str | Path, flows: Sequence[str] = ("*",), *, seed: int = 1
 ) -> list[CapturedFile]:

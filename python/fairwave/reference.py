@@ -14,6 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from fairwave import _native, layers
+from fairwave.arguments import checked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,6 +109,7 @@ class Entry:
         return "\n".join(lines)
 
 
+@checked
 def explain(name: str) -> None:
     """Prints what a name is: `fairwave.explain("vegas")`. `entries` has it as data.
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairwave import tables as tables_
+from fairwave.arguments import checked_methods
 from fairwave.extras import MissingExtraError, install, need
 from fairwave.provenance import METADATA_KEY, Provenance
 from fairwave.staging import staging, write_text
@@ -79,6 +80,7 @@ class ArrowTables(MutableMapping[str, Any]):
         return self._rows[name]
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Results:
     """What one or many runs left.
@@ -252,30 +254,22 @@ class Results:
         return found.to_pandas(types_mapper=pd.ArrowDtype)
 
     def measured(self, measure: Measure | str, group: str | None = None) -> Measured:
-        """A measure, one number per run: "goodput", "loss", "r_factor", … (see `fairwave.measuring.measures`).
+        """A measure, one number per run.
 
         Args:
-            measure: Its name, or a measure itself.
-            group: The flow group that it is of; all flows when None.
+            measure: Its name, with the flow group or link if it is of one (`"mos.voice"`, `"mos"`,
+                `"utilisation.r1>r2"`), or a measure itself. `fairwave list measures` names them.
+            group: The flow group, if `measure` does not name it; all flows when neither does.
 
         Raises:
-            KeyError: No measure has that name.
-            LookupError: No flow group has that name; the message says which there are.
+            fairwave.ask.AskError: There is no such measure; a `ValueError`.
+            LookupError: No flow group or link has that name; the message says which there are.
         """
-        from fairwave.measuring.measures import find
+        from fairwave.answers.of_results import asked
 
-        if not isinstance(measure, str):
-            return measure.over(self)
-        name, dot, whose = measure.partition(".")
-        if dot and group is None:
-            raise KeyError(
-                f"no measure {measure!r}; name the flow group apart: measured({name!r}, {whose!r})"
-            )
-        if group is not None:
-            from fairwave.answers.of_results import check_group
-
-            check_group(self, group)
-        return find(measure, group).over(self)
+        return (
+            asked(self, measure, group).measure.over(self) if isinstance(measure, str) else measure.over(self)
+        )
 
     def answer(
         self, group: str | None = None, *, relevant: Mapping[str, float | str] | None = None
@@ -312,12 +306,12 @@ class Results:
         Args:
             one: Label of an alternative.
             other: Label of the alternative that is subtracted.
-            measure: Name of the measure.
-            group: The flow group; all flows when None.
+            measure: Name of the measure: `"mos.voice"`, or `"mos"` with a group.
+            group: The flow group, if `measure` does not name it; all flows when neither does.
             at: Labels of other axes, where there are any: `{"flow.voice.count": 10}`.
 
         Raises:
-            KeyError: No measure has that name.
+            fairwave.ask.AskError: No measure has that name.
             LookupError: No alternative or flow group has that name; the message says which there are.
         """
         from fairwave.answers.of_results import difference
@@ -341,13 +335,13 @@ class Results:
         Args:
             one: Label of an alternative.
             other: Label of the alternative that it is compared with.
-            measure: Name of the measure.
-            group: The flow group; all flows when None.
+            measure: Name of the measure: `"mos.voice"`, or `"mos"` with a group.
+            group: The flow group, if `measure` does not name it; all flows when neither does.
             at: Labels of other axes, where there are any.
             relevant: Smallest differences that count: `{"mos": 0.2, "goodput": "5 %"}`; the usual ones if left out.
 
         Raises:
-            KeyError: No measure has that name.
+            fairwave.ask.AskError: No measure has that name.
             LookupError: No alternative or flow group has that name; the message says which there are.
             fairwave.measuring.relevance.RelevanceError: A difference cannot be read.
         """

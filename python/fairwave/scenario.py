@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, SupportsIndex
 
 from fairwave import _native
+from fairwave.arguments import checked, checked_methods
 from fairwave.named_files import named_files
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ def check_seed(seed: int) -> None:
         raise ValueError(f"a seed is a whole number from 0 to {LARGEST_SEED}, not {seed}")
 
 
+@checked_methods
 @dataclass(frozen=True, eq=False)
 class Scenario:
     """A checked scenario. Equal scenarios have equal hashes, however they were written.
@@ -305,6 +307,7 @@ def located(scenario: Scenario, folder: Path) -> Scenario:
     return scenario.with_overrides(changes) if changes else scenario
 
 
+@checked
 def load(source: str | PathLike[str]) -> Scenario:
     """Reads a scenario.
 
@@ -416,6 +419,7 @@ def plain(content: str) -> dict[str, Any]:
     return table if isinstance(table, dict) else {}
 
 
+@checked
 def compare(
     scenario: Scenario,
     over: Axes | Mapping[str, Any],

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from fairwave.answers.answer import Answer
+    from fairwave.ask.wording import MeasureRequest
     from fairwave.measuring.statistics import Interval
     from fairwave.notebook import PageView
     from fairwave.results import Results
@@ -195,7 +196,6 @@ def plot(
     save: str | Path | None,
 ) -> Figure:
     """Draws measures; what they are and what is raised is said at `Results.plot`."""
-    from fairwave.ask.wording import measure as read
     from fairwave.extras import need_all
     from fairwave.layers import layer
 
@@ -219,20 +219,40 @@ def plot(
         )
     if save is not None and not isinstance(save, (str, PathLike)):
         raise TypeError(f"save is {save!r:.60}, but must be a path; write for example save='mos.pdf'")
-    if group is not None:
-        texts = [one if "." in one else f"{one}.{group}" for one in texts]
-    wanted = [read(one) for one in dict.fromkeys(texts)]
-    for one in wanted:
-        whose = one.text.partition(".")[2]
-        if ">" in whose:
-            _check_link(results, whose)
-        elif whose:
-            check_group(results, whose)
+    wanted = [asked(results, one, group) for one in dict.fromkeys(texts)]
     need_all("results.plot", "report")
     made: Figure = layer("pages").figure(
         results, wanted, kind, over, dict(at or {}), style, Path(save) if save is not None else None
     )
     return made
+
+
+def asked(results: Results, text: str, group: str | None) -> MeasureRequest:
+    """The measure that a text names, as `--require` reads it: `mos.voice`, `mos`, `utilisation.r1>r2`.
+
+    Args:
+        results: The runs.
+        text: The measure.
+        group: The flow group, if the text does not name it.
+
+    Raises:
+        fairwave.ask.AskError: There is no such measure, or text and group name two groups.
+        LookupError: The runs have no such flow group or link direction; the message lists those that they have.
+    """
+    from fairwave.ask.wording import AskError, measure
+
+    if group is not None and not isinstance(group, str):
+        raise TypeError(f"group is {group!r:.60}, but must be a text; write for example group='voice'")
+    name, dot, whose = text.strip().partition(".")
+    if group is not None and dot and whose != group:
+        raise AskError(f"{text!r} names {whose!r}, and group is {group!r}; name one of them")
+    found = measure(f"{name}.{group}" if group is not None else text)
+    whose = found.text.partition(".")[2]
+    if ">" in whose:
+        _check_link(results, whose)
+    elif whose:
+        check_group(results, whose)
+    return found
 
 
 def _check_link(results: Results, name: str) -> None:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from fairwave.arguments import checked
 from fairwave.ask.wording import AskError, Condition, condition, steps
 from fairwave.measuring.relevance import ANY, Relevance, Relevant, contrast
 from fairwave.measuring.relevance import relevance as read_relevance
@@ -561,6 +562,7 @@ def runs_at(
     )
 
 
+@checked
 def find(
     scenario: Scenario,
     key: str | Sequence[str],

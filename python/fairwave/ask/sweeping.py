@@ -15,6 +15,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fairwave.arguments import checked
 from fairwave.ask.wording import AskError, Precision, measure, precision
 from fairwave.measuring.statistics import Interval, interval, t_quantile
 
@@ -119,6 +120,7 @@ class Sweep:
         return sweep(self)
 
 
+@checked
 def sweep(
     scenario: Scenario,
     over: Axes | Mapping[str, Any],

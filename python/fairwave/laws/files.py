@@ -14,11 +14,14 @@ from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
+from fairwave.arguments import checked
+
 
 class LawFileError(ValueError):
     """A file of laws cannot be used; the message says why, with the place in the file."""
 
 
+@checked
 def load_laws(path: str | Path) -> list[str]:
     """Runs a Python file, which hands in laws and measures by the decorators of `fairwave`.
 

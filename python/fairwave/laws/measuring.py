@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from fairwave._native import RunError
+from fairwave.arguments import checked
 from fairwave.extras import need
 from fairwave.laws.registering import check_name
 
@@ -107,6 +108,7 @@ class MeasuredRun:
         return self._frames.get(name, pl.DataFrame())
 
 
+@checked
 def measure(
     name: str,
     *,

@@ -8,6 +8,8 @@ import types
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
 
+from fairwave.arguments import checked
+
 Kind = Literal["number", "whole", "flag", "text", "time", "rate", "size"]
 
 Duration = Annotated[float, "time"]
@@ -60,6 +62,7 @@ class Parameter:
     example: Any = None
 
 
+@checked
 def parameter(
     default: Any = NEEDED,
     *,

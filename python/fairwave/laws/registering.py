@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fairwave import _native
+from fairwave.arguments import checked
 from fairwave.laws.families import Controller, Discipline, Law, LinkLaw, LossModel, RateController, Source
 from fairwave.laws.parameters import parameters_of
 
@@ -44,6 +45,7 @@ handed_in: dict[tuple[str, str], type[Law]] = {}
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
+@checked
 def controller(name: str) -> Callable[[type[C]], type[C]]:
     """Hands in a TCP controller, which scenarios name `tcp/NAME`: see `help(fairwave.Controller)`.
 
@@ -59,26 +61,31 @@ def controller(name: str) -> Callable[[type[C]], type[C]]:
     return lambda law: _hand_in(law, Controller, f"tcp/{check_name(plain)}")
 
 
+@checked
 def discipline(name: str) -> Callable[[type[D]], type[D]]:
     """Hands in a queue discipline: see `help(fairwave.Discipline)`. Arguments and errors as for `controller`."""
     return lambda law: _hand_in(law, Discipline, check_name(name))
 
 
+@checked
 def source(name: str) -> Callable[[type[S]], type[S]]:
     """Hands in a traffic source: see `help(fairwave.Source)`. Arguments and errors as for `controller`."""
     return lambda law: _hand_in(law, Source, check_name(name))
 
 
+@checked
 def loss_model(name: str) -> Callable[[type[M]], type[M]]:
     """Hands in a loss model: see `help(fairwave.LossModel)`. Arguments and errors as for `controller`."""
     return lambda law: _hand_in(law, LossModel, check_name(name))
 
 
+@checked
 def link_law(name: str) -> Callable[[type[R]], type[R]]:
     """Hands in a link law: see `help(fairwave.LinkLaw)`. Arguments and errors as for `controller`."""
     return lambda law: _hand_in(law, LinkLaw, check_name(name))
 
 
+@checked
 def rate_controller(name: str) -> Callable[[type[E]], type[E]]:
     """Hands in a rate controller of media sessions: see `help(fairwave.RateController)`.
 

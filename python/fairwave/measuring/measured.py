@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairwave.arguments import checked_methods
 from fairwave.extras import need
 from fairwave.measuring.statistics import Interval, interval, summarise
 from fairwave.tables import Column, Table
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from fairwave.measuring.measures import Measure
 
 
+@checked_methods
 @dataclass(frozen=True)
 class Measured:
     """The values of a measure in each run of a grid.
