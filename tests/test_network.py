@@ -5,12 +5,15 @@ from __future__ import annotations
 import itertools
 import json
 import math
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
 import pytest
 
 import fairwave
+from fairwave.measuring.relevance import relevance
+from fairwave.measuring.statistics import interval
 from fairwave.tables import Column
 from fairwave_network import (
     decomposing,
@@ -637,3 +640,33 @@ def test_a_pair_whose_interval_touches_several_bands_counts_apart():
     assert "Undecided pairs touch several bands" in said.sure
     alone = measuring.together([run(B=4.0, C=3.0)])
     assert alone.bands == {"good": 1, "fair": 0, "poor": 1, "undecided": 0}, "one run has no interval"
+
+
+def test_a_wider_link_that_moves_no_call_makes_no_difference_that_counts(answered):
+    """All calls move by 0.02 MOS: certain, and nobody notices."""
+    network, found, _ = answered
+    moved = [
+        replace(run, pairs={name: replace(pair, mos=pair.mos + 0.02) for name, pair in run.pairs.items()})
+        for run in found.runs
+    ]
+
+    def said(answer):
+        mos = interval([new.mos - old.mos for new, old in zip(moved, found.runs, strict=True)])
+        wide = widening.Widened("A>B", 4e6, mos, interval([0.0] * 3), 0.0, measuring.together(moved))
+        return saying.answer(network, answer, [wide]).sentences[2], saying.document(network, answer, [wide])
+
+    sentence, document = said(found)
+    assert sentence.startswith("No single wider link makes a difference that counts; one link was tried")
+    assert "Differences count from MOS 0.1 and 0.5 points of good calls." in sentence
+    assert document["widening"][0]["mos"]["is"] == "alike"
+    sentence, document = said(replace(found, relevance=relevance(["mos=0.01"])))
+    assert sentence.startswith("Widen A–B first")
+    assert document["widening"][0]["mos"]["is"] == "higher"
+
+
+def test_a_failure_that_moves_no_call_leaves_the_mean_opinion_alike(answered):
+    network, found, _ = answered
+    failure = failing.Failure("A>D", ("A>D",), found)
+    assert saying.opinion_lost(found, failure).outcome == "alike"
+    said = " ".join(saying.answer(network, found, failures=[failure], kind="links").sentences)
+    assert "is alike after each failure: at worst +0.00 ± 0.00 MOS (differences count from 0.1)" in said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Optional
 
@@ -17,6 +18,7 @@ from fairwave.cli.options import (
     FirstSeed,
     Json,
     Overwrite,
+    Relevant,
     RunFolder,
     ScenarioFile,
     Threads,
@@ -27,6 +29,7 @@ from fairwave.extras import need_all
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from fairwave.measuring.relevance import Relevance
     from fairwave_network.language import Network
     from fairwave_network.trusting import Trust
 
@@ -68,6 +71,7 @@ def network(
     threads: Threads = None,
     cluster: Cluster = None,
     overwrite: Overwrite = False,
+    relevant: Relevant = None,
     json: Json = False,
 ) -> None:
     """Answer for a whole network: which pairs have poor calls, which link to widen, what if one fails."""
@@ -78,12 +82,15 @@ def network(
         raise BadInputError(f"--widen is {widen}, but must be 0 or more; for example --widen 3")
     if trust and not link_by_link:
         raise BadInputError("--trust compares with --link-by-link; write both, or neither")
+    from fairwave.measuring.relevance import relevance
+
     positive("--replications", replications)
+    counting = relevance(relevant)
     chosen, threads = seeds(seed, replications), threads_or_all(threads)
     read = _read(scenario, as_whole=trust or not link_by_link)
     with where(cluster):
         _network(
-            read, chosen, failures, widen, out, threads,
+            read, chosen, failures, widen, out, threads, counting,
             alone=link_by_link, trust=trust, overwrite=overwrite, json=json,
         )  # fmt: skip
 
@@ -99,8 +106,8 @@ def _read(path: str, *, as_whole: bool) -> Network:
 
 
 def _network(
-    read: Network, chosen: Sequence[int], failures: str | None, widen: int, out: Path | None, threads: int | None, *,
-    alone: bool, trust: bool, overwrite: bool, json: bool,
+    read: Network, chosen: Sequence[int], failures: str | None, widen: int, out: Path | None, threads: int | None,
+    relevance: Relevance, *, alone: bool, trust: bool, overwrite: bool, json: bool,
 ) -> None:  # fmt: skip
     from fairwave.folders import claimed
     from fairwave.runs.memory import Memory
@@ -119,7 +126,7 @@ def _network(
         answers = links.of if links else as_whole
         words = f"{read.name}, link by link" if alone else f"{read.name} × {len(chosen)}"
         with console.progress(words, quiet=json) as progress:
-            found = together(answers([read], progress)[0])
+            found = replace(together(answers([read], progress)[0]), relevance=relevance)
         with console.progress("wider links", quiet=json) as progress:
             widened = try_widening(read, found, answers, widen, progress=progress) if widen else []
         failed = []

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairwave.answers.bands import WORDS, scale_of
+from fairwave.measuring.relevance import USUAL, Relevance
 from fairwave.measuring.statistics import interval
 from fairwave.runs.replication import replicate
 
@@ -92,6 +93,13 @@ class RunAnswer:
         """Mean opinion of all rated calls."""
         calls = sum(pair.calls for pair in self.pairs.values())
         return sum(pair.mos * pair.calls for pair in self.pairs.values()) / calls if calls else math.nan
+
+    @property
+    def good(self) -> float:
+        """Share of the rated calls that are good; NaN without any."""
+        calls = self.calls
+        total = sum(calls.values())
+        return calls["good"] / total if total else math.nan
 
 
 def of_tables(network: Network, tables: Any) -> RunAnswer:
@@ -233,11 +241,13 @@ class NetworkAnswer:
         runs: One answer per seed.
         pairs: By names of nodes, those with a rated call.
         links: Means over runs.
+        relevance: The smallest differences to other networks that count.
     """
 
     runs: Sequence[RunAnswer]
     pairs: dict[tuple[str, str], Pair]
     links: dict[str, LinkRun]
+    relevance: Relevance = USUAL
 
     @property
     def bands(self) -> Counter[str]:

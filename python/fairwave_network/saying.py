@@ -8,6 +8,8 @@ from fairwave.advice import rate_in_words
 from fairwave.answers.answer import Answer
 from fairwave.answers.bands import UNDECIDED, WORDS, counted
 from fairwave.answers.verdict import listed
+from fairwave.measuring import measures
+from fairwave.measuring.relevance import Contrast, contrast
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -54,7 +56,7 @@ def answer(
         f"their mean opinion is MOS {found.mos}."
     )
     if widened:
-        said.append(_of_widening(network, widened))
+        said.append(_of_widening(network, found, widened))
     elif found.pairs and bands["good"] == len(found.pairs):
         said.append("No link need be widened for calls: no pair is fair or poor.")
     if failures:
@@ -66,6 +68,12 @@ def answer(
             f"N − 1: the worst failure is that of {name}: after it, calls are {in_counts(left)} of the pairs. "
             f"{harmless} of {len(failures)} {kind} can fail without fewer good pairs."
         )
+        lost = opinion_lost(found, worst)
+        if lost.outcome == "alike":
+            said.append(
+                f"The mean opinion of all calls is alike after each failure: at worst {difference(lost.difference)} "
+                f"MOS (differences count from {lost.relevant})."
+            )
     runs = len(found.runs)
     if runs < 2:
         sure = "One run does not show how sure this is. Try `-n 5`."
@@ -76,19 +84,41 @@ def answer(
     return Answer(said, sure=sure)
 
 
-def _of_widening(network: Network, widened: Sequence[Widened]) -> str:
+def opinion_lost(found: NetworkAnswer, failure: Failure) -> Contrast:
+    """The mean opinion of all calls with a failure, compared with that of the network as it is."""
+    with_it, as_it_is = ([run.mos for run in one.runs] for one in (failure.answer, found))
+    return contrast(with_it, as_it_is, found.relevance.of(measures.mos()))
+
+
+def gains(found: NetworkAnswer, wide: Widened) -> tuple[Contrast, Contrast]:
+    """What a wider link changes: the mean opinion of all calls, and the share of good calls in points."""
+    relevant = [found.relevance.of(one) for one in (measures.mos(), measures.loss())]
+    opinion = Contrast(wide.mos, relevant[0], relevant[0].between(found.mos.mean, wide.answer.mos.mean))
+    shares = (100 * one.calls["good"].mean for one in (found, wide.answer))
+    return opinion, Contrast(wide.good, relevant[1], relevant[1].between(*shares))
+
+
+def _of_widening(network: Network, found: NetworkAnswer, widened: Sequence[Widened]) -> str:
     best = widened[0]
     rate = network.rates()[best.link]
-    tried = f"{len(widened)} links were tried, each with twice its rate, under the same seeds"
-    if best.mos.mean <= 0 or (best.mos.n > 1 and best.mos.low <= 0):
+    several = f"{len(widened)} links were tried, each" if len(widened) > 1 else "one link was tried,"
+    tried = f"{several} with twice its rate, under the same seeds"
+    opinion, good = gains(found, best)
+    outcomes = {opinion.outcome, good.outcome}
+    counts = f"Differences count from MOS {opinion.relevant} and {good.relevant} of good calls"
+    gain = f"{difference(best.mos)} MOS over all calls, {best.better:+.0f} good calls in a run"
+    name = best.link.replace(">", "–")
+    single = best.mos.n == 1 and not (opinion.is_little and good.is_little) and best.mos.mean > 0
+    if "higher" in outcomes or single:
         return (
-            f"No single wider link makes calls significantly better; {tried}. The largest gain is that of "
-            f"{best.link.replace('>', '–')}: {difference(best.mos)} MOS."
+            f"Widen {name} first, from {rate_in_words(rate)} to {rate_in_words(best.rate_bps)}: {gain}; {tried}. "
+            f"{counts}."
         )
-    return (
-        f"Widen {best.link.replace('>', '–')} first, from {rate_in_words(rate)} to {rate_in_words(best.rate_bps)}: "
-        f"{difference(best.mos)} MOS over all calls, {best.better:+.0f} good calls in a run; {tried}."
-    )
+    if outcomes <= {"alike", "lower"} or best.mos.n == 1:
+        said = "No single wider link makes a difference that counts"
+    else:
+        said = "Whether a single wider link makes a difference that counts is undecided"
+    return f"{said}; {tried}. The largest gain is that of {name}: {gain}. {counts}."
 
 
 def worst_pairs(found: NetworkAnswer, most: int = WORST) -> list[tuple[str, str]]:
@@ -187,6 +217,9 @@ def document(
     def of(interval: Interval) -> dict[str, Any]:
         return {"mean": interval.mean, "low": interval.low, "high": interval.high, "n": interval.n}
 
+    def changed(compared: Contrast) -> dict[str, Any]:
+        return {**of(compared.difference), "is": compared.outcome, "counts_from": compared.counts}
+
     return {
         "network": network.name,
         "answer": list(answer(network, found, widened, failures).sentences),
@@ -204,10 +237,17 @@ def document(
             for pair in worst_pairs(found)
         ],
         "widening": [
-            {"link": one.link, "rate_bps": one.rate_bps, "mos": of(one.mos), "good_calls": one.better}
+            {
+                "link": one.link, "rate_bps": one.rate_bps, "mos": changed(gains(found, one)[0]),
+                "good_points": changed(gains(found, one)[1]), "good_calls": one.better,
+            }
             for one in widened
         ],
         "failures": [
-            {"failed": one.name, "mos": of(one.answer.mos), "pairs": dict(one.answer.bands)} for one in failures
+            {
+                "failed": one.name, "mos": of(one.answer.mos), "pairs": dict(one.answer.bands),
+                "mos_difference": changed(opinion_lost(found, one)),
+            }
+            for one in failures
         ],
     }  # fmt: skip

@@ -3,7 +3,8 @@
 Candidates are the links on which the calls of fair and poor pairs lose most: the sum over those pairs' calls of the
 link's discarded share, with its mean wait as a tie's decision (1 s of waiting counts as much as all packets lost †).
 Each candidate's rate is doubled and the network is run again. The gain is computed, not estimated: the paired
-difference of the mean opinion of all calls, and how many calls leave the bands fair and poor.
+difference of the mean opinion of all calls, and how many calls leave the bands fair and poor. A gain counts if the mean
+opinion or the share of good calls rises by the smallest difference that counts (`fairwave.measuring.relevance`).
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ class Widened:
         link: The link, `a>b` for both directions.
         rate_bps: Its new rate.
         mos: Mean opinion of all calls with it less that without, paired by seed.
+        good: Share of good calls with it less that without, in points, paired by seed.
         better: Calls of a run that are good with it and were not without, in the mean; negative where it costs some.
         answer: The network with it.
     """
@@ -39,6 +41,7 @@ class Widened:
     link: str
     rate_bps: float
     mos: Interval
+    good: Interval
     better: float
     answer: NetworkAnswer
 
@@ -77,8 +80,9 @@ def try_widening(
     found = []
     for name, wide, runs in zip(names, made, answers(made, progress) if made else [], strict=True):
         mos = interval([new.mos - old.mos for new, old in zip(runs, answer.runs, strict=True)])
+        good = interval([100 * (new.good - old.good) for new, old in zip(runs, answer.runs, strict=True)])
         better = sum(
             new.calls["good"] - old.calls["good"] for new, old in zip(runs, answer.runs, strict=True)
         )
-        found.append(Widened(name, wide.rates()[name], mos, better / len(runs), together(runs)))
+        found.append(Widened(name, wide.rates()[name], mos, good, better / len(runs), together(runs)))
     return sorted(found, key=lambda one: (-one.mos.mean, one.link))

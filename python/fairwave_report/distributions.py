@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from fairwave.answers.labels import spelled
-from fairwave.measuring.statistics import paired
+from fairwave.measuring.relevance import contrast
 from fairwave_report import figures as drawing
 from fairwave_report import style
 from fairwave_report.axes import scale_label
@@ -271,7 +271,8 @@ def _draw_differences(
         grid = canvas.subplots(1, len(chosen), squeeze=False)
         for axes, one in zip(grid.flat, chosen, strict=True):
             looks = style.looks(list(one.samples))
-            told = []
+            told, counts = [], []
+            relevant = one.line.relevance.of(one.line.measure)
             for place, label in enumerate(others):
                 apart = one.samples[label] - one.samples[first]
                 rows += [
@@ -288,7 +289,9 @@ def _draw_differences(
                 at = place + 0.16 * np.resize([0.0, -1.0, 1.0], len(values))
                 look = looks[label]
                 axes.plot(at, values, look.marker, color=look.colour, alpha=0.7, markersize=style.points(4))
-                mean = paired(one.samples[label], one.samples[first])
+                compared = contrast(one.samples[label], one.samples[first], relevant)
+                mean = compared.difference
+                counts.append(compared.counts)
                 reach = [[mean.mean - mean.low], [mean.high - mean.mean]] if mean.n > 1 else None
                 axes.errorbar(
                     [place + 0.32], [mean.mean], yerr=reach, fmt="D", color=style.INK, capsize=4, zorder=4,
@@ -297,6 +300,8 @@ def _draw_differences(
                 told.append(f"{spelled(label)} {drawing.in_words(mean.mean)}")
             said.append(f"{one.line.measure.title}: {', '.join(told)}")
             axes.axhline(0, color=style.INK, linewidth=0.9, linestyle=(0, (1, 2)))
+            if counts:
+                axes.axhspan(-max(counts), max(counts), color=style.INK, alpha=0.08, linewidth=0)
             drawing.name_ticks(axes, [spelled(label) for label in others])
             axes.set_xlim(-0.6, len(others) - 0.4)
             axes.grid(visible=False, axis="x")
@@ -306,6 +311,7 @@ def _draw_differences(
             canvas, folder, "differences", pl.DataFrame(rows, infer_schema_length=None), provenance,
             title="Differences, paired by seed",
             caption=f"Each mark: one alternative minus {spelled(first)} under the same seed. Black: the mean with its "
-            "95 % interval; where that does not include 0, the difference is significant.",
+            "95 % interval. The grey band: differences that do not count. An alternative whose whole interval lies in "
+            "the band is alike; one whose whole interval lies outside differs.",
             alt=f"Mean differences to {spelled(first)}. {'. '.join(said)}",
         )  # fmt: skip

@@ -20,6 +20,7 @@ import numpy as np
 from fairwave.answers.bands import scale_of
 from fairwave.answers.verdict import listed, made_of
 from fairwave.live.rating import replayed
+from fairwave.measuring.relevance import ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +49,7 @@ DOING = {
     "recorded": "in what was recorded",
 }
 
-ALIKE = 0.1
+COUNTS = ROWS["mos"].relevant.amount
 """Opinion scores that differ by less are named together."""
 
 BLOATED_S = 0.05
@@ -255,13 +256,13 @@ def _help(
         alike = [
             one
             for one in alternatives[1:]
-            if _known(one.median(direction)) >= _known(best.median(direction)) - ALIKE
+            if _known(one.median(direction)) >= _known(best.median(direction)) - COUNTS
         ]
         of_line = alternatives[0].median(direction)
         other = best.median(direction)
         scale = scale_of("mos")
         assert scale is not None
-        if not math.isfinite(other) or other < _known(of_line) + 0.1:
+        if not math.isfinite(other) or other < _known(of_line) + COUNTS:
             said.append(f"None of the queues that were tried helps {direction}ward; a faster line may.")
             continue
         lowest = min(best.mos[direction])
