@@ -15,11 +15,37 @@ export interface WrittenLink {
 const links = (scenario: Table): Table[] => (Array.isArray(scenario.link) ? (scenario.link as Table[]) : []);
 const flows = (scenario: Table): Table[] => (Array.isArray(scenario.flow) ? (scenario.flow as Table[]) : []);
 
-/** Whether a node's name is a member of a name as it is written, for example `a7` of `a{i}`. */
+/** Longer names have no members: so the time to match one is bounded. */
+const LONGEST_NAME = 1000;
+
+/**
+ * Whether a node's name is a member of a name as it is written, for example `a7` of `a{i}`.
+ *
+ * The time grows with the product of the two lengths. A regular expression would take exponential time for `{i}{i}{i}…`.
+ */
 export function isMember(name: string, written: Json | undefined): boolean {
   if (typeof written !== "string") return false;
-  const parts = written.split(/\{[^}]*\}/).map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-  return new RegExp(`^${parts.join("\\d+")}$`).test(name);
+  if (name === written) return true;
+  if (name.length > LONGEST_NAME || written.length > LONGEST_NAME) return false;
+  // Where in the name the part of the template before the current one may end.
+  let ends = [0];
+  for (const [index, text] of written.split(/\{[^{}]*\}/).entries()) {
+    if (index > 0) ends = afterDigits(name, ends);
+    ends = ends.filter((at) => name.startsWith(text, at)).map((at) => at + text.length);
+    if (ends.length === 0) return false;
+  }
+  return ends.includes(name.length);
+}
+
+/** Every place behind one or more digits that begin at one of these places; each once, in order. */
+function afterDigits(name: string, places: readonly number[]): number[] {
+  const found: number[] = [];
+  for (const place of places) {
+    for (let at = Math.max(place, found.at(-1) ?? 0); at < name.length && /\d/.test(name.charAt(at)); at++) {
+      if (found.at(-1) !== at + 1) found.push(at + 1);
+    }
+  }
+  return found;
 }
 
 /** Presets whose links between routers are all described by `bottleneck`. */

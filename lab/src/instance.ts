@@ -10,6 +10,16 @@ interface Exports {
   answer_length(): number;
 }
 
+/** A crash in words. An engine that ends without a panic could not get memory. */
+export function crashMessage(error: unknown, panic: string, megabytes: number): string {
+  const remedy = "Shorten the run, record less, or save the scenario and run `fairwave run scenario.toml`";
+  if (panic === "" && (error instanceof WebAssembly.RuntimeError || error instanceof RangeError)) {
+    return `this scenario needs more memory than a page has (${megabytes} MB were in use); the simulator was restarted. ${remedy}`;
+  }
+  const why = panic || (error instanceof Error ? error.message : String(error));
+  return `the simulator crashed and was restarted (${why}). ${remedy}`;
+}
+
 export class Instance {
   private exports: Exports;
 
@@ -29,6 +39,7 @@ export class Instance {
   /** Answers a request; samples are linear, 16 bits, 8000 per second. A panic becomes a refusal and restarts the engine. */
   ask<T>(request: Request, samples?: Int16Array): Answer<T> {
     const begin = performance.now();
+    let hasBegun = false;
     const text = new TextEncoder().encode(JSON.stringify(request));
     const sound = samples ? new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength) : new Uint8Array();
     try {
@@ -37,13 +48,14 @@ export class Instance {
       new DataView(room.buffer, at).setUint32(0, text.length, true);
       room.set(text, 4);
       room.set(sound, 4 + text.length);
+      hasBegun = true;
       this.exports.call();
       const answer = this.answer();
       const length = new DataView(answer.buffer).getUint32(0, true);
       const json = JSON.parse(new TextDecoder().decode(answer.subarray(4, 4 + length))) as T | Refusal;
       return { json, samples: new Int16Array(answer.slice(4 + length).buffer), took: performance.now() - begin };
     } catch (error) {
-      const json = this.recover(error);
+      const json = this.recover(error, hasBegun);
       return { json, samples: new Int16Array(), took: performance.now() - begin };
     }
   }
@@ -54,16 +66,16 @@ export class Instance {
     return new Uint8Array(memory.buffer, answer_at(), answer_length()).slice();
   }
 
-  private recover(error: unknown): Refusal {
+  /** Restarts the engine. Before a request has begun, the answer is still the previous one. */
+  private recover(error: unknown, hasBegun: boolean): Refusal {
     let panic = "";
     try {
-      panic = new TextDecoder().decode(this.answer());
+      if (hasBegun) panic = new TextDecoder().decode(this.answer());
     } catch {
       // The instance is gone, and its panic message with it.
     }
+    const megabytes = Math.round(this.exports.memory.buffer.byteLength / 1e6);
     this.exports = this.start();
-    const why = panic || (error instanceof Error ? error.message : String(error));
-    const message = `the simulator crashed and was restarted (${why}). A large scenario may need more memory than a page has: save it and run \`fairwave run scenario.toml\``;
-    return { ok: false, crashed: true, message };
+    return { ok: false, crashed: true, message: crashMessage(error, panic, megabytes) };
   }
 }

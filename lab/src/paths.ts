@@ -21,13 +21,19 @@ export function get(root: Json, path: Path): Json | undefined {
   let at: Json | undefined = root;
   for (const step of path) {
     if (at === null || typeof at !== "object") return undefined;
+    if (!Object.hasOwn(at, step)) return undefined;
     at = Array.isArray(at) ? at[step as number] : (at as Table)[step];
   }
   return at;
 }
 
-/** A copy with another value at a path; null removes the key. */
+/** Keys that reach the prototype of all objects. */
+const FORBIDDEN = ["__proto__", "constructor", "prototype"];
+
+/** A copy with another value at a path; null removes the key. Throws for keys that reach the prototype of all objects. */
 export function set(root: Table, path: Path, value: Json): Table {
+  const wrong = path.find((step) => FORBIDDEN.includes(String(step)));
+  if (wrong !== undefined) throw new Error(`${formatPath(path)}: ${wrong} is no key of a scenario`);
   const copy = structuredClone(root);
   let at: Json = copy;
   for (const [index, step] of path.slice(0, -1).entries()) {

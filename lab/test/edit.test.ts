@@ -6,7 +6,6 @@ import {
   addLink,
   FLOW_KINDS,
   freshName,
-  isMember,
   removeFlow,
   removeLink,
   removeNode,
@@ -56,13 +55,6 @@ describe("links", () => {
     const bottleneck = { path: ["topology", "bottleneck"], index: undefined };
     expect(writtenLink(preset.json, "r1>r2")).toEqual(bottleneck);
     expect(writtenLink(preset.json, "call-s0>r1")).toBeUndefined();
-  });
-
-  test("of a template belong to its members", () => {
-    expect(isMember("a7", "a{i}")).toBe(true);
-    expect(isMember("ab", "a{i}")).toBe(false);
-    expect(isMember("x.y", "x.y")).toBe(true);
-    expect(isMember("xzy", "x.y")).toBe(false);
   });
 
   test("of a preset can be written out, and then edited", () => {
