@@ -1,6 +1,8 @@
 """A difference that no user notices is not an advantage: alternatives are better, alike or undecided."""
 
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -261,3 +263,18 @@ def test_a_comparison_refuses_a_difference_of_no_measure(fairwave, scenario):
     status, _, err = fairwave("compare", scenario, "--vary", "flow.call.count=1,2", "--relevant", "moos=1")
     assert status == 2
     assert "did you mean 'mos'?" in err
+
+
+def test_the_documentation_has_every_row_of_the_table():
+    page = (Path(__file__).parents[1] / "docs" / "results.md").read_text(encoding="utf-8")
+    section = page.partition("## Differences that count")[2].partition("\n## ")[0]
+    rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", section, flags=re.MULTILINE))
+    assert rows == {row.name: str(row.relevant) for row in TABLE}
+
+
+def test_the_lab_has_the_differences_of_the_table():
+    text = (Path(__file__).parents[1] / "lab" / "src" / "relevance.ts").read_text(encoding="utf-8")
+    rows = re.findall(r"^  (\w+): \{ amount: ([\d.]+)(, isShare: true)? \},$", text, flags=re.MULTILINE)
+    assert {name for name, *_ in rows} >= {"mos", "delay", "loss", "goodput"}
+    for name, amount, is_share in rows:
+        assert (float(amount), bool(is_share)) == (ROWS[name].relevant.amount, ROWS[name].relevant.is_share)

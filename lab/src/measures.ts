@@ -1,6 +1,7 @@
 // What the page compares between runs: a few measures of each run, and their means and differences over seeds.
 
 import type { ObservedRun } from "./protocol";
+import { countsFrom, RELEVANT, type Relevant } from "./relevance";
 import { type Interval, interval } from "./statistics";
 
 export interface Measure {
@@ -11,6 +12,7 @@ export interface Measure {
   /** Digits behind the point. */
   digits: number;
   value: number;
+  relevant: Relevant;
 }
 
 const numberOf = (value: unknown): number => (typeof value === "number" ? value : Number.NaN);
@@ -18,8 +20,16 @@ const numberOf = (value: unknown): number => (typeof value === "number" ? value 
 /** Calls and media sessions first, then the other groups, then the queue where packets wait longest. */
 export function measuresOf(run: ObservedRun): Measure[] {
   const found: Measure[] = [];
-  const add = (key: string, label: string, unit: string, digits: number, value: number) => {
-    if (Number.isFinite(value)) found.push({ key, label, unit, digits, value });
+  const ofUnit: Record<string, Relevant> = { ms: RELEVANT.delay, "%": RELEVANT.loss, "Mb/s": RELEVANT.goodput };
+  const add = (
+    key: string,
+    label: string,
+    unit: string,
+    digits: number,
+    value: number,
+    relevant: Relevant = ofUnit[unit] ?? RELEVANT.other,
+  ) => {
+    if (Number.isFinite(value)) found.push({ key, label, unit, digits, value, relevant });
   };
   for (const { group, mos } of run.voice) {
     const calls = run.flows.filter((row) => row.group === group);
@@ -27,17 +37,17 @@ export function measuresOf(run: ObservedRun): Measure[] {
       const values = calls.map((row) => numberOf(row[column])).filter(Number.isFinite);
       return values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : Number.NaN;
     };
-    add(`mos ${group}`, `MOS of ${group}`, "", 2, mos ?? Number.NaN);
+    add(`mos ${group}`, `MOS of ${group}`, "", 2, mos ?? Number.NaN, RELEVANT.mos);
     add(`delay ${group}`, `Mouth-to-ear delay of ${group}`, "ms", 0, mean("mouth_to_ear_s") * 1000);
     add(`missed ${group}`, `Packets of ${group} not played`, "%", 2, mean("missed_ratio") * 100);
   }
   for (const of of run.media_groups) {
     const name = of.group;
-    add(`worst ${name}`, `MOS of the worst stream of ${name}`, "", 2, numberOf(of.mos));
-    add(`audio ${name}`, `MOS of audio of ${name}`, "", 2, numberOf(of.audio_mos));
-    add(`video ${name}`, `MOS of video of ${name}`, "", 2, numberOf(of.video_mos));
+    add(`worst ${name}`, `MOS of the worst stream of ${name}`, "", 2, numberOf(of.mos), RELEVANT.mos);
+    add(`audio ${name}`, `MOS of audio of ${name}`, "", 2, numberOf(of.audio_mos), RELEVANT.mos);
+    add(`video ${name}`, `MOS of video of ${name}`, "", 2, numberOf(of.video_mos), RELEVANT.mos);
     add(`frozen ${name}`, `Frozen time of ${name}`, "%", 2, numberOf(of.freeze_ratio) * 100);
-    add(`freezes ${name}`, `Freezes of ${name}`, "", 1, numberOf(of.freezes));
+    add(`freezes ${name}`, `Freezes of ${name}`, "", 1, numberOf(of.freezes), RELEVANT.freezes);
     add(`height ${name}`, `Picture height of ${name}`, "pixels", 0, numberOf(of.height));
     add(`delay ${name}`, `Mouth-to-ear delay of ${name}`, "ms", 0, numberOf(of.audio_delay_s) * 1000);
   }
@@ -65,6 +75,8 @@ export interface ComparedMeasure {
   b: Interval;
   /** B − A, paired by seed. */
   difference: Interval;
+  /** The smallest difference that counts. */
+  counts: number;
 }
 
 /** Measures that both settings have, over the seeds that both have run. */
@@ -73,22 +85,16 @@ export function compare(a: readonly ObservedRun[], b: readonly ObservedRun[]): C
     const other = a.find(({ seed }) => seed === run.seed);
     return other ? [[measuresOf(other), measuresOf(run)] as const] : [];
   });
-  return (pairs[0]?.[1] ?? []).flatMap(({ key, label, unit, digits }) => {
+  return (pairs[0]?.[1] ?? []).flatMap(({ key, label, unit, digits, relevant }) => {
     const values = pairs.flatMap(([one, other]) => {
       const [x, y] = [one, other].map((measures) => measures.find((measure) => measure.key === key)?.value);
       return x === undefined || y === undefined ? [] : [[x, y] as const];
     });
     if (!values.length) return [];
+    const [first, second] = [interval(values.map(([x]) => x)), interval(values.map(([, y]) => y))];
     const difference = interval(values.map(([x, y]) => y - x));
     return [
-      { label, unit, digits, a: interval(values.map(([x]) => x)), b: interval(values.map(([, y]) => y)), difference },
+      { label, unit, digits, a: first, b: second, difference, counts: countsFrom(relevant, first.mean, second.mean) },
     ];
   });
-}
-
-/** What the 95 % interval of a difference says. */
-export function judge({ mean, half, n }: Interval): "higher" | "lower" | "equal" | "undecided" {
-  if (n < 2 || Number.isNaN(half)) return mean === 0 ? "equal" : "undecided";
-  if (half === 0) return mean === 0 ? "equal" : mean > 0 ? "higher" : "lower";
-  return mean > half ? "higher" : mean < -half ? "lower" : "undecided";
 }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { compare, judge, measuresOf } from "../src/measures";
+import { compare, measuresOf } from "../src/measures";
 import { HOME } from "../src/opening";
 import type { ObservedRun } from "../src/protocol";
+import { countsFrom, judge, RELEVANT } from "../src/relevance";
 import { engine } from "./engine";
 
 function run(text: string, seed: number): ObservedRun {
@@ -24,9 +25,9 @@ describe("two settings", () => {
     const value = (runs: ObservedRun[], seed: number) => runs.find((one) => one.seed === seed)?.voice[0]?.mos ?? 0;
     const expected = [2, 3, 4].reduce((sum, seed) => sum + value(b, seed) - value(a, seed), 0) / 3;
     expect(mos?.difference.mean).toBeCloseTo(expected, 12);
-    expect(mos && judge(mos.difference)).toBe("higher");
+    expect(mos && judge(mos.difference, mos.counts)).toBe("higher");
     const wait = rows.find(({ label }) => label.startsWith("Mean wait"));
-    expect(wait && judge(wait.difference)).toBe("lower");
+    expect(wait && judge(wait.difference, wait.counts)).toBe("lower");
   });
 
   test("without a common seed are not compared", () => {
@@ -49,10 +50,17 @@ describe("two settings", () => {
   });
 });
 
-test("an interval that contains 0 decides nothing", () => {
-  expect(judge({ mean: 1, half: 0.5, n: 5 })).toBe("higher");
-  expect(judge({ mean: -1, half: 0.5, n: 5 })).toBe("lower");
-  expect(judge({ mean: 0.3, half: 0.5, n: 5 })).toBe("undecided");
-  expect(judge({ mean: 0, half: 0, n: 5 })).toBe("equal");
-  expect(judge({ mean: 0.3, half: Number.NaN, n: 1 })).toBe("undecided");
+test("a difference counts from the smallest one that users notice", () => {
+  expect(judge({ mean: 1, half: 0.5, n: 5 }, 0.1)).toBe("higher");
+  expect(judge({ mean: -1, half: 0.5, n: 5 }, 0.1)).toBe("lower");
+  expect(judge({ mean: 0.3, half: 0.5, n: 5 }, 0.1)).toBe("undecided");
+  expect(judge({ mean: 0.12, half: 0.05, n: 5 }, 0.1)).toBe("undecided");
+  expect(judge({ mean: 0.02, half: 0.01, n: 5 }, 0.1)).toBe("alike");
+  expect(judge({ mean: 0, half: 0, n: 5 }, 0)).toBe("alike");
+  expect(judge({ mean: 0.3, half: Number.NaN, n: 1 }, 0.1)).toBe("undecided");
+});
+
+test("a rate's difference counts as a share of the larger one", () => {
+  expect(countsFrom(RELEVANT.goodput, 1, 2)).toBeCloseTo(0.04, 12);
+  expect(countsFrom(RELEVANT.mos, 1, 2)).toBe(0.1);
 });

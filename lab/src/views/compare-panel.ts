@@ -1,9 +1,10 @@
 // Two settings side by side: A is kept, B is the current setting. Both run with the same seeds.
 
 import { find, setText } from "../dom";
-import { type ComparedMeasure, compare, judge } from "../measures";
+import { type ComparedMeasure, compare } from "../measures";
 import { formatPath, leaves } from "../paths";
 import type { Table } from "../protocol";
+import { EXPLAINED, judge } from "../relevance";
 import type { Scheduler } from "../scheduler";
 import type { PageState, PageStore } from "../state";
 import type { Interval } from "../statistics";
@@ -39,7 +40,9 @@ function render(state: Readonly<PageState>): void {
   const many = seeds === 1 ? "one seed" : `${seeds} equal seeds`;
   setText(
     "compare-runs",
-    rows.length ? `Means over ${many}; differences paired by seed.` : "A has not run with the seeds of B yet.",
+    rows.length
+      ? `Means over ${many}; differences paired by seed. ${EXPLAINED}`
+      : "A has not run with the seeds of B yet.",
   );
   find("compare-rows").replaceChildren(...rows.map(rowOf));
 }
@@ -58,12 +61,12 @@ function differences(a: Table, b: Table): string[] {
   return found.length > 12 ? [...found.slice(0, 12), `${found.length - 12} more keys differ`] : found;
 }
 
-function rowOf({ label, unit, digits, a, b, difference }: ComparedMeasure): HTMLElement {
+function rowOf({ label, unit, digits, a, b, difference, counts }: ComparedMeasure): HTMLElement {
   const row = document.createElement("tr");
   const head = document.createElement("th");
   head.scope = "row";
   head.textContent = unit ? `${label} (${unit})` : label;
-  const texts = [format(a, digits), format(b, digits), formatDifference(difference, digits)];
+  const texts = [format(a, digits), format(b, digits), formatDifference(difference, digits, counts)];
   const names = ["A", "B", "B − A"];
   const cells = texts.map((text, at) => {
     const cell = document.createElement("td");
@@ -79,11 +82,10 @@ function format({ mean, half, n }: Interval, digits: number): string {
   return n > 1 && Number.isFinite(half) ? `${mean.toFixed(digits)} ± ${half.toFixed(digits)}` : mean.toFixed(digits);
 }
 
-function formatDifference(difference: Interval, digits: number): string {
+function formatDifference(difference: Interval, digits: number, counts: number): string {
   const { mean, half, n } = difference;
   const sign = mean > 0 ? "+" : mean < 0 ? "−" : "";
   const value = `${sign}${Math.abs(mean).toFixed(digits)}`;
   if (n < 2) return value;
-  const isInvisible = Math.abs(mean) + half < 0.5 * 10 ** -digits;
-  return `${value} ± ${half.toFixed(digits)}, ${isInvisible ? "equal" : judge(difference)}`;
+  return `${value} ± ${half.toFixed(digits)}, ${judge(difference, counts)}`;
 }
