@@ -89,7 +89,7 @@ def test_runs_of_one_scenario_are_a_share_or_a_bar(line, runs):
 @pytest.mark.parametrize("kind", ["ecdf", "box", "violin", "difference"])
 def test_the_spread_has_a_panel_for_each_measure(compared, kind):
     figure = compared.plot(["mos.call", "goodput.upload"], kind=kind)
-    assert [axes.get_title(loc="left") for axes in figure.axes] == ["Call MOS (E-model)", "Upload goodput"]
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["call MOS (E-model)", "upload goodput"]
 
 
 def test_differences_are_paired_by_seed(compared):

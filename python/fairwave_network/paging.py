@@ -117,8 +117,11 @@ def draw(map_: Atlas, found: NetworkAnswer, path: Path) -> None:
             several = opinions.get(name)
             band = map_.band(sum(several) / len(several) if several else None)
             axes.plot(x, -y, "o", color=colours[band], markersize=5, zorder=10)
-            if map_.named:
-                axes.annotate(name, (x, -y), (4, 4), textcoords="offset points", fontsize=7, zorder=11)
+        sides: dict[str, Any] = {"start": "left", "middle": "center", "end": "right"}
+        for label in map_.labels:
+            axes.text(
+                label.x, -label.y, label.text, ha=sides[label.anchor], va="baseline", fontsize=7, zorder=11
+            )
         axes.set_aspect("equal")
         axes.set_axis_off()
         for step, words in enumerate(map_.keys[0][1]):

@@ -11,6 +11,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fairwave_report import labels
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -22,6 +24,9 @@ USED = (0.25, 0.5, 0.75, 0.9)
 
 DISCARDED = (0.0001, 0.001, 0.01, 0.05)
 """Bounds between the steps of a link's discarded share."""
+
+LETTERS, ROOM = 11.0, 6.0
+"""Size of the names of nodes on the map, and their distance from the nodes."""
 
 MOST_NAMED = 60
 """A map of more nodes names none of them."""
@@ -101,6 +106,10 @@ class Atlas:
         self.nodes = _scaled(places, degrees=degrees)
         self.named = len(self.nodes) <= MOST_NAMED
         self.halves = [half for link in links for half in self._halves(link)]
+        lines = [(half.x1, half.y1, half.x2, half.y2) for half in self.halves]
+        self.labels = (
+            labels.place(self.nodes, lines, LETTERS, ROOM, (0.0, 0.0, WIDTH, HEIGHT)) if self.named else []
+        )
         pairs = states[0].pairs
         self.ends = sorted({end for pair in pairs for end in pair})
         self.pairs = sorted(pairs)

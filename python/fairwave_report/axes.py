@@ -113,3 +113,11 @@ def scale_label(measure: Measure) -> str:
         return measure.unit
     least, most = measure.limits
     return f"{least:g} to {most:g}" if math.isfinite(least) and math.isfinite(most) else "number"
+
+
+def heading(measure: Measure, group: str = "") -> str:
+    """A measure's name above a figure, with the group before it; names of groups keep their letters."""
+    title = measure.title
+    if group and title.startswith(f"{group} "):
+        return title
+    return title[:1].upper() + title[1:]

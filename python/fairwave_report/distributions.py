@@ -17,7 +17,7 @@ from fairwave.answers.labels import spelled
 from fairwave.measuring.relevance import contrast
 from fairwave_report import figures as drawing
 from fairwave_report import style
-from fairwave_report.axes import scale_label
+from fairwave_report.axes import heading, scale_label
 from fairwave_report.chart import Chart, ChartPanel, ChartSeries
 
 if TYPE_CHECKING:
@@ -44,20 +44,15 @@ class Spread:
     Attributes:
         line: The measure across the alternatives.
         samples: Alternative to its value in each run, in the order of seeds; NaN where it is not defined.
-        heading: What stands above it; the measure's name without the group when empty.
     """
 
     line: MeasureLine
     samples: dict[Any, NDArray[np.float64]]
-    heading: str = ""
 
     @property
     def title(self) -> str:
         """What stands above it."""
-        if self.heading:
-            return self.heading
-        bare = self.line.measure.title.removeprefix(f"{self.line.group} ")
-        return bare[:1].upper() + bare[1:]
+        return heading(self.line.measure, self.line.group)
 
     def defined(self, label: Any) -> NDArray[np.float64]:
         """The runs of an alternative in which the measure is defined, ascending."""

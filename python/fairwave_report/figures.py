@@ -325,6 +325,48 @@ def _fit(axes: Axes, panel: Panel) -> None:
     axes.set_ylim(least - room, most + room)
 
 
+HOLE = 1.5
+"""A step of more than so many usual steps is a time without data."""
+
+
+def with_gaps(rows: pl.DataFrame, series: str, at: str) -> pl.DataFrame:
+    """Rows over time with an undefined one in each time without data, so that no line crosses it.
+
+    Args:
+        rows: Ascending in time within each series.
+        series: The column that tells series apart.
+        at: The column of the time.
+    """
+    import polars as pl
+
+    parts = []
+    for part in rows.partition_by(series, maintain_order=True):
+        step = pl.col(at) - pl.col(at).shift()
+        gaps = part.select(series, (pl.col(at) - step / 2).alias(at), is_hole=step > HOLE * step.median())
+        gaps = gaps.filter("is_hole").drop("is_hole")
+        parts.append(pl.concat([part, gaps], how="diagonal").sort(at, maintain_order=True))
+    return pl.concat(parts) if parts else rows
+
+
+DECADES = 4
+"""A logarithmic axis of heights shows at most so many factors of ten, those of the greatest values."""
+
+
+def log_ends(values: Sequence[float | None], least: float = 0.0) -> tuple[float, float] | None:
+    """Ends of a logarithmic axis of heights: what is smaller by `DECADES`, or less than `least`, lies below it.
+
+    Returns:
+        Least and most, with a little room; None where no value is positive.
+    """
+    there = [one for one in values if one is not None and math.isfinite(one) and one > 0]
+    if not there:
+        return None
+    most = max(there)
+    low = min(max(min(there), least, most / 10**DECADES), most)
+    room = (most / low) ** 0.05 if most > low else 2.0
+    return low / room, most * room
+
+
 FLAT = 0.15
 """Where all bars and intervals end within this share of the highest, dots on an axis that fits them show more."""
 

@@ -15,11 +15,12 @@ import polars as pl
 from fairwave.answers.bands import scale_of
 from fairwave.answers.labels import spelled
 from fairwave.answers.verdict import column_names, short_key, written_out
+from fairwave.measuring.relevance import USUAL
 from fairwave.results import write_table
 from fairwave.staging import staging
 from fairwave_report import chart, style
 from fairwave_report import figures as drawing
-from fairwave_report.axes import GridAxis, axis, scale_label
+from fairwave_report.axes import GridAxis, axis, heading, scale_label
 from fairwave_report.page import Card, Page, TableView
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
 
     from fairwave.answers.answer import Answer
     from fairwave.ask import Cell, Sweep
@@ -65,7 +67,7 @@ class Surface:
     @property
     def title(self) -> str:
         """Its name without unit."""
-        return self.measure.title[:1].upper() + self.measure.title[1:]
+        return heading(self.measure, self.asked.partition(".")[2])
 
     def at(self, labels: Mapping[str, Any]) -> Cell | None:
         """The cell at a point."""
@@ -328,7 +330,7 @@ def draw_map(
     means = [
         cell.interval.mean for cell in one.cells if cell.interval.n and math.isfinite(cell.interval.mean)
     ]
-    low, high = min(means), max(means)
+    ends = colour_ends(one.measure, means)
     columns = min(len(combinations), style.current().most_columns)
     rows = -(-len(combinations) // columns)
     wide = min(1.6 + 0.75 * len(across.labels), 7.0)
@@ -338,7 +340,7 @@ def draw_map(
         grid = canvas.subplots(rows, columns, squeeze=False)
         for place, (axes, labels) in enumerate(zip(grid.flat, combinations, strict=False)):
             fixed = {part.key: label for part, label in zip(rest, labels, strict=True)}
-            image = _draw_cells(axes, one, across, up, fixed, (low, high))
+            image = _draw_cells(axes, one, across, up, fixed, ends)
             if fixed:
                 axes.set_title(
                     ", ".join(f"{short_key(key)} = {spelled(label)}" for key, label in fixed.items())
@@ -350,7 +352,7 @@ def draw_map(
         for axes in list(grid.flat)[len(combinations) :]:
             axes.set_visible(False)
         bar = canvas.colorbar(image, ax=grid, shrink=0.9, aspect=24, pad=0.02)
-        bar.set_label(one.measure.label)
+        bar.set_label(f"{one.measure.label}: {GOOD} is better" if one.measure.better else one.measure.label)
         bar.outline.set_visible(False)
         data = pl.DataFrame(
             [
@@ -370,6 +372,37 @@ def draw_map(
         )  # fmt: skip
 
 
+GOOD = "light"
+"""The end of the colours that is good in every map, whether high or low values are."""
+
+SPAN = 5.0
+"""Colours span at least so many of a measure's smallest differences that count: what does not count looks alike."""
+
+
+def colour_ends(measure: Measure, means: Sequence[float]) -> tuple[float, float]:
+    """The values at the ends of the colours: those of the means, but no nearer than `SPAN` differences that count."""
+    low, high = min(means), max(means)
+    span = max(SPAN * USUAL.of(measure).between(low, high), high - low) or 1.0
+    least, most = measure.limits
+    low = max((low + high - span) / 2, least)
+    if low + span > most:
+        low = max(most - span, least)
+    return low, min(low + span, most)
+
+
+def _directed(colours: Colormap, measure: Measure) -> Colormap:
+    """The colours, turned so that the good end of the measure is light."""
+    grows = _lightness(colours(1.0)) > _lightness(colours(0.0))
+    wanted = {"higher": True, "lower": False, None: grows}[measure.better]
+    return colours if grows == wanted else colours.reversed()
+
+
+def _lightness(colour: Sequence[float]) -> float:
+    """How light a colour is, from 0 to 1 (luma of ITU-R BT.601)."""
+    red, green, blue = colour[:3]
+    return 0.299 * red + 0.587 * green + 0.114 * blue
+
+
 def _stem(asked: str) -> str:
     return "".join(sign if sign.isalnum() else "-" for sign in asked).strip("-").lower()
 
@@ -377,6 +410,8 @@ def _stem(asked: str) -> str:
 def _map_caption(one: Surface) -> str:
     scale = scale_of(one.measure.id)
     said = "Each cell is the mean over the runs of a point."
+    if one.measure.better:
+        said += f" {GOOD.capitalize()} cells are better."
     if scale:
         bands = ", ".join(f"{name} {words}" for name, words in scale.key())
         said += (
@@ -416,9 +451,8 @@ def _draw_cells(
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize, to_rgb
 
-    colours = colormaps[style.current().map]
-    # A scale from one number to the same number has no colours.
-    norm = Normalize(ends[0], ends[1] if ends[1] > ends[0] else ends[0] + 1.0)
+    colours = _directed(colormaps[style.current().map], one.measure)
+    norm = Normalize(*ends)
     grid: dict[tuple[int, int], Cell] = {}
     for cell in one.cells:
         if all(cell.labels[key] == label for key, label in fixed.items()):
@@ -438,8 +472,7 @@ def _draw_cells(
             continue
         sure = scale is None or not defined or len(scale.bands(cell.interval)) == 1
         text = f"{_number(mean)}{'' if sure else ' ?'}" if defined else "–"
-        red, green, blue = colour
-        dark = 0.299 * red + 0.587 * green + 0.114 * blue > 0.55
+        dark = _lightness(colour) > 0.55
         axes.text(
             x, y, text, ha="center", va="center", fontsize=style.points(8.5 if len(across.labels) <= 10 else 7),
             color=style.DARK_TEXT if dark else style.LIGHT_TEXT, zorder=4,

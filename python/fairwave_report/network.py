@@ -11,9 +11,10 @@ import polars as pl
 
 from fairwave_report import figures as drawing
 from fairwave_report import style
+from fairwave_report.ways import ways
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from matplotlib.axes import Axes
@@ -94,6 +95,49 @@ def layout(plan: dict[str, Any]) -> tuple[dict[str, str], dict[str, NodePosition
     return stands, places
 
 
+DETOUR, ROW = 0.14, 0.24
+"""Heights of the first row of nodes that packets meet after a failure only, and of a further row above the others."""
+
+
+def add_detours(
+    detours: Iterable[Sequence[str]], stands: dict[str, str], places: dict[str, NodePosition]
+) -> set[str]:
+    """Places the nodes that are only on detours between the nodes that these leave and meet again.
+
+    Args:
+        detours: Links of each detour, in order.
+        stands: Node to the node that stands for it; gets the new ones.
+        places: Where nodes are drawn; gets the new ones.
+
+    Returns:
+        The links that are only on detours.
+    """
+    links: set[str] = set()
+    for way in dict.fromkeys(tuple(one) for one in detours):
+        nodes = [way[0].split(">")[0], *(link.split(">")[1] for link in way)]
+        links.update(way)
+        new: list[str] = []
+        left = nodes[0]
+        for node in nodes:
+            if node not in stands:
+                new.append(node)
+                continue
+            begin, end = places[stands[left]], places[stands[node]]
+            for at, one in enumerate(new, 1):
+                across = begin.x + (end.x - begin.x) * at / (len(new) + 1)
+                height = next(
+                    (
+                        height
+                        for height in (DETOUR, DETOUR + ROW, 1 - DETOUR, 1 - DETOUR - ROW)
+                        if all(abs(p.x - across) > 0.1 or abs(p.y - height) > 0.1 for p in places.values())
+                    ),
+                    DETOUR,
+                )
+                stands[one], places[one] = one, NodePosition(across, height, one)
+            new, left = [], node
+    return links
+
+
 def _hang(
     hosts: dict[str, list[str]],
     inner: Sequence[str],
@@ -152,6 +196,9 @@ def draw_network(run: DrawnRun, folder: Path) -> drawing.Drawing:
         run.results.to_polars("links").select(pl.col("link").cast(pl.String), "utilisation").iter_rows()
     )
     stands, places = layout(plan)
+    every = ways(run.scenario, run.seed)
+    first = {link for way in every if way.is_first for link in way.links}
+    detours = add_detours((way.links for way in every if not way.is_first), stands, places) - first
     edges: dict[tuple[str, str], list[str]] = {}
     for name in links:
         one, other = name.split(">")
@@ -172,7 +219,8 @@ def draw_network(run: DrawnRun, folder: Path) -> drawing.Drawing:
             delays = sorted({links[name]["delay_s"] * 1e3 for name in names})
             delay = f"{delays[0]:.3g} ms" if len(delays) == 1 else f"{delays[0]:.3g}–{delays[-1]:.3g} ms"
             label = f"{' | '.join(rates[:2])}, {delay}"
-            _edge(axes, places[one], places[other], label, share, shared=bool(media))
+            dashes = "--" if media else ":" if detours & set(names) else "-"
+            _edge(axes, places[one], places[other], label, share, dashes)
             rows += [
                 (name, links[name]["rate_bps"], links[name]["delay_s"], used.get(name)) for name in names
             ]
@@ -197,7 +245,8 @@ def draw_network(run: DrawnRun, folder: Path) -> drawing.Drawing:
                 " Dashed links share the medium that stands before their rate, which each could reach alone."
                 if plan["media"]
                 else ""
-            ),
+            )
+            + (" Dotted links carry packets only after a failure or on another network." if detours else ""),
             alt=f"The network: {_links_in_words(data)}",
         )  # fmt: skip
 
@@ -218,14 +267,12 @@ def _tallest(places: dict[str, NodePosition]) -> int:
     return max([columns.count(x) for x in columns] + [3 if hung else 1])
 
 
-def _edge(
-    axes: Axes, one: NodePosition, other: NodePosition, label: str, share: float, *, shared: bool
-) -> None:
+def _edge(axes: Axes, one: NodePosition, other: NodePosition, label: str, share: float, dashes: str) -> None:
     colour = style.look(0).colour if share > BUSY else style.look(6).colour
     axes.plot(
         [one.x, other.x],
         [one.y, other.y],
-        "--" if shared else "-",
+        dashes,
         color=colour,
         linewidth=0.8 + 5 * share,
         zorder=1,

@@ -104,12 +104,12 @@ def _curves(
         rows = [
             {
                 "x": along.values[along.labels.index(points[label][1][0])], "series": points[label][0],
-                "mean": cell.mean, "low": cell.low, "high": cell.high,
+                "mean": cell.mean if cell.n else None, "low": cell.low if cell.n else None,
+                "high": cell.high if cell.n else None,
             }
             for label, cell in line.cells.items()
-            if cell.n
         ]  # fmt: skip
-        if all(one["mean"] == 0 for one in rows):
+        if not any(one["mean"] for one in rows):
             continue
         data = pl.DataFrame(rows, schema_overrides=dict.fromkeys(("mean", "low", "high"), pl.Float64))
         foot = max(line.measure.limits[0], 0.0)

@@ -17,7 +17,7 @@ from fairwave.measuring.statistics import summarise
 from fairwave.staging import open_named
 from fairwave_report import chosen_style, distributions, grids, style
 from fairwave_report import figures as drawing
-from fairwave_report.axes import GridAxis, axis, quantities, scale_label
+from fairwave_report.axes import GridAxis, axis, heading, quantities, scale_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -309,8 +309,7 @@ def _spread(asked: Asked, kind: str) -> None:
             )
         group = one.text.partition(".")[2]
         line = MeasureLine(group, measured, {}, frozenset())
-        title = one.measure.title[:1].upper() + one.measure.title[1:]
-        chosen.append(distributions.Spread(line, samples, title))
+        chosen.append(distributions.Spread(line, samples))
     name = asked.open[0] if len(asked.open) == 1 else "alternative"
     distributions.draw_one(kind, chosen, name, Path(), asked.results.provenance)
 
@@ -330,11 +329,11 @@ def _time(asked: Asked, kind: str) -> None:
                     else "name one: 'mos.voice'"
                 )
             )
-        title = one.measure.title[:1].upper() + one.measure.title[1:]
+        title = heading(one.measure, one.text.partition(".")[2])
         panels.append(
             drawing.Panel(
-                data, "time_s", "series", scale_label(one.measure), "time (s)", title,
-                limits=one.measure.limits, unit=one.measure.unit, has_markers=False,
+                drawing.with_gaps(data, "series", "time_s"), "time_s", "series", scale_label(one.measure), "time (s)",
+                title, limits=one.measure.limits, unit=one.measure.unit, has_markers=False,
             )
         )  # fmt: skip
         numbers.append(data.select(pl.lit(one.text).alias("measure"), pl.all()))

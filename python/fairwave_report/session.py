@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -11,6 +11,7 @@ import polars as pl
 from fairwave_report import figures as drawing
 from fairwave_report import style
 from fairwave_report.chart import MOST_POINTS, Chart, ChartPanel, ChartSeries
+from fairwave_report.ways import ways
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,10 +30,22 @@ RECEIVED = ("time_s", "bytes_received", "frames_rendered", "frame_height", "conc
 
 @dataclass(frozen=True)
 class _Line:
-    """One line of a panel: rows with `time_s` and `value`."""
+    """One line of a panel.
+
+    Attributes:
+        label: Its name.
+        rows: Columns `time_s` and `value`.
+        is_bound: Whether it only bounds the other lines, as a capacity does.
+    """
 
     label: str
     rows: pl.DataFrame
+    is_bound: bool = False
+
+    @property
+    def values(self) -> list[float]:
+        """Its values where it has some."""
+        return [float(one) for one in self.rows["value"].drop_nulls() if math.isfinite(one)]
 
 
 def first_sessions(results: Results) -> list[tuple[str, int]]:
@@ -76,20 +89,39 @@ def _of(run: DrawnRun, table: str, group: str, flow: int) -> pl.DataFrame:
 def _per_second(rows: pl.DataFrame, column: str, scale: float) -> pl.DataFrame:
     """The rate at which a counter, summed over streams, grew between samples."""
     summed = rows.group_by("time_s", maintain_order=True).agg(pl.col(column).sum()).sort("time_s")
-    return summed.select(
-        "time_s", value=(pl.col(column).diff() / pl.col("time_s").diff() * scale)
-    ).drop_nulls()
+    return summed.select("time_s", value=(pl.col(column).diff() / pl.col("time_s").diff() * scale))[1:]
 
 
 def _capacity(run: DrawnRun, group: str, flow: int) -> pl.DataFrame | None:
     """What the narrowest recorded link on the session's way carries, over time; none where no link was recorded."""
     rows = run.series("capacity_bps")
-    plan = run.scenario.plan(run.seed)
-    way: list[str] = next((one["forward"] for one in plan["flows"] if one["name"] == f"{group}[{flow}]"), [])
-    rows = rows.filter(pl.col("name").is_in(way))
+    taken = [way for way in ways(run.scenario, run.seed) if way.flow == f"{group}[{flow}]"]
+    parts = []
+    for way, until_s in zip(taken, [*(one.since_s for one in taken[1:]), math.inf], strict=True):
+        meanwhile = (pl.col("time_s") >= way.since_s) & (pl.col("time_s") < until_s)
+        parts.append(rows.filter(pl.col("name").is_in(way.links) & meanwhile))
+    rows = pl.concat(parts) if parts else rows.clear()
     if not rows.height:
         return None
     return rows.group_by("time_s", maintain_order=True).agg(value=pl.col("value").min() / 1e6).sort("time_s")
+
+
+OFF = 3.0
+"""A capacity of more than so many times the rates is off the axis: rates next to it could not be read."""
+
+
+def _readable(lines: Sequence[_Line], unit: str) -> tuple[list[_Line], float | None]:
+    """The lines and the end of their axis; a capacity that would flatten the other lines is named and off the axis."""
+    most = max((value for line in lines if not line.is_bound for value in line.values), default=0.0)
+    found, is_off = [], False
+    for line in lines:
+        if not line.is_bound or not most or max(line.values, default=0.0) <= OFF * most:
+            found.append(line)
+            continue
+        words = " to ".join(dict.fromkeys(map(drawing.in_words, (min(line.values), max(line.values)))))
+        found.append(replace(line, label=f"{line.label}: {words} {unit}, off the axis"))
+        is_off = True
+    return found, 1.1 * most if is_off else None
 
 
 def _panels(run: DrawnRun, group: str, flow: int) -> list[tuple[str, str, list[_Line]]]:
@@ -103,9 +135,9 @@ def _panels(run: DrawnRun, group: str, flow: int) -> list[tuple[str, str, list[_
         _Line("received", _per_second(inbound, "bytes_received", 8e-6)),
     ]
     if (capacity := _capacity(run, group, flow)) is not None:
-        rates.insert(0, _Line("capacity of the path", capacity))
+        rates.insert(0, _Line("capacity of the path", capacity, is_bound=True))
     delays = [
-        _Line("round trip", transport.select("time_s", value=pl.col("round_trip_s") * 1e3).drop_nulls()),
+        _Line("round trip", transport.select("time_s", value=pl.col("round_trip_s") * 1e3)),
         _Line("waits in the pacer", transport.select("time_s", value=pl.col("pacer_s") * 1e3)),
     ]
     panels = [("Rates", "Mb/s", rates), ("Delays", "ms", delays)]
@@ -145,21 +177,21 @@ def _figure(
         charts = []
         for axes, (title, unit, lines) in zip(grid.flat, panels, strict=True):
             drawn = []
-            for line, look in zip(lines, style.looks([one.label for one in lines]).values(), strict=True):
-                values = [math.nan if one is None else one for one in line.rows["value"].to_list()]
-                axes.plot(
-                    line.rows["time_s"], values, label=line.label, color=look.colour, linestyle=look.line
-                )
-                drawn.append(ChartSeries(line.label, look, line.rows["time_s"].to_list(), values))
+            shown, most = _readable(lines, unit)
+            for line, look in zip(shown, style.looks([one.label for one in shown]).values(), strict=True):
+                rows = drawing.with_gaps(line.rows.with_columns(line=pl.lit(line.label)), "line", "time_s")
+                values = [math.nan if one is None else one for one in rows["value"].to_list()]
+                axes.plot(rows["time_s"], values, label=line.label, color=look.colour, linestyle=look.line)
+                drawn.append(ChartSeries(line.label, look, rows["time_s"].to_list(), values))
             axes.set_title(title)
             axes.set_ylabel(unit)
-            axes.set_ylim(bottom=0)
+            axes.set_ylim(0, most)
             if len(lines) > 1:
                 axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
             drawing.mark(axes, marks, labels=axes is grid.flat[0])
             charts.append(
                 ChartPanel(
-                    title, "time (s)", unit, drawn, ends=(0.0, None),
+                    title, "time (s)", unit, drawn, ends=(0.0, most),
                     marks=[(one["at_s"], one["label"]) for one in marks],
                 )
             )  # fmt: skip

@@ -23,6 +23,7 @@ from fairwave_report.conference import draw_matrices
 from fairwave_report.network import draw_network
 from fairwave_report.page import Card, Page, TableView
 from fairwave_report.session import draw_rates, draw_sessions, first_sessions
+from fairwave_report.ways import ways
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -144,8 +145,8 @@ def _name(value: Any, key: str) -> str:
 def _on_the_way(scenario: Scenario, results: Results, seed: int) -> list[str]:
     """Links on the ways of the media sessions that are drawn: what they carry stands next to the estimate."""
     names = {f"{group}[{flow}]" for group, flow in first_sessions(results)}
-    flows = scenario.plan(seed)["flows"] if names else []
-    return [link for one in flows if one["name"] in names for link in one["forward"]]
+    several = ways(scenario, seed) if names else []
+    return [link for way in several if way.flow in names for link in way.links]
 
 
 def _pings(scenario: Scenario) -> list[str]:
@@ -258,6 +259,9 @@ PANELS = (
 APART = 20.0
 """Series whose medians lie further apart, as a ratio, are drawn in panels of their own: small ones would lie at 0."""
 
+LEAST = {"ms": 0.1, "%": 0.01, "Mb/s": 1e-3, "segments": 1.0, "packets": 1.0}
+"""Unit to a value below which nothing counts: an axis spans at least as much, and a logarithmic one begins there."""
+
 UNITS = {"Mb/s": ("kb/s", 1e3, 0.5)}
 """Unit to a smaller one, its factor, and the value below which all of a panel is given in the smaller one."""
 
@@ -270,19 +274,39 @@ class SeriesPanel:
         title: Above them.
         unit: Of the values.
         rows: Columns `name`, `time_s`, `value`, the values in the unit.
+        names: All series, those that are left out among them: each keeps its look.
     """
 
     title: str
     unit: str
     rows: pl.DataFrame
+    names: Sequence[str]
+
+    @property
+    def left_out(self) -> list[str]:
+        """Series that are not drawn: they are always below the least that counts."""
+        drawn = set(self.rows["name"])
+        return [name for name in self.names if name not in drawn]
+
+    @property
+    def least(self) -> float:
+        """The least that counts."""
+        return LEAST.get(self.unit, 0.0)
 
     @property
     def is_log(self) -> bool:
         """Whether the least of several series could not be seen next to the greatest."""
-        typical = _typical(self.rows)
-        return (
-            self.unit != "packets" and len(typical) > 1 and max(typical.values()) > 50 * min(typical.values())
-        )
+        typical = [max(one, self.least) for one in _typical(self.rows).values()]
+        return self.unit != "packets" and len(typical) > 1 and max(typical) > 50 * min(typical)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Least and most of the vertical axis."""
+        values = self.rows["value"].to_list()
+        if self.is_log and (found := drawing.log_ends(values, self.least)) is not None:
+            return found
+        most = max((one for one in values if one is not None and math.isfinite(one)), default=0.0)
+        return 0.0, 1.05 * max(most, self.least)
 
 
 def _typical(rows: pl.DataFrame) -> dict[str, float]:
@@ -303,17 +327,27 @@ def _panels(run: DrawnRun) -> list[SeriesPanel]:
             rows = rows.filter(~pl.col("name").is_in(pings))
         if not rows.height:
             continue
-        several = _apart(rows) if unit in UNITS else [rows]
+        every = rows["name"].unique(maintain_order=True).to_list()
+        several = _apart(rows) if unit in UNITS else [_counting(rows, unit)]
         for part in several:
             names = part["name"].unique(maintain_order=True).to_list()
             head = title if len(several) == 1 else f"{title.split(' of ')[0]} of {_listed(names)}"
             typical = _typical(part)
             if unit in UNITS and typical and max(typical.values()) < UNITS[unit][2]:
                 smaller, factor, _ = UNITS[unit]
-                found.append(SeriesPanel(head, smaller, part.with_columns(pl.col("value") * factor)))
+                found.append(SeriesPanel(head, smaller, part.with_columns(pl.col("value") * factor), names))
             else:
-                found.append(SeriesPanel(head, unit, part))
+                found.append(SeriesPanel(head, unit, part, names if unit in UNITS else every))
     return found
+
+
+def _counting(rows: pl.DataFrame, unit: str) -> pl.DataFrame:
+    """The delays that ever count; all where none does. Other series count always."""
+    if unit != "ms":
+        return rows
+    most = pl.col("value").fill_nan(None).max().over("name")
+    counting = rows.filter(most >= LEAST[unit])
+    return counting if counting.height else rows
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -344,14 +378,15 @@ def draw_series(run: DrawnRun, folder: Path) -> drawing.Drawing | None:
         grid = canvas.subplots(len(panels), 1, sharex=True, squeeze=False)
         charts = []
         for axes, panel in zip(grid.flat, panels, strict=True):
-            names = panel.rows["name"].unique(maintain_order=True).to_list()
+            rows = drawing.with_gaps(panel.rows, "name", "time_s")
+            looks = style.looks(panel.names)
             drawn = []
-            for name, look in style.looks(names).items():
-                part = panel.rows.filter(pl.col("name") == name)
+            for name in panel.rows["name"].unique(maintain_order=True):
+                part, look = rows.filter(pl.col("name") == name), looks[name]
                 values = part["value"].to_list()
                 if panel.is_log:
                     # A logarithmic axis has no zero: times without traffic are gaps.
-                    values = [one if one > 0 else math.nan for one in values]
+                    values = [one if one is not None and one > 0 else math.nan for one in values]
                 axes.plot(
                     part["time_s"], values, label=name, color=look.colour, linestyle=look.line, linewidth=1.3
                 )
@@ -360,15 +395,15 @@ def draw_series(run: DrawnRun, folder: Path) -> drawing.Drawing | None:
             axes.set_ylabel(f"{panel.unit}, log scale" if panel.is_log else panel.unit)
             if panel.is_log:
                 axes.set_yscale("log")
+            axes.set_ylim(panel.ends)
+            if panel.is_log:
                 drawing.plain_numbers(axes.yaxis)
-            else:
-                axes.set_ylim(bottom=0)
             axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
             drawing.mark(axes, marks, labels=axes is grid.flat[0])
             charts.append(
                 ChartPanel(
                     panel.title, "time (s)", panel.unit, drawn, log_y=panel.is_log,
-                    ends=(None if panel.is_log else 0.0, None),
+                    ends=panel.ends,
                     marks=[(one["at_s"], one["label"]) for one in marks],
                 )
             )  # fmt: skip
@@ -385,7 +420,12 @@ def draw_series(run: DrawnRun, folder: Path) -> drawing.Drawing | None:
             title="Over time",
             caption=f"The run with seed {run.seed}. Goodput is summed over the flows of a group; of the links those on "
             "which packets wait longest, of TCP the first sender of each group."
-            + (" Dotted lines: what happened at known times." if marks else ""),
+            + (" Dotted lines: what happened at known times." if marks else "")
+            + "".join(
+                f" {one.title}: always below {one.least:g} {one.unit}, and not drawn: {_listed(one.left_out)}."
+                for one in panels
+                if one.left_out
+            ),
             alt=f"Over time, one below the other: {_series_in_words(panels)}",
             chart=Chart(charts, is_linked=True) if points <= MOST_POINTS else None,
         )  # fmt: skip

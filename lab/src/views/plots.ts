@@ -27,6 +27,8 @@ export interface Line {
   label: string;
   colour: string;
   values: (number | null)[];
+  /** It only bounds the other lines, as the rate of a link does. */
+  isBound?: boolean;
 }
 
 interface Panel {
@@ -34,6 +36,27 @@ interface Panel {
   title: string;
   unit: string;
   lines: Line[];
+  /** The end of the vertical axis, if not that of the values. */
+  top?: number;
+}
+
+/** A bound of more than so many times the other lines is off the axis: they could not be read next to it. */
+const OFF = 3;
+
+const largest = (lines: readonly Line[]): number =>
+  lines.reduce((most, { values }) => values.reduce<number>((top, value) => Math.max(top, value ?? 0), most), 0);
+
+/** The panel with an axis on which its lines can be read; a bound far above them is named instead. */
+export function readable(panel: Panel): Panel {
+  const most = largest(panel.lines.filter(({ isBound }) => !isBound));
+  const isOff = (line: Line) => !!line.isBound && most > 0 && largest([line]) > OFF * most;
+  if (!panel.lines.some(isOff)) return panel;
+  const lines = panel.lines.map((line) =>
+    isOff(line)
+      ? { ...line, label: `${line.label}: ${Number(largest([line]).toPrecision(3))} ${panel.unit}, off the axis` }
+      : line,
+  );
+  return { ...panel, lines, top: 1.1 * most };
 }
 
 const times = (run: ObservedRun): number[] =>
@@ -197,7 +220,8 @@ function ofSessions(run: ObservedRun, bins: number): Panel[] {
   ];
   const link = narrowestLink(run, name);
   if (link) {
-    lines.push({ label: `rate of ${link.name}`, colour: colour(5), values: new Array(bins).fill(link.rate_bps / 1e6) });
+    const values = new Array(bins).fill(link.rate_bps / 1e6);
+    lines.push({ label: `rate of ${link.name}`, colour: colour(5), values, isBound: true });
   }
   const pictures = sessions.flatMap(({ group, pictures }) =>
     pictures.map((of) => ({ ...of, label: pictures.length > 1 ? `${group}, ${of.stream}` : group })),
@@ -271,6 +295,8 @@ interface Figure {
 
 export class Plots {
   private readonly drawn = new Map<string, Figure>();
+  /** The end of the vertical axis of a figure, if not that of its values. */
+  private tops = new Map<string, number | undefined>();
   /** Called with the time under the pointer. */
   onTime: (seconds: number | undefined) => void = () => {};
   private cursor: number | undefined;
@@ -314,12 +340,14 @@ export class Plots {
     replications: readonly ObservedRun[],
     capacity?: Line,
   ): void {
-    const now = panels(run).map((panel) => {
+    const withCapacity = (panel: Panel): Panel => {
       if (!capacity) return panel;
       if (panel.id === "throughput") return { ...panel, lines: [...panel.lines, capacity] };
       // What follows a trace replaces the nominal rate.
       return { ...panel, lines: panel.lines.map((line) => (line.label === capacity.label ? capacity : line)) };
-    });
+    };
+    const now = panels(run).map((panel) => readable(withCapacity(panel)));
+    this.tops = new Map(now.map(({ id, top }) => [id, top]));
     const previous = other?.run;
     const before = previous ? panels(previous) : [];
     const x = times(run);
@@ -421,7 +449,10 @@ export class Plots {
       height: 170,
       series,
       bands,
-      scales: { x: { time: false }, y: { range: (_, __, most) => [0, Math.max(most * 1.05, 1e-3)] } },
+      scales: {
+        x: { time: false },
+        y: { range: (_, __, most) => [0, this.tops.get(panel.id) ?? Math.max(most * 1.05, 1e-3)] },
+      },
       axes: [
         { ...axis, values: (_, ticks) => ticks.map((tick) => `${tick} s`) },
         { ...axis, size: 52 },

@@ -94,5 +94,6 @@ function traceLine({ run, scenario }: Readonly<PageState>): Line | undefined {
     label: `rate of ${link}`,
     colour: getComputedStyle(document.documentElement).getPropertyValue("--soft").trim(),
     values,
+    isBound: true,
   };
 }

@@ -123,7 +123,7 @@
         legend: { show: false },
         scales: {
           x: { time: false, distr: panel.x.log ? 3 : 1, auto: false, min: state.ends[at.number][0], max: state.ends[at.number][1] },
-          y: panel.y.log ? { distr: 3 } : { range },
+          y: panel.y.log ? { distr: 3, range: (_, low, high) => [least ?? low, most ?? high] } : { range },
         },
         axes: [{ ...axis(panel.x.label, panel.x.log), ...whole, size: 32 }, { ...axis(panel.y.label, panel.y.log), size: 62 }],
         series,
