@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from practice import (
+    alike,
     arriving,
     classes,
     finish,
@@ -45,6 +46,7 @@ AREAS = {
     "phase": ("Sources out of step", phases),
     "source": ("Sources and codecs", sources),
     "session": ("Calls over WebRTC", sessions),
+    "alike": ("Differences that count", alike),
 }
 """First part of a key to the area's title and module."""
 
