@@ -11,6 +11,7 @@ import fairwave as fairwave_
 from fairwave.answers.lines import as_data, caption, lines
 from fairwave.answers.verdict import of_comparison
 from fairwave.ask.finding import Search, reversals
+from fairwave.ask.requiring import judge
 from fairwave.ask.wording import condition
 from fairwave.measuring import measures
 from fairwave.measuring.relevance import (
@@ -278,3 +279,13 @@ def test_the_lab_has_the_differences_of_the_table():
     assert {name for name, *_ in rows} >= {"mos", "delay", "loss", "goodput"}
     for name, amount, is_share in rows:
         assert (float(amount), bool(is_share)) == (ROWS[name].relevant.amount, ROWS[name].relevant.is_share)
+
+
+def test_a_bound_within_what_counts_asks_for_no_more_runs():
+    near = judge(condition("mos >= 3.6"), apart(3.61, 0.03))
+    assert near.verdict == "undecided"
+    assert near.advice == "Mean and bound are alike: differences count from 0.1."
+    assert judge(
+        condition("mos >= 3.6"), apart(3.61, 0.03), relevance=relevance(["mos=0.01"])
+    ).advice.startswith("Try `-n")
+    assert judge(condition("mos >= 3.6"), apart(3.55, 0.2)).advice.startswith("Try `-n")

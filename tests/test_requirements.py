@@ -63,7 +63,9 @@ def test_what_is_undecided_says_what_to_try():
     close = judge(condition("mos.voice >= 3.6"), interval([3.4, 3.6, 3.9] * 4))
     assert close.advice == "Try `-n 200`."
     on_it = judge(condition("mos.voice >= 3.6"), interval([3.5, 3.7] * 10))
-    assert "too close to the bound" in on_it.advice
+    assert on_it.advice == "Mean and bound are alike: differences count from 0.1."
+    wide = judge(condition("mos.voice >= 3.6"), interval([3.0, 4.2] * 10))
+    assert "too close to the bound" in wide.advice
     assert "not defined" in judge(condition("mos.voice >= 3.6"), interval([])).advice
 
 

@@ -99,7 +99,7 @@ def claims_of(ledger: dict[str, Any], paper: str) -> list[dict[str, Any]]:
     return [one for one in ledger["claims"] if paper in one["source"] and one["readings"]]
 
 
-SHARES = ("reproduced", "undecided", "contradicted", "points")
+SHARES = ("reproduced", "alike", "undecided", "contradicted", "points")
 """The shares that a row has, in order of its columns."""
 
 
@@ -153,6 +153,8 @@ def sentences(ledger: dict[str, Any], paper: str) -> list[str]:
         for names, words in ((mostly, "most readings and reproduced in at most 5 %"), (never, "every one"))
         if names
     ]
+    same = by.get("alike in most readings", [])
+    against += [f"; {_listed(same)} {'is' if len(same) == 1 else 'are'} alike in most readings"] if same else []
     left = by.get("undecided", [])
     rest = f" {_listed(left)} {'is' if len(left) == 1 else 'are'} undecided." if left else ""
     unheard = [one["id"] for one in ledger["claims"] if paper in one["source"] and not one["readings"]]
@@ -261,7 +263,7 @@ def page(found: dict[str, tuple[dict[str, Any], pl.DataFrame]]) -> str:
             "open. Each column of the picture is a reading that was drawn from all factors at once. Assumptions "
             "that no factor varies are named with each study. The base reading, apart on the left, takes the most "
             "plausible value of every factor. These values were ranked before the exploration, and the base reading "
-            "was judged with all replications of the study. Green: reproduced; orange: undecided; red: "
+            "was judged with all replications of the study. Green: reproduced; blue: alike; orange: undecided; red: "
             "contradicted. Shares have 95 % intervals. *Means as claimed* is the share of readings in which all "
             "means lie on the claimed side, whatever their intervals. *Weighted* is the share reproduced when each "
             "reading counts by the stated plausibility of what decides the claim."
@@ -284,19 +286,19 @@ def page(found: dict[str, tuple[dict[str, Any], pl.DataFrame]]) -> str:
         heads = [
             "claim",
             "over all readings",
-            *SHARES[:3],
+            *SHARES[:4],
             "means as claimed",
             "weighted",
             "base",
             "decided by",
         ]
-        rows = [f"| {' | '.join(heads)} |", "|---|---|---:|---:|---:|---:|---:|---|---|"]
+        rows = [f"| {' | '.join(heads)} |", "|---|---|---:|---:|---:|---:|---:|---:|---|---|"]
         for one in ledger["claims"]:
             told = one["readings"]
             statement = one["statement"].replace("|", "\\|")
             if told is None:
                 rows.append(
-                    f"| **{one['id']}** {statement} | base reading only | | | | | | {one['verdict']} | |"
+                    f"| **{one['id']}** {statement} | base reading only | | | | | | | {one['verdict']} | |"
                 )
                 continue
             shares = overall(told)

@@ -53,7 +53,7 @@ class Shares:
         undecided: Share in which it is undecided.
         contradicted: Share in which it is contradicted.
         points: Share in which all of its means lie on the claimed side, whatever their intervals; NaN where unknown.
-        alike: Share in which it is alike.
+        alike: Share in which it is alike; NaN where unknown.
     """
 
     n: float
@@ -71,7 +71,8 @@ class Shares:
     def verdict(self) -> str:
         """The verdict over all readings, in words."""
         rarely = self.reproduced <= 1 - NEARLY_ALL
-        both = sorted((self.reproduced, self.contradicted, self.alike))[1]
+        alike = 0.0 if math.isnan(self.alike) else self.alike
+        both = sorted((self.reproduced, self.contradicted, alike))[1]
         ranked = (
             (self.reproduced >= NEARLY_ALL, "reproduced"),
             (self.contradicted == 1, "contradicted in every reading"),
@@ -103,7 +104,7 @@ class Shares:
             told["undecided"],
             told["contradicted"],
             math.nan if points is None else points,
-            told.get("alike", 0.0),
+            told.get("alike", math.nan),
         )
 
     @classmethod

@@ -14,6 +14,7 @@ from xml.etree import ElementTree as ET
 
 from fairwave.answers.bands import runs_to_decide
 from fairwave.ask.wording import RATES, SIZES, TIMES, AskError, Condition, Sign, condition
+from fairwave.measuring.relevance import USUAL, Relevance
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -87,7 +88,14 @@ def read(texts: Iterable[str], scenario: Scenario | None) -> list[Condition]:
     return [condition(text, scenario) for text in texts]
 
 
-def judge(wanted: Condition, cell: Interval, alternative: str = "", *, alone: bool = False) -> Requirement:
+def judge(
+    wanted: Condition,
+    cell: Interval,
+    alternative: str = "",
+    *,
+    alone: bool = False,
+    relevance: Relevance = USUAL,
+) -> Requirement:
     """Judges a condition by a mean.
 
     Args:
@@ -95,6 +103,7 @@ def judge(wanted: Condition, cell: Interval, alternative: str = "", *, alone: bo
         cell: The mean with its 95 % interval.
         alternative: Which alternative it is of.
         alone: Judge the value of a single run, as for a live run.
+        relevance: The smallest differences that count; they change the advice, not the bound.
     """
     unit = f" {wanted.of.measure.unit}".rstrip()
     if cell.n == 0:
@@ -114,10 +123,14 @@ def judge(wanted: Condition, cell: Interval, alternative: str = "", *, alone: bo
         return Requirement(str(wanted), "holds", found, alternative, interval=cell)
     if not any(ends):
         return Requirement(str(wanted), "fails", found, alternative, interval=cell)
+    counts = relevance.of(wanted.of.measure)
     enough = runs_to_decide(cell, [wanted.bound])
-    why = (
-        f"Try `-n {enough}`." if enough else "The mean lies too close to the bound to decide with 1000 runs."
-    )
+    if max(cell.high - wanted.bound, wanted.bound - cell.low) < counts.between(cell.mean, wanted.bound):
+        why = f"Mean and bound are alike: differences count from {counts}."
+    elif enough:
+        why = f"Try `-n {enough}`."
+    else:
+        why = "The mean lies too close to the bound to decide with 1000 runs."
     return Requirement(str(wanted), "undecided", found, alternative, why, cell)
 
 
@@ -126,17 +139,22 @@ def _meets(value: float, sign: Sign, bound: float) -> bool:
 
 
 def of_results(
-    wanted: Sequence[Condition], results: Results, axis: str = "", *, alone: bool = False
+    wanted: Sequence[Condition],
+    results: Results,
+    axis: str = "",
+    *,
+    alone: bool = False,
+    relevance: Relevance = USUAL,
 ) -> list[Requirement]:
     """Judges conditions by runs, at each alternative of an axis."""
     found = []
     for one in wanted:
         measured = one.of.measure.over(results)
         if not axis:
-            found.append(judge(one, measured.interval(), alone=alone))
+            found.append(judge(one, measured.interval(), alone=alone, relevance=relevance))
             continue
         found += [
-            judge(one, measured.interval(**{axis: label}), str(label), alone=alone)
+            judge(one, measured.interval(**{axis: label}), str(label), alone=alone, relevance=relevance)
             for label in measured.labels(axis)
         ]
     return found

@@ -222,7 +222,8 @@ def compare_alternatives(
             page = None
             write_tables(results, found, asked.axis, folder, base.to_toml())
     answer, required = (
-        of_comparison(found, asked.axis, group, whole, asked.key), of_results(wanted, whole, asked.axis)
+        of_comparison(found, asked.axis, group, whole, asked.key),
+        of_results(wanted, whole, asked.axis, relevance=relevance),
     )  # fmt: skip
     if json:
         document = _document(base, asked, found, answer, results.provenance.to_dict(), page, clips, remarks)

@@ -109,7 +109,7 @@ def compare_folders(
         else:
             write_tables(whole, found, AXIS, folder, "")
     answer = of_comparison(found, AXIS, group, whole)
-    required = of_results(wanted, whole, AXIS)
+    required = of_results(wanted, whole, AXIS, relevance=relevance)
     if json:
         from fairwave.answers.lines import as_data
 
