@@ -3,14 +3,18 @@
 import json
 import math
 import re
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
 import pytest
 from matplotlib import colormaps
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import fairwave
 from fairwave.measuring import measures
+from fairwave.provenance import Provenance
 from fairwave_report import figures, grids, labels, session, single, style
 from fairwave_report.atlas import LETTERS, Atlas, State
 from fairwave_report.axes import heading
@@ -334,3 +338,20 @@ def test_boxes_of_labels_are_as_wide_as_their_letters():
 def test_labels_of_two_points_at_one_place_do_not_cover_each_other():
     found = labels.place({"one": (50.0, 50.0), "two": (50.0, 50.0)}, [], 10.0, 5.0, (0.0, 0.0, 100.0, 100.0))
     assert labels.overlaps(found, 10.0) == 0
+
+
+@pytest.mark.parametrize("name", ["contested-call", "germany", "failover", "home-uplink", "conference"])
+def test_words_in_the_picture_of_a_network_do_not_cover_each_other(name):
+    if name == "germany":
+        pytest.importorskip("topohub", reason="topologies of TopoHub are not installed: fairwave[network]")
+    scenario = fairwave.load(f"examples/{name}.toml")
+    links = pl.DataFrame([{"link": one["name"], "utilisation": 0.5} for one in scenario.plan(1)["links"]])
+    results = SimpleNamespace(to_polars=lambda _: links, provenance=Provenance.here({}, [1]))
+    with figures.keeping() as kept:
+        single.draw_network(SimpleNamespace(scenario=scenario, seed=1, results=results), Path())
+    drawn = FigureCanvasAgg(kept[0])
+    drawn.draw()
+    boxes = [one.get_window_extent(drawn.get_renderer()) for one in kept[0].axes[0].texts if one.get_text()]
+    assert len(boxes) > 3
+    assert sum(one.overlaps(other) for at, one in enumerate(boxes) for other in boxes[:at]) == 0
+    assert all(one.x0 >= 0 and one.x1 <= kept[0].bbox.x1 for one in boxes)

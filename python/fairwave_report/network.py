@@ -1,4 +1,8 @@
-"""The network of a run as a picture: nodes, links with their rates and delays, and how much each is used."""
+"""The network of a run as a picture: nodes, links with their rates and delays, and how much each is used.
+
+A network of few routers is a row from senders to receivers. A larger mesh is a map on which distances follow the
+numbers of hops (classical scaling, Torgerson 1952); its rates and delays are in the numbers only.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from fairwave_report import figures as drawing
+from fairwave_report import labels as naming
 from fairwave_report import style
 from fairwave_report.ways import ways
 
@@ -23,6 +29,15 @@ if TYPE_CHECKING:
 
 BUSY = 0.9
 """Links that are used more than this are marked."""
+
+NAME = 0.0042
+"""Half the width of a letter of a node's name, as a share of the figure's width."""
+
+MOST_IN_ROW = 8
+"""More routers than so many are a row only if they are a chain."""
+
+MESH = (800.0, 560.0)
+"""Size of the map of a mesh, in points."""
 
 TOLD = 4
 """So many links are named to those who cannot see the picture, of those that are used most."""
@@ -204,8 +219,12 @@ def draw_network(run: DrawnRun, folder: Path) -> drawing.Drawing:
         one, other = name.split(">")
         if one in stands and other in stands:
             edges.setdefault(tuple(sorted((stands[one], stands[other]))), []).append(name)  # type: ignore[arg-type]
+    is_mesh = _is_mesh(edges)
+    if is_mesh:
+        places = _scaled_hops(list(places.values()), list(places), edges)
+    size = (11.4, 8.0) if is_mesh else (11.4, 1.6 + 0.7 * _tallest(places))
     rows = []
-    with drawing.canvas("network", (11.4, 1.6 + 0.7 * _tallest(places))) as canvas:
+    with drawing.canvas("network", size) as canvas:
         axes = canvas.subplots()
         for (one, other), names in edges.items():
             # First the direction that leads to the right.
@@ -218,17 +237,19 @@ def draw_network(run: DrawnRun, folder: Path) -> drawing.Drawing:
                 rates = [f"{', '.join(sorted(media))}: to {rate}" for rate in rates]
             delays = sorted({links[name]["delay_s"] * 1e3 for name in names})
             delay = f"{delays[0]:.3g} ms" if len(delays) == 1 else f"{delays[0]:.3g}–{delays[-1]:.3g} ms"
-            label = f"{' | '.join(rates[:2])}, {delay}"
+            label = "" if is_mesh else f"{' | '.join(rates[:2])}, {delay}"
             dashes = "--" if media else ":" if detours & set(names) else "-"
             _edge(axes, places[one], places[other], label, share, dashes)
             rows += [
                 (name, links[name]["rate_bps"], links[name]["delay_s"], used.get(name)) for name in names
             ]
-        for place in places.values():
+        for place in () if is_mesh else places.values():
             axes.annotate(
                 place.label, (place.x, place.y), ha="center", va="center", fontsize=style.points(9.5), zorder=4,
                 bbox={"boxstyle": "round,pad=0.35", "facecolor": style.PAPER, "edgecolor": style.INK},
             )  # fmt: skip
+        if is_mesh:
+            _name_nodes(axes, places, edges)
         axes.set_xlim(-0.08, 1.08)
         axes.set_ylim(0, 1)
         axes.axis("off")
@@ -246,9 +267,62 @@ def draw_network(run: DrawnRun, folder: Path) -> drawing.Drawing:
                 if plan["media"]
                 else ""
             )
+            + (" Distances follow the numbers of hops. Rates and delays are in the numbers below." if is_mesh else "")
             + (" Dotted links carry packets only after a failure or on another network." if detours else ""),
             alt=f"The network: {_links_in_words(data)}",
         )  # fmt: skip
+
+
+def _is_mesh(edges: Iterable[tuple[str, str]]) -> bool:
+    """Whether a row would be a tangle: many nodes with several neighbours, and more links than a tree has."""
+    degrees: dict[str, int] = {}
+    several = list(edges)
+    for node in (end for edge in several for end in edge):
+        degrees[node] = degrees.get(node, 0) + 1
+    return sum(one > 1 for one in degrees.values()) > MOST_IN_ROW and len(several) >= len(degrees)
+
+
+def _scaled_hops(
+    known: Sequence[NodePosition], nodes: Sequence[str], edges: Iterable[tuple[str, str]]
+) -> dict[str, NodePosition]:
+    """Places whose distances are as near to the numbers of hops as two dimensions allow."""
+    at = {node: number for number, node in enumerate(nodes)}
+    hops = np.full((len(nodes), len(nodes)), np.inf)
+    np.fill_diagonal(hops, 0.0)
+    for one, other in edges:
+        hops[at[one], at[other]] = hops[at[other], at[one]] = 1.0
+    for middle in range(len(nodes)):
+        hops = np.minimum(hops, hops[:, middle, None] + hops[middle])
+    hops[np.isinf(hops)] = hops[np.isfinite(hops)].max() + 1.0
+    centred = np.eye(len(nodes)) - 1.0 / len(nodes)
+    values, vectors = np.linalg.eigh(-0.5 * centred @ hops**2 @ centred)
+    spots = vectors[:, [-1, -2]] * np.sqrt(np.maximum(values[[-1, -2]], 0.0))
+    # An eigenvector's sign is arbitrary; rounding makes the same picture of the same network on every machine.
+    spots *= np.where(spots[0] < 0, -1.0, 1.0)
+    spots -= spots.min(axis=0)
+    spots /= np.maximum(spots.max(axis=0), 1e-9)
+    return {
+        node: NodePosition(round(float(x), 4), round(0.05 + 0.9 * float(y), 4), place.label)
+        for node, place, (x, y) in zip(nodes, known, spots, strict=True)
+    }
+
+
+def _name_nodes(axes: Axes, places: dict[str, NodePosition], edges: Iterable[tuple[str, str]]) -> None:
+    """Marks nodes, with their names where these cover nothing."""
+    across, down = MESH[0] / 1.16, MESH[1]
+    spots = {node: ((one.x + 0.08) * across, (1 - one.y) * down) for node, one in places.items()}
+    lines = [(*spots[one], *spots[other]) for one, other in edges]
+    points = {places[node].label: spot for node, spot in spots.items()}
+    sides: dict[str, Any] = {"start": "left", "middle": "center", "end": "right"}
+    for label in naming.place(points, lines, style.points(8), 6.0, (0.0, 0.0, *MESH)):
+        axes.text(
+            label.x / across - 0.08, 1 - label.y / down, label.text, ha=sides[label.anchor], va="baseline",
+            fontsize=style.points(8), zorder=4,
+        )  # fmt: skip
+    axes.plot(
+        [one.x for one in places.values()], [one.y for one in places.values()], "o", color=style.INK, markersize=4,
+        zorder=3,
+    )  # fmt: skip
 
 
 def _links_in_words(data: pl.DataFrame) -> str:
@@ -277,6 +351,8 @@ def _edge(axes: Axes, one: NodePosition, other: NodePosition, label: str, share:
         linewidth=0.8 + 5 * share,
         zorder=1,
     )
+    if not label:
+        return
     if (
         one.y != other.y
         and min(one.x, other.x) > 0
@@ -285,7 +361,10 @@ def _edge(axes: Axes, one: NodePosition, other: NodePosition, label: str, share:
     ):
         label = label.split(",", maxsplit=1)[0]  # little room above and below a row of routers
     text = f"{label}, {share * 100:.0f} %"
-    middle = ((one.x + other.x) / 2, (one.y + other.y) / 2)
+    # In the middle of what is seen of the line between the names of its ends.
+    left, right = sorted((one, other), key=lambda place: place.x)
+    shift = NAME * (len(left.label) - len(right.label)) / 2 * (right.x - left.x > 2 * NAME)
+    middle = ((one.x + other.x) / 2 + shift, (one.y + other.y) / 2)
     axes.annotate(
         text,
         middle,
