@@ -79,7 +79,7 @@ def _of_grid(results: Results, group: str, relevance: Relevance) -> Answer:
     ]
 
     def comparing(measure: str, one: Any, other: Any, level: float) -> Contrast:
-        ours, theirs = (_by_seed(taken[measure].at(**points[label])) for label in (one, other))
+        ours, theirs = (taken[measure].by_seed(**points[label]) for label in (one, other))
         return _in_pairs(ours, theirs, relevance.of(taken[measure].measure), level)
 
     return verdict.of_points(found, verdict.VariedAxis("alternative", group).under, group, results, comparing)
@@ -132,7 +132,7 @@ def compared(
                 raise LookupError(
                     f"say where on {', '.join(rest)} the two are compared; for example {example}"
                 )
-            ours, theirs = (_by_seed(measured.at(**at, **{axis: label})) for label in (one, other))
+            ours, theirs = (measured.by_seed(**at, **{axis: label}) for label in (one, other))
             if not ours.keys() & theirs.keys():
                 raise LookupError(
                     f"{one!r} and {other!r} have no seed in common, so their runs cannot be paired"
@@ -266,10 +266,6 @@ def _compared(results: Results) -> str:
     """The flow group that is compared where none is named: the first that carries a stream."""
     groups = _groups(results)
     return next((one for one in groups if shown.kind_of(results, one) == "stream"), groups[0])
-
-
-def _by_seed(measured: Any) -> dict[int, float]:
-    return dict(zip(measured.rows["seed"].to_list(), measured.rows.numbers("value").tolist(), strict=True))
 
 
 def _groups(results: Results) -> list[str]:

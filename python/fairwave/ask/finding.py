@@ -338,6 +338,7 @@ class Search:
         level: Confidence of the whole.
         conditions: How many conditions share that confidence.
         relevant: The smallest difference of the measure that counts.
+        baseline: The measure under each seed in the baseline, for a condition next to one.
     """
 
     sample: Callable[[int, int], NDArray[np.float64]]
@@ -348,6 +349,7 @@ class Search:
     level: float = LEVEL
     conditions: int = 1
     relevant: Relevant = ANY
+    baseline: NDArray[np.float64] | None = None
     known: dict[int, Verdict] = field(default_factory=dict)
     samples: dict[int, NDArray[np.float64]] = field(default_factory=dict)
 
@@ -364,7 +366,9 @@ class Search:
 
     def margin(self, step: int) -> NDArray[np.float64]:
         """By how much the condition is met, seed by seed; below zero where it is not."""
-        return self.wanted.direction * (self.samples[step] - self.wanted.bound)
+        samples = self.samples[step]
+        baseline = None if self.baseline is None else self.baseline[: len(samples)]
+        return self.wanted.direction * (self.wanted.beyond(samples, baseline) - self.wanted.line)
 
     def classify(self, step: int) -> Verdict:
         """Whether the condition holds at a step."""
@@ -562,6 +566,33 @@ def runs_at(
     )
 
 
+def baseline_of(
+    wanted: Sequence[Condition],
+    baseline: Scenario | None,
+    seeds: range,
+    *,
+    threads: int | None = None,
+    keep: Keep | None = None,
+) -> Results | None:
+    """The runs of the baseline; none if no condition compares with one.
+
+    Raises:
+        AskError: A condition needs a baseline and there is none, or the baseline lacks the flow group or link.
+    """
+    from fairwave.ask.wording import measure
+    from fairwave.runs.grid import Grid
+    from fairwave.scenario import prepared
+
+    beside = [one for one in wanted if one.has_baseline]
+    if not beside:
+        return None
+    if baseline is None:
+        raise AskError(f"'{beside[0]}' needs a baseline; name the scenario that it compares with")
+    for one in beside:
+        measure(one.of.text, baseline)
+    return Grid("baseline", prepared(_unrecorded(baseline)), {}).run(list(seeds), threads=threads, keep=keep)
+
+
 @checked
 def find(
     scenario: Scenario,
@@ -577,6 +608,7 @@ def find(
     keep: Keep | None = None,
     tell: Callable[[str], None] | None = None,
     relevant: Mapping[str, float | str] | Relevance | None = None,
+    baseline: Scenario | None = None,
 ) -> Answer:
     """At which values of a key a condition holds.
 
@@ -594,6 +626,8 @@ def find(
         keep: Where runs are kept.
         tell: Told, now and then, what is tried.
         relevant: Smallest differences that count: `{"mos": 0.2, "goodput": "5 %"}`; the usual ones if left out.
+        baseline: The scenario with which conditions such as `"mos.voice >= baseline - 0.1"` compare, under the same
+            seeds.
 
     Raises:
         AskError: The question cannot be understood, or the measure is not defined at an end of the range.
@@ -635,6 +669,7 @@ def find(
     if not 0 < level < 1:
         raise AskError(f"a confidence level lies in (0, 1), not {level}; usual is 0.95")
     kept = keep if keep is not None else Memory()
+    reference = baseline_of(wanted, baseline, range(seed, seed + most), threads=threads, keep=kept)
     base = _unrecorded(scenario)
     made: dict[int, Point] = {}
 
@@ -659,7 +694,17 @@ def find(
     for end in (0, len(each) - 1):
         point(end)
     trials = [
-        Search(sampler(one), one, len(each), n, most, level, len(wanted), counts.of(one.of.measure))
+        Search(
+            sampler(one),
+            one,
+            len(each),
+            n,
+            most,
+            level,
+            len(wanted),
+            counts.of(one.of.measure),
+            one.of.measure.over(reference).samples() if reference is not None and one.has_baseline else None,
+        )
         for one in wanted
     ]
     for trial in trials:

@@ -15,9 +15,10 @@ from xml.etree import ElementTree as ET
 from fairwave.answers.bands import runs_to_decide
 from fairwave.ask.wording import RATES, SIZES, TIMES, AskError, Condition, Sign, condition
 from fairwave.measuring.relevance import USUAL, Relevance
+from fairwave.measuring.statistics import interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from fairwave.ask.finding import Answer
@@ -100,33 +101,34 @@ def judge(
 
     Args:
         wanted: The condition.
-        cell: The mean with its 95 % interval.
+        cell: The mean with its 95 % interval; next to a baseline, that of `Condition.beyond`.
         alternative: Which alternative it is of.
         alone: Judge the value of a single run, as for a live run.
         relevance: The smallest differences that count; they change the advice, not the bound.
     """
-    unit = f" {wanted.of.measure.unit}".rstrip()
     if cell.n == 0:
         why = "The measure is not defined in these runs."
         return Requirement(str(wanted), "undecided", "not defined", alternative, why, cell)
+    found = _shown(wanted, cell)
     if cell.n == 1:
-        found = f"{cell}{unit}"
         if alone:
-            met = _meets(cell.mean, wanted.sign, wanted.bound)
+            met = _meets(cell.mean, wanted.sign, wanted.line)
             return Requirement(str(wanted), "holds" if met else "fails", found, alternative, interval=cell)
         left_out = "the others do not define it" if cell.undefined else "try `-n 10`"
         why = f"One run does not show how sure this is: {left_out}."
         return Requirement(str(wanted), "undecided", found, alternative, why, cell)
-    found = f"{cell}{unit}"
-    ends = [_meets(end, wanted.sign, wanted.bound) for end in (cell.low, cell.high)]
+    ends = [_meets(end, wanted.sign, wanted.line) for end in (cell.low, cell.high)]
     if all(ends):
         return Requirement(str(wanted), "holds", found, alternative, interval=cell)
     if not any(ends):
         return Requirement(str(wanted), "fails", found, alternative, interval=cell)
     counts = relevance.of(wanted.of.measure)
-    enough = runs_to_decide(cell, [wanted.bound])
-    if max(cell.high - wanted.bound, wanted.bound - cell.low) < counts.between(cell.mean, wanted.bound):
-        why = f"Mean and bound are alike: differences count from {counts}."
+    enough = runs_to_decide(cell, [wanted.line])
+    # A share counts from the value itself, which a difference from a baseline does not show.
+    least = 0.0 if counts.is_share and wanted.has_baseline else counts.between(cell.mean, wanted.line)
+    if max(cell.high - wanted.line, wanted.line - cell.low) < least:
+        what = "Difference" if wanted.has_baseline else "Mean"
+        why = f"{what} and bound are alike: differences count from {counts}."
     elif enough:
         why = f"Try `-n {enough}`."
     else:
@@ -138,26 +140,64 @@ def _meets(value: float, sign: Sign, bound: float) -> bool:
     return {">=": value >= bound, "<=": value <= bound, ">": value > bound, "<": value < bound}[sign]
 
 
+def _shown(wanted: Condition, cell: Interval) -> str:
+    """A mean with its unit; next to a baseline, the difference."""
+    text = f"{cell} {wanted.of.measure.unit}".rstrip()
+    if not wanted.has_baseline:
+        return text
+    beside = str(wanted).rpartition(f" {wanted.sign} ")[2] if wanted.is_share else "baseline"
+    return f"{'+' if cell.mean > 0 else ''}{text} from {beside}"
+
+
 def of_results(
     wanted: Sequence[Condition],
     results: Results,
-    axis: str = "",
     *,
     alone: bool = False,
+    baseline: Results | None = None,
     relevance: Relevance = USUAL,
 ) -> list[Requirement]:
-    """Judges conditions by runs, at each alternative of an axis."""
+    """Judges conditions by runs, at each point of what varies.
+
+    Args:
+        wanted: The conditions.
+        results: The runs.
+        alone: Judge the value of a single run, as for a live run.
+        baseline: Runs with which conditions compare; the first point of what varies if left out.
+        relevance: The smallest differences that count; they change the advice, not the bound.
+    """
     found = []
     for one in wanted:
         measured = one.of.measure.over(results)
-        if not axis:
-            found.append(judge(one, measured.interval(), alone=alone, relevance=relevance))
+        points = measured.points()
+        names = [point_name(point) for point in points]
+        if not one.has_baseline:
+            cells = [measured.interval(**point) for point in points]
+            found += [
+                judge(one, cell, name, alone=alone, relevance=relevance)
+                for cell, name in zip(cells, names, strict=True)
+            ]
             continue
-        found += [
-            judge(one, measured.interval(**{axis: label}), str(label), alone=alone, relevance=relevance)
-            for label in measured.labels(axis)
-        ]
+        if baseline is None and len(points) < 2:
+            raise AskError(
+                f"'{one}' needs a baseline: write --baseline old.toml, or compare old.toml with new.toml"
+            )
+        base = measured.by_seed(**points[0]) if baseline is None else one.of.measure.over(baseline).by_seed()
+        for point, name in list(zip(points, names, strict=True))[0 if baseline is not None else 1 :]:
+            ours = measured.by_seed(**point)
+            both = sorted(ours.keys() & base.keys())
+            beyond = one.beyond([ours[seed] for seed in both], [base[seed] for seed in both])
+            found.append(judge(one, interval(beyond), name, relevance=relevance))
     return found
+
+
+def point_name(point: Mapping[str, Any]) -> str:
+    """A point of what varies: its label, or each key with its value where several vary."""
+    from fairwave.answers.verdict import short_key
+
+    if len(point) == 1:
+        return str(next(iter(point.values())))
+    return ", ".join(f"{short_key(key)} = {label}" for key, label in point.items())
 
 
 @dataclass(frozen=True)

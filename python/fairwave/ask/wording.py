@@ -4,6 +4,7 @@
 - a precision: `mos.voice:±0.05` (half width of the 95 % interval, in the measure's unit), `goodput.files:±2%` (of
 the mean);
 - a condition: `mos.voice >= 3.6`, `delay.voice < 150 ms`;
+- a condition next to a baseline: `mos.voice >= baseline - 0.1`, `goodput.up >= baseline - 5 %`;
 - a key with values: `flow.voice.count=5,10,20`, `flow.voice.count=1..10`, `link.a>b.queue=red,{ discipline = "pie" }`;
 - several keys that take the same value: `flow.a.count,flow.b.count=1..10`;
 - a range to search: `1..200`, `500 kb/s..5 Mb/s`.
@@ -20,6 +21,9 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from fairwave import _native
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
     from fairwave.measuring.measures import Measure
     from fairwave.runs.grid import Label
     from fairwave.scenario import Scenario
@@ -85,12 +89,16 @@ class Condition:
     Attributes:
         of: The measure.
         sign: How it is compared.
-        bound: With what.
+        bound: With what; with a baseline, what is added to the baseline's value.
+        has_baseline: Whether the bound counts from the measure's value in the baseline.
+        is_share: Whether `bound` is a share of the baseline's value.
     """
 
     of: MeasureRequest
     sign: Sign
     bound: float
+    has_baseline: bool = False
+    is_share: bool = False
 
     @property
     def direction(self) -> float:
@@ -100,10 +108,29 @@ class Condition:
     @property
     def with_unit(self) -> str:
         """The condition with the unit of its bound."""
-        return f"{self} {self.of.measure.unit}".rstrip()
+        needless = self.is_share or (self.has_baseline and not self.bound)
+        return str(self) if needless else f"{self} {self.of.measure.unit}".rstrip()
+
+    def beyond(self, samples: ArrayLike, baseline: ArrayLike | None) -> NDArray[np.float64]:
+        """By how much samples exceed what the bound counts from, seed by seed: 0, or the baseline's value."""
+        import numpy as np
+
+        found = np.asarray(samples, dtype=float)
+        if baseline is None:
+            return found
+        return found - np.asarray(baseline, dtype=float) * (1 + (self.bound if self.is_share else 0.0))
+
+    @property
+    def line(self) -> float:
+        """What `beyond` is compared with."""
+        return 0.0 if self.is_share else self.bound
 
     def __str__(self) -> str:
-        return f"{self.of.text} {self.sign} {self.bound:g}"
+        if not self.has_baseline:
+            return f"{self.of.text} {self.sign} {self.bound:g}"
+        amount = f"{100 * abs(self.bound):g} %" if self.is_share else f"{abs(self.bound):g}"
+        step = f" {'-' if self.bound < 0 else '+'} {amount}" if self.bound else ""
+        return f"{self.of.text} {self.sign} baseline{step}"
 
 
 def measure(text: str, scenario: Scenario | None = None) -> MeasureRequest:
@@ -176,20 +203,21 @@ def condition(text: str, scenario: Scenario | None = None) -> Condition:
     Raises:
         AskError: It is none, or in another unit than the measure's.
     """
-    found = re.fullmatch(r"\s*(.+?)\s*(>=|<=|≥|≤|>|<)\s*(-?\d*\.?\d+(?:e-?\d+)?)\s*(\S*)\s*", text)
+    number = rf"(-?{NUMBER})\s*(\S*)"
+    beside = rf"(baseline)(?:\s*([-+−])\s*({NUMBER})\s*(\S*))?"
+    found = re.fullmatch(rf"\s*(.+?)\s*(>=|<=|≥|≤|>|<)\s*(?:{beside}|{number})\s*", text)
     if not found:
         raise AskError(
-            f"a condition is MEASURE >= NUMBER (or <=, >, <), not {text!r}; for example 'mos.voice >= 3.6'"
+            f"a condition is MEASURE >= NUMBER (or <=, >, <), not {text!r}; for example 'mos.voice >= 3.6', or next to "
+            "a baseline 'mos.voice >= baseline - 0.1'"
         )
     of = measure(found[1], scenario)
-    if found[4] and found[4] != of.measure.unit:
-        unit = of.measure.unit or "no unit"
-        kinds = (kind for kind in (TIMES, RATES, SIZES) if {found[4], unit} <= set(kind))
-        worth = next((kind[found[4]] / kind[unit] for kind in kinds), 1.0)
-        number = f"{float(found[3]) * worth:g}"
-        raise AskError(f"{of.text} is in {unit}, not in {found[4]}; write '{found[1]} {found[2]} {number}'")
-    sign = {"≥": ">=", "≤": "<="}.get(found[2], found[2])
-    bound = float(found[3])
+    sign = cast("Sign", {"≥": ">=", "≤": "<="}.get(found[2], found[2]))
+    if found[3]:
+        return _beside_baseline(of, sign, found[4] or "+", found[5] or "0", found[6] or "")
+    bound = float(found[7])
+    if found[8] and found[8] != of.measure.unit:
+        raise _other_unit(of, f"'{found[1]} {found[2]} {{}}'", bound, found[8])
     least, most = of.measure.limits
     if not least <= bound <= most or math.isinf(bound):
         unit = f" {of.measure.unit}" if of.measure.unit else ""
@@ -200,7 +228,34 @@ def condition(text: str, scenario: Scenario | None = None) -> Condition:
             f"{of.text} is {ends}, so '{found[1]} {sign} {bound:g}' {always} holds; "
             f"write for example '{found[1]} {sign} {usual}'"
         )
-    return Condition(of, cast("Sign", sign), bound)
+    return Condition(of, sign, bound)
+
+
+def _other_unit(of: MeasureRequest, form: str, number: float, given: str) -> AskError:
+    """The error of a number in another unit than its measure's, with the number in that unit."""
+    unit = of.measure.unit or "no unit"
+    kinds = (kind for kind in (TIMES, RATES, SIZES) if {given, unit} <= set(kind))
+    worth = next((kind[given] / kind[unit] for kind in kinds), 1.0)
+    return AskError(f"{of.text} is in {unit}, not in {given}; write {form.format(f'{number * worth:g}')}")
+
+
+def _beside_baseline(of: MeasureRequest, sign: Sign, step: str, number: str, unit: str) -> Condition:
+    """A condition next to a baseline: an amount in the measure's unit, or a share of the baseline's value.
+
+    Raises:
+        AskError: The amount is in another unit, or larger than the measure's whole scale.
+    """
+    amount = float(number)
+    is_share = unit == "%" and of.measure.unit != "%"
+    if unit and not is_share and unit != of.measure.unit:
+        raise _other_unit(of, f"'{of.text} {sign} baseline {step} {{}}'", amount, unit)
+    least, most = of.measure.limits
+    if not is_share and amount > most - least:
+        raise AskError(
+            f"{of.text} is from {least:g} to {most:g}, so no value is {amount:g} from the baseline"
+        )
+    bound = (amount / 100 if is_share else amount) * (1 if step == "+" else -1)
+    return Condition(of, sign, bound or 0.0, has_baseline=True, is_share=is_share)
 
 
 def variation(text: str, option: str = "--vary") -> tuple[str, dict[Label, Any]]:
@@ -285,6 +340,8 @@ def _parts(text: str) -> list[str]:
             begin = at + 1
     return [part.strip() for part in [*parts, text[begin:]] if part.strip()]
 
+
+NUMBER = r"\d*\.?\d+(?:e-?\d+)?"
 
 WHOLE = r"-?\d{1,18}"
 """A whole number of a range. Longer ones are nobody's count, and hang the conversion."""

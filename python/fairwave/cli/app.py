@@ -17,6 +17,7 @@ from fairwave.cli.options import (
     OWN,
     PANELS,
     REAL,
+    Baseline,
     Cluster,
     FigureFiles,
     FigureStyle,
@@ -150,6 +151,7 @@ def run(
         ),
     ] = None,
     require: Require = None,
+    baseline: Baseline = None,
     junit: JUnit = None,
     style: FigureStyle = None,
     figures: FigureFiles = None,
@@ -188,6 +190,7 @@ def run(
             junit=junit,
             style=style,
             figures=figures,
+            baseline=baseline,
         )
 
 
@@ -399,6 +402,9 @@ def sweep(
     threads: Threads = None,
     cluster: Cluster = None,
     measures: Measures = None,
+    require: Require = None,
+    baseline: Baseline = None,
+    junit: JUnit = None,
     style: FigureStyle = None,
     figures: FigureFiles = None,
     overwrite: Overwrite = False,
@@ -407,7 +413,10 @@ def sweep(
     relevant: Relevant = None,
     json: Json = False,
 ) -> None:
-    """Run every combination of values, each until it is precise enough."""
+    """Run every combination of values, each until it is precise enough.
+
+    The exit status is 4 if a point is not as precise as --until asks.
+    """
     use_laws(laws)
     from fairwave.cli.asking import sweep_grid
     from fairwave.cli.input import where
@@ -417,7 +426,7 @@ def sweep(
         sweep_grid(
             scenario, grid or [], until or [], show or [], out, seed, replications, most, settings or [], threads,
             json=json, overwrite=overwrite, measures=measures or [], yes=yes, style=style, figures=figures,
-            relevance=relevance(relevant),
+            relevance=relevance(relevant), require=require or [], junit=junit, baseline=baseline,
         )  # fmt: skip
 
 
@@ -454,6 +463,13 @@ def find(
     threads: Threads = None,
     cluster: Cluster = None,
     require: Require = None,
+    baseline: Annotated[
+        Optional[str],
+        typer.Option(
+            metavar="SCENARIO",
+            help="The scenario with which conditions as 'mos.voice >= baseline - 0.1' compare, seed by seed.",
+        ),
+    ] = None,
     junit: JUnit = None,
     style: FigureStyle = None,
     figures: FigureFiles = None,
@@ -489,6 +505,7 @@ def find(
             style=style,
             figures=figures,
             relevance=relevance(relevant),
+            baseline=baseline,
         )
 
 

@@ -60,10 +60,15 @@ def sweep_grid(
     style: str | None = None,
     figures: str | None = None,
     relevance: Relevance = USUAL,
+    require: Sequence[str] = (),
+    junit: Path | None = None,
+    baseline: str | None = None,
 ) -> None:
     """Runs a grid until every point is precise enough."""
     from fairwave.ask import sweep
+    from fairwave.ask.requiring import STATUS
     from fairwave.ask.wording import measure, precision
+    from fairwave.cli import requiring
     from fairwave.folders import claimed
     from fairwave.runs.grid import settings as sets
 
@@ -76,6 +81,7 @@ def sweep_grid(
     varied = variations(grid, "--grid", settings)
     read = scenario(path, settings)
     warn(read, seed)
+    wanted = requiring.conditions(require, junit, read, has_baseline=baseline is not None)
     goals = [precision(one, read) for one in until]
     shown = [measure(one, read) for one in show] + _named(measures, read)
     # The verdict needs them, whatever else is shown.
@@ -97,6 +103,9 @@ def sweep_grid(
                 read, axes, goals, show=[*shown, *telling], n=replications, most=max(most, replications), seed=seed,
                 threads=threads, keep=keep, progress=progress,
             )  # fmt: skip
+        seen = range(seed, seed + max(cell.interval.n + cell.interval.undefined for cell in found.cells))
+        before = requiring.baseline_runs(baseline, wanted, seen, threads, keep)
+        required = requiring.met(wanted, found.results, before, relevance)
         answer = _verdict(read, found, varied, relevance)
         if out and pages:
             console.say("drawing …", quiet=json)
@@ -108,12 +117,14 @@ def sweep_grid(
             found.results.save(out)
     if json:
         chosen = asked or [one.text for one in telling]
-        console.document(_sweep_document(read, found, answer, chosen, relevance))
-        return
-    console.answer(answer)
-    _show_sweep(read, found, columns)
-    if out:
-        console.say(f"\npage: {page}   tables: {out}" if page else f"\ntables: {out}")
+        document = _sweep_document(read, found, answer, chosen, relevance)
+        console.document(document | requiring.as_data(required))
+    else:
+        console.answer(answer)
+        _show_sweep(read, found, columns)
+        if out:
+            console.say(f"\npage: {page}   tables: {out}" if page else f"\ntables: {out}")
+    requiring.settle(required, read.name, junit, json=json, least=STATUS["undecided"] if found.short else 0)
 
 
 def _named(given: Sequence[str], read: Scenario) -> list[MeasureRequest]:
@@ -244,10 +255,12 @@ def find_value(
     style: str | None = None,
     figures: str | None = None,
     relevance: Relevance = USUAL,
+    baseline: str | None = None,
 ) -> None:
     """Searches at which values conditions hold."""
     from fairwave.advice import activities
     from fairwave.ask import find
+    from fairwave.ask.finding import baseline_of
     from fairwave.ask.requiring import STATUS, of_key, split
     from fairwave.ask.wording import check_key, condition, steps
     from fairwave.cli import requiring
@@ -272,6 +285,10 @@ def find_value(
     wanted = [condition(one, read) for one in until]
     requiring.check_junit(require, junit)
     of_keys, of_measures = split(require, key, read)
+    requiring.check_baseline(
+        [*wanted, *of_measures], has_baseline=baseline is not None, remedy="add --baseline old.toml"
+    )
+    before = scenario(baseline) if baseline is not None else None
     pages = layer_or_note(needed=bool(style or figures), quiet=json) if out else None
     page = None
     with (
@@ -282,10 +299,14 @@ def find_value(
         with console.status(f"{read.name}: {' and '.join(map(str, wanted))}", quiet=json) as tell:
             answer = find(
                 read, key, values, wanted, n=replications, most=max(most, replications), seed=seed, threads=threads,
-                keep=keep, tell=tell, relevant=relevance,
+                keep=keep, tell=tell, relevant=relevance, baseline=before,
             )  # fmt: skip
             required = [of_key(one, answer) for one in of_keys]
-            required += requiring.at_limits(of_measures, answer, read, seed, threads, keep)
+            seen = range(seed, seed + max(most, replications))
+            reference = baseline_of(of_measures, before, seen, threads=threads, keep=keep)
+            required += requiring.at_limits(
+                of_measures, answer, read, seed, threads, keep, reference, relevance
+            )
         asked = range(seed, seed + max(one.runs for one in answer.tested))
         origin = Provenance.here({read.hash: read.name}, asked)
         document = {

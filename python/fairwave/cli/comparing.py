@@ -170,7 +170,7 @@ def compare_alternatives(
     alternatives(over, vary, "any", settings)  # mistakes are told before the scenario's
     base = scenario(path, settings)
     names = measure_names(measures, base)
-    wanted = requiring.conditions(require, junit, base)
+    wanted = requiring.conditions(require, junit, base, has_baseline=True)
     group = media_group(base, flow)
     asked = alternatives(over, vary, group, settings)
     pages = layer_or_note(needed=bool(playout or speech or style or figures), quiet=json)
@@ -223,7 +223,7 @@ def compare_alternatives(
             write_tables(results, found, asked.axis, folder, base.to_toml())
     answer, required = (
         of_comparison(found, asked.axis, group, whole, asked.key),
-        of_results(wanted, whole, asked.axis, relevance=relevance),
+        of_results(wanted, whole, relevance=relevance),
     )  # fmt: skip
     if json:
         document = _document(base, asked, found, answer, results.provenance.to_dict(), page, clips, remarks)

@@ -69,7 +69,13 @@ def live_scenario(
         read = read.with_overrides(
             {"record.units": record, "record.windows": record, "record.window-interval": "50 ms"}
         )
-    wanted = requiring.conditions(require, junit, read)
+    wanted = requiring.conditions(
+        require,
+        junit,
+        read,
+        has_baseline=False,
+        remedy="a live run has none; `fairwave run --baseline` has one",
+    )
     other = simulated(read) if beside else None  # before anything runs: it may be refused
     pages = layer_or_note(needed=bool(style or figures), quiet=json) if out and page else None
     look = drawn_as(style, figures, pages, out)  # a name that is none is refused before anything runs

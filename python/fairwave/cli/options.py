@@ -98,8 +98,18 @@ Require = Annotated[
     typer.Option(
         "--require",
         metavar="CONDITION",
-        help="A condition that the 95 % interval must meet: 'mos.voice >= 3.6'. The exit status is 0 where all hold, "
+        help="A condition that the 95 % interval must meet: 'mos.voice >= 3.6', or next to a baseline "
+        "'mos.voice >= baseline - 0.1'. The exit status is 0 where all hold, "
         "3 where one fails, 4 where one is undecided. Repeatable.",
+    ),
+]
+Baseline = Annotated[
+    str | None,
+    typer.Option(
+        "--baseline",
+        metavar="SCENARIO|FOLDER",
+        help="The scenario, or the folder of its runs, with which --require 'mos.voice >= baseline - 0.1' compares, "
+        "seed by seed.",
     ),
 ]
 JUnit = Annotated[

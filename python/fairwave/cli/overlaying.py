@@ -74,7 +74,7 @@ def compare_folders(
             raise BadInputError(
                 f"{option} is for a scenario that is run; the runs of {words[0]} are made already. Leave it out"
             )
-    wanted = requiring.conditions(require, junit, None)
+    wanted = requiring.conditions(require, junit, None, has_baseline=True)
     folders = [Path(word) for word in words]
     folder = out if out is not None else FOLDER
     for one in folders:
@@ -82,7 +82,7 @@ def compare_folders(
             raise BadInputError(
                 f"{one} would be replaced by its own comparison; give another folder with --out"
             )
-    saved = {label: _loaded(one) for label, one in zip(_labels(folders), folders, strict=True)}
+    saved = {label: saved_runs(one) for label, one in zip(_labels(folders), folders, strict=True)}
     where = dict(zip(saved, folders, strict=True))
     _alike(saved, where)
     whole, parts = _laid_over(saved)
@@ -109,7 +109,7 @@ def compare_folders(
         else:
             write_tables(whole, found, AXIS, folder, "")
     answer = of_comparison(found, AXIS, group, whole)
-    required = of_results(wanted, whole, AXIS, relevance=relevance)
+    required = of_results(wanted, whole, relevance=relevance)
     if json:
         from fairwave.answers.lines import as_data
 
@@ -140,7 +140,7 @@ def _names(given: Sequence[str]) -> list[str]:
     return [one.strip() for text in given for one in text.split(",") if one.strip()]
 
 
-def _loaded(folder: Path) -> Results:
+def saved_runs(folder: Path) -> Results:
     """The runs that a folder holds.
 
     Raises:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairwave.cli import console
 from fairwave.cli.input import BadInputError
+from fairwave.measuring.relevance import USUAL, Relevance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,11 +20,29 @@ if TYPE_CHECKING:
     from fairwave.scenario import Scenario
 
 
-def conditions(texts: Sequence[str], junit: Path | None, read: Scenario | None) -> list[Condition]:
+REMEDY = "add --baseline old.toml, or use `fairwave compare old.toml new.toml`"
+"""What to write if a condition needs a baseline."""
+
+
+def conditions(
+    texts: Sequence[str],
+    junit: Path | None,
+    read: Scenario | None,
+    *,
+    has_baseline: bool,
+    remedy: str = REMEDY,
+) -> list[Condition]:
     """Reads the requirements of a command, before anything is run.
 
+    Args:
+        texts: The requirements.
+        junit: The file of JUnit XML.
+        read: The scenario whose flow groups and links they name, if there is one.
+        has_baseline: Whether there is a baseline to compare with.
+        remedy: Where a baseline comes from.
+
     Raises:
-        BadInputError: `--junit` has nothing to write.
+        BadInputError: `--junit` has nothing to write, or a condition needs a baseline and there is none.
         fairwave.ask.AskError: A requirement is no condition.
     """
     check_junit(texts, junit)
@@ -31,7 +50,64 @@ def conditions(texts: Sequence[str], junit: Path | None, read: Scenario | None) 
         return []
     from fairwave.ask.requiring import read as conditions_of
 
-    return conditions_of(texts, read)
+    wanted = conditions_of(texts, read)
+    check_baseline(wanted, has_baseline=has_baseline, remedy=remedy)
+    return wanted
+
+
+def check_baseline(wanted: Sequence[Condition], *, has_baseline: bool, remedy: str = REMEDY) -> None:
+    """Refuses a condition next to a baseline that is missing.
+
+    Raises:
+        BadInputError: There is one.
+    """
+    lacking = next((one for one in wanted if one.has_baseline and not has_baseline), None)
+    if lacking is not None:
+        raise BadInputError(f"'{lacking}' needs a baseline; {remedy}")
+
+
+def baseline_runs(
+    given: str | None, wanted: Sequence[Condition], chosen: range, threads: int | None, keep: Keep | None
+) -> Results | None:
+    """The runs that `--baseline` names: those of a folder, or of a scenario under the same seeds.
+
+    Raises:
+        BadInputError: No condition compares with it, or it lacks a seed, a flow group or a link.
+    """
+    if given is None:
+        return None
+    beside = [one for one in wanted if one.has_baseline]
+    if not beside:
+        raise BadInputError(
+            f"--baseline is {given}, but no condition compares with it; add for example "
+            "--require 'mos.voice >= baseline - 0.1'"
+        )
+    from pathlib import Path
+
+    if not Path(given).is_dir():
+        from fairwave.ask.finding import baseline_of
+        from fairwave.cli.input import scenario
+
+        return baseline_of(beside, scenario(given), chosen, threads=threads, keep=keep)
+    from fairwave.answers.of_results import asked
+    from fairwave.cli.overlaying import saved_runs
+    from fairwave.provenance import seeds_in_words
+
+    found = saved_runs(Path(given))
+    if found.axes:
+        raise BadInputError(f"{given} varies {', '.join(found.axes)}; a baseline is the runs of one scenario")
+    seeds = {int(one) for one in found.rows("runs")["seed"].to_list()}
+    if not seeds >= set(chosen):
+        raise BadInputError(
+            f"{given} has runs with the seeds {seeds_in_words(sorted(seeds))}, but {seeds_in_words(list(chosen))} are "
+            "compared; give --baseline its scenario, or the same --seed and -n"
+        )
+    try:
+        for one in beside:
+            asked(found, one.of.text, None)
+    except LookupError as error:
+        raise BadInputError(f"--baseline {given}: {error}") from None
+    return found
 
 
 def check_junit(texts: Sequence[str], junit: Path | None) -> None:
@@ -60,6 +136,8 @@ def at_limits(
     seed: int,
     threads: int | None,
     keep: Keep,
+    baseline: Results | None = None,
+    relevance: Relevance = USUAL,
 ) -> list[Requirement]:
     """Judges measures at the edges of the regions of a search, by the runs that the search made there."""
     from dataclasses import replace
@@ -75,17 +153,20 @@ def at_limits(
         runs = next(one.runs for one in answer.tested if one.value == value)
         there = runs_at(read, answer.key, value, range(seed, seed + runs), threads=threads, keep=keep)
         where = f"{short_key(answer.key)} = {value}"
-        found += [replace(one, alternative=where) for one in of_results(wanted, there)]
+        found += [
+            replace(one, alternative=where)
+            for one in of_results(wanted, there, baseline=baseline, relevance=relevance)
+        ]
     return found
 
 
-def met(wanted: Sequence[Condition], results: Results) -> list[Requirement]:
-    """How far results meet requirements; nothing without any."""
+def met(wanted: Sequence[Condition], results: Results, baseline: Results | None = None) -> list[Requirement]:
+    """Judges results by requirements; nothing without any."""
     if not wanted:
         return []
     from fairwave.ask.requiring import of_results
 
-    return list(of_results(wanted, results))
+    return of_results(wanted, results, baseline=baseline, relevance=relevance)
 
 
 def as_data(found: Sequence[Requirement]) -> dict[str, Any]:

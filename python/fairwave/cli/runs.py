@@ -84,6 +84,7 @@ def run_scenario(
     junit: Path | None = None,
     style: str | None = None,
     figures: str | None = None,
+    baseline: str | None = None,
 ) -> None:
     """Runs, and shows the results of flows and links."""
     from fairwave.capturing import CAPTURE_EXAMPLE, PATTERN_EXAMPLE
@@ -108,7 +109,7 @@ def run_scenario(
     read = scenario(path, settings)
     warn(read, seed)
     names = measure_names(measures, read)
-    conditions = requiring.conditions(require, junit, read)
+    conditions = requiring.conditions(require, junit, read, has_baseline=baseline is not None)
     read = timed(read, names)
     affordable(read, replications, seed, yes=yes)
     visible(read, seed, wanted, lost)
@@ -125,6 +126,7 @@ def run_scenario(
     made = heard.scenario if heard is not None else read
     with look, claimed(out, "run", read.name, overwrite=overwrite) if out else nullcontext():
         keep = kept(out)
+        before = requiring.baseline_runs(baseline, conditions, chosen, threads, keep)
         with console.progress(f"{read.name} × {replications}", quiet=json) as progress:
             results = Grid("run", made, {}).run(chosen, threads=threads, keep=keep, progress=progress)
         watched = pages.watch(read, results, clips, out) if pages and clips else []
@@ -140,7 +142,7 @@ def run_scenario(
     captured = look_on(
         read, seed, wanted + recorded_captures(read, out), lost, payload=payload, quiet=json, speech=speech
     )
-    required = requiring.met(conditions, results)
+    required = requiring.met(conditions, results, before)
     if json:
         document = run_document(read, results, names) | captured | logged
         console.document(document | requiring.as_data(required))

@@ -123,6 +123,15 @@ class Measured:
             raise ValueError(f"samples need a single point; still open: {', '.join(loose)}")
         return part.numbers("value")[np.argsort(seeds, kind="stable")]
 
+    def by_seed(self, **labels: Any) -> dict[int, float]:
+        """Each seed with its number, at the one point that `labels` leave.
+
+        Raises:
+            ValueError: The labels leave more than one point.
+        """
+        seeds = sorted(self.at(**labels).rows["seed"].to_list())
+        return dict(zip(seeds, self.samples(**labels).tolist(), strict=True))
+
     def interval(self, **labels: Any) -> Interval:
         """Mean and 95 % interval at one point, which ends where the measure ends."""
         return interval(self.samples(**labels)).within(self.measure.limits)
