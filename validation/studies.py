@@ -7,6 +7,7 @@ FOLDER`` first keeps what runs left there: ``FOLDER/NAME`` is the folder of ``fa
 from __future__ import annotations
 
 import json
+import math
 import re
 import shutil
 import sys
@@ -103,6 +104,12 @@ SHARES = ("reproduced", "alike", "undecided", "contradicted", "points")
 """The shares that a row has, in order of its columns."""
 
 
+def _known(ledger: dict[str, Any]) -> list[str]:
+    """The shares that are known of some claim: an earlier release did not tell *alike* from *undecided*."""
+    told = [overall(one["readings"]) for one in ledger["claims"] if one["readings"]]
+    return [name for name in SHARES if not all(math.isnan(getattr(one, name)) for one in told)]
+
+
 def not_explored(ledger: dict[str, Any]) -> str:
     """What a study's readings all have in common, and what their runs have less of, in words."""
     same = [one["id"] for one in ledger["assumptions"] if not one["swept"]]
@@ -154,7 +161,9 @@ def sentences(ledger: dict[str, Any], paper: str) -> list[str]:
         if names
     ]
     same = by.get("alike in most readings", [])
-    against += [f"; {_listed(same)} {'is' if len(same) == 1 else 'are'} alike in most readings"] if same else []
+    against += (
+        [f"; {_listed(same)} {'is' if len(same) == 1 else 'are'} alike in most readings"] if same else []
+    )
     left = by.get("undecided", [])
     rest = f" {_listed(left)} {'is' if len(left) == 1 else 'are'} undecided." if left else ""
     unheard = [one["id"] for one in ledger["claims"] if paper in one["source"] and not one["readings"]]
@@ -283,26 +292,27 @@ def page(found: dict[str, tuple[dict[str, Any], pl.DataFrame]]) -> str:
             parts.append(fresh(entry))
         if told_why := whys(name, ledger):
             parts.append(told_why)
+        names = _known(ledger)
         heads = [
             "claim",
             "over all readings",
-            *SHARES[:4],
+            *names[:-1],
             "means as claimed",
             "weighted",
             "base",
             "decided by",
         ]
-        rows = [f"| {' | '.join(heads)} |", "|---|---|---:|---:|---:|---:|---:|---:|---|---|"]
+        rows = [f"| {' | '.join(heads)} |", f"|---|---|{'---:|' * (len(names) + 1)}---|---|"]
         for one in ledger["claims"]:
             told = one["readings"]
             statement = one["statement"].replace("|", "\\|")
             if told is None:
                 rows.append(
-                    f"| **{one['id']}** {statement} | base reading only | | | | | | | {one['verdict']} | |"
+                    f"| **{one['id']}** {statement} | base reading only | {'| ' * (len(names) + 1)}{one['verdict']} | |"
                 )
                 continue
             shares = overall(told)
-            cells = [percent(getattr(shares, name), shares.interval(name)) for name in SHARES]
+            cells = [percent(getattr(shares, name), shares.interval(name)) for name in names]
             weighted = told.get("weighted")
             cells.append(percent(Shares.of_dict(weighted).reproduced) if weighted else "–")
             rows.append(
@@ -311,7 +321,7 @@ def page(found: dict[str, tuple[dict[str, Any], pl.DataFrame]]) -> str:
             )
             for part in told.get("parts", []):
                 apart = Shares.of_dict(part)
-                cells = [percent(getattr(apart, name), apart.interval(name)) for name in SHARES]
+                cells = [percent(getattr(apart, name), apart.interval(name)) for name in names]
                 judged = next(
                     (some["verdict"] for some in one.get("parts", []) if some["name"] == part["name"]), ""
                 )
