@@ -69,7 +69,7 @@ def make_pages(folder):
         assert command("run", scenario, "-n", 2, "--out", folder / "run") == 0
         over = ("--grid", "flow.voice.count=2,4,6", "--grid", "topology.bottleneck.rate=200 kb/s,300 kb/s")
         assert command("sweep", short_calls(folder), *over, "-n", 3, "--out", folder / "sweep") == 0
-        search = ("--vary", "flow.voice.count=1..12", "--until", "loss.voice <= 1", "-n", 3, "--most", 6)
+        search = ("--vary", "flow.voice.count=1..12", "--until", "loss.voice <= 40", "-n", 3, "--most", 6)
         assert command("find", short_calls(folder), *search, "--out", folder / "find") == 0
     study().run(folder / "study", 3)
 

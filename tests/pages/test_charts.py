@@ -3,13 +3,14 @@
 import base64
 import hashlib
 import json
+import math
 import re
 from pathlib import Path
 
 import pytest
 
 from fairwave_report.chart import MOST_POINTS, Chart, ChartPanel, ChartSeries
-from fairwave_report.page import plotting
+from fairwave_report.page import _text, plotting
 from fairwave_report.style import LOOKS
 
 ROOT = Path(__file__).parents[2]
@@ -59,6 +60,64 @@ def chart(page, figure):
     found = page.locator(f"#figure-{figure} .canvas").first
     found.scroll_into_view_if_needed()
     return found
+
+
+RECORD = """
+window.drawn = [];
+let made;
+Object.defineProperty(window, "uPlot", {
+  configurable: true,
+  get: () => made,
+  set: (plot) => {
+    made = new Proxy(plot, { construct: (of, [options, data, place]) => {
+      const one = new of(options, data, place);
+      window.drawn.push({ data, plot: one });
+      return one;
+    } });
+  },
+});
+"""
+
+
+def charted(chromium, folder, panel):
+    """What uPlot draws of a panel: its data, undefined places as None, too, and the ends of the vertical axis."""
+    file = folder / "chart.html"
+    file.write_text(
+        '<!doctype html><meta charset="utf-8"><main><figure><script type="application/json" class="chart">'
+        f"{Chart([panel]).to_json()}</script></figure></main><script>{plotting()}</script>"
+        f"<script>{_text('chart.js')}</script>",
+        encoding="utf-8",
+    )
+    page = chromium.new_page()
+    page.add_init_script(RECORD)
+    page.goto(file.as_uri())
+    found = page.evaluate("[drawn.at(-1).data, drawn.at(-1).plot.scales.y]")
+    page.close()
+    return found
+
+
+def test_a_gap_goes_on_where_another_line_has_values(chromium, tmp_path):
+    several = [
+        ChartSeries("with a gap", LOOKS[0], [0.0, 1.0, 11.0, 21.0, 22.0], [1.0, 1.0, math.nan, 2.0, 2.0]),
+        ChartSeries("without", LOOKS[1], [float(at) for at in range(23)], [3.0] * 23),
+    ]
+    times, gap, whole = charted(chromium, tmp_path, ChartPanel("", "time (s)", "ms", several))[0]
+    assert [at for at, one in zip(times, gap, strict=True) if one is not None] == [0, 1, 21, 22]
+    assert whole == [3] * 23
+    file = (tmp_path / "chart.html").as_uri()
+    page = chromium.new_page()
+    page.add_init_script(RECORD)
+    page.goto(file)
+    # uPlot joins values over `undefined` and ends a line at `null`.
+    assert page.evaluate("drawn.at(-1).data[1].slice(2, 21).every((one) => one === null)")
+    page.close()
+
+
+def test_a_logarithmic_axis_ends_where_the_figure_says(chromium, tmp_path):
+    line = ChartSeries("a", LOOKS[0], [0.0, 1.0, 2.0], [1e-7, 1.0, 50.0])
+    panel = ChartPanel("", "time (s)", "ms", [line], log_y=True, ends=(0.1, 60.0))
+    _, axis = charted(chromium, tmp_path, panel)
+    assert [axis["min"], axis["max"]] == pytest.approx([0.1, 60.0])
 
 
 @pytest.mark.parametrize(("kind", "figure"), [("run", "series"), ("sweep", "curves"), ("find", "limit")])

@@ -57,7 +57,8 @@
       });
       return [places, y];
     });
-    return { columns, data: uPlot.join(apart) };
+    // A gap goes on over the places of other series, up to the next value.
+    return { columns, data: uPlot.join(apart, apart.map(() => [0, 2])) };
   }
 
   function nearest(places, values, at) {
