@@ -160,7 +160,12 @@ def at_limits(
     return found
 
 
-def met(wanted: Sequence[Condition], results: Results, baseline: Results | None = None) -> list[Requirement]:
+def met(
+    wanted: Sequence[Condition],
+    results: Results,
+    baseline: Results | None = None,
+    relevance: Relevance = USUAL,
+) -> list[Requirement]:
     """Judges results by requirements; nothing without any."""
     if not wanted:
         return []
