@@ -94,7 +94,8 @@ def clips(
         found.append(Clip(spelled(label), wav(samples), "; ".join(notes), line))
         if progress is not None:
             progress(len(found) - 1, len(labels))
-    said = [_which(heard, seed), *parted(ratings), heard.remark, heard.script.recording.attribution]
+    recording = heard.script.recording
+    said = [_which(heard, seed), *parted(ratings), heard.remark, *recording.warnings, recording.attribution]
     return found, [one for one in said if one]
 
 

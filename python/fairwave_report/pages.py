@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from fairwave.scenario import Scenario
     from fairwave_report.single import DrawnRun
     from fairwave_report.video import ViewedClip
-    from fairwave_speech import Playout
+    from fairwave_speech import Playout, Recording
 
 __all__ = [
     "clips",
@@ -76,6 +76,14 @@ def styled(wanted: str | None, formats: str | None) -> Iterator[None]:
         yield
 
 
+def _recording(path: Path | None) -> Recording:
+    """The recording of a file, else the default prompt; what is suspect in it is told on standard error."""
+    found = recording(path)
+    for one in found.warnings:
+        console.complain(f"warning: {one}")
+    return found
+
+
 def spoken(read: Scenario, speech: Path, call: str) -> RecordedCall:
     """The first call of a group, which says the recording.
 
@@ -83,7 +91,7 @@ def spoken(read: Scenario, speech: Path, call: str) -> RecordedCall:
         BadInputError: The recording cannot be used.
     """
     try:
-        return RecordedCall.of(recording(speech), read, call)
+        return RecordedCall.of(_recording(speech), read, call)
     except SpeechError as error:
         raise BadInputError(str(error)) from None
 
@@ -95,7 +103,7 @@ def speech(path: Path | None) -> NDArray[np.int16] | None:
         BadInputError: The recording that was asked for cannot be used.
     """
     try:
-        return recording(path).samples
+        return _recording(path).samples
     except SpeechError as error:
         if path is not None:
             raise BadInputError(str(error)) from None
@@ -109,7 +117,7 @@ def heard(speech: Path | None, base: Scenario, group: str) -> tuple[RecordedCall
         BadInputError: The recording that was asked for cannot be used.
     """
     try:
-        return RecordedCall.of(recording(speech), base, group), []
+        return RecordedCall.of(_recording(speech), base, group), []
     except SpeechError as error:
         if speech is not None:
             raise BadInputError(str(error)) from None

@@ -3,7 +3,7 @@
 Telephony codecs of this package work on linear samples of 16 bits at 8000 per second (ITU-T G.711). A
 recording of another form is converted and a note says so; one that cannot be read is refused with the
 ``ffmpeg`` line that would convert it. Files are written next to their target and moved there, so a reader never sees
-half a file.
+half a file. What is suspect in a recording is a warning (:mod:`fairwave_speech.flaws`).
 """
 
 from __future__ import annotations
@@ -13,16 +13,13 @@ import tempfile
 import wave
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairwave.extras import need
 from fairwave_speech.errors import SpeechError
-
-if TYPE_CHECKING:
-    import av
+from fairwave_speech.flaws import LEAST_OFFSET, Flaws, cancelled, scaled
 
 Samples = NDArray[np.int16]
 
@@ -45,12 +42,14 @@ class Recording:
         source: where it comes from, for messages and reports.
         notes: what was changed on the way in, one sentence each.
         attribution: whom and which licence to name where it is played; empty if nobody asks for it.
+        warnings: what is suspect in it, one sentence each: clipped, constant, nearly silent, short.
     """
 
     samples: Samples
     source: str = "samples"
     notes: tuple[str, ...] = field(default=())
     attribution: str = ""
+    warnings: tuple[str, ...] = field(default=())
 
     @property
     def duration_s(self) -> float:
@@ -66,11 +65,11 @@ def read(path: str | os.PathLike[str], *, attribution: str = "") -> Recording:
         attribution: licence note to carry along.
 
     Returns:
-        The recording; its notes say what was converted.
+        The recording; its notes say what was converted, its warnings what is suspect.
 
     Raises:
-        SpeechError: no such file, no sound in it that can be decoded, empty or all silence, or longer than
-            :data:`LONGEST_S`.
+        SpeechError: no such file, no sound in it that can be decoded, empty or all silence, samples that are not
+            finite numbers, or longer than :data:`LONGEST_S`.
     """
     need("av", "speech", SpeechError)
     import av.error
@@ -79,16 +78,21 @@ def read(path: str | os.PathLike[str], *, attribution: str = "") -> Recording:
     if not path.is_file():
         raise SpeechError(f"{path}: there is no such file; give the path of a recording (wav, flac, mp3, …)")
     try:
-        samples, notes = _decode(path)
+        samples, notes, flaws = _decode(path)
     except (av.error.FFmpegError, ValueError, OSError) as error:
         if isinstance(error, SpeechError):
             raise
         raise SpeechError(f"{path}: not a recording that can be read ({error}); {_remedy(path)}") from error
     if len(samples) == 0:
         raise SpeechError(f"{path}: holds no samples; {_remedy(path)}")
-    if not np.any(samples):
+    if flaws.is_silent or not np.any(samples):
         raise SpeechError(f"{path}: is silent from beginning to end; give a recording with speech")
-    return Recording(samples, str(path), tuple(notes), attribution)
+    offset = float(np.mean(samples))
+    if abs(offset) >= LEAST_OFFSET * 32768 and not flaws.is_constant:
+        samples = np.clip(np.rint(samples - offset), -32768, 32767).astype(np.int16)
+        notes.append(f"an offset of {offset / 327.68:.3g} % of full scale was removed")
+    warnings = flaws.warnings(active_level_dbov(samples))
+    return Recording(samples, str(path), tuple(notes), attribution, tuple(warnings))
 
 
 def write(path: str | os.PathLike[str], samples: Samples, rate: int = RATE) -> Path:
@@ -163,7 +167,7 @@ def normalise(recording: Recording, level_dbov: float = NOMINAL_LEVEL_DBOV) -> R
     return replace(recording, samples=scaled, notes=(*recording.notes, note))
 
 
-def _decode(path: Path) -> tuple[Samples, list[str]]:
+def _decode(path: Path) -> tuple[Samples, list[str], Flaws]:
     import av
     import av.audio.resampler
 
@@ -175,31 +179,43 @@ def _decode(path: Path) -> tuple[Samples, list[str]]:
         if stream.codec_context is None:
             raise SpeechError(f"{path}: its sound is in a coding that is not known here; {_remedy(path)}")
         rate, channels, codec = stream.rate, stream.channels, stream.codec_context.name
-        if channels != 1:
-            notes.append(f"{channels} channels were mixed into one")
         if rate != RATE:
             notes.append(f"{rate} samples per second were converted to {RATE}")
         if codec != "pcm_s16le":
             notes.append(f"decoded from {codec}")
-        resampler = av.audio.resampler.AudioResampler(format="s16", layout="mono", rate=RATE)
+        flaws = Flaws(str(path), rate)
+        mixer = av.audio.resampler.AudioResampler(format="s16", layout="mono", rate=RATE)
+        splitter = av.audio.resampler.AudioResampler(format="s16p", rate=RATE)
         pieces: list[Samples] = []
+        apart: list[Samples] = []
         total = 0
         for frame in container.decode(stream):
-            for piece in resampler.resample(frame):
-                pieces.append(_linear(piece))
+            flaws.look_at(scaled(frame.to_ndarray(), frame.format.name, channels))
+            for piece in mixer.resample(frame):
+                pieces.append(piece.to_ndarray().reshape(-1))
                 total += pieces[-1].size
+            if channels > 1:
+                apart.extend(piece.to_ndarray() for piece in splitter.resample(frame))
             if total > LONGEST_S * RATE:
                 raise SpeechError(
                     f"{path}: is longer than {LONGEST_S:g} s; cut it: "
                     f"ffmpeg -i {path} -t {LONGEST_S:g} -ac 1 -ar {RATE} cut.wav"
                 )
-        pieces.extend(_linear(piece) for piece in resampler.resample(None))
-    samples = np.concatenate(pieces) if pieces else np.zeros(0, np.int16)
-    return samples, notes
-
-
-def _linear(frame: av.AudioFrame) -> Samples:
-    return frame.to_ndarray().reshape(-1).astype(np.int16, copy=False)
+        pieces.extend(piece.to_ndarray().reshape(-1) for piece in mixer.resample(None))
+        if channels > 1:
+            apart.extend(piece.to_ndarray() for piece in splitter.resample(None))
+    samples = np.concatenate(pieces).astype(np.int16, copy=False) if pieces else np.zeros(0, np.int16)
+    if apart:
+        split = np.concatenate(apart, axis=1).astype(np.int16, copy=False)
+        loudest = cancelled(samples, split)
+        if loudest is None:
+            notes.insert(0, f"{channels} channels were mixed into one")
+        else:
+            samples = np.ascontiguousarray(split[loudest])
+            notes.insert(
+                0, f"channel {loudest + 1} of {channels} is used alone: mixed, the channels cancel each other"
+            )
+    return samples, notes, flaws
 
 
 def _remedy(path: Path) -> str:

@@ -1,6 +1,7 @@
 """Recordings in, files out, voice activity, scripts."""
 
 import wave
+from pathlib import Path
 
 import av
 import numpy as np
@@ -141,3 +142,93 @@ def test_a_script_repeats_after_whole_frames() -> None:
 def test_a_frame_out_of_range_is_refused(frame_s: float) -> None:
     with pytest.raises(SpeechError, match=r"at most 0\.5 s"):
         script(Recording(voiced(0.1)), frame_s)
+
+
+def stereo(path, left: np.ndarray, right: np.ndarray, rate: int = RATE) -> Path:
+    """A wav file of two channels."""
+    with wave.open(str(path), "wb") as file:
+        file.setnchannels(2)
+        file.setsampwidth(2)
+        file.setframerate(rate)
+        file.writeframes(np.stack([left, right], axis=1).astype("<i2").tobytes())
+    return path
+
+
+@pytest.mark.parametrize("gain", [1.0, 0.9])
+def test_channels_in_opposite_phase_are_not_silence(tmp_path, gain: float) -> None:
+    speech = phrases(3.0)
+    recording = read(stereo(tmp_path / "opposite.wav", speech, np.rint(-gain * speech)))
+    assert np.abs(recording.samples - speech.astype(int)).max() <= 1
+    assert any("channel 1 of 2 is used alone" in note for note in recording.notes)
+    assert recording.warnings == ()
+
+
+def test_channels_that_do_not_cancel_are_mixed(tmp_path) -> None:
+    speech, other = phrases(3.0), voiced(3.0)
+    same = read(stereo(tmp_path / "same.wav", speech, speech))
+    assert np.abs(same.samples - speech.astype(int)).max() <= 1
+    one = read(stereo(tmp_path / "left.wav", speech, 0 * speech))
+    assert snr_db(speech / 2, one.samples) > 40.0
+    both = read(stereo(tmp_path / "both.wav", speech, other[: len(speech)]))
+    for recording in (same, one, both):
+        assert recording.notes == ("2 channels were mixed into one",)
+        assert recording.warnings == ()
+
+
+@pytest.mark.parametrize("rate", [RATE, 48000])
+@pytest.mark.parametrize("gain", [1.0, 0.4])
+def test_a_clipped_recording_is_warned_of_whatever_its_level(tmp_path, rate: int, gain: float) -> None:
+    loud = np.interp(np.arange(3 * rate) / rate, np.arange(3 * RATE) / RATE, phrases(3.0).astype(float))
+    clipped = gain * np.clip(12.0 * loud, -32768, 32767)
+    recording = read(write(tmp_path / "clipped.wav", np.rint(clipped).astype(np.int16), rate))
+    (warning,) = recording.warnings
+    assert "clipped.wav: is clipped" in warning
+    assert f"{100 * gain:.3g} % of full scale" in warning
+
+
+def test_a_constant_recording_is_warned_of(tmp_path) -> None:
+    (warning,) = read(write(tmp_path / "flat.wav", np.full(2 * RATE, 4000, np.int16))).warnings
+    assert "is constant from beginning to end" in warning
+
+
+def test_a_nearly_silent_recording_is_warned_of(tmp_path) -> None:
+    speech = np.rint(phrases(3.0) / 400.0).astype(np.int16)
+    assert any("is nearly silent" in one for one in read(write(tmp_path / "quiet.wav", speech)).warnings)
+
+
+def test_an_offset_is_removed_with_a_note(tmp_path) -> None:
+    speech = phrases(3.0)
+    recording = read(write(tmp_path / "offset.wav", (speech.astype(int) + 3000).astype(np.int16)))
+    assert abs(float(recording.samples.mean())) < 2.0
+    assert snr_db(speech - speech.mean(), recording.samples) > 40.0
+    assert any("offset of 9.1" in note for note in recording.notes)
+
+
+@pytest.mark.parametrize(
+    ("rate", "seconds", "said"), [(RATE, 0.3, "too short"), (4000, 3.0, "no sound above 2000 Hz")]
+)
+def test_a_short_and_a_slow_recording_are_warned_of(tmp_path, rate: int, seconds: float, said: str) -> None:
+    speech = phrases(3.0)[: round(seconds * rate)]
+    assert any(said in one for one in read(write(tmp_path / "odd.wav", speech, rate)).warnings)
+
+
+def test_a_sample_that_is_no_number_is_refused_with_its_place(tmp_path) -> None:
+    path, samples = tmp_path / "nan.wav", phrases(1.0).astype(np.float32) / 32768
+    samples[4000] = np.nan
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("pcm_f32le", rate=RATE, layout="mono", format="flt")
+        frame = av.AudioFrame.from_ndarray(samples.reshape(1, -1), format="flt", layout="mono")
+        frame.sample_rate = RATE
+        for packet in [*stream.encode(frame), *stream.encode(None)]:
+            container.mux(packet)
+    with pytest.raises(SpeechError, match=r"sample 4000 \(0\.500 s\) is not a finite number"):
+        read(path)
+
+
+@pytest.mark.parametrize("signal", ["speech", "tone", "hum"])
+def test_a_sound_recording_has_no_warning(tmp_path, signal: str) -> None:
+    time = np.arange(2 * 48000) / 48000
+    tones = {"tone": 440.0, "hum": 50.0}
+    sound = phrases(2.0) if signal == "speech" else np.rint(32767 * np.sin(2 * np.pi * tones[signal] * time))
+    rate = RATE if signal == "speech" else 48000
+    assert read(write(tmp_path / "sound.wav", sound.astype(np.int16), rate)).warnings == ()
