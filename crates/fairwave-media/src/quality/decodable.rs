@@ -161,7 +161,7 @@ mod tests {
         let own = frames[at].arrived.iter().take_while(here).count() as u8;
         let of = |place: Option<usize>, without: u8| place.map_or(without, |place| slow(frames, place, now));
         match frames[at].frame_type {
-            FrameType::I | FrameType::None | FrameType::Noise => own,
+            FrameType::I | FrameType::None | FrameType::Noise | FrameType::Background => own,
             FrameType::P => own.min(of(before, 0)),
             FrameType::B => own.min(of(before, 0)).min(of(behind, u8::MAX)),
         }

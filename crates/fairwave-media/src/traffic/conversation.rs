@@ -8,8 +8,9 @@
 //!
 //! **Assumptions.** The script is fixed before the run: no party reacts to late speech. So delay changes what each
 //! party hears (see [`crate::quality::conversation`]), not what each party says. It begins in the state that an
-//! observer finds who looks at a random moment. Packets are in step with the beginning of a talkspurt, and the last one
-//! is whole.
+//! observer finds who looks at a random moment. A codec with discontinuous transmission sends talkspurts alone: packets are
+//! in step with the beginning of a talkspurt, and the last one is whole. Any other codec sends all the time, as in
+//! [`super::voice`], in step with the conversation's beginning. Then a packet holds speech if its party talks in any part of it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -49,6 +50,11 @@ pub struct ConversationConfig {
     /// Probability that the other party begins before the talking party has ended, 0 to 1.
     #[serde(with = "Ratio")]
     pub interruption: f64,
+    /// True: both parties send all the time, also while they listen; false: they send nothing in pauses. Default: true with a codec
+    /// that has no discontinuous transmission, unless `comfort-noise` is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "true with a codec that has no discontinuous transmission, unless `comfort-noise` is set"))]
+    pub always_on: Option<bool>,
     /// Whether frames that describe the background are sent in pauses: `true`, as often as the codec's standard says; a time, one in each
     /// such time; `false`, none. Default `false`, also where the standard has them.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -72,6 +78,7 @@ impl Default for ConversationConfig {
             double_talk: Span::from_millis(226),
             mutual_silence: Span::from_millis(456),
             interruption: 0.4,
+            always_on: None,
             comfort_noise: None,
             phase: Phase::Random,
             answers: false,
@@ -83,11 +90,25 @@ impl ConversationConfig {
     fn packet(&self) -> Result<(Bytes, Span), ConfigError> {
         packetise(self.codec, self.payload, self.packet_time)
     }
+
+    fn sends_noise(&self) -> bool {
+        self.comfort_noise.is_some_and(ComfortNoise::is_sent)
+    }
+
+    /// Whether a party also sends while it listens.
+    fn is_always_on(&self) -> bool {
+        self.always_on.unwrap_or(!self.codec.has_discontinuous_transmission() && !self.sends_noise())
+    }
 }
 
 impl Checked for ConversationConfig {
     fn check(&self) -> Result<(), ConfigError> {
         self.packet()?;
+        if self.always_on == Some(true) && self.sends_noise() {
+            let allowed =
+                "false with `comfort-noise`, or true without it: parties that send all the time have no pauses";
+            return Err(ConfigError::new("always-on", true, allowed, "always-on = false"));
+        }
         for (key, mean) in [
             ("single-talk", self.single_talk),
             ("double-talk", self.double_talk),
@@ -114,7 +135,9 @@ impl TrafficLaw for ConversationConfig {
         let start = self.phase.begin(start, time, &mut stream);
         let script = Script::new(self.clone(), start, stream);
         let noise = self.comfort_noise.and_then(|noise| noise.frames(self.codec)).map(Pauses::new);
-        Ok(Party { script, time, payload: payload.get() as u32, due: start, until: start, next_id: 0, noise })
+        let always_on = self.is_always_on();
+        let spurt = (start, start);
+        Ok(Party { script, time, payload: payload.get() as u32, due: start, spurt, always_on, next_id: 0, noise })
     }
 
     fn call(&self) -> Option<(Codec, Span)> {
@@ -125,12 +148,21 @@ impl TrafficLaw for ConversationConfig {
         Some(1.0 / self.packet().ok()?.1.seconds().max(1e-9))
     }
 
-    fn phase_like_ns2(&self) -> Option<Phase> {
-        Some(Phase::Zero)
+    /// A party that pauses leaves the beat with the first silence.
+    fn period(&self) -> Option<(Span, Phase)> {
+        self.is_always_on().then_some((self.packet().ok()?.1, self.phase))
     }
 
-    /// What each of the two talks, alone and while the other does.
+    /// As with `voice`: a party that sends all the time has no counterpart in ns-2.
+    fn phase_like_ns2(&self) -> Option<Phase> {
+        (!self.is_always_on()).then_some(Phase::Zero)
+    }
+
+    /// The share of the time in which a party sends: always, or while it talks, alone and while the other does.
     fn activity(&self) -> Option<f64> {
+        if self.is_always_on() {
+            return Some(1.0);
+        }
         let [single, double, silence] = [self.single_talk, self.double_talk, self.mutual_silence].map(Span::seconds);
         let (both, nobody) = (self.interruption * double, (1.0 - self.interruption) * silence);
         Some((single / 2.0 + both) / (single + both + nobody))
@@ -231,9 +263,12 @@ pub struct Party {
     /// Speech in a packet.
     time: Span,
     payload: u32,
-    /// When the next packet begins, if that is before `until`, the end of the talkspurt.
+    /// When the next packet begins, if that is before the end of the talkspurt, or if the party is always on.
     due: Instant,
-    until: Instant,
+    /// The talkspurt: its beginning and its end.
+    spurt: (Instant, Instant),
+    /// It also sends while it listens.
+    always_on: bool,
     next_id: u32,
     /// What describes the noise while the other one talks, or nobody.
     noise: Option<Pauses>,
@@ -241,14 +276,14 @@ pub struct Party {
 
 impl TrafficSource for Party {
     fn next_unit(&mut self) -> Option<Unit> {
-        while self.due >= self.until {
+        while self.due >= self.spurt.1 {
             let pause = self.due;
-            let (from, until) = self.script.next_spurt();
+            self.spurt = self.script.next_spurt();
+            let (from, _) = self.spurt;
             if from == Instant::NEVER {
                 return None;
             }
-            self.due = self.due.max(from);
-            self.until = until;
+            self.due = if self.always_on { self.due } else { self.due.max(from) };
             if let Some(noise) = self.noise.as_mut().filter(|_| self.due > pause) {
                 noise.begin(pause);
             }
@@ -260,11 +295,11 @@ impl TrafficSource for Party {
             self.next_id = id.wrapping_add(1);
             return Some(Unit { id, payload, created, layer: 0, frame_type: FrameType::Noise });
         }
-        let unit =
-            Unit { id: self.next_id, payload: self.payload, created: self.due, layer: 0, frame_type: FrameType::None };
-        self.next_id = self.next_id.wrapping_add(1);
+        let (id, created) = (self.next_id, self.due);
+        self.next_id = id.wrapping_add(1);
         self.due += self.time;
-        Some(unit)
+        let frame_type = if self.due > self.spurt.0 { FrameType::None } else { FrameType::Background };
+        Some(Unit { id, payload: self.payload, created, layer: 0, frame_type })
     }
 }
 
@@ -327,7 +362,7 @@ mod tests {
 
     #[test]
     fn the_two_take_turns() {
-        let caller = ConversationConfig { interruption: 0.0, ..ConversationConfig::default() };
+        let caller = ConversationConfig { interruption: 0.0, codec: Codec::G729, ..ConversationConfig::default() };
         let callee = caller.answer().expect("another");
         let (there, back) = (party(&caller, 2000.0), party(&callee, 2000.0));
         // Without interruptions no packet begins while the other one talks; only a talkspurt's last packet may end behind its end.
@@ -342,8 +377,32 @@ mod tests {
 
     #[test]
     fn packets_follow_each_other_in_packet_times_and_never_closer() {
-        let created = party(&ConversationConfig::default(), 500.0);
+        let created = party(&ConversationConfig { codec: Codec::G729, ..ConversationConfig::default() }, 500.0);
         assert!(created.windows(2).all(|pair| pair[1] - pair[0] >= Span::from_millis(20)));
+    }
+
+    #[test]
+    fn a_codec_without_discontinuous_transmission_sends_all_the_time_and_the_same_turns_are_taken() {
+        let always = ConversationConfig::default();
+        let pausing = ConversationConfig { always_on: Some(false), ..always.clone() };
+        assert_eq!(always.activity(), Some(1.0));
+        assert!(pausing.activity().is_some_and(|share| (0.4..0.5).contains(&share)));
+        for config in [always.clone(), always.answer().expect("another")] {
+            let mut source = config.source(Instant::ZERO, Seed(7).stream("talk")).expect("a party");
+            let units: Vec<Unit> = std::iter::from_fn(|| source.next_unit()).take(100_000).collect();
+            assert!(units.windows(2).all(|pair| pair[1].created - pair[0].created == Span::from_millis(20)));
+            let speech = units.iter().filter(|unit| unit.frame_type == FrameType::None).count();
+            // A talkspurt of t covers t/20 ms + 1 packets in the mean, in packets that need not begin with it.
+            let share = speech as f64 / units.len() as f64;
+            assert!((0.42..0.47).contains(&share), "{share}");
+            assert!(units.iter().all(|unit| matches!(unit.frame_type, FrameType::None | FrameType::Background)));
+        }
+        let noisy = r#"{"codec":"g711","always-on":true,"comfort-noise":true}"#;
+        let config: ConversationConfig = serde_json::from_str(noisy).expect("a conversation");
+        assert_eq!(config.check().expect_err("no pauses").key, "always-on");
+        let noisy = noisy.replace("true,", "null,");
+        let config: ConversationConfig = serde_json::from_str(&noisy).expect("a conversation");
+        assert!(config.activity() < Some(0.5), "comfort noise has pauses to fill");
     }
 
     #[test]

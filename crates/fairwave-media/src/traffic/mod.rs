@@ -92,6 +92,9 @@ pub enum FrameType {
     /// Describes the background of a call in a pause: not speech, neither played nor missed.
     #[serde(rename = "noise")]
     Noise = 4,
+    /// A packet of a call while its party listens, of a codec that sends all the time: it is played like speech.
+    #[serde(rename = "background")]
+    Background = 5,
 }
 
 /// All sources, in the order in which they are listed to people: a file, and within braces the names that it gives, each with

@@ -408,16 +408,18 @@ pub struct Unit {
     pub payload: u32,
     /// Video layer, 0 for the base and for everything else.
     pub layer: u8,
-    /// `none`; `I`, `P` or `B` for a part of a video frame; `noise` for comfort noise of a call.
+    /// `none`; `I`, `P` or `B` for a part of a video frame; `noise` for comfort noise of a call;
+    /// `background` for a packet of a call whose party listens.
     pub frame_type: &'static str,
 }
 
-const FRAME_TYPES: [(&str, FrameType); 5] = [
+const FRAME_TYPES: [(&str, FrameType); 6] = [
     ("none", FrameType::None),
     ("I", FrameType::I),
     ("P", FrameType::P),
     ("B", FrameType::B),
     ("noise", FrameType::Noise),
+    ("background", FrameType::Background),
 ];
 
 impl Unit {

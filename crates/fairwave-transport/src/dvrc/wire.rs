@@ -111,6 +111,7 @@ fn frame_type(code: u8) -> Result<FrameType, WireError> {
         2 => Ok(FrameType::P),
         3 => Ok(FrameType::B),
         4 => Ok(FrameType::Noise),
+        5 => Ok(FrameType::Background),
         other => Err(WireError::FrameType(other)),
     }
 }

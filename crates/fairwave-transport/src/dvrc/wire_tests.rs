@@ -53,7 +53,7 @@ fn each_malformed_packet_is_refused_for_its_own_reason() {
     assert_eq!(Header::decode(&data().encode()[..31]), Err(WireError::Short { have: 31, need: 32 }));
     assert_eq!(with(0, 0x20), Err(WireError::Version { found: 2, known: 1 }));
     assert_eq!(with(0, 0x14), Err(WireError::PacketType { found: 4, most: 3 }));
-    assert_eq!(with(1, 5), Err(WireError::FrameType(5)));
+    assert_eq!(with(1, 6), Err(WireError::FrameType(6)));
     assert_eq!(with(2, 8), Err(WireError::Layers));
     assert_eq!(with(3, 1), Err(WireError::Reserved(3)));
     assert_eq!(with(7, 3), Err(WireError::Part { part: 3, parts: 3 }));

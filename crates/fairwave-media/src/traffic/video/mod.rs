@@ -212,7 +212,7 @@ fn group_time(frames: usize, frame_rate: f64) -> Span {
 /// The layer that a frame is, where frames are what is left out.
 const fn temporal_layer(frame_type: FrameType) -> u8 {
     match frame_type {
-        FrameType::I | FrameType::None | FrameType::Noise => 0,
+        FrameType::I | FrameType::None | FrameType::Noise | FrameType::Background => 0,
         FrameType::P => 1,
         FrameType::B => 2,
     }
