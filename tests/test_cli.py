@@ -644,8 +644,8 @@ def test_what_waits_in_a_tcp_sender_is_missed_and_not_lost(fairwave, tmp_path):
     )
     _, out, _ = fairwave("run", file, *cut)
     rows = dict(
-        re.findall(r"^(packets missed|loss|still waiting in the sender) \(%\) +([\d.]+)", out, re.MULTILINE)
+        re.findall(r"^(packets missed|loss|overdue at the end) \(%\) +([\d.]+)", out, re.MULTILINE)
     )
     assert float(rows["loss"]) == 0.0
-    assert float(rows["packets missed"]) >= float(rows["still waiting in the sender"]) > 5.0
+    assert float(rows["packets missed"]) >= float(rows["overdue at the end"]) > 5.0
     assert out.strip().startswith("The call of backup is poor: MOS 1.00")

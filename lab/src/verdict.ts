@@ -117,15 +117,18 @@ export function verdicts(run: ObservedRun, scores: ReadonlyMap<string, Interval>
   for (const group of run.network.groups.filter((one) => !one.call && !rated.has(one.name))) {
     const row = run.groups.find((one) => one.group === group.name);
     if (!row || typeof row.goodput_bps !== "number") continue;
-    const sent = Number(row.units_sent);
-    const received = Number(row.units_received);
+    const flows = run.flows.filter((one) => one.group === group.name);
+    const sum = (column: string) => flows.reduce((all, one) => all + Number(one[column] ?? 0), 0);
+    const sent = sum("units_sent");
     if (group.class === "tcp" || !sent) {
       found.push({ text: `${group.name} gets ${rate(row.goodput_bps)}.`, band: "" });
     } else {
-      const lost = Math.max(0, 1 - received / sent);
+      const lost = sum("units_lost") / sent;
+      const overdue = sum("units_waiting") / sent;
+      const waits = overdue > 0 ? `, ${percent(overdue)} overdue at the end` : "";
       found.push({
-        text: `${group.name} gets ${rate(row.goodput_bps)}, ${percent(lost)} lost.`,
-        band: bandOfLoss(lost),
+        text: `${group.name} gets ${rate(row.goodput_bps)}, ${percent(lost)} lost${waits}.`,
+        band: bandOfLoss(lost + overdue),
       });
     }
   }

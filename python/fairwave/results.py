@@ -125,6 +125,11 @@ class Results:
         return self._of("groups")
 
     @property
+    def fates(self) -> pa.Table:
+        """One row per run, flow, fate and place: what became of the units, by the records of the run."""
+        return self._of("fates")
+
+    @property
     def timeliness(self) -> pa.Table:
         """One row per run, flow, threshold and reading of *timely*."""
         return self._of("timeliness")

@@ -482,15 +482,16 @@ def draw_call(run: DrawnRun, folder: Path) -> drawing.Drawing | None:
                     part["created_s"], part["network_ms"], ".", markersize=2.5, color=look.colour, label=label
                 )
                 charts.append(_marks(label, look, part, "network_ms"))
-        for made in data.filter(pl.col("fate") == "lost")["created_s"]:
+        removed = data.filter(pl.col("fate").is_in(["dropped", "lost"]))
+        for made in removed["created_s"]:
             axes.axvline(made, 0, 0.05, color=style.INK, linewidth=0.6)
         axes.set_ylim(bottom=0)
         drawing.mark(axes, run.scenario.plan(run.seed)["marks"], labels=False)
         axes.set_xlabel("made at (s)")
         axes.set_ylabel("time since it was made (ms)")
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), markerscale=4)
-        lost = data.filter(pl.col("fate") == "lost").height
-        gone = data.filter(pl.col("fate") == "lost").select("created_s", pl.lit(0.0).alias("lost_ms"))
+        lost = removed.height
+        gone = removed.select("created_s", pl.lit(0.0).alias("lost_ms"))
         if gone.height:
             charts.append(_marks("lost", style.look(6), gone, "lost_ms"))
         few = sum(len(one.x) for one in charts) <= MOST_POINTS

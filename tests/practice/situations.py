@@ -6,6 +6,7 @@ from practice import (
     alike,
     arriving,
     classes,
+    fates,
     finish,
     losses,
     marks,
@@ -47,6 +48,7 @@ AREAS = {
     "source": ("Sources and codecs", sources),
     "session": ("Calls over WebRTC", sessions),
     "alike": ("Differences that count", alike),
+    "fate": ("What became of packets", fates),
 }
 """First part of a key to the area's title and module."""
 

@@ -22,7 +22,7 @@ pub mod wire;
 
 use fairwave_media::traffic::{LayerRates, Unit};
 use fairwave_network::dscp::Dscp;
-use fairwave_network::packet::{Class, FlowId, Packet};
+use fairwave_network::packet::{CarriedUnit, Class, FlowId, Packet};
 use fairwave_units::units::{Bytes, Instant, Span};
 use limited::LimitedTimes;
 use media::{MediaReceived, MediaSent};
@@ -176,6 +176,10 @@ pub trait Receiver {
     /// True for a receiver that judges whether losses were congestion, and says so in [`Output::notices`].
     fn judges_losses(&self) -> bool {
         false
+    }
+    /// The application's unit in a data packet of this transport; none for a packet without one.
+    fn unit_in(&self, packet: &Packet) -> Option<CarriedUnit> {
+        packet.body.carried_unit()
     }
     /// What may be plotted; nothing, for a receiver that only receives.
     fn view(&self) -> ReceiverView {

@@ -273,9 +273,13 @@ impl Border for Wires {
     fn gone(&mut self, packet: &Packet, congestion: bool) -> Packet {
         let books = &mut self.accounts.books;
         *(if congestion { &mut books.dropped } else { &mut books.lost }) += 1;
-        let written = self.store.of(packet).and_then(|stored| stored.packet);
+        let written = self.written(packet);
         self.store.release(packet);
-        written.unwrap_or(*packet)
+        written
+    }
+
+    fn written(&mut self, packet: &Packet) -> Packet {
+        self.store.of(packet).and_then(|stored| stored.packet).unwrap_or(*packet)
     }
 
     fn copied(&mut self, packet: &Packet) {

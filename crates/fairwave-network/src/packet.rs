@@ -288,6 +288,29 @@ pub enum Body {
     },
 }
 
+/// The application's unit in a data packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CarriedUnit {
+    /// The unit's number.
+    pub unit: u32,
+    /// The packet holds all of it.
+    pub is_whole: bool,
+}
+
+impl Body {
+    /// The application's unit in a data packet; none without payload, and for a header that its transport alone knows.
+    pub fn carried_unit(&self) -> Option<CarriedUnit> {
+        match *self {
+            Body::Datagram { unit, parts, .. } | Body::TfrcData { unit, parts, .. } => {
+                Some(CarriedUnit { unit, is_whole: parts <= 1 })
+            }
+            Body::Redundant { unit, .. } => Some(CarriedUnit { unit, is_whole: true }),
+            Body::Segment { unit, payload, .. } => (payload > 0).then_some(CarriedUnit { unit, is_whole: false }),
+            _ => None,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

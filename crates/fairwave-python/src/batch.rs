@@ -287,6 +287,7 @@ pub fn tables_of(result: &RunResult) -> Result<Tables, String> {
         ("media_outbound", columns(&result.media_outbound)),
         ("media_inbound", columns(&result.media_inbound)),
         ("links", columns(&result.links)),
+        ("fates", columns(&result.fates)),
         ("outages", columns(&result.outages)),
         ("classes", columns(&result.classes)),
         ("service_classes", columns(&result.service_classes)),

@@ -53,31 +53,43 @@ impl InFlight {
     }
 }
 
-/// A run that has ended.
+/// Checks each link, then takes what waits out of managed queues and shared media. `found` gets each packet and the link that had it.
+///
+/// # Errors
+/// The first law that does not hold, where, and with which numbers.
+pub(crate) fn empty_queues(
+    plan: &Plan,
+    links: &mut [Link],
+    media: &mut [MediumRun],
+    end: Instant,
+    found: &mut dyn FnMut(usize, &Packet),
+) -> Result<(), RunError> {
+    for (index, (plan, link)) in plan.links.iter().zip(&mut *links).enumerate() {
+        check_link(plan, link, end)?;
+        empty(plan, index, link, end, found)?;
+    }
+    for (medium, run) in media.iter_mut().enumerate() {
+        empty_medium(plan, medium, run, links, end, found)?;
+    }
+    Ok(())
+}
+
+/// A run that has ended, with empty queues.
 pub(crate) struct Books<'p> {
     pub plan: Cow<'p, Plan>,
-    pub end: Instant,
     pub links: Vec<Link>,
-    pub media: Vec<MediumRun>,
     pub sending: Vec<SendingEnd>,
     pub receiving: Vec<ReceivingEnd>,
-    /// Of each flow; what waits in managed queues is added here.
+    /// Of each flow; with what waited in managed queues.
     pub under_way: Vec<InFlight>,
 }
 
 impl Books<'_> {
-    /// Reconciles everything; the queues are emptied for it.
+    /// Reconciles flows and nodes.
     ///
     /// # Errors
     /// The first law that does not hold, where, and with which numbers.
-    pub fn check(mut self) -> Result<(), RunError> {
-        for (plan, link) in self.plan.links.iter().zip(&mut self.links) {
-            check_link(plan, link, self.end)?;
-            empty(plan, link, self.end, &mut self.under_way)?;
-        }
-        for (medium, run) in self.media.iter_mut().enumerate() {
-            empty_medium(&self.plan, medium, run, &self.links, self.end, &mut self.under_way)?;
-        }
+    pub fn check(self) -> Result<(), RunError> {
         self.check_flows()?;
         self.check_nodes()
     }
@@ -202,14 +214,14 @@ fn check_link(plan: &LinkPlan, link: &Link, end: Instant) -> Result<(), RunError
     }
 }
 
-/// Takes what a shared medium holds out of it and counts it for its flows.
+/// Takes what a shared medium holds out of it.
 fn empty_medium(
     plan: &Plan,
     medium: usize,
     run: &mut MediumRun,
     links: &[Link],
     end: Instant,
-    under_way: &mut [InFlight],
+    taken: &mut dyn FnMut(usize, &Packet),
 ) -> Result<(), RunError> {
     let mut given = Vec::new();
     let counted: Vec<u32> = (0..run.members.len()).map(|member| run.medium.held(member)).collect();
@@ -226,14 +238,20 @@ fn empty_medium(
             ));
         }
     }
-    for (_, packet) in given {
-        under_way[packet.flow.0 as usize].add(&packet);
+    for (member, packet) in given {
+        taken(run.members[member], &packet);
     }
     Ok(())
 }
 
-/// Takes what waits out of a managed queue, as its discipline gives it or drops it, and counts it for its flows.
-fn empty(plan: &LinkPlan, link: &mut Link, end: Instant, under_way: &mut [InFlight]) -> Result<(), RunError> {
+/// Takes what waits out of a managed queue, as its discipline gives it or drops it.
+fn empty(
+    plan: &LinkPlan,
+    index: usize,
+    link: &mut Link,
+    end: Instant,
+    taken: &mut dyn FnMut(usize, &Packet),
+) -> Result<(), RunError> {
     let mut now = link.free.max(end);
     let Service::Managed(managed) = &mut link.service else { return Ok(()) };
     let (counted, mut found) = (u64::from(managed.queue.packets()), 0u64);
@@ -241,7 +259,7 @@ fn empty(plan: &LinkPlan, link: &mut Link, end: Instant, under_way: &mut [InFlig
         let given = managed.queue.depart(now, &mut managed.drops);
         let before = found;
         for packet in given.into_iter().chain(managed.drops.drain(..).map(|(packet, _)| packet)) {
-            under_way[packet.flow.0 as usize].add(&packet);
+            taken(index, &packet);
             found += 1;
         }
         if found == before {

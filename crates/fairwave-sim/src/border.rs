@@ -21,6 +21,10 @@ pub trait Border {
     fn gone(&mut self, packet: &Packet, _congestion: bool) -> Packet {
         *packet
     }
+    /// A packet that travels in the network, as its end wrote it.
+    fn written(&mut self, packet: &Packet) -> Packet {
+        *packet
+    }
     /// The network has made a second packet of one: each of them will be delivered, or go, by itself.
     fn copied(&mut self, _packet: &Packet) {}
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fairwave_core::config::ConfigError;
-use fairwave_core::packet::{Body, FlowId, Packet};
+use fairwave_core::packet::{Body, CarriedUnit, FlowId, Packet};
 use fairwave_core::quality::playback::Playback;
 use fairwave_core::traffic::{Activity, Source, TrafficSource, Unit};
 use fairwave_core::transport::Properties;
@@ -20,7 +20,7 @@ use crate::hosts::{ApplicationClock, Hosts};
 use crate::judged::LossJudge;
 use crate::measure::{Bins, FlowMeasure, Window};
 use crate::round_trips::RoundTripLog;
-use crate::unit_log::UnitLog;
+use crate::unit_log::{Pending, Removal, UnitLog};
 
 /// Both ends of every flow, by index of the plan.
 pub(crate) struct FlowEnds {
@@ -343,24 +343,44 @@ impl ReceivingEnd {
         }
     }
 
-    /// A packet is gone at `now`, by congestion or at random.
+    /// `link` removed a packet at `now`, by congestion or at random.
     #[inline]
-    pub fn lose(&mut self, packet: &Packet, congestion: bool, now: Instant, window: Window) {
+    pub fn lose(&mut self, packet: &Packet, congestion: bool, link: usize, now: Instant, window: Window) {
         if congestion {
             self.measure.dropped(packet.feedback, now, window);
         } else {
             self.measure.lost(packet.feedback, now, window);
         }
-        if self.logged
-            && let Body::Datagram { unit, .. } | Body::Redundant { unit, .. } | Body::TfrcData { unit, .. } =
-                packet.body
-            && let Some(units) = &mut self.units
-        {
-            // None of these transports sends anything again; a copy that comes later makes up for it.
-            units.lost(unit);
+        if self.logged && (!packet.feedback || matches!(packet.body, Body::Datagram { .. })) {
+            // A reply to a ping names its request.
+            self.note_removal(packet, if congestion { Removal::Dropped } else { Removal::Lost }, link);
         }
         if let Some(judge) = &mut self.judge {
             judge.lost(packet, congestion);
+        }
+    }
+
+    #[inline(never)]
+    fn note_removal(&mut self, packet: &Packet, removal: Removal, link: usize) {
+        let Some(units) = &mut self.units else { return };
+        match self.receiver.unit_in(packet) {
+            Some(carried) => units.remove(carried, removal, link),
+            // The code of others names no units in its packets.
+            None => units.has_unnamed_losses |= matches!(self.receiver, AnyReceiver::Own(_)),
+        }
+    }
+
+    /// `link` has a packet when the run ends.
+    #[cold]
+    #[inline(never)]
+    pub fn keep_pending(&mut self, packet: &Packet, pending: Pending, link: usize) {
+        let Some(units) = self.units.as_mut().filter(|_| !packet.feedback) else { return };
+        let Some(CarriedUnit { unit, .. }) = self.receiver.unit_in(packet) else { return };
+        units.keep_pending(unit, pending, link);
+        if let Body::Redundant { repeats, .. } = packet.body {
+            for repeat in repeats.iter().filter(|repeat| repeat.back > 0) {
+                units.keep_pending(unit.wrapping_sub(u32::from(repeat.back)), pending, link);
+            }
         }
     }
 }

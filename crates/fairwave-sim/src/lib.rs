@@ -58,7 +58,7 @@ pub use error::RunError;
 pub use partition::Cut;
 pub use replicate::run_many;
 pub use result::{
-    CompletionRow, ConversationRow, FlowRow, GroupRow, LinkRow, OutageRow, OutcomeRow, PlaybackRow, RecoveryRow,
-    RoundTripRow, RunResult, SeriesRow, ServiceClassRow, TimelinessRow, TinRow, TransferRow, UnitRow,
+    CompletionRow, ConversationRow, FateRow, FlowRow, GroupRow, LinkRow, OutageRow, OutcomeRow, PlaybackRow,
+    RecoveryRow, RoundTripRow, RunResult, SeriesRow, ServiceClassRow, TimelinessRow, TinRow, TransferRow, UnitRow,
 };
 pub use run::{PARTS, SteppedRun, cut_of, run, run_cut, run_in_parts, run_looking_ahead, run_on, run_seen};

@@ -266,6 +266,11 @@ impl Link {
         self.rate.change_from(now + Span::from_nanos(1)).map(|(at, _)| at)
     }
 
+    /// Whether the last transmission begins after `end`.
+    pub fn begins_after(&self, end: Instant) -> bool {
+        self.started > end
+    }
+
     /// A packet that leaves arrives after this time at the earliest.
     pub fn least_delay(&self) -> Span {
         if matches!(self.wire.as_deref(), Some(Wire::Changing(_))) { Span::ZERO } else { self.delay }

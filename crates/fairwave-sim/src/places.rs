@@ -14,6 +14,7 @@ use crate::entry::{Entry, Transit};
 use crate::error::RunError;
 use crate::event::Event;
 use crate::partition::Partition;
+use crate::unit_log::Pending;
 
 /// From an index of the plan to a place.
 pub(crate) trait Map {
@@ -131,8 +132,10 @@ impl<T, M: Map> IndexMut<usize> for Held<T, M> {
 /// What an island tells another. It arrives before the other begins its next window.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Told {
-    /// A packet of a flow is gone, by congestion or at random: the receiver's end counts it.
-    Gone { flow: usize, packet: Packet, congestion: bool, at: Instant },
+    /// A link removed a packet of a flow, by congestion or at random: the receiver's end counts it.
+    Gone { flow: usize, packet: Packet, congestion: bool, link: usize, at: Instant },
+    /// A link has a packet of a flow when the run ends: the receiver's end logs it.
+    Pending { flow: usize, packet: Packet, pending: Pending, link: usize },
     /// The application of a flow has made a unit: it is logged at the receiver's end.
     Made { flow: usize, unit: Unit },
     /// The unit that it made last was not sent.

@@ -5,7 +5,7 @@
 //!
 //! **Window.** Unless stated otherwise, results count the window from the end of the warm-up to the end of the run.
 //! Packets and payload count at the time when they are sent, dropped, lost or delivered; units count at the time when
-//! they are made. A unit that is still in flight at the end counts as such, not as lost.
+//! they are made. A unit is lost if a queue or a wire removed a packet of it. A unit that is still under way or waiting at the end is not lost.
 
 use std::sync::Arc;
 
@@ -23,6 +23,8 @@ pub struct RunResult {
     pub flows: Vec<FlowRow>,
     /// One row per flow group.
     pub groups: Vec<GroupRow>,
+    /// What became of the units: one row per flow, fate and place, for flows whose application makes units.
+    pub fates: Vec<FateRow>,
     /// One row per flow, threshold and reading of timeliness, for flows whose application makes units.
     pub timeliness: Vec<TimelinessRow>,
     /// One row per flow, reading and share, for flows whose receiver plays back at a constant rate.
@@ -86,17 +88,16 @@ pub struct FlowRow {
     pub stop_s: f64,
     /// How long it was on in the window.
     pub measured_s: f64,
-    /// Units that the application made and of which it is known what became: those received, those lost and those waiting.
+    /// Units that count in the shares: those received, those lost and those waiting. With those in flight, all that the application made.
     pub units_sent: u64,
     /// Units complete at the receiver.
     pub units_received: u64,
-    /// Units that will not arrive. Either one of their packets is lost and not retransmitted, or, at the end of the
-    /// run, their sender does not hold them and they are older than the flow's longest threshold of timeliness and than
-    /// the longest delay of the last hundred units that arrived.
+    /// Units of which a queue dropped or a wire lost a packet that was not replaced.
     pub units_lost: u64,
-    /// Units that their sender still held at the end of the run, too old to be of use: missed, and not lost.
+    /// Units that had not arrived at the end of the run, that the network had not removed, and that were too old to be of use: missed, and not
+    /// lost. They waited in their sender or in a queue, or were on their way.
     pub units_waiting: u64,
-    /// Units that have not arrived by the end of the run and may yet: neither sent nor lost in the other counts.
+    /// Units that had not arrived by the end of the run and might yet, in time.
     pub units_in_flight: u64,
     /// Payload delivered to the application, each byte once.
     pub payload_received: u64,
@@ -144,7 +145,7 @@ pub struct FlowRow {
     /// Why a call has no rating, or a remark on its rating (see `fairwave_core::quality::call`); otherwise empty.
     pub quality_note: String,
     /// Of a call, units that arrived but that its receiver did not play; of a video, units that arrived after their frame was
-    /// shown. Both with those that wait.
+    /// shown. Both with `units_waiting`.
     pub late_units: u64,
     /// Mean delay mouth to ear of the units that a call's receiver plays.
     pub mouth_to_ear_s: Option<f64>,
@@ -181,6 +182,22 @@ pub struct FlowRow {
     pub random_as_random: u64,
     /// Data packets that arrived marked (congestion experienced) by any queue on their way.
     pub marked: u64,
+}
+
+/// How many units of one flow had one fate at one place. Units of the window count; the rows of a flow add up to its `units_sent` and
+/// `units_in_flight`.
+#[derive(Clone, Debug, Serialize)]
+pub struct FateRow {
+    /// Name of the group.
+    pub group: Arc<str>,
+    /// Index within the group.
+    pub flow: u32,
+    /// `played` of a call, else `arrived`; `late`, `dropped`, `lost`, `waiting` or `on-the-way`.
+    pub fate: &'static str,
+    /// The link that dropped or lost it, or that has it; `sender` for what its sender holds; else empty.
+    pub place: Arc<str>,
+    /// How many.
+    pub units: u64,
 }
 
 /// Timeliness of one flow by one reading.
@@ -546,9 +563,13 @@ pub struct UnitRow {
     pub arrived_s: Option<f64>,
     /// Payload bytes.
     pub payload: u32,
-    /// `played`, `late` (arrived, but not played) or `lost` in a call; `arrived`, `lost`, or `skipped` by a transport's
-    /// adaptation otherwise; `in-flight` where it may yet have arrived when the run ended.
+    /// `played`, or `late` (arrived, but not played), in a call, else `arrived`; `dropped` by a queue or `lost` by a wire; `waiting` in its
+    /// sender or in a queue, or `on-the-way`, when the run ended; `skipped` by a transport's adaptation; `noise` and `lost-noise`.
     pub fate: &'static str,
+    /// The link that dropped or lost it, or that has it; `sender` for what its sender holds; else empty.
+    pub place: Arc<str>,
+    /// 1 if the unit counts in the shares; 0 for noise, for what was skipped, and for what might still have arrived in time.
+    pub counted: u64,
     /// When a call's receiver plays it; none if it does not.
     pub played_s: Option<f64>,
 }

@@ -7,7 +7,8 @@
 //! | `tfrc` | arrival of a report − when the packet left that it answers − how long the receiver held it (RFC 5348 §4.3) |
 //!
 //! A delayed acknowledgement answers the first segment that it waits for, so a sample holds that wait, too. Other transports have no
-//! samples. A request without reply is lost unless it is younger, at the end of the run, than the longest round trip.
+//! samples. A request is lost if a queue or a wire removed it or its reply. Without reply or removal it is still on its way. The hosts of a
+//! live run may lose packets unseen: there a request without reply is lost once it is older than the longest round trip.
 
 use std::collections::HashSet;
 
@@ -25,6 +26,17 @@ pub(crate) struct RoundTripLog {
     answered: HashSet<u32>,
     /// Samples, each with the time at which it was taken and, of requests, when that was made.
     samples: Vec<RoundTrip>,
+}
+
+/// A request of a flow of pings.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Request {
+    /// Number of its unit.
+    pub number: u32,
+    /// When it was made.
+    pub made: Instant,
+    /// Whether it, or its reply, was removed on the way; none where that is not known.
+    pub is_removed: Option<bool>,
 }
 
 /// A sample.
@@ -70,22 +82,21 @@ impl RoundTripLog {
         &self.samples
     }
 
-    /// Summary of those in the window. `requests` are the numbers of the requests and when they were made, of a flow of
-    /// pings.
-    pub fn result(
-        &self,
-        from: Instant,
-        end: Instant,
-        requests: Option<impl Iterator<Item = (u32, Instant)>>,
-    ) -> RoundTrips {
+    /// Summary of those in the window. `requests` are those of a flow of pings.
+    pub fn result(&self, from: Instant, end: Instant, requests: Option<impl Iterator<Item = Request>>) -> RoundTrips {
         let mut taken: Vec<Span> = self.samples.iter().filter(|one| one.at >= from).map(|one| one.took).collect();
         let summary = DelaySummary::of(taken.iter().copied());
         taken.sort_unstable();
         let patience = summary.map_or(Span::ZERO, |summary| summary.max);
         let requests = requests.map(|requests| {
-            let known = requests
-                .filter(|(number, made)| *made >= from && (self.answered.contains(number) || *made + patience <= end));
-            known.fold((0, 0), |(all, lost), (number, _)| (all + 1, lost + u64::from(!self.answered.contains(&number))))
+            let mut counts = (0, 0);
+            for Request { number, made, is_removed } in requests.filter(|request| request.made >= from) {
+                let is_answered = self.answered.contains(&number);
+                let is_lost = !is_answered && is_removed.unwrap_or(made + patience <= end);
+                counts.0 += u64::from(is_answered || is_lost);
+                counts.1 += u64::from(is_lost);
+            }
+            counts
         });
         let smooth = |smoothed: Option<Span>, one: &RoundTrip| {
             let next = |before: Span| Span::from_nanos(before.nanos() - before.nanos() / 8 + one.took.nanos() / 8);
@@ -131,7 +142,7 @@ mod tests {
         packet(Body::Datagram { payload: 56, sequence: unit, unit, part: 0, parts: 1, created })
     }
 
-    const NO_REQUESTS: Option<std::iter::Empty<(u32, Instant)>> = None;
+    const NO_REQUESTS: Option<std::iter::Empty<Request>> = None;
 
     #[test]
     fn an_acknowledgement_of_new_data_is_a_sample_and_a_duplicate_is_none() {
@@ -163,13 +174,16 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_counts_once_and_a_request_without_one_is_lost_once_it_is_old_enough() {
+    fn a_reply_counts_once_and_a_request_is_lost_by_its_record_or_in_live_runs_by_its_age() {
         let mut log = RoundTripLog::default();
         for (unit, made, now) in [(0, 0, 50), (0, 0, 51), (2, 400, 480)] {
             log.note(&reply(unit, at(made)), at(now));
         }
         assert_eq!(log.samples().len(), 2);
-        let requests = || Some((0..5).map(|unit| (unit, at(200 * u64::from(unit)))));
+        let request = |number: u32, is_removed| Request { number, made: at(200 * u64::from(number)), is_removed };
+        let requests = || Some((0..5).map(|number| request(number, None)));
+        let recorded = || Some((0..5).map(|number| request(number, Some(number == 1))));
+        assert_eq!(log.result(at(0), at(9000), recorded()).requests, Some((3, 1)), "3 and 4 are on their way");
         // 1 and 3 are lost; 4, made at 800, is younger than the longest round trip of 80 ms when the run ends at 850.
         assert_eq!(log.result(at(0), at(850), requests()).requests, Some((4, 2)));
         assert_eq!(log.result(at(0), at(880), requests()).requests, Some((5, 3)));

@@ -9,7 +9,7 @@ use fairwave_scenario::plan::Plan;
 
 use crate::admission::Admission;
 use crate::before::WarmupCounters;
-use crate::books::{Books, InFlight};
+use crate::books::{self, Books, InFlight};
 use crate::border::Border;
 use crate::calendar::EventQueue;
 use crate::collect::{self, RunRecord, Sample};
@@ -28,6 +28,7 @@ use crate::places::{Extent, Held, Same, Told, Whole};
 use crate::probe::{Probe, RemovalCause};
 use crate::result::RunResult;
 use crate::routes::END;
+use crate::unit_log::Pending;
 
 struct Simulation<'p, P, B, E: Extent = Whole> {
     plan: Cow<'p, Plan>,
@@ -243,7 +244,18 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
         // Nothing more happens: the tables get the room.
         self.events = EventQueue::new(false, 0);
         self.network.routes = Default::default();
-        let recorded = RunRecord {
+        // Queues are described as they are, then emptied: what waits in them is part of what became of the units.
+        let mut result = RunResult::default();
+        collect::add_links(&self.recorded(), &mut result);
+        self.empty_queues()?;
+        collect::add_flows(&self.recorded(), &mut result);
+        let (books, probe, border) = self.into_books();
+        books.check()?;
+        Ok((result, probe, border))
+    }
+
+    fn recorded(&self) -> RunRecord<'_> {
+        RunRecord {
             plan: &self.plan,
             window: self.window,
             links: &self.network.links.items,
@@ -252,29 +264,27 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
             receiving: &self.receiving.items,
             samples: &self.samples,
             before: &self.before,
+            is_live: B::THERE,
             events: self.events_handled,
+        }
+    }
+
+    /// Checks the links, and takes what waits out of managed queues and shared media.
+    fn empty_queues(&mut self) -> Result<(), RunError> {
+        let Simulation { plan, border, window, network, receiving, under_way, .. } = self;
+        let mut found = |link: usize, packet: &Packet| {
+            let flow = packet.flow.0 as usize;
+            under_way[flow].add(packet);
+            let packet = if B::THERE { border.written(packet) } else { *packet };
+            receiving[flow].keep_pending(&packet, Pending::Queued, link);
         };
-        let result = collect::collect(&recorded);
-        let (books, probe, border) = self.into_books();
-        books.check()?;
-        Ok((result, probe, border))
+        books::empty_queues(plan, &mut network.links.items, &mut network.media, window.end, &mut found)
     }
 
     fn into_books(self) -> (Books<'p>, P, B) {
-        let Simulation { plan, probe, border, window, network, sending, receiving, under_way, .. } = self;
-        (
-            Books {
-                plan,
-                end: window.end,
-                links: network.links.items,
-                media: network.media,
-                sending: sending.items,
-                receiving: receiving.items,
-                under_way,
-            },
-            probe,
-            border,
-        )
+        let Simulation { plan, probe, border, network, sending, receiving, under_way, .. } = self;
+        let links = network.links.items;
+        (Books { plan, links, sending: sending.items, receiving: receiving.items, under_way }, probe, border)
     }
 
     fn run_until_end(&mut self, parts: Parts<'_>) -> Result<(), RunError> {
@@ -400,16 +410,17 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
         }
     }
 
-    /// A queue or a wire has taken a packet of a flow.
+    /// The queue or the wire of a link has removed a packet.
     #[inline]
-    fn lose(&mut self, flow: usize, packet: &Packet, congestion: bool, at: Instant) {
+    fn lose(&mut self, link: usize, packet: &Packet, congestion: bool, at: Instant) {
+        let flow = packet.flow.0 as usize;
         if B::THERE {
             let packet = self.border.gone(packet, congestion);
-            self.receiving[flow].lose(&packet, congestion, at, self.window);
+            self.receiving[flow].lose(&packet, congestion, link, at, self.window);
         } else if let Some(receiving) = self.receiving.get_mut(flow) {
-            receiving.lose(packet, congestion, at, self.window);
+            receiving.lose(packet, congestion, link, at, self.window);
         } else {
-            self.extent.tell(flow, Told::Gone { flow, packet: *packet, congestion, at });
+            self.extent.tell(flow, Told::Gone { flow, packet: *packet, congestion, link, at });
         }
     }
 
@@ -450,7 +461,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
                     }
                     Err(reason) => {
                         here.measure.dropped(at, reason, self.window);
-                        self.lose(packet.flow.0 as usize, packet, true, at);
+                        self.lose(link, packet, true, at);
                         if P::ON {
                             self.probe.gone(link, packet, at, RemovalCause::Dropped(reason));
                         }
@@ -533,9 +544,8 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
     /// A link has lost the packet that it transmitted last; within the run, if that `counts`.
     #[inline(never)]
     fn lose_on_wire(&mut self, link: usize, packet: &Packet, counts: bool) {
-        let flow = packet.flow.0 as usize;
         if !counts {
-            self.under_way[flow].add(packet);
+            self.keep_pending(link, packet);
             return;
         }
         let here = &mut self.network.links[link];
@@ -554,7 +564,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
             Service::Shared(shared) => shared.classes.lost(packet),
             Service::Fifo(_) => {}
         }
-        self.lose(flow, packet, false, departure);
+        self.lose(link, packet, false, departure);
     }
 
     /// Nothing more happens within the run to the packet that a link transmitted last.
@@ -566,7 +576,23 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
         if P::ON && here.free <= self.window.end {
             self.probe.left(link, packet, here.free, false);
         }
-        self.under_way[packet.flow.0 as usize].add(packet);
+        self.keep_pending(link, packet);
+    }
+
+    /// A link has a packet when the run ends: before its transmission, or from then on.
+    fn keep_pending(&mut self, link: usize, packet: &Packet) {
+        let flow = packet.flow.0 as usize;
+        self.under_way[flow].add(packet);
+        let queued = self.network.links[link].begins_after(self.window.end);
+        let pending = if queued { Pending::Queued } else { Pending::OnWire };
+        if B::THERE {
+            let packet = self.border.written(packet);
+            self.receiving[flow].keep_pending(&packet, pending, link);
+        } else if let Some(receiving) = self.receiving.get_mut(flow) {
+            receiving.keep_pending(packet, pending, link);
+        } else {
+            self.extent.tell(flow, Told::Pending { flow, packet: *packet, pending, link });
+        }
     }
 
     /// Where the route begins that a packet goes along, if its flow still does.

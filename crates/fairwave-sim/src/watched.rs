@@ -4,7 +4,6 @@ use fairwave_core::quality::decodable::{Arrivals, Decodability, ReceivedFrame, d
 use fairwave_core::traffic::{Frames, LayerRates};
 use fairwave_core::units::Instant;
 
-use crate::collect::due::UnitsDue;
 use crate::unit_log::{LoggedUnit, UnitLog};
 
 /// Over the frames made in the log's window that were to be shown by `end`. What is left out of a frame by its sender never
@@ -105,15 +104,13 @@ fn of_packets(log: &UnitLog, frames: &Frames) -> Vec<(Instant, Arrivals)> {
     found
 }
 
-/// Units of the log's window that missed the showing of their frame, due by `end`, though nothing has lost them: they arrived
-/// after it, or their sender still held them when the run ended.
-pub(crate) fn late(log: &UnitLog, frames: &Frames, end: Instant, due: &UnitsDue) -> u64 {
-    let missed = |unit: &&LoggedUnit| {
-        let shown = unit.created + frames.playout_delay;
-        let came_too_late = unit.arrived != Instant::NEVER && unit.arrived > shown;
-        unit.created >= log.from && shown <= end && (came_too_late || due.is_held(unit))
+/// Units of the log's window that arrived after the showing of their frame.
+pub(crate) fn late(log: &UnitLog, frames: &Frames) -> u64 {
+    let came_too_late = |unit: &&LoggedUnit| {
+        let arrived = unit.arrived != Instant::NEVER && !unit.skipped;
+        arrived && unit.created >= log.from && unit.arrived > unit.created + frames.playout_delay
     };
-    log.units.iter().filter(|unit| !unit.skipped).filter(missed).count() as u64
+    log.units.iter().filter(came_too_late).count() as u64
 }
 
 #[cfg(test)]

@@ -27,7 +27,9 @@ impl Probe for Seen {
 
 fn same(plain: &RunResult, cut: &RunResult) -> bool {
     let digest = |result: &RunResult| result.digest().expect("a digest");
-    (digest(plain), plain.events, plain.packet_hops) == (digest(cut), cut.events, cut.packet_hops)
+    let fates = |result: &RunResult| format!("{:?}", result.fates);
+    (digest(plain), fates(plain), plain.events, plain.packet_hops)
+        == (digest(cut), fates(cut), cut.events, cut.packet_hops)
 }
 
 /// Whether a plan leaves the same with prefetching, on one thread and on islands, which takes more than 2000 flows otherwise.

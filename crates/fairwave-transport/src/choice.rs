@@ -55,6 +55,11 @@ pub trait Properties {
         false
     }
 
+    /// It sends lost data again, or sends copies, so that a unit may still arrive after one of its packets is lost.
+    fn repairs_losses(&self) -> bool {
+        self.delivers_all()
+    }
+
     /// The time between timers that go off although nothing happens; [`Span::MAX`] for none.
     fn slowest_timer(&self) -> Span {
         Span::MAX
@@ -334,6 +339,10 @@ impl Properties for TransportConfig {
 
     fn delivers_all(&self) -> bool {
         self.properties().delivers_all()
+    }
+
+    fn repairs_losses(&self) -> bool {
+        self.properties().repairs_losses()
     }
 
     fn slowest_timer(&self) -> Span {

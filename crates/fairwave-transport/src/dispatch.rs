@@ -4,7 +4,7 @@ use crate::{TransportLaw, tcp, transports};
 use fairwave_endpoint::media::{MediaReceived, MediaSent};
 use fairwave_endpoint::{Failure, Output, Receiver, ReceiverView, Sender, SenderView};
 use fairwave_media::traffic::Unit;
-use fairwave_network::packet::Packet;
+use fairwave_network::packet::{CarriedUnit, Packet};
 use fairwave_units::registry::delegate;
 use fairwave_units::units::Instant;
 
@@ -73,6 +73,7 @@ macro_rules! endpoints {
                 #[inline]
                 fn is_reactive(&self) -> bool;
                 fn judges_losses(&self) -> bool;
+                fn unit_in(&self, packet: &Packet) -> Option<CarriedUnit>;
                 fn view(&self) -> ReceiverView;
                 fn settle_media(&mut self, now: Instant);
                 fn media(&self) -> Option<&MediaReceived>;

@@ -236,6 +236,10 @@ impl<C: ControlLaw> Properties for Tcp<C> {
         self.parameters().deadline.is_none()
     }
 
+    fn repairs_losses(&self) -> bool {
+        true
+    }
+
     fn slowest_timer(&self) -> Span {
         self.parameters().rto.max
     }
@@ -327,6 +331,10 @@ impl Properties for GivenTcp {
         self.parameters().deadline.is_none()
     }
 
+    fn repairs_losses(&self) -> bool {
+        true
+    }
+
     fn slowest_timer(&self) -> Span {
         self.parameters().rto.max
     }
@@ -403,6 +411,7 @@ mod tests {
         assert_eq!(given.packet(true), built_in.packet(true));
         assert_eq!(given.like_ns2(), built_in.like_ns2());
         assert_eq!(given.delivers_all(), built_in.delivers_all());
+        assert_eq!(given.repairs_losses(), built_in.repairs_losses());
         assert_eq!(given.slowest_timer(), built_in.slowest_timer());
         assert_eq!(given.tcp(), built_in.tcp());
         assert_eq!(given.shown(), built_in.shown());

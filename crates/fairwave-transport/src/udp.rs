@@ -91,6 +91,10 @@ impl Properties for UdpConfig {
         false
     }
 
+    fn repairs_losses(&self) -> bool {
+        self.redundancy > 0
+    }
+
     fn carries_bulk(&self) -> bool {
         false
     }

@@ -24,6 +24,10 @@ impl Properties for WebrtcConfig {
         false
     }
 
+    fn repairs_losses(&self) -> bool {
+        true
+    }
+
     /// Sender reports go on while nothing is sent.
     fn slowest_timer(&self) -> Span {
         self.report_audio.max(self.report_video) * 2

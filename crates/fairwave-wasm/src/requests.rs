@@ -415,6 +415,11 @@ fn senders(rows: &[SeriesRow]) -> Vec<Value> {
     names.into_iter().map(one).collect()
 }
 
+/// Whether the network removed a unit.
+fn is_lost(row: &UnitRow) -> bool {
+    matches!(row.fate, "dropped" | "lost")
+}
+
 /// Calls over time. For each bin of the units' creation: mean and longest network delay, mean delay until playout, units not played.
 fn calls(units: &[UnitRow], plan: &Plan, bins: usize) -> Vec<Value> {
     let width = plan.duration.seconds() / bins as f64;
@@ -433,7 +438,7 @@ fn calls(units: &[UnitRow], plan: &Plan, bins: usize) -> Vec<Value> {
                 played[bin] += at - row.created_s;
                 counts[bin][1] += 1;
             }
-            counts[bin][2] += u32::from(row.fate == "lost");
+            counts[bin][2] += u32::from(is_lost(row));
             counts[bin][3] += u32::from(row.fate == "late");
         }
         // The mean of each bin; none of a bin in which there is none of `kind`.
@@ -441,7 +446,7 @@ fn calls(units: &[UnitRow], plan: &Plan, bins: usize) -> Vec<Value> {
             let each = sums.iter().zip(&counts);
             each.map(|(sum, counts)| (counts[kind] > 0).then(|| sum / f64::from(counts[kind]))).collect()
         };
-        let count = |fate: &str| rows.iter().filter(|row| row.fate == fate).count();
+        let count = |is: fn(&UnitRow) -> bool| rows.iter().filter(|row| is(row)).count();
         json!({
             "flow": rows.first().map(|row| row.flow.as_str()),
             "delay_s": rounded(&means(&delay, 0), 5),
@@ -449,7 +454,11 @@ fn calls(units: &[UnitRow], plan: &Plan, bins: usize) -> Vec<Value> {
             "played_s": rounded(&means(&played, 1), 5),
             "lost": counts.iter().map(|bin| bin[2]).collect::<Vec<_>>(),
             "late": counts.iter().map(|bin| bin[3]).collect::<Vec<_>>(),
-            "counts": { "played": count("played"), "late": count("late"), "lost": count("lost") },
+            "counts": {
+                "played": count(|row| row.fate == "played"),
+                "late": count(|row| row.fate == "late"),
+                "lost": count(is_lost),
+            },
         })
     };
     let is_call = |rows: &&[UnitRow]| {

@@ -37,10 +37,7 @@ pub fn render_call(
     let call = &plan.flows[index];
     let Some((_, packet_time)) = call.traffic.call() else { return Err(format!("`{}` is no call", call.name)) };
     let instant = |seconds: f64| Instant::ZERO + Span::from_nanos((seconds * 1e9).round() as u64);
-    let of_call = result
-        .units
-        .iter()
-        .filter(|row| row.flow == call.name && row.fate != "in-flight" && !row.fate.ends_with("noise"));
+    let of_call = result.units.iter().filter(|row| row.flow == call.name && row.counted == 1);
     let spoken = |row: &UnitRow| SpokenUnit {
         created: instant(row.created_s),
         arrived: row.arrived_s.map_or(Instant::NEVER, instant),

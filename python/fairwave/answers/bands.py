@@ -164,7 +164,7 @@ SCALES: tuple[Scale, ...] = (
     Scale(
         "missed", "packets missed", "{} of the packets missed", "%", (0.0, 10.0), 1.0, 3.0, higher=False,
         source="Bands after ITU-T G.1010: good up to 1 % of the information lost, what it asks for video; fair up "
-        "to 3 %, what it asks for a voice. Missed is what was lost or still waits in the sender.",
+        "to 3 %, what it asks for a voice. Missed is what was lost or overdue at the end.",
     ),
 )  # fmt: skip
 """Every measure that has bands, that which says most about what people get first."""

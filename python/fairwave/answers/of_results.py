@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairwave.answers import shown, verdict
+from fairwave.answers import fates, shown, verdict
 from fairwave.measuring import measures
 from fairwave.measuring.relevance import USUAL, Contrast, Relevance, Relevant, contrast
 from fairwave.measuring.statistics import LEVEL
@@ -41,7 +41,9 @@ def answer(results: Results, group: str | None = None, relevance: Relevance = US
         check_group(results, group)
     if not results.axes:
         kinds = {name: _traffic(results, name) for name in ([group] if group else groups)}
-        return verdict.of_run(results, kinds, lambda name: verdict.made_of(name, results))
+        return verdict.of_run(
+            results, kinds, lambda name: verdict.made_of(name, results) or fates.summed_up(results, name)
+        )
     chosen = group or _compared(results)
     if len(results.axes) == 1:
         from fairwave.answers.lines import lines

@@ -197,7 +197,7 @@ def of_run(results: Results, groups: Mapping[str, str], why: Callable[[str], str
             continue
         late = _late(scale, {name: measures.delay(name).over(results).interval()})
         if late:
-            sentences.append(_too_late(subject(name, scale, results), list(late.values()), [cell]))
+            sentences.append(_too_late(subject(name, scale, results), list(late.values()), [cell], why(name)))
             continue
         marks.setdefault(scale.measure, {})[name] = cell
         sentences.append(_sentence(subject(name, scale, results), scale, [cell], why(name)))
@@ -411,10 +411,11 @@ def _late(scale: Scale, delays: Cells) -> Cells:
     return {label: delay for label, delay in delays.items() if delay.n and delay.mean > LATEST_MS}
 
 
-def _too_late(lead: str, delays: Sequence[Interval], missed: Sequence[Interval]) -> str:
+def _too_late(lead: str, delays: Sequence[Interval], missed: Sequence[Interval], because: str = "") -> str:
     delay = listed([_rounded(one, "ms") for one in delays])
     part = listed([_rounded(one, "%") for one in missed])
-    return f"{lead} too late for a conversation: delay {delay}, with {part} of the packets missed."
+    said = f"{lead} too late for a conversation: delay {delay}, with {part} of the packets missed"
+    return f"{said} ({because})." if because else f"{said}."
 
 
 def in_bands(

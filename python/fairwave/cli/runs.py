@@ -181,13 +181,14 @@ def timed(read: Scenario, names: Sequence[str]) -> Scenario:
 
 def verdict(read: Scenario, results: Results) -> Answer:
     """What page and terminal say first."""
+    from fairwave.answers import fates
     from fairwave.answers.conference import of_results
     from fairwave.answers.verdict import made_of, of_run
 
     kinds = {name: kind(flow) for name, flow in groups(read).items()}
     for call in of_results(results):
         kinds.update(dict.fromkeys(call.groups, "media"))
-    return of_run(results, kinds, lambda name: made_of(name, results))
+    return of_run(results, kinds, lambda name: made_of(name, results) or fates.summed_up(results, name))
 
 
 def _spoken(read: Scenario, speech: Path, *, drawn: bool) -> Any:
@@ -319,7 +320,7 @@ def busy_links(results: Results, most: int = 8) -> list[tuple[str, list[str]]]:
 def show(read: Scenario, results: Results, replications: int, names: Sequence[str] = ()) -> None:
     """Shows the verdict, then the results of groups and links as tables."""
     from fairwave.advice import activities
-    from fairwave.answers import conference
+    from fairwave.answers import conference, fates
     from fairwave.answers.tins import tables as tin_tables
     from fairwave.answers.verdict import made_of
     from fairwave.measuring.remarks import MARK
@@ -353,6 +354,11 @@ def show(read: Scenario, results: Results, replications: int, names: Sequence[st
         )  # fmt: skip
         if both := both_directions(results, name):
             console.table(f"{name}: both directions", list(BOTH), both)
+        if counts := fates.missed(results, name):
+            console.table(
+                f"{name}: what became of its packets", ["", "packets", "share"], fates.table(counts),
+                caption="Shares are of all packets made. Loss and missed leave out what might still have come in time.",
+            )  # fmt: skip
     links = [[name, *cells] for name, cells in busy_links(results)]
     if links:
         console.table("busiest links", ["link", *(title for _, title, _, _ in LINKS)], links)
@@ -362,6 +368,8 @@ def show(read: Scenario, results: Results, replications: int, names: Sequence[st
 
 def run_document(read: Scenario, results: Results, names: Sequence[str] = ()) -> dict[str, Any]:
     """The same for programs, with every measure."""
+    from fairwave.answers import fates
+
     rows = summary(read, results, names)
     plain = [{key: value for key, value in row.items() if key not in {"text", "usual"}} for row in rows]
     return {
@@ -369,6 +377,7 @@ def run_document(read: Scenario, results: Results, names: Sequence[str] = ()) ->
         "verdict": list(verdict(read, results).sentences),
         "summary": plain,
         "limited": {name: limits(results, name) for name in groups(read)},
+        "fates": {name: fates.document(results, name) for name in groups(read)},
         "flows": results.rows("flows").to_dicts(),
         "links": results.rows("links").to_dicts(),
         **{

@@ -105,7 +105,9 @@ def simulated(what: Observed, path: PathSeen, one: Candidate, seed: int) -> Feat
         came = ~np.isnan(arrived)
         delay = (arrived - created)[came]
         delay_features("delay", delay - delay.min() if len(delay) else delay, found)
-        found["loss"] = (float(np.sqrt(1 - came.mean())), SCALES["loss"])
+        # What is on its way at the end is not lost.
+        counted = units.numbers("counted")[chosen] > 0
+        found["loss"] = (float(np.sqrt(1 - came[counted].mean())) if counted.any() else 0.0, SCALES["loss"])
         flows = results.rows("flows")
         groups = flows["group"].to_list()
         good = flows.numbers("goodput_bps")

@@ -305,12 +305,12 @@ def of_group(
 
 @shown(STREAM, STREAM | BULK, headline=True, figure="call")
 def missed(group: str | None = None) -> Measure:
-    """Packets that the user misses, in % of packets sent: lost, too late to play or show, or still in the sender.
+    """Packets that the user misses, in % of packets sent: lost, too late to play or show, or overdue at the end.
 
     For a call this is the packet loss that the E-model takes. It includes, counted in packets, the time that
     the jitter buffer made up for packets that it still played. For a video it counts packets that were lost
-    or arrived after their frame was shown. For other streams it counts packets that were lost or still wait
-    in the sender.
+    or arrived after their frame was shown. For other streams it counts packets that were lost. What had not
+    arrived at the end and is too old to be of use is overdue, and counts in each case.
     """
 
     def value(rows: Table) -> float:
@@ -331,21 +331,19 @@ def missed(group: str | None = None) -> Measure:
 
 @shown(STREAM, only_above_zero=True)
 def waiting(group: str | None = None) -> Measure:
-    """Packets that their sender still held at the end of the run, too old for use, in % of packets sent."""
+    """Packets that were overdue at the end, in % of packets sent: neither arrived nor lost, and too old for use."""
 
     def value(rows: Table) -> float:
         # Results of an earlier version lack the column.
         return share(rows.numbers("units_waiting", 0), rows.numbers("units_sent"), 100)
 
     reduce = _per_flow(group, value)
-    return Measure(
-        "waiting", _name("still waiting in the sender", group), "%", reduce, "lower", limits=PERCENT
-    )
+    return Measure("waiting", _name("overdue at the end", group), "%", reduce, "lower", limits=PERCENT)
 
 
 @shown(STREAM)
 def loss(group: str | None = None) -> Measure:
-    """Packets lost in the network and not retransmitted, in % of those sent; packets in the sender do not count."""
+    """Packets that a queue dropped or a wire lost, in % of packets sent; what waits or is on its way is not lost."""
     lost = _share(["units_lost"], "units_sent", 100)
     return Measure("loss", _name("loss", group), "%", _per_flow(group, lost), "lower", limits=PERCENT)
 
@@ -407,7 +405,7 @@ def jitter(group: str | None = None) -> Measure:
 
 @shown(STREAM)
 def late_for_playout(group: str | None = None) -> Measure:
-    """Packets of calls that arrived too late for playing or still wait in the sender, in % of packets not lost."""
+    """Packets of calls that arrived too late for playing or were overdue at the end, in % of packets not lost."""
 
     def value(rows: Table) -> float:
         calls = rows.where(~np.isnan(rows.numbers("missed_ratio")))
@@ -1073,7 +1071,7 @@ def decodable_layers(group: str | None = None) -> Measure:
 
 @shown(STREAM)
 def late(group: str | None = None) -> Measure:
-    """Units of video that arrived after their frame was shown, or were still in the sender then, in % of units sent."""
+    """Units of video that arrived after their frame was shown, or had not arrived by then, in % of units sent."""
 
     def value(rows: Table) -> float:
         videos = _videos(rows)

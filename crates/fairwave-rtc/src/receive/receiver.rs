@@ -23,7 +23,7 @@ use fairwave_endpoint::media::{InboundSample, MediaReceived, StreamId, StreamQua
 use fairwave_endpoint::serial::ReplayWindow;
 use fairwave_endpoint::{Delivery, FlowContext, Output, Receiver, ReceiverView};
 use fairwave_media::encoder::{Spells, StreamKind};
-use fairwave_network::packet::{Ecn, Packet};
+use fairwave_network::packet::{CarriedUnit, Ecn, Packet};
 use fairwave_units::random::Stream;
 use fairwave_units::units::{Instant, Span};
 
@@ -752,6 +752,12 @@ impl Receiver for WebrtcReceiver {
 
     fn is_reactive(&self) -> bool {
         false
+    }
+
+    fn unit_in(&self, packet: &Packet) -> Option<CarriedUnit> {
+        let (header, _) = RtpHeader::read(&packet.body)?;
+        let carries = matches!(header.kind, PayloadKind::Media | PayloadKind::Retransmission);
+        carries.then_some(CarriedUnit { unit: header.unit, is_whole: header.first && header.last })
     }
 
     fn view(&self) -> ReceiverView {

@@ -9,7 +9,7 @@ use fairwave_scenario::plan::{FlowPlan, Partner};
 use super::due::Outcome;
 use super::flows::due;
 use super::recorded::RunRecord;
-use super::units::judged;
+use super::units::spoken;
 use crate::result::ConversationRow;
 
 /// One row per conversation.
@@ -93,7 +93,9 @@ struct Party<'a> {
     codec: Codec,
     packet_time: Span,
     units: Vec<SpokenUnit>,
-    waiting: u64,
+    /// Of each of them, whether its party talks.
+    talks: Vec<bool>,
+    overdue: u64,
 }
 
 impl<'a> Party<'a> {
@@ -102,22 +104,24 @@ impl<'a> Party<'a> {
         let log = run.receiving[flow].units.as_ref()?;
         let (codec, packet_time) = plan.traffic.call()?;
         let due = due(run, flow, log);
-        let waiting = due.count(log, Outcome::Waiting);
-        Some(Party { plan, codec, packet_time, units: judged(log, &due), waiting })
+        let (units, talks) = due.judged(log).map(|(unit, _)| (spoken(unit), !unit.background)).unzip();
+        let overdue = due.count(log, Outcome::Overdue);
+        Some(Party { plan, codec, packet_time, units, talks, overdue })
     }
 
     /// When there is speech at the mouth.
     fn said(&self) -> Vec<Interval> {
-        self.units.iter().map(|unit| (unit.created, unit.created + self.packet_time)).collect()
+        let speech = self.units.iter().zip(&self.talks).filter(|(_, talks)| **talks);
+        speech.map(|(unit, _)| (unit.created, unit.created + self.packet_time)).collect()
     }
 
     /// When there is speech at the other's ear: a unit's own is heard when it has been spoken, coded and played.
     fn heard(&self) -> Vec<Interval> {
         let behind = self.packet_time + self.codec.look_ahead();
         let fates = play(&self.units, self.packet_time, &self.plan.playout);
-        let mut heard: Vec<Instant> = (fates.iter())
-            .filter_map(|fate| match fate {
-                UnitFate::Played(at) => Some(*at + behind),
+        let mut heard: Vec<Instant> = (fates.iter().zip(&self.talks))
+            .filter_map(|(fate, talks)| match fate {
+                UnitFate::Played(at) if *talks => Some(*at + behind),
                 _ => None,
             })
             .collect();
@@ -128,8 +132,8 @@ impl<'a> Party<'a> {
     /// # Errors
     /// Why there is none.
     fn quality(&self) -> Result<CallQuality, String> {
-        let Party { plan, units, waiting, codec, packet_time } = self;
-        call_quality(units, *waiting, *codec, *packet_time, plan.reception, &plan.playout)
+        let Party { plan, units, overdue, codec, packet_time, .. } = self;
+        call_quality(units, *overdue, *codec, *packet_time, plan.reception, &plan.playout)
             .map_err(|reason| reason.to_string())
     }
 

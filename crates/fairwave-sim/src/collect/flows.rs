@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use fairwave_core::quality::delay::DelaySummary;
-use fairwave_core::quality::playout::call_quality;
+use fairwave_core::quality::playout::{UnitFate, call_quality, play};
 use fairwave_core::transport::{Properties as _, Sender, TransportConfig};
 use fairwave_core::units::{Bytes, Instant, Span};
 use fairwave_scenario::plan::FlowPlan;
 
-use super::due::{Outcome, UnitsDue};
+use super::due::{Carriage, Deadline, Elsewhere, Fate, Outcome, UnitsDue};
 use super::recorded::RunRecord;
-use super::units::judged;
+use super::units::{judged, place_of};
 use crate::ends::ReceivingEnd;
-use crate::result::FlowRow;
+use crate::result::{FateRow, FlowRow};
 use crate::unit_log::UnitLog;
 use crate::watched;
 
@@ -125,11 +125,60 @@ pub(crate) fn row<'r>(
             row.frames = watched.frames;
             row.decodable_ratio = watched.ratio();
             row.decodable_layers = watched.mean_layers();
-            row.late_units = watched::late(log, &frames, window.end, &due);
+            row.late_units = watched::late(log, &frames) + row.units_waiting;
         }
     }
     row
 }
+
+/// What became of the units of a flow, whose row is `row`: each fate with its place, in the order of [`FATES`] and of places.
+pub(crate) fn fates(run: &RunRecord<'_>, flow: usize, log: &UnitLog, row: &FlowRow) -> Vec<FateRow> {
+    let (plan, due) = (&run.plan.flows[flow], due(run, flow, log));
+    let mut counts: Vec<(Fate, u64)> = Vec::new();
+    for unit in log.units.iter().filter(|unit| due.is_measured(unit) && !unit.skipped) {
+        let fate = due.fate(unit);
+        match counts.iter_mut().find(|(known, _)| *known == fate) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((fate, 1)),
+        }
+    }
+    // Of the units that arrived some came too late to be of use.
+    let late = match plan.traffic.call() {
+        Some((_, packet_time)) if row.r_factor.is_none() => {
+            let fates = play(&judged(log, &due), packet_time, &plan.playout);
+            fates.iter().filter(|fate| matches!(fate, UnitFate::Late(_))).count() as u64
+        }
+        Some(_) => row.late_units - row.units_waiting,
+        None if plan.traffic.frames().is_some() => row.late_units - row.units_waiting,
+        None => 0,
+    };
+    let is_call = plan.traffic.call().is_some();
+    let mut rows = Vec::new();
+    let mut add = |fate: &'static str, place: Arc<str>, units: u64| {
+        if units > 0 {
+            rows.push(FateRow { group: row.group.clone(), flow: row.flow, fate, place, units });
+        }
+    };
+    for (fate, units) in counts {
+        match fate {
+            Fate::Received => {
+                add(if is_call { "played" } else { "arrived" }, Arc::default(), units - late);
+                add("late", Arc::default(), late);
+            }
+            _ => add(fate.name(), place_of(fate, &run.plan.links), units),
+        }
+    }
+    rows.sort_by_key(|row| FATES.iter().position(|name| *name == row.fate));
+    rows.dedup_by(|later, row| {
+        let is_same = later.fate == row.fate && later.place == row.place;
+        row.units += if is_same { later.units } else { 0 };
+        is_same
+    });
+    rows
+}
+
+/// Fates in the order of the table.
+const FATES: [&str; 7] = ["played", "arrived", "late", "dropped", "lost", "waiting", "on-the-way"];
 
 /// Payload over a span, in bits per second; none over no time.
 pub(crate) fn rate(payload: u64, span: Span) -> Option<f64> {
@@ -139,21 +188,32 @@ pub(crate) fn rate(payload: u64, span: Span) -> Option<f64> {
 /// What the units of a flow had come to when the run ended.
 pub(crate) fn due(run: &RunRecord<'_>, flow: usize, log: &UnitLog) -> UnitsDue {
     let (plan, end) = (&run.plan.flows[flow], run.window.end);
-    if plan.traffic.is_whole() {
-        return UnitsDue::of_whole(log);
-    }
-    let due = UnitsDue::of(log, plan.thresholds.last().copied().unwrap_or_default(), end);
-    let holds_all = plan.transport.delivers_all() && plan.stop >= end;
-    let backlog = || run.sending[flow].sender.view().backlog.and_then(|backlog| backlog.since);
-    let since = if holds_all { Some(Instant::ZERO) } else { backlog() };
-    let shown = plan.traffic.frames().map(|frames| Instant::ZERO + end.since(Instant::ZERO + frames.playout_delay));
-    due.held(since.unwrap_or(Instant::NEVER), shown)
+    let deadline = match plan.traffic.frames() {
+        _ if plan.traffic.is_whole() => Deadline::Never,
+        Some(frames) => Deadline::after(frames.playout_delay, end),
+        None => Deadline::of_units(log, plan.thresholds.last().copied().unwrap_or_default(), end),
+    };
+    let backlog = run.sending[flow].sender.view().backlog.and_then(|backlog| backlog.since);
+    let elsewhere = if run.is_live || log.has_unnamed_losses {
+        Elsewhere::Hidden
+    } else if plan.transport.controls_rate() && plan.traffic.media().is_none() {
+        Elsewhere::Sender
+    } else {
+        Elsewhere::Receiver
+    };
+    let carriage = Carriage {
+        delivers_all: plan.transport.delivers_all(),
+        repairs: plan.transport.repairs_losses(),
+        held: backlog.unwrap_or(Instant::NEVER),
+        elsewhere,
+    };
+    UnitsDue { from: log.from, deadline, carriage }
 }
 
 fn describe_units(row: &mut FlowRow, log: &UnitLog, due: &UnitsDue) {
     row.units_received = due.count(log, Outcome::Received);
     row.units_lost = due.count(log, Outcome::Lost);
-    row.units_waiting = due.count(log, Outcome::Waiting);
+    row.units_waiting = due.count(log, Outcome::Overdue);
     row.units_sent = row.units_received + row.units_lost + row.units_waiting;
     row.units_skipped = due.count(log, Outcome::Skipped);
     row.units_in_flight = due.count(log, Outcome::InFlight);

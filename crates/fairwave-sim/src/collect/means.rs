@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `group_goodput_bps` | payload delivered by all flows |
 //! | `group_delay_s` | mean one-way delay of the units made in it that arrived, over all flows |
-//! | `group_loss` | share of the units made in it that were lost, over all flows |
+//! | `group_loss` | share of the units made in it that were lost, of those that are not in flight, over all flows |
 //! | `group_mos` | the E-model's mean opinion score of the units made in it, by a playout that begins with the bin: mean over calls |
 //! | `group_round_trip_s` | mean of the round trips whose answer came in it, over all flows |
 //! | `queueing_delay_s` | of a link in `record.queues`: packet-seconds of waiting over packets that left (Little's law) |
@@ -43,7 +43,7 @@ impl Mean {
 struct Means {
     payload: u64,
     delay: Mean,
-    /// 1 for a unit that is lost, 0 for one that arrived.
+    /// 1 for a unit that is lost, 0 for one that arrived or is overdue.
     lost: Mean,
     mos: Mean,
     round_trip: Mean,
@@ -115,7 +115,7 @@ fn add_units(run: &RunRecord<'_>, flow: usize, width: u64, means: &mut [Means]) 
                     bin.lost.add(0.0);
                 }
                 Outcome::Lost => bin.lost.add(1.0),
-                Outcome::Waiting => {}
+                Outcome::Overdue => bin.lost.add(0.0),
                 Outcome::InFlight | Outcome::Skipped => continue,
             }
             spoken.push(SpokenUnit { created: unit.created, arrived: unit.arrived });

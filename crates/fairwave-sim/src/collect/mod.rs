@@ -23,38 +23,39 @@ use crate::link::Service;
 use crate::result::{RunResult, TimelinessRow};
 use crate::service_classes;
 
-/// Every table of a run.
-pub(crate) fn collect(run: &RunRecord<'_>) -> RunResult {
-    let mut result = RunResult {
-        links: links::rows(run),
-        classes: (run.plan.links.iter().zip(run.links))
-            .flat_map(|(plan, link)| match &link.service {
-                Service::Managed(managed) => {
-                    classes::rows(&plan.name, &managed.queue, &managed.classes.since(&managed.classes_before))
-                }
-                Service::Shared(shared) => {
-                    classes::shared_rows(&plan.name, &shared.classes, &shared.classes.since(&shared.classes_before))
-                }
-                Service::Fifo(_) => Vec::new(),
-            })
-            .collect(),
-        tins: links::tins(run),
-        radio: radio::rows(run),
-        service_classes: (run.plan.links.iter().zip(run.links))
-            .flat_map(|(plan, link)| service_classes::rows(plan, link))
-            .collect(),
-        outages: links::outages(run),
-        packet_hops: run.links.iter().map(|link| link.measure.whole().departures).sum(),
-        events: run.events,
-        ..RunResult::default()
-    };
+/// Adds the tables of links and media, whose queues still hold what waits.
+pub(crate) fn add_links(run: &RunRecord<'_>, result: &mut RunResult) {
+    result.links = links::rows(run);
+    result.classes = (run.plan.links.iter().zip(run.links))
+        .flat_map(|(plan, link)| match &link.service {
+            Service::Managed(managed) => {
+                classes::rows(&plan.name, &managed.queue, &managed.classes.since(&managed.classes_before))
+            }
+            Service::Shared(shared) => {
+                classes::shared_rows(&plan.name, &shared.classes, &shared.classes.since(&shared.classes_before))
+            }
+            Service::Fifo(_) => Vec::new(),
+        })
+        .collect();
+    result.tins = links::tins(run);
+    result.radio = radio::rows(run);
+    result.service_classes =
+        (run.plan.links.iter().zip(run.links)).flat_map(|(plan, link)| service_classes::rows(plan, link)).collect();
+    result.outages = links::outages(run);
+    result.packet_hops = run.links.iter().map(|link| link.measure.whole().departures).sum();
+    result.events = run.events;
+}
+
+/// Adds the tables of flows; where their packets are has been logged.
+pub(crate) fn add_flows(run: &RunRecord<'_>, result: &mut RunResult) {
     result.flows.reserve_exact(run.receiving.len());
     let mut index_in_group = vec![0; run.plan.groups.len()];
     let mut names = flows::Names::of(run);
     for (flow, receiving) in run.receiving.iter().enumerate() {
         let group = run.plan.flows[flow].group;
-        result.flows.push(flows::row(run, flow, index_in_group[group], receiving, &mut names));
+        let row = flows::row(run, flow, index_in_group[group], receiving, &mut names);
         if let Some(log) = &receiving.units {
+            result.fates.extend(flows::fates(run, flow, log, &row));
             result.timeliness.extend(log.timeliness.results().map(|timely| TimelinessRow {
                 group: run.plan.groups[group].clone(),
                 flow: index_in_group[group],
@@ -64,11 +65,12 @@ pub(crate) fn collect(run: &RunRecord<'_>) -> RunResult {
                 timely: timely.timely,
             }));
         }
+        result.flows.push(row);
         result.playback.extend(application::playback(run, flow, index_in_group[group]));
         result.recovery.extend(application::recovery(run, flow, index_in_group[group]));
         result.round_trips.extend(round_trips::row(run, flow, index_in_group[group]));
         result.outcomes.extend(round_trips::outcomes(run, flow, index_in_group[group]));
-        media::append(run, flow, index_in_group[group], &mut result);
+        media::append(run, flow, index_in_group[group], result);
         index_in_group[group] += 1;
     }
     result.groups = groups::rows(run, &result.flows);
@@ -81,5 +83,4 @@ pub(crate) fn collect(run: &RunRecord<'_>) -> RunResult {
         let Some(log) = &run.receiving[flow].units else { continue };
         result.units.extend(units::rows(run, flow, log));
     }
-    result
 }

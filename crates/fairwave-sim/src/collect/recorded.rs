@@ -32,6 +32,8 @@ pub(crate) struct RunRecord<'a> {
     pub samples: &'a [Sample],
     /// What flows had counted when the window began; empty if that was when the run began.
     pub before: &'a [WarmupCounters],
+    /// Packets travelled between real hosts, which may lose them unseen.
+    pub is_live: bool,
     /// Events that were handled.
     pub events: u64,
 }

@@ -1,22 +1,26 @@
 //! What senders measured of their round trips, and how near flows come to what their applications need.
 
 use fairwave_core::quality::outcome::{Latency, outcome};
-use fairwave_core::units::{Instant, Span};
+use fairwave_core::units::Span;
 
 use super::due::Outcome;
 use super::flows::due;
 use super::recorded::{RunRecord, ratio};
 use crate::result::{OutcomeRow, RoundTripRow};
-use crate::round_trips::RoundTrips;
+use crate::round_trips::{Request, RoundTrips};
 use crate::unit_log::LoggedUnit;
 
-/// When each request of a flow of pings was made; none of other flows.
-fn requests<'a>(run: &'a RunRecord<'_>, flow: usize) -> Option<impl Iterator<Item = (u32, Instant)> + 'a> {
+/// The requests of a flow of pings; none of other flows.
+fn requests<'a>(run: &'a RunRecord<'_>, flow: usize) -> Option<impl Iterator<Item = Request> + 'a> {
     use fairwave_core::transport::TransportConfig;
     let is_ping = matches!(&*run.plan.flows[flow].transport, TransportConfig::Ping(_));
     let log = run.receiving[flow].units.as_ref().filter(|_| is_ping)?;
-    let made = |(number, unit): (usize, &LoggedUnit)| (number as u32, unit.created);
-    Some(log.units.iter().enumerate().map(made))
+    let request = |(number, unit): (usize, &LoggedUnit)| Request {
+        number: number as u32,
+        made: unit.created,
+        is_removed: (!run.is_live).then(|| unit.removed().is_some()),
+    };
+    Some(log.units.iter().enumerate().map(request))
 }
 
 fn measured(run: &RunRecord<'_>, flow: usize) -> Option<RoundTrips> {
@@ -75,13 +79,18 @@ pub(crate) fn outcomes(run: &RunRecord<'_>, flow: usize, index: u32) -> Option<O
     })
 }
 
-/// The delays of the units that arrived, and the share of those lost; nothing of bulk data.
+/// The delays of the units that arrived and, as far as they have grown, of those that are overdue; and the share of those lost. Nothing of
+/// bulk data.
 fn one_way(run: &RunRecord<'_>, flow: usize) -> (Vec<Span>, Option<f64>) {
     let Some(log) = &run.receiving[flow].units else { return (Vec::new(), None) };
     let due = due(run, flow, log);
-    let judged: Vec<_> = due.judged(log).collect();
-    let received = judged.iter().filter(|(_, outcome)| *outcome == Outcome::Received);
-    let delays: Vec<Span> = received.map(|(unit, _)| unit.arrived - unit.created).collect();
-    let lost = judged.len() as u64 - delays.len() as u64;
-    (delays, Some(ratio(lost, judged.len() as u64)))
+    let (mut delays, mut lost) = (Vec::new(), 0);
+    for (unit, outcome) in due.judged(log) {
+        match outcome {
+            Outcome::Lost => lost += 1,
+            _ => delays.push(unit.arrived.min(run.window.end) - unit.created),
+        }
+    }
+    let judged = lost + delays.len() as u64;
+    (delays, Some(ratio(lost, judged)))
 }

@@ -1,16 +1,20 @@
 //! The units of recorded flows, one by one.
 
+use std::sync::Arc;
+
 use fairwave_core::encoder::StreamKind;
 use fairwave_core::quality::playout::{SpokenUnit, UnitFate, play};
 use fairwave_core::units::Instant;
+use fairwave_scenario::plan::LinkPlan;
 
-use super::due::{Outcome, UnitsDue};
+use super::due::{Fate, Outcome, UnitsDue};
 use super::flows::due;
 use super::recorded::RunRecord;
 use crate::result::UnitRow;
 use crate::unit_log::{LoggedUnit, UnitLog};
 
-fn spoken(unit: &LoggedUnit) -> SpokenUnit {
+/// A unit as a receiver's playout takes it.
+pub(crate) fn spoken(unit: &LoggedUnit) -> SpokenUnit {
     SpokenUnit { created: unit.created, arrived: unit.arrived }
 }
 
@@ -19,9 +23,19 @@ pub(crate) fn judged(log: &UnitLog, due: &UnitsDue) -> Vec<SpokenUnit> {
     due.judged(log).map(|(unit, _)| spoken(unit)).collect()
 }
 
+/// Where a fate befell a unit, or where the unit is: the name of a link, or `sender`; empty for all else.
+pub(crate) fn place_of(fate: Fate, links: &[LinkPlan]) -> Arc<str> {
+    let link = |link: usize| links.get(link).map_or_else(Arc::default, |link| link.name.clone());
+    match fate {
+        Fate::InSender => "sender".into(),
+        Fate::Dropped(at) | Fate::InQueue(at) | Fate::Lost(Some(at)) | Fate::OnTheWay(Some(at)) => link(at),
+        Fate::Skipped | Fate::Received | Fate::Useless | Fate::Lost(None) | Fate::OnTheWay(None) => Arc::default(),
+    }
+}
+
 /// The units of a recorded flow, of the whole run; a call's with what the receiver's playout made of them.
 pub(crate) fn rows<'a>(run: &RunRecord<'a>, flow: usize, log: &'a UnitLog) -> impl Iterator<Item = UnitRow> + 'a {
-    let (plan, due) = (&run.plan.flows[flow], due(run, flow, log));
+    let (plan, due, links) = (&run.plan.flows[flow], due(run, flow, log), &run.plan.links);
     let speech = || log.units.iter().filter(|unit| !unit.noise).map(spoken).collect::<Vec<_>>();
     let fates = plan.traffic.call().map(|(_, packet_time)| play(&speech(), packet_time, &plan.playout));
     // The streams of a media session are numbered each by itself: `call[0]/audio`.
@@ -31,16 +45,13 @@ pub(crate) fn rows<'a>(run: &RunRecord<'a>, flow: usize, log: &'a UnitLog) -> im
     log.units.iter().enumerate().map(move |(index, unit)| {
         let played = fates.as_ref().and_then(|fates| fates.get(next)).filter(|_| !unit.noise);
         next += usize::from(!unit.noise);
-        let (fate, played) = match (due.outcome(unit), played) {
-            (Outcome::Skipped, _) => ("skipped", None),
-            (Outcome::InFlight, _) => ("in-flight", None),
-            (Outcome::Waiting, _) => ("waiting", None),
-            (Outcome::Received, _) if unit.noise => ("noise", None),
-            (Outcome::Lost, _) if unit.noise => ("lost-noise", None),
-            (_, Some(UnitFate::Played(at))) => ("played", Some(at.seconds())),
-            (_, Some(UnitFate::Late(_))) => ("late", None),
-            (Outcome::Lost, _) | (_, Some(UnitFate::Lost)) => ("lost", None),
-            (Outcome::Received, None) => ("arrived", None),
+        let became = due.fate(unit);
+        let (fate, played) = match (became, played) {
+            (Fate::Received, _) if unit.noise => ("noise", None),
+            (Fate::Dropped(_) | Fate::Lost(_), _) if unit.noise => ("lost-noise", None),
+            (Fate::Received, Some(UnitFate::Played(at))) => ("played", Some(at.seconds())),
+            (Fate::Received, Some(_)) => ("late", None),
+            _ => (became.name(), None),
         };
         let stream = usize::from(unit.layer);
         let (flow, number) = match (names.as_ref().and_then(|names| names.get(stream)), numbers.get_mut(stream)) {
@@ -54,6 +65,8 @@ pub(crate) fn rows<'a>(run: &RunRecord<'a>, flow: usize, log: &'a UnitLog) -> im
             arrived_s: (unit.arrived != Instant::NEVER).then(|| unit.arrived.seconds()),
             payload: unit.payload,
             fate,
+            place: place_of(became, links),
+            counted: u64::from(!unit.noise && !matches!(due.outcome(unit), Outcome::InFlight | Outcome::Skipped)),
             played_s: played,
         }
     })

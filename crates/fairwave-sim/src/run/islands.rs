@@ -257,10 +257,14 @@ impl OnIsland<'_> {
     }
 
     fn hear(&mut self, told: Told) {
-        let (Told::Gone { flow, .. } | Told::Made { flow, .. } | Told::Skipped { flow }) = told;
+        let (Told::Gone { flow, .. } | Told::Pending { flow, .. } | Told::Made { flow, .. } | Told::Skipped { flow }) =
+            told;
         let Some(receiving) = self.receiving.get_mut(flow) else { return };
         match told {
-            Told::Gone { packet, congestion, at, .. } => receiving.lose(&packet, congestion, at, self.window),
+            Told::Gone { packet, congestion, link, at, .. } => {
+                receiving.lose(&packet, congestion, link, at, self.window);
+            }
+            Told::Pending { packet, pending, link, .. } => receiving.keep_pending(&packet, pending, link),
             Told::Made { unit, .. } => receiving.made(&unit),
             Told::Skipped { .. } => receiving.skipped(),
         }

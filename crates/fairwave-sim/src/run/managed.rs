@@ -94,8 +94,8 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
             let flow = packet.flow.0 as usize;
             let taken = if B::THERE { self.border.gone(&packet, true) } else { packet };
             match self.receiving.get_mut(flow) {
-                Some(receiving) => receiving.lose(&taken, true, now, self.window),
-                None => self.extent.tell(flow, Told::Gone { flow, packet: taken, congestion: true, at: now }),
+                Some(receiving) => receiving.lose(&taken, true, link, now, self.window),
+                None => self.extent.tell(flow, Told::Gone { flow, packet: taken, congestion: true, link, at: now }),
             }
             if P::ON {
                 self.probe.gone(link, &packet, now, RemovalCause::Dropped(reason));

@@ -82,7 +82,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
             shared.waiting = shared.waiting.saturating_sub(1);
             shared.held = shared.held.saturating_sub(1);
             shared.classes.dropped(packet, *reason);
-            self.lose(packet.flow.0 as usize, packet, true, now);
+            self.lose(link, packet, true, now);
             if P::ON {
                 self.probe.gone(link, packet, now, RemovalCause::Dropped(*reason));
             }

@@ -9,7 +9,7 @@ use fairwave_endpoint::parts::Assembly;
 use fairwave_endpoint::serial::{ReplayWindow, unwrap};
 use fairwave_endpoint::sizes::narrow;
 use fairwave_endpoint::{Delivery, LossVerdict, Notice, Output, Receiver, ReceiverView};
-use fairwave_network::packet::{Body, Ecn, Packet};
+use fairwave_network::packet::{Body, CarriedUnit, Ecn, Packet};
 use fairwave_units::config::ConfigError;
 use fairwave_units::registry::Checked;
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
@@ -293,6 +293,14 @@ impl Receiver for DvrcReceiver {
 
     fn judges_losses(&self) -> bool {
         true
+    }
+
+    fn unit_in(&self, packet: &Packet) -> Option<CarriedUnit> {
+        let Body::Opaque { header, .. } = packet.body else { return None };
+        match Header::decode(&header) {
+            Ok(Header::Data(data)) => Some(CarriedUnit { unit: data.unit, is_whole: data.parts <= 1 }),
+            _ => None,
+        }
     }
 
     fn view(&self) -> ReceiverView {
