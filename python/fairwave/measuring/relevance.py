@@ -117,7 +117,9 @@ TABLE: tuple[RelevanceRow, ...] = (
         "silence", Relevant(0.1, "s"), ("silence", "without_video", "longest_without_video"), (),
         "A fifth of the gap of 0.5 s that interrupts a call.",
     ),
-    RelevanceRow("freezes", Relevant(0.5), ("freezes", "stalls", "switches"), (), "Half an event in a run."),
+    RelevanceRow("freezes", Relevant(0.5), ("freezes", "stalls", "switches", "layer_switches"),
+        (),
+        "Half an event."),
     RelevanceRow(
         "goodput", Relevant(0.02, is_share=True), ("goodput",), ("Mb/s", "kb/s"),
         "Headers and the ends of a run move a goodput by about as much.",
