@@ -12,6 +12,7 @@ from practice import (
     marks,
     measures,
     phases,
+    pictures,
     queues,
     rating,
     repairs,
@@ -47,6 +48,7 @@ AREAS = {
     "phase": ("Sources out of step", phases),
     "source": ("Sources and codecs", sources),
     "session": ("Calls over WebRTC", sessions),
+    "picture": ("What pictures show", pictures),
     "alike": ("Differences that count", alike),
     "fate": ("What became of packets", fates),
 }
