@@ -15,12 +15,13 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 import fairwave
 from fairwave.measuring import measures
 from fairwave.provenance import Provenance
-from fairwave_report import figures, grids, labels, session, single, style
+from fairwave_report import chart, figures, grids, labels, session, single, style
 from fairwave_report.atlas import LETTERS, Atlas, State
-from fairwave_report.axes import heading
+from fairwave_report.axes import heading, least_span
 from fairwave_report.chart import Chart, ChartPanel, ChartSeries
 from fairwave_report.figures import Panel, canvas, draw_panels
 from fairwave_report.ways import ways
+from made_up import made_up
 
 OFFICE = """
 name = "an office with two lines"
@@ -272,6 +273,29 @@ def test_colours_show_differences_that_count(measure, means, share):
     assert measure.limits[0] <= low
     assert high <= measure.limits[1]
     assert (means[1] - means[0]) / (high - low) == pytest.approx(share)
+
+
+@pytest.mark.parametrize(("means", "share"), [((65.0, 69.0), 4 / 50), ((20.0, 400.0), 1 / 1.5)])
+def test_axes_that_fit_show_differences_that_count(means, share):
+    rows = {"x": [1, 2], "mean": list(means), "low": list(means), "high": list(means)}
+    span = least_span(measures.delay("call"), means)
+    for kind in ("dot", "line"):
+        panel = Panel(pl.DataFrame(rows), "x", None, "ms", "", kind=kind, y_from_zero=False, span=span)
+        with canvas("test", (4, 3)) as figure:
+            draw_panels(figure, [panel])
+            low, high = figure.axes[0].get_ylim()
+        assert (means[1] - means[0]) / (high - low) == pytest.approx(share)
+        if kind == "line":
+            assert chart.of_panels([panel]).panels[0].ends == pytest.approx((low, high))
+
+
+@pytest.mark.parametrize("kind", ["ecdf", "box", "violin"])
+def test_the_spread_of_runs_that_are_alike_looks_small(kind):
+    results = made_up()
+    figure = results.plot("delay.voice", kind=kind)
+    assert results.measured("delay.voice").samples(transport="udp").tolist() == [50.0] * 3
+    ends = figure.axes[0].get_xlim() if kind == "ecdf" else figure.axes[0].get_ylim()
+    assert ends[1] - ends[0] >= 50
 
 
 @pytest.mark.parametrize("name", ["cividis", "Greys", "viridis"])

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 from fairwave.answers.labels import spelled
 from fairwave.answers.verdict import short_key
 from fairwave.ask.wording import RATES, SIZES, TIMES
+from fairwave.measuring.relevance import USUAL, Relevance
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from fairwave.measuring.measures import Measure
 
@@ -113,6 +114,16 @@ def scale_label(measure: Measure) -> str:
         return measure.unit
     least, most = measure.limits
     return f"{least:g} to {most:g}" if math.isfinite(least) and math.isfinite(most) else "number"
+
+
+SPAN = 5.0
+"""Colours and axes that fit the values span at least so many of a measure's smallest differences that count."""
+
+
+def least_span(measure: Measure, means: Iterable[float | None], relevance: Relevance = USUAL) -> float:
+    """What an axis or a range of colours spans at least: what does not count looks alike."""
+    there = [one for one in means if one is not None and math.isfinite(one)]
+    return SPAN * relevance.of(measure).between(*there)
 
 
 def heading(measure: Measure, group: str = "") -> str:

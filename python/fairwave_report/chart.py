@@ -70,6 +70,7 @@ class ChartPanel:
         lines: Heights to compare with, by label.
         marks: Places at which something happened, with what.
         span: Label and the ends of a stretch that is shaded.
+        x_ends: Least and most of the horizontal axis; None for those of the series.
     """
 
     title: str
@@ -82,6 +83,7 @@ class ChartPanel:
     lines: dict[str, float] = field(default_factory=dict)
     marks: Sequence[tuple[float, str]] = ()
     span: tuple[str, float, float] | None = None
+    x_ends: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -109,10 +111,22 @@ class Chart:
         return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
+def _within(
+    ends: tuple[float | None, float | None], limits: tuple[float, float]
+) -> tuple[float | None, float | None]:
+    """The ends, moved to where the measure ends."""
+    low, high = ends
+    return None if low is None else max(low, limits[0]), None if high is None else min(high, limits[1])
+
+
 def _panel(panel: ChartPanel) -> dict[str, Any]:
     return {
         "title": panel.title,
-        "x": {"label": panel.x_label, "log": panel.log_x},
+        "x": {
+            "label": panel.x_label,
+            "log": panel.log_x,
+            "ends": [_number(one) for one in panel.x_ends] if panel.x_ends else None,
+        },
         "y": {"label": panel.y_label, "log": panel.log_y, "ends": [_number(one) for one in panel.ends]},
         "lines": [[label, _number(value)] for label, value in panel.lines.items()],
         "marks": [[_number(at), label] for at, label in panel.marks],
@@ -155,6 +169,8 @@ def of_panels(panels: Sequence[Panel]) -> Chart | None:
     """The chart of panels of lines over numbers; None for any others, and for more than `MOST_POINTS`."""
     import polars as pl
 
+    from fairwave_report.figures import fit_ends
+
     found = []
     for panel in panels:
         ticks = panel.data[panel.x].to_list()
@@ -179,8 +195,11 @@ def of_panels(panels: Sequence[Panel]) -> Chart | None:
             series.append(
                 ChartSeries(label, looks[name], rows[panel.x].to_list(), rows["mean"].to_list(), low, high)
             )
-        least = panel.foot if panel.y_from_zero else None
-        whole = panel.limits if panel.whole and all(map(math.isfinite, panel.limits)) else (least, None)
+        whole: tuple[float | None, float | None] = (panel.foot if panel.y_from_zero else None, None)
+        if panel.whole and all(map(math.isfinite, panel.limits)):
+            whole = panel.limits
+        elif panel.span and not panel.y_from_zero:
+            whole = _within(fit_ends(panel), panel.limits)
         found.append(
             ChartPanel(
                 panel.title, panel.x_label, panel.y_label, series, panel.log_x, False, whole, panel.lines

@@ -14,7 +14,7 @@ from fairwave.answers.verdict import of_comparison
 from fairwave.measuring.measures import MOS, R
 from fairwave.staging import staging
 from fairwave_report import figures as drawing
-from fairwave_report.axes import scale_label
+from fairwave_report.axes import least_span, scale_label
 from fairwave_report.call import draw_units, write_audio
 from fairwave_report.distributions import draw_distributions
 from fairwave_report.page import Card, Page, TableView
@@ -113,6 +113,7 @@ def _panel(line: MeasureLine, summary: pl.DataFrame, axis: str, heading: str) ->
         summary, axis, None, scale_label(measure), axis if numbers else "", heading,
         "bar" if rated else drawing.fitted(summary, foot),
         limits=measure.limits, scale=measure.scale or measure.id, whole=rated, unit=measure.unit,
+        span=least_span(measure, summary["mean"], line.relevance),
     )  # fmt: skip
 
 
@@ -139,7 +140,7 @@ def _scaled(panels: Sequence[drawing.Panel]) -> list[drawing.Panel]:
         if not panel.scale and panel.unit in SMALLER and top < SMALLER[panel.unit][2]:
             unit, factor, _ = SMALLER[panel.unit]
             data = panel.data.with_columns(pl.col("mean", "low", "high") * factor)
-            panel = replace(panel, data=data, unit=unit, y_label=unit)  # noqa: PLW2901
+            panel = replace(panel, data=data, unit=unit, y_label=unit, span=panel.span * factor)  # noqa: PLW2901
         found.append(panel)
     return found
 

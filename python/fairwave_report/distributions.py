@@ -17,7 +17,7 @@ from fairwave.answers.labels import spelled
 from fairwave.measuring.relevance import contrast
 from fairwave_report import figures as drawing
 from fairwave_report import style
-from fairwave_report.axes import heading, scale_label
+from fairwave_report.axes import heading, least_span, scale_label
 from fairwave_report.chart import Chart, ChartPanel, ChartSeries
 
 if TYPE_CHECKING:
@@ -53,6 +53,12 @@ class Spread:
     def title(self) -> str:
         """What stands above it."""
         return heading(self.line.measure, self.line.group)
+
+    @property
+    def span(self) -> float:
+        """What its axis spans at least."""
+        values = [float(one) for each in self.samples.values() for one in each]
+        return least_span(self.line.measure, values, self.line.relevance)
 
     def defined(self, label: Any) -> NDArray[np.float64]:
         """The runs of an alternative in which the measure is defined, ascending."""
@@ -170,12 +176,15 @@ def _draw_cdf(
                 x, y = steps(one.defined(label))
                 axes.plot(x, y, color=look.colour, linestyle=look.line, label=spelled(label))
                 series.append(ChartSeries(spelled(label), look, x, y, has_points=False))
+            axes.set_xlim(drawing.widened(axes.get_xlim(), one.span))
             axes.set_ylim(0, 102)
             axes.set_title(one.title)
             unit = scale_label(one.line.measure)
             axes.set_xlabel(unit)
             axes.set_ylabel("runs (%)")
-            panels.append(ChartPanel(one.title, unit, "runs (%)", series, ends=(0.0, 102.0)))
+            panels.append(
+                ChartPanel(one.title, unit, "runs (%)", series, ends=(0.0, 102.0), x_ends=axes.get_xlim())
+            )
         handles, labels = grid.flat[0].get_legend_handles_labels()
         if len(labels) > 1:
             canvas.legend(handles, labels, loc="outside upper left", ncols=min(len(labels), 8))
@@ -212,6 +221,7 @@ def _draw_each(
         grid = canvas.subplots(1, len(chosen), squeeze=False)
         for axes, one in zip(grid.flat, chosen, strict=True):
             draw(axes, one)
+            axes.set_ylim(drawing.widened(axes.get_ylim(), one.span))
             drawing.name_ticks(axes, [spelled(label) for label in one.samples])
             axes.set_xlim(-0.6, len(one.samples) - 0.4)
             axes.grid(visible=False, axis="x")

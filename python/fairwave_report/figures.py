@@ -78,6 +78,7 @@ class Panel:
         whole: Whether the vertical axis shows all that the measure can be, where both ends are known.
         unit: Unit of the numbers that a bar says when it is pointed at.
         has_markers: Whether a line marks each of its values.
+        span: What an axis that does not begin at zero spans at least: differences that do not count look small.
     """
 
     data: pl.DataFrame
@@ -95,6 +96,7 @@ class Panel:
     whole: bool = False
     unit: str = ""
     has_markers: bool = True
+    span: float = 0.0
 
     @property
     def foot(self) -> float:
@@ -206,8 +208,8 @@ def draw_panel(axes: Axes, panel: Panel) -> None:
     if panel.log_x and numeric:
         axes.set_xscale("log")
         plain_numbers(axes.xaxis)
-    if panel.kind == "dot":
-        _fit(axes, panel)
+    if panel.kind == "dot" or (panel.span and not panel.y_from_zero):
+        axes.set_ylim(*fit_ends(panel))
     elif panel.y_from_zero:
         axes.set_ylim(bottom=panel.foot)
     _keep_within(axes, panel)
@@ -310,8 +312,8 @@ def whole_ticks(axes: Axes) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(nbins="auto", steps=[1, 2, 5, 10], integer=True))
 
 
-def _fit(axes: Axes, panel: Panel) -> None:
-    """A vertical axis that fits the intervals, with room around them."""
+def fit_ends(panel: Panel) -> tuple[float | None, float | None]:
+    """The ends of a vertical axis that fits the intervals, with room around them, and spans what counts."""
     values = [
         one
         for name in ("mean", "low", "high")
@@ -319,10 +321,10 @@ def _fit(axes: Axes, panel: Panel) -> None:
         if one is not None and math.isfinite(one)
     ]
     if not values:
-        return
+        return None, None
     least, most = (min(max(one, panel.limits[0]), panel.limits[1]) for one in (min(values), max(values)))
     room = 0.25 * (most - least) or 0.05 * abs(most) or 1.0
-    axes.set_ylim(least - room, most + room)
+    return widened((least - room, most + room), panel.span)
 
 
 HOLE = 1.5
@@ -365,6 +367,12 @@ def log_ends(values: Sequence[float | None], least: float = 0.0) -> tuple[float,
     low = min(max(min(there), least, most / 10**DECADES), most)
     room = (most / low) ** 0.05 if most > low else 2.0
     return low / room, most * room
+
+
+def widened(ends: tuple[float, float], span: float) -> tuple[float, float]:
+    """Ends of an axis, moved apart evenly so that it spans at least so much."""
+    room = max(span - (ends[1] - ends[0]), 0.0) / 2
+    return ends[0] - room, ends[1] + room
 
 
 FLAT = 0.15

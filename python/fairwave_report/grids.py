@@ -15,12 +15,11 @@ import polars as pl
 from fairwave.answers.bands import scale_of
 from fairwave.answers.labels import spelled
 from fairwave.answers.verdict import column_names, short_key, written_out
-from fairwave.measuring.relevance import USUAL
 from fairwave.results import write_table
 from fairwave.staging import staging
 from fairwave_report import chart, style
 from fairwave_report import figures as drawing
-from fairwave_report.axes import GridAxis, axis, heading, scale_label
+from fairwave_report.axes import GridAxis, axis, heading, least_span, scale_label
 from fairwave_report.page import Card, Page, TableView
 
 if TYPE_CHECKING:
@@ -278,7 +277,7 @@ def draw_curves(
             drawing.Panel(
                 data, "x", "series" if other else None, scale_label(one.measure), along.title, one.title, kind,
                 lines=lines if _near(lines, data) else {}, log_x=along.is_log, limits=one.measure.limits,
-                y_from_zero=not _flat(data, foot), unit=one.measure.unit,
+                y_from_zero=not _flat(data, foot), unit=one.measure.unit, span=least_span(one.measure, data["mean"]),
             )
         )  # fmt: skip
         numbers.append(data.select(pl.lit(one.asked).alias("measure"), pl.all()))
@@ -375,14 +374,11 @@ def draw_map(
 GOOD = "light"
 """The end of the colours that is good in every map, whether high or low values are."""
 
-SPAN = 5.0
-"""Colours span at least so many of a measure's smallest differences that count: what does not count looks alike."""
-
 
 def colour_ends(measure: Measure, means: Sequence[float]) -> tuple[float, float]:
-    """The values at the ends of the colours: those of the means, but no nearer than `SPAN` differences that count."""
+    """The values at the ends of the colours: those of the means, but no nearer than `least_span`."""
     low, high = min(means), max(means)
-    span = max(SPAN * USUAL.of(measure).between(low, high), high - low) or 1.0
+    span = max(least_span(measure, means), high - low) or 1.0
     least, most = measure.limits
     low = max((low + high - span) / 2, least)
     if low + span > most:

@@ -15,7 +15,7 @@ from fairwave.answers.verdict import short_key
 from fairwave.scenario import load
 from fairwave_report import chart, comparison
 from fairwave_report import figures as drawing
-from fairwave_report.axes import GridAxis, axis, scale_label
+from fairwave_report.axes import GridAxis, axis, least_span, scale_label
 from fairwave_report.page import TableView
 
 if TYPE_CHECKING:
@@ -118,6 +118,7 @@ def _curves(
                 data.sort("x", maintain_order=True), "x", "series", scale_label(line.measure), along.title,
                 line.measure.title, limits=line.measure.limits, log_x=along.is_log, unit=line.measure.unit,
                 y_from_zero=drawing.fitted(data, foot) != "dot",
+                span=least_span(line.measure, data["mean"], line.relevance),
             )
         )  # fmt: skip
         numbers.append(data.select(pl.lit(line.measure.id).alias("measure"), pl.all()))

@@ -255,6 +255,7 @@
     const state = { hidden: new Set(), plots: [], key: `chart-${charts++}`, linked: chart.linked, zoom: null, busy: false };
     // Panels that are linked share the ends of their horizontal axis.
     const ends = chart.panels.map((panel) => {
+      if (panel.x.ends) return panel.x.ends;
       const each = panel.series.flatMap((one) => one.x);
       return [each.reduce((a, b) => Math.min(a, b), Infinity), each.reduce((a, b) => Math.max(a, b), -Infinity)];
     });
