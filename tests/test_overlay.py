@@ -77,7 +77,7 @@ def test_folders_of_one_name_are_told_apart_by_their_path(work):
         (["slow"], "is one folder; compare takes two or more, or a scenario"),
         (["slow", "missing"], "is no folder with results, but"),
         (["slow", "calls.toml"], "is no folder with results, but"),
-        (["calls.toml", "nosuch.toml"], "compare takes one scenario, or folders with results"),
+        (["calls.toml", "nosuch.toml"], "and no file has that name"),
         (["slow", "slow"], "is given twice"),
         (["slow", "two"], "do not have the same seeds: 1–3, and 1–2"),
         (

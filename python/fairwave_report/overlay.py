@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from fairwave import ScenarioError
+from fairwave.answers.differences import differences
 from fairwave.answers.labels import spelled
 from fairwave.answers.verdict import short_key
 from fairwave.scenario import load
@@ -31,9 +32,6 @@ Points = dict[str, tuple[str, tuple[Any, ...]]]
 MOST_DIFFERENCES = 40
 """So many keys that differ are listed at most."""
 
-NOT_ASKED = ("record.", "name", "description")
-"""Keys that change nothing of a run."""
-
 
 def write_overlay(
     results: Results,
@@ -48,7 +46,7 @@ def write_overlay(
     varied: Sequence[str],
     scenarios: Mapping[str, str],
 ) -> Path:
-    """Leaves the page of saved runs, all or nothing.
+    """Leaves the page of saved runs, or of scenarios that were run, all or nothing.
 
     Args:
         results: All runs, with one axis.
@@ -65,9 +63,9 @@ def write_overlay(
     Returns:
         The page.
     """
-    differences = _differences(scenarios)
-    lead = "Saved runs, laid over each other."
-    if not differences and len(scenarios) > 1:
+    table = _differences(scenarios)
+    lead = "Saved runs, laid over each other." if name == "folder" else "Scenarios, run under the same seeds."
+    if not table and len(scenarios) > 1:
         lead += " Their scenarios are the same."
     along = _along(varied, points)
 
@@ -80,7 +78,7 @@ def write_overlay(
         title=title, lead=lead, notes=notes, found=found, setups=scenarios, more=more,
         bars=along is None,
         counted_as="points" if any(point for _, point in points.values()) else None,
-        tables=[differences] if differences else [],
+        tables=[table] if table else [],
     )  # fmt: skip
 
 
@@ -140,37 +138,14 @@ def _differences(scenarios: Mapping[str, str]) -> TableView | None:
     if len(scenarios) < 2:
         return None
     try:
-        flat = {name: _flat(load(text).to_dict()) for name, text in scenarios.items()}
+        found = differences({name: load(text) for name, text in scenarios.items()})
     except (ScenarioError, OSError, ValueError):
         return None
-    keys = [
-        key
-        for key in dict.fromkeys(key for one in flat.values() for key in one)
-        if not key.startswith(NOT_ASKED) and len({one.get(key) for one in flat.values()}) > 1
-    ]
-    if not keys:
+    if not found:
         return None
-    rows = [
-        [short_key(key), *(one.get(key, "–") for one in flat.values())] for key in keys[:MOST_DIFFERENCES]
-    ]
-    left = len(keys) - len(rows)
+    rows = [[short_key(key), *values] for key, values in found.items()][:MOST_DIFFERENCES]
+    left = len(found) - len(rows)
     return TableView(
-        "differences", "What differs in the scenarios", ["key", *map(spelled, flat)], rows,
+        "differences", "What differs in the scenarios", ["key", *map(spelled, scenarios)], rows,
         caption=f"And {left} further keys." if left else "",
     )  # fmt: skip
-
-
-def _flat(value: Any, key: str = "") -> dict[str, str]:
-    """A scenario's keys with their values as text; tables in lists by their name, or by their ends."""
-    if isinstance(value, dict):
-        found: dict[str, str] = {}
-        for name, one in value.items():
-            found.update(_flat(one, f"{key}.{name}" if key else str(name)))
-        return found
-    if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
-        found = {}
-        for at, one in enumerate(value):
-            named = one.get("name") or (f"{one['from']}>{one['to']}" if {"from", "to"} <= set(one) else at)
-            found.update(_flat(one, f"{key}.{named}"))
-        return found
-    return {key: ", ".join(map(str, value)) if isinstance(value, list) else str(value)}

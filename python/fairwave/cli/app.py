@@ -278,6 +278,7 @@ def shell(
         "fairwave compare examples/contested-call.toml --over udp,tcp/vegas,tfrc",
         "fairwave compare examples/home-uplink.toml --vary 'link.home>isp.queue=drop-tail,red,codel,pie'",
         "fairwave compare calls.toml --vary flow.voice.count=5,10,20 --vary topology.bottleneck.queue=red,codel",
+        "fairwave compare old.toml new.toml --require 'mos.voice >= baseline - 0.1'",
         "fairwave compare out/a out/b --out out/a-and-b",
     ),
 )
@@ -335,22 +336,45 @@ def compare(
 ) -> None:
     """Run alternatives of a scenario under the same seeds, and compare: table, page, audio.
 
+    With several scenarios, run them under the same seeds and list the keys that differ. The exit status is 3 if one is
+    worse than the first by a difference that counts (or fails --require), 4 if that is undecided.
+
     With folders instead of a scenario, compare the runs that they hold, without running anything.
     """
     use_laws(laws)
-    from fairwave.cli.overlaying import are_folders, compare_folders
+    from fairwave.cli.input import where
+    from fairwave.cli.overlaying import Comparing, compare_folders, compare_scenarios, kind_of
     from fairwave.measuring.relevance import relevance
 
     counting = relevance(relevant)
-    if are_folders(scenario):
-        compare_folders(
-            scenario, flow, out, overwrite=overwrite, measures=measures or [], json=json, style=style, figures=figures,
-            require=require or [], junit=junit, relevance=counting,
-            unused={"--over": over, "--vary": vary, "--set": settings, "--speech": speech, "--playout": playout},
-        )  # fmt: skip
+    kind = kind_of(scenario)
+    if kind != "scenario":
+        from fairwave.cli.input import seeds, threads_or_all
+
+        asked = Comparing(
+            kind[:-1],
+            flow,
+            out,
+            overwrite,
+            measures or [],
+            json,
+            style,
+            figures,
+            require or [],
+            junit,
+            counting,
+        )
+        unused = {"--over": over, "--vary": vary, "--speech": speech, "--playout": playout}
+        if kind == "folders":
+            compare_folders(scenario, asked, {**unused, "--set": settings})
+            return
+        with where(cluster):
+            compare_scenarios(
+                scenario, asked, seeds(seed, replications), settings or [], threads_or_all(threads),
+                yes=yes, unused=unused,
+            )  # fmt: skip
         return
     from fairwave.cli.comparing import compare_alternatives
-    from fairwave.cli.input import where
 
     with where(cluster):
         compare_alternatives(

@@ -31,7 +31,8 @@ ScenarioOrFolders = Annotated[
     list[str],
     typer.Argument(
         metavar="SCENARIO|FOLDER…",
-        help="A scenario, .toml or .json, - reads standard input; or two folders or more that `--out` left.",
+        help="A scenario, .toml or .json, - reads standard input; or two scenarios or more; or two folders "
+        "or more that `--out` left.",
     ),
 ]
 Settings = Annotated[

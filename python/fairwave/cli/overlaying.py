@@ -1,139 +1,282 @@
-"""`fairwave compare out/a out/b`: saved runs laid over each other, without running anything."""
+"""`fairwave compare out/a out/b`: saved runs laid over each other; `fairwave compare old.toml new.toml`: run first."""
 
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from fairwave import ScenarioError
 from fairwave.cli import console
 from fairwave.cli.input import BadInputError, drawn_as, layer_or_note
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from fairwave.answers.lines import MeasureLine
+    from fairwave.ask.wording import Condition, Sign
     from fairwave.measuring.relevance import Relevance
     from fairwave.results import Results
+    from fairwave.runs.keeping import Keep
 
-AXIS = "folder"
-"""The axis along which saved runs are compared."""
-
-EXAMPLE = "write for example `fairwave compare out/a out/b`"
+EXAMPLE = "write for example `fairwave compare out/a out/b`, or `fairwave compare old.toml new.toml`"
 
 MOST = 12
 """So many alternatives are compared at most: more could not be told apart."""
 
+Kind = Literal["scenario", "scenarios", "folders"]
 
-def are_folders(words: Sequence[str]) -> bool:
-    """Whether folders are compared, rather than alternatives of a scenario.
+
+def kind_of(words: Sequence[str]) -> Kind:
+    """What is compared: alternatives of one scenario, scenarios with each other, or folders of runs.
 
     Raises:
-        BadInputError: There is one folder alone, a folder next to something else, or several scenarios.
+        BadInputError: There is one folder alone, a folder next to something else, or a word that is no file.
     """
     folders = [word for word in words if Path(word).is_dir()]
     if len(folders) == len(words) > 1:
-        return True
+        return "folders"
     if not folders and len(words) == 1:
-        return False
+        return "scenario"
     if len(words) == 1:
         raise BadInputError(f"{words[0]} is one folder; compare takes two or more, or a scenario: {EXAMPLE}")
-    wrong = next(word for word in words if word not in folders)
-    if not folders:
+    if folders:
+        wrong = next(word for word in words if word not in folders)
+        raise BadInputError(f"{wrong} is no folder with results, but {folders[0]} is one; {EXAMPLE}")
+    lacking = next((word for word in words[1:] if not Path(word).is_file()), None)
+    if lacking is not None:
         raise BadInputError(
-            f"compare takes one scenario, or folders with results; nothing takes {words[1]!r}. "
-            f"Join several values by commas (--over udp,tcp/vegas), or {EXAMPLE}"
+            f"nothing takes {lacking!r}, and no file has that name. Join several values by commas "
+            f"(--over udp,tcp/vegas), or {EXAMPLE}"
         )
-    raise BadInputError(f"{wrong} is no folder with results, but {folders[0]} is one; {EXAMPLE}")
+    return "scenarios"
 
 
-def compare_folders(
-    words: Sequence[str],
-    flow: str | None,
-    out: Path | None,
-    *,
-    overwrite: bool,
-    measures: Sequence[str],
-    json: bool,
-    style: str | None,
-    figures: str | None,
-    require: Sequence[str],
-    junit: Path | None,
-    relevance: Relevance,
-    unused: Mapping[str, Any],
-) -> None:
+@dataclass(frozen=True)
+class Comparing:
+    """What a comparison of folders or of scenarios is asked for.
+
+    Attributes:
+        axis: Name of the axis along which they are compared.
+        flow: The flow group; the first that is rated if None.
+        out: The folder of the page; a scratch folder if None.
+        overwrite: Whether to take over a folder that holds something else.
+        measures: Measures that people see instead of the usual.
+        json: Whether a document for programs is written instead of tables.
+        style: Style of the figures.
+        figures: Formats of the figures.
+        require: Requirements.
+        junit: The file of JUnit XML.
+        relevance: The smallest differences that count.
+    """
+
+    axis: str
+    flow: str | None
+    out: Path | None
+    overwrite: bool
+    measures: Sequence[str]
+    json: bool
+    style: str | None
+    figures: str | None
+    require: Sequence[str]
+    junit: Path | None
+    relevance: Relevance
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the page."""
+        from fairwave.cli.comparing import FOLDER
+
+        return self.out if self.out is not None else FOLDER
+
+
+def compare_folders(words: Sequence[str], asked: Comparing, unused: Mapping[str, Any]) -> None:
     """Lays saved runs over each other: the page of a comparison."""
-    from fairwave.answers.lines import lines
-    from fairwave.answers.verdict import of_comparison
-    from fairwave.ask.requiring import of_results
-    from fairwave.cli import requiring
-    from fairwave.cli.comparing import FOLDER, show_lines, write_tables
-    from fairwave.folders import claimed
-
     for option, given in unused.items():
         if given:
             raise BadInputError(
                 f"{option} is for a scenario that is run; the runs of {words[0]} are made already. Leave it out"
             )
-    wanted = requiring.conditions(require, junit, None, has_baseline=True)
     folders = [Path(word) for word in words]
-    folder = out if out is not None else FOLDER
     for one in folders:
-        if one.resolve() == folder.resolve():
+        if one.resolve() == asked.folder.resolve():
             raise BadInputError(
                 f"{one} would be replaced by its own comparison; give another folder with --out"
             )
-    saved = {label: saved_runs(one) for label, one in zip(_labels(folders), folders, strict=True)}
-    where = dict(zip(saved, folders, strict=True))
-    _alike(saved, where)
-    whole, parts = _laid_over(saved)
-    group = _group(whole, flow)
-    try:
-        found = lines(whole, AXIS, group, names=_names(measures), relevance=relevance)
-    except KeyError as error:
-        raise BadInputError(f"--measures: {error.args[0]}") from None
-    notes = _versions(saved)
-    pages = layer_or_note(needed=bool(style or figures), quiet=json)
-    title = " and ".join(saved)
-    page = None
+    where = dict(zip(_labels(folders), folders, strict=True))
+    scenarios = {label: text for label, one in where.items() if (text := _scenario(one))}
+
+    def saved(_: Keep | None) -> dict[str, Results]:
+        found = {label: saved_runs(one) for label, one in where.items()}
+        _alike(found, where)
+        return found
+
+    _compare(where, saved, scenarios, asked)
+
+
+def compare_scenarios(
+    words: Sequence[str],
+    asked: Comparing,
+    chosen: range,
+    settings: Sequence[str],
+    threads: int | None,
+    *,
+    yes: bool,
+    unused: Mapping[str, Any],
+) -> None:
+    """Runs scenarios under the same seeds and compares them; the later ones may not be worse than the first."""
+    from fairwave.ask.wording import measure
+    from fairwave.cli.input import affordable, groups, measure_names, scenario
+    from fairwave.cli.requiring import conditions
+    from fairwave.runs.grid import Grid
+
+    for option, given in unused.items():
+        if given:
+            raise BadInputError(
+                f"{option} is for alternatives of one scenario, and {len(words)} are compared; leave it out, or write "
+                f"fairwave compare {words[0]} {option} …"
+            )
+    where = {
+        label: Path(word) for label, word in zip(_labels([Path(word) for word in words]), words, strict=True)
+    }
+    read = {label: scenario(str(path), list(settings)) for label, path in where.items()}
+    first, *others = read.values()
+    for one in conditions(asked.require, asked.junit, first, has_baseline=True):
+        for other in others:
+            measure(one.of.text, other)
+    measure_names(asked.measures, first)
+    for label, each in read.items():
+        if asked.flow is not None and asked.flow not in (known := groups(each)) and known:
+            raise BadInputError(f"{label} has no flow group {asked.flow!r}; it has {', '.join(known)}")
+    affordable(first, len(read) * len(chosen), chosen[0], yes=yes)
+
+    def made(keep: Keep | None) -> dict[str, Results]:
+        found = {}
+        for label, one in read.items():
+            with console.progress(f"{label} × {len(chosen)}", quiet=asked.json) as progress:
+                found[label] = Grid("compare", one, {}).run(
+                    chosen, threads=threads, keep=keep, progress=progress
+                )
+        return found
+
+    _compare(where, made, {label: one.to_toml() for label, one in read.items()}, asked)
+
+
+def _compare(
+    where: Mapping[str, Path],
+    results_of: Callable[[Keep | None], dict[str, Results]],
+    scenarios: Mapping[str, str],
+    asked: Comparing,
+) -> None:
+    """Compares results that have no axis in common: the page, the table, the requirements."""
+    from fairwave.answers.lines import as_data, lines
+    from fairwave.answers.verdict import of_comparison
+    from fairwave.ask.requiring import of_results
+    from fairwave.cli import requiring
+    from fairwave.cli.comparing import show_lines, write_tables
+    from fairwave.cli.input import kept
+    from fairwave.folders import claimed
+
+    wanted = requiring.conditions(asked.require, None, None, has_baseline=True)
+    requiring.check_junit(asked.require or ["implied"] * (asked.axis == "scenario"), asked.junit)
+    is_run = asked.axis == "scenario"
+    pages = layer_or_note(needed=bool(asked.style or asked.figures), quiet=asked.json)
+    title = " and ".join(where)
+    folder, page = asked.folder, None
+
+    def read(saved: dict[str, Results]) -> tuple[dict[str, Results], Results, Any, str, list[MeasureLine]]:
+        whole, parts = _laid_over(saved, asked.axis)
+        group = _group(whole, asked.flow)
+        try:
+            found = lines(whole, asked.axis, group, names=_names(asked.measures), relevance=asked.relevance)
+        except KeyError as error:
+            raise BadInputError(f"--measures: {error.args[0]}") from None
+        return saved, whole, parts, group, found
+
+    # Mistakes in saved runs are named before a folder is made; runs are kept in the folder.
+    ready = None if is_run else read(results_of(None))
     with (
-        drawn_as(style, figures, pages, folder),
-        claimed(folder, "compare", title, overwrite=overwrite, scratch=out is None),
+        drawn_as(asked.style, asked.figures, pages, folder),
+        claimed(folder, "compare", title, overwrite=asked.overwrite, scratch=asked.out is None),
     ):
+        saved, whole, parts, group, found = ready or read(results_of(kept(folder)))
+        notes = _versions(saved)
         if pages:
-            console.say("drawing …", quiet=json)
+            console.say("drawing …", quiet=asked.json)
             page = pages.write_overlay(
-                whole, parts, group, folder, title=title, found=found, notes=notes, name=AXIS,
-                varied=next(iter(saved.values())).axes,
-                scenarios={label: text for label, one in where.items() if (text := _scenario(one))},
+                whole, parts, group, folder, title=title, found=found, notes=notes, name=asked.axis,
+                varied=next(iter(saved.values())).axes, scenarios=scenarios,
             )  # fmt: skip
         else:
-            write_tables(whole, found, AXIS, folder, "")
-    answer = of_comparison(found, AXIS, group, whole)
-    required = of_results(wanted, whole, relevance=relevance)
-    if json:
-        from fairwave.answers.lines import as_data
+            write_tables(whole, found, asked.axis, folder, "")
+    answer = of_comparison(found, asked.axis, group, whole)
+    if is_run and not wanted:
+        wanted = _no_worse(found, group, asked.relevance)
+    required = of_results(wanted, whole, relevance=asked.relevance)
+    differ = _differences(scenarios)
+    if asked.json:
+        rows = [{"key": key, **dict(zip(scenarios, values, strict=True))} for key, values in differ.items()]
+        document = {
+            f"{asked.axis}s": {label: str(one) for label, one in where.items()},
+            "verdict": list(answer.sentences),
+            "axis": asked.axis,
+            "differences": rows,
+            "comparison": as_data(found, asked.axis),
+            "page": str(page) if page else None,
+            "remarks": notes,
+            "provenance": whole.provenance.to_dict(),
+        }
+        console.document(document | requiring.as_data(required))
+    else:
+        console.answer(answer)
+        _show_differences(differ, list(scenarios), is_run=is_run)
+        show_lines(title, found, len(set(whole.rows("runs")["seed"].to_list())))
+        for note in [*notes, f"page: {page}   tables: {folder}" if page else f"tables: {folder}"]:
+            console.say(f"\n{note}")
+    requiring.settle(required, title, asked.junit, json=asked.json)
 
-        console.document(
-            {
-                "folders": {label: str(one) for label, one in where.items()},
-                "verdict": list(answer.sentences),
-                "axis": AXIS,
-                "comparison": as_data(found, AXIS),
-                "page": str(page) if page else None,
-                "remarks": notes,
-                "provenance": whole.provenance.to_dict(),
-                **requiring.as_data(required),
-            }
-        )
-        requiring.settle(required, title, junit, json=json)
-        return
-    console.answer(answer)
-    runs = len(set(whole.rows("runs")["seed"].to_list()))
-    show_lines(title, found, runs)
-    for note in notes:
-        console.say(f"\n{note}")
-    console.say(f"\npage: {page}   tables: {folder}" if page else f"\ntables: {folder}")
-    requiring.settle(required, title, junit, json=json)
+
+def _differences(scenarios: Mapping[str, str]) -> dict[str, list[str]]:
+    """The keys in which scenarios differ; empty if they do not, or if one is of an older release and cannot be read."""
+    from fairwave import load
+    from fairwave.answers.differences import differences
+
+    try:
+        return differences({label: load(text) for label, text in scenarios.items()})
+    except (ScenarioError, OSError, ValueError):
+        return {}
+
+
+def _show_differences(differ: Mapping[str, Sequence[str]], labels: Sequence[str], *, is_run: bool) -> None:
+    from fairwave.answers.verdict import short_key
+
+    if differ:
+        cells = [[short_key(key), *values] for key, values in differ.items()]
+        console.table("What differs in the scenarios", ["key", *labels], cells, left=True)
+    elif is_run:
+        console.say("\nThe scenarios are the same, apart from names and records.")
+
+
+def _no_worse(found: Sequence[MeasureLine], group: str, relevance: Relevance) -> list[Condition]:
+    """The condition that a scenario is not worse than the first by a difference that counts, in the first measure."""
+    from fairwave.ask.wording import Condition, MeasureRequest
+
+    for line in found:
+        measure = line.measure
+        if (
+            line.group != group
+            or line.undefined
+            or not measure.better
+            or not all(cell.n for cell in line.cells.values())
+        ):
+            continue
+        counts = relevance.of(measure)
+        sign: Sign = ">=" if measure.better == "higher" else "<="
+        bound = -counts.amount if measure.better == "higher" else counts.amount
+        asked = MeasureRequest(f"{measure.id}.{group}", measure)
+        return [Condition(asked, sign, bound, has_baseline=True, is_share=counts.is_share)]
+    return []
 
 
 def _names(given: Sequence[str]) -> list[str]:
@@ -271,7 +414,9 @@ def _versions(saved: Mapping[str, Results]) -> list[str]:
     return [f"Made by different versions ({_made_by(saved)}): differences may come from that."]
 
 
-def _laid_over(saved: Mapping[str, Results]) -> tuple[Results, dict[str, tuple[str, tuple[Any, ...]]]]:
+def _laid_over(
+    saved: Mapping[str, Results], axis: str
+) -> tuple[Results, dict[str, tuple[str, tuple[Any, ...]]]]:
     """All runs with one axis, and for each label of it the folder and the labels of its point there.
 
     Raises:
@@ -288,10 +433,10 @@ def _laid_over(saved: Mapping[str, Results]) -> tuple[Results, dict[str, tuple[s
         labels = [f"{name}: {', '.join(map(str, point))}" if point else name for point in points]
         parts.update({label: (name, tuple(point)) for label, point in zip(labels, points, strict=True)})
         columns = {key: column for key, column in runs.columns.items() if key not in one.axes}
-        table = Table.of({AXIS: labels})
+        table = Table.of({axis: labels})
         tables = {key: one.rows(key) for key in one.tables}
-        tables["runs"] = Table({**columns, AXIS: table[AXIS]})
-        each.append(Results(tables, (AXIS,), one.provenance))
+        tables["runs"] = Table({**columns, axis: table[axis]})
+        each.append(Results(tables, (axis,), one.provenance))
     if len(parts) > MOST:
         raise BadInputError(
             f"these folders hold {len(parts)} alternatives together, but at most {MOST} can be compared; choose "
