@@ -6,6 +6,7 @@ from practice import (
     alike,
     arriving,
     classes,
+    commands,
     fates,
     finish,
     losses,
@@ -51,6 +52,7 @@ AREAS = {
     "picture": ("What pictures show", pictures),
     "alike": ("Differences that count", alike),
     "fate": ("What became of packets", fates),
+    "command": ("What commands answer, and how they end", commands),
 }
 """First part of a key to the area's title and module."""
 
