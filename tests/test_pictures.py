@@ -298,12 +298,17 @@ def test_the_spread_of_runs_that_are_alike_looks_small(kind):
     assert ends[1] - ends[0] >= 50
 
 
-@pytest.mark.parametrize("name", ["cividis", "Greys", "viridis"])
+@pytest.mark.parametrize("name", [style.HOUSE.map, "cividis", "Greys", "viridis"])
 @pytest.mark.parametrize("measure", [measures.delay("call"), measures.mos("call"), measures.loss("call")])
 def test_light_is_good_in_every_map(name, measure):
     colours = grids._directed(colormaps[name], measure)
     good, bad = (1.0, 0.0) if measure.better == "higher" else (0.0, 1.0)
     assert grids._lightness(colours(good)) > grids._lightness(colours(bad)) + 0.5
+
+
+def test_no_map_has_yellow_which_is_fair_elsewhere():
+    colours = colormaps[style.HOUSE.map](np.linspace(0, 1, 50))
+    assert (colours[:, 2] >= colours[:, :2].max(axis=1) - 0.01).all(), "blue is never less than red and green"
 
 
 def line_of(label, *values, is_bound=False):

@@ -79,7 +79,7 @@ class FigureStyle:
         looks: How series are drawn.
         is_fixed: Whether pages leave its colours as they are, on a light ground.
         most_columns: Panels side by side at most.
-        map: Matplotlib's colour map of heat maps.
+        map: Matplotlib's colour map of heat maps: without yellow, which is the middle of bands and of steps elsewhere.
     """
 
     formats: tuple[str, ...] = ("svg", "png")
@@ -89,7 +89,7 @@ class FigureStyle:
     looks: tuple[SeriesStyle, ...] = LOOKS
     is_fixed: bool = False
     most_columns: int = 3
-    map: str = "cividis"
+    map: str = "Blues"
 
 
 FORMATS = ("svg", "png", "pdf")
