@@ -289,3 +289,8 @@ def test_a_bound_within_what_counts_asks_for_no_more_runs():
         condition("mos >= 3.6"), apart(3.61, 0.03), relevance=relevance(["mos=0.01"])
     ).advice.startswith("Try `-n")
     assert judge(condition("mos >= 3.6"), apart(3.55, 0.2)).advice.startswith("Try `-n")
+
+
+def test_explain_says_from_where_differences_of_a_measure_count(fairwave):
+    assert "Differences count from 10 ms" in fairwave("explain", "mouth_to_ear")[1]
+    assert "Differences count from 2 %" in fairwave("explain", "goodput")[1]

@@ -329,13 +329,17 @@ LIVE = "a whole scenario; `fairwave live FILE` runs it"
 
 def _measure(name: str) -> Entry:
     from fairwave.measuring import measures
+    from fairwave.measuring.relevance import USUAL
 
     found = measures.STANDARD[name]("voice")
     least, most = found.limits
     better = {"higher": "more is better", "lower": "less is better", None: "neither more nor less is better"}[
         found.better
     ]
-    notes = (f"Unit: {found.unit or 'none'}; from {least:g} to {most:g}; {better}.",)
+    notes = (
+        f"Unit: {found.unit or 'none'}; from {least:g} to {most:g}; {better}.",
+        f"Differences count from {USUAL.of(found)}; `--relevant '{name}=…'` changes that.",
+    )
     example = f'fairwave sweep SCENARIO --grid flow.voice.count=5,10 --until "{name}.voice:±2%"'
     return Entry("measures", name, _about("measures", name), notes=notes, example=example)
 
