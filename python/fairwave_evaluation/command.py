@@ -10,11 +10,24 @@ import typer
 
 from fairwave import _native, policies
 from fairwave.cli.input import BadInputError, positive, where
-from fairwave.cli.options import WHOLE, Cluster, Json, Laws, Replications, Threads, examples, use_laws
+from fairwave.cli.options import (
+    WHOLE,
+    Cluster,
+    Json,
+    JUnit,
+    Laws,
+    Replications,
+    RequiredClaims,
+    Threads,
+    examples,
+    use_laws,
+)
 from fairwave.extras import need_all
 from fairwave_study.command import carry_out
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fairwave_study.study import Study
 
 
@@ -55,6 +68,8 @@ def evaluate(
     figure: Annotated[
         str | None, typer.Option(metavar="CRITERION", help="Make only this criterion's figure.")
     ] = None,
+    require: RequiredClaims = None,
+    junit: JUnit = None,
     threads: Threads = None,
     cluster: Cluster = None,
     laws: Laws = None,
@@ -64,7 +79,9 @@ def evaluate(
     need_all("fairwave evaluate", "studies")
     use_laws(laws)
     with where(cluster):
-        _evaluate(controller, queue, against, out, replications, figure, threads, json=json)
+        _evaluate(
+            controller, queue, against, out, replications, figure, threads, require or [], junit, json=json
+        )
 
 
 def _evaluate(
@@ -75,6 +92,8 @@ def _evaluate(
     replications: int,
     figure: str | None,
     threads: int | None,
+    require: Sequence[str],
+    junit: Path | None,
     *,
     json: bool,
 ) -> None:
@@ -95,6 +114,8 @@ def _evaluate(
         replications,
         figure,
         threads,
+        require=require,
+        junit=junit,
         json=json,
     )
 

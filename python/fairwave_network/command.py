@@ -17,6 +17,7 @@ from fairwave.cli.options import (
     Cluster,
     FirstSeed,
     Json,
+    JUnit,
     Overwrite,
     Relevant,
     RunFolder,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from fairwave.measuring.relevance import Relevance
     from fairwave_network.language import Network
+    from fairwave_network.requiring import NetworkCondition
     from fairwave_network.trusting import Trust
 
 app = typer.Typer()
@@ -72,6 +74,16 @@ def network(
     cluster: Cluster = None,
     overwrite: Overwrite = False,
     relevant: Relevant = None,
+    require: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            metavar="CONDITION",
+            help="A condition that the 95 % interval must meet, also after each of --failures: 'good >= 95', "
+            "'mos >= 3.6', 'mos.a>b >= 3.6', 'utilisation.a>b <= 80'. The exit status is 0 where all hold, 3 where one "
+            "fails, 4 where one is undecided. Repeatable.",
+        ),
+    ] = None,
+    junit: JUnit = None,
     json: Json = False,
 ) -> None:
     """Answer for a whole network: which pairs have poor calls, which link to widen, what if one fails."""
@@ -82,15 +94,19 @@ def network(
         raise BadInputError(f"--widen is {widen}, but must be 0 or more; for example --widen 3")
     if trust and not link_by_link:
         raise BadInputError("--trust compares with --link-by-link; write both, or neither")
+    from fairwave.cli.requiring import check_junit
     from fairwave.measuring.relevance import relevance
+    from fairwave_network.requiring import read as conditions
 
     positive("--replications", replications)
     counting = relevance(relevant)
     chosen, threads = seeds(seed, replications), threads_or_all(threads)
     read = _read(scenario, as_whole=trust or not link_by_link)
+    check_junit(require or [], junit)
+    wanted = conditions(require or [], read)
     with where(cluster):
         _network(
-            read, chosen, failures, widen, out, threads, counting,
+            read, chosen, failures, widen, out, threads, counting, wanted, junit,
             alone=link_by_link, trust=trust, overwrite=overwrite, json=json,
         )  # fmt: skip
 
@@ -107,14 +123,17 @@ def _read(path: str, *, as_whole: bool) -> Network:
 
 def _network(
     read: Network, chosen: Sequence[int], failures: str | None, widen: int, out: Path | None, threads: int | None,
-    relevance: Relevance, *, alone: bool, trust: bool, overwrite: bool, json: bool,
+    relevance: Relevance, wanted: Sequence[NetworkCondition], junit: Path | None, *, alone: bool, trust: bool,
+    overwrite: bool, json: bool,
 ) -> None:  # fmt: skip
+    from fairwave.cli.requiring import as_data, settle
     from fairwave.folders import claimed
     from fairwave.runs.memory import Memory
     from fairwave_network import decomposing, saying, trusting
     from fairwave_network.failing import try_failures
     from fairwave_network.loads import warnings
     from fairwave_network.measuring import together, whole
+    from fairwave_network.requiring import judged
     from fairwave_network.widening import try_widening
 
     for said in warnings(read):
@@ -139,11 +158,13 @@ def _network(
                 errors = trusting.compared(found, together(as_whole([read], progress)[0]))
         if out is not None:
             _leave(read, found, widened, failed, failures or "", chosen, out, errors)
+    required = judged(wanted, found, failed)
     if json:
         more: dict[str, Any] = {"link_by_link": links.simulated} if links else {}
         if errors is not None:
             more["errors"] = {"pairs": errors.pairs, "mos": errors.mos, "p95": errors.p95}
-        console.document(saying.document(read, found, widened, failed) | more)
+        console.document(saying.document(read, found, widened, failed) | more | as_data(required))
+        settle(required, read.name, junit, json=json)
         return
     console.answer(saying.answer(read, found, widened, failed, failures or ""))
     if links:
@@ -157,6 +178,7 @@ def _network(
         console.table("errors, quantiles over pairs", trusting.HEADS, errors.rows())
     if out is not None:
         console.say(f"\npage and tables: {out / 'index.html'}", quiet=json)
+    settle(required, read.name, junit, json=json)
 
 
 def _leave(

@@ -10,13 +10,26 @@ import typer
 from fairwave import layers
 from fairwave.cli import console
 from fairwave.cli.input import BadInputError, overrides, positive, where
-from fairwave.cli.options import WHOLE, Cluster, Json, Relevant, Replications, Settings, Threads, examples
+from fairwave.cli.options import (
+    WHOLE,
+    Cluster,
+    Json,
+    JUnit,
+    Relevant,
+    Replications,
+    RequiredClaims,
+    Settings,
+    Threads,
+    examples,
+)
 from fairwave.extras import need_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from fairwave.ask.requiring import Requirement
     from fairwave.measuring.relevance import Relevance
+    from fairwave_study.claims import Judgement
     from fairwave_study.overall import Exploration
     from fairwave_study.readings import Reading
     from fairwave_study.study import Study
@@ -68,6 +81,8 @@ def study(
     ] = False,
     settings: Settings = None,
     relevant: Relevant = None,
+    require: RequiredClaims = None,
+    junit: JUnit = None,
     threads: Threads = None,
     cluster: Cluster = None,
     json: Json = False,
@@ -86,6 +101,8 @@ def study(
             explored=explore,
             why=why,
             relevant=relevant or [],
+            require=require or [],
+            junit=junit,
             json=json,
         )
 
@@ -102,6 +119,8 @@ def run_study(
     explored: int | None = None,
     why: bool = False,
     relevant: Sequence[str] = (),
+    require: Sequence[str] = (),
+    junit: Path | None = None,
     json: bool,
 ) -> None:
     """Carries a study out and shows the verdicts."""
@@ -138,7 +157,7 @@ def run_study(
     carry_out(
         study, out if out is not None else Path("out") / name, replications, figure, threads,
         settings=settings, reading=taken, explored=explored, why=why or None, relevant=counting,
-        json=json,
+        require=require, junit=junit, json=json,
     )  # fmt: skip
 
 
@@ -154,19 +173,27 @@ def carry_out(
     explored: int | None = None,
     why: bool | None = None,
     relevant: Relevance | None = None,
+    require: Sequence[str] = (),
+    junit: Path | None = None,
     json: bool,
 ) -> None:
     """Carries out a study that is at hand, and shows the verdicts."""
+    from fairwave.cli import requiring
     from fairwave_study.conduct import verdict_rows
 
+    requiring.check_junit(require, junit)
+    ids = required_claims(study, require, figure)
     with console.progress(study.name if study.command else f"study {study.name}", quiet=json) as progress:
         outcome = study.run(
             folder, replications, figure=figure, threads=threads, progress=progress,
             settings=overrides(settings or []), reading=reading, explored=explored, why=why, relevant=relevant,
             status=None if json else console.say,
         )  # fmt: skip
+    required = [_required(one) for one in outcome.ledger.claims if one.claim.id in ids]
     if json:
-        console.document({**outcome.ledger.to_dict(), "page": str(outcome.page)})
+        document = {**outcome.ledger.to_dict(), "page": str(outcome.page)}
+        console.document(document | requiring.as_data(required))
+        requiring.settle(required, study.name, junit, json=json)
         return
     found = outcome.ledger.exploration
     rows = [
@@ -187,6 +214,46 @@ def carry_out(
         ]
         console.table(f"{study.title} — {replications} replications", heads, rows)
     console.say(f"\n{len(outcome.drawings)} figures, {len(outcome.tables)} tables; page: {outcome.page}")
+    requiring.settle(required, study.name, junit, json=json)
+
+
+def required_claims(study: Study, require: Sequence[str], figure: str | None) -> list[str]:
+    """The ids of the claims that `--require` names.
+
+    Raises:
+        BadInputError: No claim has such an id, or no claim is judged.
+    """
+    one, several = study.claims_are
+    known = [claim.id for claim in study.claims]
+    if require and figure is not None:
+        raise BadInputError(
+            f"--require needs every {one}, and --figure makes one figure alone; leave one of them out"
+        )
+    if "all" in require:
+        return known
+    for name in require:
+        if name not in known:
+            raise BadInputError(
+                f"--require is {name!r}, but there are the {several} {', '.join(known) or 'of no name'}, and all"
+            )
+    return list(require)
+
+
+def _required(judged: Judgement) -> Requirement:
+    """A claim as a requirement: it holds if it is reproduced, and fails if it is contradicted or alike."""
+    from fairwave.answers.bands import runs_to_decide
+    from fairwave.ask.requiring import Requirement
+    from fairwave_study.claims import Verdict
+
+    decisive = judged.evidence.decisive()
+    text = f"{judged.claim.id}  {judged.claim.statement}"
+    estimate = f"{judged.word}: {decisive}" if decisive else judged.word
+    if judged.verdict is not Verdict.UNDECIDED:
+        return Requirement(text, "holds" if judged.verdict is Verdict.REPRODUCED else "fails", estimate)
+    cell = decisive.interval() if decisive else None
+    enough = runs_to_decide(cell, [decisive.line]) if decisive and cell and cell.n > 1 else 10
+    advice = f"Try `-n {enough}`." if enough else "1000 runs may not decide it."
+    return Requirement(text, "undecided", estimate, advice=advice)
 
 
 def _over_all(exploration: Exploration, claim: str) -> str:

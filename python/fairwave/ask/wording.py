@@ -203,6 +203,41 @@ def condition(text: str, scenario: Scenario | None = None) -> Condition:
     Raises:
         AskError: It is none, or in another unit than the measure's.
     """
+    found = parts(text)
+    of = measure(found[1], scenario)
+    sign = cast("Sign", {"≥": ">=", "≤": "<="}.get(found[2], found[2]))
+    if found[3]:
+        return _beside_baseline(of, sign, found[4] or "+", found[5] or "0", found[6] or "")
+    return bounded(of, sign, float(found[7]), found[8])
+
+
+def bounded(of: MeasureRequest, sign: Sign, bound: float, unit: str) -> Condition:
+    """A condition with a bound in a unit.
+
+    Raises:
+        AskError: The bound is in another unit than the measure's, or outside its scale.
+    """
+    if unit and unit != of.measure.unit:
+        raise _other_unit(of, f"'{of.text} {sign} {{}}'", bound, unit)
+    least, most = of.measure.limits
+    if not least <= bound <= most or math.isinf(bound):
+        shown = f" {of.measure.unit}" if of.measure.unit else ""
+        ends = f"from {least:g} to {most:g}{shown}" if math.isfinite(most) else f"{least:g}{shown} or more"
+        usual = f"{(least + most) / 2:g}" if math.isfinite(most) else "150"
+        always = "always" if (bound < least) == sign.startswith(">") else "never"
+        raise AskError(
+            f"{of.text} is {ends}, so '{of.text} {sign} {bound:g}' {always} holds; "
+            f"write for example '{of.text} {sign} {usual}'"
+        )
+    return Condition(of, sign, bound)
+
+
+def parts(text: str) -> re.Match[str]:
+    """Takes a condition apart: measure, sign; `baseline` with sign, number and unit; or number and unit.
+
+    Raises:
+        AskError: It is none.
+    """
     number = rf"(-?{NUMBER})\s*(\S*)"
     beside = rf"(baseline)(?:\s*([-+−])\s*({NUMBER})\s*(\S*))?"
     found = re.fullmatch(rf"\s*(.+?)\s*(>=|<=|≥|≤|>|<)\s*(?:{beside}|{number})\s*", text)
@@ -211,24 +246,7 @@ def condition(text: str, scenario: Scenario | None = None) -> Condition:
             f"a condition is MEASURE >= NUMBER (or <=, >, <), not {text!r}; for example 'mos.voice >= 3.6', or next to "
             "a baseline 'mos.voice >= baseline - 0.1'"
         )
-    of = measure(found[1], scenario)
-    sign = cast("Sign", {"≥": ">=", "≤": "<="}.get(found[2], found[2]))
-    if found[3]:
-        return _beside_baseline(of, sign, found[4] or "+", found[5] or "0", found[6] or "")
-    bound = float(found[7])
-    if found[8] and found[8] != of.measure.unit:
-        raise _other_unit(of, f"'{found[1]} {found[2]} {{}}'", bound, found[8])
-    least, most = of.measure.limits
-    if not least <= bound <= most or math.isinf(bound):
-        unit = f" {of.measure.unit}" if of.measure.unit else ""
-        ends = f"from {least:g} to {most:g}{unit}" if math.isfinite(most) else f"{least:g}{unit} or more"
-        usual = f"{(least + most) / 2:g}" if math.isfinite(most) else "150"
-        always = "always" if (bound < least) == sign.startswith(">") else "never"
-        raise AskError(
-            f"{of.text} is {ends}, so '{found[1]} {sign} {bound:g}' {always} holds; "
-            f"write for example '{found[1]} {sign} {usual}'"
-        )
-    return Condition(of, sign, bound)
+    return found
 
 
 def _other_unit(of: MeasureRequest, form: str, number: float, given: str) -> AskError:

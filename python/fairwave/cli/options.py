@@ -113,6 +113,15 @@ Baseline = Annotated[
         "seed by seed.",
     ),
 ]
+RequiredClaims = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--require",
+        metavar="ID",
+        help="A claim or criterion that must hold, or all. The exit status is 0 where all hold, 3 where one fails, 4 "
+        "where one is undecided. Repeatable.",
+    ),
+]
 JUnit = Annotated[
     Path | None, typer.Option("--junit", metavar="FILE", help="Write the requirements as JUnit XML.")
 ]
