@@ -108,6 +108,9 @@ def test_a_gap_goes_on_where_another_line_has_values(chromium, tmp_path):
     page = chromium.new_page()
     page.add_init_script(RECORD)
     page.goto(file)
+    # In the gap, the pointer has the value of the other line alone.
+    page.evaluate("() => drawn.at(-1).plot.setCursor({ left: drawn.at(-1).plot.valToPos(11, 'x'), top: 10 })")
+    assert page.locator(".tip-box span").all_inner_texts() == ["without 3"]
     # uPlot joins values over `undefined` and ends a line at `null`.
     assert page.evaluate("drawn.at(-1).data[1].slice(2, 21).every((one) => one === null)")
     page.close()

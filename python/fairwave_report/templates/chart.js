@@ -61,13 +61,19 @@
     return { columns, data: uPlot.join(apart, apart.map(() => [0, 2])) };
   }
 
-  function nearest(places, values, at) {
-    for (let far = 0; far < places.length; far++) {
-      for (const index of [at - far, at + far]) {
-        if (values[index] !== null && values[index] !== undefined) return index;
-      }
+  // The nearest place at which a series has a value. A line has none in a gap, before its beginning and after its end.
+  function nearest(places, values, at, isLine) {
+    let before = at;
+    let after = at;
+    while (before >= 0 && (values[before] === undefined || (!isLine && values[before] === null))) before--;
+    while (after < values.length && (values[after] === undefined || (!isLine && values[after] === null))) after++;
+    const [left, right] = [values[before] ?? null, values[after] ?? null];
+    if (isLine) {
+      if (left === null || right === null) return -1;
+    } else if (left === null || right === null) {
+      return left !== null ? before : right !== null ? after : -1;
     }
-    return -1;
+    return places[at] - places[before] <= places[after] - places[at] ? before : after;
   }
 
   function draw(chart, panel, at, width, state) {
@@ -210,7 +216,7 @@
     const rows = [];
     columns.forEach(({ series, part }, number) => {
       if (part !== "y" || state.hidden.has(series.label)) return;
-      const found = nearest(u.data[0], u.data[number + 1], index);
+      const found = nearest(u.data[0], u.data[number + 1], index, !series.marks);
       if (found < 0) return;
       if (place === null || Math.abs(found - index) < Math.abs(place - index)) place = found;
       rows.push([series, number, found]);
