@@ -48,7 +48,13 @@ LAWS = ["fairwave-network", "fairwave-media", "fairwave-tcp", "fairwave-transpor
 
 LIBRARY = "lib_native_extended." + ("dylib" if sys.platform == "darwin" else "so")
 
-pytestmark = pytest.mark.skipif(shutil.which("cargo") is None, reason="there is no Rust toolchain")
+pytestmark = [
+    pytest.mark.skipif(shutil.which("cargo") is None, reason="there is no Rust toolchain"),
+    pytest.mark.skipif(
+        shutil.which("git") is None or not (ROOT / ".git").exists(),
+        reason="git does not list the files: no checkout",
+    ),
+]
 
 
 def with_lines(text, diff, path):

@@ -456,26 +456,32 @@ def test_a_file_that_cannot_be_read_is_named(fairwave, calls):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-def test_a_full_disk_is_an_error(calls, tmp_path):
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("words", [["list", "queues"], ["--version"], ["schema"]])
+def test_a_full_disk_is_an_error(tmp_path, unbuffered, words):
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "fairwave", "list", "queues"], cwd=tmp_path, stdout=full, stderr=subprocess.PIPE,
-            check=False,
+            [sys.executable, "-m", "fairwave", *words], cwd=tmp_path, stdout=full, stderr=subprocess.PIPE,
+            check=False, env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
         )  # fmt: skip
     assert done.returncode in (1, 2)
     assert b"Traceback" not in done.stderr
+    assert b"ignored" not in done.stderr
     assert b"error:" in done.stderr
 
 
-def test_a_reader_that_has_seen_enough_is_no_traceback(calls, tmp_path):
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("words", [["list", "queues"], ["schema"]])
+def test_a_reader_that_has_seen_enough_is_no_traceback(tmp_path, unbuffered, words):
     reads, writes = os.pipe()
     os.close(reads)
     done = subprocess.run(
-        [sys.executable, "-m", "fairwave", "schema"],
+        [sys.executable, "-m", "fairwave", *words],
         cwd=tmp_path,
         stdout=writes,
         stderr=subprocess.PIPE,
         check=False,
+        env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
     )
     os.close(writes)
     assert (done.returncode, done.stderr) == (1, b"")

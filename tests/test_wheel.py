@@ -1,6 +1,7 @@
 """A wheel, installed where nothing else of this checkout is."""
 
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -23,6 +24,7 @@ print(fairwave.load("home.toml").run().measured("mos", "call").frame["value"].to
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
 def test_a_wheel_works_by_itself(tmp_path):
     subprocess.run(["make", "--silent", "wheel"], cwd=ROOT, check=True, capture_output=True)
     (wheel,) = sorted((ROOT / "out" / "wheels").glob("fairwave-*.whl"), key=lambda one: one.stat().st_mtime)[

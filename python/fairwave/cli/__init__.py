@@ -68,6 +68,7 @@ def _main() -> None:
     _refuse_bytes(sys.argv[1:])
     try:
         status = _do(sys.argv[1:])
+        sys.stdout.flush()
     except KeyboardInterrupt:
         status = STOPPED
     except (ScenarioError, BadInputError) as error:
@@ -84,9 +85,10 @@ def _main() -> None:
         sys.exit(_left(error))
     except BrokenPipeError:
         # Whoever read our output has seen enough.
-        sys.stderr.close()
+        _drop_output()
         sys.exit(FAILED)
     except OSError as error:
+        _drop_output()
         if _is_lost(error):
             complain(f"{error}; {_kept()}")
             sys.exit(FAILED)
@@ -105,6 +107,14 @@ def _main() -> None:
     if status == STOPPED:  # which is also what the library makes of Ctrl-C
         complain(_stopped())
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _drop_output() -> None:
+    """Drops output that is still in a buffer: the interpreter would try to write it at its end, and fail again."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _do(words: list[str]) -> object:
