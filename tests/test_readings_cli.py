@@ -17,7 +17,7 @@ def test_an_exploration_goes_without_a_figure_and_without_settings(fairwave):
     for more in (["--figure", "000-2"], ["--set", "duration=1 s"]):
         status, _, words = fairwave("study", "voice", "--explore", 4, *more)
         assert status == 2
-        assert "without --figure and --set" in words
+        assert "without --figure, --set and --relevant" in words
 
 
 def test_a_reading_file_that_does_not_fit_is_refused_with_what_is_allowed(fairwave, tmp_path):
