@@ -14,7 +14,7 @@ from fairwave.results import write_table
 from fairwave.staging import staging
 from fairwave_report import figures as drawing
 from fairwave_report import style
-from fairwave_report.axes import GridAxis, axis, scale_label
+from fairwave_report.axes import GridAxis, axis, heading, least_span, scale_label
 from fairwave_report.chart import Chart, ChartPanel, ChartSeries
 from fairwave_report.page import Card, Page, TableView
 
@@ -161,6 +161,7 @@ def draw(
                 drawing.plain_numbers(axes.xaxis)
             elif along.is_count:
                 drawing.whole_ticks(axes)
+            axes.set_ylim(drawing.widened(axes.get_ylim(), least_span(measure, mean)))
             axes.set_ylabel(measure.label if measure.unit else f"{measure.label}, {scale_label(measure)}")
             axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
             panels.append(
@@ -186,19 +187,22 @@ def draw(
                         ),
                     ],
                     log_x=along.is_log,
+                    ends=axes.get_ylim(),
                     lines={wanted.with_unit: wanted.bound},
                     span=(HERE, *spans[0]) if len(spans) == 1 else None,
                 )
             )
         each[-1].set_xlabel(f"{along.title}, log scale" if along.is_log else along.title)
-        titles = " and ".join(dict.fromkeys(one.of.measure.title for one in answer.conditions))
+        titles = " and ".join(
+            dict.fromkeys(heading(one.of.measure, one.of.text.partition(".")[2]) for one in answer.conditions)
+        )
         told = "; ".join(
             f"{one.value}: {', '.join(drawing.in_words(cell.mean) for cell in one.intervals)}"
             for one in order
         )
         return drawing.save(
             canvas, folder, "limit", table, provenance,
-            title=f"{titles[:1].upper()}{titles[1:]} along {short_key(answer.key)}",
+            title=f"{titles} along {short_key(answer.key)}",
             caption=("Shaded: the interval in which a limit lies. " if spans else "")
             + "Points: means of the values that were tried, with 95 % intervals.",
             alt=f"{answer}. Tried: {told}",
