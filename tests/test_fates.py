@@ -3,11 +3,14 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import fairwave
 from fairwave.answers import fates
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
 
 PHANTOM = """
 name = "phantom loss"
@@ -60,6 +63,21 @@ def test_fates_add_up_to_what_was_made(phantom):
         "waiting in the sender",
         "on the way",
     }
+
+
+@pytest.mark.parametrize("name", ["wifi-home", "cell-edge", "conference", "web-beside-call", "streamed-clip"])
+def test_fates_add_up_over_radio_servers_and_sources_of_all_kinds(name):
+    read = fairwave.load((EXAMPLES / f"{name}.toml").read_text(encoding="utf-8"))
+    results = read.with_overrides({"duration": "12 s", "warmup": "1 s"}).run(1)
+    for flow in results.flows.to_pylist():
+        rows = [
+            row
+            for row in results.fates.to_pylist()
+            if (row["group"], row["flow"]) == (flow["group"], flow["flow"])
+        ]
+        assert sum(row["units"] for row in rows) == flow["units_sent"] + flow["units_in_flight"]
+        removed = sum(row["units"] for row in rows if row["fate"] in {"dropped", "lost"})
+        assert removed == flow["units_lost"]
 
 
 def test_each_run_of_several_counts(phantom):

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from fairwave.advice import activities
+from fairwave.answers import fates
 from fairwave.answers.tins import tables as tin_tables
 from fairwave.cli import console
 from fairwave.cli.input import BadInputError, groups, how_many, written_playout
@@ -157,6 +158,9 @@ def drawn(
             tables.append(TableView(f"group-{name}", head, ["", of_runs], rows))
         if both := both_directions(results, name):
             tables.append(TableView(f"both-{name}", f"{name}: both directions", list(BOTH), both))
+        if counts := fates.missed(results, name):
+            title = f"{name}: what became of its packets"
+            tables.append(TableView(f"fates-{name}", title, list(fates.HEADS), fates.table(counts)))
         notes += [f"{name}: {said}." for said in dict.fromkeys(one for row in mine for one in row["remarks"])]
     links = [[name, *cells] for name, cells in busy_links(results)]
     if links:

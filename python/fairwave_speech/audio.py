@@ -13,6 +13,7 @@ import tempfile
 import wave
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,9 @@ from numpy.typing import NDArray
 from fairwave.extras import need
 from fairwave_speech.errors import SpeechError
 from fairwave_speech.flaws import LEAST_OFFSET, Flaws, cancelled, scaled
+
+if TYPE_CHECKING:
+    import av
 
 Samples = NDArray[np.int16]
 
@@ -192,21 +196,21 @@ def _decode(path: Path) -> tuple[Samples, list[str], Flaws]:
         for frame in container.decode(stream):
             flaws.look_at(scaled(frame.to_ndarray(), frame.format.name, channels))
             for piece in mixer.resample(frame):
-                pieces.append(piece.to_ndarray().reshape(-1))
+                pieces.append(_linear(piece)[0])
                 total += pieces[-1].size
             if channels > 1:
-                apart.extend(piece.to_ndarray() for piece in splitter.resample(frame))
+                apart.extend(_linear(piece) for piece in splitter.resample(frame))
             if total > LONGEST_S * RATE:
                 raise SpeechError(
                     f"{path}: is longer than {LONGEST_S:g} s; cut it: "
                     f"ffmpeg -i {path} -t {LONGEST_S:g} -ac 1 -ar {RATE} cut.wav"
                 )
-        pieces.extend(piece.to_ndarray().reshape(-1) for piece in mixer.resample(None))
+        pieces.extend(_linear(piece)[0] for piece in mixer.resample(None))
         if channels > 1:
-            apart.extend(piece.to_ndarray() for piece in splitter.resample(None))
-    samples = np.concatenate(pieces).astype(np.int16, copy=False) if pieces else np.zeros(0, np.int16)
+            apart.extend(_linear(piece) for piece in splitter.resample(None))
+    samples = np.concatenate(pieces) if pieces else np.zeros(0, np.int16)
     if apart:
-        split = np.concatenate(apart, axis=1).astype(np.int16, copy=False)
+        split = np.concatenate(apart, axis=1)
         loudest = cancelled(samples, split)
         if loudest is None:
             notes.insert(0, f"{channels} channels were mixed into one")
@@ -216,6 +220,11 @@ def _decode(path: Path) -> tuple[Samples, list[str], Flaws]:
                 0, f"channel {loudest + 1} of {channels} is used alone: mixed, the channels cancel each other"
             )
     return samples, notes, flaws
+
+
+def _linear(frame: av.AudioFrame) -> Samples:
+    """Samples of 16 bits, one row per channel."""
+    return frame.to_ndarray().astype(np.int16, copy=False)
 
 
 def _remedy(path: Path) -> str:

@@ -26,6 +26,9 @@ USED = frozenset({"played", "arrived"})
 REMOVED = frozenset({"dropped", "lost"})
 """Fates of packets that the network removed."""
 
+HEADS = ("", "packets", "share of all made")
+"""Heads of :func:`table`."""
+
 ORDER = ("played", "arrived", "late", "dropped", "lost", "waiting", "on-the-way")
 
 

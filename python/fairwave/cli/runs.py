@@ -356,7 +356,7 @@ def show(read: Scenario, results: Results, replications: int, names: Sequence[st
             console.table(f"{name}: both directions", list(BOTH), both)
         if counts := fates.missed(results, name):
             console.table(
-                f"{name}: what became of its packets", ["", "packets", "share"], fates.table(counts),
+                f"{name}: what became of its packets", list(fates.HEADS), fates.table(counts),
                 caption="Shares are of all packets made. Loss and missed leave out what might still have come in time.",
             )  # fmt: skip
     links = [[name, *cells] for name, cells in busy_links(results)]
