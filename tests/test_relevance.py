@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -294,3 +295,10 @@ def test_a_bound_within_what_counts_asks_for_no_more_runs():
 def test_explain_says_from_where_differences_of_a_measure_count(fairwave):
     assert "Differences count from 10 ms" in fairwave("explain", "mouth_to_ear")[1]
     assert "Differences count from 2 %" in fairwave("explain", "goodput")[1]
+
+
+def test_a_measure_of_a_study_has_the_difference_of_its_scale():
+    printed = replace(measures.mos(), id="mos_printed", scale="mos")
+    assert row_of(printed).name == "mos"
+    assert row_of(replace(printed, scale="", unit="ms")).name == "delay"
+    assert row_of(replace(printed, scale="")).name == "other"

@@ -127,7 +127,7 @@ TABLE: tuple[RelevanceRow, ...] = (
     RelevanceRow("completion", Relevant(0.02, is_share=True), ("completion",), ("s",), "As of goodput."),
     RelevanceRow("other", Relevant(0.02, is_share=True), (), (), "As of goodput."),
 )  # fmt: skip
-"""Every smallest difference that counts. A measure that no row names has the row of its unit, or else *other*."""
+"""Every smallest difference that counts. A measure that no row names has that of its scale or unit, or else *other*."""
 
 ROWS = {row.name: row for row in TABLE}
 
@@ -137,7 +137,8 @@ _OF_UNIT = {one: row for row in TABLE for one in row.units}
 
 def row_of(measure: Measure) -> RelevanceRow:
     """The row of the table that a measure has."""
-    return _OF_ID.get(measure.id) or _OF_UNIT.get(measure.unit) or ROWS["other"]
+    named = _OF_ID.get(measure.id) or ROWS.get(measure.scale)
+    return named or _OF_UNIT.get(measure.unit) or ROWS["other"]
 
 
 class RelevanceError(ValueError):

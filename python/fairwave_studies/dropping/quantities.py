@@ -115,6 +115,7 @@ CLASS_FAIRNESS = Measure(
     "higher",
     table="classes",
     limits=measures.RATIO,
+    scale="fairness",
 )
 """Jain's index of the three classes' throughputs."""
 

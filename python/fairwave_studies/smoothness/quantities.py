@@ -9,6 +9,7 @@ of a sender.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
@@ -95,7 +96,7 @@ def allotted(kind: str, title: str, unit: str, scale: float = 1.0) -> Measure:
 
 
 ALLOTTED_GOODPUT = allotted("allotted_goodput_bps", "allotted system goodput", "Mb/s", 1e-6)
-ALLOTTED_FAIRNESS = allotted("allotted_fairness", "allotted fairness", "")
+ALLOTTED_FAIRNESS = replace(allotted("allotted_fairness", "allotted fairness", ""), scale="fairness")
 
 
 def trace(kind: str, title: str, unit: str, scale: float = 1.0) -> Measure:
