@@ -43,7 +43,7 @@ mod _native {
     #[pymodule_export]
     use super::live::{live, live_alone, live_order};
     #[pymodule_export]
-    use super::names::{access_networks, group_measures, names};
+    use super::names::{access_networks, foreign_words, group_measures, instead, names};
     #[pymodule_export]
     use super::playout::play;
     #[pymodule_export]

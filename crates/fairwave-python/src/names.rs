@@ -36,6 +36,18 @@ pub fn names() -> Names {
     found
 }
 
+/// What to write instead of a word of another tool, in place of a value of the key `of` (of any key if it is empty).
+#[pyfunction]
+pub fn instead(of: &str, word: &str) -> Option<&'static str> {
+    fairwave_scenario::foreign::instead(of, word)
+}
+
+/// Every word of other tools that has a remedy, with the key whose value it is mistaken for.
+#[pyfunction]
+pub fn foreign_words() -> Vec<(&'static str, &'static str)> {
+    fairwave_scenario::foreign::words().collect()
+}
+
 /// The measures of flow groups that the simulator defines, as JSON: the column of `groups`, name, title, unit, range, what it
 /// applies to.
 #[pyfunction]

@@ -10,6 +10,12 @@ use std::sync::Arc;
 use crate::origin::Origin;
 use crate::path::Path;
 
+/// A message shows at most this many characters of a line, around what it is about.
+const MOST_COLUMNS: usize = 100;
+
+/// A message has about this many lines at most: it names how many problems it leaves out.
+const MOST_LINES: usize = 22;
+
 /// One thing that is wrong.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Problem {
@@ -102,11 +108,11 @@ impl ScenarioError {
                 let number = line.to_string();
                 let margin = " ".repeat(number.len());
                 let text = self.origin.text.lines().nth(line - 1).unwrap_or("");
-                let room = text.chars().count().saturating_sub(column - 1).max(1);
+                let (text, before) = excerpt(text, column - 1);
+                let room = text.chars().count().saturating_sub(before).max(1);
                 let width = self.origin.text.get(bytes).map_or(1, |t| t.lines().next().unwrap_or("").chars().count());
                 // Tabs are kept as tabs before the marks, so that these stand under what they mean.
-                let indent: String =
-                    text.chars().take(column - 1).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+                let indent: String = text.chars().take(before).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
                 writeln!(f, "{margin}--> {}:{line}:{column}{key}", self.origin.file)?;
                 writeln!(f, "{margin} |")?;
                 writeln!(f, "{number} | {text}")?;
@@ -132,14 +138,66 @@ impl ScenarioError {
 
 impl fmt::Display for ScenarioError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut lines = 0;
         for (index, problem) in self.problems.iter().enumerate() {
-            if index > 0 {
-                writeln!(f)?;
+            let text = OneProblem { error: self, problem }.to_string();
+            lines += text.lines().count() + usize::from(index > 0);
+            if index > 0 && lines > MOST_LINES {
+                let more = self.problems.len() - index;
+                return writeln!(f, "\nand {more} more mistake{}", if more == 1 { "" } else { "s" });
             }
-            self.write_problem(f, problem)?;
+            write!(f, "{}{text}", if index > 0 { "\n" } else { "" })?;
         }
         Ok(())
     }
 }
 
+/// A problem of an error as text.
+struct OneProblem<'a> {
+    error: &'a ScenarioError,
+    problem: &'a Problem,
+}
+
+impl fmt::Display for OneProblem<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.write_problem(f, self.problem)
+    }
+}
+
+/// The part of a long line around the character `at`, and where that character is in it.
+fn excerpt(line: &str, at: usize) -> (String, usize) {
+    if line.chars().count() <= MOST_COLUMNS {
+        return (line.to_owned(), at);
+    }
+    let first = at.saturating_sub(MOST_COLUMNS / 3);
+    let shown: String = line.chars().skip(first).take(MOST_COLUMNS).collect();
+    let more = if line.chars().count() > first + MOST_COLUMNS { "…" } else { "" };
+    let (left, shift) = if first > 0 { ("…", 1) } else { ("", 0) };
+    (format!("{left}{shown}{more}"), at - first + shift)
+}
+
 impl std::error::Error for ScenarioError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_line_is_shown_around_what_the_message_is_about() {
+        let line = "é".repeat(1000) + "wrong" + &"x".repeat(1000);
+        let (text, at) = excerpt(&line, 1000);
+        assert!(text.chars().count() <= MOST_COLUMNS + 2);
+        assert_eq!(text.chars().skip(at).take(5).collect::<String>(), "wrong");
+        assert_eq!(excerpt("short", 3), ("short".to_owned(), 3));
+    }
+
+    #[test]
+    fn a_message_fits_on_a_screen_and_counts_what_it_leaves_out() {
+        let text = (0..15).map(|n| format!("wrong{n} = {n}\n")).collect::<String>();
+        let error = crate::Scenario::from_toml(&text, "s.toml").expect_err("no scenario");
+        let message = error.to_string();
+        let shown = message.matches("error: ").count();
+        assert!(message.lines().count() <= MOST_LINES + 2, "{message}");
+        assert!(message.contains(&format!("and {} more mistakes", error.problems.len() - shown)), "{message}");
+    }
+}

@@ -51,6 +51,7 @@ mod exchange;
 mod expand;
 mod export;
 mod flows;
+pub mod foreign;
 mod happenings;
 mod hosts;
 pub mod law;

@@ -59,8 +59,11 @@ impl Scenario {
     }
 
     /// The value that the text of an override means, as on a command line: `40`, `true`, `{ packets = 50 }` as TOML has
-    /// them, and any other text for itself (`2 Mb/s`, `tcp/vegas`).
+    /// them, `null` for no value, and any other text for itself (`2 Mb/s`, `tcp/vegas`).
     pub fn override_value(text: &str) -> Value {
+        if text.trim() == "null" {
+            return Value::Null;
+        }
         match Tree::from_toml(&format!("value = {text}")) {
             Ok(tree) => match tree.to_value() {
                 Value::Object(mut table) if table.len() == 1 => table.remove("value").unwrap_or(Value::Null),
@@ -165,7 +168,11 @@ fn set(
                 && !table.contains_key(*key)
                 && !rest.is_empty()
             {
-                return Err(Box::new(Problem::new(inner, format!("this scenario has no [[{key}]]"))));
+                let problem = Problem::new(inner, format!("this scenario has no [[{key}]]"));
+                return Err(Box::new(match table.get("topology").filter(|_| *key == "link") {
+                    Some(topology) => problem.help(key_of_preset(topology, rest)),
+                    None => problem,
+                }));
             }
             if let [law] = rest {
                 inherit(table, key, law);
@@ -179,6 +186,36 @@ fn set(
                 Problem::new(path, format!("`{key}` is {written} and has no keys of its own"))
                     .help(format!("give all of `{key}` a new value")),
             ))
+        }
+    }
+}
+
+/// The keys of `topology` that set a link of a preset: `topology.bottleneck.rate` for `link.r1>r2.rate`.
+fn key_of_preset(topology: &Value, rest: &[&str]) -> String {
+    let named = |key: &str| topology.get(key).and_then(Value::as_str).unwrap_or_default();
+    let two = matches!(named("preset"), "two-bottleneck" | "cross-traffic" | "reverse-traffic");
+    let (link, keys) = rest.split_first().map_or(("", &[][..]), |(link, keys)| (*link, keys));
+    let (from, to) = link.split_once('>').unwrap_or_default();
+    let mut ends = [from, to];
+    ends.sort_unstable();
+    let key = match (ends, two) {
+        (["r1", "r2"], true) => Some("first-bottleneck"),
+        (["r2", "r3"], true) => Some("shared-bottleneck"),
+        (["r1", "r2"], false) => Some("bottleneck"),
+        ([a, b], false) if named("preset") == "multi-hop" && a.starts_with('r') && b.starts_with('r') => {
+            Some("bottleneck")
+        }
+        _ => None,
+    };
+    let way = if from > to { ".reverse" } else { "" };
+    match key {
+        Some(key) => {
+            let rest: String = keys.iter().map(|key| format!(".{key}")).collect();
+            format!("the links come from the preset: write `topology.{key}{way}{rest}`")
+        }
+        None => {
+            "the links come from the preset: `topology.access` sets those of hosts, `topology.bottleneck` the others"
+                .to_owned()
         }
     }
 }

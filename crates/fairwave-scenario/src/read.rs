@@ -9,6 +9,7 @@ use serde_path_to_error::Segment;
 
 use crate::cost;
 use crate::error::{Problem, ScenarioError};
+use crate::foreign;
 use crate::model::Scenario;
 use crate::origin::Origin;
 use crate::path::{Path, Step};
@@ -204,17 +205,13 @@ fn explain(tree: &Tree, path: &Path, message: &str) -> Diagnosis {
     }
     if message.starts_with("unknown variant") {
         let Some(value) = value_below(tree, path, first) else { return unknown_key(tree, path, first, others) };
-        let what = value.last_key().unwrap_or("value").to_owned();
-        let problem = Problem::new(value, format!("unknown {what} `{first}`")).allowed(others.join(", "));
-        if ["quic/quinn", "webrtc/str0m"].contains(&first) {
-            return whole(
-                problem.help("this build has no foreign stacks: type `make stacks`, then run the scenario again"),
-            );
+        let what = law_of(&value).to_owned();
+        if what == "capacity" {
+            let problem = Problem::new(value, format!("`capacity` is the text `{first}`"));
+            return whole(problem.allowed(CAPACITIES).help(foreign::capacity(first)));
         }
-        return whole(match nearest(first, others.iter().copied()) {
-            Some(near) => problem.help(format!("did you mean `{near}`?")),
-            None => problem.help("write one of the allowed names"),
-        });
+        let problem = Problem::new(value, format!("unknown {what} `{first}`")).allowed(others.join(", "));
+        return whole(problem.help(meant_name(&what, first, others)));
     }
     if let Some(rest) = message.strip_prefix("invalid type: ").or_else(|| message.strip_prefix("invalid value: ")) {
         let (found, expected) = rest.split_once(", expected ").unwrap_or((rest, "something else"));
@@ -226,11 +223,15 @@ fn explain(tree: &Tree, path: &Path, message: &str) -> Diagnosis {
         if let Some(packets) = text.parse::<f64>().ok().filter(|packets| key == "packets" && *packets > 1e9) {
             what += &format!(": such a buffer would need about {} of memory", cost::of_packets(packets));
         }
-        let example = with_unit(&key, text, expected);
+        if key == "capacity" && expected == "string or map" {
+            return whole(Problem::new(value, what).allowed(CAPACITIES).help(foreign::capacity(text)));
+        }
         let problem = Problem::new(value, what).allowed(plainly(expected));
-        return whole(match example.filter(|_| ["integer", "floating"].iter().any(|kind| found.starts_with(kind))) {
-            Some(example) => problem.help(format!("write the unit, too: for example `{key} = \"{example}\"`")),
-            None => problem,
+        let is_number = ["integer", "floating"].iter().any(|kind| found.starts_with(kind));
+        let readings = if is_number { foreign::readings(quantity_of(&key, expected), &key, text) } else { Vec::new() };
+        return whole(match readings.is_empty() {
+            false => problem.help(format!("write the unit, too: {}", alternatives(&key, &readings))),
+            true => problem,
         });
     }
     // A configuration that names key, value, what is allowed and an example (`ConfigError`).
@@ -252,9 +253,20 @@ fn explain(tree: &Tree, path: &Path, message: &str) -> Diagnosis {
         let units = units.trim_end_matches(')');
         problem.message = start.to_owned();
         problem = problem.allowed(units.to_owned());
-        let near = others.first().and_then(|unit| Some((*unit, nearest(unit, units.split(", "))?)));
-        if let Some((unit, near)) = near.filter(|_| start.contains("unknown unit")) {
-            return whole(problem.help(format!("write `{}`", first.replace(unit, near))));
+        let quantity = start.split_once(" is not a ").and_then(|(_, rest)| rest.split(':').next()).unwrap_or_default();
+        let key = problem.path.last_key().unwrap_or_default().to_owned();
+        let readings = match others.first().filter(|_| start.contains("unknown unit")) {
+            Some(unit) => {
+                let number = first.trim().trim_end_matches(*unit).trim();
+                let meant = foreign::with_units(quantity, number, unit);
+                let near = || nearest(unit, units.split(", ")).map(|near| format!("{number} {near}"));
+                if meant.is_empty() { near().into_iter().collect() } else { meant }
+            }
+            None if start.contains("the unit is missing") => foreign::readings(quantity, &key, first),
+            None => Vec::new(),
+        };
+        if !readings.is_empty() {
+            return whole(problem.help(format!("write {}", listed(&readings))));
         }
     }
     whole(match help {
@@ -263,22 +275,64 @@ fn explain(tree: &Tree, path: &Path, message: &str) -> Diagnosis {
     })
 }
 
-/// A number with the unit that it probably lacks, where a quantity is expected.
-fn with_unit(key: &str, number: &str, expected: &str) -> Option<String> {
-    let unit = match key {
-        "rate" => "Mb/s",
-        "duration" | "warmup" | "start" | "stop" | "at" | "from" | "to"
-            if expected.contains("unit") || expected.contains("time") =>
-        {
-            "s"
-        }
-        _ if expected.starts_with("a rate ") => "Mb/s",
-        _ if expected.starts_with("a size ") => "B",
-        _ if expected.starts_with("a clock skew ") => "ppm",
-        _ if expected.starts_with("a time ") || expected.starts_with("a text with a unit") => "ms",
-        _ => return None,
-    };
-    (expected.contains("text") || expected.contains("time")).then(|| format!("{number} {unit}"))
+/// What a queue's capacity may be.
+const CAPACITIES: &str = "`{ packets = 100 }`, `{ bytes = 64000 }` or `{ bdp = 1.0 }`";
+
+/// The key of the law that a name belongs to: `transport` for `transport.name`.
+fn law_of(value: &Path) -> &str {
+    let keys: Vec<&str> = value
+        .steps()
+        .iter()
+        .filter_map(|step| match step {
+            Step::Key(key) => Some(key.as_str()),
+            Step::Index(_) => None,
+        })
+        .collect();
+    match keys.as_slice() {
+        [.., law, "name" | "kind" | "discipline" | "model" | "law" | "rule" | "strategy"] => law,
+        [.., last] => last,
+        [] => "value",
+    }
+}
+
+/// Help for a name that no law of the family has: the same name in another spelling, what other tools mean by it, or the
+/// nearest spelling.
+fn meant_name(what: &str, given: &str, known: &[&str]) -> String {
+    if let Some(same) = foreign::same(given, known.iter().copied()) {
+        return format!("did you mean `{same}`?");
+    }
+    if let Some(remedy) = foreign::instead(what, given) {
+        return remedy.to_owned();
+    }
+    if let Some(remedy) = foreign::elsewhere(what, given) {
+        return remedy;
+    }
+    match nearest(given, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "write one of the allowed names".to_owned(),
+    }
+}
+
+/// The quantity that a key takes, from what serde expected there.
+fn quantity_of<'a>(key: &str, expected: &'a str) -> &'a str {
+    match key {
+        "rate" if expected.contains("text") => "rate",
+        _ if expected.starts_with("a rate ") => "rate",
+        _ if expected.starts_with("a size ") => "size",
+        _ if expected.starts_with("a clock skew ") => "clock skew",
+        _ if expected.contains("time") || expected.starts_with("a text with a unit") => "time",
+        _ => "",
+    }
+}
+
+/// `key = "value"` for each value.
+fn alternatives(key: &str, values: &[String]) -> String {
+    values.iter().map(|value| format!("`{key} = \"{value}\"`")).collect::<Vec<_>>().join(" or ")
+}
+
+/// The values, each in backquotes.
+fn listed(values: &[String]) -> String {
+    values.iter().map(|value| format!("`{value}`")).collect::<Vec<_>>().join(" or ")
 }
 
 /// Lists that serde took for the values of a table in their order, as it does for any table: the author of `hosts =
@@ -310,14 +364,49 @@ fn unknown_key(tree: &Tree, path: &Path, given: &str, known: &[&str]) -> Diagnos
         problem = problem.allowed(known.join(", "));
     }
     let near = nearest(given, known.iter().copied());
-    problem = match near {
-        Some(near) => problem.help(format!("did you mean `{near}`?")),
-        None => problem.help("remove it"),
-    };
+    problem = problem.help(match (near, foreign_key(tree, given, known), place_of(&key, given)) {
+        (Some(near), ..) => format!("did you mean `{near}`?"),
+        (None, Some(remedy), _) | (None, None, Some(remedy)) => remedy,
+        (None, None, None) => "remove it".to_owned(),
+    });
     // A key of ours goes alone; one in a law's table goes with the law.
     let ours = key == *path || key.parent().as_ref() == Some(path);
     let meant = near.zip(key.parent()).map(|(near, parent)| parent.key(near));
     Diagnosis { problem, remove: if ours { key } else { path.clone() }, meant }
+}
+
+/// Help for a key of another tool, or for a flow group's name in place of a key. The remedy's key must be allowed here.
+fn foreign_key(tree: &Tree, given: &str, known: &[&str]) -> Option<String> {
+    let is_group = |group: &Tree| {
+        let name = group.child(&Step::Key("name".to_owned())).map(|name| &name.data);
+        matches!(name, Some(Data::Scalar(Value::String(name))) if name == given)
+    };
+    if known.contains(&"flow")
+        && let Some(Data::Array(groups)) = tree.child(&Step::Key("flow".to_owned())).map(|flows| &flows.data)
+        && groups.iter().any(|(_, group)| is_group(group))
+    {
+        return Some(format!("it is a flow group: its keys begin with `flow.{given}.`"));
+    }
+    let remedy = foreign::instead("key", given)?;
+    let key = remedy.split('`').nth(1)?.split(" = ").next()?;
+    known.contains(&key).then(|| remedy.to_owned())
+}
+
+/// Help for a key in the wrong table: keys of flows and of links at the top of a scenario.
+fn place_of(key: &Path, given: &str) -> Option<String> {
+    if key.steps().len() > 1 {
+        return None;
+    }
+    match given {
+        "count" | "transport" | "traffic" | "path" | "playout" | "concealment" | "dscp" | "arrivals" => {
+            Some(format!("it is a key of a flow group: `flow.NAME.{given}`, or `{given} = …` in [[flow]]"))
+        }
+        "rate" | "delay" | "queue" | "loss" | "jitter" => {
+            Some(format!("it is a key of a link: `topology.bottleneck.{given}`, or `{given} = …` in [[link]]"))
+        }
+        "capacity" | "victim" => Some(format!("it is a key of a queue: `topology.bottleneck.queue.{given}`")),
+        _ => None,
+    }
 }
 
 /// Serde's names of types in plain words.

@@ -1,21 +1,26 @@
 //! The nearest spelling: a guess at the intended name.
 
-/// The candidate nearest to `given`, if it is near enough to be what was meant: at most a third of the letters (two for
-/// short words) are wrong, or one begins with the other.
+/// The candidate nearest to `given`, if it is near enough to be what was meant: at most a third of the letters (one for short
+/// words) are wrong, or one begins with the other. What is added to a candidate is no longer than the candidate.
 pub(crate) fn nearest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let folded = given.to_lowercase().replace('_', "-");
     candidates
         .into_iter()
         .map(|candidate| {
             let other = candidate.to_lowercase();
-            let prefix = folded.len() >= 3 && (other.starts_with(&folded) || folded.starts_with(&other));
+            let is_longer = other.len() >= 4 && folded.len() <= 2 * other.len() && folded.starts_with(&other);
+            let prefix = folded.len() >= 3 && (other.starts_with(&folded) || is_longer);
             // `cubik` is near to `tcp/cubic`, for which `cubic` is short.
             let last = other.rsplit('/').next().unwrap_or(&other);
-            let distance = [other.as_str(), last].map(|word| strsim::damerau_levenshtein(&folded, word));
-            let distance = distance.into_iter().min().unwrap_or(usize::MAX);
-            (if prefix { distance.min(1) } else { distance }, candidate)
+            let near = [other.as_str(), last].map(|word| {
+                let letters = folded.chars().count().min(word.chars().count());
+                let distance = strsim::damerau_levenshtein(&folded, word);
+                (distance <= (letters / 3).max(1)).then_some(distance)
+            });
+            let distance = near.into_iter().flatten().min();
+            (if prefix { Some(distance.unwrap_or(1).min(1)) } else { distance }, candidate)
         })
-        .filter(|(distance, candidate)| *distance <= (candidate.chars().count() / 3).max(2))
+        .filter_map(|(distance, candidate)| Some((distance?, candidate)))
         .filter(|(distance, _)| *distance < folded.chars().count().max(2))
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
@@ -40,7 +45,12 @@ mod tests {
         let transports = ["udp", "tcp/reno", "tcp/vegas", "tcp/westwood"];
         assert_eq!(nearest("tcp/vages", transports), Some("tcp/vegas"));
         assert_eq!(nearest("upd", transports), Some("udp"));
-        assert_eq!(nearest("quic", transports), None);
+        assert_eq!(nearest("quic", ["udp", "tcp/cubic", "tcp/reno"]), None);
+        assert_eq!(nearest("http", ["rtcp", "host/tcp"]), None);
+        assert_eq!(nearest("gcc", ["host/tcp", "tfrc"]), None);
+        assert_eq!(nearest("cubik", ["udp", "tcp/cubic"]), Some("tcp/cubic"));
+        assert_eq!(nearest("webrtc", ["web", "voice"]), None);
+        assert_eq!(nearest("streaming", ["stream", "voice"]), Some("stream"));
         assert_eq!(nearest("window_interval", ["bin", "window-interval"]), Some("window-interval"));
     }
 }
