@@ -643,9 +643,7 @@ def test_what_waits_in_a_tcp_sender_is_missed_and_not_lost(fairwave, tmp_path):
         "event=[{at='8 s', link='r1>r2', state='down'}]",
     )
     _, out, _ = fairwave("run", file, *cut)
-    rows = dict(
-        re.findall(r"^(packets missed|loss|overdue at the end) \(%\) +([\d.]+)", out, re.MULTILINE)
-    )
+    rows = dict(re.findall(r"^(packets missed|loss|overdue at the end) \(%\) +([\d.]+)", out, re.MULTILINE))
     assert float(rows["loss"]) == 0.0
     assert float(rows["packets missed"]) >= float(rows["overdue at the end"]) > 5.0
     assert out.strip().startswith("The call of backup is poor: MOS 1.00")

@@ -91,7 +91,7 @@ def test_fairness_of_several_groups_at_once_is_refused():
 
 
 def test_an_unknown_measure_is_told_which_there_are():
-    with pytest.raises(KeyError, match="no measure 'godput'; there are conversation_mos"):
+    with pytest.raises(KeyError, match="no measure 'godput'; did you mean 'goodput'"):
         measures.find("godput")
 
 

@@ -141,6 +141,12 @@ def live_order(order: str) -> int:
     """Carries out an order of a live run, as the first process of its program; answers with the status to end with."""
 
 def names() -> dict[str, list[tuple[str, str]]]: ...
+def instead(of: str, word: str) -> str | None:
+    """What to write instead of a word of another tool, as a value of the key `of` (any key if it is empty)."""
+
+def foreign_words() -> list[tuple[str, str]]:
+    """Every word of other tools that has a remedy: the key whose value it is mistaken for, and the word."""
+
 def access_networks() -> str:
     """The access networks that have a name, as JSON."""
 

@@ -36,6 +36,15 @@ class MissingExtraError(ImportError):
     """A package is missing that an extra of fairwave brings; the message names the command that installs it."""
 
 
+PACKAGES = {
+    "pillow": "PIL",
+    "scikit-learn": "sklearn",
+    "scikit-video": "skvideo",
+    "visqol-python": "visqol",
+}
+"""Packages whose module has another name."""
+
+
 def install(extra: str) -> str:
     """How to install an extra."""
     return f"install it with: pip install 'fairwave[{extra}]'"
@@ -79,13 +88,13 @@ def need_all(what: str, extra: str) -> None:
         MissingExtraError: A package of the extra is missing; the message names it and the command that installs it.
     """
     for package in CARRIED[extra]:
-        if not _is_there(package):
+        if not is_there(package):
             raise MissingExtraError(
                 f"{what} needs the package {package!r}, which is not installed; {install(extra)}"
             )
 
 
-def _is_there(package: str) -> bool:
+def is_there(package: str) -> bool:
     """Whether a package is installed, which is found without importing it."""
     from importlib.util import find_spec
 

@@ -10,6 +10,7 @@ import json
 import sys
 import warnings
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,17 +36,21 @@ class Provenance:
         command: What was typed, or "python" for a session.
         scenarios: Hash to name, for every scenario that was run.
         seeds: The seeds.
+        commit: The commit of fairwave's sources: of the checkout, or the one that an installed package was built from;
+            `unknown` if neither is known.
     """
 
     version: str = _native.version
     command: str = ""
     scenarios: dict[str, str] = field(default_factory=dict)
     seeds: tuple[int, ...] = ()
+    commit: str = "unknown"
 
     @classmethod
     def here(cls, scenarios: dict[str, str], seeds: Sequence[int]) -> Provenance:
         """The provenance of runs made now, by this process."""
-        return cls(_native.version, command(), dict(sorted(scenarios.items())), tuple(sorted(set(seeds))))
+        known = dict(sorted(scenarios.items()))
+        return cls(_native.version, command(), known, tuple(sorted(set(seeds))), commit())
 
     @classmethod
     def merge(cls, several: Iterable[Provenance]) -> Provenance:
@@ -67,6 +72,7 @@ class Provenance:
             "; ".join(dict.fromkeys(one.command for one in each)),
             dict(sorted(item for one in each for item in one.scenarios.items())),
             tuple(sorted({seed for one in each for seed in one.seeds})),
+            ", ".join(dict.fromkeys(one.commit for one in each)),
         )
 
     @classmethod
@@ -88,7 +94,38 @@ class Provenance:
     def from_json(cls, text: str | bytes) -> Provenance:
         """Reads what `to_json` wrote."""
         data = json.loads(text)
-        return cls(data["version"], data["command"], data["scenarios"], tuple(data["seeds"]))
+        return cls(
+            data["version"],
+            data["command"],
+            data["scenarios"],
+            tuple(data["seeds"]),
+            data.get("commit", "unknown"),
+        )
+
+
+@cache
+def commit() -> str:
+    """The commit of fairwave's sources, seven digits: read from the checkout's files or from the built package."""
+    written = Path(__file__).with_name("commit.txt")
+    if written.is_file():
+        return written.read_text(encoding="ascii").strip()[:7]
+    git = Path(__file__).resolve().parents[2] / ".git"
+    try:
+        if git.is_file():  # a worktree
+            git = Path(git.read_text(encoding="utf-8").removeprefix("gitdir:").strip())
+        head = (git / "HEAD").read_text(encoding="utf-8").strip()
+        if not head.startswith("ref:"):
+            return head[:7]
+        name = head.removeprefix("ref:").strip()
+        shared = git / "commondir"
+        common = git / shared.read_text(encoding="utf-8").strip() if shared.is_file() else git
+        loose = common / name
+        if loose.is_file():
+            return loose.read_text(encoding="ascii")[:7]
+        packed = (common / "packed-refs").read_text(encoding="utf-8").splitlines()
+        return next(line[:7] for line in packed if line.endswith(f" {name}"))
+    except (OSError, ValueError, StopIteration):
+        return "unknown"
 
 
 WHERE = ("--cluster", "--threads")
@@ -97,7 +134,9 @@ WHERE = ("--cluster", "--threads")
 
 def command() -> str:
     """The command line of this process, its program without its folder, and where the runs were made."""
-    program = Path(sys.argv[0]).name if sys.argv and sys.argv[0] else "python"
+    path = Path(sys.argv[0]) if sys.argv and sys.argv[0] else Path("python")
+    is_module = path.name == "__main__.py" and path.parent.name == "fairwave"  # python -m fairwave
+    program = "fairwave" if is_module else path.name
     if program != "fairwave":
         return "python"
     kept, words = [], iter(sys.argv[1:])

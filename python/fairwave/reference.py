@@ -42,8 +42,8 @@ ONE = {
     "losses": "loss model", "rates": "rate law of a link", "media": "shared medium",
     "jitters": "jitter of a link", "playouts": "playout buffer", "presets": "network by name",
     "networks": "access network",
-    "events": "what happens to links and flows",
-    "codecs": "codec", "measures": "measure", "studies": "study",
+    "events": "what happens to links and flows", "stages": "stage of a link",
+    "codecs": "codec", "measures": "measure", "studies": "study", "terms": "term of the glossary",
 }  # fmt: skip
 """What one of each kind is called."""
 
@@ -129,26 +129,94 @@ def entries(name: str) -> list[Entry]:
         raise TypeError(f'explain takes a name, not {name!r}; for example fairwave.explain("vegas")')
     wanted = name.strip().lower()
     found: list[Entry] = []
+    wanted = STAGE_NAMES.get(wanted, wanted)
     for kind in ONE:
-        if kind == "measures" and found:  # which take time to import
+        if kind in {"measures", "terms"} and found:  # which take time to import
             continue
         for known in _names(kind):
             if wanted in {known.lower(), known.lower().removeprefix("tcp/")}:
                 found.append(_entry(kind, known))  # noqa: PERF401  # two conditions read better apart
+    found = found or _titled(name)
     if not found:
         raise LookupError(_instead(name, wanted))
     return found
+
+
+def _titled(name: str) -> list[Entry]:
+    """Measures by the titles of fairwave's tables, and terms of the glossary by any of their names."""
+    from fairwave import glossary
+    from fairwave.ask.wording import LINKS
+    from fairwave.measuring import measures
+
+    wanted = glossary.letters(name)
+    if not wanted:
+        return []
+    found = [
+        _measure(key)
+        for key, make in measures.STANDARD.items()
+        if wanted in {glossary.letters(key), *map(glossary.letters, _titles(make(None)))}
+    ]
+    found += [
+        _link_measure(key)
+        for key in LINKS
+        if wanted in {glossary.letters(one) for one in (key, *LINK_TITLES[key])}
+    ]
+    found = found or [_term(one) for one in glossary.terms() if wanted in one.names]
+    others = [name for name, words in measures.SYNONYMS.items() if wanted in words]
+    return found or [_link_measure(one.partition(".")[0]) if ">" in one else _measure(one) for one in others]
+
+
+def _titles(measure: Any) -> tuple[str, ...]:
+    """The titles of a measure in tables and figures, with and without unit and source."""
+    each = (measure.title, measure.label)
+    return (*each, *(re.sub(r"\s*\([^()]*\)", "", one) for one in each))
+
+
+def _link_measure(name: str) -> Entry:
+    from fairwave.ask.wording import LINKS
+
+    _, title, unit, _ = LINKS[name]
+    about = next((one.sentence for one in _glossary() if name in one.measures), f"{title.format('a link')}.")
+    example = f"fairwave sweep SCENARIO --grid flow.voice.count=5,10 --show {name}.r1>r2"
+    return Entry("measures", name, about, notes=(f"Of a link direction; unit: {unit}.",), example=example)
+
+
+def _glossary() -> Any:
+    from fairwave import glossary
+
+    return glossary.terms()
+
+
+def _term(term: Any) -> Entry:
+    notes = (f"Measure: `fairwave explain {one}`." for one in term.measures)
+    return Entry("terms", term.term, term.sentence, notes=(*notes, f"Source: {term.source}."))
+
+
+STAGE_NAMES = {
+    "policer": "police",
+    "shaper": "shape",
+    "policing": "police",
+    "shaping": "shape",
+    "class": "classes",
+}
+"""What people call the stages of a link, with the key of a scenario."""
+
+LINK_TITLES = {
+    "utilisation": ("utilisation of a link",),
+    "mean_queue": ("mean queue", "queue length"),
+    "mean_wait": ("mean wait", "queueing time"),
+    "drop_rate": ("dropped", "drops"),
+}
+"""Titles of the measures of links in fairwave's tables."""
 
 
 def _instead(name: str, wanted: str) -> str:
     """The message for a name that nothing has."""
     from difflib import get_close_matches
 
-    from fairwave.absent import instead
-
     if wanted in ONE:
         return f"{name!r} is a kind of names: `fairwave list {wanted}` shows them"
-    if remedy := instead(wanted):
+    if remedy := _native.instead("", wanted):
         return f"fairwave has no {name!r}: {remedy}"
     near = get_close_matches(wanted, every_name(), 3, 0.6)
     hint = f"; did you mean {', '.join(near)}?" if near else ""
@@ -260,8 +328,10 @@ def _names(kind: str) -> list[str]:  # noqa: PLR0911  # one answer a kind
         return list(_networks())
     if kind == "presets":
         return list(_presets())
-    if kind == "events":
-        return list(EVENTS)
+    if kind in {"events", "stages"}:
+        return list(EVENTS if kind == "events" else STAGES)
+    if kind == "terms":
+        return [one.term for one in _glossary()]
     if kind == "codecs":
         from fairwave import codecs
 
@@ -280,8 +350,10 @@ def _about(kind: str, name: str) -> str:
         return str(_networks()[name]["about"])
     if kind == "presets":
         return _flat(_presets()[name])
-    if kind == "events":
-        return _flat(_schema()["$defs"][EVENTS[name]]["description"])
+    if kind in {"events", "stages"}:
+        return _flat(_schema()["$defs"][{**EVENTS, **STAGES}[name]]["description"])
+    if kind == "terms":
+        return next(one.sentence for one in _glossary() if one.term == name)
     from fairwave.measuring import measures
 
     return _flat((measures.STANDARD[name].__doc__ or "").strip().split("\n\n")[0])
@@ -301,8 +373,10 @@ def _entry(kind: str, name: str) -> Entry:  # noqa: PLR0911  # one answer a kind
         links = _schema()["$defs"]["Topology"]["properties"]
         rows = tuple(_row(key, part, required=False) for key, part in links.items() if key != "preset")
         return Entry(kind, name, _about(kind, name), rows, example=_scenario("presets", name), how=HOW)
-    if kind == "events":
-        part = _schema()["$defs"][EVENTS[name]]
+    if kind == "terms":
+        return next(_term(one) for one in _glossary() if one.term == name)
+    if kind in {"events", "stages"}:
+        part = _schema()["$defs"][{**EVENTS, **STAGES}[name]]
         needed = part.get("required", [])
         rows = tuple(_row(key, inner, required=key in needed) for key, inner in part["properties"].items())
         return Entry(kind, name, _about(kind, name), rows, example=_scenario(kind, name), how=HOW)
@@ -318,6 +392,9 @@ def _entry(kind: str, name: str) -> Entry:  # noqa: PLR0911  # one answer a kind
         )
     return _measure(name)
 
+
+STAGES = {"police": "PoliceConfig", "shape": "ShapeConfig", "classes": "ClassConfig"}
+"""Stages of a link before its queue, and the classes of a queue, each with the schema's definition."""
 
 EVENTS = {"event": "Event", "outages": "Outage", "reorder": "Reorder", "duplicate": "Duplicate"}
 """What is said of what happens to links and flows, each with the schema's definition."""
@@ -511,6 +588,13 @@ def _scenario(kind: str, name: str) -> str:  # noqa: PLR0912, PLR0915  # one bra
         flow["traffic"] = inline({"kind": "voice", "codec": name})
     elif kind == "presets":
         preset = name
+    elif name == "police":
+        bottleneck["police"] = '{ rate = "500 kb/s", burst = "15 kB" }'
+    elif name == "shape":
+        bottleneck["shape"] = '{ rate = "500 kb/s", burst = "10 kB" }'
+    elif name == "classes":
+        classes = '{ name = "voice", match = { class = "voice" }, weight = 3 }, { name = "rest" }'
+        bottleneck["queue"] = f'{{ discipline = "drr", classes = [{classes}] }}'
     elif name == "reorder":
         bottleneck["reorder"] = '{ share = 0.01, by = "10 ms" }'
     elif name == "duplicate":

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from fairwave.answers.answer import OF_FOLDERS, SAVED
 from fairwave.answers.labels import spelled
 from fairwave.answers.lines import MeasureLine, lines, write_comparison
 from fairwave.answers.lines import caption as caption_of
@@ -193,6 +194,7 @@ def write(
     """
     counted = heard.whole(results) if heard is not None else results
     chosen = list(found) if found is not None else lines(counted, axis, group)
+    answer = of_comparison(chosen, axis, group, counted, key)
     replications = len(results.provenance.seeds)
     with staging(out) as partial:
         results.write_into(partial)
@@ -210,7 +212,7 @@ def write(
             title=title,
             kicker="Comparison",
             lead=lead,
-            answer=of_comparison(chosen, axis, group, counted, key),
+            answer=answer.with_more_runs_by(SAVED) if axis == OF_FOLDERS else answer,
             cards=[
                 Card(
                     str(len(next(iter(chosen)).cells) if chosen else 0),

@@ -21,7 +21,7 @@ from fairwave_study.accounts import told
 from fairwave_study.answer import of_study
 from fairwave_study.claims import OVERALL_TONES, Verdict
 from fairwave_study.comparisons import counted_by
-from fairwave_study.digest import digest
+from fairwave_study.digest import digest, repeating
 from fairwave_study.experiments import carry_out, picture
 from fairwave_study.explore import explore
 from fairwave_study.forest import forest
@@ -420,7 +420,7 @@ def _enter(
     seeds = list(ledger.provenance.seeds)
 
     def entry(name: str, title: str, source: str, files: Sequence[str]) -> dict[str, Any]:
-        command = f"{study.typed} --figure {name} --replications {replications}"
+        command = repeating(study, ledger, replications, figure=name)
         return {
             "id": name,
             "title": title,

@@ -5,6 +5,9 @@ It is written beside the page (`digest.md`), so that a document that is kept is 
 
 from __future__ import annotations
 
+import itertools
+import json
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from fairwave.provenance import seeds_in_words
@@ -61,18 +64,43 @@ def digest(study: Study, ledger: Ledger, tables: Sequence[TableView]) -> str:
             f"- `{one['id']}` {one['title']}" + (f" ({one['source']})" if one["source"] else "")
             for one in ledger.figures
         )
-        parts += ["## Figures", f"`{study.typed} --figure ID` makes one.", listed]
+        parts += ["## Figures", f"`{repeating(study, ledger, None, figure='ID')}` makes one.", listed]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+HANDED_ON = ("--reading", "--laws", "--against", "--queue")
+"""Options of the command that the study's outcome depends on, and that a ledger does not hold."""
+
+
+def repeating(
+    study: Study, ledger: Ledger, replications: int | None, *, figure: str = "", explored: int | None = None
+) -> str:
+    """The command that carries a study out again, with every option that its outcome depends on."""
+    words = [study.typed, *([f"--figure {figure}"] if figure else [])]
+    words += [f"--replications {replications}"] if replications is not None else []
+    words += [f"--explore {explored}"] if explored is not None else []
+    words += [f"--set {shlex.quote(f'{key}={_value(value)}')}" for key, value in ledger.settings.items()]
+    words += [f"--relevant {shlex.quote(f'{name}={least}')}" for name, least in ledger.relevant.items()]
+    given = shlex.split(ledger.provenance.command)
+    for option, value in itertools.pairwise(given):
+        if option in HANDED_ON and option not in study.typed:
+            words.append(f"{option} {shlex.quote(value)}")
+    return " ".join(words)
+
+
+def _value(value: Any) -> str:
+    """A value as `--set` reads it."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _how(study: Study, ledger: Ledger) -> str:
     seeds = ledger.provenance.seeds
     explored = ledger.exploration
-    option = f" --explore {len(explored.drawn)}" if explored else ""
+    drawn = len(explored.drawn) if explored else None
+    command = repeating(study, ledger, len(seeds), explored=drawn)
     return (
         f"Made by fairwave {ledger.provenance.version} with {len(seeds)} replications per point (seeds "
-        f"{seeds_in_words(seeds)}); `{study.typed} --replications {len(seeds)}{option}` makes it "
-        "again, as `digest.md`. "
+        f"{seeds_in_words(seeds)}); `{command}` makes it again, as `digest.md`. "
         "Intervals are 95 % confidence intervals; differences are taken seed by seed."
         + (
             f" Every claim was judged in {len(explored.judged)} readings as well: the base, each step from it to one "

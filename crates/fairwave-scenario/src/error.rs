@@ -13,8 +13,8 @@ use crate::path::Path;
 /// A message shows at most this many characters of a line, around what it is about.
 const MOST_COLUMNS: usize = 100;
 
-/// A message has about this many lines at most: it names how many problems it leaves out.
-const MOST_LINES: usize = 22;
+/// A message has at most this many lines, and one that counts the problems that it leaves out. One problem is always shown.
+const MOST_LINES: usize = 23;
 
 /// One thing that is wrong.
 #[derive(Clone, PartialEq, Debug)]
@@ -144,7 +144,7 @@ impl fmt::Display for ScenarioError {
             lines += text.lines().count() + usize::from(index > 0);
             if index > 0 && lines > MOST_LINES {
                 let more = self.problems.len() - index;
-                return writeln!(f, "\nand {more} more mistake{}", if more == 1 { "" } else { "s" });
+                return writeln!(f, "and {more} more mistake{}", if more == 1 { "" } else { "s" });
             }
             write!(f, "{}{text}", if index > 0 { "\n" } else { "" })?;
         }
@@ -197,7 +197,7 @@ mod tests {
         let error = crate::Scenario::from_toml(&text, "s.toml").expect_err("no scenario");
         let message = error.to_string();
         let shown = message.matches("error: ").count();
-        assert!(message.lines().count() <= MOST_LINES + 2, "{message}");
+        assert!(message.lines().count() <= MOST_LINES + 1, "{message}");
         assert!(message.contains(&format!("and {} more mistakes", error.problems.len() - shown)), "{message}");
     }
 }

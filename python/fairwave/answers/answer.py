@@ -6,13 +6,30 @@ those about a study.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from fairwave.answers.bands import TONES, Scale
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+ADVICE = re.compile(r"[Tt]ry `-n (\d+)`")
+"""How an answer asks for more runs."""
+
+OF_FOLDERS = "folder"
+"""The axis along which saved runs are compared."""
+
+LIVE = "A live run cannot be repeated: simulate it, `fairwave run SCENARIO -n {0}`"
+SAVED = "Make each folder again with `-n {0}`"
+"""How to get more runs of live runs, and of runs that are saved in folders."""
+
+
+def more_runs_by(how: str, text: str) -> str:
+    """The text with another way to get more runs than `-n`; `{0}` in `how` stands for their number."""
+    return ADVICE.sub(lambda found: how.format(found[1]), text)
 
 
 @dataclass(frozen=True)
@@ -88,6 +105,11 @@ class Answer:
     claims: Sequence[ClaimLine] = ()
     counts: Sequence[tuple[str, int]] = ()
     sure: str = ""
+
+    def with_more_runs_by(self, how: str) -> Answer:
+        """The same for results that `-n` cannot extend: `how` says how to get `{0}` runs."""
+        sentences = [more_runs_by(how, one) for one in self.sentences]
+        return replace(self, sentences=sentences, sure=more_runs_by(how, self.sure))
 
     def __str__(self) -> str:
         """The verdict, a sentence a line."""

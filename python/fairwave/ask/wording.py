@@ -163,7 +163,7 @@ def measure(text: str, scenario: Scenario | None = None) -> MeasureRequest:
     try:
         found = measures.find(name, whose or None)
     except KeyError as error:
-        raise AskError(f"{error.args[0]}; write for example 'mos.voice'") from None
+        raise AskError(error.args[0]) from None
     if dot and scenario is not None:
         data = scenario.to_dict()
         names = [flow["name"] for flow in data.get("flow", [])]

@@ -41,6 +41,7 @@ from fairwave.cli.options import (
     Threads,
     Yes,
     examples,
+    given_options,
     use_laws,
 )
 from fairwave.layers import offered
@@ -283,6 +284,7 @@ def shell(
     ),
 )
 def compare(
+    context: typer.Context,
     scenario: ScenarioOrFolders,
     over: Annotated[
         Optional[str],
@@ -328,6 +330,7 @@ def compare(
     junit: JUnit = None,
     style: FigureStyle = None,
     figures: FigureFiles = None,
+    page: Annotated[bool, typer.Option(help="Draw a page; without it, the folder has tables alone.")] = True,
     overwrite: Overwrite = False,
     yes: Yes = False,
     laws: Laws = None,
@@ -363,15 +366,16 @@ def compare(
             require or [],
             junit,
             counting,
+            page,
         )
-        unused = {"--over": over, "--vary": vary, "--speech": speech, "--playout": playout}
+        given = given_options(context)
         if kind == "folders":
-            compare_folders(scenario, asked, {**unused, "--set": settings})
+            compare_folders(scenario, asked, given)
             return
         with where(cluster):
             compare_scenarios(
                 scenario, asked, seeds(seed, replications), settings or [], threads_or_all(threads),
-                yes=yes, unused=unused,
+                yes=yes, given=given,
             )  # fmt: skip
         return
     from fairwave.cli.comparing import compare_alternatives
@@ -381,7 +385,7 @@ def compare(
             scenario[0], over, vary or [], flow, speech if audio else None, out, seed, replications, settings or [],
             threads, json=json, audio=audio, playout=playout, overwrite=overwrite, measures=measures or [], yes=yes,
             require=require or [], junit=junit,
-            style=style, figures=figures, relevance=counting,
+            style=style, figures=figures, relevance=counting, page=page,
         )  # fmt: skip
 
 
@@ -565,9 +569,10 @@ def list_(
 )
 def explain(
     name: Annotated[
-        str,
+        list[str],
         typer.Argument(
-            help="Whatever `fairwave list` lists: vegas, red, voice, dumbbell, mos, …",
+            metavar="NAME",
+            help="A name of `fairwave list`, a title of a table or a term: vegas, mos, mouth to ear, jitter buffer, …",
             autocompletion=completing.explained,
         ),
     ],
@@ -578,7 +583,7 @@ def explain(
     use_laws(laws)
     from fairwave.cli.inspecting import explain_name
 
-    explain_name(name, json=json)
+    explain_name(" ".join(name), json=json)
 
 
 @app.command(
@@ -896,6 +901,14 @@ def lab(
     open_lab(scenario, settings or [], out)
 
 
+@app.command(rich_help_panel=NAMES, epilog=examples("fairwave doctor", "fairwave doctor --json"))
+def doctor(json: Json = False) -> None:
+    """Show what is installed, what is missing, what each missing part is for, and what installs it."""
+    from fairwave.cli.doctor import show_components
+
+    show_components(json=json)
+
+
 @app.command(rich_help_panel=NAMES)
 def schema(laws: Laws = None) -> None:
     """Print the JSON Schema of scenarios."""
@@ -917,7 +930,7 @@ def new(
     kind: Annotated[
         str,
         typer.Argument(
-            help="controller, discipline, source, loss-model, link-law or measure.",
+            help="controller, discipline, source, loss-model, link-law, rate-controller or measure.",
             autocompletion=completing.new_kinds,
         ),
     ],

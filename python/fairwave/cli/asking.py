@@ -21,6 +21,7 @@ from fairwave.cli.input import (
     layer_or_note,
     media_group,
     positive,
+    save,
     scenario,
     seeds,
     threads_or_all,
@@ -114,7 +115,7 @@ def sweep_grid(
                 title=read.name, lead=str(read.to_dict().get("description", "")), scenario=read.to_toml(),
             )  # fmt: skip
         elif out:
-            found.results.save(out)
+            save(found.results, out, read)
     if json:
         chosen = asked or [one.text for one in telling]
         document = _sweep_document(read, found, answer, chosen, relevance)
@@ -325,6 +326,7 @@ def find_value(
             )  # fmt: skip
         elif out:
             write_text(out / "answer.json", console.json_text(document))
+            write_text(out / "scenario.toml", read.to_toml())
     if json:
         console.document(document)
     else:

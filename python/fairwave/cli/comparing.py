@@ -156,6 +156,7 @@ def compare_alternatives(
     style: str | None = None,
     figures: str | None = None,
     relevance: Relevance,
+    page: bool = True,
 ) -> None:
     """Runs, compares, and leaves a page."""
     from fairwave.answers.lines import lines
@@ -173,17 +174,15 @@ def compare_alternatives(
     wanted = requiring.conditions(require, junit, base, has_baseline=True)
     group = media_group(base, flow)
     asked = alternatives(over, vary, group, settings)
-    pages = layer_or_note(needed=bool(playout or speech or style or figures), quiet=json)
+    _check_page({"--speech": speech, "--playout": playout}, page=page)
+    pages = layer_or_note(needed=bool(playout or speech or style or figures), quiet=json) if page else None
     look = drawn_as(style, figures, pages, FOLDER)
     buffer = pages.playout_buffer(playout) if playout else written_playout(groups(base)[group])
-    voice = kind(groups(base)[group]) in {"voice", "recording", "media"}
     affordable(base, len(asked.changes) * replications, seed, yes=yes)
     points = Grid("compare", base, {asked.axis: asked.changes}).points()
     for words in dict.fromkeys(said for point in points for said in point.scenario.kept()):
         console.say(f"note: {words}", quiet=json)
-    heard, remarks = (
-        _heard(pages, base, group, speech, asked, points) if pages and audio and voice else (None, [])
-    )
+    heard, remarks = _heard(pages, base, group, speech, asked, points) if pages and audio else (None, [])
     if heard is not None:
         base = heard.scenario
     axes: dict[str, Any] = {
@@ -204,9 +203,10 @@ def compare_alternatives(
                 clips, remarks = pages.clips(
                     heard, results, asked.axis, list(asked.changes), seed, buffer, progress
                 )
+        shown = None
         if pages:
             with console.status("drawing the page", quiet=json):
-                page = pages.write_comparison(
+                shown = pages.write_comparison(
                     results, asked.axis, group, folder,
                     title=base.name,
                     lead=str(base.to_dict().get("description", "")),
@@ -219,18 +219,24 @@ def compare_alternatives(
                     key=asked.key,
                 )  # fmt: skip
         else:
-            page = None
             write_tables(results, found, asked.axis, folder, base.to_toml())
     answer, required = (
         of_comparison(found, asked.axis, group, whole, asked.key),
         of_results(wanted, whole, relevance=relevance),
     )  # fmt: skip
     if json:
-        document = _document(base, asked, found, answer, results.provenance.to_dict(), page, clips, remarks)
+        document = _document(base, asked, found, answer, results.provenance.to_dict(), shown, clips, remarks)
         console.document(document | requiring.as_data(required))
     else:
-        _say(base, asked, found, answer, replications, page, clips, remarks, folder)
+        _say(base, asked, found, answer, replications, shown, clips, remarks, folder)
     requiring.settle(required, base.name, junit, json=json)
+
+
+def _check_page(options: Mapping[str, object], *, page: bool) -> None:
+    """Refuses options about the page where there is none."""
+    for option, given in options.items():
+        if given and not page:
+            raise BadInputError(f"{option} is about the call on the page: leave --no-page out")
 
 
 def _say(
@@ -270,6 +276,8 @@ def _heard(
     Raises:
         BadInputError: The recording that was asked for cannot be used.
     """
+    if kind(groups(base)[group]) not in {"voice", "recording", "media"}:
+        return None, []
     calls = [json_.dumps([groups(point.scenario)[group].get(key) for key in OWN]) for point in points]
     if len(set(calls)) > 1 or any(key in FRAME for key in asked.keys):
         why = "the varied key changes the calls themselves, so no call exists in every alternative"

@@ -14,6 +14,7 @@ from fairwave.scenario import read as read_open
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from fairwave.results import Results
     from fairwave.runs.grid import Label
     from fairwave.runs.keeping import Keep
 
@@ -274,6 +275,15 @@ def layer_or_note(*, needed: bool, quiet: bool) -> Any:
             raise
         console.say(f"tables only: {error}", quiet=quiet)
         return None
+
+
+def save(results: Results, out: Path, read: Scenario) -> None:
+    """Leaves tables and the scenario in a folder, all or nothing: what a page would leave, without the page."""
+    from fairwave.staging import staging
+
+    with staging(out) as partial:
+        results.write_into(partial)
+        (partial / "scenario.toml").write_text(read.to_toml(), encoding="utf-8")
 
 
 def drawn_as(

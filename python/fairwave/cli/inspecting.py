@@ -31,10 +31,14 @@ KINDS = (
         "presets",
         "networks",
         "events",
+        "stages",
     ),
     *("codecs", "measures", "studies"),
 )
 """Kinds of names, in the order in which they are listed."""
+
+WHEN_ASKED = ("terms",)
+"""Kinds that `fairwave list` shows only by name: they are long."""
 
 
 def known_names(kinds: Sequence[str] = KINDS) -> dict[str, list[tuple[str, str]]]:
@@ -73,12 +77,14 @@ def explain_name(name: str, *, json: bool) -> None:
 
 def show_names(what: str | None, *, json: bool) -> None:
     """Lists names."""
-    if what is not None and what not in KINDS:
+    known = (*KINDS, *WHEN_ASKED)
+    if what is not None and what not in known:
         from difflib import get_close_matches
 
-        near = get_close_matches(what, KINDS, 1)
+        stages = "stages" if what in {"policers", "shapers", "classes", "police", "shape"} else ""
+        near = [stages] if stages else get_close_matches(what, known, 1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise BadInputError(f"there is no list of {what!r}; there are {', '.join(KINDS)}{hint}")
+        raise BadInputError(f"there is no list of {what!r}; there are {', '.join(known)}{hint}")
     found = known_names(KINDS if what is None else (what,))
     if json:
         console.document(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairwave._native import RunError
 from fairwave.cli import FAILED, StoppedError, console
-from fairwave.cli.input import BadInputError, drawn_as, layer_or_note, scenario, seeds
+from fairwave.cli.input import BadInputError, drawn_as, layer_or_note, save, scenario, seeds
 from fairwave.cli.inspecting import warn
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def live_scenario(
             if made.results is None:
                 raise RunError("the live run ended before its time")
             if out:
-                _save(made, out)
+                _save(made, out, read)
                 saved = True
             if out and pages:
                 shown, undrawn = _drawn(pages, read, made, seed, out, quiet=json)
@@ -119,12 +119,12 @@ def live_scenario(
     return FAILED if made.failed or undrawn else status
 
 
-def _save(made: Live, out: Path) -> None:
+def _save(made: Live, out: Path, read: Scenario) -> None:
     """Leaves tables and accounts, before anything else is tried with them."""
     from fairwave.staging import write_text
 
     assert made.results is not None
-    made.results.save(out)
+    save(made.results, out, read)
     write_text(out / "accounts.json", json_.dumps(made.report, indent=2) + "\n")
 
 

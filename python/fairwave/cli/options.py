@@ -155,6 +155,27 @@ LineKeyFile = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output instead of tables.")]
 
 
+def given_options(context: typer.Context) -> list[str]:
+    """The options that the command line names, each by its first long name."""
+    return [
+        next(
+            (
+                name
+                for name in (
+                    *option.secondary_opts[: context.params.get(str(option.name)) is False],
+                    *option.opts,
+                )
+                if name.startswith("--")
+            ),
+            option.opts[0],
+        )
+        for option in context.command.params
+        if option.param_type_name == "option"
+        and (source := context.get_parameter_source(str(option.name))) is not None
+        and source.name == "COMMANDLINE"
+    ]
+
+
 def use_laws(files: list[Path] | None) -> None:
     """Hands in the laws and measures of each file."""
     if files:

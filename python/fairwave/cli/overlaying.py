@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,6 +21,15 @@ if TYPE_CHECKING:
     from fairwave.runs.keeping import Keep
 
 EXAMPLE = "write for example `fairwave compare out/a out/b`, or `fairwave compare old.toml new.toml`"
+
+FOLDER_OPTIONS = (
+    "--flow", "--out", "--overwrite", "--measures", "--json", "--style", "--figures", "--require", "--junit",
+    "--relevant", "--page", "--no-page", "--laws",
+)  # fmt: skip
+"""Options of `compare` that folders take; the others are about runs that are made."""
+
+ALTERNATIVE_OPTIONS = ("--over", "--vary", "--speech", "--playout", "--audio", "--no-audio")
+"""Options of `compare` that only alternatives of one scenario take."""
 
 MOST = 12
 """So many alternatives are compared at most: more could not be told apart."""
@@ -69,6 +78,7 @@ class Comparing:
         require: Requirements.
         junit: The file of JUnit XML.
         relevance: The smallest differences that count.
+        page: Whether a page is drawn.
     """
 
     axis: str
@@ -82,6 +92,7 @@ class Comparing:
     require: Sequence[str]
     junit: Path | None
     relevance: Relevance
+    page: bool = True
 
     @property
     def folder(self) -> Path:
@@ -91,10 +102,10 @@ class Comparing:
         return self.out if self.out is not None else FOLDER
 
 
-def compare_folders(words: Sequence[str], asked: Comparing, unused: Mapping[str, Any]) -> None:
+def compare_folders(words: Sequence[str], asked: Comparing, given: Sequence[str]) -> None:
     """Lays saved runs over each other: the page of a comparison."""
-    for option, given in unused.items():
-        if given:
+    for option in given:
+        if option not in FOLDER_OPTIONS:
             raise BadInputError(
                 f"{option} is for a scenario that is run; the runs of {words[0]} are made already. Leave it out"
             )
@@ -123,7 +134,7 @@ def compare_scenarios(
     threads: int | None,
     *,
     yes: bool,
-    unused: Mapping[str, Any],
+    given: Sequence[str],
 ) -> None:
     """Runs scenarios under the same seeds and compares them; the later ones may not be worse than the first."""
     from fairwave.ask.wording import measure
@@ -131,8 +142,8 @@ def compare_scenarios(
     from fairwave.cli.requiring import conditions
     from fairwave.runs.grid import Grid
 
-    for option, given in unused.items():
-        if given:
+    for option in given:
+        if option in ALTERNATIVE_OPTIONS:
             raise BadInputError(
                 f"{option} is for alternatives of one scenario, and {len(words)} are compared; leave it out, or write "
                 f"fairwave compare {words[0]} {option} …"
@@ -170,6 +181,7 @@ def _compare(
     asked: Comparing,
 ) -> None:
     """Compares results that have no axis in common: the page, the table, the requirements."""
+    from fairwave.answers.answer import SAVED, more_runs_by
     from fairwave.answers.lines import as_data, lines
     from fairwave.answers.verdict import of_comparison
     from fairwave.ask.requiring import of_results
@@ -181,7 +193,9 @@ def _compare(
     wanted = requiring.conditions(asked.require, None, None, has_baseline=True)
     requiring.check_junit(asked.require or ["implied"] * (asked.axis == "scenario"), asked.junit)
     is_run = asked.axis == "scenario"
-    pages = layer_or_note(needed=bool(asked.style or asked.figures), quiet=asked.json)
+    pages: Any = (
+        layer_or_note(needed=bool(asked.style or asked.figures), quiet=asked.json) if asked.page else None
+    )
     title = " and ".join(where)
     folder, page = asked.folder, None
 
@@ -211,9 +225,13 @@ def _compare(
         else:
             write_tables(whole, found, asked.axis, folder, "")
     answer = of_comparison(found, asked.axis, group, whole)
+    if not is_run:
+        answer = answer.with_more_runs_by(SAVED)
     if is_run and not wanted:
         wanted = _no_worse(found, group, asked.relevance)
     required = of_results(wanted, whole, relevance=asked.relevance)
+    if not is_run:
+        required = [replace(one, advice=more_runs_by(SAVED, one.advice)) for one in required]
     differ = _differences(scenarios)
     if asked.json:
         rows = [{"key": key, **dict(zip(scenarios, values, strict=True))} for key, values in differ.items()]

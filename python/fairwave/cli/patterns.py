@@ -214,9 +214,10 @@ def with_sessions(read: Scenario, folder: Path | None) -> None:
         raise BadInputError(
             f"--stats takes a folder, and {folder} is a file; write for example --stats out/stats"
         )
-    if not any(kind(flow) == "media" for flow in groups(read).values()):
+    if not read.to_dict().get("call") and not any(kind(flow) == "media" for flow in groups(read).values()):
         raise BadInputError(
-            '--stats is about media sessions, and no flow is one; write traffic = "media", transport = "webrtc"'
+            "--stats is about media sessions, and no flow is one; write "
+            'traffic = "media", transport = "webrtc", or a [[call]]'
         )
 
 

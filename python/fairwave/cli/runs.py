@@ -20,20 +20,23 @@ from fairwave.cli.input import (
     kind,
     layer_or_note,
     measure_names,
+    save,
     scenario,
     seeds,
     threads_or_all,
 )
 from fairwave.cli.inspecting import warn
 
+MARK = "†"
 MOS, R, PERCENT, POSITIVE = (1.0, 4.5), (0.0, 129.0), (0.0, 100.0), (0.0, float("inf"))
-"""As in `fairwave.measuring.measures`, which is read only when it is needed."""
+"""As in `fairwave.measuring`, which is read only when it is needed."""
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from fairwave.answers.answer import Answer
+    from fairwave.answers.conference import Call
     from fairwave.results import Results
     from fairwave.scenario import Scenario
 
@@ -134,7 +137,7 @@ def run_scenario(
         if out and page and pages:
             shown = pages.drawn(read, results, seed, out, watched, heard, quiet=json, names=names)
         if out and shown is None:
-            results.save(out)
+            save(results, out, read)
     results = heard.whole(results) if heard is not None else results
     logged = (write_qlog(read, seed, qlog, qlog_flows, quiet=json) if qlog else {}) | (
         write_stats(results, stats, quiet=json) if stats else {}
@@ -182,13 +185,17 @@ def timed(read: Scenario, names: Sequence[str]) -> Scenario:
 def verdict(read: Scenario, results: Results) -> Answer:
     """What page and terminal say first."""
     from fairwave.answers import fates
+    from fairwave.answers.answer import LIVE
     from fairwave.answers.conference import of_results
     from fairwave.answers.verdict import made_of, of_run
 
     kinds = {name: kind(flow) for name, flow in groups(read).items()}
     for call in of_results(results):
         kinds.update(dict.fromkeys(call.groups, "media"))
-    return of_run(results, kinds, lambda name: made_of(name, results) or fates.summed_up(results, name))
+    answer = of_run(results, kinds, lambda name: made_of(name, results) or fates.summed_up(results, name))
+    return (
+        answer.with_more_runs_by(LIVE) if results.provenance.command.startswith("fairwave live") else answer
+    )
 
 
 def _spoken(read: Scenario, speech: Path, *, drawn: bool) -> Any:
@@ -262,11 +269,13 @@ def summary(read: Scenario, results: Results, names: Sequence[str] = ()) -> list
     Raises:
         BadInputError: No measure has such a name.
     """
-    from fairwave.answers import shown
+    from fairwave.answers import conference, shown
     from fairwave.measuring.remarks import NOT_DEFINED, told, undefined, unmeasured
 
     rows = []
-    for name in groups(read):
+    # Matrices show what pairs of a call see and hear; measures that are asked for have rows, too.
+    of_calls = [name for call in conference.of_results(results) for name in call.groups] if names else []
+    for name in dict.fromkeys([*groups(read), *of_calls]):
         wanted = shown.of_group(results, name)
         if names:
             asked = shown.asked(results, names, name)
@@ -323,7 +332,6 @@ def show(read: Scenario, results: Results, replications: int, names: Sequence[st
     from fairwave.answers import conference, fates
     from fairwave.answers.tins import tables as tin_tables
     from fairwave.answers.verdict import made_of
-    from fairwave.measuring.remarks import MARK
 
     console.answer(verdict(read, results))
     for title, heads, rows, caption in conference.matrices(results):
@@ -332,7 +340,7 @@ def show(read: Scenario, results: Results, replications: int, names: Sequence[st
 
     several = f"{replications} replications, mean ± 95 % interval" if replications > 1 else "one run"
     by_group: dict[str, list[list[str]]] = {}
-    said: dict[str, list[str]] = {}
+    said: dict[str, list[str]] = {}  # remarks
     for row in (one for one in summary(read, results, names) if one["usual"]):
         label = row["title"].removeprefix(f"{row['group']} ")
         unit = f" ({row['unit']})" if row["unit"] else ""
@@ -340,6 +348,8 @@ def show(read: Scenario, results: Results, replications: int, names: Sequence[st
         by_group.setdefault(row["group"], []).append([f"{label}{unit}{mark}", row["text"]])
         if row["remarks"]:
             said.setdefault(row["group"], []).extend(row["remarks"])
+    for call in conference.of_results(results):
+        _show_call(call, by_group, said, several)
     for name, rows in by_group.items():
         flow = groups(read)[name]
         if shares := limits(results, name):
@@ -364,6 +374,24 @@ def show(read: Scenario, results: Results, replications: int, names: Sequence[st
         console.table("busiest links", ["link", *(title for _, title, _, _ in LINKS)], links)
     for link, head, tins in tin_tables(results):
         console.table(f"{link}: CAKE's tins, as `tc -s qdisc` shows them", head, tins)
+
+
+def _show_call(
+    call: Call, by_group: dict[str, list[list[str]]], said: dict[str, list[str]], several: str
+) -> None:
+    """Shows the measures that `--measures` asks for, a row for each pair, and takes these groups out of `by_group`."""
+    ends = {group: f"{one} to the server" for one, group in call.uplinks.items()}
+    ends |= {group: f"{one} at {other}" for other, of in call.pairs.items() for one, group in of.items()}
+    rows = {name: by_group.pop(name) for name in call.groups if name in by_group}
+    if rows:
+        titles = list(dict.fromkeys(title for of in rows.values() for title, _ in of))
+        cells = [
+            [ends[name], *(dict(map(tuple, of)).get(title, "") for title in titles)]
+            for name, of in rows.items()
+        ]
+        notes = dict.fromkeys(note for name in rows for note in said.get(name, []))
+        caption = "\n".join(f"{MARK} {note}" for note in notes)
+        console.table(f"{call.name} — {several}", ["", *titles], cells, caption=caption)
 
 
 def run_document(read: Scenario, results: Results, names: Sequence[str] = ()) -> dict[str, Any]:

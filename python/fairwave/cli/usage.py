@@ -48,6 +48,7 @@ COMMANDS = {
     "evaluate": ("assess", "rfc9743", "rfc7928"),
     "network": ("topology", "topohub", "backbone"),
     "study": ("studies", "paper", "reproduce"),
+    "doctor": ("diagnose", "status", "env", "environment", "setup", "config", "install"),
     "--version": ("version", "ver", "about"),
 }
 """Words that users of other tools type, under the command of fairwave that does it."""

@@ -34,10 +34,19 @@ KINDS = {
     "source": SkeletonKind("a traffic source", "traffic", "fairwave_core::traffic::register"),
     "loss-model": SkeletonKind("a loss model", "losses", "fairwave_core::loss::register"),
     "link-law": SkeletonKind("a link law", "rates", "fairwave_core::link::register"),
+    "rate-controller": SkeletonKind("a rate controller", "controllers"),
     "measure": SkeletonKind("a measure", "measures"),
 }
 
-SHORT = {"loss": "loss-model", "link": "link-law"}
+SHORT = {
+    "loss": "loss-model",
+    "link": "link-law",
+    "queue": "discipline",
+    "traffic": "source",
+    "transport": "controller",
+    "congestion-control": "controller",
+    "control": "rate-controller",
+}
 
 
 class SkeletonError(ValueError):
@@ -64,11 +73,15 @@ def begin(
     """
     kind = SHORT.get(kind, kind)
     if kind not in KINDS:
-        raise SkeletonError(f"no kind {kind!r} of law; there are {', '.join(KINDS)}")
+        from difflib import get_close_matches
+
+        near = get_close_matches(kind, KINDS, 1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise SkeletonError(f"no kind {kind!r} of law; there are {', '.join(KINDS)}{hint}")
     module = _check_name(kind, name)
     if rust:
         if not KINDS[kind].register:
-            raise SkeletonError("a measure is a Python function: leave --rust out")
+            raise SkeletonError(f"`fairwave new` writes {KINDS[kind].what} in Python alone: leave --rust out")
         return _write_rust(kind, name, module, folder, _sources(checkout))
     files = {
         f"{module}.py": f"{kind}.py.txt",

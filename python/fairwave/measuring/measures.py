@@ -1298,6 +1298,59 @@ OWN: dict[str, Callable[[Results, str | None], list[tuple[str, int]]]] = {}
 """Those of them that are the user's own, each with why it is not defined: reasons, each with how many runs have it."""
 
 
+SYNONYMS = {
+    "mos": ("quality", "score", "opinion", "visqol", "pesq", "polqa", "emodel", "qoe"),
+    "r_factor": ("r", "rfactor", "rvalue", "rating"),
+    "delay": ("latency", "lag", "owd", "onewaydelay", "networkdelay", "delaymean"),
+    "mouth_to_ear": ("m2e", "endtoend", "endtoenddelay", "e2e", "mouthtoear"),
+    "rtt": ("ping", "roundtriptime", "srtt", "pingtime"),
+    "goodput": ("throughput", "bandwidth", "bitrate", "rate", "speed", "datarate", "bps"),
+    "packet_loss": ("plr", "lossrate", "packetlossrate", "lost", "per", "lossratio"),
+    "missed": ("discarded", "gone", "effectiveloss", "lossandlate"),
+    "jitter": ("pdv", "delayvariation", "ipdv", "variation"),
+    "concealed": ("concealment", "plc", "glitches"),
+    "frame_rate": ("fps", "framerate"),
+    "picture_height": ("resolution", "height"),
+    "frozen": ("freeze", "freezetime", "freezing"),
+    "stalled": ("rebuffering", "buffering", "stall", "rebufferingratio"),
+    "start_up": ("startup", "startupdelay", "joiningtime", "ttff"),
+    "experience": ("p1203", "streamingquality"),
+    "completion": (
+        "fct",
+        "flowcompletiontime",
+        "downloadtime",
+        "pageload",
+        "pageloadtime",
+        "plt",
+        "loadtime",
+        "duration",
+    ),
+    "retransmitted": ("retransmissions", "retransmits", "retrans", "rtx"),
+    "fairness": ("jain", "jainindex", "fairnessindex"),
+    "lip_sync": ("avsync", "lipsync", "skew"),
+    "responsiveness": ("rpm", "workinglatency"),
+    "qoo": ("qualityofoutcome",),
+    "utilisation.r1>r2": ("utilization", "util", "load", "occupancy", "utilisation"),
+    "mean_wait.r1>r2": ("queueingdelay", "queuedelay", "qdelay", "wait", "sojourn", "meanwait"),
+    "mean_queue.r1>r2": ("queue", "queuelength", "backlog", "qlen", "buffer", "meanqueue"),
+    "drop_rate.r1>r2": ("drops", "dropped", "droprate"),
+}
+"""What people call measures, letters alone; those of links are written with a link direction."""
+
+
+def _unknown(name: str, group: str | None) -> str:
+    """The message for a measure that does not exist: the one that is meant, or those with the nearest names."""
+    from difflib import get_close_matches
+
+    letters = "".join(filter(str.isalnum, name.casefold()))
+    same = [one for one in STANDARD if one.replace("_", "") == letters]
+    meant = same or [one for one, words in SYNONYMS.items() if letters in words]
+    near = meant or get_close_matches(name.casefold().replace(" ", "_"), STANDARD, 3)
+    whole = [one if ">" in one or group is None else f"{one}.{group}" for one in near]
+    hint = f"; did you mean {' or '.join(map(repr, whole))}?" if near else ";"
+    return f"no measure {name!r}{hint} `fairwave list measures` shows all {len(STANDARD)}"
+
+
 def find(name: str, group: str | None = None) -> Measure:
     """The measure of that name.
 
@@ -1305,9 +1358,5 @@ def find(name: str, group: str | None = None) -> Measure:
         KeyError: There is none; the message lists them.
     """
     if name not in STANDARD:
-        from difflib import get_close_matches
-
-        near = get_close_matches(name, STANDARD, 1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise KeyError(f"no measure {name!r}; there are {', '.join(STANDARD)}{hint}")
+        raise KeyError(_unknown(name, group))
     return STANDARD[name](group)

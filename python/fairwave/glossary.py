@@ -1,0 +1,70 @@
+"""The terms of the glossary, as data: `fairwave explain` shows them.
+
+The page docs/glossary.md is the only home of the terms. A checkout reads it there, an installed package reads the copy
+that the build places next to this module.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+ENTRY = re.compile(
+    r"- \*\*(?P<term>[^*]+)\*\*(?P<measures>(?:, `\w+`)*)(?: \((?P<unit>[^)]+)\))?: "
+    r"(?P<sentence>[^*].*?\.) \*Source: (?P<source>[^*]+)\.\*"
+)
+"""A line of the page."""
+
+
+@dataclass(frozen=True)
+class Term:
+    """A term.
+
+    Attributes:
+        term: As the page has it: `active queue management (AQM)`.
+        sentence: What it is.
+        source: Where it is defined, without links.
+        measures: The measures that have this meaning.
+        names: Every name of the term, letters alone: the whole, without its abbreviation, the abbreviation.
+    """
+
+    term: str
+    sentence: str
+    source: str
+    measures: tuple[str, ...]
+    names: frozenset[str]
+
+
+def letters(text: str) -> str:
+    """Letters and digits of a text in lower case."""
+    return "".join(sign for sign in text.casefold() if sign.isalnum())
+
+
+def _path() -> Path:
+    """The page: beside this module in an installed package, else in the checkout."""
+    beside = Path(__file__).with_name("glossary.md")
+    return beside if beside.is_file() else Path(__file__).resolve().parents[2] / "docs" / "glossary.md"
+
+
+@cache
+def terms() -> tuple[Term, ...]:
+    """Every term, in the order of the page; none if the page is not installed."""
+    try:
+        lines = _path().read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return ()
+    return tuple(_term(found) for line in lines if (found := ENTRY.fullmatch(line)))
+
+
+def _term(found: re.Match[str]) -> Term:
+    term = found["term"]
+    names = [term, re.sub(r"\s*\([^)]*\)", "", term)]
+    for inner in re.findall(r"\(([^)]*)\)", term):
+        names += [inner, *re.split(r",\s*|\s+or\s+", inner)]
+    source = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", found["source"])
+    measures = tuple(re.findall(r"`(\w+)`", found["measures"]))
+    return Term(
+        term, found["sentence"], source, measures, frozenset(map(letters, [*names, *measures])) - {""}
+    )
