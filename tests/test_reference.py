@@ -129,3 +129,72 @@ def test_a_name_that_nothing_has_gets_the_nearest():
 def test_explain_prints(capsys):
     reference.explain("codel")
     assert "RFC 8289" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("mouth to ear", "mouth_to_ear"),
+        ("packets missed", "missed"),
+        ("MOS (E-model)", "mos"),
+        ("mean wait", "mean_wait"),
+        ("latency", "delay"),
+        ("throughput", "goodput"),
+        ("Jain", "fairness"),
+        ("fps", "frame_rate"),
+        ("e-model", "E-model"),
+        ("PLC", "packet loss concealment (PLC)"),
+        ("vad", "voice activity detection (VAD)"),
+        ("fec", "forward error correction (FEC)"),
+        ("dscp", "differentiated services code point (DSCP)"),
+        ("simulcast", "encoding (simulcast)"),
+        ("jitter buffer", "jitter buffer"),
+        ("r factor", "r_factor"),
+        ("aqm", "active queue management (AQM)"),
+        ("ecn", "Explicit Congestion Notification (ECN)"),
+        ("bufferbloat", "bufferbloat"),
+        ("rtx", "retransmission of media (RTX)"),
+        ("dtx", "discontinuous transmission (DTX)"),
+        ("rto", "retransmission timeout (RTO)"),
+        ("bdp", "bandwidth-delay product (BDP)"),
+        ("nack", "negative acknowledgement (NACK)"),
+        ("pacing", "pacing"),
+        ("policer", "police"),
+        ("shaper", "shape"),
+        ("class", "classes"),
+    ],
+)
+def test_titles_terms_and_synonyms_are_explained(name, found):
+    each = reference.entries(name)
+    assert found in [one.name for one in each], [one.name for one in each]
+    assert all(len(one.about) > 10 for one in each)
+
+
+def test_every_title_of_a_table_is_explained():
+    from fairwave.ask.wording import LINKS
+    from fairwave.cli import runs
+    from fairwave.measuring import measures
+
+    titles = [one for make in measures.STANDARD.values() for one in (make(None).title, make(None).label)]
+    titles += [title for _, title, _, _ in runs.LINKS]
+    titles += [title.format("a link") for _, title, _, _ in LINKS.values()]
+    titles += ["R (E-model)", "MOS; together: the mean", "utilisation of r1>r2", "mouth to ear, ms"]
+    wrong = [title for title in dict.fromkeys(titles) if not explained(title)]
+    assert wrong == []
+
+
+def explained(title):
+    try:
+        return reference.entries(title)
+    except LookupError:
+        return []
+
+
+def test_every_term_of_the_glossary_is_explained_by_each_of_its_names():
+    from fairwave import glossary
+
+    assert len(glossary.terms()) > 240
+    for term in glossary.terms():
+        for name in (term.term, *term.abbreviations):
+            assert reference.entries(name), name
+    assert [name for name, _ in reference.listed("terms")] == [term.term for term in glossary.terms()]

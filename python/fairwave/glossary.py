@@ -27,6 +27,7 @@ class Term:
         sentence: What it is.
         source: Where it is defined, without links.
         measures: The measures that have this meaning.
+        abbreviations: What stands in brackets behind it.
         names: Every name of the term, letters alone: the whole, without its abbreviation, the abbreviation.
     """
 
@@ -34,6 +35,7 @@ class Term:
     sentence: str
     source: str
     measures: tuple[str, ...]
+    abbreviations: tuple[str, ...]
     names: frozenset[str]
 
 
@@ -60,11 +62,11 @@ def terms() -> tuple[Term, ...]:
 
 def _term(found: re.Match[str]) -> Term:
     term = found["term"]
-    names = [term, re.sub(r"\s*\([^)]*\)", "", term)]
-    for inner in re.findall(r"\(([^)]*)\)", term):
-        names += [inner, *re.split(r",\s*|\s+or\s+", inner)]
-    source = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", found["source"])
     measures = tuple(re.findall(r"`(\w+)`", found["measures"]))
-    return Term(
-        term, found["sentence"], source, measures, frozenset(map(letters, [*names, *measures])) - {""}
+    abbreviations = tuple(
+        one for inner in re.findall(r"\(([^)]*)\)", term) for one in re.split(r",\s*", inner)
     )
+    names = [term, re.sub(r"\s*\([^)]*\)", "", term), *abbreviations, *measures]
+    source = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", found["source"])
+    known = frozenset(map(letters, names)) - {""}
+    return Term(term, found["sentence"], source, measures, abbreviations, known)

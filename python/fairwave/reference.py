@@ -43,9 +43,12 @@ ONE = {
     "jitters": "jitter of a link", "playouts": "playout buffer", "presets": "network by name",
     "networks": "access network",
     "events": "what happens to links and flows", "stages": "stage of a link",
-    "codecs": "codec", "measures": "measure", "studies": "study", "terms": "term of the glossary",
+    "codecs": "codec", "measures": "measure", "studies": "study",
 }  # fmt: skip
 """What one of each kind is called."""
+
+TERMS = "terms"
+"""The kind of what a scenario cannot name: terms of the glossary."""
 
 QUANTITIES = {"Span": "time", "Rate": "rate", "Bytes": "size", "Skew": "ppm or ppb"}
 
@@ -77,7 +80,7 @@ class Entry:
     @property
     def title(self) -> str:
         """Name and kind."""
-        return f"{self.name} — {ONE[self.kind]}"
+        return f"{self.name} — {ONE.get(self.kind, 'term of the glossary')}"
 
     def tables(self) -> list[tuple[str, tuple[Row, ...]]]:
         """Its tables of parameters, with titles."""
@@ -131,7 +134,7 @@ def entries(name: str) -> list[Entry]:
     found: list[Entry] = []
     wanted = STAGE_NAMES.get(wanted, wanted)
     for kind in ONE:
-        if kind in {"measures", "terms"} and found:  # which take time to import
+        if kind == "measures" and found:  # which take time to import
             continue
         for known in _names(kind):
             if wanted in {known.lower(), known.lower().removeprefix("tcp/")}:
@@ -148,28 +151,30 @@ def _titled(name: str) -> list[Entry]:
     from fairwave.ask.wording import LINKS
     from fairwave.measuring import measures
 
-    wanted = glossary.letters(name)
-    if not wanted:
-        return []
+    wanted = {glossary.letters(one) for one in _forms(name)} - {""}
     found = [
         _measure(key)
         for key, make in measures.STANDARD.items()
-        if wanted in {glossary.letters(key), *map(glossary.letters, _titles(make(None)))}
+        if wanted & {glossary.letters(one) for of in (make(None),) for one in (key, of.title, of.label)}
     ]
     found += [
         _link_measure(key)
         for key in LINKS
-        if wanted in {glossary.letters(one) for one in (key, *LINK_TITLES[key])}
+        if wanted & {glossary.letters(one) for one in (key, *LINK_TITLES[key])}
     ]
-    found = found or [_term(one) for one in glossary.terms() if wanted in one.names]
-    others = [name for name, words in measures.SYNONYMS.items() if wanted in words]
+    for term in () if found else (one for one in glossary.terms() if wanted & one.names):
+        found.append(_term(term))
+        found += [_measure(one) for one in term.measures if one in measures.STANDARD]
+        found += [_link_measure(one) for one in term.measures if one in LINKS]
+    others = [name for name, words in measures.SYNONYMS.items() if wanted & set(words)]
     return found or [_link_measure(one.partition(".")[0]) if ">" in one else _measure(one) for one in others]
 
 
-def _titles(measure: Any) -> tuple[str, ...]:
-    """The titles of a measure in tables and figures, with and without unit and source."""
-    each = (measure.title, measure.label)
-    return (*each, *(re.sub(r"\s*\([^()]*\)", "", one) for one in each))
+def _forms(title: str) -> list[str]:
+    """A title as it is, and without what tables add to it: unit, source, link, how values are put together."""
+    whole = title.partition(";")[0]
+    forms = [whole, whole.rpartition(", ")[0], re.sub(r"\s*\([^()]*\)", "", whole)]
+    return [title, *(re.sub(r" (?:of|at) (?:a link|\S+>\S+)$", "", one) for one in forms)]
 
 
 def _link_measure(name: str) -> Entry:
@@ -189,7 +194,7 @@ def _glossary() -> Any:
 
 def _term(term: Any) -> Entry:
     notes = (f"Measure: `fairwave explain {one}`." for one in term.measures)
-    return Entry("terms", term.term, term.sentence, notes=(*notes, f"Source: {term.source}."))
+    return Entry(TERMS, term.term, term.sentence, notes=(*notes, f"Source: {term.source}."))
 
 
 STAGE_NAMES = {
@@ -226,6 +231,7 @@ def _instead(name: str, wanted: str) -> str:
 def every_name() -> list[str]:
     """Every name that can be explained, short forms among them."""
     each = [name for kind in ONE for name in _names(kind)]
+    each += [name for term in _glossary() for name in (term.term, *term.abbreviations)]
     return list(dict.fromkeys([*(name.removeprefix("tcp/") for name in each), *each]))
 
 
@@ -330,7 +336,7 @@ def _names(kind: str) -> list[str]:  # noqa: PLR0911  # one answer a kind
         return list(_presets())
     if kind in {"events", "stages"}:
         return list(EVENTS if kind == "events" else STAGES)
-    if kind == "terms":
+    if kind == TERMS:
         return [one.term for one in _glossary()]
     if kind == "codecs":
         from fairwave import codecs
@@ -352,8 +358,8 @@ def _about(kind: str, name: str) -> str:
         return _flat(_presets()[name])
     if kind in {"events", "stages"}:
         return _flat(_schema()["$defs"][{**EVENTS, **STAGES}[name]]["description"])
-    if kind == "terms":
-        return next(one.sentence for one in _glossary() if one.term == name)
+    if kind == TERMS:
+        return str(next(one.sentence for one in _glossary() if one.term == name))
     from fairwave.measuring import measures
 
     return _flat((measures.STANDARD[name].__doc__ or "").strip().split("\n\n")[0])
@@ -373,8 +379,6 @@ def _entry(kind: str, name: str) -> Entry:  # noqa: PLR0911  # one answer a kind
         links = _schema()["$defs"]["Topology"]["properties"]
         rows = tuple(_row(key, part, required=False) for key, part in links.items() if key != "preset")
         return Entry(kind, name, _about(kind, name), rows, example=_scenario("presets", name), how=HOW)
-    if kind == "terms":
-        return next(_term(one) for one in _glossary() if one.term == name)
     if kind in {"events", "stages"}:
         part = _schema()["$defs"][{**EVENTS, **STAGES}[name]]
         needed = part.get("required", [])

@@ -325,8 +325,11 @@ def find_value(
                 activities=[f"{name}: {said}." for name, said in activities(read).items()],
             )  # fmt: skip
         elif out:
-            write_text(out / "answer.json", console.json_text(document))
-            write_text(out / "scenario.toml", read.to_toml())
+            for name, text in {
+                "answer.json": console.json_text(document),
+                "scenario.toml": read.to_toml(),
+            }.items():
+                write_text(out / name, text)
     if json:
         console.document(document)
     else:

@@ -276,7 +276,7 @@ def summary(read: Scenario, results: Results, names: Sequence[str] = ()) -> list
     # Matrices show what pairs of a call see and hear; measures that are asked for have rows, too.
     of_calls = [name for call in conference.of_results(results) for name in call.groups] if names else []
     for name in dict.fromkeys([*groups(read), *of_calls]):
-        wanted = shown.of_group(results, name)
+        wanted = [] if name in of_calls else shown.of_group(results, name)
         if names:
             asked = shown.asked(results, names, name)
             ids = {one.measure.id for one in asked}
@@ -386,7 +386,7 @@ def _show_call(
     if rows:
         titles = list(dict.fromkeys(title for of in rows.values() for title, _ in of))
         cells = [
-            [ends[name], *(dict(map(tuple, of)).get(title, "") for title in titles)]
+            [ends[name], *({row[0]: row[1] for row in of}.get(title, "") for title in titles)]
             for name, of in rows.items()
         ]
         notes = dict.fromkeys(note for name in rows for note in said.get(name, []))

@@ -150,8 +150,8 @@ def _command(message: str, words: Sequence[str], context: Any) -> str | None:
     if Path(name).exists() or re.search(r"[/\\]|\.\w{2,6}$", name):
         return _file(name)
     meant = next((command for command, others in COMMANDS.items() if name.lower() in others), None)
-    known = list(context.command.commands) if context is not None else []
-    near = [meant] if meant else get_close_matches(name.lower(), known, 1, 0.6)
+    commands = list(context.command.commands) if context is not None else []
+    near = [meant] if meant else get_close_matches(name.lower(), commands, 1, 0.6)
     rest = " ".join(map(shlex.quote, words[list(words).index(name) + 1 :])) if name in words else ""
     said = f"there is no command {name!r}"
     if not near:
