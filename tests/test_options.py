@@ -123,9 +123,9 @@ def test_saved_results_refuse_options_about_runs(fairwave, saved, given):
 
 
 def test_saved_results_take_every_option_that_is_not_refused(fairwave, saved):
-    from fairwave.cli.overlaying import OPTIONS
+    from fairwave.cli.overlaying import ALTERNATIVE_OPTIONS, FOLDER_OPTIONS
 
-    assert set(OPTIONS) <= options()["compare"]
+    assert {*FOLDER_OPTIONS, *ALTERNATIVE_OPTIONS} <= options()["compare"]
     status, _, err = fairwave("compare", *saved, "--no-page", "--measures", "mos", "--json")
     assert status == 0, err
 

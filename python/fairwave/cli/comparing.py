@@ -175,8 +175,9 @@ def compare_alternatives(
     group = media_group(base, flow)
     asked = alternatives(over, vary, group, settings)
     _check_page({"--speech": speech, "--playout": playout}, page=page)
-    needed = bool(playout or speech or style or figures)
-    pages: Any = layer_or_note(needed=needed, quiet=json) if page else None
+    pages: Any = (
+        layer_or_note(needed=bool(playout or speech or style or figures), quiet=json) if page else None
+    )
     look = drawn_as(style, figures, pages, FOLDER)
     buffer = pages.playout_buffer(playout) if playout else written_playout(groups(base)[group])
     affordable(base, len(asked.changes) * replications, seed, yes=yes)
