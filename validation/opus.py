@@ -272,13 +272,19 @@ def _amr_wb(clip: Samples, mode: int, missing: NDArray[np.bool_]) -> Samples:
     return np.concatenate(heard).astype(np.int16)
 
 
+ORIGINAL_SPECTROGRAM: list[Any] = []
+"""ViSQOL's method for spectrograms, once the quick one has replaced it."""
+
+
 @cache
 def _visqol() -> Any:  # noqa: ANN401  # the package is optional
     from fairwave_speech.score import visqol_api
 
     from visqol.gammatone import GammatoneSpectrogramBuilder
 
-    GammatoneSpectrogramBuilder._build_scipy = _build_at_once
+    if not ORIGINAL_SPECTROGRAM:
+        ORIGINAL_SPECTROGRAM.append(GammatoneSpectrogramBuilder._build_scipy)
+        GammatoneSpectrogramBuilder._build_scipy = _build_at_once
     return visqol_api()
 
 

@@ -24,6 +24,7 @@ import numpy as np
 from fairwave.staging import write_text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -189,3 +190,173 @@ def bootstrap(conditions: list[dict[str, Any]], speakers: list[str], draws: int 
     return [
         fit(conditions, np.concatenate([random.choice(one, len(one)) for one in places])) for _ in range(draws)
     ]
+
+
+def interval(values: list[float]) -> tuple[float, float]:
+    """The middle 95 % of a bootstrap."""
+    low, high = np.percentile(values, [2.5, 97.5])
+    return float(low), float(high)
+
+
+def factors(kept: dict[str, Any], draws: int = DRAWS) -> dict[str, Any]:
+    """All factors with their intervals, and how well references and curves agree.
+
+    Args:
+        kept: `docs/opus.json`.
+        draws: Of the bootstrap.
+    """
+    conditions, speakers = kept["conditions"], [clip["speaker"] for clip in kept["clips"]]
+    everything = np.arange(len(speakers))
+    best, drawn = fit(conditions, everything), bootstrap(conditions, speakers, draws)
+
+    def with_interval(value: Callable[[Fit], float], digits: int) -> list[float]:
+        low, high = interval([value(one) for one in drawn])
+        return [round(number, digits) for number in (value(best), low, high)]
+
+    return {
+        "slope": with_interval(lambda one: one.slope, 2),
+        "offset": with_interval(lambda one: one.offset, 1),
+        "loss_slope": with_interval(lambda one: one.loss_slope, 2),
+        "deviation": round(best.deviation, 1),
+        "loss_deviation": round(best.loss_deviation, 1),
+        "curve_deviation": round(_curve_deviation(conditions, best), 1),
+        "rates": {
+            str(rate): {
+                "ie": with_interval(lambda one, rate=rate: one.ie[rate], 1),
+                "bpl": with_interval(lambda one, rate=rate: one.bpl[rate, False], 1),
+                "bpl_fec": with_interval(lambda one, rate=rate: one.bpl[rate, True], 1),
+                **({"copy": with_interval(lambda one, rate=rate: one.copy[rate], 2)} if rate in best.copy else {}),
+            }
+            for rate in sorted(best.ie)
+        },
+    }
+
+
+def _curve_deviation(conditions: list[dict[str, Any]], one: Fit) -> float:
+    """Root mean square deviation of lossy conditions of Opus from G.107.1's equation with the fitted factors."""
+    found = [
+        value - effective(one.ie[_rate(c)], one.bpl[_rate(c), c["fec"]], c["loss"], c["burst"])
+        for c, value in zip(conditions, one.impairment, strict=True)
+        if c["codec"].startswith("opus-") and c["loss"]
+    ]
+    return _root_mean_square(np.array(found))
+
+
+def write(data: Path, page: Path) -> None:
+    """Fits the kept scores, and writes factors and page."""
+    kept = json.loads(data.read_text(encoding="utf-8"))
+    kept["factors"] = factors(kept)
+    write_text(data, json.dumps(kept, indent=1) + "\n")
+    write_text(page, text(kept))
+
+
+def text(kept: dict[str, Any]) -> str:
+    """The page."""
+    found, conditions = kept["factors"], kept["conditions"]
+    everything = np.arange(len(kept["clips"]))
+    best = fit(conditions, everything)
+    impairments = list(zip(conditions, best.impairment, strict=True))
+
+    def span(values: list[float], digits: int = 1) -> str:
+        value, low, high = (f"{one:.{digits}f}" for one in values)
+        return f"{value} ({low} to {high})"
+
+    rows = [
+        [f"{rate} kb/s", span(one["ie"]), span(one["bpl"]), _with_fec(one, span), span(one["copy"], 2) if "copy" in one else "none"]
+        for rate, one in found["rates"].items()
+    ]
+    references = [
+        [f"`{one['codec']}`", _loss(one), f"{np.mean(one['mos']):.2f}", f"{reference:.1f}", f"{value:.1f}"]
+        for one, value in impairments
+        if (reference := known(one)) is not None
+    ]
+    measured = [
+        [
+            f"`{one['codec']}`", "on" if one["fec"] else "off", _loss(one), f"{np.mean(one['mos']):.2f}", f"{value:.1f}",
+            f"{effective(best.ie[_rate(one)], best.bpl[_rate(one), one['fec']], one['loss'], one['burst']):.1f}",
+        ]
+        for one, value in impairments
+        if one["codec"].startswith("opus-") and (one["loss"] or not one["fec"])
+    ]  # fmt: skip
+    plain = fit(conditions, everything, without="g722")
+    speakers = ", ".join(dict.fromkeys(clip["speaker"] for clip in kept["clips"]))
+    return PAGE.format(
+        factors=_table(["rate", "Ie,wb ‡", "Bpl,wb ‡, no in-band FEC", "Bpl,wb ‡, in-band FEC", "a restored frame counts as ‡"], rows),
+        references=_table(["reference", "lost", "ViSQOL", "Ie,wb,eff of G.113", "after mapping"], references),
+        measured=_table(["codec", "in-band FEC", "lost", "ViSQOL", "Ie,wb,eff", "by the equation"], measured),
+        library=kept["library"], clips=len(kept["clips"]), speakers=speakers, conditions=len(conditions),
+        minutes=f"{kept['cpu_minutes']:.0f}", slope=span(found["slope"], 2), offset=span(found["offset"]),
+        loss_slope=span(found["loss_slope"], 2), deviation=found["deviation"], loss_deviation=found["loss_deviation"],
+        curve_deviation=found["curve_deviation"],
+        without=", ".join(f"{rate}: {plain.ie[rate]:.1f}" for rate in sorted(plain.ie)), without_deviation=f"{plain.deviation:.1f}",
+    )  # fmt: skip
+
+
+def _with_fec(one: dict[str, Any], span: Callable[[list[float]], str]) -> str:
+    return span(one["bpl_fec"]) if "copy" in one else "the same: no copies"
+
+
+def _loss(condition: dict[str, Any]) -> str:
+    return f"{condition['loss']:g} %{', in runs' if condition['burst'] > 1 else ''}"
+
+
+def _table(head: list[str], rows: list[list[str]]) -> str:
+    return "\n".join(f"| {' | '.join(row)} |" for row in [head, ["---"] * len(head), *rows])
+
+
+PAGE = """# Impairment factors of Opus
+
+<!-- Generated by `python -m validation.opus`. Do not edit. -->
+
+ITU-T G.113 has no impairment factors for Opus. Fairwave determined them by an experiment. ‡ marks these values: *determined here*. They rate calls by
+ITU-T G.107.1 wherever Opus is the codec: in `voice`, `conversation` and `recording`, and in media sessions. In brackets: 95 % intervals.
+
+{factors}
+
+## Rules
+
+- Between two rates of the table, each factor lies on the straight line between their values. Above the last rate the factors remain those of the last.
+- `opus` without a rate is 32 kb/s in packets of 20 ms, as WebRTC sends speech of one channel (`audio_encoder_opus.cc`, `kOpusBitrateFbBps`; RFC 7587 §3.1.1).
+- In-band FEC is on by default, as in WebRTC. `in-band-fec = false` of a flow, or of `audio` in a session, switches it off.
+- Libopus adds no copies at 16 kb/s and below while losses are at most 20 %, nor above 64 kb/s. There the factors are the same with and without.
+- A call of `voice` takes Bpl,wb with in-band FEC for all lost packets. A media session simulates the copies. So it takes Bpl,wb without, and each
+  restored frame counts as the part of a lost frame in the last column.
+- The factors are for packets of 20 ms. Fairwave applies them to other packets too, and to every band: the wideband scale cannot value sound above 8 kHz.
+
+## Method
+
+1. *Speech.* {clips} clips of 8 s, 16 kHz, -26 dBov, 50 to 7000 Hz ({speakers}). They come from Debian's packages `pocketsphinx-testdata` (LibriVox, public
+   domain), `fillets-ng-data-cs` and `fillets-ng-data-nl` (GPL-2). Fairwave downloads them for the experiment and does not contain them.
+2. *Codec.* {library}, set as WebRTC sets it for one channel: application VoIP, complexity 9, constrained variable rate, no DTX, frames of 20 ms. The encoder
+   knows the loss. The decoder restores a lost frame from the next packet if that packet has a copy, and otherwise conceals it (without deep PLC).
+3. *Losses.* 1, 3, 10 and 20 % of packets, independently, and 3 and 10 % in runs of twice the length (burst ratio 2). All codecs lose the same packets.
+4. *Score.* ViSQOL 3 in speech mode, aligned sample by sample. Uncoded speech has the E-model's best MOS, 4.5. The inverse of G.107 Annex B gives R, times 1.29.
+5. *Mapping.* As P.834.1 requires, codecs with known Ie,wb (G.113 Table IV.1) map ViSQOL's impairments to the scale: slope {slope}, offset {offset}.
+   The root mean square deviation of the references is {deviation}.
+6. *Losses' mapping.* ViSQOL weighs gaps less than G.113 does, compared with coding noise. So what losses add has a separate slope, {loss_slope}, from
+   three modes of AMR-WB with known Bpl,wb (Table IV.4). The deviation of these references is {loss_deviation}.
+7. *Fit.* Ie,wb is the mapped impairment without losses. Bpl,wb has the least squares over the lossy conditions of
+   Ie,wb,eff = Ie,wb + (95 - Ie,wb) · Ppl / (Ppl / BurstR + Bpl,wb). The deviation of the conditions from this equation is {curve_deviation}.
+8. *Intervals.* 1000 bootstrap samples of the clips, drawn within each speaker; each repeats steps 4 to 7.
+
+The experiment has {conditions} conditions and takes {minutes} minutes of one core. `docs/opus.json` keeps every score.
+
+## Limits
+
+- The intervals show what other clips of these speakers would change. They do not contain the error of ViSQOL, which the deviations of the references show:
+  it is larger. ViSQOL rates AMR-WB worse than listeners do, and G.722 better.
+- Without G.722 among the references, Ie,wb would be {without} (deviation {without_deviation}).
+- Table IV.4 is for listening with both ears, Table IV.1 with one. The concealment of AMR-WB here is that of opencore-amr.
+- At losses near 20 %, scores fall faster than the equation; near 10 % they fall more slowly.
+- The encoder of AMR-WB here is VisualOn's, not the reference code of 3GPP.
+- No listening test confirms the factors. Give a custom codec with `ie`, `bpl` and `source` if you have better ones
+  ([speech](speech.md#a-codec-of-your-own)).
+
+## References
+
+{references}
+
+## Opus
+
+{measured}
+"""

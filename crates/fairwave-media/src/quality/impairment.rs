@@ -162,19 +162,19 @@ pub const fn of(codec: Codec, concealment: Concealment) -> Option<Impairment> {
 
 /// Opus with frames of 20 ms, determined here (`docs/opus.json`): rate in kb/s, Ie,wb, Bpl,wb without and with in-band FEC.
 const OPUS: [(f64, f64, f64, f64); 8] = [
-    (6.0, 45.0, 4.0, 4.0),
-    (8.0, 40.0, 4.0, 4.0),
+    (6.0, 51.3, 34.5, 34.5),
+    (8.0, 37.3, 15.7, 15.7),
     (12.0, 20.4, 11.3, 11.3),
-    (16.0, 14.0, 12.3, 12.3),
-    (24.0, 7.4, 12.2, 19.7),
-    (32.0, 5.2, 12.3, 23.5),
-    (64.0, 0.0, 8.7, 19.9),
-    (96.0, 0.0, 8.7, 8.7),
+    (16.0, 14.0, 12.5, 12.5),
+    (24.0, 7.4, 11.7, 19.7),
+    (32.0, 5.2, 12.2, 23.5),
+    (64.0, 0.0, 7.9, 19.9),
+    (96.0, 0.0, 6.8, 6.8),
 ];
 
 /// The part of a lost frame as which a frame of Opus counts that in-band FEC restored, determined here (`docs/opus.json`): rate in
 /// kb/s, part.
-const COPIES: [(f64, f64); 3] = [(24.0, 0.36), (32.0, 0.24), (64.0, 0.13)];
+const COPIES: [(f64, f64); 3] = [(24.0, 0.34), (32.0, 0.24), (64.0, 0.11)];
 
 /// Two neighbours in a table in ascending order of rates, and the place of `rate` between them, 0 to 1; beyond the table's ends that of the
 /// end.

@@ -373,7 +373,9 @@ impl Audio {
             return Rated::Not(Unrated::NothingReceived);
         }
         let Some(delay) = self.mouth_to_ear() else { return Rated::Not(Unrated::NothingPlayed) };
-        let Some(Factors { impairment, copy, wideband }) = self.setup.factors else { return Rated::Not(Unrated::NoFactors) };
+        let Some(Factors { impairment, copy, wideband }) = self.setup.factors else {
+            return Rated::Not(Unrated::NoFactors);
+        };
         let delay = Span::from_seconds(delay);
         let whole = self.losses.sent().max(1) as f64;
         let copy = self.fec_impairment.unwrap_or(copy);
@@ -392,8 +394,8 @@ impl Audio {
 mod tests {
     use super::*;
     use fairwave_endpoint::media::StreamId;
-    use fairwave_media::quality::impairment::Origin;
     use fairwave_media::encoder::StreamKind;
+    use fairwave_media::quality::impairment::Origin;
 
     const FACTORS: Factors = Factors {
         impairment: Impairment { equipment: 0.0, robustness: 20.0, origin: Origin::Assumed, source: "a test" },
