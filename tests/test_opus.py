@@ -1,4 +1,4 @@
-"""Opus in calls and sessions: the factors that are determined here, where they appear, and the experiment behind them."""
+"""Opus in calls and sessions: factors that are determined here, where they appear, and the experiment behind them."""
 
 import json
 import math
@@ -100,13 +100,17 @@ def test_losses_have_the_share_and_the_length_that_a_condition_names():
     for loss, burst in experiment.LOSSES:
         found = [experiment.lost(400, loss, burst, seed) for seed in range(60)]
         assert all(np.count_nonzero(one) == 4 * loss for one in found)
-        runs = sum(np.count_nonzero(np.diff(np.concatenate([[False], one]).astype(int)) == 1) for one in found)
+        runs = sum(
+            np.count_nonzero(np.diff(np.concatenate([[False], one]).astype(int)) == 1) for one in found
+        )
         length = 60 * 4 * loss / runs
         assert length * (1 - loss / 100) == pytest.approx(burst, rel=0.12)
     assert (experiment.lost(400, 10, 1, 7) == experiment.lost(400, 10, 1, 7)).all()
 
 
-needs_scoring = pytest.mark.skipif(not visqol_is_there(), reason="ViSQOL is not installed (fairwave[scoring])")
+needs_scoring = pytest.mark.skipif(
+    not visqol_is_there(), reason="ViSQOL is not installed (fairwave[scoring])"
+)
 
 
 @needs_scoring
@@ -143,7 +147,9 @@ def test_a_cell_of_the_experiment_repeats():
     found = next(experiment.measure([wanted], clips))
     places = [place for place, clip in enumerate(KEPT["clips"]) if clip["speaker"] == "English woman"]
     scores = np.array(kept["mos"])[places]
-    half = 4.303 * scores.std(ddof=1) / math.sqrt(len(scores))  # Student's t of 95 % with two degrees of freedom
+    half = (
+        4.303 * scores.std(ddof=1) / math.sqrt(len(scores))
+    )  # Student's t of 95 % with two degrees of freedom
     assert np.mean(found["mos"]) == pytest.approx(scores.mean(), abs=half)
     assert found["kbps"] == pytest.approx(24, rel=0.12)
 
@@ -180,7 +186,9 @@ def test_a_rating_with_determined_factors_has_the_double_dagger(tmp_path, fairwa
 
 
 def test_check_names_the_factors_of_calls_and_of_sessions(tmp_path, fairwave):
-    session = 'transport = "webrtc"\ntraffic = { kind = "media", video = false, audio = { rate = "24 kb/s" } }\n'
+    session = (
+        'transport = "webrtc"\ntraffic = { kind = "media", video = false, audio = { rate = "24 kb/s" } }\n'
+    )
     for flow in (VOICE.format("opus-24"), session):
         said = json.loads(fairwave("check", written(tmp_path, flow), "--json")[1])["ratings"]["call"]
         assert said.startswith(f"determined here ‡: Ie {RATES['24']['ie'][0]:g}, Bpl")

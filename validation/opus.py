@@ -1,12 +1,14 @@
 """Impairment factors of Opus, determined here: `python -m validation.opus` (`docs/opus.md`).
 
 It codes recordings with libopus, loses packets, scores what a listener hears with ViSQOL, and fits Ie,wb and Bpl,wb
-(:mod:`validation.opus_fit`). Codecs whose Ie,wb are in ITU-T G.113 Appendix IV take the same way and calibrate the scores, as ITU-T
-P.834.1 requires. `docs/opus.json` keeps every score. `--rewrite` fits and writes the page from the kept scores.
+(:mod:`validation.opus_fit`). Codecs whose Ie,wb are in ITU-T G.113 Appendix IV take the same way and calibrate the
+scores, as ITU-T P.834.1 requires. `docs/opus.json` keeps every score. `--rewrite` fits and writes the page from the
+kept scores.
 
-**Material.** Four speakers, 8 s a clip, 16 kHz, -26 dBov. Debian packages, downloaded and unpacked but not installed and not part of
-fairwave: `pocketsphinx-testdata` (LibriVox, an English woman, public domain) and `fillets-ng-data-cs`, `-nl` (a Czech man, a Czech
-woman and a Dutch woman, GPL-2). `libvo-amrwbenc0` (Apache-2.0) encodes AMR-WB.
+**Material.** Four speakers, 8 s a clip, 16 kHz, -26 dBov. Debian packages, downloaded and unpacked but not installed
+and not part of fairwave: `pocketsphinx-testdata` (LibriVox, an English woman, public domain) and
+`fillets-ng-data-cs`, `-nl` (a Czech man, a Czech woman and a Dutch woman, GPL-2). `libvo-amrwbenc0` (Apache-2.0)
+encodes AMR-WB.
 """
 
 from __future__ import annotations
@@ -18,17 +20,18 @@ import sys
 import time
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.signal import correlate, fftconvolve, firwin
+from validation import opus_fit
 
 from fairwave.staging import write_text
 from fairwave_speech import opus
 from fairwave_speech.audio import Samples, active_level_dbov
 from fairwave_speech.fetch import fetch
-from validation import opus_fit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,13 +60,23 @@ SPEAKERS = {
 """Per speaker: package, folder, files, clips."""
 
 RATES = (6, 8, 12, 16, 24, 32, 64, 96)
-WITH_COPIES = (24, 32, 64)
-"""Rates at which libopus adds in-band FEC at losses of up to 20 %. At all others packets are the same with and without."""
+WITH_COPIES = (24, 32, 64, 96)
+"""Rates at which libopus adds in-band FEC at losses of up to 20 %. At all others it changes nothing."""
 LOSSES = ((1, 1), (3, 1), (10, 1), (20, 1), (3, 2), (10, 2))
 """Packets lost in percent, and burst ratio: 1 of independent losses, 2 of runs that are twice as long."""
 
 G722 = {64: 8, 56: 7, 48: 6}
-AMR_WB = {"6.60": 0, "8.85": 1, "12.65": 2, "14.25": 3, "15.85": 4, "18.25": 5, "19.85": 6, "23.05": 7, "23.85": 8}
+AMR_WB = {
+    "6.60": 0,
+    "8.85": 1,
+    "12.65": 2,
+    "14.25": 3,
+    "15.85": 4,
+    "18.25": 5,
+    "19.85": 6,
+    "23.05": 7,
+    "23.85": 8,
+}
 LOSSY_REFERENCES = ("12.65", "23.05", "23.85")
 """Modes whose Bpl,wb is in G.113 Table IV.4."""
 REFERENCE_LOSSES = (3, 10)
@@ -78,7 +91,8 @@ class Condition:
         fec: Opus has in-band FEC.
         loss: Packets lost, percent.
         burst: Burst ratio.
-        reported: Loss of which Opus' encoder knows, percent. Without a loss, it shows the price of the encoder's precautions.
+        reported: Loss of which Opus' encoder knows, percent. Without a loss, it shows the price of the encoder's
+        precautions.
     """
 
     codec: str
@@ -92,13 +106,17 @@ def conditions() -> list[Condition]:
     """Every condition of the experiment."""
     found = [Condition("direct"), *(Condition(f"g722-{rate}") for rate in G722)]
     found += [Condition(f"amr-wb-{mode}") for mode in AMR_WB]
-    found += [Condition(f"amr-wb-{mode}", loss=loss) for mode in LOSSY_REFERENCES for loss in REFERENCE_LOSSES]
+    found += [
+        Condition(f"amr-wb-{mode}", loss=loss) for mode in LOSSY_REFERENCES for loss in REFERENCE_LOSSES
+    ]
     for rate in RATES:
         found.append(Condition(f"opus-{rate}"))
         for fec in (False, True) if rate in WITH_COPIES else (False,):
             found += [Condition(f"opus-{rate}", fec, loss, burst, reported=loss) for loss, burst in LOSSES]
             # What copies cost, without a loss. A reported loss alone changes nothing that can be measured.
-            found += [Condition(f"opus-{rate}", fec, reported=loss) for loss, burst in LOSSES if fec and burst == 1]
+            found += [
+                Condition(f"opus-{rate}", fec, reported=loss) for loss, burst in LOSSES if fec and burst == 1
+            ]
     return found
 
 
@@ -125,7 +143,9 @@ def clips(speaker: str, data: Path | None = None) -> list[Clip]:
     for path in files:
         samples = _read(path)
         # Clipped recordings would hide what codecs do to loud speech.
-        if speaker == "English woman" or (4.0 < len(samples) / opus.RATE < 9.0 and np.abs(samples).max() < 32_700):
+        if speaker == "English woman" or (
+            4.0 < len(samples) / opus.RATE < 9.0 and np.abs(samples).max() < 32_700
+        ):
             pieces.append((path.name, _level(samples)))
     found = []
     stream = iter(pieces)
@@ -158,7 +178,9 @@ def _read(path: Path) -> Samples:
 def _in_band(samples: Samples) -> Samples:
     """The signal within `BAND_HZ`, not delayed."""
     taps = firwin(401, BAND_HZ, pass_zero=False, fs=opus.RATE)
-    return np.clip(np.rint(fftconvolve(samples.astype(float), taps, mode="same")), -32768, 32767).astype(np.int16)
+    return np.clip(np.rint(fftconvolve(samples.astype(float), taps, mode="same")), -32768, 32767).astype(
+        np.int16
+    )
 
 
 def _level(samples: Samples) -> Samples:
@@ -167,7 +189,7 @@ def _level(samples: Samples) -> Samples:
 
 
 def lost(frames: int, loss: float, burst: float, seed: int) -> NDArray[np.bool_]:
-    """Which frames are lost: exactly `loss` percent of them, in runs of `burst` times the length that independent losses have.
+    """Which frames are lost: exactly `loss` percent, in runs `burst` times as long as those of independent losses.
 
     The same seed loses the same frames for all codecs, so that comparisons between codecs are paired.
     """
@@ -202,7 +224,9 @@ def heard(clip: Samples, condition: Condition, seed: int) -> tuple[Samples, dict
         packets = opus.encode(
             clip, 1000 * int(mode), in_band_fec=condition.fec, loss_percent=round(condition.reported)
         )
-        decoded = opus.decode([None if gone else packet for packet, gone in zip(packets, missing, strict=True)])
+        decoded = opus.decode(
+            [None if gone else packet for packet, gone in zip(packets, missing, strict=True)]
+        )
         facts = {
             "kbps": sum(map(len, packets)) * 8 / (20.0 * len(packets)),
             "copies": float(np.mean([opus.has_copy(packet) for packet in packets])),
@@ -223,7 +247,9 @@ def _shifted(samples: Samples, late: int, length: int) -> Samples:
 def _aligned(samples: Samples, clip: Samples) -> Samples:
     """Removes the codec's delay: the lag of 0 to 20 ms at which both agree best."""
     length = min(len(samples), len(clip))
-    likeness = correlate(samples[:length].astype(float), clip[:length].astype(float), mode="full", method="fft")
+    likeness = correlate(
+        samples[:length].astype(float), clip[:length].astype(float), mode="full", method="fft"
+    )
     late = int(np.argmax(likeness[length - 1 : length - 1 + opus.FRAME]))
     return _shifted(samples, late, len(clip))
 
@@ -278,9 +304,9 @@ ORIGINAL_SPECTROGRAM: list[Any] = []
 
 @cache
 def _visqol() -> Any:  # noqa: ANN401  # the package is optional
-    from fairwave_speech.score import visqol_api
-
     from visqol.gammatone import GammatoneSpectrogramBuilder
+
+    from fairwave_speech.score import visqol_api
 
     if not ORIGINAL_SPECTROGRAM:
         ORIGINAL_SPECTROGRAM.append(GammatoneSpectrogramBuilder._build_scipy)
@@ -289,7 +315,13 @@ def _visqol() -> Any:  # noqa: ANN401  # the package is optional
 
 
 def _build_at_once(
-    _self: object, sig: NDArray[np.float64], window: Any, coefficients: NDArray[np.float64], hop: int, columns: int, bands: int
+    _self: object,
+    sig: NDArray[np.float64],
+    window: Any,
+    coefficients: NDArray[np.float64],
+    hop: int,
+    columns: int,
+    bands: int,
 ) -> NDArray[np.float64]:
     """ViSQOL's spectrogram with all frames at once: the same filters and the same numbers in a tenth of the time."""
     from scipy.signal import sosfilt
@@ -325,6 +357,7 @@ def measure(wanted: list[Condition], material: list[Clip]) -> Iterator[dict[str,
 
 
 def main() -> int:
+    """Runs the experiment, or fits the kept scores anew; writes the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rewrite", action="store_true", help="from the kept scores in docs/opus.json")
     options = parser.parse_args()
@@ -334,6 +367,7 @@ def main() -> int:
         wanted = conditions()
         kept: dict[str, Any] = {
             "library": opus.version(),
+            "visqol": version("visqol-python"),
             "clips": [{"speaker": clip.speaker, "files": list(clip.files)} for clip in material],
             "conditions": [],
         }

@@ -2,12 +2,13 @@
 
 1. MOS of a condition: the mean over its clips, scaled so that uncoded speech has 4.5, the E-model's best.
 2. R on the scale to 129: the inverse of G.107 Annex B, times 1.29.
-3. I = R(uncoded) - R(condition) is an impairment in ViSQOL's terms. A line maps it to the scale of G.113 (P.834.1): least squares over the codecs
-   of `KNOWN`, without losses.
-4. What losses add to I, compared with the same packets without a loss, has a separate slope: least squares over the codecs of `ROBUST`. ViSQOL weighs
-   coding noise more than gaps, compared with G.113, so that one line cannot map both.
-5. Ie,wb is the mapped impairment without losses, at least 0. Bpl,wb fits G.107.1's Ie,wb,eff to the mapped impairments of lossy conditions by least
-   squares.
+3. I = R(uncoded) - R(condition) is an impairment in ViSQOL's terms. A line maps it to the scale of G.113 (P.834.1):
+   least squares over the codecs of `KNOWN`, without losses.
+4. What losses add to I, compared with the same packets without a loss, has a separate slope: least squares over the
+   codecs of `ROBUST`. ViSQOL weighs coding noise more than gaps, compared with G.113, so that one line cannot map
+   both.
+5. Ie,wb is the mapped impairment without losses, at least 0. Bpl,wb fits G.107.1's Ie,wb,eff to the mapped
+   impairments of lossy conditions by least squares.
 
 Intervals of 95 % are from a bootstrap: it draws speakers' clips with replacement and repeats all steps.
 """
@@ -57,11 +58,10 @@ class Fit:
     Attributes:
         slope, offset: The line of step 3.
         loss_slope: The slope of step 4.
-        deviation, loss_deviation: Root mean square deviations of references from their known values, without losses and with them.
-        impairment: Mapped impairment of each condition, in the order of the conditions.
-        ie: Ie,wb by rate in kb/s.
-        bpl: Bpl,wb by rate and whether in-band FEC is on.
-        copy: By rate, the part of a lost frame as which a frame counts that a copy replaces.
+        deviation, loss_deviation: Root mean square deviations of references from their known values, without losses
+        and with them. impairment: Mapped impairment of each condition, in the order of the conditions. ie: Ie,wb by
+        rate in kb/s. bpl: Bpl,wb by rate and whether in-band FEC is on. copy: By rate, the part of a lost frame as
+        which a frame counts that a copy replaces.
     """
 
     slope: float
@@ -75,8 +75,8 @@ class Fit:
     copy: dict[int, float]
 
 
-def effective(ie: float, bpl: float | NDArray[np.float64], loss: float, burst: float) -> Any:  # noqa: ANN401  # a number or an array
-    """Ie,wb,eff of G.107.1 for `loss` percent."""
+def effective(ie: float, bpl: Any, loss: float, burst: float) -> Any:  # noqa: ANN401
+    """Ie,wb,eff of G.107.1 for `loss` percent, of a number or of an array of Bpl,wb."""
     return ie + (MOST - ie) * loss / (loss / burst + bpl)
 
 
@@ -113,7 +113,11 @@ def fit(conditions: list[dict[str, Any]], chosen: NDArray[np.intp], *, without: 
     r = rating(1 + (mos - 1) * (BEST_MOS - 1) / (best - 1))
     raw = WIDER * 100 - r
     coding = np.array([raw[_intact(conditions, one)] for one in conditions])
-    references = [place for place, one in enumerate(conditions) if known(one) is not None and not one["codec"].startswith(without)]
+    references = [
+        place
+        for place, one in enumerate(conditions)
+        if known(one) is not None and not one["codec"].startswith(without)
+    ]
     clean = [place for place in references if not conditions[place]["loss"]]
     lossy = [place for place in references if conditions[place]["loss"]]
     target = np.array([known(conditions[place]) for place in clean])
@@ -127,18 +131,26 @@ def fit(conditions: list[dict[str, Any]], chosen: NDArray[np.intp], *, without: 
         loss_deviation = _root_mean_square(loss_slope * added - target)
     mapped = np.maximum(slope * coding + offset, 0.0) + loss_slope * (raw - coding)
     ie, bpl, copy = {}, {}, {}
-    opus = [(one, value) for one, value in zip(conditions, mapped, strict=True) if one["codec"].startswith("opus-")]
+    opus = [
+        (one, value)
+        for one, value in zip(conditions, mapped, strict=True)
+        if one["codec"].startswith("opus-")
+    ]
     for one, value in opus:
         if not (one["loss"] or one["fec"] or one["reported"]):
             ie[_rate(one)] = float(value)
-    for rate in ie:
+    for rate, clean_ie in ie.items():
         for fec in (False, True):
-            lossy = [(one, value) for one, value in opus if _rate(one) == rate and one["loss"] and one["fec"] == fec]
+            lossy = [
+                (one, value)
+                for one, value in opus
+                if _rate(one) == rate and one["loss"] and one["fec"] == fec
+            ]
             if lossy:
-                bpl[rate, fec] = _robustness(ie[rate], lossy)
+                bpl[rate, fec] = _robustness(clean_ie, lossy)
         if (rate, True) in bpl:
             lossy = [(one, value) for one, value in opus if _rate(one) == rate and one["loss"] and one["fec"]]
-            copy[rate] = _copy(ie[rate], bpl[rate, False], lossy)
+            copy[rate] = _copy(clean_ie, bpl[rate, False], lossy)
         else:
             bpl[rate, True] = bpl[rate, False]
     return Fit(
@@ -151,7 +163,10 @@ def _root_mean_square(values: NDArray[np.float64]) -> float:
 
 
 def _intact(conditions: list[dict[str, Any]], condition: dict[str, Any]) -> int:
-    """The place of the condition without a loss: the same packets, of which only those with in-band FEC depend on reported losses."""
+    """The place of the condition with the same packets and no loss.
+
+    Only packets with in-band FEC depend on reported losses.
+    """
     reported = condition["reported"] if condition["fec"] else 0
     wanted = (condition["codec"], condition["fec"], 0, reported)
     return [(one["codec"], one["fec"], one["loss"], one["reported"]) for one in conditions].index(wanted)
@@ -188,7 +203,8 @@ def bootstrap(conditions: list[dict[str, Any]], speakers: list[str], draws: int 
     random = np.random.default_rng(1)
     places = [np.flatnonzero(np.array(speakers) == speaker) for speaker in dict.fromkeys(speakers)]
     return [
-        fit(conditions, np.concatenate([random.choice(one, len(one)) for one in places])) for _ in range(draws)
+        fit(conditions, np.concatenate([random.choice(one, len(one)) for one in places]))
+        for _ in range(draws)
     ]
 
 
@@ -225,7 +241,11 @@ def factors(kept: dict[str, Any], draws: int = DRAWS) -> dict[str, Any]:
                 "ie": with_interval(lambda one, rate=rate: one.ie[rate], 1),
                 "bpl": with_interval(lambda one, rate=rate: one.bpl[rate, False], 1),
                 "bpl_fec": with_interval(lambda one, rate=rate: one.bpl[rate, True], 1),
-                **({"copy": with_interval(lambda one, rate=rate: one.copy[rate], 2)} if rate in best.copy else {}),
+                **(
+                    {"copy": with_interval(lambda one, rate=rate: one.copy[rate], 2)}
+                    if rate in best.copy
+                    else {}
+                ),
             }
             for rate in sorted(best.ie)
         },
@@ -262,7 +282,13 @@ def text(kept: dict[str, Any]) -> str:
         return f"{value} ({low} to {high})"
 
     rows = [
-        [f"{rate} kb/s", span(one["ie"]), span(one["bpl"]), _with_fec(one, span), span(one["copy"], 2) if "copy" in one else "none"]
+        [
+            f"{rate} kb/s",
+            span(one["ie"]),
+            span(one["bpl"]),
+            _with_fec(one, span),
+            span(one["copy"], 2) if "copy" in one else "none",
+        ]
         for rate, one in found["rates"].items()
     ]
     references = [
@@ -272,24 +298,45 @@ def text(kept: dict[str, Any]) -> str:
     ]
     measured = [
         [
-            f"`{one['codec']}`", "on" if one["fec"] else "off", _loss(one), f"{np.mean(one['mos']):.2f}", f"{value:.1f}",
+            f"`{one['codec']}`",
+            "on" if one["fec"] else "off",
+            _loss(one),
+            f"{np.mean(one['mos']):.2f}",
+            f"{value:.1f}",
             f"{effective(best.ie[_rate(one)], best.bpl[_rate(one), one['fec']], one['loss'], one['burst']):.1f}",
         ]
         for one, value in impairments
         if one["codec"].startswith("opus-") and (one["loss"] or not one["fec"])
-    ]  # fmt: skip
+    ]
     plain = fit(conditions, everything, without="g722")
     speakers = ", ".join(dict.fromkeys(clip["speaker"] for clip in kept["clips"]))
+    factor_head = [
+        "rate",
+        "Ie,wb ‡",
+        "Bpl,wb ‡, no in-band FEC",
+        "Bpl,wb ‡, in-band FEC",
+        "a restored frame counts as ‡",
+    ]
+    reference_head = ["reference", "lost", "ViSQOL", "Ie,wb,eff of G.113", "after mapping"]
+    measured_head = ["codec", "in-band FEC", "lost", "ViSQOL", "Ie,wb,eff", "by the equation"]
     return PAGE.format(
-        factors=_table(["rate", "Ie,wb ‡", "Bpl,wb ‡, no in-band FEC", "Bpl,wb ‡, in-band FEC", "a restored frame counts as ‡"], rows),
-        references=_table(["reference", "lost", "ViSQOL", "Ie,wb,eff of G.113", "after mapping"], references),
-        measured=_table(["codec", "in-band FEC", "lost", "ViSQOL", "Ie,wb,eff", "by the equation"], measured),
-        library=kept["library"], clips=len(kept["clips"]), speakers=speakers, conditions=len(conditions),
-        minutes=f"{kept['cpu_minutes']:.0f}", slope=span(found["slope"], 2), offset=span(found["offset"]),
-        loss_slope=span(found["loss_slope"], 2), deviation=found["deviation"], loss_deviation=found["loss_deviation"],
+        factors=_table(factor_head, rows),
+        references=_table(reference_head, references),
+        measured=_table(measured_head, measured),
+        library=kept["library"],
+        clips=len(kept["clips"]),
+        speakers=speakers,
+        conditions=len(conditions),
+        minutes=f"{kept['cpu_minutes']:.0f}",
+        slope=span(found["slope"], 2),
+        offset=span(found["offset"]),
+        loss_slope=span(found["loss_slope"], 2),
+        deviation=found["deviation"],
+        loss_deviation=found["loss_deviation"],
         curve_deviation=found["curve_deviation"],
-        without=", ".join(f"{rate}: {plain.ie[rate]:.1f}" for rate in sorted(plain.ie)), without_deviation=f"{plain.deviation:.1f}",
-    )  # fmt: skip
+        without=", ".join(f"{plain.ie[rate]:.1f} at {rate} kb/s" for rate in sorted(plain.ie)),
+        without_deviation=f"{plain.deviation:.1f}",
+    )
 
 
 def _with_fec(one: dict[str, Any], span: Callable[[list[float]], str]) -> str:
@@ -308,45 +355,60 @@ PAGE = """# Impairment factors of Opus
 
 <!-- Generated by `python -m validation.opus`. Do not edit. -->
 
-ITU-T G.113 has no impairment factors for Opus. Fairwave determined them by an experiment. ‡ marks these values: *determined here*. They rate calls by
-ITU-T G.107.1 wherever Opus is the codec: in `voice`, `conversation` and `recording`, and in media sessions. In brackets: 95 % intervals.
+ITU-T G.113 has no impairment factors for Opus. Fairwave determined them by an experiment. ‡ marks these values:
+*determined here*. They rate calls by ITU-T G.107.1 wherever Opus is the codec: in `voice`, `conversation` and
+`recording`, and in media sessions. In brackets: 95 % intervals.
 
 {factors}
 
 ## Rules
 
-- Between two rates of the table, each factor lies on the straight line between their values. Above the last rate the factors remain those of the last.
-- `opus` without a rate is 32 kb/s in packets of 20 ms, as WebRTC sends speech of one channel (`audio_encoder_opus.cc`, `kOpusBitrateFbBps`; RFC 7587 §3.1.1).
-- In-band FEC is on by default, as in WebRTC. `in-band-fec = false` of a flow, or of `audio` in a session, switches it off.
-- Libopus adds no copies at 16 kb/s and below while losses are at most 20 %, nor above 64 kb/s. There the factors are the same with and without.
-- A call of `voice` takes Bpl,wb with in-band FEC for all lost packets. A media session simulates the copies. So it takes Bpl,wb without, and each
-  restored frame counts as the part of a lost frame in the last column.
-- The factors are for packets of 20 ms. Fairwave applies them to other packets too, and to every band: the wideband scale cannot value sound above 8 kHz.
+- Between two rates of the table, each factor lies on the straight line between their values. Above the last rate
+  the factors remain those of the last.
+- `opus` without a rate is 32 kb/s in packets of 20 ms, as WebRTC sends speech of one channel
+  (`audio_encoder_opus.cc`, `kOpusBitrateFbBps`; RFC 7587 §3.1.1).
+- In-band FEC is on by default, as in WebRTC. `in-band-fec = false` of a flow, or of `audio` in a session, switches
+  it off.
+- Libopus adds no copies at 16 kb/s and below while losses are at most 20 %. There the factors are the same with and
+  without.
+- A call of `voice` takes Bpl,wb with in-band FEC for all lost packets. A media session simulates the copies. So it
+  takes Bpl,wb without, and each restored frame counts as the part of a lost frame in the last column.
+- The factors are for packets of 20 ms. Fairwave applies them to other packets too, and to every band: the wideband
+  scale cannot value sound above 8 kHz.
 
 ## Method
 
-1. *Speech.* {clips} clips of 8 s, 16 kHz, -26 dBov, 50 to 7000 Hz ({speakers}). They come from Debian's packages `pocketsphinx-testdata` (LibriVox, public
-   domain), `fillets-ng-data-cs` and `fillets-ng-data-nl` (GPL-2). Fairwave downloads them for the experiment and does not contain them.
-2. *Codec.* {library}, set as WebRTC sets it for one channel: application VoIP, complexity 9, constrained variable rate, no DTX, frames of 20 ms. The encoder
-   knows the loss. The decoder restores a lost frame from the next packet if that packet has a copy, and otherwise conceals it (without deep PLC).
-3. *Losses.* 1, 3, 10 and 20 % of packets, independently, and 3 and 10 % in runs of twice the length (burst ratio 2). All codecs lose the same packets.
-4. *Score.* ViSQOL 3 in speech mode, aligned sample by sample. Uncoded speech has the E-model's best MOS, 4.5. The inverse of G.107 Annex B gives R, times 1.29.
-5. *Mapping.* As P.834.1 requires, codecs with known Ie,wb (G.113 Table IV.1) map ViSQOL's impairments to the scale: slope {slope}, offset {offset}.
-   The root mean square deviation of the references is {deviation}.
-6. *Losses' mapping.* ViSQOL weighs gaps less than G.113 does, compared with coding noise. So what losses add has a separate slope, {loss_slope}, from
-   three modes of AMR-WB with known Bpl,wb (Table IV.4). The deviation of these references is {loss_deviation}.
+1. *Speech.* {clips} clips of 8 s, 16 kHz, -26 dBov, 50 to 7000 Hz ({speakers}). They come from Debian's packages
+   `pocketsphinx-testdata` (LibriVox, public domain), `fillets-ng-data-cs` and `fillets-ng-data-nl` (GPL-2).
+   Fairwave downloads them for the experiment and does not contain them.
+2. *Codec.* {library}, set as WebRTC sets it for one channel: application VoIP, complexity 9, constrained variable
+   rate, no DTX, frames of 20 ms. The encoder knows the loss. The decoder restores a lost frame from the next
+   packet if that packet has a copy, and otherwise conceals it (without deep PLC).
+3. *Losses.* 1, 3, 10 and 20 % of packets, independently, and 3 and 10 % in runs of twice the length (burst ratio
+   2). All codecs lose the same packets.
+4. *Score.* ViSQOL 3 in speech mode, aligned sample by sample. Uncoded speech has the E-model's best MOS, 4.5. The
+   inverse of G.107 Annex B gives R, times 1.29.
+5. *Mapping.* As P.834.1 requires, codecs with known Ie,wb (G.113 Table IV.1) map ViSQOL's impairments to the
+   scale: slope {slope}, offset {offset}. The root mean square deviation of the references is {deviation}.
+6. *Losses' mapping.* ViSQOL weighs gaps less than G.113 does, compared with coding noise. So what losses add has a
+   separate slope, {loss_slope}, from three modes of AMR-WB with known Bpl,wb (Table IV.4). The deviation of these
+   references is {loss_deviation}.
 7. *Fit.* Ie,wb is the mapped impairment without losses. Bpl,wb has the least squares over the lossy conditions of
-   Ie,wb,eff = Ie,wb + (95 - Ie,wb) · Ppl / (Ppl / BurstR + Bpl,wb). The deviation of the conditions from this equation is {curve_deviation}.
+   Ie,wb,eff = Ie,wb + (95 - Ie,wb) · Ppl / (Ppl / BurstR + Bpl,wb). The deviation of the conditions from this
+   equation is {curve_deviation}.
 8. *Intervals.* 1000 bootstrap samples of the clips, drawn within each speaker; each repeats steps 4 to 7.
 
-The experiment has {conditions} conditions and takes {minutes} minutes of one core. `docs/opus.json` keeps every score.
+The experiment has {conditions} conditions and takes {minutes} minutes of one core. `docs/opus.json` keeps every
+score.
 
 ## Limits
 
-- The intervals show what other clips of these speakers would change. They do not contain the error of ViSQOL, which the deviations of the references show:
-  it is larger. ViSQOL rates AMR-WB worse than listeners do, and G.722 better.
+- The intervals show what other clips of these speakers would change. They do not contain the error of ViSQOL,
+  which the deviations of the references show: it is larger. ViSQOL rates AMR-WB worse than listeners do, and G.722
+  better.
 - Without G.722 among the references, Ie,wb would be {without} (deviation {without_deviation}).
-- Table IV.4 is for listening with both ears, Table IV.1 with one. The concealment of AMR-WB here is that of opencore-amr.
+- Table IV.4 is for listening with both ears, Table IV.1 with one. The concealment of AMR-WB here is that of
+  opencore-amr.
 - At losses near 20 %, scores fall faster than the equation; near 10 % they fall more slowly.
 - The encoder of AMR-WB here is VisualOn's, not the reference code of 3GPP.
 - No listening test confirms the factors. Give a custom codec with `ie`, `bpl` and `source` if you have better ones

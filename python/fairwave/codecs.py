@@ -82,7 +82,9 @@ class Codec:
         if self.assumed:
             return f"assumed: Ie {self.ie:g}, Bpl {self.bpl:g} ({self.source})"
         if self.determined:
-            without = "" if self.bpl == self.bpl_without_fec else f", {self.bpl_without_fec:g} without in-band FEC"
+            without = (
+                "" if self.bpl == self.bpl_without_fec else f", {self.bpl_without_fec:g} without in-band FEC"
+            )
             return f"determined here ‡: Ie {self.ie:g}, Bpl {self.bpl:g}{without} ({self.source})"
         return ""
 
@@ -116,8 +118,8 @@ def opus_remark(rate: str) -> str:
     """What has to be known about ratings of a media session whose speech is Opus at a rate such as `32 kb/s`."""
     ie, bpl, copy = _native.opus_factors(rate)
     return (
-        f"determined here ‡: Ie {ie:.3g}, Bpl {bpl:.3g}; a frame that in-band FEC restores counts as {copy:.2g} of a lost one "
-        "(libopus and ViSQOL, docs/opus.md)"
+        f"determined here ‡: Ie {ie:.3g}, Bpl {bpl:.3g}; a frame that in-band FEC restores counts as {copy:.2g} of a "
+        "lost one (libopus and ViSQOL, docs/opus.md)"
     )
 
 
@@ -147,7 +149,9 @@ def markdown() -> str:
             str(one.payload),
             f"{(one.payload + HEADERS) * 8 / one.packet_ms:.1f}",
             one.format.removeprefix("RFC "),
-            "†" if one.ie is None else f"{one.ie:g}{' wb' if one.wideband else ''}{' ‡' if one.determined else ''}",
+            "†"
+            if one.ie is None
+            else f"{one.ie:g}{' wb' if one.wideband else ''}{' ‡' if one.determined else ''}",
             _robustness(one),
             one.source or f"{one.unknown.replace(f' for {one.codec}', '')}: MOS and R are not defined",
         )
@@ -162,7 +166,11 @@ def _robustness(one: Codec) -> str:
     if one.bpl is None:
         return "†"
     if one.determined:
-        return f"{one.bpl:g} ‡" if one.bpl == one.bpl_without_fec else f"{one.bpl:g} ‡ (without in-band FEC {one.bpl_without_fec:g})"
+        return (
+            f"{one.bpl:g} ‡"
+            if one.bpl == one.bpl_without_fec
+            else f"{one.bpl:g} ‡ (without in-band FEC {one.bpl_without_fec:g})"
+        )
     return f"{one.bpl:g}{' †' if one.assumed else ''}"
 
 

@@ -1,11 +1,12 @@
 """Opus as calls use it: packets with in-band FEC, and a decoder that conceals what is lost and reads that FEC.
 
-FFmpeg's interface to libopus neither conceals nor reads in-band FEC. So this module calls libopus (RFC 6716, BSD licence) directly:
-the library that PyAV brings along, otherwise the system's.
+FFmpeg's interface to libopus neither conceals nor reads in-band FEC. So this module calls libopus (RFC 6716, BSD
+licence) directly: the library that PyAV brings along, otherwise the system's.
 
-The encoder is set as WebRTC sets it for one channel (``audio_encoder_opus.cc``): application VoIP, complexity 9, constrained
-variable bit rate, no DTX. It learns the loss that the receiver reports, and adds in-band FEC only above 0 % (`decide_fec` in
-``opus_encoder.c``). A decoder reads the copy of a lost frame only from the packet right after it, as WebRTC's NetEQ does.
+The encoder is set as WebRTC sets it for one channel (``audio_encoder_opus.cc``): application VoIP, complexity 9,
+constrained variable bit rate, no DTX. It learns the loss that the receiver reports, and adds in-band FEC only above 0
+% (`decide_fec` in ``opus_encoder.c``). A decoder reads the copy of a lost frame only from the packet right after it,
+as WebRTC's NetEQ does.
 """
 
 from __future__ import annotations
@@ -79,7 +80,9 @@ def look_ahead() -> int:
     return answer.value
 
 
-def encode(samples: Samples, bits_per_second: int, *, in_band_fec: bool = False, loss_percent: int = 0) -> list[bytes]:
+def encode(
+    samples: Samples, bits_per_second: int, *, in_band_fec: bool = False, loss_percent: int = 0
+) -> list[bytes]:
     """The packets of speech, 20 ms each; an incomplete last frame is filled with silence.
 
     Args:
@@ -92,7 +95,12 @@ def encode(samples: Samples, bits_per_second: int, *, in_band_fec: bool = False,
         SpeechError: libopus is not installed, or refuses a value.
     """
     library, encoder = _need(), _encoder()
-    values = ((_BITRATE, bits_per_second), (_COMPLEXITY, 9), (_IN_BAND_FEC, int(in_band_fec)), (_LOSS, loss_percent))
+    values = (
+        (_BITRATE, bits_per_second),
+        (_COMPLEXITY, 9),
+        (_IN_BAND_FEC, int(in_band_fec)),
+        (_LOSS, loss_percent),
+    )
     try:
         for request, value in values:
             if library.opus_encoder_ctl(encoder, request, ctypes.c_int(value)) != 0:
@@ -126,7 +134,8 @@ def decode(packets: Sequence[bytes | None]) -> Samples:
     try:
         for place, packet in enumerate(packets):
             piece = np.zeros(FRAME, np.int16)
-            # With nothing to read the request for FEC is the same as concealment: libopus decides by what the packet has.
+            # With nothing to read the request for FEC is the same as concealment: libopus decides by what the packet
+            # has.
             source = packet if packet is not None or place + 1 == len(packets) else packets[place + 1]
             from_copy = packet is None and source is not None
             size = 0 if source is None else len(source)
@@ -144,7 +153,8 @@ def has_copy(packet: bytes) -> bool:
     library = _need()
     if hasattr(library, "opus_packet_has_lbrr"):
         return library.opus_packet_has_lbrr(packet, len(packet)) == 1
-    # RFC 6716 §4.2.3 and §4.2.4 of a packet of one channel and one frame of 20 ms: the LBRR flag is the second bit of SILK's header.
+    # RFC 6716 §4.2.3 and §4.2.4 of a packet of one channel and one frame of 20 ms: the LBRR flag is the second bit of
+    # SILK's header.
     return packet[0] < 0x80 and len(packet) > 1 and bool(packet[1] & 0x40)
 
 

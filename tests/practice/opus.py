@@ -11,7 +11,9 @@ from practice import g107
 from practice.rating import mos, spread
 from practice.situation import IN_STEP, Situation, Table, between, exactly, flow, link, near, ran
 
-FACTORS = json.loads((Path(__file__).parents[2] / "docs" / "opus.json").read_text(encoding="utf-8"))["factors"]["rates"]
+FACTORS = json.loads((Path(__file__).parents[2] / "docs" / "opus.json").read_text(encoding="utf-8"))[
+    "factors"
+]["rates"]
 EAR = 100
 G722 = 13
 """Ie,wb of G.722 in G.113 Table IV.1."""

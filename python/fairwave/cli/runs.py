@@ -357,7 +357,10 @@ def show(read: Scenario, results: Results, replications: int, names: Sequence[st
             rows.append(["limited by (time)", held])
         transport = flow.get("transport", "")
         how = transport.get("name", "") if isinstance(transport, dict) else transport
-        told = [made_of(name, results), *(f"{mark_of(one)} {one}" for one in dict.fromkeys(said.get(name, [])))]
+        told = [
+            made_of(name, results),
+            *(f"{mark_of(one)} {one}" for one in dict.fromkeys(said.get(name, []))),
+        ]
         console.table(
             f"{name}: {how_many(flow, activity.get(name))} over {how} — {several}", ["", "value"], rows,
             caption="\n".join(filter(None, told)),
