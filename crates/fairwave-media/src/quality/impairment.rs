@@ -169,12 +169,12 @@ const OPUS: [(f64, f64, f64, f64); 8] = [
     (24.0, 7.4, 11.7, 19.7),
     (32.0, 5.2, 12.2, 23.5),
     (64.0, 0.0, 7.9, 19.9),
-    (96.0, 0.0, 6.8, 6.8),
+    (96.0, 0.0, 6.8, 16.6),
 ];
 
 /// The part of a lost frame as which a frame of Opus counts that in-band FEC restored, determined here (`docs/opus.json`): rate in
 /// kb/s, part.
-const COPIES: [(f64, f64); 3] = [(24.0, 0.34), (32.0, 0.24), (64.0, 0.11)];
+const COPIES: [(f64, f64); 4] = [(24.0, 0.34), (32.0, 0.24), (64.0, 0.11), (96.0, 0.12)];
 
 /// Two neighbours in a table in ascending order of rates, and the place of `rate` between them, 0 to 1; beyond the table's ends that of the
 /// end.
@@ -191,7 +191,7 @@ fn neighbours<T: Copy, const N: usize>(table: &[T; N], rate: Rate, kilobits: imp
 /// the last rate the factors remain those of that rate. Factors of frames of 20 ms hold for all frames.
 pub fn opus(rate: Rate, in_band_fec: bool) -> Impairment {
     let (low, high, share) = neighbours(&OPUS, rate, |one| one.0);
-    let between = |low: f64, high: f64| low + (high - low) * share;
+    let between = |low: f64, high: f64| low * (1.0 - share) + high * share;
     Impairment {
         equipment: between(low.1, high.1),
         robustness: if in_band_fec { between(low.3, high.3) } else { between(low.2, high.2) },
@@ -204,7 +204,7 @@ pub fn opus(rate: Rate, in_band_fec: bool) -> Impairment {
 /// [`opus`]. It includes the price of the copies: their bits are missing in all frames.
 pub fn opus_copy(rate: Rate) -> f64 {
     let (low, high, share) = neighbours(&COPIES, rate, |one| one.0);
-    low.1 + (high.1 - low.1) * share
+    low.1 * (1.0 - share) + high.1 * share
 }
 
 /// The wideband impairment of `codec`, for [`super::emodel_wideband`]; none for narrowband codecs and those without known factors.
@@ -351,7 +351,7 @@ mod tests {
         assert!((middle.equipment - (low.equipment + high.equipment) / 2.0).abs() < 1e-9);
         assert!((middle.robustness - (low.robustness + high.robustness) / 2.0).abs() < 1e-9);
         assert_eq!(at(128.0), at(96.0));
-        assert_eq!([6.0, 24.0, 96.0].map(|rate| opus_copy(kilobits(rate))), [COPIES[0].1, COPIES[0].1, COPIES[2].1]);
+        assert_eq!([6.0, 24.0, 96.0].map(|rate| opus_copy(kilobits(rate))), [COPIES[0].1, COPIES[0].1, COPIES[3].1]);
         assert!((opus_copy(kilobits(48.0)) - (COPIES[1].1 + COPIES[2].1) / 2.0).abs() < 1e-9);
         assert_eq!(wideband(Codec::Opus48, false), Some(middle));
         assert_eq!(wideband(Codec::Opus, true), Some(opus(kilobits(32.0), true)));
