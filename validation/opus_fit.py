@@ -53,7 +53,7 @@ LEAST_BPL, MOST_BPL = 0.5, 60.0
 
 @dataclass(frozen=True)
 class Fit:
-    """What one set of clips says.
+    """Factors from one set of clips.
 
     Attributes:
         slope, offset: The line of step 3.

@@ -115,7 +115,7 @@ def find(name: str, concealment: str = CONCEALMENT) -> Codec:
 
 
 def opus_remark(rate: str) -> str:
-    """What has to be known about ratings of a media session whose speech is Opus at a rate such as `32 kb/s`."""
+    """The remark on ratings of a media session whose speech is Opus at a rate such as `32 kb/s`."""
     ie, bpl, copy = _native.opus_factors(rate)
     return (
         f"determined here ‡: Ie {ie:.3g}, Bpl {bpl:.3g}; a frame that in-band FEC restores counts as {copy:.2g} of a "

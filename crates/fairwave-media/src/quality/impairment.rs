@@ -39,7 +39,7 @@ pub enum Concealment {
     None,
 }
 
-/// What both ends add to a rating besides the codec: what they do about gaps, and what their users put up with.
+/// Properties of both ends that count in a rating: protection against gaps, and the patience of users.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Reception {
     /// What the decoder does about lost packets.
