@@ -130,7 +130,10 @@ site: setup  ## the documentation as a site: out/site/index.html
 wheel: setup  ## a wheel for this platform and any Python from 3.10 on: out/wheels
 	@missing=$$(lab/missing); if [ -z "$$missing" ]; then $(MAKE) --no-print-directory out/lab.html; \
 		else echo "the wheel has no lab, unless there is one already: $$missing"; fi
-	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin build --locked --release --interpreter $(abspath $(BIN))/python --out out/wheels
+	cp docs/glossary.md python/fairwave/glossary.md
+	git rev-parse --short=7 HEAD > python/fairwave/commit.txt || rm -f python/fairwave/commit.txt
+	trap 'rm -f python/fairwave/glossary.md python/fairwave/commit.txt' EXIT; \
+		PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin build --locked --release --interpreter $(abspath $(BIN))/python --out out/wheels
 
 # In the debug build: its checks of arithmetic find what a release build would let pass.
 # A hundred thousand cases of each target: FAIRWAVE_FUZZ_CASES says otherwise. Each target says when it is done.

@@ -192,3 +192,169 @@ def test_the_help_has_every_command_in_a_group(fairwave):
 
 def test_an_examples_file_that_messages_name_is_there():
     assert (Path(__file__).parents[1] / "examples" / "rrul.toml").is_file()
+
+
+def refused(**overrides):
+    """The message for values that do not fit the scenario."""
+    import fairwave
+
+    with pytest.raises(fairwave.ScenarioError) as error:
+        fairwave.load(TEXT).with_(**overrides)
+    return str(error.value)
+
+
+RATE, DELAY, QUEUE = (f"topology__bottleneck__{key}" for key in ("rate", "delay", "queue"))
+TRANSPORT, TRAFFIC = "flow__voice__transport", "flow__voice__traffic"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "says"),
+    [
+        (RATE, 2_000_000, '`rate = "2 Mb/s"`'),
+        (RATE, 20, '`rate = "20 Mb/s"` or `rate = "20 kb/s"`'),
+        (RATE, "2000000", "write `2 Mb/s`"),
+        (RATE, "10M", "write `10 Mb/s`"),
+        (RATE, "10mbit", "write `10 Mb/s`"),
+        (RATE, "10mbps", "write `10 Mb/s`"),
+        (RATE, "10 MB", "write `80 Mb/s` or `10 Mb/s`"),
+        (DELAY, 20, '`delay = "20 ms"`'),
+        (DELAY, 0.1, '`delay = "100 ms"`'),
+        (DELAY, "20", "write `20 ms`"),
+        (DELAY, "20msec", "write `20 ms`"),
+        (DELAY, "20m", "write `20 ms` or `20 min`"),
+        ("duration", 10, '`duration = "10 s"`'),
+        ("duration", 60_000, '`duration = "60 s"`'),
+        ("duration", "10 seconds", "write `10 s`"),
+        ("topology__bottleneck__queue__capacity", 100, "`capacity = { packets = 100 }`"),
+        ("topology__bottleneck__queue__capacity", "100 packets", "`capacity = { packets = 100 }`"),
+        ("topology__bottleneck__queue__capacity", "64 kB", "`capacity = { bytes = 64000 }`"),
+        ("topology__bottleneck__capacity", 100, "the buffer belongs to the queue"),
+        ("topology__bottleneck__bandwidth", "1 Mb/s", '`rate = "10 Mb/s"`'),
+        ("topology__bottleneck__latency", "1 ms", '`delay = "20 ms"`'),
+        ("link__r1>r2__rate", "2 Mb/s", "write `topology.bottleneck.rate`"),
+        ("link__r2>r1__queue", "red", "write `topology.bottleneck.reverse.queue`"),
+        ("voice__count", 3, "`flow.voice.`"),
+        ("count", 3, "`flow.NAME.count`"),
+        (TRANSPORT, "quic", "quic/quinn"),
+        (TRANSPORT, "rtp", '`transport = "udp"`'),
+        (TRANSPORT, "http", '`transport = "tcp/cubic"`'),
+        (TRANSPORT, "tcp", '`transport = "tcp/cubic"`'),
+        (TRANSPORT, "gcc", 'control = "gcc"'),
+        (TRANSPORT, "dccp", '`transport = "tfrc"`'),
+        (TRANSPORT, "TcpCubic", "did you mean `tcp/cubic`?"),
+        (TRANSPORT, "Agent/TCP/Sack1", "did you mean `tcp/sack`?"),
+        (TRANSPORT, "cubik", "did you mean `tcp/cubic`?"),
+        (TRANSPORT, "voice", '`traffic = "voice"`'),
+        (TRAFFIC, "g711", '`traffic = { kind = "voice", codec = "g711" }`'),
+        (TRAFFIC, "G.729", '`traffic = { kind = "voice", codec = "g729" }`'),
+        (TRAFFIC, "h264", '`traffic = "video"`'),
+        (TRAFFIC, "webrtc", '`traffic = "media"`'),
+        (TRAFFIC, "zoom", '`traffic = "media"`'),
+        (TRAFFIC, "skype", '`traffic = "media"`'),
+        (TRAFFIC, "voip", '`traffic = "voice"`'),
+        (TRAFFIC, "ftp", '`traffic = "bulk"`'),
+        (TRAFFIC, "http", '`traffic = "web"`'),
+        (TRAFFIC, "youtube", '`traffic = "stream"`'),
+        (TRAFFIC, "streaming", "stream"),
+        (QUEUE, "pfifo_fast", "`priority`"),
+        (QUEUE, "fifo", "`drop-tail`"),
+        (QUEUE, "DropTail", "did you mean `drop-tail`?"),
+        (QUEUE, "FqCoDelQueueDisc", "did you mean `fq-codel`?"),
+        (QUEUE, "fq_codel", "did you mean `fq-codel`?"),
+        (QUEUE, "sfq", "`fq-codel`"),
+        (QUEUE, "htb", "`shape = "),
+        (QUEUE, "netem", "`jitter`"),
+        (QUEUE, "cubic", '`transport = "tcp/cubic"`'),
+        ("flow__voice__traffic__codec", "pcmu", "`g711`"),
+        ("flow__voice__traffic__codec", "G.711", "did you mean `g711`?"),
+        ("flow__voice__traffic__codec", "h264", '`traffic = "video"`'),
+    ],
+)
+def test_a_value_of_another_tool_is_answered_with_what_it_is_here(key, value, says):
+    message = refused(**{key: value})
+    assert says in message
+    assert fits(message), message
+
+
+def test_no_suggestion_is_a_word_of_another_tool():
+    """What a remedy writes as a value of a key is a name that this key takes."""
+    from fairwave import _native
+
+    names = {kind: {name for name, _ in each} for kind, each in _native.names().items()}
+    kinds = {"transport": "transports", "traffic": "traffic", "queue": "queues", "control": "controllers"}
+    for of, word in _native.foreign_words():
+        remedy = _native.instead(of, word)
+        assert remedy, word
+        for key, name in re.findall(r'`?(\w+) = "([^"]+)"', remedy):
+            if key in kinds:
+                assert name in names[kinds[key]], (word, key, name)
+        assert len(remedy) < 300
+        if of in kinds and word not in {"quic/quinn", "webrtc/str0m", "goog-cc"}:
+            assert word not in names[kinds[of]], (of, word)
+
+
+@pytest.mark.parametrize("word", ["quic", "rtp", "http", "h264", "zoom", "ping-pong", "blub"])
+def test_nothing_far_away_is_suggested(word):
+    for key in (TRANSPORT, TRAFFIC, QUEUE):
+        near = re.findall(r"did you mean `(.*?)`", refused(**{key: word}))
+        assert near in ([], ["ping"]), (key, word, near)
+
+
+def test_many_mistakes_fit_on_a_screen_and_are_counted(fairwave, folder):
+    (folder / "wrong.toml").write_text("\n".join(f"key{n} = {n}" for n in range(30)), encoding="utf-8")
+    status, _, err = fairwave("check", "wrong.toml")
+    assert status == 2
+    assert fits(err), err
+    assert re.search(r"and \d+ more mistakes$", err.strip())
+
+
+def test_a_long_line_is_shown_in_part(fairwave, folder):
+    line = f'name = "calls"\nduration = "4 s"\nhosts = {{ {"x" * 5000} = 1 }}\n'
+    (folder / "long.toml").write_text(line, encoding="utf-8")
+    status, _, err = fairwave("check", "long.toml")
+    assert status == 2
+    assert max(map(len, err.splitlines())) < 5200  # the name itself is in the message once
+    assert sum(len(one) > 130 for one in err.splitlines()) <= 2
+
+
+@pytest.mark.parametrize("words", ["--set flow.voice.count=null", "--set flow.voice.count= null "])
+def test_null_removes_a_key_so_that_its_default_applies(fairwave, folder, words):
+    option, value = words.split(" ", 1)
+    status, out, err = fairwave("check", "calls.toml", "--expand", "--json", option, value)
+    assert status == 0, err
+    assert len(json.loads(out)["flows"]) == 1
+    assert fairwave("check", "calls.toml", "--set", "flow.voice.transport=null")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        ("MOS.voice", "'mos.voice'"),
+        ("latency.voice", "'delay.voice'"),
+        ("bandwidth.voice", "'goodput.voice'"),
+        ("throughput.voice", "'goodput.voice'"),
+        ("ping.voice", "'rtt.voice'"),
+        ("packet loss.voice", "'packet_loss.voice'"),
+        ("R.voice", "'r_factor.voice'"),
+        ("jain.voice", "'fairness.voice'"),
+        ("fps.voice", "'frame_rate.voice'"),
+        ("util.voice", "'utilisation.r1>r2'"),
+        ("mss.voice", "`fairwave list measures`"),
+    ],
+)
+def test_a_measure_of_another_name_is_answered_with_ours(fairwave, folder, asked, meant):
+    for words in (["--require", f"{asked} >= 3"], ["--measures", asked]):
+        status, _, err = fairwave("run", "calls.toml", *words)
+        assert status == 2
+        assert meant in err
+        assert len(err) < 200
+
+
+def test_every_synonym_of_a_measure_names_a_measure():
+    from fairwave.ask.wording import LINKS
+    from fairwave.measuring import measures
+
+    words = [word for each in measures.SYNONYMS.values() for word in each]
+    assert len(words) == len(set(words))
+    for name in measures.SYNONYMS:
+        assert name in measures.STANDARD or name.partition(".")[0] in LINKS

@@ -13,6 +13,7 @@ from practice import (
     marks,
     measures,
     opus,
+    messages,
     phases,
     pictures,
     queues,
@@ -55,6 +56,7 @@ AREAS = {
     "alike": ("Differences that count", alike),
     "fate": ("What became of packets", fates),
     "command": ("What commands answer, and how they end", commands),
+    "message": ("Inputs that fairwave cannot use", messages),
 }
 """First part of a key to the area's title and module."""
 
