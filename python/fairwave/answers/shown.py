@@ -57,6 +57,9 @@ def is_conversation(results: Results, group: str) -> bool:
 def is_bulk(results: Results, group: str) -> bool:
     """Whether a group sends endless data, which has no units."""
     flows = results.rows("flows").only(group=group)
+    # A conference's server forwards packets and counts no units of theirs.
+    if "media" in results.tables and group in results.rows("media")["group"].to_list():
+        return False
     counts = [one for one in ("units_sent", "units_in_flight", "units_skipped") if one in flows]
     return not any(np.nansum(flows.numbers(one)) for one in counts) and not (
         "quality_note" in flows and any(flows["quality_note"].to_list())

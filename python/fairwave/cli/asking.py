@@ -15,7 +15,7 @@ from fairwave.cli.input import (
     affordable,
     check_varied,
     drawn_as,
-    groups,
+    group_table,
     kept,
     kind,
     layer_or_note,
@@ -147,7 +147,7 @@ def _usual(read: Scenario) -> list[MeasureRequest]:
     from fairwave.measuring import measures
 
     group = media_group(read)
-    what = kind(groups(read)[group])
+    what = kind(group_table(read, group))
     if what in shown.TRANSFERS:
         found = [measures.completion(group), measures.unfinished(group), measures.goodput(group)]
     elif what.startswith("bulk"):

@@ -13,6 +13,7 @@ from fairwave.cli.input import (
     affordable,
     check_varied,
     drawn_as,
+    group_table,
     groups,
     kind,
     layer_or_note,
@@ -179,7 +180,7 @@ def compare_alternatives(
         layer_or_note(needed=bool(playout or speech or style or figures), quiet=json) if page else None
     )
     look = drawn_as(style, figures, pages, FOLDER)
-    buffer = pages.playout_buffer(playout) if playout else written_playout(groups(base)[group])
+    buffer = pages.playout_buffer(playout) if playout else written_playout(group_table(base, group))
     affordable(base, len(asked.changes) * replications, seed, yes=yes)
     points = Grid("compare", base, {asked.axis: asked.changes}).points()
     for words in dict.fromkeys(said for point in points for said in point.scenario.kept()):
@@ -278,7 +279,7 @@ def _heard(
     Raises:
         BadInputError: The recording that was asked for cannot be used.
     """
-    if kind(groups(base)[group]) not in {"voice", "recording", "media"}:
+    if group not in groups(base) or kind(groups(base)[group]) not in {"voice", "recording", "media"}:
         return None, []
     calls = [json_.dumps([groups(point.scenario)[group].get(key) for key in OWN]) for point in points]
     if len(set(calls)) > 1 or any(key in FRAME for key in asked.keys):

@@ -220,9 +220,27 @@ def groups(read: Scenario) -> dict[str, dict[str, Any]]:
     return {flow["name"]: flow for flow in read.to_dict().get("flow", [])}
 
 
+def pairs_of_calls(read: Scenario) -> dict[str, dict[str, Any]]:
+    """The flow groups of the scenario's calls by name: those between participants first, then those to a server."""
+    from fairwave.answers.conference import calls
+
+    if not read.to_dict().get("call"):
+        return {}
+    planned = dict.fromkeys(str(flow["name"]).rpartition("[")[0] for flow in read.plan()["flows"])
+    found = calls(planned)
+    pairs = [group for call in found for of in call.pairs.values() for group in of.values()]
+    names = [*pairs, *(group for call in found for group in call.uplinks.values())]
+    return {name: {"name": name, "transport": "webrtc", "traffic": "media"} for name in names}
+
+
+def group_table(read: Scenario, name: str) -> dict[str, Any]:
+    """A flow group as it is written; a pair of a call as the media session that it is."""
+    return groups(read).get(name) or pairs_of_calls(read)[name]
+
+
 def media_group(read: Scenario, wanted: str | None = None) -> str:
     """The group of flows that is compared: the one wanted, else the first with voice or video, else the first."""
-    known = groups(read)
+    known = groups(read) or pairs_of_calls(read)
     if wanted is not None:
         if wanted not in known:
             raise BadInputError(
@@ -230,7 +248,7 @@ def media_group(read: Scenario, wanted: str | None = None) -> str:
             )
         return wanted
     if not known:
-        raise BadInputError("the scenario has no flows; add a [[flow]]")
+        raise BadInputError("the scenario has no flows; add a [[flow]] or a [[call]]")
     for name, flow in known.items():
         if kind(flow) in {"voice", "recording", "conversation", "media", "video", "video-trace"}:
             return name
