@@ -249,3 +249,13 @@ def test_a_command_can_be_repeated_however_it_was_started(monkeypatch, program):
 
     monkeypatch.setattr("sys.argv", [program, "run", "my calls.toml", "--threads", "2", "-n", "3"])
     assert command() == "fairwave run 'my calls.toml' -n 3"
+
+
+def test_alternatives_of_a_call_are_compared_and_swept(fairwave, folder):
+    status, out, err = fairwave("compare", "team.toml", "--vary", "duration=4s,5s", "-n", "1", "--no-page")
+    assert status == 0, err
+    assert "the session" in out.splitlines()[1]
+    words = ("--grid", "duration=4s,5s", "-n", "1", "--measures", "video_mos")
+    status, out, err = fairwave("sweep", "team.toml", *words)
+    assert status == 0, err
+    assert "team-p0-to-p1" in out
