@@ -1345,10 +1345,12 @@ def _unknown(name: str, group: str | None) -> str:
     letters = "".join(filter(str.isalnum, name.casefold()))
     same = [one for one in STANDARD if one.replace("_", "") == letters]
     meant = same or [one for one, words in SYNONYMS.items() if letters in words]
-    near = meant or get_close_matches(name.casefold().replace(" ", "_"), STANDARD, 3)
-    whole = [one if ">" in one or group is None else f"{one}.{group}" for one in near]
-    hint = f"; did you mean {' or '.join(map(repr, whole))}?" if near else ";"
-    return f"no measure {name!r}{hint} `fairwave list measures` shows all {len(STANDARD)}"
+    near = meant or get_close_matches(name.casefold().replace(" ", "_"), STANDARD, 1)
+    every = f"`fairwave list measures` shows all {len(STANDARD)}"
+    if not near:
+        return f"no measure {name!r}; {every}"
+    write = f" Write '{near[0]}.{group}';" if group and ">" not in near[0] else ""
+    return f"no measure {name!r}; did you mean {' or '.join(map(repr, near))}?{write} {every}"
 
 
 def find(name: str, group: str | None = None) -> Measure:
