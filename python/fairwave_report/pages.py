@@ -12,6 +12,9 @@ from fairwave.answers.tins import tables as tin_tables
 from fairwave.cli import console
 from fairwave.cli.input import BadInputError, groups, how_many, written_playout
 from fairwave.cli.runs import BOTH, LINKS, both_directions, busy_links, summary, verdict
+from fairwave.defaults import HEADS as DEFAULTS
+from fairwave.defaults import used_defaults
+from fairwave.doubting import HEADS as DOUBTS
 from fairwave_report import chosen_style, single, style
 from fairwave_report.call import clips
 from fairwave_report.call import of_run as listened
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from fairwave.doubting import Doubt
     from fairwave.results import Results
     from fairwave.scenario import Scenario
     from fairwave_report.single import DrawnRun
@@ -136,10 +140,12 @@ def drawn(
     quiet: bool,
     names: Sequence[str] = (),
     run: DrawnRun | None = None,
+    doubted: Doubt | None = None,
 ) -> Path:
     """Leaves the run as a page, with its tables; with the call that is `heard`, to be listened to.
 
-    It is simulated once more to be drawn, unless `run` is given.
+    It is simulated once more to be drawn, unless `run` is given. The page lists the defaults that matter; with
+    `doubted` it says which of them would change the verdict.
     """
     console.say("drawing …", quiet=quiet)
     results = heard.whole(saved) if heard is not None else saved
@@ -171,6 +177,14 @@ def drawn(
         TableView(f"tins-{at}", f"{link}: CAKE's tins, as tc -s qdisc shows them", head, rows)
         for at, (link, head, rows) in enumerate(tin_tables(results))
     ]
+    if doubted is not None:
+        tables.append(TableView("doubt", " ".join(doubted.sentences()[:1]), list(DOUBTS), doubted.rows()))
+    elif defaults := used_defaults(read, seed):
+        tables.append(
+            TableView(
+                "defaults", "Defaults that this scenario uses", DEFAULTS, [one.cells for one in defaults]
+            )
+        )
     description = str(read.to_dict().get("description", ""))
     run = run or single.drawn(heard.scenario if heard is not None else read, saved, seed)
     answer = verdict(read, results)

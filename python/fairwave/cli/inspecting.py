@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fairwave.advice import Advice
+    from fairwave.defaults import Default
     from fairwave.scenario import Scenario
 
 
@@ -98,6 +99,7 @@ def show_names(what: str | None, *, json: bool) -> None:
 def check_scenario(path: str, seed: int, settings: list[str], *, expand: bool, json: bool) -> None:
     """Checks a scenario and shows its load and its cost."""
     from fairwave.advice import activities, advise, refusal
+    from fairwave.defaults import used_defaults
 
     seeds(seed, 1)
     read = scenario(path, settings)
@@ -114,6 +116,7 @@ def check_scenario(path: str, seed: int, settings: list[str], *, expand: bool, j
             "ratings": ratings(read),
             "kept": read.kept(),
             "advice": advise(read, seed).to_dict(),
+            "defaults": [one.to_dict() for one in used_defaults(read, seed)],
         }
         found = known if not expand else {}
         console.document(plan if expand else _overview(read.hash, plan) | found)
@@ -128,6 +131,7 @@ def check_scenario(path: str, seed: int, settings: list[str], *, expand: bool, j
     overview["cost of a run"] = str(read.cost(seed))
     console.pairs(f"{read.name}: no mistakes of form", [(key, str(value)) for key, value in overview.items()])
     _show_advice(advise(read, seed))
+    _show_defaults(used_defaults(read, seed))
 
 
 def _is_network(path: str) -> bool:
@@ -199,6 +203,16 @@ def _show_advice(found: Advice) -> None:
         )
 
 
+def _show_defaults(found: Sequence[Default]) -> None:
+    """Defaults that matter, the systems that have them, and what other systems have."""
+    from fairwave.defaults import HEADS
+
+    console.table(
+        "defaults that this scenario uses", HEADS, [[escape(cell) for cell in one.cells] for one in found],
+        left=True, caption="`fairwave run … --doubt` runs what other systems have, one at a time.",
+    )  # fmt: skip
+
+
 def ratings(read: Scenario) -> dict[str, str]:
     """What has to be known about the ratings of the scenario's calls, by flow group; the others are left out."""
     from fairwave import codecs
@@ -213,21 +227,7 @@ def ratings(read: Scenario) -> dict[str, str]:
                 said = f"{said}; advantage: A {advantage:g} is part of R".removeprefix("; ")
             if said:
                 found[name] = said
-        elif kind(flow) == "media" and (audio := speech_rate(flow.get("traffic"))):
-            found[name] = codecs.opus_remark(audio)
     return found
-
-
-SPEECH_RATE = "32 kb/s"
-"""Of Opus in a media session that names none."""
-
-
-def speech_rate(traffic: object) -> str:
-    """The rate of the speech of a media session; empty without a microphone."""
-    audio = traffic.get("audio", True) if isinstance(traffic, dict) else True
-    if audio is False:
-        return ""
-    return str(audio.get("rate", SPEECH_RATE)) if isinstance(audio, dict) else SPEECH_RATE
 
 
 def warn(read: Scenario, seed: int) -> None:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairwave.cli import console
+from fairwave.cli import console, in_doubt
 from fairwave.cli.input import (
     BadInputError,
-    affordable,
     drawn_as,
     groups,
     how_many,
@@ -27,6 +26,7 @@ from fairwave.cli.input import (
 )
 from fairwave.cli.inspecting import warn
 
+MARK = "†"
 MOS, R, PERCENT, POSITIVE = (1.0, 4.5), (0.0, 129.0), (0.0, 100.0), (0.0, float("inf"))
 """As in `fairwave.measuring`, which is read only when it is needed."""
 
@@ -81,6 +81,7 @@ def run_scenario(
     stats: Path | None = None,
     measures: Sequence[str] = (),
     speech: Path | None = None,
+    doubting: bool = False,
     yes: bool = False,
     require: Sequence[str] = (),
     junit: Path | None = None,
@@ -113,7 +114,7 @@ def run_scenario(
     names = measure_names(measures, read)
     conditions = requiring.conditions(require, junit, read, has_baseline=baseline is not None)
     read = timed(read, names)
-    affordable(read, replications, seed, yes=yes)
+    planned = in_doubt.afforded(read, replications, seed, doubting=doubting, yes=yes, quiet=json)
     visible(read, seed, wanted, lost)
     logged_flows(read, seed, qlog, qlog_flows)
     with_sessions(read, stats)
@@ -132,9 +133,12 @@ def run_scenario(
         with console.progress(f"{read.name} × {replications}", quiet=json) as progress:
             results = Grid("run", made, {}).run(chosen, threads=threads, keep=keep, progress=progress)
         watched = pages.watch(read, results, clips, out) if pages and clips else []
+        doubted = in_doubt.made(read, planned, replications, seed, threads, keep, quiet=json)
         shown = None
         if out and page and pages:
-            shown = pages.drawn(read, results, seed, out, watched, heard, quiet=json, names=names)
+            shown = pages.drawn(
+                read, results, seed, out, watched, heard, quiet=json, names=names, doubted=doubted
+            )
         if out and shown is None:
             save(results, out, read)
     results = heard.whole(results) if heard is not None else results
@@ -146,17 +150,22 @@ def run_scenario(
     )
     required = requiring.met(conditions, results, before)
     if json:
-        document = run_document(read, results, names) | captured | logged
+        document = run_document(read, results, names) | captured | logged | in_doubt.as_data(doubted)
         console.document(document | requiring.as_data(required))
     else:
         show(read, results, replications, names)
-        with_audio = " with audio" if heard is not None else ""
-        kept_in = (
-            (f"page{with_audio}: {shown}   tables: {out}" if shown else f"tables: {out}",) if out else ()
-        )
-        for line in (*watched, *kept_in):
+        in_doubt.show(doubted)
+        for line in (*watched, *_left(out, shown, audio=heard is not None)):
             console.say(f"\n{line}")
     requiring.settle(required, read.name, junit, json=json)
+
+
+def _left(out: Path | None, page: Path | None, *, audio: bool) -> list[str]:
+    """Where page and tables are."""
+    if out is None:
+        return []
+    at = f"page{' with audio' if audio else ''}: {page}   " if page else ""
+    return [f"{at}tables: {out}"]
 
 
 def _recorded(read: Scenario, record: list[str], clips: list[str]) -> Scenario:
@@ -331,7 +340,6 @@ def show(read: Scenario, results: Results, replications: int, names: Sequence[st
     from fairwave.answers import conference, fates
     from fairwave.answers.tins import tables as tin_tables
     from fairwave.answers.verdict import made_of
-    from fairwave.measuring.remarks import mark_of, marks
 
     console.answer(verdict(read, results))
     for title, heads, rows, caption in conference.matrices(results):
@@ -344,7 +352,7 @@ def show(read: Scenario, results: Results, replications: int, names: Sequence[st
     for row in (one for one in summary(read, results, names) if one["usual"]):
         label = row["title"].removeprefix(f"{row['group']} ")
         unit = f" ({row['unit']})" if row["unit"] else ""
-        mark = marks(row["remarks"])
+        mark = f" {MARK}" if row["remarks"] else ""
         by_group.setdefault(row["group"], []).append([f"{label}{unit}{mark}", row["text"]])
         if row["remarks"]:
             said.setdefault(row["group"], []).extend(row["remarks"])
@@ -357,10 +365,7 @@ def show(read: Scenario, results: Results, replications: int, names: Sequence[st
             rows.append(["limited by (time)", held])
         transport = flow.get("transport", "")
         how = transport.get("name", "") if isinstance(transport, dict) else transport
-        told = [
-            made_of(name, results),
-            *(f"{mark_of(one)} {one}" for one in dict.fromkeys(said.get(name, []))),
-        ]
+        told = [made_of(name, results), *(f"{MARK} {one}" for one in dict.fromkeys(said.get(name, [])))]
         console.table(
             f"{name}: {how_many(flow, activity.get(name))} over {how} — {several}", ["", "value"], rows,
             caption="\n".join(filter(None, told)),
@@ -383,8 +388,6 @@ def _show_call(
     call: Call, by_group: dict[str, list[list[str]]], said: dict[str, list[str]], several: str
 ) -> None:
     """Shows the measures that `--measures` asks for, a row for each pair, and takes these groups out of `by_group`."""
-    from fairwave.measuring.remarks import mark_of
-
     ends = {group: f"{one} to the server" for one, group in call.uplinks.items()}
     ends |= {group: f"{one} at {other}" for other, of in call.pairs.items() for one, group in of.items()}
     rows = {name: by_group.pop(name) for name in call.groups if name in by_group}
@@ -395,7 +398,7 @@ def _show_call(
             for name, of in rows.items()
         ]
         notes = dict.fromkeys(note for name in rows for note in said.get(name, []))
-        caption = "\n".join(f"{mark_of(note)} {note}" for note in notes)
+        caption = "\n".join(f"{MARK} {note}" for note in notes)
         console.table(f"{call.name} — {several}", ["", *titles], cells, caption=caption)
 
 
