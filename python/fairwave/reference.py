@@ -479,7 +479,7 @@ def _default(part: dict[str, Any]) -> str:
     by_preset = part.get("x-defaults", {})
     if not by_preset:
         return str(part.get("x-default", "–"))
-    usual = by_preset.get("rfc")
+    usual = next((by_preset[one] for one in CURRENT if one in by_preset), None)
     others: dict[str, list[str]] = {}
     for preset, value in by_preset.items():
         if value != usual:
@@ -487,6 +487,9 @@ def _default(part: dict[str, Any]) -> str:
     each = [f"{', '.join(presets)}: {value}" for value, presets in others.items()]
     return "; ".join([inline(usual), *each] if usual is not None else each)
 
+
+CURRENT = ("linux", "rfc", "http-archive-2025")
+"""Presets and pages by default: the first that a parameter has."""
 
 OF_QUEUES = {
     "capacity": (

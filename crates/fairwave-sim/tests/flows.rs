@@ -10,6 +10,7 @@ fn outcome_of(duration: &str, rate: &str, delays: &str, flows: &str, seed: u64) 
         r#"
 name = "flows"
 duration = "{duration}"
+preset = "rfc"
 hosts = {{ clock-skew = "0 ppm", send-jitter = "0 s" }}
 [topology]
 preset = "dumbbell"
@@ -152,7 +153,7 @@ fn a_page_takes_the_request_the_page_its_parsing_and_a_round_for_its_objects() {
 
 #[test]
 fn who_browses_on_a_full_link_waits_longer_and_asks_for_less() {
-    let web = "[[flow]]\nname = \"web\"\ncount = 5\ntransport = \"tcp/sack\"\ntraffic = { kind = \"web\", reading = { distribution = \"exponential\", mean = \"3 s\" } }\n";
+    let web = "[[flow]]\nname = \"web\"\ncount = 5\ntransport = \"tcp/sack\"\ntraffic = { kind = \"web\", page = \"3gpp2-2004\", reading = { distribution = \"exponential\", mean = \"3 s\" } }\n";
     let pages = |rate: &str| {
         let result = outcome_of("200 s", rate, "10 ms", web, 1);
         let found = completion(&result, "web").clone();

@@ -25,7 +25,7 @@ traffic = "bulk"
 [[flow]]
 name = "page"
 transport = "quic/quinn"
-traffic = "web"
+traffic = { kind = "web", page = "3gpp2-2004" }
 "#;
 
 fn result(text: &str, seed: u64) -> RunResult {

@@ -98,7 +98,7 @@ fn check_size(key: &str, size: Bytes) -> Result<(), ConfigError> {
 }
 
 /// Φ, the standard normal distribution function.
-fn normal(x: f64) -> f64 {
+pub(super) fn normal(x: f64) -> f64 {
     0.5 * libm::erfc(-x / core::f64::consts::SQRT_2)
 }
 

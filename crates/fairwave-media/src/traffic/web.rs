@@ -1,13 +1,22 @@
 //! Web browsing: a user requests a page, receives it, reads it, and requests the next.
 //!
-//! Source: 3GPP2 C.R1002-0 v1.0 (2004), the HTTP model that IEEE 802.16m's evaluation methodology took over. The main
-//! object is truncated lognormal (σ 1.37, μ 8.37, from 100 B to 2 MB). Embedded objects are truncated lognormal (σ
-//! 2.36, μ 6.17, from 50 B to 2 MB), their number is truncated Pareto (α 1.1, from 2 to 55, less 2). Reading is
-//! exponential (mean 30 s), parsing is exponential (mean 130 ms). The Recommendation states means of 10 710 B, 7758 B
-//! and 5.64; its distributions have 11 054 B, 8190 B and 5.64. It describes the web of 2004, with a mean page of 57 kB;
-//! `docs/scenario-language.md` has current numbers.
+//! Sources:
+//! - The current page (`page = "http-archive-2025"`, the default): HTTP Archive, *Web Almanac 2025*, chapter *Page Weight* (crawl of July 2025,
+//!   desktop). The median page makes 77 requests (10th to 90th percentile: 27, 46, 77, 122, 185) and has 2412 KiB (607, 1275, 2412,
+//!   4570, 9179). Its HTML has 21 to 22 KiB; 90 % of HTML responses are below 59 KiB. In *Web Almanac 2024*, chapter *HTTP*, 85 % of
+//!   requests go over HTTP/2 or HTTP/3, which multiplex them on one connection.
+//! - The page of 2004 (`page = "3gpp2-2004"`): 3GPP2 C.R1002-0 v1.0 (2004), the HTTP model that IEEE 802.16m's evaluation methodology took
+//!   over. The main object is truncated lognormal (σ 1.37, μ 8.37, from 100 B to 2 MB). Embedded objects are truncated lognormal (σ
+//!   2.36, μ 6.17, from 50 B to 2 MB), their number is truncated Pareto (α 1.1, from 2 to 55, less 2). The Recommendation states means
+//!   of 10 710 B, 7758 B and 5.64; its distributions have 11 054 B, 8190 B and 5.64. The mean page has 57 kB.
+//! - Both: reading is exponential (mean 30 s), parsing is exponential (mean 130 ms), from the same Recommendation.
 //!
-//! **Assumptions.** The data goes from sender to receiver, who is the one that browses. All pages use the flow's
+//! **Assumptions.** HTTP Archive publishes percentiles, not distributions. The number of objects is lognormal (median 76, σ 0.73), and
+//! so are their sizes (median 5 kB, σ 2) and the size of the HTML (median 22 kB, σ 0.8). The sizes of objects are chosen so that pages
+//! have the published weights: their percentiles are 695, 1287, 2438, 4489 and 7409 KiB. Real pages spread a little more, and some of
+//! their objects come from other servers, over further connections.
+//!
+//! The data goes from sender to receiver, who is the one that browses. All pages use the flow's
 //! connection, which stays open (RFC 9113 has one connection for each server). When the page has been parsed, the
 //! client requests all embedded objects together, and they arrive one after the other. The transport's own law decides
 //! what it does after idling while the user reads. A request is not a packet: the driver of the source delays it by the
@@ -17,32 +26,140 @@ use std::collections::VecDeque;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-use super::size::{Size, Sizes};
+use super::size::{Size, Sizes, normal};
 use super::{FrameType, Period, TrafficLaw, TrafficSource, TransferRequest, Unit, Volume};
 use fairwave_units::config::{ConfigError, check_between};
 use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Span};
 
-/// A user who browses: requests a page, parses it, requests its embedded objects, reads, and requests the next page.
-/// Fairwave measures the load time of a page, from the request until all of it has arrived. Default sizes and times are
-/// those of 3GPP2 C.R1002 (2004). Needs a transport that retransmits lost data.
+/// A user who browses, with everything that the scenario leaves out filled in.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+#[serde(rename_all = "kebab-case", from = "WrittenWeb")]
 pub struct WebConfig {
-    /// Size of the page without its objects. Default lognormal, median 4316 B, σ 1.37, from 100 B to 2 MB.
+    #[serde(skip_serializing_if = "is_current")]
+    page: Page,
+    /// Size of the page without its objects.
     pub main: Size,
-    /// Size of each embedded object. Default lognormal, median 478 B, σ 2.36, from 50 B to 2 MB.
+    /// Size of each embedded object.
     pub object: Size,
-    /// Number of embedded objects. Default Pareto, shape 1.1, from 2 to 55, less 2.
+    /// Number of embedded objects.
     pub objects: Number,
-    /// Time for reading a page, after all of it has arrived. Default exponential, mean 30 s.
+    /// Time for reading a page, after all of it has arrived.
     pub reading: Period,
-    /// Time for parsing a page before its objects are requested. Default exponential, mean 130 ms.
+    /// Time for parsing a page before its objects are requested.
     pub parsing: Period,
     /// The user's activity when the flow begins.
     pub first: FirstPage,
+}
+
+/// A user who browses: requests a page, parses it, requests its embedded objects, reads, and requests the next page.
+/// Fairwave measures the load time of a page, from the request until all of it has arrived. The default is a current page (HTTP
+/// Archive, July 2025): 2.4 MB in 77 requests at the median. Needs a transport that retransmits lost data.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+struct WrittenWeb {
+    /// The page: a current one (HTTP Archive's desktop pages of July 2025), or one of 2004 (3GPP2 C.R1002).
+    page: Page,
+    /// Size of the page without its objects.
+    #[schemars(extend("x-defaults" = Page::defaults(Page::main)))]
+    main: Option<Size>,
+    /// Size of each embedded object.
+    #[schemars(extend("x-defaults" = Page::defaults(Page::object)))]
+    object: Option<Size>,
+    /// Number of embedded objects.
+    #[schemars(extend("x-defaults" = Page::defaults(Page::objects)))]
+    objects: Option<Number>,
+    /// Time for reading a page, after all of it has arrived. Default exponential, mean 30 s.
+    reading: Period,
+    /// Time for parsing a page before its objects are requested. Default exponential, mean 130 ms.
+    parsing: Period,
+    /// The user's activity when the flow begins.
+    first: FirstPage,
+}
+
+impl Default for WrittenWeb {
+    fn default() -> Self {
+        WrittenWeb {
+            page: Page::default(),
+            main: None,
+            object: None,
+            objects: None,
+            reading: Period::Exponential { mean: Span::from_secs(30) },
+            parsing: Period::Exponential { mean: Span::from_millis(130) },
+            first: FirstPage::default(),
+        }
+    }
+}
+
+impl From<WrittenWeb> for WebConfig {
+    fn from(written: WrittenWeb) -> Self {
+        let WrittenWeb { page, main, object, objects, reading, parsing, first } = written;
+        WebConfig {
+            page,
+            main: main.unwrap_or_else(|| page.main()),
+            object: object.unwrap_or_else(|| page.object()),
+            objects: objects.unwrap_or_else(|| page.objects()),
+            reading,
+            parsing,
+            first,
+        }
+    }
+}
+
+/// The source of a page's sizes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+enum Page {
+    /// Desktop pages of July 2025: HTTP Archive, Web Almanac 2025, *Page Weight*.
+    #[default]
+    #[serde(rename = "http-archive-2025")]
+    Current,
+    /// 3GPP2 C.R1002-0 (2004): 57 kB in 6.6 requests in the mean.
+    #[serde(rename = "3gpp2-2004")]
+    Of2004,
+}
+
+fn is_current(page: &Page) -> bool {
+    *page == Page::Current
+}
+
+fn lognormal(median: u64, sigma: f64, least: u64, most: u64) -> Size {
+    let [median, least, most] = [median, least, most].map(Bytes::new);
+    Size::Drawn(Sizes::Lognormal { median, sigma, least, most })
+}
+
+impl Page {
+    fn main(self) -> Size {
+        match self {
+            Page::Current => lognormal(22_000, 0.8, 100, 2_000_000),
+            Page::Of2004 => lognormal(4316, 1.37, 100, 2_000_000),
+        }
+    }
+
+    fn object(self) -> Size {
+        match self {
+            Page::Current => lognormal(5000, 2.0, 1, 10_000_000),
+            Page::Of2004 => lognormal(478, 2.36, 50, 2_000_000),
+        }
+    }
+
+    fn objects(self) -> Number {
+        match self {
+            Page::Current => Number::Lognormal(Lognormal { median: 76, sigma: 0.73, most: 1000 }),
+            Page::Of2004 => Number::Pareto(Pareto { shape: 1.1, least: 2, most: 55 }),
+        }
+    }
+
+    /// A value for each page by name, as schemas have it.
+    fn defaults<T: Serialize>(of: impl Fn(Page) -> T) -> Map<String, Value> {
+        let value = |page| serde_json::to_value(of(page)).unwrap_or_default();
+        [("http-archive-2025", Page::Current), ("3gpp2-2004", Page::Of2004)]
+            .map(|(name, page)| (name.to_owned(), value(page)))
+            .into_iter()
+            .collect()
+    }
 }
 
 /// The first activity of a user who browses.
@@ -56,14 +173,28 @@ pub enum FirstPage {
     Asks,
 }
 
-/// How many objects a page has: a number, or Pareto.
+/// How many objects a page has: a number, lognormal or Pareto.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Number {
     /// Always as many.
     Fixed(u32),
+    /// Lognormal, as the requests of current pages are spread.
+    Lognormal(Lognormal),
     /// Pareto as in 3GPP2 C.R1002.
     Pareto(Pareto),
+}
+
+/// Lognormal, rounded; a number that exceeds `most` counts as `most`.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Lognormal {
+    /// 1 and above.
+    pub median: u32,
+    /// Standard deviation of the logarithm, from 0 to 10.
+    pub sigma: f64,
+    /// Above `median`, at most 10 000.
+    pub most: u32,
 }
 
 /// Pareto from `least` on; what exceeds `most` counts as that, and `least` is taken off, so that there may be none.
@@ -87,8 +218,12 @@ impl JsonSchema for Number {
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         schemars::json_schema!({
-            "description": "A number, or Pareto from `least` on, what exceeds `most` counting as that, less `least`.",
-            "anyOf": [generator.subschema_for::<u32>(), generator.subschema_for::<Pareto>()],
+            "description": "A number, lognormal, or Pareto from `least` on, less `least`. What exceeds `most` counts as that.",
+            "anyOf": [
+                generator.subschema_for::<u32>(),
+                generator.subschema_for::<Lognormal>(),
+                generator.subschema_for::<Pareto>(),
+            ],
         })
     }
 }
@@ -100,6 +235,19 @@ impl Number {
                 Err(ConfigError::new("objects", number, format!("from 0 to {MOST_OBJECTS}"), "objects = 70"))
             }
             Number::Fixed(_) => Ok(()),
+            Number::Lognormal(Lognormal { median, sigma, most }) => {
+                if !(0.0..=10.0).contains(&sigma) {
+                    return Err(ConfigError::new("objects.sigma", sigma, "from 0 to 10", "sigma = 0.73"));
+                }
+                if median == 0 {
+                    return Err(ConfigError::new("objects.median", median, "1 or more", "median = 76"));
+                }
+                if most <= median || most > MOST_OBJECTS {
+                    let allowed = format!("above `median` ({median}), at most {MOST_OBJECTS}");
+                    return Err(ConfigError::new("objects.most", most, allowed, "most = 1000"));
+                }
+                Ok(())
+            }
             Number::Pareto(Pareto { shape, least, most }) => {
                 check_between("objects.shape", shape, 0.0, 100.0, "shape = 1.1")?;
                 if least == 0 {
@@ -114,10 +262,18 @@ impl Number {
         }
     }
 
-    /// Mean number; the mean of Pareto before it is rounded down.
+    /// Mean number; that of a distribution before its numbers are rounded.
     fn mean(&self) -> f64 {
         match *self {
             Number::Fixed(number) => f64::from(number),
+            Number::Lognormal(Lognormal { median, sigma, most }) => {
+                let (median, most) = (f64::from(median), f64::from(most));
+                if sigma == 0.0 {
+                    return median;
+                }
+                let beyond = libm::log(most / median) / sigma;
+                median * libm::exp(sigma * sigma / 2.0) * normal(beyond - sigma) + most * normal(-beyond)
+            }
             Number::Pareto(Pareto { shape, least, most }) => {
                 let (least, most) = (f64::from(least), f64::from(most));
                 // The integral of P(X > x) = (least/x)^shape from `least` to `most`.
@@ -134,6 +290,10 @@ impl Number {
     fn draw(&self, stream: &mut Stream) -> u32 {
         match *self {
             Number::Fixed(number) => number,
+            Number::Lognormal(Lognormal { median, sigma, most }) => {
+                let drawn = f64::from(median) * libm::exp(sigma * stream.normal());
+                libm::round(drawn.min(f64::from(most))) as u32
+            }
             Number::Pareto(Pareto { shape, least, most }) => {
                 let drawn = f64::from(least) * libm::pow(1.0 - stream.uniform(), -1.0 / shape);
                 libm::round(drawn.min(f64::from(most)) - f64::from(least)) as u32
@@ -144,18 +304,7 @@ impl Number {
 
 impl Default for WebConfig {
     fn default() -> Self {
-        let lognormal = |median, sigma, least| {
-            let [median, least, most] = [median, least, 2_000_000].map(Bytes::new);
-            Size::Drawn(Sizes::Lognormal { median, sigma, least, most })
-        };
-        WebConfig {
-            main: lognormal(4316, 1.37, 100),
-            object: lognormal(478, 2.36, 50),
-            objects: Number::Pareto(Pareto { shape: 1.1, least: 2, most: 55 }),
-            reading: Period::Exponential { mean: Span::from_secs(30) },
-            parsing: Period::Exponential { mean: Span::from_millis(130) },
-            first: FirstPage::Reads,
-        }
+        WrittenWeb::default().into()
     }
 }
 
@@ -313,36 +462,72 @@ mod tests {
         assert_eq!(pages, [(at(0.0), 0, 3, 5000), (at(11.0), 3, 3, 5000)]);
     }
 
-    /// Sizes of pages and numbers of objects, of somebody whose network takes so long for each unit.
-    fn pages(number: usize, delay: f64) -> Vec<TransferRequest> {
-        let mut web = web("{}");
+    /// Sizes of pages and numbers of objects, with a network that takes so long for each unit.
+    fn pages(json: &str, number: usize, delay: f64) -> Vec<TransferRequest> {
+        let mut web = web(json);
         let mut units = 0;
         while web.wanted().len() <= number {
             let unit = web.next_unit().expect("a unit");
             web.on_received(unit.id, unit.created + Span::from_seconds(delay));
             units += 1;
-            assert!(units < 200 * (number + 1), "{units} units, and {} pages", web.wanted().len());
+            assert!(units < 1001 * (number + 1), "{units} units, and {} pages", web.wanted().len());
         }
         web.wanted()[..number].to_vec()
     }
 
     #[test]
-    fn defaults_have_the_means_that_3gpp2_states() {
-        let config = WebConfig::default();
+    fn the_page_of_2004_has_the_means_that_3gpp2_states() {
+        let old = r#"{"page":"3gpp2-2004"}"#;
+        let config: WebConfig = serde_json::from_str(old).expect("a web");
         // What is stated of the sizes is not quite what the stated parameters have.
         assert!((config.main.mean() / 10_710.0 - 1.0).abs() < 0.04, "{}", config.main.mean());
         assert!((config.object.mean() / 7758.0 - 1.0).abs() < 0.06, "{}", config.object.mean());
         assert!((config.objects.mean() - 5.64).abs() < 0.01, "{}", config.objects.mean());
         let exponential = |millis| Period::Exponential { mean: Span::from_millis(millis) };
         assert_eq!((config.reading, config.parsing), (exponential(30_000), exponential(130)));
-        let pages = pages(20_000, 0.0);
+        let pages = pages(old, 20_000, 0.0);
         let objects = pages.iter().map(|page| f64::from(page.units - 1)).sum::<f64>() / pages.len() as f64;
         assert!((objects - 5.64).abs() < 0.2, "{objects}");
     }
 
     #[test]
+    fn current_pages_have_the_requests_and_weights_that_http_archive_states() {
+        let pages = pages("{}", 4000, 0.0);
+        let percentiles = |of: &dyn Fn(&TransferRequest) -> f64| {
+            let mut values: Vec<f64> = pages.iter().map(of).collect();
+            values.sort_by(f64::total_cmp);
+            [10, 25, 50, 75, 90].map(|percent| values[values.len() * percent / 100])
+        };
+        let requests = percentiles(&|page| f64::from(page.units));
+        for (found, stated) in requests.into_iter().zip([27.0, 46.0, 77.0, 122.0, 185.0]) {
+            assert!((found / stated - 1.0).abs() < 0.15, "{requests:?}");
+        }
+        let weights = percentiles(&|page| page.size as f64 / 1024.0);
+        for (found, stated) in weights.into_iter().zip([607.0, 1275.0, 2412.0, 4570.0, 9179.0]) {
+            assert!((found / stated - 1.0).abs() < 0.25, "{weights:?}");
+        }
+        assert!((weights[2] / 2412.0 - 1.0).abs() < 0.08, "the median page: {}", weights[2]);
+        let config = WebConfig::default();
+        let drawn = pages.iter().map(|page| f64::from(page.units - 1)).sum::<f64>() / pages.len() as f64;
+        assert!((config.objects.mean() / drawn - 1.0).abs() < 0.05, "{drawn}");
+    }
+
+    #[test]
+    fn a_key_replaces_what_the_page_has_and_the_page_is_written_only_when_it_is_an_old_one() {
+        let read = |json: &str| serde_json::from_str::<WebConfig>(json).expect("a web");
+        let changed = read(r#"{"page":"3gpp2-2004","objects":3}"#);
+        assert_eq!((changed.objects, changed.main), (Number::Fixed(3), Page::Of2004.main()));
+        for json in ["{}", r#"{"page":"3gpp2-2004"}"#, r#"{"objects":{"median":20,"sigma":0.5,"most":90}}"#] {
+            let config = read(json);
+            let written = serde_json::to_value(&config).expect("JSON");
+            assert_eq!(written.get("page").is_some(), json.contains("page"), "{written}");
+            assert_eq!(read(&written.to_string()), config);
+        }
+    }
+
+    #[test]
     fn what_is_on_the_pages_does_not_depend_on_the_network() {
-        let what = |delay| pages(200, delay).iter().map(|page| (page.units, page.size)).collect::<Vec<_>>();
+        let what = |delay| pages("{}", 200, delay).iter().map(|page| (page.units, page.size)).collect::<Vec<_>>();
         assert_eq!(what(0.0), what(7.0));
     }
 
@@ -352,6 +537,9 @@ mod tests {
             (r#"{"main":"0 B"}"#, "main"),
             (r#"{"object":{"distribution":"list","sizes":[]}}"#, "object.sizes"),
             (r#"{"objects":10001}"#, "objects"),
+            (r#"{"objects":{"median":0,"sigma":1.0,"most":55}}"#, "objects.median"),
+            (r#"{"objects":{"median":9,"sigma":-1.0,"most":55}}"#, "objects.sigma"),
+            (r#"{"objects":{"median":9,"sigma":1.0,"most":9}}"#, "objects.most"),
             (r#"{"objects":{"shape":1.1,"least":0,"most":55}}"#, "objects.least"),
             (r#"{"objects":{"shape":1.1,"least":5,"most":5}}"#, "objects.most"),
             (r#"{"reading":{"distribution":"exponential","mean":"0 s"}}"#, "reading.mean"),
