@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SCENARIO = """
 name = "cost of laws"
 duration = "60 s"
+preset = "rfc"
 
 [topology]
 preset = "dumbbell"

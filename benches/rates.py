@@ -31,6 +31,7 @@ LONGEST_S = 1.0
 SCENARIO = """
 name = "rates"
 duration = "{seconds} s"
+preset = "rfc"
 
 [topology]
 preset = "dumbbell"

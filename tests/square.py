@@ -8,6 +8,7 @@ SQUARE = """
 name = "square"
 duration = "6 s"
 warmup = "1 s"
+preset = "rfc"
 topology = { file = "net.graphml" }
 [links]
 rate = "2 Mb/s"

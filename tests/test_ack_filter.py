@@ -7,6 +7,7 @@ import fairwave
 LINE = """
 name = "line"
 duration = "40 s"
+preset = "rfc"
 warmup = "10 s"
 seed = 1
 

@@ -30,7 +30,7 @@ def test_loads_and_bandwidth_delay_products_are_those_of_the_arithmetic():
                 "topology.bottleneck.rate": "50 Mb/s",
                 "flow.files.transport": {"name": "tcp/reno", "receiver-window": 64},
             },
-            "the window of 64 segments holds a flow of files to 8.49 Mb/s",
+            "the window of 64 segments holds a flow of files to 12.3 Mb/s",
         ),
         ({"flow.voice.timely": "20 ms"}, "nothing of voice can be timely"),
         ({"flow.voice.stop": "900 ms"}, "flows of voice stop within the warm-up (1 s)"),

@@ -62,7 +62,7 @@ def test_json_is_one_document_and_nothing_else(fairwave, scenario):
 
 
 def test_a_flow_that_its_receivers_window_holds_back_is_told_of(fairwave, scenario):
-    held = ("--set", "flow.files.transport={name='tcp/reno', receiver-window=2}")
+    held = ("--set", "flow.files.transport={name='tcp/reno', preset='rfc', receiver-window=2}")
     _, out, _ = fairwave("run", scenario, *held, "--json")
     shares = json.loads(out)["limited"]
     assert next(iter(shares["files"])) == "receiver window", "what held it back longest comes first"

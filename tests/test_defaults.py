@@ -88,7 +88,8 @@ def test_the_values_that_are_listed_are_those_of_the_simulator():
     cubic, web, stream = rows("tcp/cubic", "transports"), rows("web", "traffic"), rows("stream", "traffic")
     said = {known.key.partition(".")[2]: known.value for known in (*TCP, *CUBIC)}
     assert cubic["initial-window"].startswith(said["initial-window"].partition(" ")[0])
-    for key in ("segment", "min-rto", "ack-delay"):
+    assert (said["segment"], cubic["segment"].partition(";")[0]) == ("1448 B", '"1.448 kB"')
+    for key in ("min-rto", "ack-delay"):
         assert cubic[key].startswith(f'"{said[key]}"'), key
     assert cubic["recovery"].startswith('"rack"')
     assert cubic["hystart"] == "true"

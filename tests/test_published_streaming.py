@@ -20,6 +20,7 @@ PATH = """
 name = "puffer"
 duration = "400 s"
 warmup = "0 s"
+preset = "rfc"
 
 [topology]
 preset = "dumbbell"

@@ -112,12 +112,12 @@ def said_of(text, key, value):
         (
             "topology.bottleneck.police",
             {"rate": "1 Mb/s", "burst": "500 B"},
-            ["cannot hold a packet of 1040 bytes"],
+            ["cannot hold a packet of 1500 bytes"],
         ),
         (
             "topology.bottleneck.shape",
             {"rate": "1 Mb/s", "burst": "500 B"},
-            ["cannot hold a packet of 1040 bytes"],
+            ["cannot hold a packet of 1500 bytes"],
         ),
         ("topology.bottleneck.shape", {"burst": "5 kB"}, ["rate"]),
         ("flow.call.route", ["r1"], ["from"]),

@@ -176,7 +176,7 @@ def idle(
         {"from": "bs", "to": "phone", "medium": "air", "queue": deep},
         {"from": "server", "to": "bs", "rate": "1 Gb/s", "delay": wire, "queue": deep},
     ]
-    table = {"name": "a user who pings", "duration": "125 s", "warmup": "5 s"}
+    table = {"name": "a user who pings", "duration": "125 s", "warmup": "5 s", "preset": "rfc"}
     return fairwave.Scenario.from_dict(
         {**table, "hosts": IN_STEP, "medium": {"air": medium}, "link": links, "flow": flows}
     )

@@ -95,7 +95,14 @@ def path(
     }
     line = {"from": "a", "to": "b", "rate": rate, "delay": f"{milliseconds / 2:g} ms", "queue": queue, **link}
     return fairwave.Scenario.from_dict(
-        {"name": "stacks", "duration": f"{seconds} s", "link": [line], "flow": list(flows), "record": record}
+        {
+            "name": "stacks",
+            "duration": f"{seconds} s",
+            "preset": "rfc",
+            "link": [line],
+            "flow": list(flows),
+            "record": record,
+        }
     )
 
 

@@ -269,6 +269,7 @@ def fifty() -> fairwave.Scenario:
         {
             "name": "fifty",
             "duration": "60 s",
+            "preset": "rfc",
             "medium": {"air": {**medium, "channel": {"mcs": 8}}},
             "link": links,
             "flow": flows,

@@ -92,7 +92,9 @@ def three(
         }
         for name in STATIONS
     ]
-    table = {"name": "two fast stations and a slow one", "duration": "25 s", "warmup": "5 s"}
+    table = {
+        "name": "two fast stations and a slow one", "duration": "25 s", "warmup": "5 s", "preset": "rfc",
+    }  # fmt: skip
     return fairwave.Scenario.from_dict(
         {**table, "medium": {"air": medium}, "link": links, "flow": [*flows, *more]}
     )

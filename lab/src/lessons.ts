@@ -113,6 +113,7 @@ function dumbbell(name: string, bottleneck: string, flows: string): string {
   return `name = "${name}"
 duration = "60 s"
 warmup = "5 s"
+preset = "rfc"
 
 [topology]
 preset = "dumbbell"
@@ -136,8 +137,11 @@ traffic = "bulk"
 start = { from = "0 s", to = "1 s" }
 `;
 
+/** The home of the opening, with TCP as the RFCs have it: the numbers in the lessons' texts are those of this TCP. */
+const RFC_HOME = HOME.replace("\nwarmup", '\npreset = "rfc"\nwarmup');
+
 const home = (queue: string, rate = "3 Mb/s") =>
-  HOME.replace(/queue = \{ discipline.*\}/, `queue = { ${queue} }`).replace('rate = "3 Mb/s"', `rate = "${rate}"`);
+  RFC_HOME.replace(/queue = \{ discipline.*\}/, `queue = { ${queue} }`).replace('rate = "3 Mb/s"', `rate = "${rate}"`);
 
 const tailDrop = (packets: number) => `discipline = "drop-tail", victim = "tail", capacity = { packets = ${packets} }`;
 
@@ -188,7 +192,7 @@ ${BULK("transfer", 4, '"tcp/prague"')}`,
 
 /** A router with CAKE in front of a modem with a deep buffer. */
 const MODEM = (bandwidth: string) =>
-  HOME.replace(
+  RFC_HOME.replace(
     /from = "home"\nto = "isp"\nrate = "3 Mb\/s"\ndelay = "10 ms"\nqueue = .*/,
     `from = "home"
 to = "modem"
@@ -239,6 +243,7 @@ const DEEP = "capacity = { bytes = 500_000 }";
 const AIR = (distance: number, queues = "fifo") => `name = "a call on Wi-Fi"
 duration = "30 s"
 warmup = "5 s"
+preset = "rfc"
 
 [medium.air]
 law = "wifi"

@@ -25,7 +25,7 @@ LINUX_SEGMENT, LINUX_HEADER = 1448, 52
 """Bytes of a segment's payload and headers where a scenario does not say."""
 
 NS2_WINDOW = 64
-"""The receiver's window under the preset ns2, segments; under rfc it never limits."""
+"""The receiver's window under the presets of ns-2, segments; under others it never limits."""
 
 SLACK = 1.02
 """Loads above a link's rate by less than this are not worth a word."""
@@ -148,7 +148,7 @@ def advise(scenario: Scenario, seed: int = 1) -> Advice:
         *_of_links(loads),
         *_of_steps(plan),
         *_of_bottlenecks(scenario, plan, links),
-        *_of_flows(scenario, plan, links, {one.name: one for one in loads}),
+        *_of_flows(plan, links, {one.name: one for one in loads}),
     ]
     return Advice(loads, mistakes, scenario.cost(seed))
 
@@ -299,12 +299,9 @@ def _bottlenecks(scenario: Scenario, plan: dict[str, Any]) -> set[str]:
     return named & {link["name"] for link in plan["links"]}
 
 
-def _of_flows(
-    scenario: Scenario, plan: dict[str, Any], links: dict[str, Any], loads: dict[str, LinkLoad]
-) -> list[str]:
+def _of_flows(plan: dict[str, Any], links: dict[str, Any], loads: dict[str, LinkLoad]) -> list[str]:
     said: list[str] = []
     seen: set[str] = set()
-    default = scenario.to_dict().get("preset", "rfc")
     for flow in plan["flows"]:
         group = flow["name"].rpartition("[")[0]
         if group in seen or not flow["forward"]:
@@ -316,7 +313,7 @@ def _of_flows(
         transport = flow["transport"]
         if str(transport.get("name", "")).startswith("tcp/"):
             share = min((loads[name] for name in flow["forward"]), key=lambda one: one.rate_bps / one.flows)
-            said += _of_window(group, transport, flow, path, trip, share, default)
+            said += _of_window(group, transport, flow, path, trip, share)
         offered = flow["offered_bps"]
         if offered is not None and not yields(flow) and offered > SLACK * bottleneck["rate_bps"]:
             said.append(
@@ -340,15 +337,15 @@ def _of_window(
     path: Sequence[dict[str, Any]],
     trip: float,
     tightest: LinkLoad,
-    default: str,
 ) -> list[str]:
     """Whether the receiver's window holds a flow below its part of the tightest link, or below what it offers."""
     window = transport.get("receiver-window")
-    if window is None and (transport.get("preset") or default) == "ns2":
+    preset = transport.get("preset", "linux")
+    if window is None and preset.startswith("ns2"):
         window = NS2_WINDOW
     if window is None:
         return []
-    linux = (transport.get("preset") or default) == "linux"
+    linux = preset == "linux"
     segment = _bytes(transport.get("segment"), LINUX_SEGMENT if linux else TCP_SEGMENT)
     wire = (segment + _bytes(transport.get("header"), LINUX_HEADER if linux else TCP_HEADER)) * 8
     # A window's worth per round trip; a round trip is at least propagation and a segment's transmission.

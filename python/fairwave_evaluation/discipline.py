@@ -648,6 +648,7 @@ class _DisciplineCriteria:
             "in a row",
             "90 s",
             warmup="30 s",
+            preset="rfc",
             links=links,
             flows=[
                 bulk("through", STANDARD, half, from_="a{i}", to="c{i}"),

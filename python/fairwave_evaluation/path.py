@@ -95,6 +95,7 @@ def path(
         },
         "access": {"rate": "10 Gb/s", "delay": ms(round_trip_ms / 8), **(access or {})},
     }
+    more = {"preset": "rfc", **more}
     return build(name, f"{duration_s:g} s", flows=flows, topology=topology, warmup=f"{warmup_s:g} s", **more)
 
 

@@ -423,7 +423,7 @@ def send_jitter_s(table: dict[str, Any]) -> float:
     """The most by which packets of a network leave their hosts late, s."""
     late = table.get("hosts", {}).get("send-jitter")
     if late is None:
-        return 0.0 if str(table.get("preset", "rfc")).startswith("ns2") else 1e-3
+        return 0.0 if str(table.get("preset", "")).startswith("ns2") else 1e-3
     return units.span(late, "hosts.send-jitter")
 
 

@@ -9,6 +9,7 @@ import fairwave as fw
 SCENARIO = """
 name = "controllers"
 duration = "8 s"
+preset = "rfc"
 
 [topology]
 preset = "dumbbell"

@@ -8,6 +8,7 @@ SCENARIO = """
 name = "copies"
 duration = "8 s"
 warmup = "1 s"
+preset = "rfc"
 
 [topology]
 preset = "dumbbell"

@@ -168,13 +168,23 @@ def _ran(text: str, seeds: int) -> Outcome:
 
 
 def ran(
-    links: Table | list[Table], flows: Table | list[Table], seconds: float, *, seeds: int = 1, **more: Any
+    links: Table | list[Table],
+    flows: Table | list[Table],
+    seconds: float,
+    *,
+    seeds: int = 1,
+    preset: str | None = "rfc",
+    **more: Any,
 ) -> Outcome:
-    """What becomes of these flows over these links; each scenario is run once, however often it is asked for."""
+    """What becomes of these flows over these links; each scenario is run once, however often it is asked for.
+
+    The preset is `rfc`, so that protocol arithmetic has small numbers. `preset=None` leaves the preset out.
+    """
     data = {
         "name": "practice",
         "duration": f"{seconds:g} s",
         "link": links if isinstance(links, list) else [links],
         "flow": flows if isinstance(flows, list) else [flows],
     }
-    return _ran(json.dumps(data | more), seeds)
+    named = {} if preset is None else {"preset": preset}
+    return _ran(json.dumps(data | named | more), seeds)

@@ -7,6 +7,7 @@ from practice import (
     arriving,
     classes,
     commands,
+    defaults,
     fates,
     finish,
     losses,
@@ -52,11 +53,11 @@ AREAS = {
     "source": ("Sources and codecs", sources),
     "session": ("Calls over WebRTC", sessions),
     "picture": ("What pictures show", pictures),
-    "opus": ("Opus", opus),
     "alike": ("Differences that count", alike),
     "fate": ("What became of packets", fates),
     "command": ("What commands answer, and how they end", commands),
     "message": ("Inputs that fairwave cannot use", messages),
+    "default": ("Defaults", defaults),
 }
 """First part of a key to the area's title and module."""
 

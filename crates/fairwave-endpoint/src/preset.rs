@@ -9,7 +9,6 @@ use serde_json::{Map, Value};
 #[serde(rename_all = "kebab-case")]
 pub enum Preset {
     /// What the RFCs say.
-    #[default]
     Rfc,
     /// What a current Linux does (6.x, its defaults), for TCP. The initial window is ten segments (RFC 6928) of 1448 B
     /// with headers of 52 B. The receiver acknowledges every second segment, or a single one after 40 ms, but each of
@@ -22,6 +21,7 @@ pub enum Preset {
     /// segments, and stops while the window is not filled. Not included are: the adaptation of the 40 ms (up to 200 ms)
     /// to the arrival rate of segments, and quick acknowledgements after disorder; the halving of the window with each
     /// timeout of idling; F-RTO and other ways of undoing a reduction; DSACK; offloading of segmentation.
+    #[default]
     Linux,
     /// What ns-2.35 does.
     Ns2,

@@ -163,7 +163,10 @@ impl Scenario {
             via::check(self, flow, &at, problems);
             self.check_times(flow, &at, problems);
             self.check_active(flow, &at, problems);
-            check_law(&flow.transport, &at.key("transport"), problems);
+            // Which keys go together depends on the preset, which the scenario may name for all.
+            if let Ok(transport) = flow.transport.with_details(self.preset) {
+                check_config(transport.check(), &at.key("transport"), problems);
+            }
             check_law(&flow.traffic, &at.key("traffic"), problems);
             if let Some(playout) = &flow.playout {
                 check_law(playout, &at.key("playout"), problems);
@@ -218,16 +221,6 @@ impl Scenario {
                 Problem::new(at.key("advantage"), format!("`advantage` is {advantage}"))
                     .allowed("from 0 to 20 (ITU-T G.107 §7.6)")
                     .help("write for example `advantage = 10`, for calls from a vehicle"),
-            );
-        }
-        if flow.in_band_fec.is_some()
-            && let Ok(traffic) = flow.traffic.resolve()
-            && !traffic.call().is_some_and(|(codec, _)| codec.is_opus())
-        {
-            problems.push(
-                Problem::new(at.key("in-band-fec"), "`in-band-fec` is for calls whose codec is Opus")
-                    .allowed("with traffic such as { kind = \"voice\", codec = \"opus\" }")
-                    .help("remove the key, or choose Opus; a media session has `traffic.audio.in-band-fec`"),
             );
         }
         if let Some(outcome) = &flow.outcome {

@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 pub enum Details {
     /// The defaults of the RFCs.
-    #[default]
     Rfc,
     /// TCP like current Linux, everything else like the RFCs. TCP has initial windows of ten segments of 1448 B,
     /// delayed acknowledgements, time-based loss detection (RACK-TLP), proportional rate reduction (PRR), and timeouts
     /// from 200 ms above the round trip.
+    #[default]
     Linux,
     /// The defaults of ns-2.35, which the papers used: its timers and windows for TCP, no header on UDP packets.
     Ns2,
@@ -23,13 +23,18 @@ pub enum Details {
 }
 
 impl Details {
-    /// What transports that have a key `preset` are handed: those that ns-2 has where the details are ns-2's, TCPs where they are Linux'.
-    pub(crate) fn version(self) -> Option<&'static str> {
+    /// Its name in scenarios.
+    pub(crate) fn name(self) -> &'static str {
         match self {
-            Details::Rfc => None,
-            Details::Linux => Some("linux"),
-            Details::Ns2 => Some("ns2"),
-            Details::Ns2Of2004 => Some("ns2-2004"),
+            Details::Rfc => "rfc",
+            Details::Linux => "linux",
+            Details::Ns2 => "ns2",
+            Details::Ns2Of2004 => "ns2-2004",
         }
+    }
+
+    /// Whether they are those of ns-2.
+    pub(crate) fn like_ns2(self) -> bool {
+        matches!(self, Details::Ns2 | Details::Ns2Of2004)
     }
 }

@@ -16,9 +16,13 @@ use fairwave_core::transport::TransportConfig;
 use schemars::SchemaGenerator;
 use serde_json::{Map, Value};
 
+use crate::details::Details;
 use crate::law::{Law, LawTable};
 use crate::suggest::list;
 use crate::write::inline;
+
+/// The key by which transports take the details of the RFCs, of Linux or of ns-2.
+const PRESET: &str = "preset";
 
 /// What became of a law's parameters when another took its place.
 pub(crate) struct Exchange {
@@ -72,8 +76,16 @@ fn of_family<T: Law>(old: &Map<String, Value>, name: &str) -> Option<Exchange> {
     table.extend(
         old.iter().filter(|(key, _)| *key != T::TAG && common(key)).map(|(key, value)| (key.clone(), value.clone())),
     );
+    // The scenario's preset is not known here: a key stays if the law takes it with the preset that refuses least.
+    let checked = |table: &Map<String, Value>| {
+        let mut whole = table.clone();
+        if to.contains_key(PRESET) {
+            whole.entry(PRESET).or_insert_with(|| Value::from(Details::Rfc.name()));
+        }
+        LawTable::<T>::refused_key(&whole)
+    };
     // What the new law refuses of the old one's, one key after the other.
-    while let Some(key) = LawTable::<T>::refused_key(&table).filter(|key| key != T::TAG && old.contains_key(key)) {
+    while let Some(key) = checked(&table).filter(|key| key != T::TAG && old.contains_key(key)) {
         if table.remove(&key).is_none() {
             break;
         }

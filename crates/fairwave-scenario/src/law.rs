@@ -510,7 +510,7 @@ impl LawTable<TrafficConfig> {
     /// The application's own configuration: where the scenario does not set its phase, the one of these details.
     pub(crate) fn with_details(&self, details: Details) -> Result<TrafficConfig, serde_json::Error> {
         let traffic = self.resolve()?;
-        let like_ns2 = matches!(details, Details::Ns2 | Details::Ns2Of2004) && !self.table().contains_key(PHASE);
+        let like_ns2 = details.like_ns2() && !self.table().contains_key(PHASE);
         match traffic.phase_like_ns2().filter(|_| like_ns2) {
             Some(phase) => {
                 let phase = serde_json::to_value(phase)?;
@@ -527,13 +527,13 @@ impl LawTable<TransportConfig> {
     /// The transport's own configuration, with these protocol details where the scenario says nothing.
     pub(crate) fn with_details(&self, details: Details) -> Result<TransportConfig, serde_json::Error> {
         let transport = self.resolve()?;
-        let Some(version) = details.version() else { return Ok(transport) };
-        if details == Details::Linux && transport.tcp().is_none() {
+        // Only TCPs have habits of RFCs and of Linux. ns-2 has some of other transports, too.
+        if !details.like_ns2() && transport.tcp().is_none() {
             return Ok(transport);
         }
         match transport.like_ns2().filter(|(key, _)| !self.table().contains_key(*key)) {
             Some((key, value)) => self.adjusted(|table| {
-                let value = if key == "preset" { Value::from(version) } else { value };
+                let value = if key == "preset" { Value::from(details.name()) } else { value };
                 table.insert(key.to_owned(), value);
             }),
             None => Ok(transport),

@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn bulk_data_fills_its_share_both_ways() {
-        let bulk = workload(r#"{ "kind": "bulk" }"#, r#"{ "name": "tcp/reno", "segment": "960 B" }"#);
+        let bulk = workload(r#"{ "kind": "bulk" }"#, r#"{ "name": "tcp/reno", "preset": "rfc", "segment": "960 B" }"#);
         let work = bulk.work(10.0, 8e6, 2, 2);
         assert!((work.happenings - 4.0 * 10.0 * 1000.0).abs() < 10.0, "{}", work.happenings);
     }

@@ -181,3 +181,13 @@ fn a_short_name_is_the_law_that_it_names() {
         assert_eq!(at(&bare.expect("a sound scenario"), "/flow/0/transport/name"), json!(full));
     }
 }
+
+#[test]
+fn a_key_that_the_scenarios_preset_allows_is_kept() {
+    let text = HOME.replace(", preset = \"linux\"", ", byte-counting = false");
+    let rfc = Scenario::from_toml(&text.replacen("name", "preset = \"rfc\"\nname", 1), "").expect("a scenario");
+    let reno = rfc.with_overrides(&[("flow.files.transport", json!("tcp/reno"))]).expect("a scenario");
+    assert_eq!(at(&reno, "/flow/1/transport")["byte-counting"], json!(false));
+    let refused = Scenario::from_toml(&text, "").expect_err("Linux has its own rule").to_string();
+    assert!(refused.contains("`byte-counting` is false"), "{refused}");
+}

@@ -246,7 +246,7 @@ fn a_buffer_smaller_than_a_segment_of_tcp_is_refused() {
     let text =
         SOUND.replace("packets = 50", "bytes = 150").replace("\"udp\"", "{ name = \"tcp/reno\", header = \"52 B\" }");
     let said = complaint(&text.replace("{ kind = \"voice\", codec = \"g711\" }", "\"bulk\""));
-    assert_says(&said, "17:32", &["packets of 1052 bytes"]);
+    assert_says(&said, "17:32", &["packets of 1500 bytes"]);
 }
 
 #[test]

@@ -156,7 +156,7 @@ fn what_waits_in_senders_is_counted() {
 #[test]
 fn packets_of_one_byte_are_counted_as_such() {
     let fast = "preset = \"dumbbell\"\nbottleneck = { rate = \"10 Gb/s\" }\naccess = { rate = \"10 Gb/s\" }";
-    let bytes = "{ name = \"tcp/reno\", segment = \"1 B\" }";
+    let bytes = "{ name = \"tcp/reno\", preset = \"rfc\", segment = \"1 B\" }";
     assert_eq!(complaint(Text { topology: fast, duration: "10000 s", ..SOUND }), "no complaint");
     let said = complaint(Text { topology: fast, transport: bytes, duration: "10000 s", ..SOUND });
     assert_refused(&said, "duration", &["packet-hops, that is 2.1 days of computing"]);

@@ -59,6 +59,7 @@ const UNEQUAL: &str = r#"
 name = "unequal"
 duration = "200 s"
 warmup = "20 s"
+preset = "rfc"
 [hosts]
 [topology]
 preset = "dumbbell"

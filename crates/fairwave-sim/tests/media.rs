@@ -8,6 +8,7 @@ const TWO: &str = r#"
 name = "two downloads on one channel"
 duration = "5 s"
 warmup = "1 s"
+preset = "rfc"
 medium.air = { law = "half-duplex", rate = "10 Mb/s" }
 link = [
     { from = "ap", to = "near", medium = "air" },

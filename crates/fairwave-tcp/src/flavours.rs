@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::control::{self, Control, ControlLaw, controllers};
 use super::{Needs, TcpConfig, TcpParameters, TcpReceiver, TcpSender};
 use fairwave_endpoint::FlowContext;
+use fairwave_endpoint::preset::Preset;
 use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;
 
@@ -44,6 +45,11 @@ macro_rules! flavours {
 controllers! { flavours! () }
 
 impl TcpConfig {
+    /// The preset of the RFCs, for tests of protocol arithmetic: its numbers are small.
+    pub(crate) fn rfc() -> TcpConfig {
+        TcpConfig { preset: Preset::Rfc, ..TcpConfig::default() }
+    }
+
     pub(super) fn endpoints(
         &self,
         flavour: Flavour,

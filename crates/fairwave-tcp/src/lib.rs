@@ -2,7 +2,7 @@
 //!
 //! Each part states its sources and assumptions: [`sender`], [`receiver`], [`rtt`], [`recovery`], [`control`]. This
 //! module is the configuration. You can set every parameter; the controller and the preset give the others. The presets
-//! are `rfc` (the current RFCs), `linux` (current Linux, see [`Preset::Linux`]), `ns2` (ns-2.35, the simulator of most
+//! are `linux` (current Linux, the default, see [`Preset::Linux`]), `rfc` (what the RFCs require), `ns2` (ns-2.35, the simulator of most
 //! published results of the 2000s) and `ns2-2004`. The last is ns-2 at the beginning of 2004, as far as its sources
 //! record changes since.
 
@@ -72,7 +72,7 @@ pub struct TcpConfig {
     #[schemars(extend("x-default" = "the controller's"))]
     pub recovery: Option<Recovery>,
     /// In recovery the window falls gradually, as segments are delivered (RFC 9937); for recoveries `sack` and `rack`.
-    /// Default: linux true, unless the controller asks for samples of the delivery rate; else false.
+    /// Default: linux true with recovery `rack`, unless the controller asks for samples of the delivery rate; else false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prr: Option<bool>,
     /// Whether and how segments may be marked instead of dropped: `none`, `classic` (RFC 3168), `accurate` (marks are counted, RFC
@@ -89,20 +89,23 @@ pub struct TcpConfig {
     /// false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pacing_credit: Option<bool>,
-    /// Payload bytes of a segment of bulk data; a longer unit of other applications is cut. Default 1000 B; linux 1448 B.
+    /// Payload bytes of a segment of bulk data; a longer unit of other applications is cut. Default: linux 1448 B, which fills an Ethernet
+    /// frame of 1500 B; rfc and ns2 1000 B.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segment: Option<Bytes>,
-    /// Header bytes added to each segment on the wire. Default 40 B; linux 52 B, with timestamps; ns2 0 B for tcp/vegas.
+    /// Header bytes added to each segment on the wire. Default: linux 52 B, with timestamps (RFC 7323); rfc 40 B; ns2
+    /// 40 B, and 0 B for tcp/vegas.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub header: Option<Bytes>,
-    /// An acknowledgement's bytes on the wire. Default 40 B; linux 52 B.
+    /// An acknowledgement's bytes on the wire. Default: linux 52 B, else 40 B.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub acknowledgement: Option<Bytes>,
-    /// The receiver's window, segments. Default: rfc one that never limits, as window scaling allows it (RFC 7323); ns2 64.
+    /// The receiver's window, segments. Default: linux and rfc one that never limits, as window scaling
+    /// allows it (RFC 7323); ns2 64.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receiver_window: Option<u32>,
-    /// Congestion window after the handshake, segments. Default: ns2 2, linux 10 (RFC 6928), rfc 2 to 4 by segment
-    /// size (RFC 5681 §3.1).
+    /// Congestion window after the handshake, segments. Default: linux 10 (RFC 6928), rfc 2 to 4 by segment size (RFC
+    /// 5681 §3.1), ns2 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_window: Option<u32>,
     /// Slow start threshold at the beginning, segments. Default: the receiver's window.
@@ -115,12 +118,13 @@ pub struct TcpConfig {
     /// false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delayed_ack: Option<bool>,
-    /// The longest delay of an acknowledgement. Default 100 ms; linux 40 ms; rfc and linux at most 500 ms (RFC 5681 §4.2).
+    /// The longest delay of an acknowledgement. Default: linux 40 ms, else 100 ms. Linux and rfc allow at most 500 ms (RFC 5681
+    /// §4.2).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ack_delay: Option<Span>,
     /// In congestion avoidance the window grows by the number of acknowledged segments, not by the number of
     /// acknowledgements (RFC 5681 §3.1; RFC 3465 §2.1). For controllers that grow with each acknowledgement. Default:
-    /// rfc true if acknowledgements are delayed; ns2 false; linux uses the kernel's rule.
+    /// linux uses the kernel's rule; rfc true if acknowledgements are delayed; ns2 false.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "by the controller's own rule"))]
     pub byte_counting: Option<bool>,
@@ -134,31 +138,32 @@ pub struct TcpConfig {
     /// One new segment for each of the first two duplicates (RFC 3042). Default true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limited_transmit: Option<bool>,
-    /// Reno and Tahoe: no second fast retransmit for segments that were in flight at the first. Default: rfc false, ns2
-    /// true.
+    /// Reno and Tahoe: no second fast retransmit for segments that were in flight at the first. Default: linux and rfc
+    /// false, ns2 true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub careful: Option<bool>,
     /// After idling for a timeout, slow start again (RFC 5681 §4.1). Default true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slow_start_restart: Option<bool>,
-    /// The rules by which SACK recovers and counts segments in flight. Default: rfc rfc6675, ns2 counted.
+    /// The rules by which SACK recovers and counts segments in flight. Default: linux and rfc rfc6675, ns2
+    /// counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pipe: Option<PipeRule>,
-    /// The clock that measures round trips. Default: rfc fine, ns2 coarse.
+    /// The clock that measures round trips. Default: linux and rfc fine, ns2 coarse.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clock: Option<RttClock>,
-    /// The clock's granularity, and the least margin of the timeout above the round trip. Default: rfc 1 ms, ns2 10 ms,
-    /// linux its shortest timeout.
+    /// The clock's granularity, and the least margin of the timeout above the round trip. Default: linux its
+    /// shortest timeout, rfc 1 ms, ns2 10 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tick: Option<Span>,
-    /// The timeout before the first measurement. Default: rfc and linux 1 s, ns2 3 s, ns2-2004 6 s.
+    /// The timeout before the first measurement. Default: linux and rfc 1 s, ns2 3 s, ns2-2004 6 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_rto: Option<Span>,
-    /// The shortest timeout. Default: rfc 1 s, linux and ns2 200 ms, ns2-2004 1 s. With linux also the extra wait of a
+    /// The shortest timeout. Default: linux and ns2 200 ms, rfc and ns2-2004 1 s. With linux also the extra wait of a
     /// tail loss probe, beyond two round trips, when one segment is in flight.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_rto: Option<Span>,
-    /// The longest timeout. Default 60 s; linux 120 s.
+    /// The longest timeout. Default: linux 120 s, else 60 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_rto: Option<Span>,
     /// Each sending is delayed by a uniformly random time below this, which breaks phase effects (ns-2's `overhead_`). Default 0.

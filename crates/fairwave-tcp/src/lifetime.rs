@@ -96,7 +96,7 @@ mod tests {
     }
 
     fn config(deadline: Option<u64>) -> TcpConfig {
-        TcpConfig { preset: Preset::Ns2, deadline: deadline.map(Span::from_millis), ..TcpConfig::default() }
+        TcpConfig { preset: Preset::Ns2, deadline: deadline.map(Span::from_millis), ..TcpConfig::rfc() }
     }
 
     const ALL: [Flavour; 5] = [Flavour::Tahoe, Flavour::Reno, Flavour::Newreno, Flavour::Sack, Flavour::Vegas];

@@ -131,7 +131,7 @@ fn data_can_be_marked_and_the_syn_acknowledgements_and_what_is_sent_again_cannot
 
 #[test]
 fn a_connection_that_does_not_ask_for_marks_cannot_be_marked() {
-    let mut wire = bulk(Flavour::Reno, &TcpConfig::default());
+    let mut wire = bulk(Flavour::Reno, &TcpConfig::rfc());
     wire.mark = Box::new(|_, _| true);
     wire.run_until(at(1000));
     assert!(wire.sent.iter().all(|(_, packet)| packet.ecn == Ecn::NotEct));
@@ -302,7 +302,7 @@ fn what_is_sent_again_is_paced_but_for_the_first_of_a_recovery() {
 
 #[test]
 fn a_paced_window_leaves_at_twice_its_rate_in_slow_start() {
-    let config = TcpConfig { pacing: Some(true), initial_window: Some(10), ..TcpConfig::default() };
+    let config = TcpConfig { pacing: Some(true), initial_window: Some(10), ..TcpConfig::rfc() };
     let mut wire = bulk(Flavour::Newreno, &config);
     wire.run_until(at(199));
     // Ten segments per 100 ms, twice as fast: one per 5 ms.
@@ -331,7 +331,7 @@ fn a_window_that_has_just_fallen_is_paced_by_what_is_still_out() {
         pacing: Some(true),
         initial_threshold: Some(20),
         receiver_window: Some(20),
-        ..TcpConfig::default()
+        ..TcpConfig::rfc()
     };
     let mut wire = bulk(Flavour::Newreno, &config);
     wire.run_until(at(5000));
@@ -347,7 +347,7 @@ fn a_window_that_has_just_fallen_is_paced_by_what_is_still_out() {
 #[test]
 fn pacing_may_be_switched_off_for_a_law_that_paces() {
     let needs = Needs { paces: true, ..SACK };
-    let config = TcpConfig { pacing: Some(false), ..TcpConfig::default() };
+    let config = TcpConfig { pacing: Some(false), ..TcpConfig::rfc() };
     let (mut wire, _) = noting(&config, needs, 100.0, 500.0, true);
     wire.run_until(at(1000));
     assert!(gaps(&wire, at(300)).contains(&0));
@@ -356,7 +356,7 @@ fn pacing_may_be_switched_off_for_a_law_that_paces() {
 #[test]
 fn every_law_that_paces_says_so() {
     for &flavour in Flavour::ALL {
-        let control = flavour.control(&TcpConfig::default());
+        let control = flavour.control(&TcpConfig::rfc());
         let path = Path { rtt: Span::from_millis(100), min_rtt: Span::from_millis(100), ..Path::new(1000) };
         let rate = control.pacing(&path, &Window { congestion: 10.0, threshold: 5.0 });
         assert!(flavour.needs().paces || rate.is_infinite(), "{flavour:?} has a rate and no `PACES`");
@@ -452,7 +452,7 @@ fn a_sample_comes_after_the_acknowledgement_that_it_belongs_to_and_before_what_t
 }
 
 fn linux() -> TcpConfig {
-    TcpConfig { preset: Preset::Linux, ..TcpConfig::default() }
+    TcpConfig { preset: Preset::Linux, ..TcpConfig::rfc() }
 }
 
 #[test]
@@ -478,12 +478,12 @@ fn the_preset_linux_is_what_it_says() {
     let samples = Needs { samples: true, ..SACK };
     assert!(!linux().parameters_with(samples).prr, "a law that sets its window by samples does so in recovery, too");
     assert!(TcpConfig { prr: Some(true), ..linux() }.check_with(samples).is_err());
-    let credit = TcpConfig { pacing_credit: Some(true), ..TcpConfig::default() };
+    let credit = TcpConfig { pacing_credit: Some(true), ..TcpConfig::rfc() };
     assert!(credit.check_with(Needs::recovery(Recovery::Sack)).is_err(), "nothing is paced");
     let paced = TcpConfig { pacing: Some(true), ..credit };
     assert_eq!(paced.check_with(Needs::recovery(Recovery::Sack)), Ok(()));
     assert!(
-        linux().parameters_with(samples).pacing_credit && !TcpConfig::default().parameters_with(samples).pacing_credit
+        linux().parameters_with(samples).pacing_credit && !TcpConfig::rfc().parameters_with(samples).pacing_credit
     );
 }
 
@@ -513,13 +513,13 @@ fn keys_that_would_be_ignored_are_refused() {
     assert!(refused(TcpConfig { quick_acks: Some(4), ..undelayed() }).contains("delayed-ack = true"));
     assert!(refused(TcpConfig { quick_acks: Some(u32::MAX), ..linux() }).contains("quick-acks"));
     assert!(refused(TcpConfig { ack_delay: Some(Span::from_millis(600)), ..linux() }).contains("500 ms"));
-    assert_eq!(TcpConfig { quick_acks: Some(0), ..TcpConfig::default() }.check(), Ok(()));
+    assert_eq!(TcpConfig { quick_acks: Some(0), ..TcpConfig::rfc() }.check(), Ok(()));
 }
 
 #[test]
 fn recovery_by_time_repairs_a_lost_tail_without_a_timeout() {
     let timeouts = |recovery| {
-        let config = TcpConfig { recovery: Some(recovery), ..TcpConfig::default() };
+        let config = TcpConfig { recovery: Some(recovery), ..TcpConfig::rfc() };
         let mut wire = losing(wire(Flavour::Sack, &config, false), &[28, 29, 30]);
         let unit = |id: u32| Unit { id, payload: 1000, created: at(300), layer: 0, frame_type: FrameType::None };
         wire.units = (0..30).map(unit).collect();
@@ -533,7 +533,7 @@ fn recovery_by_time_repairs_a_lost_tail_without_a_timeout() {
 
 #[test]
 fn recovery_by_time_sends_nothing_again_that_is_only_late_by_less_than_a_quarter_of_the_round_trip() {
-    let config = TcpConfig { recovery: Some(Recovery::Rack), receiver_window: Some(40), ..TcpConfig::default() };
+    let config = TcpConfig { recovery: Some(Recovery::Rack), receiver_window: Some(40), ..TcpConfig::rfc() };
     let mut late = bulk(Flavour::Sack, &config);
     late.fate =
         Box::new(
@@ -558,7 +558,7 @@ fn recovery_by_time_sends_nothing_again_that_is_only_late_by_less_than_a_quarter
 #[test]
 fn recovery_by_time_finds_a_retransmission_that_was_lost() {
     let again = |recovery| {
-        let config = TcpConfig { recovery: Some(recovery), initial_threshold: Some(30), ..TcpConfig::default() };
+        let config = TcpConfig { recovery: Some(recovery), initial_threshold: Some(30), ..TcpConfig::rfc() };
         let mut wire = bulk(Flavour::Sack, &config);
         let mut left = 3;
         wire.fate = Box::new(move |_, _, packet| {
@@ -620,7 +620,7 @@ proptest! {
             send_jitter: jitter.then_some(Span::from_millis(3)),
             deadline: deadline.map(Span::from_millis),
             max_rto: Some(Span::from_secs(4)),
-            ..TcpConfig::default()
+            ..TcpConfig::rfc()
         };
         let needs = Needs { samples, ..SACK };
         prop_assert_eq!(config.check_with(needs), Ok(()));

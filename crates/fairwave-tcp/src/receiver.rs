@@ -322,7 +322,7 @@ mod tests {
     use super::*;
 
     fn undelayed() -> TcpConfig {
-        TcpConfig { delayed_ack: Some(false), ..TcpConfig::default() }
+        TcpConfig { delayed_ack: Some(false), ..TcpConfig::rfc() }
     }
 
     fn receiver(config: TcpConfig) -> TcpReceiver {
@@ -335,7 +335,7 @@ mod tests {
 
     #[test]
     fn what_is_given_up_is_waited_for_no_longer_and_what_follows_it_is_delivered() {
-        let (mut receiver, mut out) = (receiver(TcpConfig::default()), Output::default());
+        let (mut receiver, mut out) = (receiver(TcpConfig::rfc()), Output::default());
         let forward = |next| Packet { body: Body::Forward { next, sent: Instant::ZERO }, ..segment(0) };
         for sequence in [0, 1, 3, 5, 6] {
             receiver.on_packet(Instant::ZERO, &segment(sequence), &mut out);
@@ -403,7 +403,7 @@ mod tests {
     fn a_delayed_acknowledgement_echoes_the_earliest_segment_that_it_covers_and_any_other_the_latest() {
         // RFC 7323 §4.3. Each segment was sent as many nanoseconds after the beginning as its number says.
         let echoes = |delayed| {
-            let mut receiver = receiver(TcpConfig { delayed_ack: Some(delayed), ..TcpConfig::default() });
+            let mut receiver = receiver(TcpConfig { delayed_ack: Some(delayed), ..TcpConfig::rfc() });
             let mut out = Output::default();
             for sequence in [0, 1, 2, 3, 4] {
                 receiver.on_packet(Instant::ZERO, &segment(sequence), &mut out);
@@ -433,7 +433,7 @@ mod tests {
 
     #[test]
     fn a_delaying_receiver_acknowledges_every_second_segment_and_disorder_at_once() {
-        let delayed = TcpConfig { delayed_ack: Some(true), ..TcpConfig::default() };
+        let delayed = TcpConfig { delayed_ack: Some(true), ..TcpConfig::rfc() };
         let mut receiver = receiver(delayed);
         assert!(!receiver.is_reactive());
         let acks = acknowledgements(&mut receiver, &[0, 1, 2, 3, 5, 4]);
@@ -442,7 +442,7 @@ mod tests {
 
     #[test]
     fn rfc_5681_section_4_2_every_segment_of_a_gap_that_fills_is_acknowledged_at_once() {
-        let mut receiver = receiver(TcpConfig { delayed_ack: Some(true), ..TcpConfig::default() });
+        let mut receiver = receiver(TcpConfig { delayed_ack: Some(true), ..TcpConfig::rfc() });
         // 5 and 7 come too early; 3 and 4 fill the first gap, 6 the second. Then every second one again.
         let acks = acknowledgements(&mut receiver, &[0, 1, 2, 5, 7, 3, 4, 6, 8, 9]);
         assert_eq!(acks.iter().map(|(next, _)| *next).collect::<Vec<_>>(), [1, 3, 3, 3, 4, 6, 8, 10]);
@@ -463,7 +463,7 @@ mod tests {
 
     #[test]
     fn rfc_8257_section_3_2_a_delayed_acknowledgement_leaves_when_marks_begin_or_end() {
-        let config = |marks| TcpConfig { delayed_ack: Some(true), ecn: Some(marks), ..TcpConfig::default() };
+        let config = |marks| TcpConfig { delayed_ack: Some(true), ecn: Some(marks), ..TcpConfig::rfc() };
         let (clear, mark) = (Ecn::Ect0, Ecn::Ce);
         let segments =
             [(0, Ecn::NotEct), (1, clear), (2, mark), (3, mark), (4, mark), (5, clear), (6, clear), (7, clear)];
@@ -491,7 +491,7 @@ mod tests {
 
     #[test]
     fn what_comes_from_beyond_the_window_or_again_is_thrown_away_and_acknowledged() {
-        let mut receiver = receiver(TcpConfig { receiver_window: Some(4), ..TcpConfig::default() });
+        let mut receiver = receiver(TcpConfig { receiver_window: Some(4), ..TcpConfig::rfc() });
         let acks = acknowledgements(&mut receiver, &[0, 5, 4, 4, 1, 1]);
         assert_eq!(acks[1], (1, vec![]), "5 is beyond 1 to 4");
         assert_eq!(acks[2], (1, vec![(4, 5)]));
@@ -501,7 +501,7 @@ mod tests {
 
     #[test]
     fn without_a_configured_window_everything_in_flight_on_a_fast_path_is_held() {
-        let mut receiver = receiver(TcpConfig::default());
+        let mut receiver = receiver(TcpConfig::rfc());
         acknowledgements(&mut receiver, &[0]);
         let mut out = Output::default();
         for sequence in 2..200_000 {
@@ -516,7 +516,7 @@ mod tests {
 
     #[test]
     fn a_single_segment_is_acknowledged_after_the_delay() {
-        let mut receiver = receiver(TcpConfig { delayed_ack: Some(true), ..TcpConfig::default() });
+        let mut receiver = receiver(TcpConfig { delayed_ack: Some(true), ..TcpConfig::rfc() });
         let mut out = Output::default();
         receiver.on_packet(Instant::ZERO, &segment(0), &mut out);
         receiver.on_packet(Instant::ZERO, &segment(1), &mut out);
@@ -562,7 +562,7 @@ mod tests {
             }
             // Whatever was lost comes again, as a sender sees to.
             order.extend(1..60);
-            let config = TcpConfig { delayed_ack: Some(delayed), ..TcpConfig::default() };
+            let config = TcpConfig { delayed_ack: Some(delayed), ..TcpConfig::rfc() };
             let mut receiver = receiver(config);
             let mut out = Output::default();
             receiver.on_packet(Instant::ZERO, &segment(0), &mut out);

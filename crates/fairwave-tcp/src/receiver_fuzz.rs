@@ -105,7 +105,7 @@ proptest! {
         delayed in any::<bool>(),
         steps in prop::collection::vec((-6i64..80, 0u64..300), 0..400),
     ) {
-        let config = TcpConfig { delayed_ack: Some(delayed), receiver_window: Some(window), ..TcpConfig::default() };
+        let config = TcpConfig { delayed_ack: Some(delayed), receiver_window: Some(window), ..TcpConfig::rfc() };
         let parameters = config.parameters(flavour);
         let mut receiver = TcpReceiver::new(FlowContext::default(), &parameters);
         let (mut plain, mut out, mut now) = (SlowTwin::default(), Output::default(), Instant::ZERO);

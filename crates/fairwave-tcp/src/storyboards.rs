@@ -22,11 +22,11 @@ pub(super) fn at(millis: u64) -> Instant {
 
 /// Every segment is acknowledged.
 pub(super) fn undelayed() -> TcpConfig {
-    TcpConfig { delayed_ack: Some(false), ..TcpConfig::default() }
+    TcpConfig { delayed_ack: Some(false), ..TcpConfig::rfc() }
 }
 
 fn ns2() -> TcpConfig {
-    TcpConfig { preset: Preset::Ns2, ..TcpConfig::default() }
+    TcpConfig { preset: Preset::Ns2, ..TcpConfig::rfc() }
 }
 
 /// A connection over 100 ms of round trip.
@@ -95,7 +95,7 @@ fn slow_start_doubles_the_window_each_round_trip_after_the_handshake() {
 #[test]
 fn rfc_5681_section_3_1_with_delayed_acknowledgements_reno_gains_a_segment_per_round_trip_as_without() {
     let gained = |preset, delayed| {
-        let config = TcpConfig { preset, delayed_ack: delayed, initial_threshold: Some(16), ..TcpConfig::default() };
+        let config = TcpConfig { preset, delayed_ack: delayed, initial_threshold: Some(16), ..TcpConfig::rfc() };
         let windows = windows(&mut bulk(Flavour::Reno, &config), 1500, 3510);
         windows.last().expect("a window") - windows[0]
     };
@@ -110,7 +110,7 @@ fn rfc_5681_section_3_1_with_delayed_acknowledgements_reno_gains_a_segment_per_r
 
 #[test]
 fn rfc_5681_section_4_2_acknowledgements_are_delayed_unless_the_preset_is_ns2s() {
-    let delay = |preset| TcpConfig { preset, ..TcpConfig::default() }.parameters(Flavour::Reno).delayed_ack;
+    let delay = |preset| TcpConfig { preset, ..TcpConfig::rfc() }.parameters(Flavour::Reno).delayed_ack;
     assert_eq!(delay(Preset::Rfc), Some(Span::from_millis(100)));
     assert_eq!(delay(Preset::Linux), Some(Span::from_millis(40)));
     assert_eq!([delay(Preset::Ns2), delay(Preset::Ns2Of2004)], [None, None]);
@@ -119,7 +119,7 @@ fn rfc_5681_section_4_2_acknowledgements_are_delayed_unless_the_preset_is_ns2s()
 
 #[test]
 fn it_shows_its_threshold_and_the_rate_of_a_window_per_round_trip() {
-    let config = TcpConfig { initial_threshold: Some(64), ..TcpConfig::default() };
+    let config = TcpConfig { initial_threshold: Some(64), ..TcpConfig::rfc() };
     let mut wire = bulk(Flavour::Reno, &config);
     assert!(wire.sender.view().rate.is_none(), "no round trip is known");
     wire.run_until(at(499));
@@ -132,7 +132,7 @@ fn it_shows_its_threshold_and_the_rate_of_a_window_per_round_trip() {
 
 #[test]
 fn a_segment_of_bulk_data_is_made_when_it_is_sent_and_so_is_the_syn() {
-    let mut wire = losing(bulk(Flavour::Reno, &TcpConfig::default()), &[0]);
+    let mut wire = losing(bulk(Flavour::Reno, &TcpConfig::rfc()), &[0]);
     wire.run_until(at(1500));
     let made = wire.sent.iter().map(|(time, packet)| match packet.body {
         Body::Segment { created, .. } => created == *time,
@@ -145,7 +145,7 @@ fn a_segment_of_bulk_data_is_made_when_it_is_sent_and_so_is_the_syn() {
 fn the_initial_window_depends_on_the_segments_size() {
     // RFC 5681 §3.1: two segments above 2190 bytes, three above 1095, else four.
     for (bytes, window) in [(536, 4), (1095, 4), (1096, 3), (1460, 3), (2190, 3), (2191, 2)] {
-        let config = TcpConfig { segment: Some(Bytes::new(bytes)), ..TcpConfig::default() };
+        let config = TcpConfig { segment: Some(Bytes::new(bytes)), ..TcpConfig::rfc() };
         let mut wire = bulk(Flavour::Reno, &config);
         wire.run_until(at(199));
         let data = wire.sent.iter().filter(|(_, packet)| sequence(packet) > 0).count();
@@ -155,7 +155,7 @@ fn the_initial_window_depends_on_the_segments_size() {
 
 #[test]
 fn three_duplicates_bring_the_segment_again_at_once() {
-    let mut wire = losing(bulk(Flavour::Reno, &TcpConfig::default()), &[20]);
+    let mut wire = losing(bulk(Flavour::Reno, &TcpConfig::rfc()), &[20]);
     wire.run_until(at(2000));
     let times = sendings(&wire, 20);
     assert_eq!(times.len(), 2);
@@ -168,7 +168,7 @@ fn fast_recovery_halves_what_was_in_flight_and_lets_a_segment_go_for_each_furthe
     // Sixteen segments are in flight from segment 50 on, which is lost. Of the other fifteen three duplicates bring it again;
     // of the twelve further ones five make up for what is above half of sixteen and the three, and each of the rest lets a
     // new segment go: seven. With the one that the repair's acknowledgement lets go, eight are in flight then.
-    let config = TcpConfig { receiver_window: Some(16), limited_transmit: Some(false), ..TcpConfig::default() };
+    let config = TcpConfig { receiver_window: Some(16), limited_transmit: Some(false), ..TcpConfig::rfc() };
     let mut wire = losing(bulk(Flavour::Reno, &config), &[50]);
     wire.run_until(at(3000));
     let times = sendings(&wire, 50);
@@ -186,7 +186,7 @@ fn fast_recovery_halves_what_was_in_flight_and_lets_a_segment_go_for_each_furthe
 #[test]
 fn a_partial_acknowledgement_brings_the_next_missing_segment_one_round_trip_after_the_one_before() {
     const LOST: &[u32] = &[40, 42, 44, 46];
-    let config = TcpConfig { initial_threshold: Some(16), ..TcpConfig::default() };
+    let config = TcpConfig { initial_threshold: Some(16), ..TcpConfig::rfc() };
     let mut wire = losing(bulk(Flavour::Newreno, &config), LOST);
     wire.run_until(at(6000));
     let again: Vec<u64> = LOST.iter().map(|&segment| sendings(&wire, segment)[1]).collect();
@@ -209,7 +209,7 @@ fn vegas_needs_but_one_duplicate_where_a_segment_has_been_out_for_longer_than_it
 
 /// How long recovery from these losses takes until all up to `last` is delivered, and the timeouts it took.
 fn recovery_from(flavour: Flavour, segments: &'static [u32], last: u32) -> (Instant, u64) {
-    let config = TcpConfig { initial_threshold: Some(16), ..TcpConfig::default() };
+    let config = TcpConfig { initial_threshold: Some(16), ..TcpConfig::rfc() };
     let mut wire = losing(bulk(flavour, &config), segments);
     wire.run_until(at(6000));
     let done = wire.deliveries.iter().find(|(_, d)| d.unit + 1 == last).map(|(time, _)| *time).expect("it is repaired");
@@ -233,7 +233,7 @@ fn sack_repairs_several_losses_sooner_than_newreno() {
 #[test]
 fn tahoe_starts_from_one_segment_where_reno_halves() {
     let least = |flavour| {
-        let config = TcpConfig { initial_threshold: Some(16), ..TcpConfig::default() };
+        let config = TcpConfig { initial_threshold: Some(16), ..TcpConfig::rfc() };
         let mut wire = losing(bulk(flavour, &config), &[60]);
         windows(&mut wire, 300, 1500).into_iter().fold(f64::INFINITY, f64::min)
     };
@@ -293,7 +293,7 @@ fn sawtooth(alpha: f64, beta: f64, peak: f64) -> (f64, f64) {
         recovery: Some(Recovery::Sack),
         receiver_window: Some(300),
         initial_threshold: Some(40),
-        ..TcpConfig::default()
+        ..TcpConfig::rfc()
     };
     let aimd = Control::Aimd(AimdConfig { alpha: Some(alpha), beta: Some(beta) }.controller(config.preset));
     let context = FlowContext { bulk: true, ..FlowContext::default() };
@@ -417,7 +417,7 @@ fn gamma_lowers_the_window_before_the_buffer_overflows() {
 
 #[test]
 fn units_arrive_whole_in_order_and_with_their_birth() {
-    let mut wire = wire(Flavour::Sack, &TcpConfig::default(), false);
+    let mut wire = wire(Flavour::Sack, &TcpConfig::rfc(), false);
     let unit = |id: u32| Unit {
         id,
         payload: if id.is_multiple_of(10) { 2500 } else { 160 },
@@ -476,7 +476,7 @@ fn random_delays_of_sending_stay_below_their_bound() {
 /// More than three duplicates while a timeout is repaired close ns-2's window; with nothing in flight nothing would open it.
 #[test]
 fn a_vegas_window_that_has_closed_opens_again_when_nothing_is_in_flight() {
-    let config = TcpConfig { preset: Preset::Ns2, receiver_window: Some(10), ..TcpConfig::default() };
+    let config = TcpConfig { preset: Preset::Ns2, receiver_window: Some(10), ..TcpConfig::rfc() };
     let mut wire = wire(Flavour::Vegas, &config, false);
     wire.units = (0..150)
         .map(|id| Unit { id, payload: 160, created: at(u64::from(id) * 10), layer: 0, frame_type: FrameType::None })
@@ -509,7 +509,7 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let preset = if like_ns2 { Preset::Ns2 } else { Preset::Rfc };
-        let config = TcpConfig { preset, recovery, delayed_ack: Some(delayed), receiver_window: Some(window), max_rto: Some(Span::from_secs(4)), ..TcpConfig::default() };
+        let config = TcpConfig { preset, recovery, delayed_ack: Some(delayed), receiver_window: Some(window), max_rto: Some(Span::from_secs(4)), ..TcpConfig::rfc() };
         let mut wire = wire(flavour, &config, false);
         let unit = |id: u32| Unit { id, payload: 160, created: at(u64::from(id) * 10), layer: 0, frame_type: FrameType::None };
         wire.units = (0..150).map(unit).collect();
@@ -558,30 +558,30 @@ fn a_sender_says_what_held_it_back_and_for_how_long() {
     };
     // A round trip for the handshake and three of slow start: 4, 8, 16 segments.
     assert_eq!(shares(&TcpConfig { receiver_window: Some(32), ..undelayed() }, Vec::new()), [9600, 400, 0]);
-    assert_eq!(shares(&TcpConfig { initial_threshold: Some(2), ..TcpConfig::default() }, Vec::new()), [0, 10_000, 0]);
+    assert_eq!(shares(&TcpConfig { initial_threshold: Some(2), ..TcpConfig::rfc() }, Vec::new()), [0, 10_000, 0]);
     // A unit per second is sent as soon as it is made, but for the first, which waits for the handshake.
     let unit =
         |id: u32| Unit { id, payload: 160, created: at(u64::from(id) * 1000), layer: 0, frame_type: FrameType::None };
-    assert_eq!(shares(&TcpConfig::default(), (0..9).map(unit).collect()), [0, 100, 9900]);
+    assert_eq!(shares(&TcpConfig::rfc(), (0..9).map(unit).collect()), [0, 100, 9900]);
 }
 
 #[test]
 fn a_receivers_window_limits_only_if_it_is_asked_for() {
-    let rfc = TcpConfig::default().parameters(Flavour::Reno);
+    let rfc = TcpConfig::rfc().parameters(Flavour::Reno);
     assert!(
         rfc.receiver_window >= 1 << 22 && rfc.initial_threshold >= f64::from(1 << 22),
         "arbitrarily high (RFC 5681 §3.1)"
     );
     assert_eq!(ns2().parameters(Flavour::Reno).receiver_window, 64);
     assert_eq!(ns2().parameters(Flavour::Reno).initial_threshold, 64.0);
-    let asked = TcpConfig { receiver_window: Some(20), ..TcpConfig::default() };
+    let asked = TcpConfig { receiver_window: Some(20), ..TcpConfig::rfc() };
     assert_eq!(asked.parameters(Flavour::Reno).receiver_window, 20);
 }
 
 #[test]
 fn an_acknowledgement_is_not_delayed_by_more_than_half_a_second_unless_ns2_does() {
     let check = |preset, millis| {
-        let config = TcpConfig { preset, ack_delay: Some(Span::from_millis(millis)), ..TcpConfig::default() };
+        let config = TcpConfig { preset, ack_delay: Some(Span::from_millis(millis)), ..TcpConfig::rfc() };
         config.check().map_err(|error| error.to_string())
     };
     assert_eq!(check(Preset::Rfc, 500), Ok(()));

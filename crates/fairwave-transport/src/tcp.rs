@@ -436,7 +436,7 @@ mod tests {
         let key = |key: &str, what: &str| schema.pointer(&format!("/properties/{key}/{what}")).cloned();
         assert_eq!(key("duplicates", "default"), Some(Value::from(3)));
         assert_eq!(key("ecn", "default"), Some(Value::from("scalable")));
-        assert_eq!(key("preset", "default"), Some(Value::from("rfc")));
+        assert_eq!(key("preset", "default"), Some(Value::from("linux")));
         let expected = serde_json::json!({ "rfc": "1 s", "linux": "200 ms", "ns2": "200 ms", "ns2-2004": "1 s" });
         assert_eq!((key("min-rto", "x-defaults"), key("min-rto", "default")), (Some(expected), None));
         assert_eq!(key("pacing", "default"), None, "Prague has a rate");

@@ -134,6 +134,7 @@ def _case(
         {
             "name": f"RFC 8867, {SECTIONS[case]}",
             "duration": f"{seconds} s",
+            "preset": "rfc",
             "link": list(links),
             "flow": list(flows),
         }

@@ -51,7 +51,8 @@ MOST_LOADED, FAILING = 3, 5
 def _table(name: str, **more: Any) -> dict[str, Any]:
     given = NETWORKS[name]
     return {
-        "name": name, "duration": "22 s", "warmup": "2 s", "topology": dict(given["topology"]),
+        "name": name, "duration": "22 s", "warmup": "2 s", "preset": "rfc",
+        "topology": dict(given["topology"]),
         "links": {"rate": "20 Mb/s", "queue": dict(TAIL)},
         "routing": {"by": "delay", "rerouting": "500 ms"},
         "demands": {**given["demands"], "pairs": PAIRS, "busiest": BUSIEST},

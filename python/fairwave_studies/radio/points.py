@@ -27,7 +27,7 @@ VIDEO: Mapping[str, Any] = {"kind": "video", "packet": "1000 B"}
 
 CALL: Mapping[str, Any] = {"kind": "voice", "codec": "g711", "always-on": True}
 
-TIMES: Mapping[str, Any] = {"duration": "40 s", "warmup": "10 s"}
+TIMES: Mapping[str, Any] = {"duration": "40 s", "warmup": "10 s", "preset": "rfc"}
 
 UDP, RTCP, TFRC, DVRC, REAL = "udp", "rtcp", "tfrc", "dvrc", "tcp/real"
 RENO, WESTWOOD, WESTWOOD_PLUS = "tcp/reno", "tcp/westwood", "tcp/westwood+"

@@ -87,6 +87,7 @@ class Case:
         table = {
             "name": self.title,
             "duration": f"{self.seconds} s",
+            "preset": "rfc",
             "link": [link],
             "flow": [*calls, *(dict(one) for one in self.beside)],
         }

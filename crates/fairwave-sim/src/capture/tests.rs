@@ -12,6 +12,7 @@ use super::*;
 const SCENARIO: &str = r#"
 name = "captured"
 duration = "3 s"
+preset = "rfc"
 [topology]
 preset = "dumbbell"
 bottleneck = { rate = "600 kb/s", delay = "20 ms", loss = { model = "bernoulli", rate = 0.02 }, queue = QUEUE }

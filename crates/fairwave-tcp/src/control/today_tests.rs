@@ -15,7 +15,7 @@ const PAYLOAD: f64 = 8000.0;
 /// A bulk transfer over 50 ms of round trip and this many megabits per second, with room for `buffer` packets.
 fn path(flavour: Flavour, megabits: u64, buffer: usize) -> TcpWire {
     // As the laws' equations suppose, each segment is acknowledged.
-    let mut wire = wire(flavour, &TcpConfig { delayed_ack: Some(false), ..TcpConfig::default() }, true);
+    let mut wire = wire(flavour, &TcpConfig { delayed_ack: Some(false), ..TcpConfig::rfc() }, true);
     wire.delay = Span::from_millis(25);
     wire.bottleneck = Some(Rate::from_bits_per_second(megabits * 1_000_000));
     wire.buffer = buffer;
@@ -67,7 +67,7 @@ fn cubic_fills_a_path_of_100_megabits_and_50_ms() {
 #[test]
 fn hystart_ends_slow_start_with_fewer_losses_in_a_deep_buffer() {
     let lost = |hystart| {
-        let config = TcpConfig::default();
+        let config = TcpConfig::rfc();
         let law = CubicConfig { hystart, ..CubicConfig::default() }.controller(config.preset);
         let context = FlowContext { bulk: true, ..FlowContext::default() };
         let stream = Seed(1).stream("tcp");

@@ -22,7 +22,7 @@ pub(super) fn at(millis: u64) -> Instant {
 }
 
 pub(super) fn plain() -> TcpConfig {
-    TcpConfig { handshake: Some(false), limited_transmit: Some(false), ..TcpConfig::default() }
+    TcpConfig { handshake: Some(false), limited_transmit: Some(false), ..TcpConfig::rfc() }
 }
 
 fn ns2() -> TcpConfig {
@@ -430,7 +430,7 @@ fn ns2s_vegas_sends_the_next_segment_twice_when_the_repair_has_emptied_the_fligh
 #[test]
 fn ns2s_vegas_counts_no_header() {
     let wires = |preset, header: Option<fairwave_units::units::Bytes>| {
-        let config = TcpConfig { preset, handshake: Some(true), header, ..TcpConfig::default() };
+        let config = TcpConfig { preset, handshake: Some(true), header, ..TcpConfig::rfc() };
         let (mut sender, _) = config
             .endpoints(Flavour::Vegas, FlowContext { bulk: true, ..FlowContext::default() }, Seed(1).stream("tcp"))
             .expect("in range");

@@ -491,12 +491,12 @@ fn rfc_9937_after_many_losses_the_window_grows_towards_its_target_again() {
 fn proportional_reduction_is_refused_where_recovery_does_not_know_what_is_delivered() {
     use crate::{PipeRule, Preset};
     let check = |config: TcpConfig, flavour: Flavour| config.check_with(flavour.needs()).map_err(|e| e.to_string());
-    let prr = TcpConfig { prr: Some(true), ..TcpConfig::default() };
+    let prr = TcpConfig { prr: Some(true), ..TcpConfig::rfc() };
     assert_eq!(check(prr.clone(), Flavour::Sack), Ok(()));
     let refused = check(prr.clone(), Flavour::Newreno).expect_err("NewReno");
     assert!(refused.contains("`prr` is true") && refused.contains("recovery = \"rack\""), "{refused}");
     assert!(check(TcpConfig { preset: Preset::Ns2, ..prr.clone() }, Flavour::Sack).is_err(), "counted");
-    let counted = TcpConfig { recovery: Some(Recovery::Rack), pipe: Some(PipeRule::Counted), ..TcpConfig::default() };
+    let counted = TcpConfig { recovery: Some(Recovery::Rack), pipe: Some(PipeRule::Counted), ..TcpConfig::rfc() };
     assert!(check(counted, Flavour::Sack).expect_err("rack").contains("`pipe`"));
     assert!(check(prr, Flavour::Vegas).is_err());
 }

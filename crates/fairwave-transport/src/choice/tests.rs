@@ -80,7 +80,8 @@ fn each_controller_states_its_recovery_and_whether_it_wants_waves() {
         ("tcp/tahoe", Recovery::Tahoe),
         ("tcp/reno", Recovery::Reno),
         ("tcp/newreno", Recovery::Newreno),
-        ("tcp/sack", Recovery::Sack),
+        // Linux, the default, has RACK-TLP for controllers that ask for SACK.
+        ("tcp/sack", Recovery::Rack),
         ("tcp/aimd", Recovery::Reno),
         ("tcp/gamma", Recovery::Reno),
         ("tcp/gamma-delta", Recovery::Reno),
@@ -313,7 +314,7 @@ fn a_programs_own_controller_is_a_transport_like_any_other() {
     let config = read(text).expect("a transport");
     assert_eq!(serde_json::to_string(&config).expect("text"), text);
     assert_eq!(config.label(), "tcp/fixed(8)");
-    assert_eq!(config.tcp().expect("a TCP").recovery, Recovery::Sack);
+    assert_eq!(config.tcp().expect("a TCP").recovery, Recovery::Rack);
     assert!(refused(r#"{"name":"tcp/fixed","window":0}"#).contains("`window` is 0"));
     assert!(refused(r#"{"name":"tcp/fixed","window":8,"alpha":1}"#).contains("belongs to tcp/aimd"));
     assert!(refused(r#"{"name":"tcp/fixed","window":8,"wind":1}"#).contains("`receiver-window`"));

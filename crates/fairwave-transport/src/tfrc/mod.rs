@@ -76,7 +76,7 @@ pub(super) struct PresetDetails {
 pub struct TfrcConfig {
     /// Where parameters that are not set come from. Default rfc (RFC 5348).
     #[serde(skip_serializing_if = "is_rfc")]
-    #[schemars(extend("default" = Preset::default()))]
+    #[schemars(extend("default" = Preset::Rfc))]
     pub preset: Preset,
     /// Payload of a packet of bulk data, and the most payload of a unit in one packet. Default 1000 B for bulk data, as
     /// in ns-2, and 1200 B for units, as in other datagrams.
