@@ -62,7 +62,7 @@ def call():
         (lambda c: fairwave.find(c, "flow.voice.count", 40, "mos.voice >= 3"), ValueError, "'1..200' or [1, 5, 10]"),
         (lambda c: fairwave.find(c, "flow.voice.count", "1..9", 3.6), ValueError, "until='mos.voice >= 3.6'"),
         (lambda c: fairwave.find(c, "flow.voice.count", "1..9", "mos.voice > 9"), ValueError, "from 1 to 4.5"),
-        (lambda c: c.run().measured("mso.voice"), ValueError, "did you mean 'mos'?"),
+        (lambda c: c.run().measured("mso.voice"), ValueError, "did you mean 'mos"),
         (lambda c: c.run().measured("mos.voise"), LookupError, "did you mean 'voice'?"),
         (lambda c: c.run().measured("utilisation.r1>r3"), LookupError, "which have r1>r2"),
         (lambda c: c.run().measured("mos.voice", "files"), ValueError, "name one of them"),

@@ -49,7 +49,7 @@ def test_precisions_and_conditions_are_read(calls):
     ("ask", "says"),
     [
         (lambda s: measure("mos.cal-up", s), "no flow group 'cal-up'; it has voice, files"),
-        (lambda s: measure("mso.voice", s), "did you mean 'mos'?"),
+        (lambda s: measure("mso.voice", s), "did you mean 'mos"),
         (lambda s: measure("utilisation.r1>r3", s), "did you mean 'r1>r2'?"),
         (lambda s: condition("mos.voice", s), "a condition is MEASURE >= NUMBER"),
         (lambda s: condition("delay.voice < 1 s", s), "is in ms, not in s"),

@@ -575,7 +575,7 @@ def test_the_papers_indices_and_jain_of_one_flow_are_shown_only_on_request(fairw
 @pytest.mark.parametrize(
     ("names", "says"),
     [
-        ("moss", "did you mean 'mos'?"),
+        ("moss", "did you mean 'mos'"),
         ("mos.vioce", "no flow group 'vioce'; it has voice, files; did you mean 'voice'?"),
         (",", "--measures names no measure"),
         ("utilisation.r1>r2", "not of links"),

@@ -87,7 +87,7 @@ def test_settings_apply_to_all_scenarios(compare):
         ),
         (["old.toml", "near.toml", "--require", "mos.cal >= 3"], "no flow group 'cal'"),
         (["old.toml", "near.toml", "--flow", "cal"], "old.toml has no flow group 'cal'; it has call"),
-        (["old.toml", "near.toml", "--measures", "mso"], "did you mean 'mos'?"),
+        (["old.toml", "near.toml", "--measures", "mso"], "did you mean 'mos'"),
     ],
 )
 def test_scenarios_that_cannot_be_compared_are_refused(compare, words, says):
