@@ -259,3 +259,32 @@ def test_alternatives_of_a_call_are_compared_and_swept(fairwave, folder):
     status, out, err = fairwave("sweep", "team.toml", *words)
     assert status == 0, err
     assert "team-p0-to-p1" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "option", "needs"),
+    [
+        ("run calls.toml --capture-payload", "--capture-payload", "--capture or --out"),
+        ("replay night.pcap --delay 5ms", "--delay", "--rate"),
+        ("replay night.pcap --queue red", "--queue", "--rate"),
+        ("replay night.pcap --tcp packets", "--tcp", "--rate"),
+        ("replay night.pcap --most 3", "--most", "--rate"),
+        ("replay night.pcap --select 1", "--select", "--losses"),
+        ("measure --irtt line.json --for 5", "--for", "HOST"),
+        ("measure --irtt line.json --connections 2", "--connections", "HOST"),
+        ("measure --irtt line.json --most 5", "--most", "HOST"),
+        ("run calls.toml --qlog-flow voice", "--qlog-flow", "--qlog"),
+        ("run calls.toml --style paper", "--style", "--out"),
+        ("sweep calls.toml --grid flow.voice.count=1,2 --figures svg", "--figures", "--out"),
+        ("run calls.toml --junit x.xml", "--junit", "--require"),
+        ("trace up.csv --to csv", "--to", "--out"),
+        ("new controller mine --fairwave .", "--fairwave", "--rust"),
+        ("lab --set flow.voice.count=2", "--set", "fairwave lab calls.toml"),
+    ],
+)
+def test_an_option_without_effect_is_refused(fairwave, folder, words, option, needs):
+    status, _, err = fairwave(*words.split())
+    assert status == 2
+    assert option in err
+    assert needs in err
+    assert len(err.splitlines()) == 1

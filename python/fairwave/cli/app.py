@@ -42,6 +42,7 @@ from fairwave.cli.options import (
     Yes,
     examples,
     given_options,
+    refuse_without,
     use_laws,
 )
 from fairwave.layers import offered
@@ -89,6 +90,7 @@ def options(
     ),
 )
 def run(
+    context: typer.Context,
     scenario: ScenarioFile,
     seed: FirstSeed = 1,
     replications: Replications = 1,
@@ -170,6 +172,7 @@ def run(
     json: Json = False,
 ) -> None:
     """Run a scenario: how its flows fare, then what flows and links came to."""
+    refuse_without(context, {"--capture-payload": ("--capture", "--out")})
     use_laws(laws)
     from fairwave.cli.input import where
     from fairwave.cli.runs import run_scenario
@@ -650,6 +653,7 @@ def pattern(
     ),
 )
 def replay(
+    context: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A capture: pcap or pcapng.")],
     rate: Annotated[
         Optional[str],
@@ -676,6 +680,8 @@ def replay(
     json: Json = False,
 ) -> None:
     """List the flows of a capture; write a scenario that replays them over another link."""
+    shapes = dict.fromkeys(("--delay", "--queue", "--tcp", "--most"), ("--rate",))
+    refuse_without(context, {**shapes, "--select": ("--losses",)})
     from fairwave.cli.replay import show_replay
 
     show_replay(
@@ -757,6 +763,7 @@ def fit(
     ),
 )
 def measure(
+    context: typer.Context,
     host: Annotated[
         Optional[str],
         typer.Argument(
@@ -796,6 +803,9 @@ def measure(
     json: Json = False,
 ) -> None:
     """Measure a line before you call: would voice and video be good, why not, and what would help."""
+    if irtt is not None and host is None:
+        sent = ("--key", "--key-file", "--for", "--most", "--connections", "--yes")
+        refuse_without(context, dict.fromkeys(sent, ("HOST",)))
     from fairwave.cli.linecheck import show_measure
 
     show_measure(

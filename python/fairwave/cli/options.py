@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fairwave.cli import completing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 
 def examples(*lines: str) -> str:
@@ -174,6 +177,26 @@ def given_options(context: typer.Context) -> list[str]:
         and (source := context.get_parameter_source(str(option.name))) is not None
         and source.name == "COMMANDLINE"
     ]
+
+
+def refuse_without(context: typer.Context, needed: Mapping[str, Sequence[str]]) -> None:
+    """Refuses options that have no effect without another.
+
+    Args:
+        context: The command line.
+        needed: Each option, with those of which it needs one.
+
+    Raises:
+        BadInputError: One is given without any of those.
+    """
+    from fairwave.cli.input import BadInputError
+
+    given = given_options(context)
+    for option, others in needed.items():
+        if option in given and not set(others) & set(given):
+            raise BadInputError(
+                f"{option} has no effect without {' or '.join(others)}: add it, or leave {option} out"
+            )
 
 
 def use_laws(files: list[Path] | None) -> None:
