@@ -9,6 +9,7 @@ import fairwave as fw
 BASE = """
 name = "base"
 duration = "10 s"
+preset = "rfc"
 
 [topology]
 preset = "dumbbell"
