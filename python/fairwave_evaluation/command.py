@@ -162,14 +162,17 @@ def _choice(text: str, kind: str, key: str) -> str | dict[str, Any]:
     value = name if isinstance(value, str) else {**value, key: name}
     known = [one for one, _ in listed(kind)]
     if name not in known:
-        near = difflib.get_close_matches(name, known, 1) or difflib.get_close_matches(f"tcp/{name}", known, 1)
         if name.endswith((".toml", ".json", ".py")):
             example = "tcp/cubic" if kind == "transports" else "--queue codel"
             raise BadInputError(
                 f"evaluate takes the name of a law, not the file {name!r}; for example fairwave evaluate {example}, or "
                 "fairwave compare for a scenario"
             )
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)};"
+        short = {one.rpartition("/")[2]: one for one in known}
+        near = difflib.get_close_matches(name.rpartition("/")[2], short, 1)
+        hint = f"did you mean {short[near[0]]!r}?" if near else f"there are {', '.join(known)};"
+        if remedy := _native.instead(family, name):
+            hint = f"{remedy};"
         raise BadInputError(
             f"there is no {name!r} among {kind}; {hint} a law of your own is handed in by --laws FILE.py"
         )

@@ -56,6 +56,7 @@ AREAS = {
     "alike": ("Differences that count", alike),
     "fate": ("What became of packets", fates),
     "command": ("What commands answer, and how they end", commands),
+    "opus": ("Opus", opus),
     "message": ("Inputs that fairwave cannot use", messages),
     "default": ("Defaults", defaults),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -10,6 +11,7 @@ from fairwave.cli import console
 from fairwave.cli.input import BadInputError, positive, where
 from fairwave.cli.options import WHOLE, Cluster, Json, Laws, Replications, Threads, examples, use_laws
 from fairwave.extras import need_all
+from fairwave.file_kinds import reader
 
 COLUMNS = {
     "utilisation": "use",
@@ -77,6 +79,8 @@ def _place(
 ) -> None:
     from fairwave_studies.conference import placing
 
+    if "{" not in controller and (said := reader(Path(controller), "a rate controller", ("results",))):
+        raise BadInputError(said)
     try:
         cases = placing.cases_of(case)
         controllers = dict(placing.named(one) for one in (*against, controller))
