@@ -91,6 +91,9 @@ def test_users_change_a_row_a_measure_and_a_unit():
     assert str(found.of(measures.missed())) == "1 points"
     assert found.of(measures.goodput_per_flow()) == Relevant(0.05, is_share=True)
     assert found.of(measures.worst_goodput()).between(1e6, 2e6) == pytest.approx(100)
+    times = relevance(["completion=100 ms", "silence=0.2 s"])
+    assert times.of(measures.completion_p95()).amount == pytest.approx(0.1)
+    assert times.of(measures.without_video()).amount == pytest.approx(0.2)
     assert found.of(measures.jitter()) == row_of(measures.jitter()).relevant
     assert relevance({"mos": 0.2, "goodput": "5 %"}).of(measures.mos()) == Relevant(0.2)
 

@@ -114,17 +114,18 @@ TABLE: tuple[RelevanceRow, ...] = (
         "One of 100 flows without a share.",
     ),
     RelevanceRow(
-        "silence", Relevant(0.1, "s"), ("silence", "without_video", "longest_without_video"), (),
+        "silence", Relevant(0.1, "s"), ("silence", "without_video", "longest_without_video"), ("s",),
         "A fifth of the gap of 0.5 s that interrupts a call.",
     ),
-    RelevanceRow("freezes", Relevant(0.5), ("freezes", "stalls", "switches", "layer_switches"),
-        (),
-        "Half an event."),
+    RelevanceRow("freezes", Relevant(0.5), ("freezes", "stalls", "switches"), ("/min", "/h"), "Half an event."),
     RelevanceRow(
         "goodput", Relevant(0.02, is_share=True), ("goodput",), ("Mb/s", "kb/s"),
         "Headers and the ends of a run move a goodput by about as much.",
     ),
-    RelevanceRow("completion", Relevant(0.02, is_share=True), ("completion",), ("s",), "As of goodput."),
+    RelevanceRow(
+        "completion", Relevant(0.02, is_share=True),
+        ("completion", "completion_median", "completion_p95", "start_up"), (), "As of goodput.",
+    ),
     RelevanceRow("other", Relevant(0.02, is_share=True), (), (), "As of goodput."),
 )  # fmt: skip
 """Every smallest difference that counts. A measure that no row names has that of its scale or unit, or else *other*."""
@@ -210,7 +211,8 @@ def _meant(name: str) -> tuple[str, RelevanceRow, str]:
     from fairwave.measuring import measures
 
     if name in ROWS:
-        return name, ROWS[name], ROWS[name].relevant.unit
+        unit = measures.find(name).unit if name in measures.STANDARD else ""
+        return name, ROWS[name], unit
     try:
         found = measures.find(name)
     except KeyError:
