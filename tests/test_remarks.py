@@ -79,6 +79,11 @@ def test_only_ratings_with_remarks_are_marked():
     assert marked(noted("", ""), "mos") == ""
 
 
+def test_factors_that_are_determined_here_have_a_mark_of_their_own():
+    assert marked(noted("determined here: x", ""), "mos") == " ‡"
+    assert marked(noted("determined here: x; wideband: y", ""), "mos") == " † ‡"
+
+
 def test_results_of_a_version_without_notes_have_no_remarks():
     assert remarks(made_up()) == []
 
@@ -161,7 +166,7 @@ def test_list_names_codecs_and_marks_assumed_factors(fairwave):
     found = {
         one["name"]: one["about"] for one in json.loads(fairwave("list", "codecs", "--json")[1])["codecs"]
     }
-    assert len(found) == 52
+    assert len(found) == 53
     assert found["gsm-hr"].startswith("15 B each 20 ms (RFC 5993)")
     assert "assumed" in found["g728"]
     assert "assumed" not in found["g729"]

@@ -217,3 +217,22 @@ def test_a_sweep_names_both_tied_keys(fairwave, two):
 def test_python_refuses_a_value_that_is_given_twice():
     with pytest.raises(ValueError, match="hold 2 twice; write each value once"):
         fairwave.compare(fairwave.load(TEXT), {"flow.a.count": [1, 2, 2]})
+
+
+def test_a_key_that_is_searched_twice_may_be_tied(fairwave, two):
+    words = ("--vary", "flow.a.count=1..4", "--vary", "flow.b.count=1..4", "--until", "mos.a >= 1")
+    status, _, complaint = fairwave("find", two, *words)
+    assert status == 2
+    assert "--vary KEY,KEY=LOW..HIGH" in complaint
+
+
+def test_a_factor_given_twice_in_a_reading_is_refused(fairwave, tmp_path):
+    from fairwave import layers
+
+    factor = layers.study("voice").readings.factors[0]
+    first, second = (one.name for one in factor.values[:2])
+    file = tmp_path / "reading.json"
+    file.write_text(f'{{"{factor.id}": {json.dumps(first)}, "{factor.id}": {json.dumps(second)}}}')
+    status, _, complaint = fairwave("study", "voice", "--reading", file)
+    assert status == 2
+    assert f"the factor {factor.id!r} stands twice" in complaint

@@ -46,7 +46,9 @@ class Codec:
         wideband: Whether it is rated by ITU-T G.107.1.
         ie: Equipment impairment factor Ie (Ie,wb); None where ITU-T G.113 has none.
         bpl: Packet-loss robustness factor Bpl (Bpl,wb); None likewise.
+        bpl_without_fec: Bpl of Opus without in-band FEC, where `bpl` is with it; None for other codecs.
         assumed: Whether one of the two is assumed; None likewise.
+        determined: Whether they are determined by an experiment of this project (`docs/opus.md`); None likewise.
         source: Where they come from, or from what they are assumed; None likewise.
     """
 
@@ -60,13 +62,15 @@ class Codec:
     wideband: bool
     ie: float | None
     bpl: float | None
+    bpl_without_fec: float | None
     assumed: bool | None
+    determined: bool | None
     source: str | None
 
     @property
     def unknown(self) -> str:
         """Why a codec without factors has none."""
-        if self.codec.startswith(("evs-", "opus-")):
+        if self.codec.startswith("evs-"):
             return f"no impairment factor for {self.codec} is known on the scales of ITU-T G.107 and G.107.1"
         return f"ITU-T G.113 has no impairment factor for {self.codec}"
 
@@ -77,6 +81,11 @@ class Codec:
             return f"not defined †: {self.unknown}"
         if self.assumed:
             return f"assumed: Ie {self.ie:g}, Bpl {self.bpl:g} ({self.source})"
+        if self.determined:
+            without = (
+                "" if self.bpl == self.bpl_without_fec else f", {self.bpl_without_fec:g} without in-band FEC"
+            )
+            return f"determined here ‡: Ie {self.ie:g}, Bpl {self.bpl:g}{without} ({self.source})"
         return ""
 
     def __str__(self) -> str:
@@ -105,6 +114,15 @@ def find(name: str, concealment: str = CONCEALMENT) -> Codec:
     raise KeyError(f"no codec {name!r}; there are {', '.join(one.codec for one in known())}")
 
 
+def opus_remark(rate: str) -> str:
+    """The remark on ratings of a media session whose speech is Opus at a rate such as `32 kb/s`."""
+    ie, bpl, copy = _native.opus_factors(rate)
+    return (
+        f"determined here ‡: Ie {ie:.3g}, Bpl {bpl:.3g}; a frame that in-band FEC restores counts as {copy:.2g} of a "
+        "lost one (libopus and ViSQOL, docs/opus.md)"
+    )
+
+
 def remark(codec: str | dict[str, Any], concealment: str = CONCEALMENT) -> str:
     """What has to be known about ratings of a scenario's calls; empty when there is nothing.
 
@@ -131,14 +149,29 @@ def markdown() -> str:
             str(one.payload),
             f"{(one.payload + HEADERS) * 8 / one.packet_ms:.1f}",
             one.format.removeprefix("RFC "),
-            "†" if one.ie is None else f"{one.ie:g}{' wb' if one.wideband else ''}",
-            "†" if one.bpl is None else f"{one.bpl:g}{' †' if one.assumed else ''}",
+            "†"
+            if one.ie is None
+            else f"{one.ie:g}{' wb' if one.wideband else ''}{' ‡' if one.determined else ''}",
+            _robustness(one),
             one.source or f"{one.unknown.replace(f' for {one.codec}', '')}: MOS and R are not defined",
         )
         for one in known()
     ]
     lines = [" | ".join(head), " | ".join("---" for _ in head), *(" | ".join(row) for row in rows)]
     return "\n".join(f"| {line} |" for line in lines)
+
+
+def _robustness(one: Codec) -> str:
+    """The table's cell of Bpl."""
+    if one.bpl is None:
+        return "†"
+    if one.determined:
+        return (
+            f"{one.bpl:g} ‡"
+            if one.bpl == one.bpl_without_fec
+            else f"{one.bpl:g} ‡ (without in-band FEC {one.bpl_without_fec:g})"
+        )
+    return f"{one.bpl:g}{' †' if one.assumed else ''}"
 
 
 def fill(page: str) -> str:

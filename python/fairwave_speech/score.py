@@ -77,7 +77,7 @@ def visqol(
         raise SpeechError(f"clips of {clip_s} s: must be from 2 to 30 s; 8 s is what ViSQOL is made for")
     if most is not None and most < 1:
         raise SpeechError(f"at most {most} clips: must be at least 1")
-    api = _visqol()
+    api = visqol_api()
     starts = _clips(reference, round(clip_s * RATE))
     if not starts:
         raise SpeechError(f"no clip of {clip_s:g} s holds a second of speech; score a longer call")
@@ -167,7 +167,12 @@ def _wide(samples: Samples) -> NDArray[np.float64]:
 
 
 @cache
-def _visqol() -> Any:  # noqa: ANN401 -- the package is optional
+def visqol_api() -> Any:  # noqa: ANN401 -- the package is optional
+    """ViSQOL in speech mode for signals at 16 kHz that are aligned sample by sample.
+
+    Raises:
+        SpeechError: ViSQOL is not installed.
+    """
     try:
         from visqol import VisqolApi
 

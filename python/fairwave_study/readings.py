@@ -163,7 +163,7 @@ class Readings:
             OSError: It cannot be read.
         """
         try:
-            found: Any = json.loads(path.read_text(encoding="utf-8"))
+            found: Any = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_once)
         except (json.JSONDecodeError, UnicodeDecodeError) as error:
             raise ValueError(f"{path} is not JSON: {error}") from None
         if not isinstance(found, dict) or not all(isinstance(one, str) for one in found.values()):
@@ -202,3 +202,17 @@ class Readings:
             return found
 
         return replace(grid, settings=settings)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON in which each key stands once.
+
+    Raises:
+        ValueError: A key stands twice, so that its first value would be lost.
+    """
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the factor {twice!r} stands twice; keep one of the two")
+    return found

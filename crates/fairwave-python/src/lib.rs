@@ -47,7 +47,7 @@ mod _native {
     #[pymodule_export]
     use super::playout::play;
     #[pymodule_export]
-    use super::quality::{codecs, simplified_quality};
+    use super::quality::{codecs, opus_factors, simplified_quality};
     #[pymodule_export]
     use super::scenario::Scenario;
     #[pymodule_export]

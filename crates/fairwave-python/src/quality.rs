@@ -1,10 +1,10 @@
 //! Quality measures of core for numbers that Python has put together, and what is known of each codec.
 
 use fairwave_core::quality::emodel::simplified_rating;
-use fairwave_core::quality::impairment::{self, Concealment};
+use fairwave_core::quality::impairment::{self, Concealment, Origin};
 use fairwave_core::quality::opinion::mean_opinion_score;
 use fairwave_core::traffic::Codec;
-use fairwave_core::units::Span;
+use fairwave_core::units::{Rate, Span};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -24,8 +24,21 @@ pub fn simplified_quality(delay_s: f64, loss: f64) -> PyResult<(f64, f64)> {
     Ok((rating, mean_opinion_score(rating)))
 }
 
+/// Ie,wb and Bpl,wb of Opus at a rate of its payload such as "32 kb/s", without in-band FEC, and the part of a lost frame as which a
+/// restored one counts.
+///
+/// # Errors
+/// `ValueError` for text that is no rate.
+#[pyfunction]
+pub fn opus_factors(rate: &str) -> PyResult<(f64, f64, f64)> {
+    let rate: Rate = rate.parse().map_err(|error| PyValueError::new_err(format!("{rate}: {error}")))?;
+    let one = impairment::opus(rate, false);
+    Ok((one.equipment, one.robustness, impairment::opus_copy(rate)))
+}
+
 /// What is known of each codec, whose receiver conceals losses or does not: one dictionary per codec, in the order in which
-/// scenarios' schema lists them. Without published or assumed factors, `ie`, `bpl`, `assumed` and `source` are None.
+/// scenarios' schema lists them. A codec without factors has None for `ie`, `bpl`, `assumed`, `determined` and `source`. `bpl` is with
+/// in-band FEC; `bpl_without_fec` is None for codecs that have none.
 #[pyfunction]
 #[pyo3(signature = (conceals = true))]
 pub fn codecs(py: Python<'_>, conceals: bool) -> PyResult<Vec<Bound<'_, PyDict>>> {
@@ -35,7 +48,7 @@ pub fn codecs(py: Python<'_>, conceals: bool) -> PyResult<Vec<Bound<'_, PyDict>>
         .map(|codec| {
             let (frame, time) = (codec.frame(), codec.default_packet_time());
             let payload = codec.payload(time.nanos() / frame.1.nanos());
-            let wideband = impairment::wideband(codec);
+            let wideband = impairment::wideband(codec, true);
             let factors = wideband.or(impairment::of(codec, concealment));
             let known = PyDict::new(py);
             known.set_item("codec", codec.name())?;
@@ -48,7 +61,10 @@ pub fn codecs(py: Python<'_>, conceals: bool) -> PyResult<Vec<Bound<'_, PyDict>>
             known.set_item("wideband", wideband.is_some())?;
             known.set_item("ie", factors.map(|one| one.equipment))?;
             known.set_item("bpl", factors.map(|one| one.robustness))?;
-            known.set_item("assumed", factors.map(|one| one.assumed))?;
+            let without_fec = wideband.filter(|_| codec.is_opus()).and(impairment::wideband(codec, false));
+            known.set_item("bpl_without_fec", without_fec.map(|one| one.robustness))?;
+            known.set_item("assumed", factors.map(|one| one.origin == Origin::Assumed))?;
+            known.set_item("determined", factors.map(|one| one.origin == Origin::Determined))?;
             known.set_item("source", factors.map(|one| one.source))?;
             Ok(known)
         })

@@ -382,6 +382,7 @@ impl Call {
             timely: Default::default(),
             playout: None,
             concealment: None,
+            in_band_fec: None,
             advantage: None,
             playback: None,
             recovery: None,

@@ -223,6 +223,16 @@ impl Scenario {
                     .help("write for example `advantage = 10`, for calls from a vehicle"),
             );
         }
+        if flow.in_band_fec.is_some()
+            && let Ok(traffic) = flow.traffic.resolve()
+            && !traffic.call().is_some_and(|(codec, _)| codec.is_opus())
+        {
+            problems.push(
+                Problem::new(at.key("in-band-fec"), "`in-band-fec` is for calls whose codec is Opus")
+                    .allowed("with traffic such as { kind = \"voice\", codec = \"opus\" }")
+                    .help("remove the key, or choose Opus; a media session has `traffic.audio.in-band-fec`"),
+            );
+        }
         if let Some(outcome) = &flow.outcome {
             check_config(outcome.check(), &at.key("outcome"), problems);
         }

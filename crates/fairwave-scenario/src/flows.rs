@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fairwave_core::quality::impairment::Reception;
+use fairwave_core::quality::impairment::{IN_BAND_FEC, Reception};
 use fairwave_core::random::Seed;
 use fairwave_core::traffic::TrafficConfig;
 use fairwave_core::transport::TransportConfig;
@@ -134,6 +134,7 @@ impl Expansion<'_> {
             playout: playout.map_err(|error| resolved("playout", error))?.unwrap_or_default(),
             reception: Reception {
                 concealment: flow.concealment.unwrap_or_default(),
+                in_band_fec: flow.in_band_fec.unwrap_or(IN_BAND_FEC),
                 advantage: flow.advantage.unwrap_or_default(),
             },
             playback: flow.playback.clone(),

@@ -223,6 +223,10 @@ pub struct Flow {
     /// How the receivers of calls conceal what they cannot play; G.711 Appendix I if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub concealment: Option<Concealment>,
+    /// Whether packets of Opus carry a coarse copy of the frame before them (RFC 6716 §2.1.7), which replaces a single lost frame. True,
+    /// as in WebRTC, if left out; other codecs of calls have none. Media sessions have their key in `audio`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_band_fec: Option<bool>,
     /// A, the advantage factor of ITU-T G.107 §7.6, from 0 to 20: added to R for what users forgive in exchange for
     /// access. 0 for a wired line (if left out); at most 5 within a building, 10 in an area or a vehicle, 20 in places
     /// that nothing else reaches.

@@ -416,6 +416,7 @@ prop_compose! {
             timely: Thresholds(vec![timely]),
             playout: None,
             concealment: None,
+            in_band_fec: None,
             advantage: None,
             playback: None,
             recovery: None,

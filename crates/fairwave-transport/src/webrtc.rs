@@ -60,7 +60,7 @@ impl TransportLaw for WebrtcConfig {
         let sender = WebrtcSender::new(context, self, media, random, mailboxes, shared.backstage.clone())?;
         let audio = media.audio.as_ref().map_or_else(AudioSetup::default, |audio| AudioSetup {
             frame: audio.frame,
-            factors: Some(Factors { impairment: audio.impairment(), wideband: true }),
+            factors: Some(Factors { impairment: audio.impairment(), copy: audio.copy_impairment(), wideband: true }),
             ..AudioSetup::default()
         });
         let off = [media.off(StreamKind::Video), media.off(StreamKind::Screen)];

@@ -10,7 +10,7 @@ from fairwave.answers import shown
 from fairwave.answers.shown import GroupMeasure
 from fairwave.measuring.relevance import USUAL, Contrast, Relevance, contrast
 from fairwave.measuring.relevance import note as relevance_note
-from fairwave.measuring.remarks import MARK, NOT_DEFINED, told, undefined
+from fairwave.measuring.remarks import NOT_DEFINED, mark_of, marks, told, undefined
 from fairwave.measuring.statistics import LEVEL, Interval, against_the_best
 from fairwave.tables import Table
 
@@ -61,8 +61,8 @@ class MeasureLine:
 
     @property
     def mark(self) -> str:
-        """A dagger when there are remarks."""
-        return f" {MARK}" if self.remarks else ""
+        """The marks of its remarks."""
+        return marks(self.remarks)
 
     def contrast(self, axis: str, one: Any, other: Any, level: float = LEVEL) -> Contrast:
         """One alternative compared with another, by their labels."""
@@ -127,8 +127,11 @@ def lines(
 
 def footnotes(found: Sequence[MeasureLine]) -> str:
     """The remarks on marked lines that people see, each once; empty when there are none."""
-    each = dict.fromkeys(f"{line.group}: {said}" for line in found if line.usual for said in line.remarks)
-    return f"{MARK} {'. '.join(each)}." if each else ""
+    each: dict[str, dict[str, None]] = {}
+    for line in found:
+        for said in line.remarks if line.usual else ():
+            each.setdefault(mark_of(str(said)), {})[f"{line.group}: {said}"] = None
+    return " ".join(f"{mark} {'. '.join(each[mark])}." for mark in sorted(each))
 
 
 STARRED = (

@@ -38,8 +38,11 @@ def _refusal(option: TyperOption, times: int) -> str:
     often = "twice" if times == 2 else f"{times} times"
     if option.is_flag:
         return f"{names} is given {often}, but only one of the two can hold; leave the others out"
-    joined = ", or join the values by commas" if ",…" in (option.metavar or "") else ""
-    return f"{names} is given {often}, but takes one value; keep one{joined}"
+    metavar = option.metavar or ""
+    remedy = ", or join the values by commas" if ",…" in metavar else ""
+    if metavar.startswith("KEY="):
+        remedy = f", or let several keys take the same value: {option.opts[0]} KEY,{metavar}"
+    return f"{names} is given {often}, but takes one value; keep one{remedy}"
 
 
 def refuse_repetitions(app: Typer) -> None:

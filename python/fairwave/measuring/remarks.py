@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from fairwave.measuring import measures
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from fairwave.results import Results
 
 RATINGS = frozenset({"r_factor", "mos"})
@@ -20,10 +22,16 @@ RATINGS = frozenset({"r_factor", "mos"})
 MARK = "†"
 """Stands beside a rating that has to be read with its remarks."""
 
+DETERMINED = "determined here"
+"""Kind of the remark on factors that an experiment of this project determined."""
+
+DETERMINED_MARK = "‡"
+"""Stands beside a rating that uses such factors."""
+
 NOT_DEFINED = "not defined"
 """Stands where a rating would."""
 
-_ORDER = (NOT_DEFINED, "assumed", "extrapolated", "wideband")
+_ORDER = (NOT_DEFINED, "assumed", DETERMINED, "extrapolated", "wideband")
 
 
 @dataclass(frozen=True)
@@ -31,7 +39,7 @@ class Remark:
     """One thing to be said.
 
     Attributes:
-        kind: `not defined`, `assumed`, `extrapolated` or `wideband`.
+        kind: `not defined`, `assumed`, `determined here`, `extrapolated` or `wideband`.
         text: What follows the word; of several flows that differ, what the first says.
         flows: To how many flows of all runs it applies.
         of: How many flows there are.
@@ -47,6 +55,17 @@ class Remark:
         if self.kind == "extrapolated" and self.flows > 1:
             return f"extrapolated beyond the E-model's ranges{share}, as for {self.text}"
         return f"{self.kind}: {self.text}{share}"
+
+
+def mark_of(remark: str) -> str:
+    """The mark of a remark: ‡ if it names factors that are determined here, otherwise †."""
+    return DETERMINED_MARK if remark.startswith(f"{DETERMINED}:") else MARK
+
+
+def marks(said: Iterable[Remark | str]) -> str:
+    """The marks of these remarks, each once, with a space before: ` †`, ` ‡`, ` † ‡` or nothing."""
+    found = {mark_of(str(one)) for one in said}
+    return "".join(f" {mark}" for mark in (MARK, DETERMINED_MARK) if mark in found)
 
 
 def remarks(results: Results, group: str | None = None) -> list[Remark]:
@@ -106,5 +125,5 @@ def unmeasured(results: Results, measure: str, group: str) -> str:
 
 
 def marked(results: Results, measure: str, group: str | None = None) -> str:
-    """` †` after a measure that has remarks, else nothing."""
-    return f" {MARK}" if told(results, measure, group) else ""
+    """The marks after a measure that has remarks, else nothing."""
+    return marks(told(results, measure, group))

@@ -32,6 +32,8 @@ const SILENCE: u16 = 2;
 pub struct Factors {
     /// Ie and Bpl.
     pub impairment: Impairment,
+    /// The part of a lost frame as which a frame counts that in-band FEC restored, 0 to 1.
+    pub copy: f64,
     /// They are of the wideband scale (ITU-T G.107.1), R to 129.
     pub wideband: bool,
 }
@@ -83,7 +85,7 @@ struct Known {
 #[derive(Clone, Debug)]
 pub struct Audio {
     setup: AudioSetup,
-    fec_impairment: f64,
+    fec_impairment: Option<f64>,
     buffer: JitterBuffer,
     pieces: Vec<Piece>,
     /// The next tick; none before the first packet.
@@ -371,10 +373,13 @@ impl Audio {
             return Rated::Not(Unrated::NothingReceived);
         }
         let Some(delay) = self.mouth_to_ear() else { return Rated::Not(Unrated::NothingPlayed) };
-        let Some(Factors { impairment, wideband }) = self.setup.factors else { return Rated::Not(Unrated::NoFactors) };
+        let Some(Factors { impairment, copy, wideband }) = self.setup.factors else {
+            return Rated::Not(Unrated::NoFactors);
+        };
         let delay = Span::from_seconds(delay);
         let whole = self.losses.sent().max(1) as f64;
-        let loss = (self.losses.lost() as f64 + self.fec_impairment * self.coarse as f64) / whole;
+        let copy = self.fec_impairment.unwrap_or(copy);
+        let loss = (self.losses.lost() as f64 + copy * self.coarse as f64) / whole;
         let burst = self.losses.burst_ratio().max(1.0);
         if wideband {
             let r = WidebandEModel::call(delay, loss.min(1.0), burst, impairment).rate().r;
@@ -390,9 +395,11 @@ mod tests {
     use super::*;
     use fairwave_endpoint::media::StreamId;
     use fairwave_media::encoder::StreamKind;
+    use fairwave_media::quality::impairment::Origin;
 
     const FACTORS: Factors = Factors {
-        impairment: Impairment { equipment: 0.0, robustness: 20.0, assumed: true, given: false, source: "a test" },
+        impairment: Impairment { equipment: 0.0, robustness: 20.0, origin: Origin::Assumed, source: "a test" },
+        copy: 0.5,
         wideband: false,
     };
 

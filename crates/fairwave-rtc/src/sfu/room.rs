@@ -268,7 +268,7 @@ fn off(media: &Media) -> [Spells; 2] {
 fn audio_setup(media: &Media) -> AudioSetup {
     media.audio.as_ref().map_or_else(AudioSetup::default, |audio| AudioSetup {
         frame: audio.frame,
-        factors: Some(Factors { impairment: audio.impairment(), wideband: true }),
+        factors: Some(Factors { impairment: audio.impairment(), copy: audio.copy_impairment(), wideband: true }),
         ..AudioSetup::default()
     })
 }
