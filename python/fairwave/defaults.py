@@ -131,6 +131,14 @@ CUBIC = (
     ),
 )  # fmt: skip
 
+CODEC = Known(
+    "traffic.codec", "voice codec", "G.711", "telephony (SIP)",
+    (
+        ("Opus, 32 kb/s", "browsers (RFC 7874)", {"traffic.codec": "opus-32"}),
+        ("G.729", "telephony on narrow lines", {"traffic.codec": "g729"}),
+    ),
+)  # fmt: skip
+
 PLAYOUT = Known(
     "playout", "playout buffer", "NetEQ", "libwebrtc: Chrome, Edge, Safari, Firefox",
     (
@@ -149,17 +157,11 @@ MARK = Known(
 
 TRAFFIC: Mapping[str, tuple[Known, ...]] = {
     "voice": (
-        Known(
-            "traffic.codec", "voice codec", "G.711", "telephony (SIP)",
-            (("G.729", "telephony on narrow lines", {"traffic.codec": "g729"}),),
-        ),
+        CODEC,
         PLAYOUT,
     ),
     "conversation": (
-        Known(
-            "traffic.codec", "voice codec", "G.711", "telephony (SIP)",
-            (("G.729", "telephony on narrow lines", {"traffic.codec": "g729"}),),
-        ),
+        CODEC,
         PLAYOUT,
     ),
     "recording": (PLAYOUT,),

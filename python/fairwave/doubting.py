@@ -59,6 +59,8 @@ class Effect:
     @property
     def is_relevant(self) -> bool:
         """Whether the difference counts: with several runs by its interval, with one run by its amount."""
+        if not self.after.n:
+            return False
         if self.compared.difference.n < 2:
             return not self.compared.is_little
         return self.compared.outcome in {"higher", "lower"}
