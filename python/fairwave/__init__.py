@@ -23,20 +23,21 @@ changes one key. Then run it, once or with ten seeds, or vary it:
     results = line.replicate(10)
     results = fw.compare(line, {"flow.voice.transport": ["udp", "tcp/vegas"]}, n=10)
     results = fw.sweep(line, {"flow.voice.count": [5, 10, 20]}, until="mos.voice:±0.05")
-    answer = fw.find(line, "flow.voice.count", "1..40", "mos.voice >= 3.6")  # how many calls does it carry?
+    answer = fw.find(line, "flow.voice.count", "1..40", "mos.voice >= 3.6")
+    answer.regions                                               # how many calls does it carry?
     print(fw.doubt(line))                                        # which defaults would change the verdict?
 
 Read
 ----
 
-    results.measured("mos", "voice").summary()  # mean and 95 % interval per point, a polars frame
+    results.measured("mos.voice").summary()     # mean and 95 % interval per point, a polars frame
     results.to_polars("flows")                  # every flow of every run
     results.flows                               # the same as a pyarrow table
 
-A measure may be asked of one flow group or, without a group, of all flows. Every table is Arrow:
-`pl.DataFrame(results.flows)`, `duckdb.sql("from flows")` and `results.to_pandas("flows", arrow=True)` take it without
-copying. In a notebook scenarios, results and measures show themselves as tables. `results.save("out")` writes Parquet,
-CSV and provenance, which `fw.Results.load("out")` reads back.
+`"mos.voice"` is a measure of one flow group, `"mos"` of all flows, `"utilisation.r1>r2"` of a link. Every table is
+Arrow: `pl.DataFrame(results.flows)`, `duckdb.sql("from flows")` and `results.to_pandas("flows", arrow=True)` take it
+without copying. In a notebook scenarios, results, measures, sweeps and searches show tables. `results.save("out")`
+writes Parquet, CSV and provenance, which `fw.Results.load("out")` reads back.
 
 Add
 ---
@@ -50,7 +51,7 @@ measure a function; scenarios name them like any other:
 
     @fw.measure("deepest-wait", unit="ms")
     def deepest_wait(run): return 1e3 * run.flows["delay_max_s"].max()
-    results.measured("deepest-wait", "voice")
+    results.measured("deepest-wait.voice")
 
 Look up
 -------

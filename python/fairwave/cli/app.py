@@ -84,6 +84,7 @@ def options(
     epilog=examples(
         "fairwave run examples/home-uplink.toml",
         "fairwave run calls.toml -n 10 --set flow.voice.count=20 --out out/calls",
+        "fairwave run new.toml -n 10 --baseline old.toml --require 'mos.voice >= baseline - 0.1'",
         "cat calls.toml | fairwave run - --json",
         "fairwave run calls.toml --capture 'link:r1>r2=up.pcapng' --loss-pattern 'link:r1>r2=losses.txt'",
         "fairwave run examples/rrul.toml --qlog out/qlog --qlog-flow tcp-upload-be[0]",
@@ -475,6 +476,7 @@ def sweep(
     epilog=examples(
         "fairwave find examples/home-uplink.toml --vary flow.call.count=1..200 --until 'mos.call >= 2.5'",
         "fairwave find calls.toml --vary 'topology.bottleneck.rate=200 kb/s..2 Mb/s' --until 'loss.voice <= 1'",
+        "fairwave find calls.toml --vary flow.voice.count=1..60 --until 'mos.voice >= 3.6' --until 'loss.voice <= 1'",
     ),
 )
 def find(
