@@ -123,7 +123,7 @@ def sentence(status, err):
         ("explain wlan", ["share a radio channel", 'law = "wifi"', 'preset = "wifi"', "explain trace"]),
         ("explain starlink", ['network = "low-orbit"']),
         ("explain 4G", ['network = "lte"', "share a radio channel", 'law = "cell"', 'preset = "lte"']),
-        ("explain speex", ["the codecs are g711", "opus-24", "bpl = 19"]),
+        ("explain speex", ["describe the codec by its numbers", "bpl = 19"]),
         ("explain tcp", ["tcp/cubic"]),
         ("explain queues", ["`fairwave list queues`"]),
         ("evaluate calls.toml", ["the file 'calls.toml'", "evaluate tcp/cubic", "fairwave compare"]),

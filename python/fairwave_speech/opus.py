@@ -152,9 +152,12 @@ def has_copy(packet: bytes) -> bool:
     """Whether a packet carries a copy of the frame before it (in-band FEC), as its own decoder would find it."""
     library = _need()
     if hasattr(library, "opus_packet_has_lbrr"):
-        return library.opus_packet_has_lbrr(packet, len(packet)) == 1
-    # RFC 6716 §4.2.3 and §4.2.4 of a packet of one channel and one frame of 20 ms: the LBRR flag is the second bit of
-    # SILK's header.
+        return bool(library.opus_packet_has_lbrr(packet, len(packet)) == 1)
+    return _copy_flag(packet)
+
+
+def _copy_flag(packet: bytes) -> bool:
+    """The same for libraries before 1.5: the second bit of SILK's header (RFC 6716 §4.2.3, §4.2.4) of one frame of 20 ms."""
     return packet[0] < 0x80 and len(packet) > 1 and bool(packet[1] & 0x40)
 
 

@@ -58,6 +58,14 @@ def test_copies_come_only_with_in_band_fec_reported_losses_and_enough_bits():
     assert share(16_000, in_band_fec=True, loss_percent=10) == 0
 
 
+def test_the_flag_of_copies_is_read_from_packets_as_libopus_reads_it():
+    packets = opus.encode(SPEECH, 32_000, in_band_fec=True, loss_percent=5)
+    found = [opus._copy_flag(packet) for packet in packets]
+    assert found == [opus.has_copy(packet) for packet in packets]
+    assert any(found)
+    assert not all(found)
+
+
 def test_a_copy_replaces_a_single_lost_frame_better_than_concealment():
     with_copies = opus.encode(SPEECH, 32_000, in_band_fec=True, loss_percent=10)
     without = opus.encode(SPEECH, 32_000, loss_percent=10)
