@@ -157,7 +157,7 @@ def has_copy(packet: bytes) -> bool:
 
 
 def _copy_flag(packet: bytes) -> bool:
-    """The same for libraries before 1.5: the second bit of SILK's header (RFC 6716 §4.2.3, §4.2.4) of one frame of 20 ms."""
+    """The same for libraries before 1.5: the second bit of a SILK frame of 20 ms (RFC 6716 §4.2.3, §4.2.4)."""
     return packet[0] < 0x80 and len(packet) > 1 and bool(packet[1] & 0x40)
 
 
