@@ -227,7 +227,21 @@ def ratings(read: Scenario) -> dict[str, str]:
                 said = f"{said}; advantage: A {advantage:g} is part of R".removeprefix("; ")
             if said:
                 found[name] = said
+        elif kind(flow) == "media" and (audio := speech_rate(flow.get("traffic"))):
+            found[name] = codecs.opus_remark(audio)
     return found
+
+
+SPEECH_RATE = "32 kb/s"
+"""Of Opus in a media session that names none."""
+
+
+def speech_rate(traffic: object) -> str:
+    """The rate of the speech of a media session; empty without a microphone."""
+    audio = traffic.get("audio", True) if isinstance(traffic, dict) else True
+    if audio is False:
+        return ""
+    return str(audio.get("rate", SPEECH_RATE)) if isinstance(audio, dict) else SPEECH_RATE
 
 
 def warn(read: Scenario, seed: int) -> None:

@@ -26,7 +26,6 @@ from fairwave.cli.input import (
 )
 from fairwave.cli.inspecting import warn
 
-MARK = "†"
 MOS, R, PERCENT, POSITIVE = (1.0, 4.5), (0.0, 129.0), (0.0, 100.0), (0.0, float("inf"))
 """As in `fairwave.measuring`, which is read only when it is needed."""
 
@@ -340,6 +339,7 @@ def show(read: Scenario, results: Results, replications: int, names: Sequence[st
     from fairwave.answers import conference, fates
     from fairwave.answers.tins import tables as tin_tables
     from fairwave.answers.verdict import made_of
+    from fairwave.measuring.remarks import mark_of, marks
 
     console.answer(verdict(read, results))
     for title, heads, rows, caption in conference.matrices(results):
@@ -352,7 +352,7 @@ def show(read: Scenario, results: Results, replications: int, names: Sequence[st
     for row in (one for one in summary(read, results, names) if one["usual"]):
         label = row["title"].removeprefix(f"{row['group']} ")
         unit = f" ({row['unit']})" if row["unit"] else ""
-        mark = f" {MARK}" if row["remarks"] else ""
+        mark = marks(row["remarks"])
         by_group.setdefault(row["group"], []).append([f"{label}{unit}{mark}", row["text"]])
         if row["remarks"]:
             said.setdefault(row["group"], []).extend(row["remarks"])
@@ -365,7 +365,10 @@ def show(read: Scenario, results: Results, replications: int, names: Sequence[st
             rows.append(["limited by (time)", held])
         transport = flow.get("transport", "")
         how = transport.get("name", "") if isinstance(transport, dict) else transport
-        told = [made_of(name, results), *(f"{MARK} {one}" for one in dict.fromkeys(said.get(name, [])))]
+        told = [
+            made_of(name, results),
+            *(f"{mark_of(one)} {one}" for one in dict.fromkeys(said.get(name, []))),
+        ]
         console.table(
             f"{name}: {how_many(flow, activity.get(name))} over {how} — {several}", ["", "value"], rows,
             caption="\n".join(filter(None, told)),
@@ -388,6 +391,8 @@ def _show_call(
     call: Call, by_group: dict[str, list[list[str]]], said: dict[str, list[str]], several: str
 ) -> None:
     """Shows the measures that `--measures` asks for, a row for each pair, and takes these groups out of `by_group`."""
+    from fairwave.measuring.remarks import mark_of
+
     ends = {group: f"{one} to the server" for one, group in call.uplinks.items()}
     ends |= {group: f"{one} at {other}" for other, of in call.pairs.items() for one, group in of.items()}
     rows = {name: by_group.pop(name) for name in call.groups if name in by_group}
@@ -398,7 +403,7 @@ def _show_call(
             for name, of in rows.items()
         ]
         notes = dict.fromkeys(note for name in rows for note in said.get(name, []))
-        caption = "\n".join(f"{MARK} {note}" for note in notes)
+        caption = "\n".join(f"{mark_of(note)} {note}" for note in notes)
         console.table(f"{call.name} — {several}", ["", *titles], cells, caption=caption)
 
 

@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::check_priority;
-use crate::quality::impairment::Impairment;
+use crate::quality::impairment::{self, Impairment};
 use fairwave_units::config::{ConfigError, check_span};
 use fairwave_units::random::Stream;
 use fairwave_units::registry::Checked;
@@ -100,28 +100,15 @@ impl Checked for AudioConfig {
 }
 
 impl AudioConfig {
-    /// The wideband impairment of what it sends without losses and with them. No table of ITU-T has Opus, so both factors are
-    /// assumed: Ie,wb is that of AMR-WB at 5/4 of the rate (G.113 Table IV.1), and Bpl,wb is the least of Table IV.4.
+    /// The wideband impairment of its speech ([`impairment::opus`]), without in-band FEC. The receiver counts a frame that in-band FEC
+    /// restores as part of a lost one, so the copies count once.
     pub fn impairment(&self) -> Impairment {
-        /// Rate of AMR-WB and its Ie,wb.
-        const TABLE: [(f64, f64); 6] =
-            [(6_600.0, 41.0), (8_850.0, 26.0), (12_650.0, 13.0), (15_850.0, 7.0), (19_850.0, 3.0), (23_050.0, 1.0)];
-        let rate = self.rate.bits_per_second() as f64 / 0.8;
-        let mut equipment = TABLE[0].1;
-        for pair in TABLE.windows(2) {
-            if let [(low, at_low), (high, at_high)] = *pair
-                && rate > low
-            {
-                equipment = at_low + (at_high - at_low) * ((rate - low) / (high - low)).min(1.0);
-            }
-        }
-        Impairment {
-            equipment,
-            robustness: 4.3,
-            assumed: true,
-            given: false,
-            source: "Ie,wb: AMR-WB's at 5/4 of the rate (G.113 Table IV.1); Bpl,wb: the least in G.113 Table IV.4",
-        }
+        impairment::opus(self.rate, false)
+    }
+
+    /// The part of a lost frame as which a frame counts that in-band FEC restored.
+    pub fn copy_impairment(&self) -> f64 {
+        impairment::opus_copy(self.rate)
     }
 
     /// Payload bytes of a frame at its rate.
@@ -327,13 +314,11 @@ mod tests {
     }
 
     #[test]
-    fn the_impairment_falls_with_the_rate_and_is_marked_as_assumed() {
-        let of =
-            |kilobits: u64| AudioConfig { rate: Rate::from_bits_per_second(kilobits * 1000), ..AudioConfig::default() };
-        let factors = [6, 8, 12, 16, 32].map(|kilobits| of(kilobits).impairment());
-        assert!(factors.iter().all(|factors| factors.assumed && factors.robustness == 4.3));
-        assert!(factors.windows(2).all(|pair| pair[0].equipment > pair[1].equipment), "{factors:?}");
-        assert!((factors[4].equipment - 1.0).abs() < 1e-12, "AMR-WB's at 23.05 kb/s");
+    fn a_session_has_the_impairment_of_calls_at_the_same_rate() {
+        for codec in crate::traffic::Codec::ALL.into_iter().filter(|codec| codec.is_opus()) {
+            let session = AudioConfig { rate: codec.rate(), ..AudioConfig::default() };
+            assert_eq!(Some(session.impairment()), impairment::wideband(codec, false), "{codec:?}");
+        }
     }
 
     #[test]

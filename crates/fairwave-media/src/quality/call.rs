@@ -6,7 +6,7 @@ use core::fmt;
 use super::emodel::{EModel, Rating};
 use super::emodel_ranges::{Parameter, RangeViolation};
 use super::emodel_wideband::{self, WidebandEModel};
-use super::impairment::{self, Impairment, Reception};
+use super::impairment::{self, Impairment, Origin, Reception};
 use super::opinion::mean_opinion_score;
 use crate::traffic::Codec;
 use fairwave_units::units::Span;
@@ -38,7 +38,7 @@ impl fmt::Display for UnratedCause {
             UnratedCause::NoImpairment(codec @ Codec::Other(_)) => {
                 write!(f, "not defined: `ie`, `bpl` and their `source` are not given for {}", codec.name())
             }
-            UnratedCause::NoImpairment(codec) if codec.is_evs() || codec.is_opus() => {
+            UnratedCause::NoImpairment(codec) if codec.is_evs() => {
                 write!(
                     f,
                     "not defined: no impairment factor for {} is known on the scales of ITU-T G.107 and G.107.1",
@@ -55,13 +55,13 @@ impl fmt::Display for UnratedCause {
 impl std::error::Error for UnratedCause {}
 
 /// Remarks on a rating. Shown, its parts are separated by `; `, each after a word of its own and a colon:
-/// `extrapolated`, `assumed` or `given`, `wideband`, `advantage`. Empty when there is nothing to say.
+/// `extrapolated`, one of `assumed`, `determined here` and `given`, `wideband`, `advantage`. Empty when there is nothing to say.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Caveats {
     /// What lies outside the range in which the E-model was validated: delay, loss, burst ratio, codec.
     pub outside: [Option<RangeViolation>; 4],
-    /// The codec's factors when one of them is assumed, or when the scenario gives them.
-    pub assumed: Option<Impairment>,
+    /// The codec's factors, unless ITU-T has published them.
+    pub factors: Option<Impairment>,
     /// Whether R is on the wideband scale, to 129.
     pub wideband: bool,
     /// A, which is part of R: 0 where nothing has been added.
@@ -82,7 +82,8 @@ impl Caveats {
             };
             found[place] = Some(one);
         }
-        Caveats { outside: found, assumed: (codec.assumed || codec.given).then_some(codec), wideband, advantage }
+        let factors = (codec.origin != Origin::Published).then_some(codec);
+        Caveats { outside: found, factors, wideband, advantage }
     }
 }
 
@@ -93,8 +94,12 @@ impl fmt::Display for Caveats {
         if !outside.is_empty() {
             parts.push(format!("extrapolated: {}", outside.join(", ")));
         }
-        if let Some(Impairment { equipment, robustness, source, given, .. }) = self.assumed {
-            let word = if given { "given" } else { "assumed" };
+        if let Some(Impairment { equipment, robustness, source, origin }) = self.factors {
+            let word = match origin {
+                Origin::Published | Origin::Assumed => "assumed",
+                Origin::Determined => "determined here",
+                Origin::Given => "given",
+            };
             parts.push(format!("{word}: Ie {equipment}, Bpl {robustness} ({source})"));
         }
         if self.wideband {
@@ -135,7 +140,7 @@ pub fn rate_with_echo(
     loss: f64,
     burst_ratio: f64,
 ) -> Result<CallRating, UnratedCause> {
-    let Reception { concealment, advantage } = reception.into();
+    let Reception { concealment, in_band_fec, advantage } = reception.into();
     let burst_ratio = burst_ratio.max(1.0);
     let echo_delay = round_trip / 2;
     if let Some(factors) = impairment::of(codec, concealment) {
@@ -145,7 +150,7 @@ pub fn rate_with_echo(
         let caveats = Caveats::new(model.outside(), factors, false, advantage);
         return Ok(CallRating { rating, mos: mean_opinion_score(rating.r), caveats });
     }
-    let factors = impairment::wideband(codec).ok_or(UnratedCause::NoImpairment(codec))?;
+    let factors = impairment::wideband(codec, in_band_fec).ok_or(UnratedCause::NoImpairment(codec))?;
     let call = WidebandEModel::call(delay, loss, burst_ratio, factors);
     let model = WidebandEModel { echo_delay, round_trip_delay: round_trip, advantage, ..call };
     let rating = model.rate();
@@ -175,7 +180,7 @@ mod tests {
     #[test]
     fn a_wideband_call_is_rated_by_g107_1_and_says_so() {
         let found = call(Codec::G722, 100, 0.01, 1.0);
-        let factors = impairment::wideband(Codec::G722).expect("in G.113");
+        let factors = impairment::wideband(Codec::G722, true).expect("in G.113");
         assert_eq!(found.rating, WidebandEModel::call(Span::from_millis(100), 0.01, 1.0, factors).rate());
         assert_eq!(found.mos, mean_opinion_score(found.rating.r / 1.29));
         assert_eq!(
@@ -185,12 +190,29 @@ mod tests {
     }
 
     #[test]
+    fn opus_is_rated_by_g107_1_with_factors_that_are_determined_here() {
+        let clean = call(Codec::Opus24, 100, 0.0, 1.0);
+        let factors = impairment::wideband(Codec::Opus24, true).expect("determined");
+        assert_eq!(clean.rating, WidebandEModel::call(Span::from_millis(100), 0.0, 1.0, factors).rate());
+        let words = clean.caveats.to_string();
+        assert!(
+            words.starts_with("determined here: Ie ") && words.contains("(libopus and ViSQOL, docs/opus.md)"),
+            "{words}"
+        );
+        let at = |in_band_fec| {
+            let reception = Reception { in_band_fec, ..Reception::default() };
+            rate(Codec::Opus24, reception, Span::from_millis(100), 0.05, 1.0).expect("rated").mos
+        };
+        assert!(at(true) > at(false) && clean.mos > at(true));
+    }
+
+    #[test]
     fn an_echo_that_takes_longer_counts_whatever_the_codec() {
         let (delay, round_trip) = (Span::from_millis(100), Span::from_millis(600));
         let rated = |codec, round_trip| {
             rate_with_echo(codec, Concealment::AppendixI, delay, round_trip, 0.0, 1.0).expect("rated").rating
         };
-        let factors = impairment::wideband(Codec::G722).expect("in G.113");
+        let factors = impairment::wideband(Codec::G722, true).expect("in G.113");
         let call = WidebandEModel::call(delay, 0.0, 1.0, factors);
         let whole = WidebandEModel { echo_delay: round_trip / 2, round_trip_delay: round_trip, ..call };
         assert_eq!(rated(Codec::G722, round_trip), whole.rate());
@@ -243,7 +265,7 @@ mod tests {
     #[test]
     fn an_advantage_is_added_to_r_and_named_with_the_rating() {
         let at = |codec, advantage| {
-            let reception = Reception { concealment: Concealment::AppendixI, advantage };
+            let reception = Reception { advantage, ..Reception::default() };
             rate(codec, reception, Span::from_millis(100), 0.02, 1.0).expect("rated")
         };
         for codec in [Codec::GsmFullRate, Codec::G722] {
@@ -265,7 +287,7 @@ mod tests {
         let nothing: Codec = serde_json::from_str(r#"{"rate":"8 kb/s","name":"mine"}"#).expect("a codec");
         let refused = |codec| rate(codec, Concealment::None, Span::ZERO, 0.0, 1.0).expect_err("unrated").to_string();
         assert_eq!(refused(nothing), "not defined: `ie`, `bpl` and their `source` are not given for mine");
-        assert!(refused(Codec::Opus24).starts_with("not defined: no impairment factor for opus-24 is known"));
+        assert!(refused(Codec::Evs244).starts_with("not defined: no impairment factor for evs-24.4 is known"));
     }
 
     #[test]

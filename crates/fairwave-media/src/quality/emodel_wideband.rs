@@ -192,7 +192,7 @@ mod tests {
             (Codec::AmrWb1265, 4.3371),
             (Codec::AmrWb660, 3.5123),
         ] {
-            let factors = impairment::wideband(codec).expect("in G.113");
+            let factors = impairment::wideband(codec, true).expect("in G.113");
             assert!((mos(129.0 - factors.equipment) - expected).abs() < 5e-4, "{codec:?}");
         }
     }
@@ -212,7 +212,7 @@ mod tests {
     fn delay_costs_what_the_equations_say() {
         let noise = WidebandEModel::default().noise;
         assert!((noise + 68.81).abs() < 0.01, "{noise}");
-        let perfect = Impairment { equipment: 0.0, robustness: 4.3, assumed: false, given: false, source: "" };
+        let perfect = Impairment { equipment: 0.0, robustness: 4.3, origin: impairment::Origin::Published, source: "" };
         for millis in [0, 1, 5, 40, 99, 100, 101, 150, 300, 500, 900] {
             let rating = WidebandEModel::call(Span::from_millis(millis), 0.0, 1.0, perfect).rate();
             let expected = by_the_book(millis as f64, noise);
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn a_call_echoes_after_its_delay_and_twice_it() {
-        let codec = impairment::wideband(Codec::AmrWb2385).expect("in G.113");
+        let codec = impairment::wideband(Codec::AmrWb2385, true).expect("in G.113");
         let expected = WidebandEModel {
             echo_delay: Span::from_millis(80),
             absolute_delay: Span::from_millis(80),
@@ -308,7 +308,7 @@ mod tests {
             delay in 0u64..2000, more_delay in 0u64..500, loss in 0.0f64..=1.0, more_loss in 0.0f64..1.0,
             burst in 1.0f64..8.0, more_burst in 0.0f64..4.0,
         ) {
-            let codec = impairment::wideband(Codec::G722).expect("in G.113");
+            let codec = impairment::wideband(Codec::G722, true).expect("in G.113");
             let r = |delay, loss, burst| WidebandEModel::call(Span::from_millis(delay), loss, burst, codec).rate().r;
             let here = r(delay, loss, burst);
             prop_assert!((0.0..=129.0).contains(&here));

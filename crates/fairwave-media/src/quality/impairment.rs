@@ -17,13 +17,16 @@
 //! gives, or none.
 //!
 //! G.729 and G.723.1 are those with voice activity detection (G.729A + VAD, G.723.1A + VAD), for which both are published.
-//! For iLBC, the other modes of AMR, EVS and Opus no factor on either scale is known here: nothing is made up. (The fullband scale
+//! For iLBC, the other modes of AMR and EVS no factor on either scale is known here: nothing is made up. (The fullband scale
 //! of G.107.2 is not modelled.)
+//!
+//! No table of ITU-T has Opus. Its factors are determined here as G.113 and P.834.1 describe ([`opus`], `docs/opus.md`).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::traffic::{Codec, OtherCodec};
+use fairwave_units::units::Rate;
 
 /// How the decoder conceals a lost packet. You can choose for G.711 and G.726 only: the other codecs conceal by design.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -36,20 +39,44 @@ pub enum Concealment {
     None,
 }
 
-/// What the receiver's side adds to a rating besides the codec: what it does about gaps, and what its users put up with.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+/// Properties of both ends that count in a rating: protection against gaps, and the patience of users.
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Reception {
     /// What the decoder does about lost packets.
     pub concealment: Concealment,
+    /// Whether packets of Opus carry a coarse copy of the frame before them (RFC 6716 §2.1.7). Other codecs have no such copies.
+    pub in_band_fec: bool,
     /// A, the advantage factor of ITU-T G.107 §7.6, 0 to 20: what users forgive for an advantage of access. Its provisional values are at most 0 by
     /// wire, 5 within a building, 10 within an area or in a vehicle, 20 where nothing else reaches.
     pub advantage: f64,
 }
 
+impl Default for Reception {
+    fn default() -> Self {
+        Reception { concealment: Concealment::default(), in_band_fec: IN_BAND_FEC, advantage: 0.0 }
+    }
+}
+
 impl From<Concealment> for Reception {
     fn from(concealment: Concealment) -> Self {
-        Reception { concealment, advantage: 0.0 }
+        Reception { concealment, ..Reception::default() }
     }
+}
+
+/// Whether Opus sends in-band FEC by default: WebRTC does.
+pub const IN_BAND_FEC: bool = true;
+
+/// Where the factors of a codec come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Origin {
+    /// ITU-T G.113 has both.
+    Published,
+    /// One or both are assumed, because no published one is known for this codec (†).
+    Assumed,
+    /// Determined here by experiment (‡).
+    Determined,
+    /// The scenario gives both.
+    Given,
 }
 
 /// A codec's impairment.
@@ -59,11 +86,9 @@ pub struct Impairment {
     pub equipment: f64,
     /// Packet-loss robustness factor Bpl (wideband: Bpl,wb); larger is more robust.
     pub robustness: f64,
-    /// Whether a factor is assumed, because no published one is known for this codec.
-    pub assumed: bool,
-    /// Whether the scenario gives both.
-    pub given: bool,
-    /// Where the factors come from; when one is assumed, from what.
+    /// Where the factors come from.
+    pub origin: Origin,
+    /// The source in words; of an assumed factor, the values that it follows.
     pub source: &'static str,
 }
 
@@ -75,11 +100,11 @@ const LEAST_CONCEALED: f64 = 10.0;
 const LEAST_WIDEBAND: f64 = 4.3;
 
 const fn published(equipment: f64, robustness: f64) -> Option<Impairment> {
-    Some(Impairment { equipment, robustness, assumed: false, given: false, source: "G.113 Appendix I" })
+    Some(Impairment { equipment, robustness, origin: Origin::Published, source: "G.113 Appendix I" })
 }
 
 const fn assumed(equipment: f64, robustness: f64, source: &'static str) -> Option<Impairment> {
-    Some(Impairment { equipment, robustness, assumed: true, given: false, source })
+    Some(Impairment { equipment, robustness, origin: Origin::Assumed, source })
 }
 
 /// The impairment that a scenario gives for a custom codec, if that codec is rated on the requested scale.
@@ -87,7 +112,7 @@ const fn given(codec: OtherCodec, wideband: bool) -> Option<Impairment> {
     let table = codec.table();
     match (table.ie, table.bpl, &table.source) {
         (Some(equipment), Some(robustness), Some(source)) if table.wideband == wideband => {
-            Some(Impairment { equipment, robustness, assumed: false, given: true, source: source.as_str() })
+            Some(Impairment { equipment, robustness, origin: Origin::Given, source: source.as_str() })
         }
         _ => None,
     }
@@ -135,8 +160,56 @@ pub const fn of(codec: Codec, concealment: Concealment) -> Option<Impairment> {
     }
 }
 
-/// The wideband impairment of `codec`, for [`super::emodel_wideband`]; none for narrowband codecs.
-pub const fn wideband(codec: Codec) -> Option<Impairment> {
+/// Opus with frames of 20 ms, determined here (`docs/opus.json`): rate in kb/s, Ie,wb, Bpl,wb without and with in-band FEC.
+const OPUS: [(f64, f64, f64, f64); 8] = [
+    (6.0, 51.3, 34.5, 34.5),
+    (8.0, 37.3, 15.7, 15.7),
+    (12.0, 20.4, 11.3, 11.3),
+    (16.0, 14.0, 12.5, 12.5),
+    (24.0, 7.4, 11.7, 19.7),
+    (32.0, 5.2, 12.2, 23.5),
+    (64.0, 0.0, 7.9, 19.9),
+    (96.0, 0.0, 6.8, 16.6),
+];
+
+/// The part of a lost frame as which a frame of Opus counts that in-band FEC restored, determined here (`docs/opus.json`): rate in
+/// kb/s, part.
+const COPIES: [(f64, f64); 4] = [(24.0, 0.34), (32.0, 0.24), (64.0, 0.11), (96.0, 0.12)];
+
+/// Two neighbours in a table in ascending order of rates, and the place of `rate` between them, 0 to 1; beyond the table's ends that of the
+/// end.
+fn neighbours<T: Copy, const N: usize>(table: &[T; N], rate: Rate, kilobits: impl Fn(&T) -> f64) -> (T, T, f64) {
+    let wanted = (rate.bits_per_second() as f64 / 1e3).clamp(kilobits(&table[0]), kilobits(&table[N - 1]));
+    let above = table.iter().position(|one| wanted <= kilobits(one)).unwrap_or(N - 1).max(1);
+    let (low, high) = (table[above - 1], table[above]);
+    (low, high, (wanted - kilobits(&low)) / (kilobits(&high) - kilobits(&low)))
+}
+
+/// The wideband impairment of Opus at this rate of its payload.
+///
+/// **Assumptions.** Between two rates of the experiment, each factor lies on the straight line between their values. Beyond the first and
+/// the last rate the factors remain those of that rate. Factors of frames of 20 ms hold for all frames.
+pub fn opus(rate: Rate, in_band_fec: bool) -> Impairment {
+    let (low, high, share) = neighbours(&OPUS, rate, |one| one.0);
+    let between = |low: f64, high: f64| low * (1.0 - share) + high * share;
+    Impairment {
+        equipment: between(low.1, high.1),
+        robustness: if in_band_fec { between(low.3, high.3) } else { between(low.2, high.2) },
+        origin: Origin::Determined,
+        source: "libopus and ViSQOL, docs/opus.md",
+    }
+}
+
+/// The part of a lost frame as which a frame of Opus counts that in-band FEC restored, at this rate of its payload, by the same rule as
+/// [`opus`]. It includes the price of the copies: their bits are missing in all frames.
+pub fn opus_copy(rate: Rate) -> f64 {
+    let (low, high, share) = neighbours(&COPIES, rate, |one| one.0);
+    low.1 * (1.0 - share) + high.1 * share
+}
+
+/// The wideband impairment of `codec`, for [`super::emodel_wideband`]; none for narrowband codecs and those without known factors.
+/// `in_band_fec` matters to Opus alone.
+pub fn wideband(codec: Codec, in_band_fec: bool) -> Option<Impairment> {
     const ONE_EAR: &str = "Bpl,wb: G.113 Table IV.4, which is for listening with both ears";
     const LEAST: &str = "Bpl,wb: the least in G.113 Table IV.4";
     match codec {
@@ -151,6 +224,7 @@ pub const fn wideband(codec: Codec) -> Option<Impairment> {
         Codec::AmrWb2305 => assumed(1.0, 4.6, ONE_EAR),
         Codec::AmrWb2385 => assumed(8.0, 4.9, ONE_EAR),
         Codec::Other(other) => given(other, true),
+        _ if codec.is_opus() => Some(opus(codec.rate(), in_band_fec)),
         _ => None,
     }
 }
@@ -164,8 +238,8 @@ mod tests {
 
     /// With what receivers do by default.
     fn factors(codec: Codec) -> Factors {
-        let one = of(codec, Concealment::AppendixI).or(wideband(codec))?;
-        Some((one.equipment, one.robustness, one.assumed))
+        let one = of(codec, Concealment::AppendixI).or(wideband(codec, IN_BAND_FEC))?;
+        Some((one.equipment, one.robustness, one.origin == Origin::Assumed))
     }
 
     #[test]
@@ -206,7 +280,7 @@ mod tests {
         ];
         let (known, unknown) = Codec::ALL.split_at(table.len());
         assert_eq!(table.map(|(codec, _)| codec), known);
-        assert!(unknown.iter().all(|codec| (codec.is_evs() || codec.is_opus()) && factors(*codec).is_none()));
+        assert!(unknown.iter().all(|codec| codec.is_opus() || (codec.is_evs() && factors(*codec).is_none())));
         for (codec, expected) in table {
             assert_eq!(factors(codec), expected, "{codec:?}");
         }
@@ -231,8 +305,8 @@ mod tests {
             let json = format!(r#"{{"rate":"13 kb/s","ie":20,"bpl":10,"source":"mine","wideband":{wideband}}}"#);
             serde_json::from_str::<Codec>(&json).expect("a codec")
         };
-        let expected = Impairment { equipment: 20.0, robustness: 10.0, assumed: false, given: true, source: "mine" };
-        let both = |codec| (of(codec, Concealment::AppendixI), wideband(codec));
+        let expected = Impairment { equipment: 20.0, robustness: 10.0, origin: Origin::Given, source: "mine" };
+        let both = |codec| (of(codec, Concealment::AppendixI), wideband(codec, IN_BAND_FEC));
         assert_eq!(both(codec(false)), (Some(expected), None));
         assert_eq!(both(codec(true)), (None, Some(expected)));
         let without = serde_json::from_str::<Codec>(r#"{"rate":"13 kb/s"}"#).expect("a codec");
@@ -242,16 +316,51 @@ mod tests {
     #[test]
     fn no_codec_is_rated_on_two_scales() {
         for codec in Codec::ALL {
-            assert!(of(codec, Concealment::AppendixI).is_none() || wideband(codec).is_none(), "{codec:?}");
+            assert!(of(codec, Concealment::AppendixI).is_none() || wideband(codec, IN_BAND_FEC).is_none(), "{codec:?}");
         }
     }
 
     #[test]
     fn an_assumed_factor_says_from_what_and_a_published_one_where() {
         for codec in Codec::ALL {
-            let Some(one) = of(codec, Concealment::AppendixI).or(wideband(codec)) else { continue };
-            assert_eq!(one.source == "G.113 Appendix I", !one.assumed, "{codec:?}");
-            assert!(!one.assumed || one.source.contains("Bpl"), "{codec:?}: {}", one.source);
+            let Some(one) = of(codec, Concealment::AppendixI).or(wideband(codec, IN_BAND_FEC)) else { continue };
+            let (published, assumed) = (one.origin == Origin::Published, one.origin == Origin::Assumed);
+            assert_eq!(one.source == "G.113 Appendix I", published, "{codec:?}");
+            assert!(!assumed || one.source.contains("Bpl"), "{codec:?}: {}", one.source);
+            assert_eq!(one.origin == Origin::Determined, codec.is_opus(), "{codec:?}");
         }
+    }
+
+    fn kilobits(rate: f64) -> Rate {
+        Rate::from_bits_per_second((rate * 1e3) as u64)
+    }
+
+    #[test]
+    fn opus_has_the_determined_factors_at_the_rates_of_the_experiment() {
+        for (rate, ie, without, with) in OPUS {
+            let [off, on] = [false, true].map(|fec| opus(kilobits(rate), fec));
+            assert_eq!((off.equipment, off.robustness), (ie, without), "{rate}");
+            assert_eq!((on.equipment, on.robustness), (ie, with), "{rate}");
+        }
+    }
+
+    #[test]
+    fn opus_lies_between_its_neighbours_at_other_rates_and_keeps_the_last_values_beyond() {
+        let at = |rate| opus(kilobits(rate), false);
+        let (low, middle, high) = (at(32.0), at(48.0), at(64.0));
+        assert!((middle.equipment - (low.equipment + high.equipment) / 2.0).abs() < 1e-9);
+        assert!((middle.robustness - (low.robustness + high.robustness) / 2.0).abs() < 1e-9);
+        assert_eq!(at(128.0), at(96.0));
+        assert_eq!([6.0, 24.0, 96.0].map(|rate| opus_copy(kilobits(rate))), [COPIES[0].1, COPIES[0].1, COPIES[3].1]);
+        assert!((opus_copy(kilobits(48.0)) - (COPIES[1].1 + COPIES[2].1) / 2.0).abs() < 1e-9);
+        assert_eq!(wideband(Codec::Opus48, false), Some(middle));
+        assert_eq!(wideband(Codec::Opus, true), Some(opus(kilobits(32.0), true)));
+    }
+
+    #[test]
+    fn more_bits_never_make_opus_worse_and_in_band_fec_never_makes_it_less_robust() {
+        let steps: Vec<Impairment> = (6..=128).map(|rate| opus(kilobits(f64::from(rate)), false)).collect();
+        assert!(steps.windows(2).all(|pair| pair[0].equipment >= pair[1].equipment));
+        assert!(OPUS.iter().all(|&(.., without, with)| with >= without));
     }
 }

@@ -4,7 +4,8 @@
 //! GSM-HR, which puts an octet of contents before each frame of 14. RFC 3952 §3 has iLBC. RFC 4867 §4.3
 //! (bandwidth-efficient mode) has AMR and AMR-WB: 4 bits of mode request per packet, 6 bits of contents per frame, the
 //! whole filled up to octets. EVS: 3GPP TS 26.445, compact for one frame. Opus: RFC 7587, whose payload is one Opus
-//! packet (RFC 6716 §3), its first octet counted in its rate. Any other codec is described by a scenario
+//! packet (RFC 6716 §3), its first octet counted in its rate. Without a rate, `opus` is what WebRTC sends of one channel
+//! (`audio_encoder_opus.cc`: `kOpusBitrateFbBps`; RFC 7587 §3.1.1 recommends 28 to 40 kb/s). Any other codec is described by a scenario
 //! ([`super::other_codec`]). How each codec sounds is in [`crate::quality::impairment`].
 
 use std::borrow::Cow;
@@ -51,7 +52,7 @@ macro_rules! codecs {
 }
 
 codecs! {
-    52:
+    53:
     /// ITU-T G.711, µ or A law, 64 kb/s.
     G711 = "g711",
     /// ITU-T G.722 (wideband), 64 kb/s.
@@ -138,6 +139,8 @@ codecs! {
     Evs960 = "evs-96",
     /// 3GPP EVS in its primary mode of 128 kb/s.
     Evs1280 = "evs-128",
+    /// Opus as WebRTC sends speech of one channel: 32 kb/s, frames of 20 ms.
+    Opus = "opus",
     /// Opus at a constant 8 kb/s, frames of 20 ms.
     Opus8 = "opus-8",
     /// Opus at a constant 12 kb/s, frames of 20 ms.
@@ -272,7 +275,8 @@ impl Codec {
     pub const fn is_opus(self) -> bool {
         matches!(
             self,
-            Codec::Opus8
+            Codec::Opus
+                | Codec::Opus8
                 | Codec::Opus12
                 | Codec::Opus16
                 | Codec::Opus24
@@ -384,7 +388,7 @@ impl Codec {
             Codec::Opus12 => (Octets(30), 20_000),
             Codec::Opus16 => (Octets(40), 20_000),
             Codec::Opus24 => (Octets(60), 20_000),
-            Codec::Opus32 => (Octets(80), 20_000),
+            Codec::Opus | Codec::Opus32 => (Octets(80), 20_000),
             Codec::Opus48 => (Octets(120), 20_000),
             Codec::Opus64 => (Octets(160), 20_000),
             Codec::Opus96 => (Octets(240), 20_000),
@@ -565,6 +569,7 @@ mod tests {
                 ("evs-64", 160, "3GPP TS 26.445"),
                 ("evs-96", 240, "3GPP TS 26.445"),
                 ("evs-128", 320, "3GPP TS 26.445"),
+                ("opus", 80, "RFC 7587"),
                 ("opus-8", 20, "RFC 7587"),
                 ("opus-12", 30, "RFC 7587"),
                 ("opus-16", 40, "RFC 7587"),
