@@ -210,3 +210,10 @@ def test_a_page_has_the_alternatives_or_else_the_defaults(fairwave, line, tmp_pa
     fairwave("run", line, "--out", tmp_path / "plain")
     page = (tmp_path / "plain/index.html").read_text(encoding="utf-8")
     assert 'id="table-defaults"' in page
+
+
+def test_a_wrong_argument_is_answered_with_those_that_fit():
+    with pytest.raises(TypeError, match="fairwave.doubt"):
+        fw.doubt("line.toml")
+    with pytest.raises(TypeError, match="relevant"):
+        fw.doubt(fw.load(LINE), relevance={"mos": 1})

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairwave.answers.bands import in_words, scale_of
 from fairwave.answers.verdict import TELLING, listed
+from fairwave.arguments import check_scenario, checked
 from fairwave.defaults import Alternative, Default, used_defaults
 from fairwave.measuring.relevance import Contrast, Relevance, contrast
 from fairwave.measuring.relevance import relevance as read_relevance
@@ -242,6 +243,7 @@ def plan(scenario: Scenario, seed: int = 1) -> Plan:
     return Plan(base, tried, impossible)
 
 
+@checked
 def doubt(
     scenario: Scenario,
     n: int = 10,
@@ -266,12 +268,14 @@ def doubt(
         planned: What `plan` answered, if it has been asked.
 
     Raises:
+        TypeError: An argument does not fit; the message names those that do.
         fairwave.ScenarioError: The scenario cannot be planned.
         fairwave.RunError: A run failed.
         fairwave.measuring.relevance.RelevanceError: `relevant` cannot be read.
     """
     from fairwave.runs.grid import Grid
 
+    check_scenario(scenario, "fairwave.doubt")
     relevance = read_relevance(relevant)
 
     wanted = planned or plan(scenario, seed)
