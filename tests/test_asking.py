@@ -2,6 +2,7 @@
 
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -207,14 +208,13 @@ def test_the_package_has_the_questions():
 
 
 def documented(fence):
-    from pathlib import Path
-
     text = Path("docs/asking.md").read_text(encoding="utf-8")
     return [part.split("\n", 1)[1] for part in text.split("```")[1::2] if part.split("\n", 1)[0] == fence]
 
 
 def test_the_documents_python_runs(capsys, tmp_path, monkeypatch):
     code = "".join(documented("python"))
+    (tmp_path / "examples").symlink_to(Path("examples").resolve())
     monkeypatch.chdir(tmp_path)
     exec(compile(code, "docs/asking.md", "exec"), {})
     assert (tmp_path / "out" / "voice.pdf").read_bytes().startswith(b"%PDF")
