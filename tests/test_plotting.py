@@ -181,7 +181,7 @@ def test_more_than_can_be_told_apart_is_refused_with_what_to_hold():
 
 
 def test_without_matplotlib_the_extra_is_named(compared, monkeypatch):
-    monkeypatch.setattr(extras, "_is_there", lambda package: package != "matplotlib")
+    monkeypatch.setattr(extras, "is_there", lambda package: package != "matplotlib")
     with pytest.raises(
         extras.MissingExtraError, match=r"results.plot needs the package 'matplotlib'.*fairwave\[report\]"
     ):
