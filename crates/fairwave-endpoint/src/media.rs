@@ -389,6 +389,10 @@ pub struct AudioQuality {
     pub frames_restored: u64,
     /// Frames played.
     pub frames_played: u64,
+    /// The longest gap of speech, seconds (see `fairwave_media::quality::gaps`).
+    pub longest_gap: f64,
+    /// Gaps above 0.5 s.
+    pub gaps: u64,
 }
 
 /// A rating of speech.
@@ -412,12 +416,14 @@ pub struct VideoQuality {
     /// Mean height likewise.
     pub height: f64,
     /// Time in freezes ÷ time from the first picture until the end, 0 to 1. What stands still until the end counts. Time in which the
-    /// camera was off is left out.
+    /// camera was off, or in which a server showed others in its place, does not.
     pub freeze_ratio: f64,
     /// Mean over frames shown of (rendered − captured), seconds; none if none was shown.
     pub capture_to_render: Option<f64>,
     /// When the first picture was shown; none if none was.
     pub first_shown: Option<Instant>,
+    /// Seconds before it, or before the end, in which a server showed others in place of a camera that was on.
+    pub left_out_before: f64,
     /// Seconds in freezes and pauses since then, and what stands still until the end.
     pub still: f64,
     /// The longest of them, seconds.

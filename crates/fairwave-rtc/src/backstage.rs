@@ -3,12 +3,14 @@
 //!
 //! - Of a frame: size and quality of its picture. A decoder would read them from the frame.
 //! - Of a media packet: its header. A packet of FEC, with all other packets that it protects, or one that repeats a frame, gives it back.
+//! - When a server does not forward a camera that the receiver is not meant to see. Signalling would tell that.
 //! - The round trip: in a call the reports of the other direction tell the receiver; here one flow is one direction.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::recent::Recent;
 use crate::rtp::{RtpHeader, Ssrc};
+use fairwave_media::encoder::{Spells, StreamKind};
 use fairwave_units::units::{Instant, Span};
 
 /// Frames and packets that are kept of each stream.
@@ -37,6 +39,8 @@ struct Stream {
 struct Kept {
     /// By SSRC.
     streams: Vec<(Ssrc, Stream)>,
+    /// By kind of stream: from which time of capture to which a server does not forward it.
+    left_out: [Vec<(Instant, Instant)>; 3],
     round_trip: Option<Span>,
 }
 
@@ -87,6 +91,38 @@ impl Backstage {
         self.with(|kept| kept.stream(ssrc).headers.get(u64::from(sequence)).copied())
     }
 
+    /// The server forwards nothing more of a stream that was captured after `from`: others are shown in its place.
+    pub fn leave_out(&self, kind: StreamKind, from: Instant) {
+        self.with(|kept| {
+            let Some(spells) = kept.left_out.get_mut(kind as usize) else { return };
+            if spells.last().is_none_or(|(_, until)| *until != Instant::NEVER) {
+                spells.push((from, Instant::NEVER));
+            }
+        });
+    }
+
+    /// The server forwards the stream again, or would if the rate sufficed, from what was captured at `until` on.
+    pub fn take_in(&self, kind: StreamKind, until: Instant) {
+        self.with(|kept| {
+            let last = kept.left_out.get_mut(kind as usize).and_then(|spells| spells.last_mut());
+            if let Some(last) = last.filter(|(_, end)| *end == Instant::NEVER) {
+                last.1 = until.max(last.0);
+            }
+        });
+    }
+
+    /// How much of the time of capture from `from` to `until` the stream was left out, or the camera was `off`.
+    pub fn absent(&self, kind: StreamKind, off: &Spells, from: Instant, until: Instant) -> Span {
+        self.with(|kept| {
+            let mut absent = off.within(from, until);
+            for (begins, ends) in kept.left_out.get(kind as usize).into_iter().flatten() {
+                let (begins, ends) = (from.max(*begins), until.min(*ends));
+                absent += ends.since(begins).saturating_sub(off.within(begins, ends));
+            }
+            absent
+        })
+    }
+
     /// The sender knows the round trip.
     pub fn set_round_trip(&self, round_trip: Span) {
         self.with(|kept| kept.round_trip = Some(round_trip));
@@ -119,6 +155,26 @@ mod tests {
         assert_eq!(receiver.header(ssrc, 65_535), Some((header, Instant::ZERO)));
         assert_eq!(receiver.header(ssrc, 0), None);
         sender.set_round_trip(Span::from_millis(7));
+        sender.take_in(StreamKind::Video, Instant::ZERO);
         assert_eq!(receiver.round_trip(), Some(Span::from_millis(7)));
+    }
+
+    #[test]
+    fn a_stream_is_absent_while_it_is_left_out_or_off_and_no_time_counts_twice() {
+        let at = |seconds| Instant::ZERO + Span::from_secs(seconds);
+        let server = Backstage::new();
+        let receiver = server.clone();
+        let absent = |from, until| {
+            let off = Spells::of(&[[Span::from_secs(6), Span::from_secs(9)]]);
+            receiver.absent(StreamKind::Video, &off, at(from), at(until)).seconds()
+        };
+        assert_eq!(absent(0, 20), 3.0);
+        server.leave_out(StreamKind::Video, at(2));
+        server.leave_out(StreamKind::Video, at(3));
+        assert_eq!((absent(0, 5), absent(0, 8), absent(10, 20)), (3.0, 6.0, 10.0), "until it is taken in");
+        server.take_in(StreamKind::Video, at(8));
+        server.take_in(StreamKind::Video, at(12));
+        assert_eq!((absent(0, 20), absent(8, 20)), (7.0, 1.0));
+        assert_eq!(receiver.absent(StreamKind::Screen, &Spells::default(), at(0), at(20)), Span::ZERO);
     }
 }

@@ -9,13 +9,21 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::result::RunResult;
+use crate::result::{FlowRow, RunResult};
 
 /// FNV-1a, 64 bits.
 struct Fnv(u64);
 
-/// Columns that tables have gained; never the first of a table.
-const LATER: [&str; 4] = ["marked", "duplicated", "reordered", "units_waiting"];
+/// Columns that tables have gained, each with the value that leaves no trace; never the first of a table.
+const LATER: [(&str, &str); 7] = [
+    ("marked", "0"),
+    ("duplicated", "0"),
+    ("reordered", "0"),
+    ("units_waiting", "0"),
+    ("longest_gap_s", "null"),
+    ("gaps", "null"),
+    ("silence_s", "null"),
+];
 
 impl Fnv {
     fn update(&mut self, bytes: &[u8]) {
@@ -34,6 +42,12 @@ impl Write for Fnv {
     }
 }
 
+/// Gaps follow from the units and the playout, as other columns do that were there before.
+fn without_gaps(flows: &[FlowRow]) -> Vec<FlowRow> {
+    let without = |row: &FlowRow| FlowRow { longest_gap_s: None, gaps: None, silence_s: None, ..row.clone() };
+    flows.iter().map(without).collect()
+}
+
 impl RunResult {
     /// Sixteen hexadecimal digits over every table, the same for the same scenario and seed on any machine, any number of
     /// threads and any build.
@@ -45,13 +59,13 @@ impl RunResult {
             serde_json::to_writer(&mut *hash, name)?;
             serde_json::to_writer(hash, rows)
         }
-        // Columns that came later leave no trace in rows where they are 0.
+        // Columns that came later leave no trace in rows where they have this value.
         fn grown<R: Serialize>(hash: &mut Fnv, name: &str, rows: &[R]) -> Result<(), serde_json::Error> {
             serde_json::to_writer(&mut *hash, name)?;
             let mut text = serde_json::to_string(rows)?;
-            for column in LATER {
+            for (column, value) in LATER {
                 for end in [",", "}"] {
-                    text = text.replace(&format!(",\"{column}\":0{end}"), end);
+                    text = text.replace(&format!(",\"{column}\":{value}{end}"), end);
                 }
             }
             hash.update(text.as_bytes());
@@ -89,7 +103,7 @@ impl RunResult {
             events: _,
         } = self;
         let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
-        grown(&mut hash, "flows", flows)?;
+        grown(&mut hash, "flows", &without_gaps(flows))?;
         table(&mut hash, "groups", groups)?;
         table(&mut hash, "timeliness", timeliness)?;
         table(&mut hash, "playback", playback)?;

@@ -32,10 +32,18 @@ pub struct MediaRow {
     pub concealed_ratio: Option<f64>,
     /// Time in which speech was missing for so long that its concealment had faded to silence; none for pictures.
     pub silence_s: Option<f64>,
+    /// The longest gap of speech: missing without a break; none for pictures.
+    pub longest_gap_s: Option<f64>,
+    /// Gaps of speech above 0.5 s; none for pictures.
+    pub gaps: Option<f64>,
+    /// How long the session was on, from its beginning to the end of the run.
+    pub measured_s: f64,
     /// Times that the picture froze (webrtc-stats); none for speech, as all that follow about pictures.
     pub freezes: Option<f64>,
     /// Share of the time since the first picture in freezes, 0 to 1.
     pub freeze_ratio: Option<f64>,
+    /// The longest freeze or pause since the first picture, and what stands still until the end.
+    pub longest_freeze_s: Option<f64>,
     /// Time in which the camera was on and nothing moved: from the session's beginning to the first picture, in freezes and pauses.
     pub without_s: Option<f64>,
     /// The longest of these times.

@@ -151,6 +151,12 @@ pub struct FlowRow {
     pub mouth_to_ear_s: Option<f64>,
     /// The E-model's packet loss, 0 to 1: units not played, and time made up for units that were played after it.
     pub missed_ratio: Option<f64>,
+    /// The longest gap of a call: speech that is missing without a break, pauses of the talker left out.
+    pub longest_gap_s: Option<f64>,
+    /// Gaps above 0.5 s (see `fairwave_core::quality::gaps`).
+    pub gaps: Option<f64>,
+    /// Time in gaps after concealment has faded to silence.
+    pub silence_s: Option<f64>,
     /// Points of R that the codec costs.
     pub r_cost_codec: Option<f64>,
     /// Points of R that delay mouth to ear costs.

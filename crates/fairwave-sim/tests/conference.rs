@@ -299,3 +299,23 @@ fn a_video_that_the_server_stops_counts_as_switches_and_as_time_without_video() 
     };
     assert!(limited("team-ann-to-ben") > 0.9 && limited("team-ann-to-cho") < 0.8);
 }
+
+#[test]
+fn a_camera_that_the_server_leaves_out_is_not_frozen() {
+    let twelve: Vec<String> = (0..12).map(|at| format!("p{at}")).collect();
+    let people: Vec<(&str, &str, &str, f64)> =
+        twelve.iter().map(|name| (name.as_str(), "100 Mb/s", "100 Mb/s", 0.0)).collect();
+    let result = ran(&star(&people, 20, SERVER), 1);
+    let down = result.media.iter().filter(|row| row.stream == "video" && !row.group.ends_with("-to-sfu"));
+    let (mut seen, mut left_out) = (0, 0);
+    for row in down {
+        assert!(row.freeze_ratio.expect("a camera") < 0.01, "{row:?}");
+        assert!(row.without_s.expect("a camera") < 1.5, "{row:?}");
+        seen += 1;
+        left_out += u64::from(row.frames_shown < 450);
+    }
+    assert!(seen > 100 && left_out > 50, "{left_out} of {seen} are left out for a part of the time");
+    for row in result.media.iter().filter(|row| row.stream == "audio") {
+        assert!(row.concealed_ratio.expect("speech") < 0.01, "{row:?}");
+    }
+}

@@ -15,6 +15,11 @@ fn mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     (count > 0).then(|| sum / f64::from(count))
 }
 
+/// The largest of the values that there are; none without any.
+fn largest(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+    values.flatten().reduce(f64::max)
+}
+
 /// The score of the worst stream of each session, mean over the sessions: as the measure `session_mos` has it. A stream of
 /// which nothing arrived counts as 1. Of simulcast encodings the best counts.
 fn worst(rows: &[&MediaRow]) -> Option<f64> {
@@ -51,6 +56,8 @@ pub fn groups(media: &[MediaRow]) -> Vec<Value> {
             "audio_delay_s": audio(|row| row.delay_s),
             "video_delay_s": video(|row| row.delay_s),
             "concealed_ratio": audio(|row| row.concealed_ratio),
+            "longest_gap_s": largest(rows.iter().map(|row| row.longest_gap_s)),
+            "longest_freeze_s": largest(rows.iter().map(|row| row.longest_freeze_s)),
             "freezes": video(|row| row.freezes),
             "freeze_ratio": video(|row| row.freeze_ratio),
             "frame_rate": video(|row| row.frame_rate),

@@ -14,6 +14,7 @@ mod emodel_loss;
 pub mod emodel_ranges;
 pub mod emodel_wideband;
 pub mod fairness;
+pub mod gaps;
 pub mod impairment;
 pub mod jitter;
 pub mod loss;

@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 pub use cause::Causes;
 pub use neteq::NeteqConfig;
 pub use offsets::{Estimator, Reference};
-pub use rating::{CallQuality, call_quality};
+pub use rating::{CallQuality, CallScore, call_quality};
 pub use timeline::{Timeline, timeline};
 
 use fairwave_units::config::{ConfigError, check_between};

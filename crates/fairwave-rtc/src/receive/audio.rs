@@ -12,6 +12,7 @@ use fairwave_endpoint::media::{AudioQuality, AudioRating, InboundSample, Rated, 
 use fairwave_endpoint::serial;
 use fairwave_media::quality::emodel::EModel;
 use fairwave_media::quality::emodel_wideband::{WidebandEModel, narrowband_equivalent};
+use fairwave_media::quality::gaps::Gaps;
 use fairwave_media::quality::impairment::Impairment;
 use fairwave_media::quality::loss::LossRuns;
 use fairwave_media::quality::opinion::mean_opinion_score;
@@ -102,6 +103,7 @@ pub struct Audio {
     concealed_since: Span,
     concealing: bool,
     losses: LossRuns,
+    gaps: Gaps,
     coarse: u64,
     played: u64,
     restored: u64,
@@ -146,6 +148,7 @@ impl Audio {
             concealed_since: Span::ZERO,
             concealing: false,
             losses: LossRuns::new(),
+            gaps: Gaps::default(),
             coarse: 0,
             played: 0,
             restored: 0,
@@ -288,6 +291,7 @@ impl Audio {
         self.concealed_since = Span::ZERO;
         self.last_silent = false;
         self.losses.on_unit(false);
+        self.gaps.on_played();
         self.last_played = Some(self.last_played.map_or(number, |last| last.max(number)));
         self.played += 1;
         let target = self.buffer.target_delay().seconds();
@@ -312,6 +316,7 @@ impl Audio {
         let lost = if self.last_silent { frames } else { frames.max(made_up) };
         for _ in 0..lost.min(100_000) {
             self.losses.on_unit(true);
+            self.gaps.on_missing(self.setup.frame);
         }
     }
 
@@ -365,6 +370,8 @@ impl Audio {
             frames_lost: expected.saturating_sub(self.played + self.buffer.packets_waiting() as u64),
             frames_restored: self.restored,
             frames_played: self.played,
+            longest_gap: ended.gaps.longest().seconds(),
+            gaps: ended.gaps.interruptions(),
         }
     }
 

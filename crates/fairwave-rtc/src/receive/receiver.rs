@@ -99,13 +99,13 @@ struct Received {
 }
 
 impl Received {
-    fn new(id: StreamId, config: &ReceiveConfig, setup: &ReceiverSetup) -> Self {
+    fn new(id: StreamId, config: &ReceiveConfig, setup: &ReceiverSetup, backstage: &Backstage) -> Self {
         let is_audio = id.kind == StreamKind::Audio;
         let clock = if is_audio { audio::CLOCK } else { video::CLOCK };
         let content = if is_audio {
             Content::Audio(Audio::new(config, setup.audio))
         } else {
-            Content::Video(Video::new(config, setup.off(id.kind)))
+            Content::Video(Video::new(config, id.kind, setup.off(id.kind), backstage.clone()))
         };
         Received {
             id,
@@ -194,7 +194,8 @@ impl WebrtcReceiver {
         let mut expected = setup.expected.clone();
         expected.sort_unstable();
         expected.dedup();
-        let streams: Vec<Received> = expected.iter().map(|id| Received::new(*id, config, &setup)).collect();
+        let streams: Vec<Received> =
+            expected.iter().map(|id| Received::new(*id, config, &setup, &shared.backstage)).collect();
         let index = streams.iter().map(|stream| (stream.id, stream.deadline())).collect();
         let mut receiver = WebrtcReceiver {
             index,
@@ -229,7 +230,7 @@ impl WebrtcReceiver {
         match self.index.binary_search_by_key(&id, |(id, _)| *id) {
             Ok(place) => place,
             Err(place) => {
-                let stream = Received::new(id, &self.config, &self.setup);
+                let stream = Received::new(id, &self.config, &self.setup, &self.shared.backstage);
                 self.index.insert(place, (id, stream.deadline()));
                 self.streams.insert(place, stream);
                 place
@@ -550,8 +551,7 @@ impl WebrtcReceiver {
         let Some(stream) = self.streams.get_mut(place) else { return };
         let ssrc = stream.ssrc(Role::Media);
         let Content::Video(video) = &mut stream.content else { return };
-        let backstage = &self.shared.backstage;
-        while let Some(frame) = video.decode(now, |frame| backstage.picture(ssrc, frame.number as u16)) {
+        while let Some(frame) = video.decode(now, |kept, frame| kept.picture(ssrc, frame.number as u16)) {
             if let Some(first) = frame.first_packet() {
                 stream.nack.clear_to(first);
             }

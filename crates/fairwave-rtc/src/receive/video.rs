@@ -9,10 +9,10 @@ use super::frames::{Frame, Frames, Inserted};
 use super::freeze::Smoothness;
 use super::jitter::JitterEstimator;
 use super::timing::{Schedule, Timing};
-use crate::backstage::Picture;
+use crate::backstage::{Backstage, Picture};
 use crate::rtp::RtpHeader;
 use fairwave_endpoint::media::{InboundSample, Rated, Unrated, VideoQuality, VideoRating};
-use fairwave_media::encoder::Spells;
+use fairwave_media::encoder::{Spells, StreamKind};
 use fairwave_units::units::{Instant, Span};
 
 /// RTP clock of video.
@@ -49,8 +49,11 @@ pub struct Video {
     first_packet: Option<Instant>,
     seen: Seen,
     playing: Option<(Instant, Instant)>,
+    kind: StreamKind,
     /// When the camera is off: the session's signalling tells.
     off: Spells,
+    /// It knows when a server leaves the stream out.
+    backstage: Backstage,
 }
 
 /// Sums over the time that pictures were seen.
@@ -78,9 +81,11 @@ impl Seen {
 
 impl Video {
     /// Before the first packet; the configuration is taken as checked.
-    pub fn new(config: &ReceiveConfig, off: Spells) -> Self {
+    pub fn new(config: &ReceiveConfig, kind: StreamKind, off: Spells, backstage: Backstage) -> Self {
         Video {
+            kind,
             off,
+            backstage,
             config: *config,
             frames: Frames::default(),
             jitter: JitterEstimator::default(),
@@ -171,7 +176,7 @@ impl Video {
     }
 
     /// Decodes what is due: the moment's frames, of which the last is the picture. `picture` tells what it is like.
-    pub fn decode(&mut self, now: Instant, picture: impl Fn(&Frame) -> Option<Picture>) -> Option<Frame> {
+    pub fn decode(&mut self, now: Instant, picture: impl Fn(&Backstage, &Frame) -> Option<Picture>) -> Option<Frame> {
         if now < self.decode_at {
             return None;
         }
@@ -227,16 +232,20 @@ impl Video {
             self.seen.add(self.picture, seconds);
         }
         self.smoothness.on_shown(shown, away);
-        self.picture = picture(&last);
+        self.picture = picture(&self.backstage, &last);
         self.delay_sum += shown.since(last.created).seconds();
         self.playing = Some((shown, last.created));
         self.schedule(now);
         Some(last)
     }
 
-    /// For how long the camera was off between the picture that is shown and one that is captured at `created`.
+    /// For how long the camera was off, or left out by a server, between the picture that is shown and one that is captured at `created`.
     fn away(&self, created: Instant) -> Span {
-        self.playing.filter(|_| !self.off.is_empty()).map_or(Span::ZERO, |(_, before)| self.off.within(before, created))
+        self.playing.map_or(Span::ZERO, |(_, before)| self.absent(before, created))
+    }
+
+    fn absent(&self, from: Instant, until: Instant) -> Span {
+        self.backstage.absent(self.kind, &self.off, from, until)
     }
 
     /// Whether a key frame is to be asked for because nothing could be decoded for too long.
@@ -308,9 +317,10 @@ impl Video {
             let seconds = end.since(last).saturating_sub(away).seconds();
             seen.add(self.picture, seconds);
         }
-        let time = self
-            .first_packet
-            .map_or(0.0, |first| end.since(first).saturating_sub(self.off.within(first, end)).seconds());
+        let time =
+            self.first_packet.map_or(0.0, |first| end.since(first).saturating_sub(self.absent(first, end)).seconds());
+        let begins = self.smoothness.first().unwrap_or(end);
+        let left_out = self.absent(Instant::ZERO, begins).saturating_sub(self.off.within(Instant::ZERO, begins));
         let mean = |sum: f64| if seen.time > 0.0 { sum / seen.time } else { 0.0 };
         let rating = if packets == 0 {
             Rated::Not(Unrated::NothingReceived)
@@ -330,6 +340,7 @@ impl Video {
             freeze_ratio,
             capture_to_render: self.capture_to_render(),
             first_shown: self.smoothness.first(),
+            left_out_before: left_out.seconds(),
             still: self.smoothness.still(end, away),
             longest_still: self.smoothness.longest(end, away),
         }

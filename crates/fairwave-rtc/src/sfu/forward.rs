@@ -83,6 +83,8 @@ pub struct Passed {
     pub frame: Option<u16>,
     /// The publisher is to send a key frame of this layer.
     pub wants_key: Option<u8>,
+    /// The stream begins with this packet, or begins again.
+    pub begins: bool,
 }
 
 /// A stream to a receiver.
@@ -112,6 +114,8 @@ pub struct Forward {
     pub switches: u64,
     /// It stopped for lack of rate.
     paused: bool,
+    /// When the latest frame that was forwarded was captured.
+    captured: Option<Instant>,
     /// Why the receiver gets less than there is, and since when.
     limited: (QualityLimitation, Instant),
 }
@@ -135,6 +139,7 @@ impl Forward {
             sample: OutboundSample::new(Instant::ZERO, StreamId { kind, place: 0 }),
             switches: 0,
             paused: false,
+            captured: None,
             limited: (QualityLimitation::None, Instant::ZERO),
         }
     }
@@ -182,6 +187,11 @@ impl Forward {
     /// Its SSRC.
     pub fn ssrc(&self, role: Role) -> Ssrc {
         Ssrc::new(self.kind, 0, role)
+    }
+
+    /// When the latest frame that was forwarded was captured; none before the first.
+    pub fn captured(&self) -> Option<Instant> {
+        self.captured
     }
 
     /// The layer that the receiver gets.
@@ -261,6 +271,7 @@ impl Forward {
             if begins {
                 self.switches += u64::from(self.current.is_some() || self.paused);
                 self.paused = false;
+                passed.begins = self.current.is_none();
                 if self.current.is_none() || !self.stacked {
                     self.numbers.begin();
                     self.offset = self.frames.wrapping_sub(header.frame);
@@ -285,6 +296,7 @@ impl Forward {
         if next.wrapping_sub(self.frames) < 1 << 15 {
             self.frames = next;
         }
+        self.captured = self.captured.max(Some(created));
         (passed.header, passed.frame) = (Some(out), header.first.then_some(header.frame));
         passed
     }

@@ -384,6 +384,9 @@ impl State {
                     publisher.want_key(now, kind, layer);
                 }
                 let Some(out) = passed.header else { continue };
+                if passed.begins {
+                    pair.backstage.take_in(kind, created);
+                }
                 if let Some(picture) = picture {
                     pair.backstage.put_picture(out.ssrc, out.frame, picture);
                 }
@@ -543,6 +546,14 @@ impl State {
         let stacked = publisher.is_stacked(kind);
         let Some(stream) = pair.streams.get_mut(kind as usize).and_then(Option::as_mut) else { return };
         stream.limit(now, reason);
+        match (rung, reason) {
+            // What the receiver is not meant to see is not missed; what the rate does not allow is.
+            (None, QualityLimitation::Other) => {
+                pair.backstage.leave_out(kind, stream.captured().unwrap_or(Instant::ZERO))
+            }
+            (None, _) => pair.backstage.take_in(kind, now),
+            (Some(_), _) => {}
+        }
         let before = stream.target;
         if before == rung {
             return;

@@ -1,5 +1,6 @@
 //! Conversations: both directions of each together.
 
+use fairwave_core::quality::call::UnratedCause;
 use fairwave_core::quality::conversation::{Direction, Interval, both, joined, length, rate};
 use fairwave_core::quality::playout::{CallQuality, SpokenUnit, UnitFate, call_quality, play};
 use fairwave_core::traffic::Codec;
@@ -60,7 +61,7 @@ fn row(run: &RunRecord<'_>, number: u32, there: usize, back: usize) -> Conversat
     let (there, back) = match (one.quality(), other.quality()) {
         (Ok(there), Ok(back)) => (there, back),
         (Err(reason), _) | (_, Err(reason)) => {
-            row.quality_note = reason;
+            row.quality_note = reason.to_string();
             return row;
         }
     };
@@ -131,10 +132,9 @@ impl<'a> Party<'a> {
 
     /// # Errors
     /// Why there is none.
-    fn quality(&self) -> Result<CallQuality, String> {
+    fn quality(&self) -> Result<CallQuality, UnratedCause> {
         let Party { plan, units, overdue, codec, packet_time, .. } = self;
         call_quality(units, *overdue, *codec, *packet_time, plan.reception, &plan.playout)
-            .map_err(|reason| reason.to_string())
     }
 
     fn direction(&self, quality: &CallQuality) -> Direction {

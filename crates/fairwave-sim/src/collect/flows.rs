@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fairwave_core::quality::delay::DelaySummary;
-use fairwave_core::quality::playout::{UnitFate, call_quality, play};
+use fairwave_core::quality::playout::{CallScore, call_quality};
 use fairwave_core::transport::{Properties as _, Sender, TransportConfig};
 use fairwave_core::units::{Bytes, Instant, Span};
 use fairwave_scenario::plan::FlowPlan;
@@ -96,6 +96,9 @@ pub(crate) fn row<'r>(
         late_units: 0,
         mouth_to_ear_s: None,
         missed_ratio: None,
+        longest_gap_s: None,
+        gaps: None,
+        silence_s: None,
         r_cost_codec: None,
         r_cost_delay: None,
         r_cost_loss: None,
@@ -144,10 +147,6 @@ pub(crate) fn fates(run: &RunRecord<'_>, flow: usize, log: &UnitLog, row: &FlowR
     }
     // Of the units that arrived some came too late to be of use.
     let late = match plan.traffic.call() {
-        Some((_, packet_time)) if row.r_factor.is_none() => {
-            let fates = play(&judged(log, &due), packet_time, &plan.playout);
-            fates.iter().filter(|fate| matches!(fate, UnitFate::Late(_))).count() as u64
-        }
         Some(_) => row.late_units - row.units_waiting,
         None if plan.traffic.frames().is_some() => row.late_units - row.units_waiting,
         None => 0,
@@ -237,17 +236,27 @@ fn rate_call(row: &mut FlowRow, log: &UnitLog, due: &UnitsDue, plan: &FlowPlan) 
     let waiting = row.units_waiting;
     match call_quality(&judged(log, due), waiting, codec, packet_time, plan.reception, &plan.playout) {
         Ok(quality) => {
-            row.r_factor = Some(quality.rating.r);
-            row.mos = Some(quality.mos);
-            row.quality_note = quality.caveats.to_string();
             row.late_units = quality.late;
             row.mouth_to_ear_s = quality.delay.map(Span::seconds);
             row.missed_ratio = Some(quality.missed);
-            row.r_cost_codec = Some(quality.causes.codec);
-            row.r_cost_delay = Some(quality.causes.delay);
-            row.r_cost_loss = Some(quality.causes.loss);
-            row.r_cost_lateness = Some(quality.causes.lateness);
+            row.longest_gap_s = Some(quality.gaps.longest().seconds());
+            row.gaps = Some(quality.gaps.interruptions() as f64);
+            row.silence_s = Some(quality.gaps.silence().seconds());
+            match quality.score {
+                Ok(score) => rate_by_emodel(row, &score),
+                Err(reason) => row.quality_note = reason.to_string(),
+            }
         }
         Err(reason) => row.quality_note = reason.to_string(),
     }
+}
+
+fn rate_by_emodel(row: &mut FlowRow, score: &CallScore) {
+    row.r_factor = Some(score.rating.r);
+    row.mos = Some(score.mos);
+    row.quality_note = score.caveats.to_string();
+    row.r_cost_codec = Some(score.causes.codec);
+    row.r_cost_delay = Some(score.causes.delay);
+    row.r_cost_loss = Some(score.causes.loss);
+    row.r_cost_lateness = Some(score.causes.lateness);
 }

@@ -123,8 +123,9 @@ fn add_units(run: &RunRecord<'_>, flow: usize, width: u64, means: &mut [Means]) 
         if let Some((codec, packet_time)) = plan.traffic.call()
             && spoken.iter().any(|unit| unit.arrived != Instant::NEVER)
             && let Ok(quality) = call_quality(&spoken, 0, codec, packet_time, plan.reception, &plan.playout)
+            && let Ok(score) = quality.score
         {
-            bin.mos.add(quality.mos);
+            bin.mos.add(score.mos);
         }
     }
 }

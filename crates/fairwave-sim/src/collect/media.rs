@@ -57,7 +57,8 @@ impl Presence {
 
     /// Seconds without a picture that moves, and the longest time of them.
     fn without(&self, video: &VideoQuality) -> (f64, f64) {
-        let waits = self.on(video.first_shown.unwrap_or(self.until).min(self.until));
+        let waits = self.on(video.first_shown.unwrap_or(self.until).min(self.until)) - video.left_out_before;
+        let waits = waits.max(0.0);
         (waits + video.still, waits.max(video.longest_still))
     }
 
@@ -116,8 +117,12 @@ impl Owner<'_> {
             lip_sync_s: summary.and_then(|one| one.lip_sync_offset),
             concealed_ratio: audio.map(|audio| audio.concealed_share),
             silence_s: audio.map(|_| inbound.silent_concealed_samples as f64 / 48_000.0),
+            longest_gap_s: audio.map(|audio| audio.longest_gap),
+            gaps: audio.map(|audio| audio.gaps as f64),
+            measured_s: there.until.since(there.from).seconds(),
             freezes: video.map(|_| inbound.freeze_count as f64),
             freeze_ratio: video.map(|video| video.freeze_ratio),
+            longest_freeze_s: video.map(|video| video.longest_still),
             without_s: video.map(|video| there.without(&video).0),
             longest_without_s: video.map(|video| there.without(&video).1),
             switches_per_min: video.and_then(|_| there.per_minute(total.quality_limitation_resolution_changes)),

@@ -81,6 +81,7 @@ impl Seen {
             freeze_ratio: if self.seconds > 0.0 { self.frozen / self.seconds } else { 0.0 },
             capture_to_render: (self.shown > 0).then(|| self.delays / self.shown as f64),
             first_shown: self.first,
+            left_out_before: 0.0,
             still: self.frozen,
             longest_still: self.longest,
         }

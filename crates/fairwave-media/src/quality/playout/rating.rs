@@ -1,9 +1,11 @@
 //! How a call is rated by what its receiver plays.
 
 use super::cause::Causes;
+use super::timeline::runs;
 use super::{PlayoutConfig, SpokenUnit, UnitFate, play, timeline};
 use crate::quality::call::{self, Caveats, UnratedCause};
 use crate::quality::emodel::Rating;
+use crate::quality::gaps::Gaps;
 use crate::quality::impairment::Reception;
 use crate::quality::loss::LossRuns;
 use crate::traffic::Codec;
@@ -27,6 +29,15 @@ pub struct CallQuality {
     pub delay: Option<Span>,
     /// Burst ratio of what was missed.
     pub burst_ratio: f64,
+    /// The gaps of what was missed.
+    pub gaps: Gaps,
+    /// The rating, or why there is none: all else is known of any codec.
+    pub score: Result<CallScore, UnratedCause>,
+}
+
+/// How a call is rated.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct CallScore {
     /// The E-model's rating and its parts.
     pub rating: Rating,
     /// What the rating lost to what.
@@ -37,12 +48,13 @@ pub struct CallQuality {
     pub caveats: Caveats,
 }
 
-/// Rates a call by the E-model: what was missed is its packet loss, delay is that of the played units.
+/// What becomes of a call behind its playout buffer, and its rating by the E-model: what was missed is its packet loss, delay is that
+/// of the played units.
 ///
 /// Of the units that have not arrived, `waiting` are still held by their sender: they are missed like all others, but late, not lost.
 ///
 /// # Errors
-/// When nothing was sent, or when ITU-T G.113 has no impairment factor for the codec.
+/// When nothing was sent. A codec without impairment factors has no [`CallQuality::score`].
 pub fn call_quality(
     units: &[SpokenUnit],
     waiting: u64,
@@ -55,7 +67,7 @@ pub fn call_quality(
     if units.is_empty() {
         return Err(UnratedCause::NothingSent);
     }
-    let (fates, missed) = heard(units, packet_time, config);
+    let (fates, missed, gaps) = heard(units, packet_time, config);
     let count = |wanted: fn(&UnitFate) -> bool| fates.iter().filter(|fate| wanted(fate)).count() as u64;
     let played = (units.iter().zip(&fates)).filter_map(|(unit, fate)| match fate {
         UnitFate::Played(at) => Some(u128::from((*at - unit.created).nanos())),
@@ -66,13 +78,17 @@ pub fn call_quality(
     let delay = packet_time + codec.look_ahead() + offset;
     let burst_ratio = missed.burst_ratio();
     let missed = missed.rate().ok_or(UnratedCause::NothingSent)?;
-    let rated = call::rate(codec, reception, delay, missed, burst_ratio)?;
     let absent = count(|fate| matches!(fate, UnitFate::Lost));
     let waiting = waiting.min(absent);
     let late = count(|fate| matches!(fate, UnitFate::Late(_))) + waiting;
     let lost = absent - waiting;
     let sent = units.len() as u64;
     let lost_share = lost as f64 / sent as f64;
+    let score = || {
+        let rated = call::rate(codec, reception, delay, missed, burst_ratio)?;
+        let causes = Causes::of(codec, reception, delay, lost_share, missed, burst_ratio)?;
+        Ok(CallScore { rating: rated.rating, causes, mos: rated.mos, caveats: rated.caveats })
+    };
     Ok(CallQuality {
         sent,
         late,
@@ -81,20 +97,18 @@ pub fn call_quality(
         missed,
         delay: (number > 0).then_some(delay),
         burst_ratio,
-        rating: rated.rating,
-        causes: Causes::of(codec, reception, delay, lost_share, missed, burst_ratio)?,
-        mos: rated.mos,
-        caveats: rated.caveats,
+        gaps,
+        score: score(),
     })
 }
 
 /// What becomes of the units, and what is missed.
-fn heard(units: &[SpokenUnit], packet_time: Span, config: &PlayoutConfig) -> (Vec<UnitFate>, LossRuns) {
+fn heard(units: &[SpokenUnit], packet_time: Span, config: &PlayoutConfig) -> (Vec<UnitFate>, LossRuns, Gaps) {
     if let PlayoutConfig::Neteq(config) = config {
         let heard = timeline(units, packet_time, config);
-        return (heard.fates, heard.missed);
+        return (heard.fates, heard.missed, heard.gaps);
     }
     let fates = play(units, packet_time, config);
-    let missed = fates.iter().map(|fate| !matches!(fate, UnitFate::Played(_))).collect();
-    (fates, missed)
+    let (missed, gaps) = runs(fates.iter().map(|fate| !matches!(fate, UnitFate::Played(_))), packet_time);
+    (fates, missed, gaps)
 }

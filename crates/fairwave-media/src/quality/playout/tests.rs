@@ -107,7 +107,7 @@ fn an_undisturbed_g711_call_loses_only_what_its_delay_costs() {
     let quality = call_quality(&call, 0, Codec::G711, PACKET, Concealment::AppendixI, &fixed(30, Reference::First))
         .expect("G.711 is in G.113");
     assert_eq!((quality.late, quality.lost, quality.delay), (0, 0, Some(Span::from_millis(100))));
-    assert!((quality.rating.r - 91.0).abs() < 2.0 && quality.mos > 4.3, "{quality:?}");
+    assert!((score(&quality).rating.r - 91.0).abs() < 2.0 && score(&quality).mos > 4.3, "{quality:?}");
 }
 
 #[test]
@@ -119,8 +119,12 @@ fn what_waits_in_the_sender_is_missed_and_late_but_not_lost() {
     };
     let (lost, waits) = (rated(0), rated(2));
     assert_eq!((lost.lost, lost.late, waits.lost, waits.late), (2, 0, 0, 2));
-    assert_eq!((waits.missed, waits.mos), (lost.missed, lost.mos), "for the listener there is no difference");
-    assert_eq!((lost.causes.lateness, waits.causes.loss), (0.0, 0.0));
+    assert_eq!(
+        (waits.missed, score(&waits).mos),
+        (lost.missed, score(&lost).mos),
+        "for the listener there is no difference"
+    );
+    assert_eq!((score(&lost).causes.lateness, score(&waits).causes.loss), (0.0, 0.0));
     assert_eq!(rated(9), waits, "no more wait than have not arrived");
 }
 
@@ -129,11 +133,17 @@ fn late_units_harm_as_much_as_lost_ones() {
     let half = |bad: Option<u64>| spurt(&[Some(50), bad].repeat(200));
     let rate = |call: &[SpokenUnit]| {
         call_quality(call, 0, Codec::G711, PACKET, Concealment::None, &fixed(30, Reference::First))
+            .expect("sent")
+            .score
             .expect("rated")
             .rating
             .r
     };
     assert_eq!(rate(&half(None)), rate(&half(Some(500))));
+}
+
+fn score(quality: &CallQuality) -> CallScore {
+    quality.score.expect("in G.113")
 }
 
 fn rated(call: &[SpokenUnit], config: &PlayoutConfig) -> CallQuality {
@@ -171,12 +181,12 @@ fn the_rating_is_the_e_models_at_what_was_missed_and_its_causes_add_up() {
         let same =
             crate::quality::emodel::EModel::call(quality.delay.expect("played"), quality.missed, burst_ratio, codec)
                 .rate();
-        assert_eq!(quality.rating, same);
-        let Causes { codec, delay, loss, lateness } = quality.causes;
-        assert!((quality.rating.r + codec + delay + loss + lateness - 93.206).abs() < 1e-3, "{quality:?}");
+        assert_eq!(score(&quality).rating, same);
+        let Causes { codec, delay, loss, lateness } = score(&quality).causes;
+        assert!((score(&quality).rating.r + codec + delay + loss + lateness - 93.206).abs() < 1e-3, "{quality:?}");
         assert!(loss > 5.0 && delay > 0.5, "{quality:?}");
     }
-    let lateness = |config| rated(&call, &config).causes.lateness;
+    let lateness = |config| score(&rated(&call, &config)).causes.lateness;
     assert!(lateness(fixed(30, Reference::First)) > 5.0);
     assert_eq!(lateness(fixed(300, Reference::First)), 0.0);
 }
@@ -188,7 +198,12 @@ fn a_jitter_buffer_follows_a_network_that_has_slowed_down_within_the_talkspurt()
         (rated(&spurt(&call), &PlayoutConfig::default()), rated(&spurt(&call), &adaptive(Estimator::Spike)));
     assert_eq!(stretching.late, 0);
     assert_eq!(fixed_at_start.late, 450, "its offset was fixed when the talkspurt began");
-    assert!(stretching.mos > 4.0 && fixed_at_start.mos < 1.5, "{} and {}", stretching.mos, fixed_at_start.mos);
+    assert!(
+        score(&stretching).mos > 4.0 && score(&fixed_at_start).mos < 1.5,
+        "{} and {}",
+        score(&stretching).mos,
+        score(&fixed_at_start).mos
+    );
 }
 
 #[test]
@@ -217,16 +232,40 @@ fn a_call_of_which_nothing_arrives_is_as_bad_as_can_be() {
         call_quality(&spurt(&[None; 10]), 0, Codec::G711, PACKET, Concealment::AppendixI, &PlayoutConfig::default())
             .expect("rated");
     assert_eq!((quality.lost, quality.late, quality.delay), (10, 0, None));
-    assert_eq!((quality.rating.r, quality.mos), (0.0, 1.0), "{quality:?}");
+    assert_eq!((score(&quality).rating.r, score(&quality).mos), (0.0, 1.0), "{quality:?}");
 }
 
 #[test]
 fn a_call_without_units_or_without_a_published_codec_is_not_rated() {
     let rate = |units: &[SpokenUnit], codec| {
-        call_quality(units, 0, codec, PACKET, Concealment::AppendixI, &PlayoutConfig::default())
+        call_quality(units, 0, codec, PACKET, Concealment::AppendixI, &fixed(30, Reference::First))
     };
     assert_eq!(rate(&[], Codec::G711), Err(UnratedCause::NothingSent));
-    assert_eq!(rate(&spurt(&[Some(50)]), Codec::Ilbc20), Err(UnratedCause::NoImpairment(Codec::Ilbc20)));
+    let call = spurt(&[Some(50), Some(500), None, Some(50)]);
+    let (unrated, rated) = (rate(&call, Codec::Ilbc20).expect("sent"), rate(&call, Codec::G711).expect("sent"));
+    assert_eq!(unrated.score, Err(UnratedCause::NoImpairment(Codec::Ilbc20)));
+    assert_eq!((unrated.late, unrated.lost, unrated.missed), (1, 1, 0.5), "playout counts whatever the codec");
+    assert_eq!((unrated.delay, unrated.gaps), (rated.delay, rated.gaps));
+    assert_eq!(unrated.gaps.longest(), PACKET * 2);
+}
+
+#[test]
+fn time_made_up_for_a_stall_is_a_gap_like_time_lost() {
+    // 2 s of which nothing arrives, or arrives when it is over.
+    let call = |stalled: bool| {
+        let stall = (0..100).map(|unit| stalled.then(|| 2050 - 20 * unit));
+        let units: Vec<Option<u64>> =
+            (0..100).map(|_| Some(50)).chain(stall).chain((0..400).map(|_| Some(50))).collect();
+        spurt(&units)
+    };
+    let lost = rated(&call(false), &PlayoutConfig::default());
+    assert_eq!((lost.gaps.longest(), lost.gaps.interruptions()), (Span::from_secs(2), 1));
+    assert_eq!(lost.gaps.silence(), Span::from_millis(1940));
+    let late = rated(&call(true), &PlayoutConfig::default());
+    assert!((Span::from_millis(1800)..=Span::from_millis(2100)).contains(&late.gaps.longest()), "{:?}", late.gaps);
+    assert_eq!(late.gaps.interruptions(), 1);
+    let offsets = rated(&call(true), &fixed(30, Reference::First));
+    assert!((Span::from_millis(1900)..=Span::from_secs(2)).contains(&offsets.gaps.longest()), "{:?}", offsets.gaps);
 }
 
 #[test]
@@ -269,7 +308,7 @@ proptest! {
         let quality = call_quality(&call, 0, Codec::G729, PACKET, Concealment::AppendixI, &config).expect("rated");
         let played = fates.iter().filter(|fate| matches!(fate, UnitFate::Played(_))).count() as u64;
         prop_assert_eq!(quality.sent, played + quality.late + quality.lost);
-        prop_assert!((1.0..=4.5).contains(&quality.mos));
+        prop_assert!((1.0..=4.5).contains(&score(&quality).mos));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::neteq::{HELD_BACK, JitterBuffer, NeteqConfig, Packet, Piece, TICK, whole_samples};
 use super::{SpokenUnit, UnitFate, talkspurts};
+use crate::quality::gaps::Gaps;
 use crate::quality::loss::LossRuns;
 use fairwave_units::units::{Instant, Span};
 
@@ -16,6 +17,8 @@ pub struct Timeline {
     pub fates: Vec<UnitFate>,
     /// Units that were missed and units' times that were made up beside them, in the order of hearing.
     pub missed: LossRuns,
+    /// The gaps that they are.
+    pub gaps: Gaps,
 }
 
 /// Plays a call of units of `packet_time` each.
@@ -32,16 +35,16 @@ pub fn timeline(units: &[SpokenUnit], packet_time: Span, config: &NeteqConfig) -
     arrivals.sort_unstable();
     let Some(&(first, _)) = arrivals.first() else {
         let (pieces, fates) = (Vec::new(), vec![UnitFate::Lost; units.len()]);
-        let missed = units.iter().map(|_| true).collect();
-        return Timeline { begins: Instant::NEVER, pieces, fates, missed };
+        let (missed, gaps) = runs(units.iter().map(|_| true), length);
+        return Timeline { begins: Instant::NEVER, pieces, fates, missed, gaps };
     };
     let ticks_until = |at: Instant| at.nanos().div_ceil(TICK.nanos());
     let begins = ticks_until(first);
     let pieces = play(&packets, &arrivals, config, begins, ticks_until);
     let begins = Instant::from_nanos(begins * TICK.nanos()) + HELD_BACK;
     let fates = fates(units, &pieces, begins, length);
-    let missed = missed(&fates, &pieces, &spurts, length);
-    Timeline { begins, pieces, fates, missed }
+    let (missed, gaps) = runs(missed(&fates, &pieces, &spurts, length), length);
+    Timeline { begins, pieces, fates, missed, gaps }
 }
 
 /// The units as packets with media times.
@@ -120,9 +123,19 @@ fn missing(unit: &SpokenUnit, passed: Instant) -> UnitFate {
     if unit.arrived == Instant::NEVER { UnitFate::Lost } else { UnitFate::Late(passed) }
 }
 
+/// Losses and gaps of units of a length, of which it is known whether they were missed.
+pub(super) fn runs(missed: impl IntoIterator<Item = bool>, length: Span) -> (LossRuns, Gaps) {
+    let (mut losses, mut gaps) = (LossRuns::new(), Gaps::default());
+    for is_missed in missed {
+        losses.on_unit(is_missed);
+        if is_missed { gaps.on_missing(length) } else { gaps.on_played() }
+    }
+    (losses, gaps)
+}
+
 /// Which units' times were missed: those of units that were not played, and what was made up within a talkspurt beyond
 /// them, because a unit came late and was played all the same. What falls short of a unit is carried to the next.
-fn missed(fates: &[UnitFate], pieces: &[Piece], spurts: &[usize], length: Span) -> LossRuns {
+fn missed(fates: &[UnitFate], pieces: &[Piece], spurts: &[usize], length: Span) -> Vec<bool> {
     let mut made_up = vec![Span::ZERO; fates.len()];
     let mut concealed = Span::ZERO;
     let mut last: Option<usize> = None;
@@ -139,17 +152,17 @@ fn missed(fates: &[UnitFate], pieces: &[Piece], spurts: &[usize], length: Span) 
             _ => {}
         }
     }
-    let mut runs = LossRuns::new();
+    let mut missed = Vec::with_capacity(fates.len());
     let mut owed = Span::ZERO;
     for (fate, made_up) in fates.iter().zip(made_up) {
         owed += made_up;
         while length > Span::ZERO && owed >= length {
-            runs.on_unit(true);
+            missed.push(true);
             owed = owed.saturating_sub(length);
         }
-        runs.on_unit(!matches!(fate, UnitFate::Played(_)));
+        missed.push(!matches!(fate, UnitFate::Played(_)));
     }
-    runs
+    missed
 }
 
 #[cfg(test)]
