@@ -108,6 +108,9 @@ export interface MediaGroup {
   audio_delay_s: OptionalNumber;
   video_delay_s: OptionalNumber;
   concealed_ratio: OptionalNumber;
+  /** The longest gap of speech, and the longest freeze, of any session. */
+  longest_gap_s?: OptionalNumber;
+  longest_freeze_s?: OptionalNumber;
   freezes: OptionalNumber;
   /** Share of the time in freezes, from 0 to 1. */
   freeze_ratio: OptionalNumber;

@@ -1,4 +1,5 @@
-// The verdict of a run as sentences. Bands as in the report pages: ITU-T G.109 for opinion scores, G.1010 for loss.
+// The verdict of a run as sentences, by the rules of the command line (docs/judging.md, Verdicts about calls): bands of
+// ITU-T G.109 for opinion scores and of G.1010 for loss; a gap, a freeze or a long delay makes them fair at best.
 
 import type { MediaGroup, ObservedRun } from "./protocol";
 import { type Interval, interval } from "./statistics";
@@ -11,6 +12,34 @@ export function bandOfMos(mos: number): Band {
 
 export function bandOfLoss(share: number): Band {
   return share <= 0.01 ? "good" : share <= 0.03 ? "fair" : "poor";
+}
+
+/** A longer gap of speech, or frozen picture, makes a call fair at best. */
+export const GAP_S = 0.5;
+export const FROZEN_S = 1;
+/** A stream that is no call is fair at best above this delay, one way. */
+export const DELAYED_S = 0.15;
+
+/** Every band that a mean's interval touches, best first; the band of the mean if there is no interval. */
+export function bandsOf(score: Interval, isHeld = false): Band[] {
+  const ends = score.n > 1 ? [score.mean + score.half, score.mean - score.half] : [score.mean];
+  const [best, worst] = [ends[0], ends[ends.length - 1]].map((end) => ORDER.indexOf(bandOfMos(Number(end))));
+  return ORDER.slice(Math.max(Number(best), isHeld ? 1 : 0), Math.max(Number(worst), isHeld ? 1 : 0) + 1);
+}
+
+const ORDER: readonly Band[] = ["good", "fair", "poor"];
+
+/** Bands in words: `good`, or `undecided after 2 runs: poor to good`. */
+function inWords(bands: readonly Band[], runs: number): string {
+  return bands.length === 1
+    ? String(bands[0])
+    : `undecided after ${runs} runs: ${bands[bands.length - 1]} to ${bands[0]}`;
+}
+
+/** The largest of a column over the flows of a group; 0 without any. */
+function largest(run: ObservedRun, group: string, column: string): number {
+  const values = run.flows.filter((row) => row.group === group).map((row) => Number(row[column] ?? 0));
+  return Math.max(0, ...values);
 }
 
 export interface Verdict {
@@ -77,11 +106,31 @@ function ofSessions(run: ObservedRun, scores: ReadonlyMap<string, Interval>): Ve
       return [{ text: `The stream of ${of.group} has no rating.`, band: "" as const }];
     const sure = score && score.n > 1 ? ` ± ${score.half.toFixed(2)}` : "";
     const runs = score && score.n > 1 ? `, over ${score.n} runs` : "";
-    const band = bandOfMos(mos);
-    const text = `The stream of ${of.group} is ${band}: MOS ${mos.toFixed(2)}${sure} of the worst stream${runs}.`;
+    const [gap, freeze] = [of.longest_gap_s ?? 0, of.longest_freeze_s ?? 0];
+    const events = [
+      ...(gap > GAP_S ? [`a gap of speech of ${gap.toFixed(1)} s`] : []),
+      ...(freeze > FROZEN_S ? [`a picture was frozen for ${freeze.toFixed(1)} s`] : []),
+    ];
+    const bands = bandsOf(score ?? { mean: mos, half: Number.NaN, n: 1 }, events.length > 0);
+    const word = inWords(bands, score?.n ?? 1);
+    const parts = [`MOS ${mos.toFixed(2)}${sure} of the worst stream${runs}`, ...events].join("; ");
+    const text = `The stream of ${of.group} is ${word}: ${parts}.`;
+    const band = bands.length === 1 ? (bands[0] ?? "") : ("" as const);
     const more = streams(of);
     return [{ text, band }, ...(more ? [{ text: more, band: "" as const }] : [])];
   });
+}
+
+/** What is known of calls whose codec has no impairment factor. */
+function unrated(run: ObservedRun, group: string): string {
+  const flow = run.flows.find((row) => row.group === group);
+  const [mouthToEar, missed, gap] = [flow?.mouth_to_ear_s, flow?.missed_ratio, flow?.longest_gap_s];
+  const parts = [
+    ...(typeof mouthToEar === "number" ? [`mouth to ear ${millis(mouthToEar)}`] : []),
+    ...(typeof missed === "number" ? [`${percent(missed)} of the packets missed after playout`] : []),
+    ...(typeof gap === "number" ? [`longest gap ${gap.toFixed(2)} s`] : []),
+  ];
+  return parts.length ? `: ${parts.join(", ")}` : "";
 }
 
 /** One or two sentences for each group of flows, calls first. `scores` are means over replications. */
@@ -93,16 +142,19 @@ export function verdicts(run: ObservedRun, scores: ReadonlyMap<string, Interval>
     const many = voice.rated > 1 ? "calls are" : "call is";
     const name = voice.group === "call" ? "" : ` (${voice.group})`;
     if (mos === null || mos === undefined || Number.isNaN(mos)) {
-      const why = voice.note ? `: ${voice.note}` : "";
-      found.push({
-        text: `The ${voice.group === "call" ? "call" : `call ${voice.group}`} has no rating${why}.`,
-        band: "",
-      });
+      const why = voice.note ? ` (${voice.note.replace(/^not defined: /, "")})` : "";
+      const who = voice.group === "call" ? "call" : `call ${voice.group}`;
+      found.push({ text: `The ${who} is not rated${why}${unrated(run, voice.group)}.`, band: "" });
       continue;
     }
     const sure = score && score.n > 1 ? ` ± ${score.half.toFixed(2)} over ${score.n} runs` : "";
-    const band = bandOfMos(mos);
-    found.push({ text: `The ${many} ${band}: MOS ${mos.toFixed(1)}${sure}${name}.`, band });
+    const gap = largest(run, voice.group, "longest_gap_s");
+    const bands = bandsOf(score ?? { mean: mos, half: Number.NaN, n: 1 }, gap > GAP_S);
+    const held = gap > GAP_S ? `; longest gap ${gap.toFixed(2)} s` : "";
+    found.push({
+      text: `The ${many} ${inWords(bands, score?.n ?? 1)}: MOS ${mos.toFixed(1)}${sure}${name}${held}.`,
+      band: bands.length === 1 ? (bands[0] ?? "") : "",
+    });
     const flow = run.flows.find((row) => row.group === voice.group);
     const [mouthToEar, missed] = [flow?.mouth_to_ear_s, flow?.missed_ratio];
     if (voice.rated === 1 && typeof mouthToEar === "number" && typeof missed === "number") {
@@ -126,9 +178,11 @@ export function verdicts(run: ObservedRun, scores: ReadonlyMap<string, Interval>
       const lost = sum("units_lost") / sent;
       const overdue = sum("units_waiting") / sent;
       const waits = overdue > 0 ? `, ${percent(overdue)} overdue at the end` : "";
+      const delay = largest(run, group.name, "delay_mean_s");
+      const band = bandOfLoss(lost + overdue);
       found.push({
-        text: `${group.name} gets ${rate(row.goodput_bps)}, ${percent(lost)} lost${waits}.`,
-        band: bandOfLoss(lost + overdue),
+        text: `${group.name} gets ${rate(row.goodput_bps)}, ${percent(lost)} lost${waits}, delay ${millis(delay)}.`,
+        band: delay > DELAYED_S && band === "good" ? "fair" : band,
       });
     }
   }

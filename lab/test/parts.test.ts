@@ -6,7 +6,7 @@ import { formatPath, leaves, set } from "../src/paths";
 import type { Passage } from "../src/protocol";
 import { format, formatDisplay, parse } from "../src/quantities";
 import { interval } from "../src/statistics";
-import { bandOfLoss, bandOfMos } from "../src/verdict";
+import { bandOfLoss, bandOfMos, bandsOf, verdicts } from "../src/verdict";
 
 describe("quantities", () => {
   test("are read with their unit and written as the language has them", () => {
@@ -118,6 +118,38 @@ describe("statistics", () => {
   test("bands are those of the report pages, a bound belongs to the better one", () => {
     expect([3.6, 3.59, 3.1, 3.09].map(bandOfMos)).toEqual(["good", "fair", "fair", "poor"]);
     expect([0.01, 0.011, 0.03, 0.04].map(bandOfLoss)).toEqual(["good", "fair", "fair", "poor"]);
+  });
+
+  test("an interval over a bound leaves the band undecided, and a gap holds it below good", () => {
+    const score = (mean: number, half: number) => ({ mean, half, n: 5 });
+    expect(bandsOf(score(3.8, 0.1))).toEqual(["good"]);
+    expect(bandsOf(score(3.6, 0.1))).toEqual(["good", "fair"]);
+    expect(bandsOf(score(3.3, 0.5))).toEqual(["good", "fair", "poor"]);
+    expect(bandsOf({ mean: 3.8, half: Number.NaN, n: 1 })).toEqual(["good"]);
+    expect(bandsOf(score(4.2, 0.1), true)).toEqual(["fair"]);
+    expect(bandsOf(score(3.2, 0.5), true)).toEqual(["fair", "poor"]);
+    expect(bandsOf(score(2, 0.1), true)).toEqual(["poor"]);
+  });
+
+  test("a gap, a codec without factors and a long delay are in the verdict", () => {
+    const flow = { group: "call", longest_gap_s: 2, mouth_to_ear_s: 0.455, missed_ratio: 0.02, delay_mean_s: 0.39 };
+    const of = (mos: number | null, network: object[] = []) => {
+      const voice = network.length ? [] : [{ group: "call", rated: 1, mos, note: mos ? "" : "not defined: no factor" }];
+      const groups = [{ group: "call", goodput_bps: 1e6, units_sent: 100, units_received: 100 }];
+      return verdicts(
+        { voice, media_groups: [], flows: [flow], groups, network: { groups: network } } as never,
+        new Map(),
+      );
+    };
+    expect(of(4.1)[0]).toEqual({ text: "The call is fair: MOS 4.1; longest gap 2.00 s.", band: "fair" });
+    expect(of(null)).toEqual([
+      {
+        text: "The call is not rated (no factor): mouth to ear 455 ms, 2.0 % of the packets missed after playout, longest gap 2.00 s.",
+        band: "",
+      },
+    ]);
+    const stream = of(null, [{ name: "call", call: false, class: "other-udp" }]);
+    expect(stream).toEqual([{ text: "call gets 1 Mb/s, 0.0 % lost, delay 390 ms.", band: "fair" }]);
   });
 });
 

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairwave.answers.bands import WORDS, scale_of
+from fairwave.answers.events import held
+from fairwave.measuring.measures import GAP_S
 from fairwave.measuring.relevance import USUAL, Relevance
 from fairwave.measuring.statistics import interval
 from fairwave.runs.replication import replicate
@@ -34,7 +36,16 @@ if TYPE_CHECKING:
 
 BANDS = ("good", "fair", "poor")
 
-FLOW_COLUMNS = ("mos", "units_sent", "units_lost", "delay_mean_s", "delay_p95_s", "goodput_bps", "late_units")
+FLOW_COLUMNS = (
+    "mos",
+    "units_sent",
+    "units_lost",
+    "delay_mean_s",
+    "delay_p95_s",
+    "goodput_bps",
+    "late_units",
+    "longest_gap_s",
+)
 
 
 @dataclass(frozen=True)
@@ -45,10 +56,12 @@ class PairRun:
         calls: Rated calls.
         mos: Their mean opinion.
         worst: The least opinion.
-        good, fair, poor: How many calls lie in each band.
+        good, fair, poor: How many calls lie in each band; a call with a gap above 0.5 s is fair at best.
         delay_s: Mean one-way delay of their packets, weighted by packets.
         p95_s: Their 95th percentile of delay, mean over calls, weighted by packets.
         loss: Share of their packets that was lost.
+        interrupted: Calls with such a gap; None where single packets are not known, as link by link.
+        gap_s: The longest gap, s.
     """
 
     calls: int
@@ -60,6 +73,8 @@ class PairRun:
     delay_s: float
     p95_s: float
     loss: float
+    interrupted: int | None = None
+    gap_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -132,11 +147,15 @@ def of_tables(network: Network, tables: Any) -> RunAnswer:
         if not len(rows):
             continue
         mos, sent = values["mos"][rows], values["units_sent"][rows]
-        bands = Counter(scale.band(float(one)) for one in mos)
+        gaps = np.nan_to_num(values["longest_gap_s"][rows])
+        bands = Counter(
+            "fair" if band == "good" and gap > GAP_S else band
+            for band, gap in zip((scale.band(float(one)) for one in mos), gaps, strict=True)
+        )
         found.pairs[pair] = PairRun(
             len(rows), float(mos.mean()), float(mos.min()), bands["good"], bands["fair"], bands["poor"],
             _weighted(values["delay_mean_s"][rows], sent), _weighted(values["delay_p95_s"][rows], sent),
-            float(values["units_lost"][rows].sum() / max(sent.sum(), 1)),
+            float(values["units_lost"][rows].sum() / max(sent.sum(), 1)), int((gaps > GAP_S).sum()), float(gaps.max()),
         )  # fmt: skip
     if "completions" in tables:
         done = tables["completions"]
@@ -220,6 +239,7 @@ class Pair:
         mos: Mean over runs with its interval.
         band: The band that the whole interval lies in, or `undecided`; of a single run, the band of the mean.
         calls: Rated calls in all runs.
+        interrupted: Those with a gap above 0.5 s; None where it is not known. gap_s: The longest gap, s.
         loss, delay_s, p95_s: Means over runs.
         worst: The least opinion of a call.
     """
@@ -227,6 +247,8 @@ class Pair:
     mos: Interval
     band: str
     calls: int
+    interrupted: int | None
+    gap_s: float | None
     worst: float
     loss: float
     delay_s: float
@@ -277,13 +299,18 @@ def together(runs: Sequence[RunAnswer]) -> NetworkAnswer:
     pairs = {}
     for pair in sorted({pair for one in runs for pair in one.pairs}):
         several = [one.pairs[pair] for one in runs if pair in one.pairs]
-        mos = interval([one.mos for one in several])
+        calls = sum(one.calls for one in several)
+        known = [one for one in several if one.interrupted is not None]
+        interrupted = sum(one.interrupted or 0 for one in known) if known else None
+        gap_s = max((one.gap_s or 0.0 for one in known), default=None)
+        told = f"{interrupted} of {calls} calls have a gap above {GAP_S:g} s, the longest {gap_s or 0:.2f} s"
+        mos = held(interval([one.mos for one in several]), told if interrupted else "")
         mean = {
             name: float(np.nanmean([getattr(one, name) for one in several]))
             for name in ("loss", "delay_s", "p95_s")
         }
         pairs[pair] = Pair(
-            mos, scale.word(mos), sum(one.calls for one in several), min(one.worst for one in several), **mean
+            mos, scale.word(mos), calls, interrupted, gap_s, min(one.worst for one in several), **mean
         )
     names = list(runs[0].links) if runs else []
     keys = ("utilisation", "dropped", "wait_s")

@@ -156,7 +156,8 @@ def tables(
         wait = max(parts, key=lambda part: part[2], default=None)
         rows.append(
             [
-                f"{pair[0]} → {pair[1]}", str(one.mos), one.band, str(one.calls), f"{one.loss:.2%}".replace("%", " %"),
+                f"{pair[0]} → {pair[1]}", str(one.mos), one.band, str(one.calls),
+                "–" if one.interrupted is None else str(one.interrupted), f"{one.loss:.2%}".replace("%", " %"),
                 f"{one.p95_s * 1e3:.1f}",
                 f"{wait[0]} {wait[2] * 1e3:.1f} ms" if wait and wait[2] > 0 else "–",
                 f"{loss[0]} {loss[3]:.2%}" if loss and loss[3] > 0 else "–",
@@ -165,9 +166,13 @@ def tables(
     made.append(
         (
             "worst", f"worst {len(rows)} of {len(found.pairs)} pairs",
-            ["pair", "MOS", "band", "calls", "lost", "delay, 95th percentile, ms", "most waiting", "most discarded"],
+            [
+                "pair", "MOS", "band", "calls", "with a gap", "lost", "delay, 95th percentile, ms", "most waiting",
+                "most discarded",
+            ],
             rows,
-            "Most waiting, most discarded: the link of the path where packets of all kinds suffer most.",
+            "With a gap: calls whose speech is missing for more than 0.5 s. Most waiting, most discarded: the link of "
+            "the path where packets of all kinds suffer most.",
         )
     )  # fmt: skip
     rates = network.rates()

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from fairwave.answers.bands import scale_of
+from fairwave.answers.events import RATINGS, Events
 from fairwave.answers.labels import spelled
 from fairwave.answers.verdict import column_names, short_key, written_out
 from fairwave.results import write_table
@@ -79,10 +80,19 @@ def surfaces(found: Sweep, asked: Sequence[str]) -> list[Surface]:
     for cell in found.cells:
         by_name.setdefault(cell.asked, []).append(cell)
     return [
-        Surface(name, by_name[name][0].measure, by_name[name])
+        Surface(name, by_name[name][0].measure, _held(found, by_name[name]))
         for name in dict.fromkeys(asked)
         if name in by_name and any(cell.interval.n for cell in by_name[name])
     ]
+
+
+def _held(found: Sweep, cells: Sequence[Cell]) -> list[Cell]:
+    """The cells of a measure; ratings of calls with gaps or freezes are held below good."""
+    _, dot, group = cells[0].asked.partition(".")
+    if cells[0].measure.id not in RATINGS or not dot:
+        return list(cells)
+    events = Events.of(found.results, group)
+    return [replace(one, interval=events.hold(one.interval, one.measure.id, **one.labels)) for one in cells]
 
 
 def write_sweep(
@@ -498,7 +508,7 @@ def _cell_in_words(cell: Cell, across: GridAxis, up: GridAxis) -> str:
 
 def _draw_bounds(axes: Axes, grid: Mapping[tuple[int, int], Cell], scale: Any) -> None:
     """Lines between neighbours whose means lie in different bands."""
-    bands = {place: scale.band(cell.interval.mean) for place, cell in grid.items() if cell.interval.n}
+    bands = {place: scale.of_mean(cell.interval) for place, cell in grid.items() if cell.interval.n}
     for (x, y), band in bands.items():
         right, above = bands.get((x + 1, y)), bands.get((x, y + 1))
         for other, across, upwards in (

@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any
 
 import fairwave
+from fairwave.answers.of_results import answer
 
 Table = dict[str, Any]
 
@@ -156,6 +157,14 @@ class Outcome:
     def total(self, table: str, column: str, **where: Any) -> float:
         """Its sum."""
         return math.fsum(self.values(table, column, **where))
+
+    def measured(self, name: str, group: str) -> float:
+        """The mean of a measure of a flow group."""
+        return self._results.measured(name, group).interval().mean
+
+    def verdict(self, group: str) -> str:
+        """The first sentence about a flow group."""
+        return str(answer(self._results, group).sentences[0])
 
     def share(self, part: str, whole: str, table: str = "flows", **where: Any) -> float:
         """Sum of a column over that of another."""

@@ -25,6 +25,7 @@ from practice import (
     sources,
     switch,
     tcp,
+    verdicts,
     video,
     voice,
     waiting,
@@ -59,6 +60,7 @@ AREAS = {
     "opus": ("Opus", opus),
     "message": ("Inputs that fairwave cannot use", messages),
     "default": ("Defaults", defaults),
+    "verdict": ("Verdicts", verdicts),
 }
 """First part of a key to the area's title and module."""
 

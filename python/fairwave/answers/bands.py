@@ -1,12 +1,14 @@
-"""What is good, fair and poor: for each measure that says so the bands, where they come from, where a mean lies.
+"""What is good, fair and poor: the bands of each measure, their source, and the band of a mean.
 
 Opinion scores of calls: ITU-T G.109 names categories of R, and ITU-T G.107 Annex B gives the score of each. *Good*
 are the categories best, high and medium (R from 70, MOS 3.60), *fair* is low (from 60, MOS 3.10: many users
-dissatisfied), *poor* is what is called poor and what is not recommended.
+dissatisfied), *poor* is what is called poor and what is not recommended. A call with a gap or a freeze is fair at best
+(`fairwave.answers.events`). A call without a rating has no band (`fairwave.answers.unrated`).
 
-Streams without a rating: ITU-T G.1010 wants less than 1 % of the information of video lost, and less than 3 % of that
-of a voice. Where frames fail to show, fairwave calls *poor* what freezes more than one in 25, a frame each second of a
-film at 25 frames per second; that bound is its own.
+Streams that are no calls: ITU-T G.1010 wants less than 1 % of the information of video lost, and less than 3 % of that
+of a voice. Their delay counts too: above 150 ms one way (ITU-T G.114) they are fair at best. Where frames fail to show,
+fairwave calls *poor* what freezes more than one in 25, a frame each second of a film at 25 frames per second; that
+bound is its own.
 """
 
 from __future__ import annotations
@@ -16,12 +18,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fairwave.measuring.statistics import t_quantile
+from fairwave.measuring.statistics import Interval, t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    from fairwave.measuring.statistics import Interval
 
 TONES = {"good": "reproduced", "fair": "undecided", "poor": "not_reproduced"}
 """Band to the tone in which a page shows it."""
@@ -31,6 +31,17 @@ UNDECIDED = "undecided"
 
 WORDS = (*TONES, UNDECIDED)
 """The bands from the best to the worst, and the word for none of them."""
+
+
+@dataclass(frozen=True)
+class Held(Interval):
+    """A mean that is fair at best, for the mean does not tell all.
+
+    Attributes:
+        because: What it does not tell.
+    """
+
+    because: str = ""
 
 
 @dataclass(frozen=True)
@@ -66,13 +77,23 @@ class Scale:
             return "good"
         return "fair" if sign * value >= sign * self.poor else "poor"
 
+    def of_mean(self, mean: Interval) -> str:
+        """The band of a mean alone; fair at best if the mean is held."""
+        found = self.band(mean.mean)
+        return "fair" if found == "good" and isinstance(mean, Held) else found
+
     def bands(self, mean: Interval) -> list[str]:
-        """Every band that a mean's interval touches, best first; that of the mean alone where there is no interval."""
-        if mean.n < 2:
-            return [self.band(mean.mean)]
+        """Every band that a mean's interval touches, best first; the band of the mean if there is no interval.
+
+        A mean that is held is fair at best.
+        """
         order = ["good", "fair", "poor"]
-        ends = sorted(order.index(self.band(end)) for end in (mean.low, mean.high))
-        return order[ends[0] : ends[1] + 1]
+        touched = (mean.mean, mean.mean) if mean.n < 2 else (mean.low, mean.high)
+        ends = sorted(order.index(self.band(end)) for end in touched)
+        found = order[ends[0] : ends[1] + 1]
+        if isinstance(mean, Held):
+            found = list(dict.fromkeys("fair" if band == "good" else band for band in found))
+        return found
 
     def word(self, mean: Interval) -> str:
         """The band that a mean's whole interval lies in; `undecided` if the interval touches several."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairwave.answers.bands import scale_of
+from fairwave.answers.events import Events
 from fairwave.measuring import measures
 from fairwave.measuring.measures import CAMERAS, mean
 
@@ -184,7 +185,7 @@ def received(results: Results, call: Call) -> list[Received]:
                 media[group].where(np.isin(streams, kinds)) for kinds in (("audio",), CAMERAS)
             )
             scores = pictures.numbers("mos")
-            worst = measures.session_mos(group).over(results).interval()
+            worst = Events.of(results, group).hold(measures.session_mos(group).over(results).interval())
             path, left_out = _limited(outbound.get(group))
             found.append(
                 Received(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairwave.answers import fates, shown, verdict
+from fairwave.answers.events import Events
 from fairwave.measuring import measures
 from fairwave.measuring.relevance import USUAL, Contrast, Relevance, Relevant, contrast
 from fairwave.measuring.statistics import LEVEL
@@ -75,8 +76,9 @@ def _of_grid(results: Results, group: str, relevance: Relevance) -> Answer:
         for point in usual[0].over(results).points()
     }
     taken = {one.id: one.over(results) for one in usual}
+    events = Events.of(results, group)
     found = [
-        (name, {label: measured.interval(**point) for label, point in points.items()})
+        (name, {label: events.hold(measured.interval(**at), name, **at) for label, at in points.items()})
         for name, measured in taken.items()
     ]
 

@@ -8,9 +8,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fairwave.answers import conference, shown
+from fairwave.answers import conference, shown, unrated
 from fairwave.answers.answer import Answer, Mark, Picture
-from fairwave.answers.bands import SCALES, Scale, counted, enough, finite, in_words, runs_to_decide, scale_of
+from fairwave.answers.bands import (
+    SCALES,
+    Held,
+    Scale,
+    counted,
+    enough,
+    finite,
+    in_words,
+    runs_to_decide,
+    scale_of,
+)
+from fairwave.answers.events import Events, held
 from fairwave.answers.labels import spelled
 from fairwave.measuring import measures
 from fairwave.measuring.relevance import Contrast
@@ -134,35 +145,45 @@ def of_comparison(
     own = {line.measure.id: line for line in found if line.group == group and not line.undefined}
     whole = shown.is_transfer(results, group)
     scale, line = None, None
+    is_unrated = unrated.is_unrated(results, group)
     if not whole:
-        for measure, name in TELLING:
+        for measure, name in _telling(is_unrated):
             line = own.get(measure)
             if line is not None and any(cell.n for cell in line.cells.values()):
                 scale = scale_of(name)
                 break
             line = None
+    if line is None and is_unrated:
+        points = {label: {axis: label} for label in own["missed"].cells} if "missed" in own else {}
+        said = [*_of_unrated(points, varied.under, group, results), *_others(found, varied)]
+        return Answer(said, sure=_sure(results))
     if line is None:
         names = ("video_rate", "completion") if whole else ("goodput", "goodput_per_flow")
         told = [own[name] for name in names if name in own]
         line = next(
             (one for one in told if any(cell.n for cell in one.cells.values())), told[-1] if told else None
         )
-    why = next((line.undefined for line in found if line.group == group and line.undefined), "")
     if line is None:
         said = f"No file or page of {group} was complete when the run ended."
         return Answer([said if whole else f"No measure says how {group} fares."], sure=_sure(results))
-    cells = {label: cell for label, cell in line.cells.items() if cell.n}
+    events = Events.of(results, group)
+    cells = {
+        label: events.hold(cell, line.measure.id, **{axis: label})
+        for label, cell in line.cells.items()
+        if cell.n
+    }
     name, unit = (scale.name, scale.unit) if scale else (_bare(line), line.measure.unit)
     if scale:
-        late = _late(scale, {label: own["delay"].cells[label] for label in cells}) if "delay" in own else {}
-        sentences = in_bands(scale, cells, varied.under, group, results, late)
+        delays = {label: own["delay"].cells[label] for label in cells} if "delay" in own else {}
+        sentences = in_bands(scale, cells, varied.under, group, results, delays)
     else:
         means = ", ".join(f"{_rounded(cell, unit)} {varied.under(label)}" for label, cell in cells.items())
         sentences = [f"{group}: {name} {means}."]
     if len(cells) > 1:
         sentences.append(_best(line, cells, varied, name, unit))
-    if why and not (scale and scale.measure == "mos"):
-        sentences.append(f"The calls have no rating: {why}.")
+    if is_unrated and "missed" in own:
+        left = [label for label, cell in own["missed"].cells.items() if cell.n and label not in cells]
+        sentences += _of_unrated({label: {axis: label} for label in left}, varied.under, group, results)
     sentences += _others(found, varied)
     pictures = [_picture(scale, {spelled(label): cell for label, cell in cells.items()})] if scale else []
     return Answer(sentences, pictures, sure=f"{_sure(results)} {_beyond(line)}".rstrip())
@@ -190,17 +211,24 @@ def of_run(results: Results, groups: Mapping[str, str], why: Callable[[str], str
             sentences += (_of_sessions if kind == "stream" else _of_transfers)(name, kind, results)
             continue
         scale, cell = (None, None) if kind.startswith("bulk") else _of_stream(name, results)
+        if scale is None and unrated.is_unrated(results, name):
+            found_parts = unrated.parts(results, name, [{}])
+            sentences.append(unrated.told(_calls_are(name, results), unrated.why(results, name), found_parts))
+            continue
         if scale is None or cell is None:
             goodput = measures.goodput(name).over(results).interval()
             if kind.startswith("bulk") and goodput.n:
                 plain.append(f"{name} gets {_rounded(goodput, 'Mb/s')}")
             continue
-        late = _late(scale, {name: measures.delay(name).over(results).interval()})
-        if late:
+        delays = {name: measures.delay(name).over(results).interval()} if scale.measure == "missed" else {}
+        if late := _late(delays):
             sentences.append(_too_late(subject(name, scale, results), list(late.values()), [cell], why(name)))
             continue
+        cell = _delayed({name: cell}, delays)[name]
         marks.setdefault(scale.measure, {})[name] = cell
-        sentences.append(_sentence(subject(name, scale, results), scale, [cell], why(name)))
+        delay = f"delay {_rounded(delays[name], 'ms')}" if delays and delays[name].n else ""
+        because = "; ".join(filter(None, (delay, why(name))))
+        sentences.append(_sentence(subject(name, scale, results), scale, [cell], because))
     if plain:
         sentences.append(f"{listed(plain)} of goodput.")
     pictures = [_picture(scale, marks[scale.measure]) for scale in SCALES if scale.measure in marks]
@@ -229,9 +257,11 @@ def _of_call(
         cells = {
             sender: measures.session_mos(group).over(results).interval() for sender, group in senders.items()
         }
-        cells = {sender: cell for sender, cell in cells.items() if cell.n}
+        cells = {
+            sender: Events.of(results, senders[sender]).hold(cell) for sender, cell in cells.items() if cell.n
+        }
         if cells:
-            sender = min(cells, key=lambda one: cells[one].mean)
+            sender = min(cells, key=lambda one: (-ORDER.index(scale.of_mean(cells[one])), cells[one].mean))
             worst[receiver] = (sender, cells[sender])
     if not worst:
         return [f"Nothing of the call {call.name} was measured."]
@@ -277,19 +307,25 @@ def of_points(
         comparing: Compares two of the points; they are not compared without it.
     """
     cells_of = dict(found)
-    for measure, name in TELLING:
+    is_unrated = unrated.is_unrated(results, group)
+    points = {label: {} for label, cell in cells_of.get("missed", {}).items() if cell.n} if is_unrated else {}
+    for measure, name in _telling(is_unrated):
         cells = {label: cell for label, cell in cells_of.get(measure, {}).items() if cell.n}
         scale = scale_of(name)
         if cells and scale:
-            late = _late(scale, {label: cells_of.get("delay", {}).get(label, NOTHING) for label in cells})
+            delays = {label: cells_of.get("delay", {}).get(label, NOTHING) for label in cells}
             pictures = [_picture(scale, {spelled(label): cell for label, cell in cells.items()})]
             shown_ = pictures if len(cells) <= MOST_MARKS else []
-            if len(cells) > MOST_POINTS and not late:
+            if len(cells) > MOST_POINTS and not (scale.measure == "missed" and _late(delays)):
                 said = _of_many(scale, cells, under, group, results)
             else:
-                said = in_bands(scale, cells, under, group, results, late)
+                said = in_bands(scale, cells, under, group, results, delays)
+            left = {label: point for label, point in points.items() if label not in cells}
+            said += _of_unrated(left, under, group, results, cells_of)
             said += _spread(measure, scale.name, scale.unit, cells, comparing)
             return Answer(said, shown_, sure=_sure_of(cells))
+    if points:
+        return Answer(_of_unrated(points, under, group, results, cells_of), sure=_sure_of(cells_of["missed"]))
     for measure, what, unit in (("completion", "takes {}", "s"), ("goodput", "gets {} of goodput", "Mb/s")):
         cells = {label: cell for label, cell in cells_of.get(measure, {}).items() if cell.n}
         if not cells:
@@ -398,17 +434,71 @@ def made_of(name: str, results: Results) -> str:
     return f"R {rating.mean:.0f}: {said}"
 
 
+def _telling(is_unrated: bool) -> Sequence[tuple[str, str]]:
+    """The measures that say how a group fares. Calls without a rating have none: packets missed know no delay."""
+    return [one for one in TELLING if one[0] != "missed"] if is_unrated else TELLING
+
+
+def _of_unrated(
+    points: Mapping[Any, Mapping[str, Any]],
+    under: Callable[..., str],
+    group: str,
+    results: Results,
+    known: Mapping[str, Cells] | None = None,
+) -> list[str]:
+    """What is known of calls without a rating, at each of a few points or over the range of many.
+
+    Args:
+        points: Label to where it is on the axes.
+        under: Says under which labels.
+        group: The flow group.
+        results: All runs.
+        known: Measure to its mean at each label; measured over `results` without it.
+    """
+    labels = list(points)
+    sentences: list[str] = []
+    for several in [[one] for one in labels] if len(labels) <= FEW else [labels]:
+        if known is None:
+            found = unrated.parts(results, group, [points[one] for one in several])
+        else:
+            found = {name: [cells[one] for one in several if one in cells] for name, cells in known.items()}
+        where = (
+            under(*several) if len(several) <= MANY else f"{under(several[0])} and {len(several) - 1} others"
+        )
+        reason = "" if sentences else unrated.why(results, group)
+        who = _calls_are(group, results, named=False)
+        sentences.append(unrated.told(f"{where[:1].upper()}{where[1:]} {who}", reason, found))
+    return sentences
+
+
+def _calls_are(group: str, results: Results, *, named: bool = True) -> str:
+    """The subject of a sentence about calls, rated or not."""
+    scale = scale_of("mos")
+    assert scale is not None
+    return subject(group, scale, results, named=named)
+
+
 LATEST_MS = 400.0
 """ITU-T G.1010: the most that a conversation may be delayed. What comes later has no rating by what is missed alone."""
+
+DELAYED_MS = 150.0
+"""ITU-T G.114: up to here, delay harms few applications. Streams with more delay are fair at best."""
 
 NOTHING = Interval(math.nan, -math.inf, math.inf, 0)
 
 
-def _late(scale: Scale, delays: Cells) -> Cells:
-    """The delays of streams that are rated by what they miss, and come too late for that to say much."""
-    if scale.measure != "missed":
-        return {}
+def _late(delays: Cells) -> Cells:
+    """The delays of streams that come too late for packets missed to say much."""
     return {label: delay for label, delay in delays.items() if delay.n and delay.mean > LATEST_MS}
+
+
+def _delayed(cells: Cells, delays: Cells) -> Cells:
+    """Packets missed by streams that are no calls, held below good where the delay is long."""
+    why = f"a delay above {DELAYED_MS:g} ms one way"
+    return {
+        label: held(cell, why if delays.get(label, NOTHING).mean > DELAYED_MS else "")
+        for label, cell in cells.items()
+    }
 
 
 def _too_late(lead: str, delays: Sequence[Interval], missed: Sequence[Interval], because: str = "") -> str:
@@ -424,11 +514,12 @@ def in_bands(
     under: Callable[..., str],
     group: str,
     results: Results,
-    late: Mapping[Any, Interval] | None = None,
+    delays: Mapping[Any, Interval] | None = None,
 ) -> list[str]:
-    """A sentence per band: which alternatives lie in it, with their means; those that are `late` by themselves."""
-    late = late or {}
-    whole, cells = cells, {label: cell for label, cell in cells.items() if label not in late}
+    """A sentence per band: which alternatives lie in it, with their means; with packets missed also the delay."""
+    delays = {label: one for label, one in (delays or {}).items() if one.n and scale.measure == "missed"}
+    late = _late(delays)
+    whole, cells = cells, _delayed({label: one for label, one in cells.items() if label not in late}, delays)
     by_bands: dict[tuple[str, ...], list[Any]] = {}
     ranked = sorted(cells.items(), key=lambda one: -one[1].mean if scale.higher else one[1].mean)
     # Numbers are easier to read in their own order than from best to worst.
@@ -445,12 +536,20 @@ def in_bands(
             where = f"{under(*labels[:1])} and {len(labels) - 1} others"
         whose = who if not sentences else "they are" if who.endswith("are") else "it is"
         lead = f"{where[:1].upper()}{where[1:]} {whose}"
-        sentences.append(_sentence(lead, scale, [cells[label] for label in labels]))
+        because = f"delay {_ends([delays[label] for label in labels], 'ms')}" if delays else ""
+        sentences.append(_sentence(lead, scale, [cells[label] for label in labels], because))
     if late:
         where = under(*late)
         lead = f"{where[:1].upper()}{where[1:]} {who}"
         sentences.append(_too_late(lead, list(late.values()), [whole[label] for label in late]))
     return sentences
+
+
+def _ends(cells: Sequence[Interval], unit: str) -> str:
+    """Means, each of a few and from the least to the most of many."""
+    if len(cells) <= FEW:
+        return listed([_rounded(cell, unit) for cell in cells])
+    return f"{min(cell.mean for cell in cells):.3g} to {max(cell.mean for cell in cells):.3g} {unit}"
 
 
 def _sentence(lead: str, scale: Scale, cells: Sequence[Interval], because: str = "") -> str:
@@ -462,7 +561,8 @@ def _sentence(lead: str, scale: Scale, cells: Sequence[Interval], because: str =
         means = f"{means} {scale.unit}".rstrip()
     else:
         means = listed([_rounded(cell, scale.unit) for cell in cells])
-    said = scale.says.format(means)
+    reasons = dict.fromkeys(cell.because for cell in cells if isinstance(cell, Held))
+    said = "; ".join([scale.says.format(means), *list(reasons)[:FEW]])
     if len(bands) == 1:
         return f"{lead} {bands[0]}: {said}{f' ({because})' if because else ''}."
     runs = max(cell.n for cell in cells)
@@ -569,11 +669,11 @@ def _of_ends(apart: Contrast, ends: str) -> str:
 def _of_stream(name: str, results: Results) -> tuple[Scale, Interval] | tuple[None, None]:
     """By which scale a group is rated, and its mean; nothing where no measure is defined."""
     defined = {one.id: one for one in shown.headline(name)}
-    for measure, scale in TELLING:
+    for measure, scale in _telling(unrated.is_unrated(results, name)):
         cell = defined[measure].over(results).interval()
         found = scale_of(scale)
         if cell.n and found:
-            return found, cell
+            return found, Events.of(results, name).hold(cell, measure)
     return None, None
 
 

@@ -159,6 +159,7 @@ def _usual(read: Scenario) -> list[MeasureRequest]:
 
 def _verdict(read: Scenario, found: Sweep, varied: Sequence[tuple[str, Any]], relevance: Relevance) -> Answer:
     """At which points the group fares well."""
+    from fairwave.answers.events import Events
     from fairwave.answers.verdict import VariedAxis, of_points, short_key
 
     group = media_group(read)
@@ -185,8 +186,12 @@ def _verdict(read: Scenario, found: Sweep, varied: Sequence[tuple[str, Any]], re
             level,
         )
 
+    events = Events.of(found.results, group)
     points = [
-        (measure, {label: cell.interval for label, cell in cells.items()})
+        (
+            measure,
+            {label: events.hold(cell.interval, measure, **cell.labels) for label, cell in cells.items()},
+        )
         for measure, cells in by_measure.items()
     ]
     return of_points(points, under, group, found.results, comparing)

@@ -17,10 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairwave.answers.bands import scale_of
+from fairwave.answers.bands import Held, scale_of
+from fairwave.answers.events import held
 from fairwave.answers.verdict import listed, made_of
 from fairwave.live.rating import replayed
+from fairwave.measuring.measures import GAP_S
 from fairwave.measuring.relevance import ROWS
+from fairwave.measuring.statistics import interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -162,8 +165,12 @@ def _voice(line: Line, span: Span, direction: str) -> Voice:
     assert scale is not None
     if mos is None:
         return Voice(span.name, direction, None, "poor", "the E-model has no value for it")
-    band = scale.band(mos)
+    gap = row["longest_gap_s"] or 0.0
+    cell = held(interval([mos]), f"a gap of {gap:.2f} s" if gap > GAP_S else "")
+    band = scale.of_mean(cell)
     because = made_of("call", results).partition(": ")[2] if band != "good" else ""
+    if isinstance(cell, Held):
+        because = "; ".join(filter(None, (cell.because, because)))
     return Voice(span.name, direction, float(mos), band, because)
 
 

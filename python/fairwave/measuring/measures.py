@@ -807,10 +807,94 @@ def without_video(group: str | None = None) -> Measure:
     return _of_media("without_video", "without video", group, CAMERAS, "without_s", "s", "lower", POSITIVE)
 
 
-@shown()
+GAP_S = 0.5
+"""A longer gap of speech interrupts a call (`fairwave_media::quality::gaps` has the reason)."""
+
+
+def _of_speech(
+    id: str,  # noqa: A002  # it is the measure's id
+    title: str,
+    group: str | None,
+    column: str,
+    unit: str,
+    combine: Callable[[Numbers, Numbers], float],
+    limits: Limits = POSITIVE,
+) -> Measure:
+    """A number from a column that calls and the speech of media sessions share, and from how long each was on (s)."""
+
+    def reduce(results: Results) -> dict[str, Any]:
+        found: dict[int, list[tuple[Numbers, Numbers]]] = {}
+        for table in ("flows", MEDIA):
+            if table not in results.tables:
+                continue
+            for rows in _of_group(results, group, table).parted("run"):
+                # Results of an earlier version lack the columns.
+                values, times = (rows.numbers(name, math.nan) for name in (column, "measured_s"))
+                there = ~np.isnan(values)
+                if there.any():
+                    found.setdefault(int(rows["run"].values[0]), []).append((values[there], times[there]))
+        taken = {run: combine(*map(np.concatenate, zip(*parts, strict=True))) for run, parts in found.items()}
+        return {"run": list(taken), "value": list(taken.values())}
+
+    return Measure(id, _name(title, group), unit, reduce, "lower", limits=limits)
+
+
+@shown(STREAM, only_above_zero=True)
 def silence(group: str | None = None) -> Measure:
-    """Seconds in which speech was missing for so long that its concealment had faded to silence, mean over sessions."""
-    return _of_media("silence", "silence", group, ("audio",), "silence_s", "s", "lower", POSITIVE)
+    """Seconds in which speech was missing for so long that its concealment had faded, mean over calls and sessions.
+
+    For a call this is the part of each gap beyond 60 ms (ITU-T G.711 Appendix I); for a media session it is
+    `silentConcealedSamples`.
+    """
+    return _of_speech("silence", "silence", group, "silence_s", "s", lambda values, _: mean(values))
+
+
+@shown(STREAM, headline=True)
+def longest_gap(group: str | None = None) -> Measure:
+    """The longest gap in the speech of any call or session of the group, in s: missing without a break."""
+    return _of_speech(
+        "longest_gap", "longest gap", group, "longest_gap_s", "s", lambda values, _: float(values.max())
+    )
+
+
+@shown(STREAM, only_above_zero=True, headline=True)
+def gap_calls(group: str | None = None) -> Measure:
+    """Calls and sessions with a gap of speech above 0.5 s, in % of those that there are."""
+    return _of_speech(
+        "gap_calls", f"calls with a gap above {GAP_S:g} s", group, "longest_gap_s", "%",
+        lambda values, _: 100 * float((values > GAP_S).mean()), PERCENT,
+    )  # fmt: skip
+
+
+@shown(STREAM, only_above_zero=True)
+def gaps_per_hour(group: str | None = None) -> Measure:
+    """Gaps of speech above 0.5 s in an hour of calls and sessions."""
+
+    def value(values: Numbers, times: Numbers) -> float:
+        return share(values, times, 3600)
+
+    return _of_speech("gaps_per_hour", "gaps per hour", group, "gaps", "/h", value)
+
+
+@shown(STREAM, only_above_zero=True)
+def longest_freeze(group: str | None = None) -> Measure:
+    """The longest time for which a picture of a media session was frozen after the first picture, in s."""
+
+    def value(rows: Table) -> float:
+        longest = rows.numbers("longest_freeze_s", math.nan)
+        there = longest[~np.isnan(longest)]
+        return float(there.max()) if len(there) else math.nan
+
+    reduction = _per_row(MEDIA, group, value)
+    return Measure(
+        "longest_freeze",
+        _name("longest freeze", group),
+        "s",
+        reduction,
+        "lower",
+        table=MEDIA,
+        limits=POSITIVE,
+    )
 
 
 @shown()
@@ -1221,7 +1305,7 @@ STANDARD: dict[str, Definition] = {
     "frozen": frozen,
     "freezes": freezes,
     "without_video": without_video,
-    "silence": silence,
+    "longest_freeze": longest_freeze,
     "longest_without_video": longest_without_video,
     "layer_switches": layer_switches,
     "frame_rate": frame_rate,
@@ -1237,6 +1321,10 @@ STANDARD: dict[str, Definition] = {
     "decodable": decodable,
     "decodable_layers": decodable_layers,
     "missed": missed,
+    "longest_gap": longest_gap,
+    "gap_calls": gap_calls,
+    "gaps_per_hour": gaps_per_hour,
+    "silence": silence,
     "worst_mos": worst_mos,
     "conversation_mos_mean": conversation_mos_mean,
     "round_trip": round_trip,

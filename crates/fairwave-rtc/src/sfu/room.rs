@@ -561,8 +561,13 @@ impl State {
         stream.target = rung;
         match (before, rung) {
             (Some(_), None) => {
-                stream.up_from = Some(now + PATIENCE);
-                if reason == QualityLimitation::Bandwidth { stream.pause() } else { stream.stop() }
+                if reason == QualityLimitation::Bandwidth {
+                    stream.up_from = Some(now + PATIENCE);
+                    stream.pause();
+                } else {
+                    // Others are shown in its place: nothing tells that the rate was too low, so it may come back at once.
+                    stream.stop();
+                }
             }
             (before, Some(after)) => {
                 if before.is_some_and(|before| after < before) {
