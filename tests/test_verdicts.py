@@ -122,7 +122,7 @@ def test_requirements_and_searches_take_gaps(tmp_path):
         n=3,
         most=12,
     )
-    assert "holds up to link.a>b.outages.0.to = 10.4" in str(found)
+    assert "holds on link.a>b.outages.0.to = 10.1 s..10.4" in str(found)
 
 
 def test_a_mean_that_is_held_is_fair_at_best():

@@ -171,8 +171,10 @@ def tables(
                 "most discarded",
             ],
             rows,
-            "With a gap: calls whose speech is missing for more than 0.5 s. Most waiting, most discarded: the link of "
-            "the path where packets of all kinds suffer most.",
+            (
+                "With a gap: calls whose speech is missing for more than 0.5 s. Most waiting, most discarded: the link "
+                "of the path where packets of all kinds suffer most."
+            ),
         )
     )  # fmt: skip
     rates = network.rates()

@@ -82,6 +82,16 @@ struct Known {
     played: bool,
 }
 
+/// The latest frame by its timestamp.
+#[derive(Clone, Copy, Debug)]
+struct Stamp {
+    number: u64,
+    /// Its RTP timestamp without wraps.
+    ticks: u64,
+    /// Its media time.
+    media: u64,
+}
+
 /// A received microphone.
 #[derive(Clone, Debug)]
 pub struct Audio {
@@ -93,7 +103,7 @@ pub struct Audio {
     tick: Option<u64>,
     begins: Instant,
     heard: Span,
-    near: Option<u64>,
+    near: Option<Stamp>,
     front: u64,
     known: VecDeque<Option<Known>>,
     first: Option<u64>,
@@ -216,8 +226,7 @@ impl Audio {
         if passed {
             self.counts.discarded += u64::from(!frame.restored);
         }
-        let ticks = serial::unwrap(self.near.unwrap_or(1 << 32), frame.timestamp);
-        self.near = Some(self.near.map_or(ticks, |near| near.max(ticks)));
+        let ticks = self.media_time(frame.number, frame.timestamp);
         self.buffer.on_arrival(Packet {
             unit: frame.number as usize,
             media: Span::from_nanos((u128::from(ticks) * 62_500 / 3) as u64),
@@ -225,6 +234,25 @@ impl Audio {
             ends_talkspurt: frame.payload <= SILENCE && !frame.restored,
         });
         true
+    }
+
+    /// The media time of a frame, in ticks. A sound card counts samples, so frames are whole frames apart. Timestamps come from a clock
+    /// that may run fast, and are rounded: a frame that seems to begin a sample early would count as played already.
+    fn media_time(&mut self, number: u64, timestamp: u32) -> u64 {
+        let Some(near) = self.near else {
+            let ticks = serial::unwrap(1 << 32, timestamp);
+            self.near = Some(Stamp { number, ticks, media: ticks });
+            return ticks;
+        };
+        let ticks = serial::unwrap(near.ticks, timestamp);
+        let length = (self.setup.frame.nanos() * u64::from(CLOCK) / 1_000_000_000).max(1) as i64;
+        let frames = ((ticks as i64 - near.ticks as i64) as f64 / length as f64).round() as i64;
+        let frames = if number > near.number { frames.max(1) } else { frames.min(-1) };
+        let media = near.media.saturating_add_signed(frames * length);
+        if ticks > near.ticks {
+            self.near = Some(Stamp { number, ticks, media });
+        }
+        media
     }
 
     /// Plays until `now`: what is due at `now` itself if `through`, else what a packet of this moment still comes before.
@@ -497,6 +525,28 @@ mod tests {
         assert_eq!(nothing.quality(3).rating, Rated::Not(Unrated::NothingPlayed));
         let unknown = Audio { setup: AudioSetup::default(), ..audio };
         assert_eq!(unknown.quality(3).rating, Rated::Not(Unrated::NoFactors));
+    }
+
+    #[test]
+    fn a_clock_that_runs_fast_or_slow_loses_no_frame() {
+        for skew in [-100e-6, 0.0, 100e-6] {
+            let setup = AudioSetup { factors: Some(FACTORS), ..AudioSetup::default() };
+            let mut audio = Audio::new(&ReceiveConfig::default(), setup);
+            // Two seconds of speech, and a pause of 400 ms that a frame of two bytes announces, by turns.
+            let is_sent = |k: u64| k % 120 <= 100;
+            for k in (0..6000).filter(|&k| is_sent(k)) {
+                let created = Instant::from_seconds(k as f64 * 0.02 * (1.0 + skew));
+                let timestamp = (created.seconds() * 48e3) as u32;
+                let payload = if k % 120 == 100 { 2 } else { 80 };
+                let number = 70_000 + (0..k).filter(|&k| is_sent(k)).count() as u64;
+                let frame = AudioArrival { number, timestamp, created, payload, ..arrival(0) };
+                audio.on_frame(created + Span::from_millis(50), frame);
+            }
+            audio.advance(at(120_100), true);
+            let quality = audio.quality(5000);
+            assert_eq!(quality.frames_lost, 0, "{skew}");
+            assert!(quality.longest_gap < 0.05 && quality.concealed_share < 0.003, "{skew}: {quality:?}");
+        }
     }
 
     #[test]
