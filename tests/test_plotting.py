@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 import fairwave
 from fairwave import extras
 from fairwave.answers.answer import Answer
-from fairwave.answers.verdict import column_names
+from fairwave.answers.naming import column_names
 from fairwave_report import grids, plotting
 from made_up import made_up
 

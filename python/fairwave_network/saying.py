@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from fairwave.advice import rate_in_words
 from fairwave.answers.answer import Answer
 from fairwave.answers.bands import UNDECIDED, WORDS, counted
-from fairwave.answers.verdict import listed
+from fairwave.answers.naming import listed
 from fairwave.measuring import measures
 from fairwave.measuring.relevance import Contrast, contrast
 

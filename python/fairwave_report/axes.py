@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fairwave.answers.labels import spelled
-from fairwave.answers.verdict import short_key
+from fairwave.answers.naming import short_key
 from fairwave.ask.wording import RATES, SIZES, TIMES
 from fairwave.measuring.relevance import USUAL, Relevance
 

@@ -15,7 +15,7 @@ import polars as pl
 from fairwave.answers.bands import scale_of
 from fairwave.answers.events import RATINGS, Events
 from fairwave.answers.labels import spelled
-from fairwave.answers.verdict import column_names, short_key, written_out
+from fairwave.answers.naming import column_names, short_key, written_out
 from fairwave.results import write_table
 from fairwave.staging import staging
 from fairwave_report import chart, style

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from fairwave.answers.answer import Answer as Said
-from fairwave.answers.verdict import short_key
+from fairwave.answers.naming import short_key
 from fairwave.ask.finding import WORDS
 from fairwave.results import write_table
 from fairwave.staging import staging

@@ -12,7 +12,7 @@ import polars as pl
 from fairwave import ScenarioError
 from fairwave.answers.differences import differences
 from fairwave.answers.labels import spelled
-from fairwave.answers.verdict import short_key
+from fairwave.answers.naming import short_key
 from fairwave.scenario import load
 from fairwave_report import chart, comparison
 from fairwave_report import figures as drawing

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairwave.answers import fates, shown, verdict
+from fairwave.answers import fates, naming, shown, verdict
 from fairwave.answers.events import Events
 from fairwave.measuring import measures
 from fairwave.measuring.relevance import USUAL, Contrast, Relevance, Relevant, contrast
@@ -72,7 +72,7 @@ def _of_grid(results: Results, group: str, relevance: Relevance) -> Answer:
         "stream": [*shown.headline(group), measures.delay(group)],
     }[shown.kind_of(results, group)]
     points = {
-        ", ".join(f"{verdict.short_key(axis)} = {label}" for axis, label in point.items()): point
+        ", ".join(f"{naming.short_key(axis)} = {label}" for axis, label in point.items()): point
         for point in usual[0].over(results).points()
     }
     taken = {one.id: one.over(results) for one in usual}
@@ -86,7 +86,7 @@ def _of_grid(results: Results, group: str, relevance: Relevance) -> Answer:
         ours, theirs = (taken[measure].by_seed(**points[label]) for label in (one, other))
         return _in_pairs(ours, theirs, relevance.of(taken[measure].measure), level)
 
-    return verdict.of_points(found, verdict.VariedAxis("alternative", group).under, group, results, comparing)
+    return verdict.of_points(found, naming.VariedAxis("alternative", group).under, group, results, comparing)
 
 
 def _in_pairs(

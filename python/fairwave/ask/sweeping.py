@@ -85,7 +85,7 @@ class Sweep:
             asked: The measures, as they were written; all if empty.
             group: A flow group that heads of columns need not name.
         """
-        from fairwave.answers.verdict import column_names, written_out
+        from fairwave.answers.naming import column_names, written_out
 
         labels = {cell.asked: cell.measure.label.removeprefix(f"{group} ") for cell in self.cells}
         axes = list(self.results.axes)

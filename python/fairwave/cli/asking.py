@@ -160,7 +160,8 @@ def _usual(read: Scenario) -> list[MeasureRequest]:
 def _verdict(read: Scenario, found: Sweep, varied: Sequence[tuple[str, Any]], relevance: Relevance) -> Answer:
     """At which points the group fares well."""
     from fairwave.answers.events import Events
-    from fairwave.answers.verdict import VariedAxis, of_points, short_key
+    from fairwave.answers.naming import VariedAxis, short_key
+    from fairwave.answers.verdict import of_points
 
     group = media_group(read)
     if len(varied) == 1:
@@ -345,7 +346,7 @@ def find_value(
 def _say_answer(read: Scenario, answer: Found, page: Path | None, out: Path | None) -> None:
     """Tells people what a search found."""
     from fairwave.advice import activities
-    from fairwave.answers.verdict import short_key
+    from fairwave.answers.naming import short_key
 
     heads, rows = answer.table()
     console.table(f"{read.name}: values tried", [short_key(heads[0]), *heads[1:]], rows)

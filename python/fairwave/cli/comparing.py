@@ -108,7 +108,7 @@ def alternatives(over: str | None, vary: list[str], group: str, settings: Sequen
         key = f"flow.{group}.transport"
         check_varied([key], "--over", settings)
         return Alternatives(AXIS, {one: {key: one} for one in transports}, "transports", key)
-    from fairwave.answers.verdict import short_key
+    from fairwave.answers.naming import short_key
     from fairwave.runs.grid import settings as sets
     from fairwave.runs.grid import tied
 
@@ -304,7 +304,7 @@ def write_tables(results: Results, found: list[MeasureLine], axis: str, folder: 
 
 
 def _show(base: Scenario, asked: Alternatives, found: list[MeasureLine], replications: int) -> None:
-    from fairwave.answers.verdict import short_key
+    from fairwave.answers.naming import short_key
 
     show_lines(f"{base.name}: {short_key(asked.key) or asked.title}", found, replications)
 

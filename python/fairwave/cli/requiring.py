@@ -142,7 +142,7 @@ def at_limits(
     """Judges measures at the edges of the regions of a search, by the runs that the search made there."""
     from dataclasses import replace
 
-    from fairwave.answers.verdict import short_key
+    from fairwave.answers.naming import short_key
     from fairwave.ask.finding import runs_at
     from fairwave.ask.requiring import at_no_limit, of_results
 

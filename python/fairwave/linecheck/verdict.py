@@ -19,7 +19,8 @@ import numpy as np
 
 from fairwave.answers.bands import Held, scale_of
 from fairwave.answers.events import held
-from fairwave.answers.verdict import listed, made_of
+from fairwave.answers.naming import listed
+from fairwave.answers.verdict import made_of
 from fairwave.live.rating import replayed
 from fairwave.measuring.measures import GAP_S
 from fairwave.measuring.relevance import ROWS
