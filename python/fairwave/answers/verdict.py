@@ -81,9 +81,9 @@ def of_comparison(
                 break
             line = None
     if line is None and is_unrated:
-        points = {label: {axis: label} for label in own["missed"].cells} if "missed" in own else {}
-        said = [*_of_unrated(points, varied.under, group, results), *_others(found, varied)]
-        return Answer(said, sure=_sure(results))
+        at = {label: {axis: label} for label in measures.missed(group).over(results).labels(axis)}
+        known = [*_of_unrated(at, varied.under, group, results), *_others(found, varied)]
+        return Answer(known, sure=_sure(results))
     if line is None:
         names = ("video_rate", "completion") if whole else ("goodput", "goodput_per_flow")
         told = [own[name] for name in names if name in own]
@@ -108,8 +108,8 @@ def of_comparison(
         sentences = [f"{group}: {name} {means}."]
     if len(cells) > 1:
         sentences.append(_best(line, cells, varied, name, unit))
-    if is_unrated and "missed" in own:
-        left = [label for label, cell in own["missed"].cells.items() if cell.n and label not in cells]
+    if is_unrated:
+        left = [label for label in measures.missed(group).over(results).labels(axis) if label not in cells]
         sentences += _of_unrated({label: {axis: label} for label in left}, varied.under, group, results)
     sentences += _others(found, varied)
     pictures = [_picture(scale, {spelled(label): cell for label, cell in cells.items()})] if scale else []
@@ -235,7 +235,9 @@ def of_points(
     """
     cells_of = dict(found)
     is_unrated = unrated.is_unrated(results, group)
-    points = {label: {} for label, cell in cells_of.get("missed", {}).items() if cell.n} if is_unrated else {}
+    points: dict[Any, dict[str, Any]] = {}
+    if is_unrated:
+        points = {label: {} for label, cell in cells_of.get("missed", {}).items() if cell.n}
     for measure, name in _telling(is_unrated):
         cells = {label: cell for label, cell in cells_of.get(measure, {}).items() if cell.n}
         scale = scale_of(name)
