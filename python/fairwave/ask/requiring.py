@@ -193,7 +193,7 @@ def of_results(
 
 def point_name(point: Mapping[str, Any]) -> str:
     """A point of what varies: its label, or each key with its value where several vary."""
-    from fairwave.answers.verdict import short_key
+    from fairwave.answers.naming import short_key
 
     if len(point) == 1:
         return str(next(iter(point.values())))
