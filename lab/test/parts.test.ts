@@ -132,7 +132,14 @@ describe("statistics", () => {
   });
 
   test("a gap, a codec without factors and a long delay are in the verdict", () => {
-    const flow = { group: "call", longest_gap_s: 2, mouth_to_ear_s: 0.455, missed_ratio: 0.02, delay_mean_s: 0.39 };
+    const flow = {
+      group: "call",
+      longest_gap_s: 2,
+      mouth_to_ear_s: 0.455,
+      missed_ratio: 0.02,
+      delay_mean_s: 0.39,
+      units_sent: 9,
+    };
     const of = (mos: number | null, network: object[] = []) => {
       const voice = network.length ? [] : [{ group: "call", rated: 1, mos, note: mos ? "" : "not defined: no factor" }];
       const groups = [{ group: "call", goodput_bps: 1e6, units_sent: 100, units_received: 100 }];
