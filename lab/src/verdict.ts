@@ -121,7 +121,7 @@ function ofSessions(run: ObservedRun, scores: ReadonlyMap<string, Interval>): Ve
   });
 }
 
-/** What is known of calls whose codec has no impairment factor. */
+/** Delay, loss and the longest gap of calls whose codec has no impairment factor. */
 function unrated(run: ObservedRun, group: string): string {
   const flow = run.flows.find((row) => row.group === group);
   const [mouthToEar, missed, gap] = [flow?.mouth_to_ear_s, flow?.missed_ratio, flow?.longest_gap_s];

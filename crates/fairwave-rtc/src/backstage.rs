@@ -39,7 +39,7 @@ struct Stream {
 struct Kept {
     /// By SSRC.
     streams: Vec<(Ssrc, Stream)>,
-    /// By kind of stream: from which time of capture to which a server does not forward it.
+    /// By kind of stream: spells of capture time that a server does not forward.
     left_out: [Vec<(Instant, Instant)>; 3],
     round_trip: Option<Span>,
 }

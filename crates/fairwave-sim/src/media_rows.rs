@@ -42,7 +42,7 @@ pub struct MediaRow {
     pub freezes: Option<f64>,
     /// Share of the time since the first picture in freezes, 0 to 1.
     pub freeze_ratio: Option<f64>,
-    /// The longest freeze or pause since the first picture, and what stands still until the end.
+    /// The longest freeze or pause since the first picture, the last picture included.
     pub longest_freeze_s: Option<f64>,
     /// Time in which the camera was on and nothing moved: from the session's beginning to the first picture, in freezes and pauses.
     pub without_s: Option<f64>,

@@ -27,7 +27,7 @@ TONES = {"good": "reproduced", "fair": "undecided", "poor": "not_reproduced"}
 """Band to the tone in which a page shows it."""
 
 UNDECIDED = "undecided"
-"""The word for a mean whose interval touches several bands. It is no band: nobody counts it as good."""
+"""The word for a mean whose interval touches several bands. It is no band, so it counts apart."""
 
 WORDS = (*TONES, UNDECIDED)
 """The bands from the best to the worst, and the word for none of them."""

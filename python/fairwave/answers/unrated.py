@@ -1,7 +1,7 @@
 """Calls whose codec has no impairment factor: they have delay, loss, lateness and gaps, and no rating.
 
-*Good*, *fair* and *poor* are words for the rating of the E-model. Packets missed alone know nothing of delay, so they
-never stand in for it: such a call is *not rated*.
+*Good*, *fair* and *poor* are words for the rating of the E-model. Packets missed ignore delay, so they never replace
+the rating: such a call is *not rated*.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def parts(results: Results, group: str, points: Sequence[Mapping[str, Any]]) -> 
 
 
 def told(lead: str, reason: str, found: Mapping[str, Sequence[Interval]]) -> str:
-    """Who is not rated, why, and what is known: means at one point, or from the least to the most of several."""
+    """A sentence: who is not rated, why, and the means at one point, or the ranges of several."""
     said = {}
     for name, words, unit in PARTS:
         means = [cell.mean for cell in found.get(name, ()) if cell.n]

@@ -547,7 +547,7 @@ impl State {
         let Some(stream) = pair.streams.get_mut(kind as usize).and_then(Option::as_mut) else { return };
         stream.limit(now, reason);
         match (rung, reason) {
-            // What the receiver is not meant to see is not missed; what the rate does not allow is.
+            // A camera in whose place others are shown is not missed. A camera that the rate does not allow is missed.
             (None, QualityLimitation::Other) => {
                 pair.backstage.leave_out(kind, stream.captured().unwrap_or(Instant::ZERO))
             }

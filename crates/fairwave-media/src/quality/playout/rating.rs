@@ -48,8 +48,7 @@ pub struct CallScore {
     pub caveats: Caveats,
 }
 
-/// What becomes of a call behind its playout buffer, and its rating by the E-model: what was missed is its packet loss, delay is that
-/// of the played units.
+/// Plays a call and rates it by the E-model. The share that was missed is its packet loss; its delay is that of the units played.
 ///
 /// Of the units that have not arrived, `waiting` are still held by their sender: they are missed like all others, but late, not lost.
 ///
