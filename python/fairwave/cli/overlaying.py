@@ -267,7 +267,7 @@ def _differences(scenarios: Mapping[str, str]) -> dict[str, list[str]]:
 
 
 def _show_differences(differ: Mapping[str, Sequence[str]], labels: Sequence[str], *, is_run: bool) -> None:
-    from fairwave.answers.verdict import short_key
+    from fairwave.answers.naming import short_key
 
     if differ:
         cells = [[short_key(key), *values] for key, values in differ.items()]
