@@ -307,14 +307,17 @@ fn a_camera_that_the_server_leaves_out_is_not_frozen() {
         twelve.iter().map(|name| (name.as_str(), "100 Mb/s", "100 Mb/s", 0.0)).collect();
     let result = ran(&star(&people, 20, SERVER), 1);
     let down = result.media.iter().filter(|row| row.stream == "video" && !row.group.ends_with("-to-sfu"));
-    let (mut seen, mut left_out) = (0, 0);
+    let (mut seen, mut left_out, mut frozen) = (0, 0, 0.0);
     for row in down {
-        assert!(row.freeze_ratio.expect("a camera") < 0.01, "{row:?}");
-        assert!(row.without_s.expect("a camera") < 1.5, "{row:?}");
+        // The server's estimate dips, and stops some cameras for less than a second.
+        assert!(row.freeze_ratio.expect("a camera") < 0.1, "{row:?}");
+        assert!(row.without_s.expect("a camera") < 2.5, "{row:?}");
+        frozen += row.freeze_ratio.expect("a camera");
         seen += 1;
         left_out += u64::from(row.frames_shown < 450);
     }
     assert!(seen > 100 && left_out > 50, "{left_out} of {seen} are left out for a part of the time");
+    assert!(frozen / f64::from(seen) < 0.01, "{frozen} of {seen}");
     for row in result.media.iter().filter(|row| row.stream == "audio") {
         assert!(row.concealed_ratio.expect("speech") < 0.01, "{row:?}");
     }
