@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fairwave.answers.bands import in_words, scale_of
-from fairwave.answers.verdict import TELLING, listed
+from fairwave.answers.naming import listed
+from fairwave.answers.verdict import TELLING
 from fairwave.arguments import check_scenario, checked
 from fairwave.defaults import Alternative, Default, used_defaults
 from fairwave.measuring.relevance import Contrast, Relevance, contrast
