@@ -298,12 +298,15 @@ def _label(default: Default, alternative: Alternative) -> str:
 
 def _telling(results: Results) -> dict[str, tuple[Measured, Scale | None]]:
     """The measure that decides the verdict of each flow group, and its bands."""
-    from fairwave.answers import shown
+    from fairwave.answers import shown, unrated
 
     found: dict[str, tuple[Measured, Scale | None]] = {}
     for group in dict.fromkeys(str(one) for one in results.rows("groups")["group"].to_list()):
+        # Packets missed give no band to calls without a rating.
+        bare = {"missed"} if unrated.is_unrated(results, group) else set()
+        telling = [(name, "" if name in bare else scale) for name, scale in TELLING]
         candidates: Sequence[tuple[str, str]] = (
-            *(() if shown.is_transfer(results, group) else TELLING), *((name, "") for name in PLAIN)
+            *(() if shown.is_transfer(results, group) else telling), *((name, "") for name in PLAIN)
         )  # fmt: skip
         for name, scale in candidates:
             measured = results.measured(name, group)
