@@ -322,7 +322,7 @@ const FOREIGN: &[Foreign] = &[
     Foreign {
         of: "control",
         words: &["cubic", "reno", "bbr", "tcp", "tcp/cubic", "tcp/bbr"],
-        remedy: "a media session has a rate controller, for example `gcc`, `scream` or `nada`; this one is TCP's: `transport = \"tcp/…\"`",
+        remedy: "a media session has a rate controller, for example `gcc`, `scream` or `nada`; those of TCP are transports: `transport = \"tcp/cubic\"`",
     },
     Foreign {
         of: "control",
@@ -516,8 +516,9 @@ pub(crate) fn same<'a>(word: &str, mut candidates: impl Iterator<Item = &'a str>
     let given = bare(&folded(word));
     let unnumbered = given.trim_end_matches('1');
     candidates.find(|one| {
-        let (whole, last) = (bare(one), bare(one.rsplit('/').next().unwrap_or(one)));
-        [&whole, &last].into_iter().any(|known| *known == given || *known == unnumbered)
+        // `host/tcp` is that of the machine: only its full name means it.
+        let last = if one.starts_with("host/") { one } else { one.rsplit('/').next().unwrap_or(one) };
+        [bare(one), bare(last)].into_iter().any(|known| known == given || known == unnumbered)
     })
 }
 
@@ -686,6 +687,7 @@ mod tests {
             assert_eq!(same(word, queues.into_iter()), Some(known), "{word}");
         }
         assert_eq!(same("quic", transports.into_iter()), None);
+        assert_eq!(same("tcp", ["host/tcp", "tcp/cubic"].into_iter()), None);
     }
 
     #[test]
