@@ -66,9 +66,9 @@ def folder(tmp_path, monkeypatch):
 
 
 def fits(message):
-    """Whether a message fits on a screen."""
+    """Whether a message fits on a screen: lines that are too long wrap, and do not fill it more than once."""
     lines, columns = SCREEN
-    return sum(max(1, -(-len(line) // columns)) for line in message.splitlines()) <= lines
+    return len(message.splitlines()) <= lines and len(message) <= lines * columns
 
 
 def place(folder, name):

@@ -84,7 +84,8 @@ def _suggested(key: str, value: object) -> float:
 
 def _capacity(value: object) -> float:
     """The number in the capacity that a message suggests."""
-    found = re.search(r"(?:packets|bytes) = (\d+)", _refusal(topology__bottleneck__queue__capacity=value))
+    help_line = _refusal(topology__bottleneck__queue__capacity=value).partition("help:")[2]
+    found = re.search(r"(?:packets|bytes) = (\d+)", help_line)
     return float(found[1]) if found else float("nan")
 
 
@@ -127,12 +128,12 @@ def situations() -> Iterator[Situation]:
             *exactly(expected), why, partial(_suggested, key, value),
         )  # fmt: skip
     yield Situation(
-        "message/packets", "`capacity = 100`: the packets that fairwave suggests", "", *exactly(100),
-        "buffers count packets unless they have a unit", partial(_capacity, 100),
+        "message/packets", "`capacity = 120`: the packets that fairwave suggests", "", *exactly(120),
+        "buffers count packets unless they have a unit", partial(_capacity, 120),
     )  # fmt: skip
     yield Situation(
-        "message/buffer-bytes", '`capacity = "64 kB"`: the bytes that fairwave suggests', "", *exactly(64_000),
-        "1 kB is 1000 B", partial(_capacity, "64 kB"),
+        "message/buffer-bytes", '`capacity = "96 kB"`: the bytes that fairwave suggests', "", *exactly(96_000),
+        "1 kB is 1000 B", partial(_capacity, "96 kB"),
     )  # fmt: skip
     yield Situation(
         "message/dump", "A dump of 2 MB given to `run`: lines of the message", "", *exactly(1), "one sentence",
