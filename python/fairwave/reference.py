@@ -215,14 +215,22 @@ LINK_TITLES = {
 """Titles of the measures of links in fairwave's tables."""
 
 
+MISTAKEN = (
+    "network", "rate", "medium", "transport", "traffic", "queue", "codec", "control", "loss", "preset", "playout",
+    "victim",
+)  # fmt: skip
+"""Keys whose values other tools call otherwise; the first two that know a word explain it."""
+
+
 def _instead(name: str, wanted: str) -> str:
     """The message for a name that nothing has."""
     from difflib import get_close_matches
 
     if wanted in ONE:
         return f"{name!r} is a kind of names: `fairwave list {wanted}` shows them"
-    if remedy := _native.instead("", wanted):
-        return f"fairwave has no {name!r}: {remedy}"
+    found = (_native.instead(of, wanted) for of in MISTAKEN)
+    if remedies := list(dict.fromkeys(filter(None, found))):
+        return f"fairwave has no {name!r}: {'; '.join(remedies[:2])}"
     near = get_close_matches(wanted, every_name(), 3, 0.6)
     hint = f"; did you mean {', '.join(near)}?" if near else ""
     return f"nothing is called {name!r}: `fairwave list` shows every name{hint}"

@@ -168,7 +168,7 @@ def _choice(text: str, kind: str, key: str) -> str | dict[str, Any]:
                 f"evaluate takes the name of a law, not the file {name!r}; for example fairwave evaluate {example}, or "
                 "fairwave compare for a scenario"
             )
-        short = {one.rpartition("/")[2]: one for one in known}
+        short = {one.rpartition("/")[2]: one for one in known if not one.startswith("host/")}
         near = difflib.get_close_matches(name.rpartition("/")[2], short, 1)
         hint = f"did you mean {short[near[0]]!r}?" if near else f"there are {', '.join(known)};"
         if remedy := _native.instead(family, name):

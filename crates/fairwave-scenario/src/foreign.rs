@@ -342,12 +342,12 @@ const FOREIGN: &[Foreign] = &[
     Foreign {
         of: "rate",
         words: &["wifi", "wi-fi", "wlan", "802.11"],
-        remedy: "a shared channel is a medium: `[medium.air]` with `law = \"wifi\"`; a rate that changes at random is `rate = { law = \"markov\", preset = \"wifi\" }`",
+        remedy: "links that share a radio channel have a medium: `[medium.air]` with `law = \"wifi\"`; a rate that changes at random is `rate = { law = \"markov\", preset = \"wifi\" }`, a measured one `law = \"trace\"` (`fairwave explain trace`)",
     },
     Foreign {
         of: "rate",
         words: &["lte", "4g", "5g", "cellular", "mobile"],
-        remedy: "a shared cell is a medium: `[medium.air]` with `law = \"cell\"`; a rate that changes at random is `rate = { law = \"markov\", preset = \"lte\" }`",
+        remedy: "links that share a radio channel have a medium: `[medium.air]` with `law = \"cell\"`; a rate that changes at random is `rate = { law = \"markov\", preset = \"lte\" }`, a measured one `law = \"trace\"` (`fairwave explain trace`)",
     },
     Foreign {
         of: "rate",
@@ -367,12 +367,12 @@ const FOREIGN: &[Foreign] = &[
     Foreign {
         of: "network",
         words: &["4g", "nr", "umts", "3g", "cellular", "mobile"],
-        remedy: "the mobile networks are `lte` and `5g`",
+        remedy: "the mobile networks are `network = \"lte\"` and `network = \"5g\"`",
     },
     Foreign {
         of: "network",
         words: &["wifi", "wi-fi", "wlan", "802.11"],
-        remedy: "the Wi-Fi networks are `wifi-home` and `wifi-office`",
+        remedy: "the Wi-Fi networks are `network = \"wifi-home\"` and `network = \"wifi-office\"`",
     },
     Foreign { of: "network", words: &["starlink", "leo"], remedy: "write `network = \"low-orbit\"`" },
     Foreign {
