@@ -300,3 +300,32 @@ def test_ctrl_c_ends_a_run_soon(loop, tmp_path):
     assert time.monotonic() - begun < 4
     assert "KeyboardInterrupt" in said
     assert process.returncode in {1, 130, -signal.SIGINT}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_law_that_forks_hangs_neither_the_run_nor_its_copy(tmp_path, threads):
+    file = tmp_path / "forks.py"
+    file.write_text(
+        "import os\n"
+        "import fairwave as fw\n"
+        f"FRAME = {FRAME!r}\n"
+        "@fw.controller('forks')\n"
+        "class Forks(fw.Controller):\n"
+        "    'Forks once.'\n"
+        "    child = None\n"
+        "    def on_ack(self, path, window):\n"
+        "        window.congestion += 1\n"
+        "        if Forks.child is None:\n"
+        "            Forks.child = os.fork()\n"
+        "    def on_loss(self, path, window):\n"
+        "        window.congestion = window.threshold = 2.0\n"
+        "    on_timeout = on_loss\n"
+        "frame = fw.load(FRAME).with_(flow__files__transport='tcp/forks')\n"
+        f"frame.run(n=2, threads={threads})\n"
+        "print(os.waitstatus_to_exitcode(os.waitpid(Forks.child, 0)[1]))\n"
+    )
+    done = subprocess.run([sys.executable, file], capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout == "70\n", done.stderr
+    assert "a law has forked" in done.stderr
+    assert done.returncode == 0

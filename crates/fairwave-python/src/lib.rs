@@ -38,7 +38,7 @@ mod _native {
     #[pymodule_export]
     use super::laws::{
         Arrival, Buffer, MediaFeedback, MediaPacket, Packet, Path, Place, Random, RateSample, Unit, Window, end_runs,
-        register_law,
+        note_fork, register_law,
     };
     #[pymodule_export]
     use super::live::{live, live_alone, live_order};

@@ -6,6 +6,7 @@ import atexit
 import hashlib
 import inspect
 import json
+import os
 import re
 import secrets
 import sys
@@ -121,8 +122,10 @@ def _hand_in(law: Any, base: type[Law], name: str) -> Any:
 
 @cache
 def _wait_at_exit() -> None:
-    """Runs under way end before the interpreter does."""
+    """Runs under way end before the interpreter does, and in a copy of the process that a law makes by a fork."""
     atexit.register(_end_runs)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_native.note_fork)
 
 
 def _end_runs() -> None:

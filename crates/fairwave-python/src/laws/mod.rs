@@ -40,7 +40,8 @@ pub use arrival::Arrival;
 pub use buffer::Buffer;
 pub use random::Random;
 pub use rate_control::{MediaFeedback, MediaPacket};
-pub use run::{Failure, Run, end_runs};
+use run::call_law;
+pub use run::{Failure, Run, end_runs, note_fork};
 pub use seen::{Packet, Path, Place, RateSample, Unit, Window};
 
 /// What Python says of a law.
@@ -228,7 +229,9 @@ impl Instance {
             return otherwise;
         }
         self.run.asks();
-        match Python::try_attach(|py| question(py).map_err(|trouble| self.failure(py, method, now, trouble))) {
+        match Python::try_attach(|py| {
+            call_law(py, || question(py)).map_err(|trouble| self.failure(py, method, now, trouble))
+        }) {
             Some(Ok(answer)) => answer,
             Some(Err(failure)) => {
                 self.run.fail(failure);

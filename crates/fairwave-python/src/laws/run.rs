@@ -3,7 +3,7 @@
 //! Core's laws answer with values, not with errors. A law that raised is therefore asked no more, whatever it would have said is left
 //! out, and the run ends when it next looks whether it is still wanted.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant as Clock};
@@ -41,6 +41,13 @@ thread_local! {
     static CURRENT: RefCell<Option<Arc<Run>>> = const { RefCell::new(None) };
 }
 
+thread_local! {
+    /// Calls into Python that this thread waits for.
+    static CALLS: Cell<u32> = const { Cell::new(0) };
+}
+
+/// This process is a copy that a law made by a fork.
+static FORKED: AtomicBool = AtomicBool::new(false);
 /// The process ends.
 static ENDING: AtomicBool = AtomicBool::new(false);
 /// Runs under way.
@@ -100,6 +107,37 @@ impl Run {
         if !self.failed.swap(true, Ordering::Relaxed) {
             *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure);
         }
+    }
+}
+
+/// Calls a law, and ends the process if the law has forked and this is the copy: only the forking thread exists here, so the run
+/// would wait for the others for ever.
+#[inline]
+pub fn call_law<T>(py: Python<'_>, call: impl FnOnce() -> T) -> T {
+    CALLS.set(CALLS.get() + 1);
+    let done = call();
+    CALLS.set(CALLS.get() - 1);
+    if FORKED.load(Ordering::Relaxed) {
+        end_copy(py);
+    }
+    done
+}
+
+#[cold]
+fn end_copy(py: Python<'_>) {
+    let words =
+        "fairwave: a law has forked, and its copy of the process ends here; end it in the law by `os._exit(0)`\n";
+    let _ = py.import("os").and_then(|os| {
+        os.call_method1("write", (2, words.as_bytes()))?;
+        os.call_method1("_exit", (70,))
+    });
+}
+
+/// A process was forked and this is the copy. Without effect outside of a law: such a copy may make runs.
+#[pyfunction]
+pub fn note_fork() {
+    if CALLS.get() > 0 {
+        FORKED.store(true, Ordering::Relaxed);
     }
 }
 
