@@ -277,6 +277,87 @@ def test_among_paths_of_as_many_hops_the_shorter_delay_decides():
     assert Routes(topology, "hops").paths("A", "E") == [(("A", "E"), 1.0)]
 
 
+DEFAULTS = {
+    "warmup": "0 s",
+    "routing": {"by": "delay", "ecmp": False, "rerouting": "1 s"},
+    "routing.by": "delay",
+    "routing.ecmp": False,
+    "routing.rerouting": "1 s",
+    "mix": [{"kind": "calls", "share": 0.5}, {"kind": "downloads", "share": 0.5}],
+    "mix.lasts": "3 min",
+    "mix.size": "1 MB",
+    "mix.name": "calls",
+    "links.queue": "drop-tail",
+    "link": [],
+    "failure": [],
+}
+"""Each optional key with its default."""
+
+
+def written(table, key, value):
+    """A table with a key, and without it."""
+    first, _, second = key.partition(".")
+    without = {name: one for name, one in table.items() if name != first}
+    if not second:
+        return without | {first: value}, without
+    place = table.get(first, {})
+    if first == "mix":
+        kinds = ["downloads", "calls"] if second == "size" else ["calls"]
+        bare = [{"kind": kind, "share": 1} for kind in kinds]
+        return without | {first: [{**bare[0], second: value}, *bare[1:]]}, without | {first: bare}
+    bare = {name: one for name, one in place.items() if name != second}
+    return without | {first: {**bare, second: value}}, without | {first: bare}
+
+
+@pytest.mark.parametrize("key", DEFAULTS)
+def test_a_key_left_out_is_its_default(square, key):
+    """Whole and link by link; a short run with links that are loaded."""
+    table = language.parse((square / "net.toml").read_text(encoding="utf-8"))
+    table |= {"duration": "4 s", "demands": {"load": "12 Mb/s"}}
+    said, left_out = (language.of_table(one, square) for one in written(table, key, DEFAULTS[key]))
+    assert said.groups == left_out.groups
+    assert measuring.whole([1])([said], None) == measuring.whole([1])([left_out], None)
+    assert decomposing.run(said, [1]) == decomposing.run(left_out, [1])
+
+
+def test_calls_without_a_packet_that_arrives_leave_the_others_their_opinion(square):
+    """Link by link, 12 Mb/s of calls over links of 2 Mb/s."""
+    network = changed(
+        square, duration="4 s", demands={"load": "12 Mb/s"}, mix=[{"kind": "calls", "share": 1}]
+    )
+    pairs = decomposing.run(network, [1])[0].pairs
+    assert all(math.isfinite(pair.mos) for pair in pairs.values())
+
+
+def test_a_network_in_which_no_flow_arrives_has_an_answer(square):
+    quiet = changed(square, demands={"matrix": "demands.csv", "load": "1 b/s"})
+    for found in (measuring.whole([1])([quiet], None)[0], decomposing.run(quiet, [1])):
+        assert measuring.together(found).links
+
+
+def test_a_mix_without_a_share_offers_nothing(square):
+    mixes = [{"kind": "calls", "share": 0}, {"kind": "downloads", "share": 1}]
+    assert {group.mix.kind for group in changed(square, mix=mixes).groups.values()} == {"downloads"}
+    with pytest.raises(fairwave.ScenarioError, match="nothing is offered"):
+        changed(square, mix=mixes[:1])
+
+
+def test_the_largest_pairs_are_found_without_all_pairs():
+    from fairwave_network import demands
+
+    rng = np.random.default_rng(5)
+    for _ in range(30):
+        weights = {f"n{number}": float(rng.integers(0, 4)) for number in range(12)}
+        every = demands._gravity(weights, None)
+        most = int(rng.integers(1, 40))
+        kept = sorted(every, key=lambda pair: (-every[pair], pair))[:most]
+        assert demands._gravity(weights, most) == {pair: every[pair] for pair in kept}
+    many = {f"n{number:06}": 2.0 for number in range(100_000)}
+    assert list(demands._gravity(many, 2)) == [("n000000", "n000001"), ("n000000", "n000002")]
+    with pytest.raises(fairwave.ScenarioError, match="write the number of pairs"):
+        demands._gravity(many, None)
+
+
 def test_an_access_link_joins_hosts_to_their_node(square):
     network = changed(square, access={"rate": "1 Gb/s", "delay": "1 ms", "queue": "fq-codel"})
     assert network.crossed(network.groups["calls_A_C"]) == ["A-lan>A", "A>B", "B>C", "C>C-lan"]

@@ -9,13 +9,16 @@
 from __future__ import annotations
 
 import csv
+import heapq
 import io
+import itertools
 import math
 from typing import TYPE_CHECKING, Any
 
 from fairwave_network.units import error
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from fairwave_network.topology import Topology
@@ -25,6 +28,9 @@ Matrix = dict[tuple[str, str], float]
 HEADS = ("from", "to", "demand")
 MOST_BYTES = 50_000_000
 
+MOST_PAIRS = 2_000_000
+"""Pairs of nodes in a matrix that fairwave computes."""
+
 
 def matrix(topology: Topology, table: dict[str, Any], folder: Path) -> Matrix:
     """The demands of a scenario, sorted by pair, each above 0.
@@ -33,8 +39,11 @@ def matrix(topology: Topology, table: dict[str, Any], folder: Path) -> Matrix:
         fairwave.ScenarioError: A demand is negative or leads nowhere, a file is none, the topology has none.
     """
     kind = table.get("matrix", "gravity")
+    most = table.get("pairs")
+    if most is not None and (not isinstance(most, int) or isinstance(most, bool) or most < 1):
+        raise error("demands.pairs", f"{most!r:.40} is no number of pairs", "write for example pairs = 300")
     if kind == "gravity":
-        found = _gravity(topology, table.get("weights"))
+        found = _gravity(_weights(topology, table.get("weights")), most)
     elif kind == "topology":
         if topology.demands is None:
             raise error(
@@ -51,18 +60,54 @@ def matrix(topology: Topology, table: dict[str, Any], folder: Path) -> Matrix:
     found = {pair: amount for pair, amount in sorted(found.items()) if amount > 0}
     if not found:
         raise error("demands.matrix", "no pair of nodes has a demand above 0", "write a demand above 0")
-    most = table.get("pairs")
     if most is not None:
-        if not isinstance(most, int) or isinstance(most, bool) or most < 1:
-            raise error(
-                "demands.pairs", f"{most!r:.40} is no number of pairs", "write for example pairs = 300"
-            )
         kept = sorted(found, key=lambda pair: (-found[pair], pair))[:most]
         found = {pair: found[pair] for pair in sorted(kept)}
     return found
 
 
-def _gravity(topology: Topology, attribute: Any) -> Matrix:
+def _gravity(weights: dict[str, float], most: int | None) -> Matrix:
+    """The products of the weights of all pairs, or of the `most` pairs with the largest ones.
+
+    Pairs with equal products count in the order of their names. The whole matrix is built for small networks only.
+    """
+    above = {name: weight for name, weight in weights.items() if weight > 0}
+    pairs = len(above) * (len(above) - 1)
+    if most is None and pairs > MOST_PAIRS:
+        raise error(
+            "demands.pairs", f"{len(above)} nodes have {pairs} pairs, more than {MOST_PAIRS}",
+            "write the number of pairs with the largest demands, for example pairs = 300",
+        )  # fmt: skip
+    if most is None or pairs <= most:
+        return {(one, other): above[one] * above[other] for one in above for other in above if one != other}
+    return {
+        (one, other): above[one] * above[other] for one, other in itertools.islice(_heaviest(above), most)
+    }
+
+
+def _heaviest(weights: dict[str, float]) -> Iterator[tuple[str, str]]:
+    """Pairs by their product, the largest first, and then by name; computed as they are asked for."""
+    names: dict[float, list[str]] = {}
+    for name in sorted(weights):
+        names.setdefault(weights[name], []).append(name)
+    known = sorted(names, reverse=True)
+    # The next products are neighbours of those that were taken: rows and columns of a table of weights.
+    front = [(-known[0] * known[0], 0, 0)]
+    there = {(0, 0)}
+    while front:
+        product, alike = front[0][0], []
+        while front and front[0][0] == product:
+            _, row, column = heapq.heappop(front)
+            alike.append(itertools.product(names[known[row]], names[known[column]]))
+            for near in ((row + 1, column), (row, column + 1)):
+                if max(near) < len(known) and near not in there:
+                    there.add(near)
+                    heapq.heappush(front, (-known[near[0]] * known[near[1]], *near))
+        yield from (pair for pair in heapq.merge(*alike) if pair[0] != pair[1])
+
+
+def _weights(topology: Topology, attribute: Any) -> dict[str, float]:
+    """The weight of each node: a numeric attribute, or its number of links."""
     weights: dict[str, float] = dict.fromkeys(topology.nodes, 0.0)
     if attribute is None:
         for link in topology.links:
@@ -81,9 +126,7 @@ def _gravity(topology: Topology, attribute: Any) -> Matrix:
                 raise error(
                     "demands.weights", f"{attribute} of {node.label!r} is negative", "write 0 or more"
                 )
-    return {
-        (one, other): weights[one] * weights[other] for one in weights for other in weights if one != other
-    }
+    return weights
 
 
 def _from_csv(topology: Topology, path: Path) -> Matrix:

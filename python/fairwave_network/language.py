@@ -227,12 +227,16 @@ def of_table(table: dict[str, Any], folder: Path, text: str = "", *, as_whole: b
     for mix in kinds:
         for pair, paths in ways.items():
             for number, (path, share) in enumerate(paths, 1):
-                per_second = rates[mix.name, pair] * share
+                per_second = rates.get((mix.name, pair), 0.0) * share
                 if per_second > 0:
                     suffix = f"_{number}" if number > 1 else ""
                     groups[f"{mix.name}_{pair[0]}_{pair[1]}{suffix}"] = Group(mix, pair, path, per_second)
     if not groups:
-        raise error("demands", "nothing is offered", 'write a load above 0: load = "1 Gb/s"')
+        raise error(
+            "demands",
+            "nothing is offered",
+            'write a load above 0, load = "1 Gb/s", and a mix with a share above 0',
+        )
     name = str(table.get("name", topologies.slug(topology.name)))
     failures(table, topology)
     network = Network(name, topology, groups, has_access, text, table)

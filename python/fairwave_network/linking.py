@@ -488,7 +488,8 @@ def of_tables(tables: Any, scenario: Scenario, network: Network, name: str) -> L
     rate = next(units.rate(one["rate"], "rate") for one in data["link"] if one["from"] == "x")
     share = rate / network.rates()[name]
     use[2] *= share
-    span = units.span(data["duration"], "duration") - units.span(data["warmup"], "warmup")
+    begin = units.span(data.get("warmup", "0 s"), "warmup")
+    span = units.span(data["duration"], "duration") - begin
     windows = max(1, round(network.measured_s()[0] / span))
     if "flows" not in tables or "units" not in tables:  # no call, or none arrived
         none = np.zeros(0)
@@ -512,7 +513,6 @@ def of_tables(tables: Any, scenario: Scenario, network: Network, name: str) -> L
     }
     p95 = flows["delay_p95_s"].numbers[keep]
     names_of = [f"{flows['group'].texts[row]}[{int(flows['flow'].numbers[row])}]" for row in keep]
-    begin = units.span(data["warmup"], "warmup")
     waits = share * _waits(tables["units"], names_of, base, begin)
     loss = of["units_lost"] / np.maximum(of["units_sent"], 1)
     heard = np.stack([loss, of["r_cost_loss"], of["mouth_to_ear_s"] - p95], axis=1)

@@ -8,6 +8,7 @@ speech within the measured time) count nowhere.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from dataclasses import dataclass, field
@@ -25,6 +26,7 @@ from fairwave.runs.replication import replicate
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from fairwave.answers.bands import Scale
     from fairwave.measuring.statistics import Interval
     from fairwave.runs.keeping import Keep
     from fairwave.runs.replication import Progress
@@ -122,41 +124,9 @@ def of_tables(network: Network, tables: Any) -> RunAnswer:
     found = RunAnswer()
     scale = scale_of("mos")
     assert scale is not None
-    flows = tables["flows"]
-    names = flows["group"].texts
-    values = {name: flows[name].numbers for name in FLOW_COLUMNS}
-    order = np.argsort(names, kind="stable") if len(names) else np.zeros(0, dtype=int)
-    sorted_names = names[order]
-    starts = (
-        np.flatnonzero(np.r_[True, sorted_names[1:] != sorted_names[:-1]])
-        if len(order)
-        else np.zeros(0, dtype=int)
-    )
-    by_pair: dict[tuple[str, str], list[Any]] = {}
     files: dict[str, list[Any]] = {}
-    for start, end in zip(starts, [*starts[1:], len(order)], strict=True):
-        group = network.groups.get(sorted_names[start])
-        if group is None:
-            continue
-        rows = order[start:end]
-        if group.mix.kind == "calls":
-            by_pair.setdefault(group.pair, []).append(rows)
-    for pair, several in by_pair.items():
-        rows = np.concatenate(several)
-        rows = rows[np.isfinite(values["mos"][rows])]
-        if not len(rows):
-            continue
-        mos, sent = values["mos"][rows], values["units_sent"][rows]
-        gaps = np.nan_to_num(values["longest_gap_s"][rows])
-        bands = Counter(
-            "fair" if band == "good" and gap > GAP_S else band
-            for band, gap in zip((scale.band(float(one)) for one in mos), gaps, strict=True)
-        )
-        found.pairs[pair] = PairRun(
-            len(rows), float(mos.mean()), float(mos.min()), bands["good"], bands["fair"], bands["poor"],
-            _weighted(values["delay_mean_s"][rows], sent), _weighted(values["delay_p95_s"][rows], sent),
-            float(values["units_lost"][rows].sum() / max(sent.sum(), 1)), int((gaps > GAP_S).sum()), float(gaps.max()),
-        )  # fmt: skip
+    if "flows" in tables:  # a flow has arrived
+        found.pairs = _pairs(network, tables["flows"], scale)
     if "completions" in tables:
         done = tables["completions"]
         for name, count, mean, p95 in zip(
@@ -179,6 +149,38 @@ def of_tables(network: Network, tables: Any) -> RunAnswer:
     columns = [links[name].numbers for name in ("utilisation", "drop_rate", "mean_wait_s")]
     for name, *row in zip(links["link"].texts, *columns, strict=True):
         found.links[name] = LinkRun(*(float(one) if math.isfinite(one) else 0.0 for one in row))
+    return found
+
+
+def _pairs(network: Network, flows: Any, scale: Scale) -> dict[tuple[str, str], PairRun]:
+    """The rated calls of each pair."""
+    names = flows["group"].texts
+    values = {name: flows[name].numbers for name in FLOW_COLUMNS}
+    order = np.argsort(names, kind="stable")
+    sorted_names = names[order]
+    starts = np.flatnonzero(np.r_[True, sorted_names[1:] != sorted_names[:-1]][: len(order)])
+    by_pair: dict[tuple[str, str], list[Any]] = {}
+    for start, end in itertools.pairwise([*starts, len(order)]):
+        group = network.groups.get(sorted_names[start])
+        if group is not None and group.mix.kind == "calls":
+            by_pair.setdefault(group.pair, []).append(order[start:end])
+    found = {}
+    for pair, several in by_pair.items():
+        rows = np.concatenate(several)
+        rows = rows[np.isfinite(values["mos"][rows])]
+        if not len(rows):
+            continue
+        mos, sent = values["mos"][rows], values["units_sent"][rows]
+        gaps = np.nan_to_num(values["longest_gap_s"][rows])
+        bands = Counter(
+            "fair" if band == "good" and gap > GAP_S else band
+            for band, gap in zip((scale.band(float(one)) for one in mos), gaps, strict=True)
+        )
+        found[pair] = PairRun(
+            len(rows), float(mos.mean()), float(mos.min()), bands["good"], bands["fair"], bands["poor"],
+            _weighted(values["delay_mean_s"][rows], sent), _weighted(values["delay_p95_s"][rows], sent),
+            float(values["units_lost"][rows].sum() / max(sent.sum(), 1)), int((gaps > GAP_S).sum()), float(gaps.max()),
+        )  # fmt: skip
     return found
 
 

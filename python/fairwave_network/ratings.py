@@ -108,7 +108,9 @@ def of_calls(network: Network, links: Sequence[Link], threads: int | None, keep:
     known = np.stack([of["units_lost"] / of["units_sent"], of["r_cost_loss"]], axis=1)
     known = np.concatenate([known[known[:, 0] > LOST], heard[heard[:, 0] > LOST, :2]])
     slope, half = _fitted(known)
-    ahead = float(np.median(heard[:, 2])) if len(heard) else float(np.median(of["mouth_to_ear_s"][:2]) - 1e-3)
+    # A call of which no packet arrived has no mouth-to-ear time.
+    known_ahead = heard[np.isfinite(heard[:, 2]), 2]
+    ahead = float(np.median(known_ahead if len(known_ahead) else of["mouth_to_ear_s"][:2] - 1e-3))
     return Rating(
         best,
         of["mouth_to_ear_s"][ear],
