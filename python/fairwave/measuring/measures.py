@@ -1202,11 +1202,12 @@ def _in_words(reading: Reading) -> str:
 
 
 def _joined(results: Results, rows: Table, group: str | None, reading: Reading) -> Table:
-    """The rows of a reading, each with what its flow sent."""
+    """The rows of a reading, each with the number of units that its flow sent."""
     rows = rows.only(reading=reading)
-    if group is not None:
-        rows = rows.only(group=group)
     flows = results.rows("flows")
+    if group is not None:
+        # Other groups' rows are left out first: with many groups they are nearly all.
+        rows, flows = rows.only(group=group), flows.only(group=group)
     sent = dict(zip(_flows_of(flows), flows.numbers("units_sent"), strict=True))
     known = np.array([sent.get(key, math.nan) for key in _flows_of(rows)], dtype=float)
     return rows.with_columns({"units_sent": Column(known)})
@@ -1220,6 +1221,8 @@ def _flows_of(rows: Table) -> list[tuple[Any, ...]]:
 def _timeliness(part: Part, group: str | None, reading: Reading, threshold_s: float | None) -> Reduction:
     def reduce(results: Results) -> dict[str, Any]:
         rows = results.rows(TIMELINESS)
+        if group is not None:
+            rows = rows.only(group=group)
         threshold = rows.numbers("threshold_s")
         if threshold_s is None:
             first: dict[tuple[Any, ...], float] = {}
