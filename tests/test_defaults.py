@@ -213,7 +213,7 @@ def test_a_page_has_the_alternatives_or_else_the_defaults(fairwave, line, tmp_pa
 
 
 def test_a_wrong_argument_is_answered_with_those_that_fit():
-    with pytest.raises(TypeError, match="fairwave.doubt"):
+    with pytest.raises(TypeError, match=r"fairwave\.doubt"):
         fw.doubt("line.toml")
     with pytest.raises(TypeError, match="relevant"):
         fw.doubt(fw.load(LINE), relevance={"mos": 1})

@@ -327,12 +327,8 @@ fn a_paced_window_leaves_at_a_fifth_more_than_its_rate_in_congestion_avoidance()
 
 #[test]
 fn a_window_that_has_just_fallen_is_paced_by_what_is_still_out() {
-    let config = TcpConfig {
-        pacing: Some(true),
-        initial_threshold: Some(20),
-        receiver_window: Some(20),
-        ..TcpConfig::rfc()
-    };
+    let config =
+        TcpConfig { pacing: Some(true), initial_threshold: Some(20), receiver_window: Some(20), ..TcpConfig::rfc() };
     let mut wire = bulk(Flavour::Newreno, &config);
     wire.run_until(at(5000));
     let connection = &mut wire.sender.connection;
@@ -482,9 +478,7 @@ fn the_preset_linux_is_what_it_says() {
     assert!(credit.check_with(Needs::recovery(Recovery::Sack)).is_err(), "nothing is paced");
     let paced = TcpConfig { pacing: Some(true), ..credit };
     assert_eq!(paced.check_with(Needs::recovery(Recovery::Sack)), Ok(()));
-    assert!(
-        linux().parameters_with(samples).pacing_credit && !TcpConfig::rfc().parameters_with(samples).pacing_credit
-    );
+    assert!(linux().parameters_with(samples).pacing_credit && !TcpConfig::rfc().parameters_with(samples).pacing_credit);
 }
 
 #[test]
