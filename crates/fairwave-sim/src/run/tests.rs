@@ -81,27 +81,30 @@ traffic = { kind = "cbr", rate = "500 kb/s" }
 const FIFO: &str = r#"{ discipline = "drop-tail", capacity = { packets = 10 } }"#;
 const MANAGED: &str = r#"{ discipline = "red", capacity = { packets = 10 }, victim = "front" }"#;
 
+/// A run that has ended, whose books are not checked yet.
+type Ended<'p> = Simulation<'p, (), ()>;
+
 /// What the check says of the books of a busy run after `forge` has been at them.
-fn verdict(queue: &str, forge: impl FnOnce(&mut Books<'_>)) -> Result<(), RunError> {
+fn verdict(queue: &str, forge: impl FnOnce(&mut Ended<'_>)) -> Result<(), RunError> {
     let text = BUSY.replace("QUEUE", queue);
     let plan = Scenario::from_text(&text, "busy.toml").expect("a scenario").plan(Seed(3)).expect("a plan");
     let mut simulation = Simulation::new(Cow::Borrowed(&plan), (), ()).expect("a simulation");
     simulation.run_until_end(None).expect("a run");
-    let (mut books, (), ()) = simulation.into_books();
-    forge(&mut books);
-    books.check()
+    forge(&mut simulation);
+    simulation.empty_queues()?;
+    simulation.into_books().0.check()
 }
 
-fn bottleneck<'a>(books: &'a mut Books<'_>) -> &'a mut Link {
+fn bottleneck<'a>(books: &'a mut Ended<'_>) -> &'a mut Link {
     let place = books.plan.links.iter().position(|link| &*link.name == "r1>r2").expect("the bottleneck");
-    &mut books.links[place]
+    &mut books.network.links.items[place]
 }
 
 #[test]
 fn the_books_of_a_run_balance_with_packets_in_every_place_where_one_can_be() {
     for queue in [FIFO, MANAGED] {
         let whole = verdict(queue, |books| {
-            let end = books.end;
+            let end = books.window.end;
             let link = bottleneck(books);
             assert!(link.waiting_at(end) > 0 && link.free > end, "some wait, one is being transmitted");
             assert!(
@@ -114,13 +117,13 @@ fn the_books_of_a_run_balance_with_packets_in_every_place_where_one_can_be() {
 
 #[test]
 fn a_counter_that_is_off_by_one_is_caught_and_named() {
-    type Forge = fn(&mut Books<'_>);
+    type Forge = fn(&mut Ended<'_>);
     let forgeries: [(&str, &str, Forge); 13] = [
         ("link `r1>r2`", "per link", |books| bottleneck(books).measure.steady.arrivals += 1),
         ("link `r1>r2`", "per link", |books| bottleneck(books).measure.steady.departures -= 1),
         ("link `r1>r2`", "per link", |books| bottleneck(books).measure.missing_mut().overflow += 1),
         ("link `r1>r2`", "per link", |books| {
-            let end = books.end;
+            let end = books.window.end;
             bottleneck(books).free = end;
         }),
         ("link `r1>r2`", "per link", |books| bottleneck(books).measure.on_wire += 1 << 30),
