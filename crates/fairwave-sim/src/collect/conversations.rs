@@ -7,7 +7,6 @@ use fairwave_core::traffic::Codec;
 use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::plan::{FlowPlan, Partner};
 
-use super::due::Outcome;
 use super::flows::due;
 use super::recorded::RunRecord;
 use super::units::spoken;
@@ -106,7 +105,7 @@ impl<'a> Party<'a> {
         let (codec, packet_time) = plan.traffic.call()?;
         let due = due(run, flow, log);
         let (units, talks) = due.judged(log).map(|(unit, _)| (spoken(unit), !unit.background)).unzip();
-        let overdue = due.count(log, Outcome::Overdue);
+        let overdue = due.tally(log).overdue;
         Some(Party { plan, codec, packet_time, units, talks, overdue })
     }
 

@@ -186,11 +186,45 @@ impl UnitsDue {
             .filter(|(_, outcome)| matches!(outcome, Outcome::Received | Outcome::Lost | Outcome::Overdue))
     }
 
-    /// How many units of the window have this part in the shares.
-    pub fn count(&self, log: &UnitLog, wanted: Outcome) -> u64 {
-        let units = log.units.iter().filter(|unit| self.is_measured(unit));
-        units.filter(|unit| self.outcome(unit) == wanted).count() as u64
+    /// Counts the units of the window.
+    pub fn tally(&self, log: &UnitLog) -> Tally {
+        let mut tally = Tally::default();
+        for unit in log.units.iter().filter(|unit| self.is_measured(unit)) {
+            // Most have arrived.
+            if unit.arrived != Instant::NEVER && !unit.skipped {
+                tally.received += 1;
+                continue;
+            }
+            let (fate, outcome) = (self.fate(unit), self.outcome(unit));
+            match outcome {
+                Outcome::Received => tally.received += 1,
+                Outcome::Lost => tally.lost += 1,
+                Outcome::Overdue => tally.overdue += 1,
+                Outcome::InFlight => tally.in_flight += 1,
+                Outcome::Skipped => {
+                    tally.skipped += 1;
+                    continue;
+                }
+            }
+            match tally.missing.iter_mut().find(|(known, _)| *known == fate) {
+                Some((_, count)) => *count += 1,
+                None => tally.missing.push((fate, 1)),
+            }
+        }
+        tally
     }
+}
+
+/// How many units of a flow had which part in the shares, and which fate.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tally {
+    pub received: u64,
+    pub lost: u64,
+    pub overdue: u64,
+    pub in_flight: u64,
+    pub skipped: u64,
+    /// The fates of those that have not arrived and were not skipped, in order of first appearance.
+    pub missing: Vec<(Fate, u64)>,
 }
 
 #[cfg(test)]
@@ -231,7 +265,9 @@ mod tests {
 
     /// Received, lost, overdue, in flight.
     fn counts(log: &UnitLog, due: &UnitsDue) -> [u64; 4] {
-        [Outcome::Received, Outcome::Lost, Outcome::Overdue, Outcome::InFlight].map(|outcome| due.count(log, outcome))
+        let Tally { received, lost, overdue, in_flight, ref missing, .. } = due.tally(log);
+        assert_eq!(missing.iter().map(|(_, count)| count).sum::<u64>(), lost + overdue + in_flight);
+        [received, lost, overdue, in_flight]
     }
 
     fn of_datagrams(log: &UnitLog) -> [u64; 4] {

@@ -8,7 +8,7 @@ use fairwave_core::transport::{Properties as _, Sender, TransportConfig};
 use fairwave_core::units::{Bytes, Instant, Span};
 use fairwave_scenario::plan::FlowPlan;
 
-use super::due::{Carriage, Deadline, Elsewhere, Fate, Outcome, UnitsDue};
+use super::due::{Carriage, Deadline, Elsewhere, Outcome, Tally, UnitsDue};
 use super::recorded::RunRecord;
 use super::units::{judged, place_of};
 use crate::ends::ReceivingEnd;
@@ -39,14 +39,14 @@ impl<'r> Names<'r> {
     }
 }
 
-/// The row of a flow, which is the `index`-th of its group.
-pub(crate) fn row<'r>(
+/// The row of a flow, which is the `index`-th of its group, and its rows of fates.
+pub(crate) fn rows<'r>(
     run: &RunRecord<'r>,
     flow: usize,
     index: u32,
     receiving: &ReceivingEnd,
     names: &mut Names<'r>,
-) -> FlowRow {
+) -> (FlowRow, Vec<FateRow>) {
     let plan = &run.plan.flows[flow];
     let measure = &receiving.measure;
     let (window, view) = (run.window, run.sending[flow].sender.view());
@@ -115,9 +115,11 @@ pub(crate) fn row<'r>(
         random_as_random: judgements.random_as_random,
         marked: measure.marked.into(),
     };
+    let mut rows = Vec::new();
     if let Some(log) = &receiving.units {
         let due = due(run, flow, log);
-        describe_units(&mut row, log, &due);
+        let tally = due.tally(log);
+        describe_units(&mut row, log, &due, &tally);
         rate_call(&mut row, log, &due, plan);
         if let Some(backlog) = view.backlog {
             row.sender_wait_max_s = Some(backlog.longest_by(window.end).seconds());
@@ -130,43 +132,27 @@ pub(crate) fn row<'r>(
             row.decodable_layers = watched.mean_layers();
             row.late_units = watched::late(log, &frames) + row.units_waiting;
         }
+        rows = fates(run, flow, &row, &tally);
     }
-    row
+    (row, rows)
 }
 
-/// What became of the units of a flow, whose row is `row`: each fate with its place, in the order of [`FATES`] and of places.
-pub(crate) fn fates(run: &RunRecord<'_>, flow: usize, log: &UnitLog, row: &FlowRow) -> Vec<FateRow> {
-    let (plan, due) = (&run.plan.flows[flow], due(run, flow, log));
-    let mut counts: Vec<(Fate, u64)> = Vec::new();
-    for unit in log.units.iter().filter(|unit| due.is_measured(unit) && !unit.skipped) {
-        let fate = due.fate(unit);
-        match counts.iter_mut().find(|(known, _)| *known == fate) {
-            Some((_, count)) => *count += 1,
-            None => counts.push((fate, 1)),
-        }
-    }
+/// What became of the units of a flow, whose row is `row`: each fate with its place, in the order of [`FATES`].
+fn fates(run: &RunRecord<'_>, flow: usize, row: &FlowRow, tally: &Tally) -> Vec<FateRow> {
+    let plan = &run.plan.flows[flow];
     // Of the units that arrived some came too late to be of use.
     let late = match plan.traffic.call() {
         Some(_) => row.late_units - row.units_waiting,
         None if plan.traffic.frames().is_some() => row.late_units - row.units_waiting,
         None => 0,
     };
-    let is_call = plan.traffic.call().is_some();
-    let mut rows = Vec::new();
-    let mut add = |fate: &'static str, place: Arc<str>, units: u64| {
-        if units > 0 {
-            rows.push(FateRow { group: row.group.clone(), flow: row.flow, fate, place, units });
-        }
-    };
-    for (fate, units) in counts {
-        match fate {
-            Fate::Received => {
-                add(if is_call { "played" } else { "arrived" }, Arc::default(), units - late);
-                add("late", Arc::default(), late);
-            }
-            _ => add(fate.name(), place_of(fate, &run.plan.links), units),
-        }
-    }
+    let used = if plan.traffic.call().is_some() { "played" } else { "arrived" };
+    let arrived = [(used, Arc::default(), tally.received - late), ("late", Arc::default(), late)];
+    let missing = tally.missing.iter().map(|&(fate, units)| (fate.name(), place_of(fate, &run.plan.links), units));
+    let mut rows: Vec<FateRow> = (arrived.into_iter().chain(missing))
+        .filter(|(_, _, units)| *units > 0)
+        .map(|(fate, place, units)| FateRow { group: row.group.clone(), flow: row.flow, fate, place, units })
+        .collect();
     rows.sort_by_key(|row| FATES.iter().position(|name| *name == row.fate));
     rows.dedup_by(|later, row| {
         let is_same = later.fate == row.fate && later.place == row.place;
@@ -209,13 +195,13 @@ pub(crate) fn due(run: &RunRecord<'_>, flow: usize, log: &UnitLog) -> UnitsDue {
     UnitsDue { from: log.from, deadline, carriage }
 }
 
-fn describe_units(row: &mut FlowRow, log: &UnitLog, due: &UnitsDue) {
-    row.units_received = due.count(log, Outcome::Received);
-    row.units_lost = due.count(log, Outcome::Lost);
-    row.units_waiting = due.count(log, Outcome::Overdue);
+fn describe_units(row: &mut FlowRow, log: &UnitLog, due: &UnitsDue, tally: &Tally) {
+    row.units_received = tally.received;
+    row.units_lost = tally.lost;
+    row.units_waiting = tally.overdue;
     row.units_sent = row.units_received + row.units_lost + row.units_waiting;
-    row.units_skipped = due.count(log, Outcome::Skipped);
-    row.units_in_flight = due.count(log, Outcome::InFlight);
+    row.units_skipped = tally.skipped;
+    row.units_in_flight = tally.in_flight;
     // Of several streams together it is not defined: the table `media` has each one's.
     if log.is_one_stream {
         row.jitter_s = Some(log.jitter.mean().seconds());

@@ -53,9 +53,9 @@ pub(crate) fn add_flows(run: &RunRecord<'_>, result: &mut RunResult) {
     let mut names = flows::Names::of(run);
     for (flow, receiving) in run.receiving.iter().enumerate() {
         let group = run.plan.flows[flow].group;
-        let row = flows::row(run, flow, index_in_group[group], receiving, &mut names);
+        let (row, fates) = flows::rows(run, flow, index_in_group[group], receiving, &mut names);
+        result.fates.extend(fates);
         if let Some(log) = &receiving.units {
-            result.fates.extend(flows::fates(run, flow, log, &row));
             result.timeliness.extend(log.timeliness.results().map(|timely| TimelinessRow {
                 group: run.plan.groups[group].clone(),
                 flow: index_in_group[group],
