@@ -101,7 +101,7 @@ impl Backstage {
         });
     }
 
-    /// The server forwards the stream again, or would if the rate sufficed, from what was captured at `until` on.
+    /// The server forwards the stream again, from the frame that was captured at `until` on.
     pub fn take_in(&self, kind: StreamKind, until: Instant) {
         self.with(|kept| {
             let last = kept.left_out.get_mut(kind as usize).and_then(|spells| spells.last_mut());

@@ -546,13 +546,10 @@ impl State {
         let stacked = publisher.is_stacked(kind);
         let Some(stream) = pair.streams.get_mut(kind as usize).and_then(Option::as_mut) else { return };
         stream.limit(now, reason);
-        match (rung, reason) {
-            // A camera in whose place others are shown is not missed. A camera that the rate does not allow is missed.
-            (None, QualityLimitation::Other) => {
-                pair.backstage.leave_out(kind, stream.captured().unwrap_or(Instant::ZERO))
-            }
-            (None, _) => pair.backstage.take_in(kind, now),
-            (Some(_), _) => {}
+        // A camera in whose place others are shown is not missed, until the server forwards it again. A camera that is shown and
+        // that the rate no longer allows is missed.
+        if (rung, reason) == (None, QualityLimitation::Other) {
+            pair.backstage.leave_out(kind, stream.captured().unwrap_or(Instant::ZERO));
         }
         let before = stream.target;
         if before == rung {
