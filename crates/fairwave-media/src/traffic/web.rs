@@ -1,9 +1,9 @@
 //! Web browsing: a user requests a page, receives it, reads it, and requests the next.
 //!
 //! Sources:
-//! - The current page (`page = "http-archive-2025"`, the default): HTTP Archive, *Web Almanac 2025*, chapter *Page Weight* (crawl of July 2025,
-//!   desktop). The median page makes 77 requests (10th to 90th percentile: 27, 46, 77, 122, 185) and has 2412 KiB (607, 1275, 2412,
-//!   4570, 9179). Its HTML has 21 to 22 KiB; 90 % of HTML responses are below 59 KiB. In *Web Almanac 2024*, chapter *HTTP*, 85 % of
+//! - The current page (`page = "http-archive-2025"`, the default): *Web Almanac* of the HTTP Archive, edition of 2025, chapter *Page
+//!   Weight* (desktop, crawl of 2025-07). The median page makes 77 requests (10th to 90th percentile: 27; 46; 77; 122; 185) and has 2412 KiB
+//!   (607; 1275; 2412; 4570; 9179). Its HTML has 21 to 22 KiB; 90 % of HTML responses are below 59 KiB. In the edition of 2024, chapter *HTTP*, 85 % of
 //!   requests go over HTTP/2 or HTTP/3, which multiplex them on one connection.
 //! - The page of 2004 (`page = "3gpp2-2004"`): 3GPP2 C.R1002-0 v1.0 (2004), the HTTP model that IEEE 802.16m's evaluation methodology took
 //!   over. The main object is truncated lognormal (σ 1.37, μ 8.37, from 100 B to 2 MB). Embedded objects are truncated lognormal (σ
@@ -13,7 +13,7 @@
 //!
 //! **Assumptions.** HTTP Archive publishes percentiles, not distributions. The number of objects is lognormal (median 76, σ 0.73), and
 //! so are their sizes (median 5 kB, σ 2) and the size of the HTML (median 22 kB, σ 0.8). The sizes of objects are chosen so that pages
-//! have the published weights: their percentiles are 695, 1287, 2438, 4489 and 7409 KiB. Real pages spread a little more, and some of
+//! have the published weights: their percentiles are 695; 1287; 2438; 4489; 7409 KiB. Real pages spread a little more, and some of
 //! their objects come from other servers, over further connections.
 //!
 //! The data goes from sender to receiver, who is the one that browses. All pages use the flow's
@@ -57,11 +57,11 @@ pub struct WebConfig {
 
 /// A user who browses: requests a page, parses it, requests its embedded objects, reads, and requests the next page.
 /// Fairwave measures the load time of a page, from the request until all of it has arrived. The default is a current page (HTTP
-/// Archive, July 2025): 2.4 MB in 77 requests at the median. Needs a transport that retransmits lost data.
+/// Archive): 2.4 MB in 77 requests at the median. Needs a transport that retransmits lost data.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 struct WrittenWeb {
-    /// The page: a current one (HTTP Archive's desktop pages of July 2025), or one of 2004 (3GPP2 C.R1002).
+    /// The page: a current one (HTTP Archive's desktop pages of 2025-07), or one of 2004 (3GPP2 C.R1002).
     page: Page,
     /// Size of the page without its objects.
     #[schemars(extend("x-defaults" = Page::defaults(Page::main)))]
@@ -112,7 +112,7 @@ impl From<WrittenWeb> for WebConfig {
 /// The source of a page's sizes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 enum Page {
-    /// Desktop pages of July 2025: HTTP Archive, Web Almanac 2025, *Page Weight*.
+    /// Desktop pages of 2025-07: HTTP Archive, *Web Almanac*, *Page Weight*.
     #[default]
     #[serde(rename = "http-archive-2025")]
     Current,

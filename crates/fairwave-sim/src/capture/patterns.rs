@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use fairwave_core::packet::Packet;
 use fairwave_scenario::plan::Plan;
@@ -27,9 +27,9 @@ struct Text {
 }
 
 impl Text {
-    fn new(path: &PathBuf) -> io::Result<Self> {
+    fn new(path: &Path) -> io::Result<Self> {
         let file = BufWriter::new(create_file(path)?);
-        Ok(Text { path: path.clone(), file, packets: 0, lost: 0, failure: None })
+        Ok(Text { path: path.to_path_buf(), file, packets: 0, lost: 0, failure: None })
     }
 
     fn add(&mut self, lost: bool) {

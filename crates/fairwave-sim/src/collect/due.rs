@@ -325,7 +325,9 @@ mod tests {
     fn a_copy_on_its_way_makes_up_for_a_lost_packet_but_not_for_a_lost_part() {
         let mut log = held_up(|number| number == 450 || number == 451);
         log.remove(CarriedUnit { unit: 451, is_whole: false }, Removal::Lost, 8);
-        [450, 451].map(|unit| log.keep_pending(unit, Pending::OnWire, 3));
+        for unit in [450, 451] {
+            log.keep_pending(unit, Pending::OnWire, 3);
+        }
         let due = due(&log, DATAGRAMS);
         assert_eq!([450, 451].map(|unit| due.fate(&log.units[unit])), [Fate::OnTheWay(Some(3)), Fate::Dropped(7)]);
     }
