@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 
 import pytest
@@ -71,15 +72,41 @@ def test_every_case_with_a_difference_has_a_reason():
     }
     assert differ <= set(reasons)
     assert set(reasons) <= set(CASES)
+    variants = {
+        name
+        for name, case in VARIANTS.items()
+        for measure in case.measures
+        if radio.judged(measure, radio.read()["variants"][name]["measures"][measure.name])[3] == "differs"
+    }
+    assert variants == set(radio.explained()["variant"])
 
 
-@pytest.mark.parametrize("name", ["hidden", "anomaly-2", "edca-call", "pf-unequal", "idle-up", "deep"])
+@pytest.mark.parametrize(
+    "name",
+    ["hidden", "anomaly-2", "edca-call", "pf-unequal", "idle-up", "deep", "groups-rts", "lone-rts", "n-40"],
+)
 def test_fairwave_gives_the_kept_numbers(name):
-    case = CASES[name]
+    case = (CASES | VARIANTS)[name]
     (run,) = radio.ours(case, [1])
+    kept = (radio.read()["cases"] | radio.read()["variants"])[name]["measures"]
     for measure in case.measures:
-        kept = radio.read()["cases"][name]["measures"][measure.name]["ours"][0]
-        assert radio.value(measure, run) == pytest.approx(kept, rel=1e-4)
+        assert radio.value(measure, run) == pytest.approx(kept[measure.name]["ours"][0], rel=1e-4)
+
+
+def test_fairwaves_side_alone_can_run_again(monkeypatch, tmp_path):
+    data = tmp_path / "kept.json"
+    kept = radio.read()
+    theirs = kept["variants"]["groups-rts"]["measures"]["goodput"]["theirs"]
+    own, kept["variants"]["groups-rts"]["measures"]["goodput"]["ours"] = (
+        kept["variants"]["groups-rts"]["measures"]["goodput"]["ours"],
+        [0.0],
+    )
+    data.write_text(json.dumps(kept), encoding="utf-8")
+    monkeypatch.setattr(sys, "argv", ["radio", "--ours", "--case", "groups-rts", "--data", str(data)])
+    radio.main()
+    again = radio.read(data)["variants"]["groups-rts"]["measures"]["goodput"]
+    assert again["theirs"] == theirs
+    assert again["ours"] == pytest.approx(own, rel=1e-4)
 
 
 def test_a_scan_looks_at_the_last_value_that_is_good():

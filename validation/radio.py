@@ -167,20 +167,25 @@ def compared(case: Case, programs: Mapping[str, Path], seeds: Sequence[int]) -> 
 
 
 def _scanned(case: Case, programs: Mapping[str, Path], seeds: Sequence[int]) -> dict[str, Any]:
+    last = {
+        "ours": [_last(case, seed) for seed in seeds],
+        "theirs": [_last(case, seed, programs) for seed in seeds],
+    }
+    return {"measures": {case.measures[0].name: last}}
+
+
+def _last(case: Case, seed: int, programs: Mapping[str, Path] | None = None) -> float:
+    """The last good value of a scan under a seed: in ns-3 if its programs are given, otherwise in fairwave."""
     scan = case.scan
     assert scan is not None
-    last: dict[str, list[float]] = {"ours": [], "theirs": []}
-    for seed in seeds:
-        for side, found in last.items():
-            best = float("nan")
-            for point in scan.values:
-                one = radio_cases.at(case, point)
-                run = ours(one, [seed])[0] if side == "ours" else theirs(one, programs, seed)
-                if not good(case, run):
-                    break
-                best = point
-            found.append(best)
-    return {"measures": {case.measures[0].name: last}}
+    best = float("nan")
+    for point in scan.values:
+        one = radio_cases.at(case, point)
+        run = ours(one, [seed])[0] if programs is None else theirs(one, programs, seed)
+        if not good(case, run):
+            break
+        best = point
+    return best
 
 
 LONG = 60.0
@@ -209,7 +214,8 @@ def judged(measure: Measure, kept: Mapping[str, Sequence[float]]) -> tuple[Estim
 
 UNITS = {"goodput": "Mb/s", "share": "", "delay": "ms", "p95": "ms"}
 WORDS = {"goodput": "goodput", "share": "share", "delay": "mean delay", "p95": "95th percentile of the delay"}
-GROUPS = {"": "", "s": "", "a": " of the first", "slow": " of the slow one", "data": " of best effort",
+GROUPS = {"": "", "s": "", "a": " of the first", "slow": " of the slow one", "lone": " of the lone one",
+          "video": " of video", "data": " of best effort",
           "voice": " of voice", "call-down": " of calls, down", "call-up": " of calls, up",
           "download": " of the download"}  # fmt: skip
 
@@ -298,6 +304,9 @@ def _lines(kept: Mapping[str, Any], reasons: Mapping[str, Any]) -> Iterator[str]
     )
     yield ""
     yield from _table(VARIANTS.values(), kept["variants"])
+    for name, words in reasons["variant"].items():
+        yield f"- **{VARIANTS[name].title}**: {_flat(words)}"
+    yield ""
     yield from writing.changed(map(_flat, reasons["changed"]))
     yield "## Processor time"
     yield ""
@@ -323,6 +332,53 @@ def explained() -> dict[str, Any]:
     return tomllib.loads(REASONS.read_text(encoding="utf-8"))
 
 
+def _renew_ours(names: Sequence[str], data: Path) -> None:
+    """Runs fairwave's side of the cases again, under the seeds of ns-3's kept numbers."""
+    kept = read(data)
+    for name in names:
+        part, known = ("cases", CASES) if name in CASES else ("variants", VARIANTS)
+        case, found = known[name], kept[part][name]
+        seeds = range(1, kept["seeds"] + 1)
+        if case.scan is None:
+            runs = ours(case, seeds, tuple(found.get("harq", (0.0, 0.0))))
+            values = {measure.name: [value(measure, run) for run in runs] for measure in case.measures}
+        else:
+            values = {case.measures[0].name: [_last(case, seed) for seed in seeds]}
+        for measure in case.measures:
+            both = found["measures"][measure.name]
+            both["ours"] = [float(f"{one:.6g}") for one in values[measure.name]]
+            print(_row(case, measure, both), flush=True)
+        data.write_text(writing.compact(kept, 2), encoding="utf-8")
+
+
+def _compare(names: Sequence[str], options: argparse.Namespace) -> None:
+    """Runs both simulators and keeps their numbers."""
+    python = ns3.find(options.ns3)
+    if python is None:
+        sys.exit(ns3.ABSENT)
+    kept = read(options.data) if options.data.exists() else {"cases": {}, "variants": {}, "times": {}}
+    kept |= {"version": ns3.version(python), "seeds": options.seeds}
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            programs = build(python, Path(folder))
+        except CompilerError as error:
+            sys.exit(str(error))
+        for name in names:
+            part, known = ("cases", CASES) if name in CASES else ("variants", VARIANTS)
+            case = known[name]
+            if not options.times:
+                kept[part][name] = found = compared(case, programs, range(1, options.seeds + 1))
+                for measure in case.measures:
+                    print(_row(case, measure, found["measures"][measure.name]), flush=True)
+            if case.scan is None and part == "cases":
+                first, again = kept["cases"][name].get("harq", (0.0, 0.0))
+                kept["times"][name] = timed(case, programs, (first, again))
+                print(name, kept["times"][name], flush=True)
+            for which, order in (("cases", CASES), ("variants", VARIANTS), ("times", CASES)):
+                kept[which] = {one: kept[which][one] for one in order if one in kept[which]}
+            options.data.write_text(writing.compact(kept, 2), encoding="utf-8")
+
+
 def main() -> None:
     """Runs the comparisons, or rewrites the page."""
     parser = argparse.ArgumentParser(prog="python -m validation.radio", description=__doc__)
@@ -331,35 +387,18 @@ def main() -> None:
         "--case", action="append", choices=[*CASES, *VARIANTS], help="run this case only; repeat for more"
     )
     parser.add_argument("--times", action="store_true", help="measure the times only")
+    parser.add_argument(
+        "--ours", action="store_true", help="run fairwave only, where ns-3's numbers of a case are kept"
+    )
     parser.add_argument("--seeds", type=int, default=5, help="runs of each case (default 5)")
     parser.add_argument("--ns3", metavar="PYTHON", help=f"an interpreter with ns-3 (default: {ns3.VARIABLE})")
     parser.add_argument("--data", type=Path, default=DATA, help="where numbers are kept")
     options = parser.parse_args()
-    if not options.rewrite:
-        python = ns3.find(options.ns3)
-        if python is None:
-            sys.exit(ns3.ABSENT)
-        kept = read(options.data) if options.data.exists() else {"cases": {}, "variants": {}, "times": {}}
-        kept |= {"version": ns3.version(python), "seeds": options.seeds}
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                programs = build(python, Path(folder))
-            except CompilerError as error:
-                sys.exit(str(error))
-            for name in options.case or [*CASES, *VARIANTS]:
-                part, known = ("cases", CASES) if name in CASES else ("variants", VARIANTS)
-                case = known[name]
-                if not options.times:
-                    kept[part][name] = found = compared(case, programs, range(1, options.seeds + 1))
-                    for measure in case.measures:
-                        print(_row(case, measure, found["measures"][measure.name]), flush=True)
-                if case.scan is None and part == "cases":
-                    first, again = kept["cases"][name].get("harq", (0.0, 0.0))
-                    kept["times"][name] = timed(case, programs, (first, again))
-                    print(name, kept["times"][name], flush=True)
-                for which, order in (("cases", CASES), ("variants", VARIANTS), ("times", CASES)):
-                    kept[which] = {one: kept[which][one] for one in order if one in kept[which]}
-                options.data.write_text(writing.compact(kept, 2), encoding="utf-8")
+    names = options.case or [*CASES, *VARIANTS]
+    if options.ours:
+        _renew_ours(names, options.data)
+    elif not options.rewrite:
+        _compare(names, options)
     if options.data == DATA:
         PAGE.write_text(page(read(), explained()), encoding="utf-8")
 

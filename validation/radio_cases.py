@@ -63,14 +63,21 @@ class Scan:
 
 @dataclass(frozen=True)
 class Wifi:
-    """A Wi-Fi channel; ``mcs`` by station (the last one for the rest), ``retries``: attempts of a frame at most."""
+    """A Wi-Fi channel; ``mcs`` by station (the last one for the rest), ``retries``: attempts of a frame at most.
+
+    ``groups``: by station; a station hears its group and the access point. ``aggregate``: bytes of an A-MPDU of best
+    effort, and of video if ``video``. ``txop``: of video, in ms.
+    """
 
     standard: str = "802.11a"
     mcs: tuple[int, ...] = (7,)
     queue: int = 100
     aggregate: int = 0
     rts: bool = False
-    hidden: bool = False
+    groups: tuple[int, ...] = ()
+    width: int = 20
+    video: bool = False
+    txop: float = 4.096
     edca: bool = False
     snr: float | None = None
     error: float = 0.0
@@ -185,14 +192,14 @@ WIFI = (
     Case(
         "hidden",
         "two stations that do not hear each other, 6 Mb/s, no RTS",
-        Wifi(mcs=(0,), hidden=True),
+        Wifi(mcs=(0,), groups=(0, 1)),
         saturated(2, interval=2000.0),
         (Measure("goodput", "", 0.10),),
     ),
     Case(
         "hidden-rts",
         "two stations that do not hear each other, 6 Mb/s, RTS and CTS",
-        Wifi(mcs=(0,), hidden=True, rts=True),
+        Wifi(mcs=(0,), groups=(0, 1), rts=True),
         saturated(2, interval=2000.0),
         (Measure("goodput", "", 0.10),),
     ),
@@ -412,6 +419,7 @@ VARIANTS = {
         variant("dcf-20-noise", "dcf-20", "fairwave without EIFS", eifs=False),
         variant("dcf-20-lock", "dcf-20", "ns-3 locks, 100 attempts in both", lock=True, retries=100),
         variant("n-alone-noise", "n-alone", "fairwave without EIFS", eifs=False),
+        variant("anomaly-2-noise", "anomaly-2", "fairwave without EIFS", eifs=False),
         variant("edca-share-noise", "edca-share", "fairwave without EIFS", eifs=False),
         variant("hidden-18", "hidden", "but at 18 Mb/s", mcs=(3,), flows=BOTH_SEND),
         variant(
@@ -429,6 +437,35 @@ VARIANTS = {
             mcs=(3,),
             retries=100,
             flows=BOTH_SEND,
+        ),
+        Case(
+            "groups-rts",
+            "two pairs of stations that do not hear each other, 24 Mb/s, RTS and CTS",
+            Wifi(mcs=(4,), groups=(0, 0, 1, 1), rts=True),
+            saturated(4, interval=500.0),
+            (THROUGHPUT,),
+        ),
+        Case(
+            "lone-rts",
+            "a station that none of three others hears, 24 Mb/s, RTS and CTS",
+            Wifi(mcs=(4,), groups=(0, 0, 0, 1), rts=True),
+            (*saturated(3, interval=500.0), *saturated(1, "lone", 3, interval=500.0)),
+            (THROUGHPUT, Measure("share", "lone", 0.03, relative=False)),
+        ),
+        *(
+            Case(
+                name,
+                "two stations that always send as video beside two as best effort, 802.11n, 40 MHz, index 4, A-MPDU;"
+                f" TXOP of {txop} ms{'' if eifs else '; fairwave without EIFS'}",
+                replace(N, mcs=(4,), width=40, aggregate=65_535, video=True, txop=txop, eifs=eifs),
+                (*saturated(2, "video", dscp=40, interval=150.0), *saturated(2, "data", 2, interval=150.0)),
+                (THROUGHPUT, Measure("share", "video", 0.05, relative=False)),
+            )
+            for name, txop, eifs in (
+                ("n-40", 4.096, True),
+                ("n-40-full", 4.064, True),
+                ("n-40-full-noise", 4.064, False),
+            )
         ),
     )
 }
@@ -524,13 +561,19 @@ def _wifi(medium: Wifi, names: list[str]) -> dict[str, Any]:
         "aggregation": {"frames": 64 if medium.aggregate else 1, "time": "5.484 ms"},
     }
     if medium.edca:
-        air["categories"] = {"video": {"txop": "4.096 ms"}, "voice": {"txop": "2.08 ms"}}
+        air["categories"] = {"video": {"txop": f"{medium.txop} ms"}, "voice": {"txop": "2.08 ms"}}
+    if medium.width != 20:
+        air["width"] = medium.width
     if medium.standard == "802.11a":
         air["band"] = "5 GHz"
     if medium.rts:
         air["rts"] = "1 B"
-    if medium.hidden:
-        air["hears"] = {name: [] for name in names}
+    if medium.groups:
+        grouped = list(zip(names, medium.groups, strict=True))
+        air["hears"] = {
+            name: [other for other, group in grouped if group == own and other != name]
+            for name, own in grouped
+        }
     air["stations"] = {}
     for place, name in enumerate(names):
         channel: dict[str, Any] = {"mcs": of(medium.mcs, place)}
@@ -571,7 +614,10 @@ def arguments(case: Case, seed: int) -> list[str]:
             "queue": medium.queue,
             "aggregate": medium.aggregate,
             "rts": int(medium.rts),
-            "hidden": int(medium.hidden),
+            "groups": ",".join(map(str, medium.groups or (0,) * case.stations)),
+            "width": medium.width,
+            "video-aggregate": medium.aggregate if medium.video else 0,
+            "video-txop": round(1000 * medium.txop),
             "edca": int(medium.edca),
             "snr": 0 if medium.snr is None else medium.snr,
             "loss": LOSS,

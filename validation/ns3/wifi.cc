@@ -12,8 +12,9 @@ int main(int argc, char** argv)
 {
     uint32_t seed = 1, stations = 1, queue = 100, aggregate = 0, retries = 7;
     double seconds = 6, warmup = 1, snr = 0, loss = 50, error = 0;
-    bool rts = false, hidden = false, edca = false, locks = false;
-    std::string standard = "802.11a", mcs = "7", flows;
+    bool rts = false, edca = false, locks = false;
+    uint32_t width = 20, videoAggregate = 0, videoTxop = 0;
+    std::string standard = "802.11a", mcs = "7", up, groups, flows;
     CommandLine line(__FILE__);
     line.AddValue("seed", "", seed);
     line.AddValue("stations", "", stations);
@@ -21,10 +22,14 @@ int main(int argc, char** argv)
     line.AddValue("warmup", "", warmup);
     line.AddValue("standard", "802.11a, 802.11b or 802.11n", standard);
     line.AddValue("mcs", "index of each station", mcs);
+    line.AddValue("up", "index of each station towards the access point, if it differs", up);
+    line.AddValue("width", "MHz", width);
+    line.AddValue("video-txop", "limit of a TXOP of video in us; 0: that of ns-3", videoTxop);
+    line.AddValue("video-aggregate", "bytes of an A-MPDU of video at most; 0: none", videoAggregate);
     line.AddValue("queue", "packets", queue);
     line.AddValue("aggregate", "bytes of an A-MPDU at most; 0: none", aggregate);
     line.AddValue("rts", "RTS and CTS before all frames", rts);
-    line.AddValue("hidden", "stations do not hear each other", hidden);
+    line.AddValue("groups", "group of each station, which hears the stations of its group alone; empty: all hear all", groups);
     line.AddValue("locks", "receivers take overlapping frames for a broken one, and not for noise", locks);
     line.AddValue("edca", "QoS", edca);
     line.AddValue("retries", "attempts of a frame at most", retries);
@@ -64,10 +69,17 @@ int main(int argc, char** argv)
         loss = power - (10 * std::log10(1.3803e-23 * 290 * 20e6 * 1000) + 7) - snr;
     }
     auto matrix = CreateObject<MatrixPropagationLossModel>();
-    matrix->SetDefaultLoss(hidden ? 250 : loss);
-    for (uint32_t place = 0; place < stations; ++place)
+    matrix->SetDefaultLoss(loss);
+    const auto group = Split(groups, ',');
+    for (uint32_t one = 0; one < group.size(); ++one)
     {
-        matrix->SetLoss(base.Get(0)->GetObject<MobilityModel>(), others.Get(place)->GetObject<MobilityModel>(), loss);
+        for (uint32_t other = 0; other < one; ++other)
+        {
+            if (group[one] != group[other])
+            {
+                matrix->SetLoss(others.Get(one)->GetObject<MobilityModel>(), others.Get(other)->GetObject<MobilityModel>(), 250);
+            }
+        }
     }
     auto channel = CreateObject<YansWifiChannel>();
     channel->SetPropagationLossModel(matrix);
@@ -87,23 +99,24 @@ int main(int argc, char** argv)
     wifi.SetStandard(standards.at(standard));
     if (standard == "802.11n")
     {
-        phy.Set("ChannelSettings", StringValue("{36, 20, BAND_5GHZ, 0}"));
+        phy.Set("ChannelSettings", StringValue("{0, " + std::to_string(width) + ", BAND_5GHZ, 0}"));
     }
     WifiMacHelper mac;
     mac.SetType("ns3::AdhocWifiMac",
                 "QosSupported", BooleanValue(edca),
                 "BE_MaxAmpduSize", UintegerValue(aggregate),
-                "VI_MaxAmpduSize", UintegerValue(0),
+                "VI_MaxAmpduSize", UintegerValue(videoAggregate),
                 "VO_MaxAmpduSize", UintegerValue(0),
                 "BK_MaxAmpduSize", UintegerValue(0),
                 "BE_MaxAmsduSize", UintegerValue(0));
-    const auto indices = Split(mcs, ',');
+    const auto down = Split(mcs, ',');
+    const auto indices = up.empty() ? down : Split(up, ',');
     const std::vector<std::string> ofdm{"6", "9", "12", "18", "24", "36", "48", "54"};
     const std::vector<std::string> dsss{"1", "2", "5_5", "11"};
     NetDeviceContainer devices;
     for (uint32_t place = 0; place <= stations; ++place)
     {
-        const int index = std::stoi(indices[place == 0 ? indices.size() - 1 : place - 1]);
+        const int index = std::stoi(place == 0 ? down.back() : indices[place - 1]);
         const std::string mode = standard == "802.11b"   ? "DsssRate" + dsss[index] + "Mbps"
                                  : standard == "802.11a" ? "OfdmRate" + ofdm[index] + "Mbps"
                                                          : "HtMcs" + std::to_string(index);
@@ -113,6 +126,10 @@ int main(int argc, char** argv)
                                      "ControlMode", StringValue(control));
         devices.Add(wifi.Install(phy, mac, all.Get(place)));
         auto device = DynamicCast<WifiNetDevice>(devices.Get(place));
+        if (edca && videoTxop > 0)
+        {
+            device->GetMac()->GetQosTxop(AC_VI)->SetTxopLimit(MicroSeconds(videoTxop));
+        }
         auto manager = device->GetRemoteStationManager();
         for (const auto& basic : standard == "802.11b" ? std::vector<std::string>{"DsssRate1Mbps", "DsssRate2Mbps"}
                                                        : std::vector<std::string>{"OfdmRate6Mbps", "OfdmRate12Mbps", "OfdmRate24Mbps"})

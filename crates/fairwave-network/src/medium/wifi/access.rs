@@ -92,13 +92,14 @@ impl Function {
         self.after = now.nanos();
         let over = self.target <= domain.counted_at(usize::from(self.category), now.nanos(), access, slot);
         if over && domain.busy_until > now.nanos() {
-            self.draws(domain, stream);
+            self.draws(now.nanos(), domain, slot, stream);
         }
     }
 
-    /// A new backoff, from the end of the transmission on that is on the air or was last.
-    pub fn draws(&mut self, domain: &Domain, stream: &mut Stream) {
-        self.target = domain.counted[usize::from(self.category)] + stream.below(u64::from(self.window) + 1);
+    /// A new backoff, from `now` on or from the end of the transmission that is on the air.
+    pub fn draws(&mut self, now: u64, domain: &Domain, slot: u64, stream: &mut Stream) {
+        let idle = now.saturating_sub(domain.busy_until).div_ceil(slot);
+        self.target = domain.counted[usize::from(self.category)] + idle + stream.below(u64::from(self.window) + 1);
     }
 
     /// An attempt failed: the window doubles; at the limit it begins anew.

@@ -1,10 +1,44 @@
 //! The air: who transmits when, who senses it, and which frames collide.
 
-use super::Wifi;
 use super::access::SENSING;
 use super::config::CATEGORIES;
+use super::{Exchange, Phase, Wifi};
 use crate::medium::Happenings;
 use fairwave_units::units::Instant;
+
+/// The frames that reach one node, times in nanoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Reception {
+    /// End of the last one.
+    until: u64,
+    /// Until when two of them have overlapped.
+    overlap: u64,
+    /// End of the last frame that the node itself has sent.
+    sent: u64,
+}
+
+impl Reception {
+    /// A frame begins that lasts until `stop`, from another node or from this one.
+    fn senses(&mut self, at: u64, stop: u64, own: bool) {
+        if self.until > at {
+            self.overlap = self.overlap.max(self.until.min(stop));
+        }
+        self.until = self.until.max(stop);
+        if own {
+            self.sent = stop;
+        }
+    }
+
+    /// No other frame has overlapped one that began at `since`.
+    fn is_sound(&self, since: u64) -> bool {
+        self.overlap <= since
+    }
+
+    /// The node itself was sending at `since` or later.
+    fn has_sent_since(&self, since: u64) -> bool {
+        self.sent > since
+    }
+}
 
 impl Wifi {
     /// The frame of a function has begun: it goes on the air.
@@ -67,7 +101,7 @@ impl Wifi {
             let (category, domain) = (place % CATEGORIES, self.domain_of(place / CATEGORIES));
             let function = &mut self.functions[place];
             function.fails(&self.accesses[category], self.config.retry_limit);
-            function.draws(&self.domains[domain], &mut self.contention);
+            function.draws(at, &self.domains[domain], slot, &mut self.contention);
             function.contends = true;
             function.after = at;
             self.contending.push(place);
@@ -97,81 +131,131 @@ impl Wifi {
         self.contending.push(place);
     }
 
-    /// Exchanges from place `first` on have begun at the same time: who senses them, and which of them collide.
+    /// Exchanges from place `first` on begin: who senses them, and, if all hear all, which of them collide.
     pub(super) fn sent(&mut self, at: u64, first: usize) {
         let count = self.air.len() - first;
         if count == 0 {
             return;
         }
-        let (slot, accesses) = (self.phy.slot, self.accesses);
-        let penalty = if self.config.eifs { self.phy.sifs + self.phy.lowest_ack } else { 0 };
-        if self.hears.is_empty() {
-            let mut until = self.air[first].end;
-            if count > 1 {
-                until = self.air[first..].iter().map(|exchange| exchange.open).max().unwrap_or(until) + penalty;
-                for exchange in &mut self.air[first..] {
-                    (exchange.collided, exchange.due) = (true, until);
+        if !self.hears.is_empty() {
+            for place in first..self.air.len() {
+                self.air[place].due = self.air[place].start;
+                if self.air[place].start <= at {
+                    self.begins(at, place);
                 }
             }
-            self.domains[0].occupy(at, until, &accesses, slot);
             return;
         }
-        for own in first..self.air.len() {
-            let (sender, receiver) = self.ends(own);
-            for other in 0..self.air.len() {
-                // An answer that is under way is sensed by all, so whatever overlaps does so before.
-                if other == own {
-                    continue;
-                }
-                if self.air[other].answers && self.air[other].open <= at {
-                    self.air[own].collided = true;
-                    continue;
-                }
-                let (from, to) = self.ends(other);
-                if to == self.base || self.hears(to, sender) {
-                    self.air[other].collided = true;
-                }
-                if receiver == self.base || self.hears(receiver, from) {
-                    self.air[own].collided = true;
-                }
+        let mut until = self.air[first].end;
+        if count > 1 {
+            until = self.air[first..].iter().map(|exchange| exchange.open).max().unwrap_or(until) + self.penalty();
+            for exchange in &mut self.air[first..] {
+                // Without EIFS the senders wait for an answer while others contend.
+                let answer = self.phy.sifs + self.directions[exchange.member].phy.ack(exchange.index, false);
+                exchange.due = if self.config.eifs { until } else { until.max(exchange.open + answer) };
+                (exchange.collided, exchange.phase) = (true, Phase::Over);
             }
         }
-        for own in first..self.air.len() {
-            let (sender, receiver) = self.ends(own);
-            let exchange = &mut self.air[own];
-            // Stations that do not hear the sender sense the access point's answer.
-            if receiver == self.base {
-                exchange.answers = true;
-                exchange.due = exchange.open + self.phy.sifs;
-            }
-            let end = exchange.end;
-            for node in 0..self.nodes.len() {
-                if node == sender || self.hears(node, sender) {
-                    self.domains[node].occupy(at, end, &accesses, slot);
-                }
-            }
-        }
+        self.domains[0].occupy(at, until, &self.accesses, self.phy.slot);
+    }
+
+    /// How long nodes wait after a broken frame, AIFS apart.
+    fn penalty(&self) -> u64 {
+        if self.config.eifs { self.phy.sifs + self.phy.lowest_ack } else { 0 }
     }
 
     /// Sender and receiver of an exchange.
-    pub(super) fn ends(&self, place: usize) -> (usize, usize) {
+    fn ends(&self, place: usize) -> (usize, usize) {
         let direction = &self.directions[self.air[place].member];
         (direction.node, direction.peer)
     }
 
-    /// The access point begins to answer, or does not because it could not receive.
-    pub(super) fn answers(&mut self, at: u64, place: usize) {
-        let exchange = &mut self.air[place];
-        exchange.answers = false;
-        if exchange.collided {
-            exchange.due = (exchange.open + self.phy.sifs + self.phy.lowest_ack).min(exchange.end).max(at + 1);
+    /// The next event of an exchange that is not over has come.
+    pub(super) fn goes_on(&mut self, at: u64, place: usize, happenings: &mut Happenings) {
+        if !self.hears.is_empty() {
+            match self.air[place].since {
+                None => self.begins(at, place),
+                Some(since) => self.finishes(at, place, since, happenings),
+            }
             return;
         }
-        exchange.due = exchange.end;
-        let end = exchange.end;
-        for domain in &mut self.domains {
-            domain.occupy(at, end, &self.accesses, self.phy.slot);
+        if self.air[place].phase != Phase::Acknowledgement {
+            self.receives(place, happenings);
+            self.air[place].phase = Phase::Acknowledgement;
+            self.air[place].due = self.air[place].end;
+        } else {
+            self.air[place].phase = Phase::Over;
         }
+    }
+
+    /// A frame of an exchange begins, which some nodes sense.
+    fn begins(&mut self, at: u64, place: usize) {
+        let (sender, receiver) = self.ends(place);
+        let slot = self.phy.slot;
+        let sifs = self.phy.sifs;
+        let exchange = &mut self.air[place];
+        let clear = sifs + self.directions[exchange.member].phy.ack(exchange.index, false);
+        // The sender's other categories wait for the answer, too.
+        let (from, stop, waits) = match exchange.phase {
+            Phase::Request => (sender, exchange.open, exchange.open + clear),
+            Phase::Clearance => (receiver, exchange.open + clear, exchange.open + clear),
+            Phase::Data => (sender, exchange.arrives, exchange.end),
+            Phase::Acknowledgement | Phase::Over => (receiver, exchange.end, exchange.end),
+        };
+        (exchange.since, exchange.due) = (Some(at), stop);
+        for node in 0..self.nodes.len() {
+            if node == from || self.hears(node, from) {
+                self.receptions[node].senses(at, stop, node == from);
+                let until = if node == from { waits } else { stop };
+                self.domains[node].occupy(at, until, &self.accesses, slot);
+            }
+        }
+    }
+
+    /// A frame of an exchange is at its end: who has received it, and what follows.
+    fn finishes(&mut self, at: u64, place: usize, since: u64, happenings: &mut Happenings) {
+        let (sender, receiver) = self.ends(place);
+        let (slot, sifs, penalty) = (self.phy.slot, self.phy.sifs, self.penalty());
+        let Exchange { phase, index, member, end, .. } = self.air[place];
+        let phy = &self.directions[member].phy;
+        let answer = sifs + phy.ack(index, false);
+        let (from, to) = match phase {
+            Phase::Request | Phase::Data => (sender, receiver),
+            _ => (receiver, sender),
+        };
+        let received = self.receptions[to].is_sound(since);
+        let announced = match phase {
+            // A node that notices no answer to RTS resets its NAV (IEEE 802.11-2020 §10.3.2.4).
+            Phase::Request if !received => at + answer + sifs + 2 * slot + phy.lead,
+            _ => end,
+        };
+        for node in 0..self.nodes.len() {
+            if node == from || !self.hears(node, from) {
+                continue;
+            }
+            let reception = &self.receptions[node];
+            if reception.is_sound(since) {
+                if node != to {
+                    self.domains[node].occupy(at, announced, &self.accesses, slot);
+                }
+            } else if !reception.has_sent_since(since) {
+                self.domains[node].occupy(at, at + penalty, &self.accesses, slot);
+            }
+        }
+        let (next, due) = match phase {
+            Phase::Request if received => (Phase::Clearance, at + sifs),
+            Phase::Request => (Phase::Over, at + answer),
+            Phase::Clearance if received => (Phase::Data, at + sifs),
+            Phase::Data if received => {
+                self.receives(place, happenings);
+                if self.air[place].arrived > 0 { (Phase::Acknowledgement, at + sifs) } else { (Phase::Over, end) }
+            }
+            Phase::Data => (Phase::Over, end),
+            _ => (Phase::Over, at),
+        };
+        let exchange = &mut self.air[place];
+        exchange.collided |= !received;
+        (exchange.phase, exchange.since, exchange.due) = (next, None, due);
     }
 
     /// Reckons the next access and the next event of exchanges.
@@ -185,5 +269,34 @@ impl Wifi {
         };
         self.access = self.contending.iter().map(instant).min().unwrap_or(u64::MAX);
         self.event = self.air.iter().map(|exchange| exchange.due).min().unwrap_or(u64::MAX);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_frames_that_overlap_none_is_received_and_the_next_one_is() {
+        let mut node = Reception::default();
+        node.senses(0, 100, false);
+        assert!(node.is_sound(0), "alone");
+        node.senses(60, 80, false);
+        assert!(!node.is_sound(0) && !node.is_sound(60));
+        // The first one lasts until 100.
+        node.senses(90, 190, false);
+        assert!(!node.is_sound(90));
+        node.senses(190, 250, false);
+        assert!(node.is_sound(190), "it begins when the last one ends");
+    }
+
+    #[test]
+    fn a_node_that_sends_receives_nothing_meanwhile() {
+        let mut node = Reception::default();
+        node.senses(0, 50, true);
+        node.senses(20, 120, false);
+        assert!(!node.is_sound(20) && node.has_sent_since(20));
+        node.senses(130, 180, false);
+        assert!(node.is_sound(130) && !node.has_sent_since(130));
     }
 }

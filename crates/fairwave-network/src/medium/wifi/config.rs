@@ -59,7 +59,8 @@ pub struct WifiConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "never"))]
     pub rts: Option<Bytes>,
-    /// After a collision all wait for an acknowledgement at the lowest rate besides (EIFS). Default true.
+    /// After a broken frame all wait for an acknowledgement at the lowest rate besides (EIFS). Without, only the senders wait for their
+    /// acknowledgements. Default true.
     pub eifs: bool,
     /// Bytes that a packet gets on the air: QoS header 26, FCS 4 and LLC/SNAP 8; WPA2 adds 16. 0 to 200 B. Default
     /// 38 B.
@@ -74,8 +75,13 @@ pub struct WifiConfig {
     pub rate: WifiRateControl,
     /// From the third attempt on, each goes one index lower †; does not apply to `adaptive`, which has its own ladder. Default true.
     pub fallback: bool,
-    /// The channel of stations that have no other, both directions. Default: index 7 (3 with `802.11b`), without errors.
+    /// The channel of stations that have no other, both directions unless `uplink` is given. Default: index 7 (3 with `802.11b`), without errors.
     pub channel: WifiChannel,
+    /// The channel from stations to the access point, if it differs: stations have less power, and often fewer antennas. It applies to
+    /// stations that have no channel of their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "`channel`"))]
+    pub uplink: Option<WifiChannel>,
     /// How power falls with distance.
     pub path_loss: WifiPathLoss,
     /// What differs for single stations, by the names of their nodes.
@@ -113,6 +119,7 @@ impl Default for WifiConfig {
             rate: WifiRateControl::default(),
             fallback: true,
             channel: WifiChannel::default(),
+            uplink: None,
             path_loss: WifiPathLoss::default(),
             stations: BTreeMap::new(),
             hears: BTreeMap::new(),
@@ -279,6 +286,10 @@ pub struct WifiStation {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "those of the medium"))]
     pub streams: Option<u8>,
+    /// Its spatial streams to the access point, if they differ. Default: `streams`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "`streams`"))]
+    pub uplink_streams: Option<u8>,
     /// When it leaves: what waits for it or at it then, and what comes later, is dropped. Default: never.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "never"))]
@@ -360,12 +371,15 @@ impl WifiConfig {
 
     pub(super) fn channel_of(&self, station: &str, uplink: bool) -> &WifiChannel {
         let own = self.stations.get(station);
-        let down = own.and_then(|own| own.channel.as_ref()).unwrap_or(&self.channel);
-        own.and_then(|own| own.uplink.as_ref()).filter(|_| uplink).unwrap_or(down)
+        let up = own.and_then(|own| own.uplink.as_ref()).filter(|_| uplink);
+        let both = own.and_then(|own| own.channel.as_ref());
+        up.or(both).or(self.uplink.as_ref().filter(|_| uplink)).unwrap_or(&self.channel)
     }
 
-    pub(super) fn streams_of(&self, station: &str) -> u8 {
-        self.stations.get(station).and_then(|own| own.streams).unwrap_or(self.streams)
+    pub(super) fn streams_of(&self, station: &str, uplink: bool) -> u8 {
+        let own = self.stations.get(station);
+        let up = own.and_then(|own| own.uplink_streams).filter(|_| uplink);
+        up.or(own.and_then(|own| own.streams)).unwrap_or(self.streams)
     }
 
     fn check_channel(&self, channel: &WifiChannel, streams: u8) -> Result<(), ConfigError> {
@@ -522,13 +536,22 @@ impl Checked for WifiConfig {
         within("path-loss.exponent", self.path_loss.exponent, 1.0, 6.0, "path-loss = { exponent = 3.0 }")?;
         within("path-loss.noise-figure", self.path_loss.noise_figure, 0.0, 20.0, "path-loss = { noise-figure = 7.0 }")?;
         self.check_channel(&self.channel, self.streams).map_err(|error| error.within("channel"))?;
+        if let Some(uplink) = &self.uplink {
+            self.check_channel(uplink, self.streams).map_err(|error| error.within("uplink"))?;
+        }
         for (name, station) in &self.stations {
             let place = |key: &str| format!("stations.{name}.{key}");
-            let own = station.streams.unwrap_or(self.streams);
-            within(&place("streams"), own, 1, streams, "streams = 1")?;
-            for (key, channel) in [("channel", &station.channel), ("uplink", &station.uplink)] {
+            let (down, up) = (self.streams_of(name, false), self.streams_of(name, true));
+            within(&place("streams"), down, 1, streams, "streams = 1")?;
+            within(&place("uplink-streams"), up, 1, streams, "uplink-streams = 1")?;
+            // What applies to both directions must exist in both.
+            let both = station.uplink.is_none().then_some(station.channel.as_ref()).flatten();
+            for (key, channel, own) in [
+                ("channel", station.channel.as_ref(), down),
+                ("channel", both, up),
+                ("uplink", station.uplink.as_ref(), up),
+            ] {
                 channel
-                    .as_ref()
                     .map_or(Ok(()), |channel| self.check_channel(channel, own))
                     .map_err(|error| error.within(&place(key)))?;
             }

@@ -2,7 +2,7 @@
 
 use super::config::{CATEGORIES, WifiQueues};
 use super::queues::{Entry, State, WINDOW, Waiting};
-use super::{Exchange, Wifi};
+use super::{Exchange, Phase, Wifi};
 use crate::medium::{Begun, Happenings};
 use fairwave_units::units::Instant;
 
@@ -118,7 +118,8 @@ impl Wifi {
                 open = phy.rts(index);
                 lead = announced;
             }
-            let end = start + lead + data + self.phy.sifs + phy.ack(index, block);
+            let arrives = start + lead + data;
+            let end = arrives + self.phy.sifs + phy.ack(index, block);
             let counters = &mut self.directions[member].counters;
             counters.transmissions += 1;
             counters.carried += u64::from(packets);
@@ -130,32 +131,49 @@ impl Wifi {
                 packets,
                 start,
                 open: start + open,
+                arrives,
                 end,
-                due: end,
-                answers: false,
+                due: arrives,
+                phase: if lead > 0 { Phase::Request } else { Phase::Data },
+                since: None,
                 collided: false,
+                arrived: 0,
             });
         }
     }
 
-    /// A frame exchange is over.
+    /// The data of an exchange has reached its receiver. Packets that are sound arrive.
+    pub(super) fn receives(&mut self, exchange: usize, happenings: &mut Happenings) {
+        let Exchange { function, member, index, ratio, .. } = self.air[exchange];
+        let direction = &mut self.directions[member];
+        if self.nodes[direction.station].gone {
+            return;
+        }
+        let mut errors = direction.channel.errors(&direction.phy, index, ratio);
+        let tid = &mut direction.tids[function % CATEGORIES];
+        let header = self.config.header.get();
+        let mut arrived = 0;
+        for entry in tid.window.iter_mut().filter(|entry| entry.state == State::OnAir) {
+            if errors.spare(u64::from(entry.packet.wire) + header, &mut self.errors) {
+                entry.state = State::Received;
+                arrived += 1;
+            }
+        }
+        let released = tid.release(member, happenings);
+        direction.inside = direction.inside.saturating_sub(released);
+        self.air[exchange].arrived = arrived;
+    }
+
+    /// A frame exchange is over, and its sender knows what arrived.
     pub(super) fn ends_exchange(&mut self, now: Instant, exchange: &Exchange, happenings: &mut Happenings) {
         let (place, member) = (exchange.function, exchange.member);
         let category = place % CATEGORIES;
         let limit = self.config.retry_limit;
         let direction = &mut self.directions[member];
         let gone = self.nodes[direction.station].gone;
-        let mut errors = direction.channel.errors(&direction.phy, exchange.index, exchange.ratio);
-        let (mut successes, mut again, mut lost) = (0u32, 0u32, 0u32);
+        let (mut again, mut lost) = (0u32, 0u32);
         let tid = &mut direction.tids[category];
-        let header = self.config.header.get();
         for entry in tid.window.iter_mut().filter(|entry| entry.state == State::OnAir) {
-            let sound = errors.spare(u64::from(entry.packet.wire) + header, &mut self.errors);
-            if sound && !exchange.collided && !gone {
-                entry.state = State::Received;
-                successes += 1;
-                continue;
-            }
             entry.attempts += 1;
             if entry.attempts >= limit || gone {
                 entry.state = State::Lost;
@@ -166,7 +184,7 @@ impl Wifi {
                 again += 1;
             }
         }
-        let acknowledged = successes > 0;
+        let acknowledged = exchange.arrived > 0 && !exchange.collided;
         tid.failures = if acknowledged || lost > 0 { 0 } else { tid.failures + 1 };
         let released = tid.release(member, happenings);
         direction.inside = direction.inside.saturating_sub(released + lost);
@@ -175,7 +193,7 @@ impl Wifi {
         counters.airtime += airtime;
         counters.failed += u64::from(!acknowledged);
         counters.collided += u64::from(exchange.collided);
-        direction.channel.learns(exchange.index, exchange.packets, successes);
+        direction.channel.learns(exchange.index, exchange.packets, exchange.arrived);
         let station = direction.station;
         self.rotations[place].used(member, airtime, acknowledged);
         // What stations send counts against them, too (Høiland-Jørgensen et al. 2017 §3.2).
@@ -208,7 +226,7 @@ impl Wifi {
         let domain = self.domain_of(place / CATEGORIES);
         let function = &mut self.functions[place];
         function.txop_end = 0;
-        function.draws(&self.domains[domain], &mut self.contention);
+        function.draws(now.nanos(), &self.domains[domain], self.phy.slot, &mut self.contention);
         if function.backlog > 0 {
             function.contends = true;
             function.after = now.nanos();

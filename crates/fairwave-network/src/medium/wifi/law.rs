@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::access::{Domain, Function};
+use super::air::Reception;
 use super::channel::{Channel, mean_over};
 use super::config::{BEST_EFFORT, CATEGORIES, VOICE, WifiConfig, WifiQueues};
 use super::queues::{Aliases, QUANTUM, Rotation, of_station};
@@ -118,7 +119,7 @@ impl MediumLaw for WifiConfig {
                     None
                 }
             };
-            let phy = self.phy(self.streams_of(name));
+            let phy = self.phy(self.streams_of(name, uplink));
             let (node, peer) = if uplink { (station, 0) } else { (0, station) };
             directions.push(Direction {
                 node,
@@ -169,6 +170,7 @@ impl MediumLaw for WifiConfig {
                 .is_some_and(|common| common.queues.iter().any(|queue| queue.deadline() < Instant::NEVER)),
             leaves: nodes.iter().map(|node| node.leaves).min().unwrap_or(Instant::NEVER),
             domains: vec![Domain::default(); if hears.is_empty() { 1 } else { nodes.len() }],
+            receptions: vec![Reception::default(); if hears.is_empty() { 0 } else { nodes.len() }],
             hears,
             contending: Vec::new(),
             air: Vec::new(),
@@ -192,7 +194,7 @@ impl MediumLaw for WifiConfig {
     fn nominal(&self, member: &Member) -> Rate {
         let uplink = self.is_uplink(member);
         let station = if uplink { &member.from } else { &member.to };
-        let phy = self.phy(self.streams_of(station));
+        let phy = self.phy(self.streams_of(station, uplink));
         let access = self.accesses(&phy)[BEST_EFFORT];
         let gap = access.aifs as f64 + f64::from(access.cw_min) / 2.0 * phy.slot as f64;
         let of = |index: u8| self.alone(&phy, index, gap);

@@ -12,12 +12,16 @@
 //! **Queues** (`queues`, `holding`). Packets wait at stations as their links say, by category; at the access point in one queue for all stations and the
 //! driver's buffer, or per station, in turn by frames or by airtime.
 //!
-//! **No slot has an event.** A frame exchange has two, its begin and its end; with hidden stations a third, when the answer begins. The
-//! next access is the least of the backoffs' ends, in one pass over the nodes that contend.
+//! **No slot has an event.** A frame exchange has three: its begin, the end of the data, when packets arrive, and its end. With hidden
+//! stations each of its frames has two. The next access is the least of the backoffs' ends, in one pass over the nodes that contend.
 //!
-//! **Assumptions.** Power save is off. A packet is delivered when its frame exchange ends, acknowledgement included. Control frames fail by
-//! collisions only. No capture: of frames that overlap at a receiver none arrives. A collision keeps the air busy for the longest of its
-//! frames. Nodes whose accesses are less than 4 µs apart do not sense each other. Frames of a TXOP are put together at the end of
+//! **Hidden stations.** Each node senses the frames of the nodes that it hears. A node that receives a frame, because no other frame overlaps
+//! there, waits until the announced end of the exchange (NAV). It resets this NAV after an RTS without an answer. A node that
+//! receives a broken frame waits for EIFS.
+//!
+//! **Assumptions.** Power save is off. Control frames fail by collisions only; an acknowledgement that fails counts as a failed attempt, but
+//! what it acknowledged is not sent again. No capture: of frames that overlap at a receiver none arrives. A collision among nodes that
+//! all hear each other keeps the air busy for the longest of its frames. A frame announces the time to its own acknowledgement only. Nodes whose accesses are less than 4 µs apart do not sense each other. Frames of a TXOP are put together at the end of
 //! the one before. Queues per station hand packets over when their frame begins; the hardware holds none. Neighbouring channels do
 //! not exist. Stations of several generations on one channel are not told apart.
 
@@ -40,6 +44,7 @@ pub use config::{
 pub use tables::WifiStandard;
 
 use access::{Domain, Function};
+use air::Reception;
 use channel::{Channel, mean_over};
 use config::{Access, BEST_EFFORT, CATEGORIES};
 use queues::{Aliases, Rotation, State, Tid, category};
@@ -89,7 +94,19 @@ struct Common {
     aliases: Aliases,
 }
 
-/// A frame exchange on the air, times in nanoseconds.
+/// The frame of an exchange that is on the air, or comes next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Phase {
+    /// RTS, and the CTS that answers.
+    Request,
+    Clearance,
+    Data,
+    Acknowledgement,
+    /// No frame follows: the sender waits for the end.
+    Over,
+}
+
+/// A frame exchange, times in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 struct Exchange {
     function: usize,
@@ -98,15 +115,20 @@ struct Exchange {
     ratio: f64,
     packets: u32,
     start: u64,
-    /// End of the part that others may collide with: of the data, or of RTS.
+    /// End of its first frame: of RTS, or of the data.
     open: u64,
+    /// End of the data, when its packets arrive.
+    arrives: u64,
     /// End of the acknowledgement.
     end: u64,
     /// Its next event.
     due: u64,
-    /// The receiver has still to answer, which some nodes sense only then.
-    answers: bool,
+    phase: Phase,
+    /// Since when the frame of this phase is on the air; none: it follows after SIFS. Only some nodes may sense it.
+    since: Option<u64>,
     collided: bool,
+    /// Packets that arrived.
+    arrived: u32,
 }
 
 /// The channel at work.
@@ -127,6 +149,8 @@ pub struct Wifi {
     domains: Vec<Domain>,
     /// `hears[a * nodes + b]`: a hears b. Empty: all hear all.
     hears: Vec<bool>,
+    /// What each node receives, if some do not hear each other.
+    receptions: Vec<Reception>,
     /// Functions that contend.
     contending: Vec<usize>,
     air: Vec<Exchange>,
@@ -220,11 +244,11 @@ impl Medium for Wifi {
             while place < self.air.len() {
                 if self.air[place].due > at {
                     place += 1;
-                } else if self.air[place].answers {
-                    self.answers(at, place);
-                } else {
+                } else if self.air[place].phase == Phase::Over {
                     let exchange = self.air.remove(place);
                     self.ends_exchange(now, &exchange, happenings);
+                } else {
+                    self.goes_on(at, place, happenings);
                 }
             }
         }

@@ -112,6 +112,8 @@ pub(super) struct Phy {
     extension: u64,
     /// An acknowledgement at the lowest basic rate.
     pub lowest_ack: u64,
+    /// Preamble and header of a control frame, after which its begin is noticed (aRxPHYStartDelay).
+    pub lead: u64,
 }
 
 /// One index.
@@ -207,6 +209,7 @@ impl Phy {
             modes,
             extension,
             lowest_ack: lowest(ACK),
+            lead: if dsss { preamble.unwrap_or(192_000) } else { 20_000 },
         }
     }
 
