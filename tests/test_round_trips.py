@@ -117,7 +117,7 @@ def test_responsiveness_leaves_out_the_longest_twentieth_and_divides_a_minute():
         def rows(self, _name):
             return table
 
-    value = measures.responsiveness("p").reduce(Made())["value"]
+    value = measures.responsiveness("p").reduce(Made())["value"].values
     assert list(value) == [pytest.approx((1200 + 600) / 2)]
 
 

@@ -61,8 +61,10 @@ class Default:
     @property
     def cells(self) -> list[str]:
         """A row of the table of defaults."""
+        from fairwave.answers.naming import shortened
+
         others = "; ".join(f"{one.value} ({one.systems})" for one in self.alternatives)
-        return [self.name, self.value, ", ".join(self.used_by), self.systems, others]
+        return [self.name, self.value, shortened(self.used_by), self.systems, others]
 
 
 HEADS = ["default", "value", "used by", "systems that have it", "other systems"]

@@ -10,14 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from fairwave.extras import need
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
     import polars as pl
     import pyarrow as pa
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     Raw = _native.Column
     RawTables = _native.RawTables
     Mask = NDArray[np.bool_]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,8 +138,25 @@ class Column:
 
     def unique(self) -> list[Any]:
         """The values that occur, in order of first appearance."""
+        return list(self._unique)
+
+    @cached_property
+    def _unique(self) -> dict[Any, None]:
         _, first = np.unique(self.codes, return_index=True)
-        return self.at(np.sort(first)).to_list()
+        return dict.fromkeys(self.at(np.sort(first)).to_list())
+
+    def has(self, label: Any) -> bool:
+        """Whether the value occurs. The first question costs a pass over the column, each further one nothing."""
+        return label in self._unique
+
+    @cached_property
+    def places(self) -> Mapping[str, Any]:
+        """Text to the rows that hold it: a slice if they follow each other, else their numbers. Made in one pass."""
+        codes = self.codes
+        order = np.argsort(codes, kind="stable")
+        ends = np.searchsorted(codes[order], np.arange(len(self.words or ()) + 1))
+        found = (order[first:last] for first, last in pairwise(ends.tolist()))
+        return dict(zip(self.words or (), map(_as_slice, found), strict=True))
 
     def to_arrow(self) -> pa.Array:
         """An Arrow array over the same memory."""
@@ -158,6 +178,18 @@ class Column:
         return pa.Array.from_buffers(
             kind, len(self), [there, pa.py_buffer(np.ascontiguousarray(self.values))]
         )
+
+
+def _as_slice(rows: NDArray[np.int64]) -> Any:
+    """Ascending numbers of rows, as a slice if they follow each other: such rows need no copy."""
+    if not len(rows):
+        return slice(0, 0)
+    first, last = int(rows[0]), int(rows[-1])
+    return slice(first, last + 1) if last - first + 1 == len(rows) else rows
+
+
+FEW_WORDS = 8
+"""A column of more texts is indexed once; with fewer, comparing each row is as quick."""
 
 
 def _strings(texts: Sequence[str | None], *, large: bool) -> pa.Array:
@@ -219,28 +251,52 @@ class Table:
         """The rows with these values."""
         found = self
         for name, label in labels.items():
-            found = found.where(found[name].is_(label))
+            column = found[name]
+            # An index pays where it is asked again, and rows that were chosen are chosen once.
+            if column.words is not None and len(column.words) > FEW_WORDS and not found.is_chosen:
+                found = found.where(column.places.get(label, slice(0, 0)))
+            else:
+                found = found.where(column.is_(label))
         return found
+
+    @property
+    def is_chosen(self) -> bool:
+        """Whether these are some rows of another table."""
+        return isinstance(self.columns, _Rows)
+
+    def derived(self, key: Hashable, make: Callable[[Table], T]) -> T:
+        """What `make` finds in this table. It is made once for each `key`, and kept as long as the table."""
+        if key not in self._derived:
+            self._derived[key] = make(self)
+        found: T = self._derived[key]
+        return found
+
+    @cached_property
+    def _derived(self) -> dict[Hashable, Any]:
+        return {}
 
     def with_columns(self, columns: Mapping[str, Column]) -> Table:
         """The same with columns behind, or in the place of those of the same name."""
         return Table({**self.columns, **columns})
 
+    def numbered(self, *by: str) -> NDArray[np.int64]:
+        """For each row the number of its combination of the columns `by`: from 0, without gaps."""
+        key = np.zeros(self.num_rows, dtype=np.int64)
+        for name in by:
+            _, codes = np.unique(self[name].codes, return_inverse=True)
+            key = key * (int(codes.max(initial=0)) + 1) + codes
+            _, key = np.unique(key, return_inverse=True)
+        return key
+
     def parted(self, *by: str) -> Iterator[Table]:
         """The rows of each combination of the columns `by`, in order of first appearance."""
         if not self.num_rows:
             return
-        key = np.zeros(self.num_rows, dtype=np.int64)
-        for name in by:
-            _, codes = np.unique(self[name].codes, return_inverse=True)
-            key = key * (int(codes.max()) + 1) + codes
-            _, key = np.unique(key, return_inverse=True)
+        key = self.numbered(*by)
         order = np.argsort(key, kind="stable")
         parts = np.split(order, np.flatnonzero(np.diff(key[order])) + 1)
         for rows in sorted(parts, key=lambda one: int(one[0])):
-            first, last = int(rows[0]), int(rows[-1])
-            # Rows that follow each other need no copy.
-            yield self.where(slice(first, last + 1) if last - first + 1 == len(rows) else rows)
+            yield self.where(_as_slice(rows))
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """The rows as Python's values."""

@@ -35,6 +35,7 @@ from fairwave_video import VideoError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
+    from typing import Any
 
     import numpy as np
     from numpy.typing import NDArray
@@ -139,6 +140,7 @@ def drawn(
     *,
     quiet: bool,
     names: Sequence[str] = (),
+    only: Sequence[str] = (),
     run: DrawnRun | None = None,
     doubted: Doubt | None = None,
 ) -> Path:
@@ -153,13 +155,24 @@ def drawn(
     clips, said = listened(heard, saved, seed, buffer) if heard is not None else ([], [])
     tables, notes = [], []
     of_runs = "mean ± 95 % interval" if results.rows("runs").num_rows > 1 else "value of the one run"
-    rows_of = summary(read, results, names)
+    answer = verdict(read, results, only)
+    rows_of: dict[str, list[dict[str, Any]]] = {}
+    for row in summary(read, results, names, answer.left_out):
+        rows_of.setdefault(row["group"], []).append(row)
+    activity, left_out = activities(read), set(answer.left_out) - rows_of.keys()
+    if left_out:
+        notes.append(
+            f"{len(left_out)} flow groups have no table here. The files flows and groups have the numbers of all; "
+            "`fairwave run --groups all` shows every group."
+        )
     for name, flow in groups(read).items():
-        mine = [row for row in rows_of if row["group"] == name and row["usual"]]
+        if name in left_out:
+            continue
+        mine = [row for row in rows_of.get(name, []) if row["usual"]]
         rows = [
             [row["title"].removeprefix(f"{name} "), f"{row['text']} {row['unit']}".rstrip()] for row in mine
         ]
-        head = f"{name}: {how_many(flow, activities(read).get(name))}"
+        head = f"{name}: {how_many(flow, activity.get(name))}"
         if rows:
             tables.append(TableView(f"group-{name}", head, ["", of_runs], rows))
         if both := both_directions(results, name):
@@ -187,7 +200,6 @@ def drawn(
         )
     description = str(read.to_dict().get("description", ""))
     run = run or single.drawn(heard.scenario if heard is not None else read, saved, seed)
-    answer = verdict(read, results)
     return single.write(
         run, saved, tables, out, title=read.name, lead=description, answer=answer, notes=notes, films=films,
         clips=clips, heard=said,

@@ -202,7 +202,11 @@ def write(
         drawings += draw_sessions(run, folder)
         drawings += [
             one
-            for one in (draw_series(run, folder), draw_call(run, folder), draw_transfers(run, folder))
+            for one in (
+                draw_series(run, folder, answer.left_out),
+                draw_call(run, folder),
+                draw_transfers(run, folder),
+            )
             if one is not None
         ]
         write_audio(clips, partial)
@@ -315,7 +319,11 @@ def _typical(rows: pl.DataFrame) -> dict[str, float]:
     return dict(on.iter_rows())
 
 
-def _panels(run: DrawnRun) -> list[SeriesPanel]:
+OF_GROUPS = " of each group"
+"""In the titles of series that flow groups have."""
+
+
+def _panels(run: DrawnRun, left_out: Sequence[str] = ()) -> list[SeriesPanel]:
     """What is drawn, one below the other; a kind whose series are too far apart in several panels."""
     busiest, pings = _busiest(run.results), _pings(run.scenario)
     found = []
@@ -323,6 +331,8 @@ def _panels(run: DrawnRun) -> list[SeriesPanel]:
         rows = run.series(kind).with_columns(pl.col("value") * scale)
         if unit == "packets":
             rows = rows.filter(pl.col("name").is_in(busiest))
+        if OF_GROUPS in title:
+            rows = rows.filter(~pl.col("name").is_in(list(left_out)))
         if unit == "Mb/s":
             rows = rows.filter(~pl.col("name").is_in(pings))
         if not rows.height:
@@ -366,9 +376,12 @@ def _apart(rows: pl.DataFrame) -> list[pl.DataFrame]:
     return [rows.filter(pl.col("name").is_in(names)) for names in parts]
 
 
-def draw_series(run: DrawnRun, folder: Path) -> drawing.Drawing | None:
-    """Goodput, queues and windows over time, one below the other; none where nothing was recorded."""
-    panels = _panels(run)
+def draw_series(run: DrawnRun, folder: Path, left_out: Sequence[str] = ()) -> drawing.Drawing | None:
+    """Goodput, queues and windows over time, one below the other; none where nothing was recorded.
+
+    Flow groups that are `left_out` are not drawn.
+    """
+    panels = _panels(run, left_out)
     if not panels:
         return None
     marks = run.scenario.plan(run.seed)["marks"]
@@ -420,6 +433,7 @@ def draw_series(run: DrawnRun, folder: Path) -> drawing.Drawing | None:
             title="Over time",
             caption=f"The run with seed {run.seed}. Goodput is summed over the flows of a group; of the links those on "
             "which packets wait longest, of TCP the first sender of each group."
+            + (f" {len(left_out)} flow groups that fare better are not drawn." if left_out else "")
             + (" Dotted lines: what happened at known times." if marks else "")
             + "".join(
                 f" {one.title}: always below {one.least:g} {one.unit}, and not drawn: {_listed(one.left_out)}."

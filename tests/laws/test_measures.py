@@ -96,7 +96,7 @@ def test_questions_name_it(results):
         n=2,
         most=2,
     )
-    assert "deepest-wait.voice <= 100000 holds" in str(answer)
+    assert "deepest-wait.voice <= 100000 ms holds" in str(answer)
 
 
 def test_tables_and_pages_show_it_behind_the_usual_ones(results):
@@ -117,7 +117,7 @@ def test_it_is_listed_and_explained_by_its_docstring():
     assert dict(reference.listed("measures"))["deepest-wait"] == "Longest one-way delay of any unit, in ms."
     (entry,) = reference.entries("deepest-wait")
     assert entry.about == "Longest one-way delay of any unit, in ms."
-    assert entry.notes == ("Unit: ms; from 0 to inf; less is better.",)
+    assert entry.notes[0] == "Unit: ms; from 0 to inf; less is better."
 
 
 def test_where_it_is_not_defined_it_is_null_with_the_reason(results):

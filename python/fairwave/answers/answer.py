@@ -98,6 +98,7 @@ class Answer:
         claims: A study's claims, those that do not hold first.
         counts: Tone to how many claims have it.
         sure: How sure all this is: replications, level; empty where there is nothing to be sure of.
+        left_out: Flow groups of which no sentence speaks, because there are many and others are worse.
     """
 
     sentences: Sequence[str]
@@ -105,6 +106,7 @@ class Answer:
     claims: Sequence[ClaimLine] = ()
     counts: Sequence[tuple[str, int]] = ()
     sure: str = ""
+    left_out: Sequence[str] = ()
 
     def with_more_runs_by(self, how: str) -> Answer:
         """The same for results that `-n` cannot extend: `how` says how to get `{0}` runs."""

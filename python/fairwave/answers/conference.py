@@ -14,7 +14,7 @@ from fairwave.measuring import measures
 from fairwave.measuring.measures import CAMERAS, mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from fairwave.results import Results
     from fairwave.tables import Table
@@ -63,11 +63,12 @@ def calls(groups: Iterable[str]) -> list[Call]:
     {'ann': 'team-ann-to-sfu', 'ben': 'team-ben-to-sfu'}
     """
     parted = [(group, *group.rpartition(BETWEEN)[::2]) for group in groups if BETWEEN in group]
-    receivers = sorted({receiver for _, _, receiver in parted}, key=len, reverse=True)
+    receivers = {receiver for _, _, receiver in parted}
     found: dict[str, dict[tuple[str, str], str]] = {}
     for group, left, receiver in parted:
-        # Each participant receives, so the sender is among those who do.
-        sender = next((one for one in receivers if left.endswith(f"-{one}")), None)
+        # Each participant receives, so the sender is among those who do: the longest such name at the end.
+        ends_ = (left[at + 1 :] for at, sign in enumerate(left) if sign == "-")
+        sender = next((one for one in ends_ if one in receivers), None)
         if sender:
             found.setdefault(left.removesuffix(f"-{sender}"), {})[sender, receiver] = group
     told = []
@@ -152,7 +153,9 @@ class Received:
 def _parts(results: Results, table: str) -> dict[str, Table]:
     if table not in results.tables:
         return {}
-    return {str(part["group"].to_list()[0]): part for part in results.rows(table).parted("group")}
+    return results.rows(table).derived(
+        _parts, lambda rows: {str(part["group"].to_list()[0]): part for part in rows.parted("group")}
+    )
 
 
 def _limited(part: Table | None) -> tuple[float, float]:
@@ -208,15 +211,17 @@ def received(results: Results, call: Call) -> list[Received]:
     return found
 
 
-def matrices(results: Results) -> list[tuple[str, list[str], list[list[str]], str]]:
+def matrices(
+    results: Results, left_out: Collection[str] = ()
+) -> list[tuple[str, list[str], list[list[str]], str]]:
     """For each call: who sees and hears whom how well, and what limits it. Title, heads, rows and caption of tables.
 
-    A row is a participant, a column one whom they see and hear.
+    A row is a participant, a column one whom they see and hear. Calls whose flow groups are `left_out` have no tables.
     """
     tables = []
     for call in of_results(results):
         names = call.participants
-        if not 2 < len(names) <= WIDEST:
+        if not 2 < len(names) <= WIDEST or call.groups[0] in left_out:
             continue
         cells = {(one.receiver, one.sender): one for one in received(results, call)}
         ways: list[tuple[str, str, Callable[[Received], str]]] = [

@@ -84,6 +84,17 @@ class VariedAxis:
         return f"{'over' if self.is_own_transport else 'with'} {self.names(labels)}"
 
 
+MOST_NAMES = 12
+"""A list of names has so many."""
+
+
+def shortened(names: Sequence[str]) -> str:
+    """Names with commas between them; of more than `MOST_NAMES` the first three, and how many others there are."""
+    if len(names) <= MOST_NAMES:
+        return ", ".join(names)
+    return f"{', '.join(names[:3])} and {len(names) - 3} others"
+
+
 def listed(names: Sequence[str]) -> str:
     """Names in a sentence: `a, b and c`."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -263,7 +263,7 @@ def _check_link(results: Results, name: str) -> None:
     """Refuses the name of a link direction that no run has."""
     found = [str(one) for one in results.rows("links")["link"].unique()]
     if name not in found:
-        raise LookupError(f"no link direction {name!r} in these runs, which have {', '.join(found)}")
+        raise LookupError(f"no link direction {name!r} in these runs, which have {naming.shortened(found)}")
 
 
 def _compared(results: Results) -> str:
@@ -294,5 +294,5 @@ def check_group(results: Results, group: str) -> None:
         near = get_close_matches(group, found, 1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise LookupError(
-            f"no flow group {group!r} in these runs, which have {', '.join(sorted(found))}{hint}"
+            f"no flow group {group!r} in these runs, which have {naming.shortened(sorted(found))}{hint}"
         )

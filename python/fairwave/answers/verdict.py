@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from fairwave.answers import conference, shown, unrated
 from fairwave.answers.answer import Answer, Mark, Picture
 from fairwave.answers.bands import (
     SCALES,
+    WORDS,
     Held,
     Scale,
     counted,
@@ -116,69 +119,206 @@ def of_comparison(
     return Answer(sentences, pictures, sure=f"{_sure(results)} {_beyond(line)}".rstrip())
 
 
-def of_run(results: Results, groups: Mapping[str, str], why: Callable[[str], str]) -> Answer:
+MOST_GROUPS = 20
+"""Of more flow groups, or calls, an answer counts those in each band and names the worst."""
+
+WORST = 10
+"""So many of the worst it names then, of each kind."""
+
+
+@dataclass(frozen=True)
+class _Faring:
+    """How one flow group, or one call, fares.
+
+    Attributes:
+        name: Its name.
+        groups: Its flow groups.
+        kind: What it is, one of `_KINDS`.
+        rank: The smaller, the worse.
+        told: The sentences about it.
+        word: Its band, or another word for how it fares; empty without.
+        value: The mean by which groups without bands are ranked.
+        scale: Its bands.
+        marks: What a picture shows of it.
+    """
+
+    name: str
+    groups: Sequence[str]
+    kind: str
+    rank: tuple[float, ...]
+    told: Callable[[], list[str]]
+    word: str = ""
+    value: float = math.nan
+    scale: Scale | None = None
+    marks: Mapping[str, Interval] = field(default_factory=dict)
+
+
+_KINDS = {
+    "calls": "calls with several participants",
+    "rated": "groups of calls and other streams",
+    "files": "groups of files and pages",
+    "sessions": "groups of adaptive streams",
+    "bulk": "groups of endless data",
+}
+"""Kinds of groups that are ranked among themselves."""
+
+_RANGES = {"files": ("take", "s"), "bulk": ("get", "Mb/s of goodput")}
+"""What is said of the range of means of groups without bands."""
+
+TOO_LATE, NOT_RATED = "too late for a conversation", "not rated"
+"""Words for how a group fares that are no bands."""
+
+
+def of_run(
+    results: Results, groups: Mapping[str, str], why: Callable[[str], str], *, every: bool = False
+) -> Answer:
     """How each flow group fares.
+
+    Of more than `MOST_GROUPS` groups the answer counts those in each band, and has sentences about the worst of each
+    kind alone; `Answer.left_out` names the others.
 
     Args:
         results: The runs.
         groups: Name of each flow group to its kind of traffic.
         why: What lowers a group's rating, in words; empty where it has none.
+        every: Say how each group fares, however many there are.
     """
+    calls = conference.calls(groups)
+    of_calls = {group for call in calls for group in call.groups}
+    found = [_of_call(call, results, why) for call in calls]
+    found += [
+        one
+        for name, kind in groups.items()
+        if name not in of_calls and (one := _of_group(name, kind, results, why)) is not None
+    ]
     sentences: list[str] = []
-    marks: dict[str, dict[str, Interval]] = {}
-    plain: list[str] = []
-    found = conference.calls(groups)
-    for call in found:
-        sentences += _of_call(call, results, why, marks)
-    of_calls = {group for call in found for group in call.groups}
-    for name, kind in groups.items():
-        if name in of_calls:
-            continue
-        if kind in shown.TRANSFERS:
-            sentences += (_of_sessions if kind == "stream" else _of_transfers)(name, kind, results)
-            continue
-        scale, cell = (None, None) if kind.startswith("bulk") else _of_stream(name, results)
-        if scale is None and unrated.is_unrated(results, name):
-            found_parts = unrated.parts(results, name, [{}])
-            sentences.append(unrated.told(_calls_are(name, results), unrated.why(results, name), found_parts))
-            continue
-        if scale is None or cell is None:
-            goodput = measures.goodput(name).over(results).interval()
-            if kind.startswith("bulk") and goodput.n:
-                plain.append(f"{name} gets {_rounded(goodput, 'Mb/s')}")
-            continue
-        delays = {name: measures.delay(name).over(results).interval()} if scale.measure == "missed" else {}
-        if late := _late(delays):
-            sentences.append(_too_late(subject(name, scale, results), list(late.values()), [cell], why(name)))
-            continue
-        cell = _delayed({name: cell}, delays)[name]
-        marks.setdefault(scale.measure, {})[name] = cell
-        delay = f"delay {_rounded(delays[name], 'ms')}" if delays and delays[name].n else ""
-        because = "; ".join(filter(None, (delay, why(name))))
-        sentences.append(_sentence(subject(name, scale, results), scale, [cell], because))
-    if plain:
+    said: list[_Faring] = []
+    if len(found) <= MOST_GROUPS or every:
+        said = found
+    else:
+        for kind in _KINDS:
+            mine = [one for one in found if one.kind == kind]
+            if len(mine) > WORST:
+                sentences.append(_counts(kind, mine))
+                mine = sorted(mine, key=lambda one: one.rank)[:WORST]
+            said += mine
+    for one in said:
+        sentences += one.told() if one.kind != "bulk" else []
+    if plain := [text for one in said if one.kind == "bulk" for text in one.told()]:
         sentences.append(f"{listed(plain)} of goodput.")
+    marks: dict[str, dict[str, Interval]] = {}
+    for one in said:
+        if one.scale is not None:
+            marks.setdefault(one.scale.measure, {}).update(one.marks)
     pictures = [_picture(scale, marks[scale.measure]) for scale in SCALES if scale.measure in marks]
-    return Answer(sentences or ["No flow was on long enough to be measured."], pictures, sure=_sure(results))
+    named = {group for one in said for group in one.groups}
+    left_out = [group for one in found for group in one.groups if group not in named]
+    return Answer(
+        sentences or ["No flow was on long enough to be measured."], pictures, sure=_sure(results), left_out=left_out
+    )  # fmt: skip
+
+
+def _counts(kind: str, found: Sequence[_Faring]) -> str:
+    """How many groups of a kind lie in each band, or the range of their means."""
+    counts = Counter(one.word for one in found if one.word)
+    words = [word for word in (*WORDS, TOO_LATE, NOT_RATED) if counts[word]]
+    who = f"the {len(found)} {_KINDS[kind]}"
+    if words:
+        first = f"Of {who}, {listed([f'{counts[word]} {_are(counts[word])} {word}' for word in words])}"
+    else:
+        values = [one.value for one in found if not math.isnan(one.value)]
+        verb, unit = _RANGES.get(kind, ("", ""))
+        span = (
+            f"{_three_digits(min(values))} to {_three_digits(max(values))} {unit}" if values and verb else ""
+        )
+        first = (
+            f"{who[:1].upper()}{who[1:]} {verb} {span}" if span else f"There are {who.removeprefix('the ')}"
+        )
+    return f"{first}. The {WORST} worst follow."
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def _of_group(name: str, kind: str, results: Results, why: Callable[[str], str]) -> _Faring | None:
+    """How a flow group fares; None where nothing says it."""
+    if kind in shown.TRANSFERS:
+        if kind == "stream":
+            stalled = _mean(measures.stalled, name, results)
+            return _Faring(
+                name, [name], "sessions", (-_or_worst(stalled),), lambda: _of_sessions(name, kind, results)
+            )
+        took = _mean(measures.completion, name, results)
+        return _Faring(
+            name, [name], "files", (-_or_worst(took),), lambda: _of_transfers(name, kind, results), value=took
+        )
+    scale, cell = (None, None) if kind.startswith("bulk") else _of_stream(name, results)
+    if scale is None and unrated.is_unrated(results, name):
+        missed = _mean(measures.missed, name, results)
+
+        def told() -> list[str]:
+            found = unrated.parts(results, name, [{}])
+            return [unrated.told(_calls_are(name, results), unrated.why(results, name), found)]
+
+        # By packets missed alone nobody knows how bad it is: behind all that is poor.
+        return _Faring(name, [name], "rated", (1.0, -_or_worst(missed)), told, NOT_RATED)
+    if scale is None or cell is None:
+        goodput = measures.goodput(name).over(results).interval()
+        if not (kind.startswith("bulk") and goodput.n):
+            return None
+        return _Faring(
+            name, [name], "bulk", (goodput.mean,), lambda: [f"{name} gets {_rounded(goodput, 'Mb/s')}"],
+            value=goodput.mean,
+        )  # fmt: skip
+    return _of_rated(name, scale, cell, results, why)
+
+
+def _of_rated(
+    name: str, scale: Scale, cell: Interval, results: Results, why: Callable[[str], str]
+) -> _Faring:
+    """How a group with bands fares."""
+    delays = {name: measures.delay(name).over(results).interval()} if scale.measure == "missed" else {}
+    if late := _late(delays):
+        return _Faring(
+            name, [name], "rated", (-1.0, -delays[name].mean),
+            lambda: [_too_late(subject(name, scale, results), list(late.values()), [cell], why(name))], TOO_LATE,
+        )  # fmt: skip
+    cell = _delayed({name: cell}, delays)[name]
+    delay = f"delay {_rounded(delays[name], 'ms')}" if delays and delays[name].n else ""
+
+    def told() -> list[str]:
+        because = "; ".join(filter(None, (delay, why(name))))
+        return [_sentence(subject(name, scale, results), scale, [cell], because)]
+
+    return _Faring(
+        name, [name], "rated", _rank(scale, cell), told, scale.word(cell), scale=scale, marks={name: cell}
+    )
+
+
+def _rank(scale: Scale, cell: Interval) -> tuple[float, ...]:
+    """Poor first, and in a band the worst mean first, on the common axis of all pictures."""
+    at = scale.at(cell.mean)
+    return (float(2 - ORDER.index(scale.of_mean(cell))), at if scale.higher else 100 - at)
+
+
+def _mean(define: measures.Definition, name: str, results: Results) -> float:
+    return define(name).over(results).interval().mean
+
+
+def _or_worst(mean: float) -> float:
+    """A mean of which more is worse; infinite where it is not defined, as nothing was completed then."""
+    return math.inf if math.isnan(mean) else mean
 
 
 MOST_PARTICIPANTS = 8
 """Of a call of more participants, sentences count those in each band."""
 
 
-def _of_call(
-    call: conference.Call,
-    results: Results,
-    why: Callable[[str], str],
-    marks: dict[str, dict[str, Interval]],
-) -> list[str]:
-    """What each participant of a call sees and hears: as good as their worst stream.
-
-    Participants whose worst stream comes from the same one, in the same band, share a sentence.
-    """
+def _of_call(call: conference.Call, results: Results, why: Callable[[str], str]) -> _Faring:
+    """What each participant of a call sees and hears: as good as their worst stream."""
     scale = scale_of("session_mos")
-    if scale is None:
-        return []
+    assert scale is not None
     worst: dict[str, tuple[str, Interval]] = {}
     for receiver, senders in call.pairs.items():
         cells = {
@@ -191,10 +331,23 @@ def _of_call(
             sender = min(cells, key=lambda one: (-ORDER.index(scale.of_mean(cells[one])), cells[one].mean))
             worst[receiver] = (sender, cells[sender])
     if not worst:
-        return [f"Nothing of the call {call.name} was measured."]
-    marks.setdefault(scale.measure, {}).update(
-        {f"{call.name}: {receiver}": cell for receiver, (_, cell) in worst.items()}
-    )
+        nothing = f"Nothing of the call {call.name} was measured."
+        return _Faring(call.name, call.groups, "calls", (math.inf,), lambda: [nothing])
+    cells = {receiver: cell for receiver, (_, cell) in worst.items()}
+    lowest = min(cells.values(), key=lambda cell: _rank(scale, cell))
+    return _Faring(
+        call.name, call.groups, "calls", _rank(scale, lowest), lambda: _participants(call, worst, scale, why),
+        scale.word(lowest), scale=scale, marks={f"{call.name}: {receiver}": cell for receiver, cell in cells.items()},
+    )  # fmt: skip
+
+
+def _participants(
+    call: conference.Call, worst: Mapping[str, tuple[str, Interval]], scale: Scale, why: Callable[[str], str]
+) -> list[str]:
+    """How the participants of a call fare, each with their worst sender and how good it is.
+
+    Participants whose worst stream comes from the same one, in the same band, share a sentence.
+    """
     alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for receiver, (sender, cell) in worst.items():
         alike.setdefault((sender, tuple(scale.bands(cell))), []).append(receiver)
@@ -597,8 +750,10 @@ def _of_ends(apart: Contrast, ends: str) -> str:
 
 def _of_stream(name: str, results: Results) -> tuple[Scale, Interval] | tuple[None, None]:
     """By which scale a group is rated, and its mean; nothing where no measure is defined."""
-    defined = {one.id: one for one in shown.headline(name)}
+    defined = {measure: measures.find(measure, name) for measure, _ in TELLING}
     for measure, scale in _telling(unrated.is_unrated(results, name)):
+        if defined[measure].table not in results.tables:
+            continue
         cell = defined[measure].over(results).interval()
         found = scale_of(scale)
         if cell.n and found:

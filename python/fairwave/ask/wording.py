@@ -177,9 +177,11 @@ def _known(name: str, names: list[str], what: str) -> None:
     if name not in names:
         from difflib import get_close_matches
 
+        from fairwave.answers.naming import shortened
+
         near = get_close_matches(name, names, 1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise AskError(f"the scenario has no {what} {name!r}; it has {', '.join(names)}{hint}")
+        raise AskError(f"the scenario has no {what} {name!r}; it has {shortened(names)}{hint}")
 
 
 def precision(text: str, scenario: Scenario | None = None) -> Precision:

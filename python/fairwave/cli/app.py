@@ -22,6 +22,7 @@ from fairwave.cli.options import (
     FigureFiles,
     FigureStyle,
     FirstSeed,
+    Groups,
     HostCapture,
     Json,
     JUnit,
@@ -146,6 +147,7 @@ def run(
         ),
     ] = None,
     measures: Measures = None,
+    groups: Groups = None,
     speech: Annotated[
         Optional[Path],
         typer.Option(
@@ -197,6 +199,7 @@ def run(
             qlog_flows=qlog_flow or [],
             stats=stats,
             measures=measures or [],
+            only=groups or [],
             speech=speech,
             doubting=doubt,
             yes=yes,

@@ -88,6 +88,11 @@ def answer(said: Answer) -> None:
         out.print(f"[dim]{escape(said.sure)}[/]", soft_wrap=True)
 
 
+def note(text: str) -> None:
+    """A remark below tables, on standard output."""
+    out.print(f"\n[dim]{escape(text)}[/]", soft_wrap=True)
+
+
 def pairs(title: str, rows: Sequence[tuple[str, str]]) -> None:
     """Names with a line about each, on standard output."""
     shown = Table(show_header=False, box=None, pad_edge=False)

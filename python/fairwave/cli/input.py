@@ -243,8 +243,10 @@ def media_group(read: Scenario, wanted: str | None = None) -> str:
     known = groups(read) or pairs_of_calls(read)
     if wanted is not None:
         if wanted not in known:
+            from fairwave.answers.naming import shortened
+
             raise BadInputError(
-                f"the scenario has no flow group {wanted!r}; it has {', '.join(known) or 'none'}"
+                f"the scenario has no flow group {wanted!r}; it has {shortened(list(known)) or 'none'}"
             )
         return wanted
     if not known:
@@ -274,6 +276,41 @@ def measure_names(given: Sequence[str], read: Scenario) -> list[str]:
         if name != "all":
             measure(name, read)
     return list(dict.fromkeys(names))
+
+
+def shown_groups(given: Sequence[str], read: Scenario, *, is_used: bool) -> list[str]:
+    """The flow groups that `--groups` names, with commas between them, or `all` alone; empty without the option.
+
+    Args:
+        given: What was written.
+        read: The scenario.
+        is_used: Whether anything is shown to people: documents for programs have every group.
+
+    Raises:
+        BadInputError: The scenario has no such group, or nothing uses the option.
+    """
+    if given and not is_used:
+        raise BadInputError("--json has every flow group; leave out --groups")
+    names = list(dict.fromkeys(one.strip() for text in given for one in text.split(",") if one.strip()))
+    if given and not names:
+        raise BadInputError("--groups names no flow group; write for example --groups voice,files, or all")
+    known = [*groups(read), *pairs_of_calls(read)]
+    if "all" in names and "all" not in known:
+        if len(names) > 1:
+            raise BadInputError("--groups all shows every flow group; leave out the other names")
+        return names
+    for name in names:
+        if name not in known:
+            from difflib import get_close_matches
+
+            from fairwave.answers.naming import shortened
+
+            near = get_close_matches(name, known, 1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise BadInputError(
+                f"--groups: the scenario has no flow group {name!r}; it has {shortened(known)}{hint}"
+            )
+    return names
 
 
 def layer_or_note(*, needed: bool, quiet: bool) -> Any:

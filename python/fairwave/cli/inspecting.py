@@ -11,7 +11,7 @@ from fairwave.cli import console
 from fairwave.cli.input import BadInputError, groups, kind, scenario, seeds
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from fairwave.advice import Advice
     from fairwave.defaults import Default
@@ -126,12 +126,23 @@ def check_scenario(path: str, seed: int, settings: list[str], *, expand: bool, j
         console.out.print_json(text, ensure_ascii=console.CONTROL.search(text) is not None)
         return
     overview = _overview(read.hash, plan)
-    overview |= {f"speech of {name}": said for name, said in activities(read).items()}
-    overview |= {f"rating of {name}": said for name, said in ratings(read).items()}
+    overview |= _of_groups("speech", activities(read)) | _of_groups("rating", ratings(read))
     overview["cost of a run"] = str(read.cost(seed))
     console.pairs(f"{read.name}: no mistakes of form", [(key, str(value)) for key, value in overview.items()])
     _show_advice(advise(read, seed))
     _show_defaults(used_defaults(read, seed))
+
+
+def _of_groups(what: str, said: Mapping[str, str]) -> dict[str, str]:
+    """What is said of flow groups; of many groups once of those of which it is the same."""
+    from fairwave.answers.naming import MOST_NAMES, shortened
+
+    if len(said) <= MOST_NAMES:
+        return {f"{what} of {name}": text for name, text in said.items()}
+    alike: dict[str, list[str]] = {}
+    for name, text in said.items():
+        alike.setdefault(text, []).append(name)
+    return {f"{what} of {shortened(names)}": text for text, names in alike.items()}
 
 
 def _is_network(path: str) -> bool:

@@ -88,6 +88,15 @@ Measures = Annotated[
         autocompletion=completing.measures,
     ),
 ]
+Groups = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--groups",
+        metavar="NAME,…",
+        help="Show these flow groups, or all. If left out: all of up to 20 groups; of more, counts per band and the "
+        "ten worst. Repeatable.",
+    ),
+]
 Relevant = Annotated[
     list[str] | None,
     typer.Option(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from fairwave import ScenarioError
+from fairwave.answers.naming import shortened
 from fairwave.cli import console
 from fairwave.cli.input import BadInputError, drawn_as, layer_or_note
 
@@ -158,8 +159,8 @@ def compare_scenarios(
             measure(one.of.text, other)
     measure_names(asked.measures, first)
     for label, each in read.items():
-        if asked.flow is not None and asked.flow not in (known := groups(each)) and known:
-            raise BadInputError(f"{label} has no flow group {asked.flow!r}; it has {', '.join(known)}")
+        if asked.flow is not None and asked.flow not in (known := list(groups(each))) and known:
+            raise BadInputError(f"{label} has no flow group {asked.flow!r}; it has {shortened(known)}")
     affordable(first, len(read) * len(chosen), chosen[0], yes=yes)
 
     def made(keep: Keep | None) -> dict[str, Results]:
@@ -473,9 +474,7 @@ def _group(results: Results, wanted: str | None) -> str:
     names = results.rows("flows")["group"].unique()
     if wanted is not None:
         if wanted not in names:
-            raise BadInputError(
-                f"these runs have no flow group {wanted!r}; they have {', '.join(map(str, names))}"
-            )
+            raise BadInputError(f"these runs have no flow group {wanted!r}; they have {shortened(names)}")
         return wanted
     scores = {name: measures.find("mos", name).over(results).values for name in names}
     rated = [name for name, values in scores.items() if any(one is not None for one in values)]

@@ -22,6 +22,7 @@ from fairwave.cli.input import (
     save,
     scenario,
     seeds,
+    shown_groups,
     threads_or_all,
 )
 from fairwave.cli.inspecting import warn
@@ -30,7 +31,7 @@ MOS, R, PERCENT, POSITIVE = (1.0, 4.5), (0.0, 129.0), (0.0, 100.0), (0.0, float(
 """As in `fairwave.measuring`, which is read only when it is needed."""
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from pathlib import Path
 
     from fairwave.answers.answer import Answer
@@ -79,6 +80,7 @@ def run_scenario(
     qlog_flows: Sequence[str] = (),
     stats: Path | None = None,
     measures: Sequence[str] = (),
+    only: Sequence[str] = (),
     speech: Path | None = None,
     doubting: bool = False,
     yes: bool = False,
@@ -111,6 +113,7 @@ def run_scenario(
     read = scenario(path, settings)
     warn(read, seed)
     names = measure_names(measures, read)
+    chosen_groups = shown_groups(only, read, is_used=not json or bool(out and page))
     conditions = requiring.conditions(require, junit, read, has_baseline=baseline is not None)
     read = timed(read, names)
     planned = in_doubt.afforded(read, replications, seed, doubting=doubting, yes=yes, quiet=json)
@@ -125,19 +128,21 @@ def run_scenario(
     read = _recorded(read, record, clips)
     only_captured = payload and bool(captures) and not out
     heard = _spoken(read, speech, drawn=bool(out and page)) if speech and not only_captured else None
-    made = heard.scenario if heard is not None else read
     with look, claimed(out, "run", read.name, overwrite=overwrite) if out else nullcontext():
         keep = kept(out)
         before = requiring.baseline_runs(baseline, conditions, chosen, threads, keep)
         with console.progress(f"{read.name} × {replications}", quiet=json) as progress:
-            results = Grid("run", made, {}).run(chosen, threads=threads, keep=keep, progress=progress)
+            results = Grid("run", heard.scenario if heard is not None else read, {}).run(
+                chosen, threads=threads, keep=keep, progress=progress
+            )
         watched = pages.watch(read, results, clips, out) if pages and clips else []
         doubted = in_doubt.made(read, planned, replications, seed, threads, keep, quiet=json)
         shown = None
         if out and page and pages:
             shown = pages.drawn(
-                read, results, seed, out, watched, heard, quiet=json, names=names, doubted=doubted
-            )
+                read, results, seed, out, watched, heard, quiet=json, names=names, only=chosen_groups,
+                doubted=doubted,
+            )  # fmt: skip
         if out and shown is None:
             save(results, out, read)
     results = heard.whole(results) if heard is not None else results
@@ -152,7 +157,7 @@ def run_scenario(
         document = run_document(read, results, names) | captured | logged | in_doubt.as_data(doubted)
         console.document(document | requiring.as_data(required))
     else:
-        show(read, results, replications, names)
+        show(read, results, replications, names, chosen_groups)
         in_doubt.show(doubted)
         for line in (*watched, *_left(out, shown, audio=heard is not None)):
             console.say(f"\n{line}")
@@ -189,8 +194,8 @@ def timed(read: Scenario, names: Sequence[str]) -> Scenario:
     return read.with_overrides({"record.round-trips": list(dict.fromkeys([*recorded, *whose]))})
 
 
-def verdict(read: Scenario, results: Results) -> Answer:
-    """What page and terminal say first."""
+def verdict(read: Scenario, results: Results, only: Sequence[str] = ()) -> Answer:
+    """What page and terminal say first: of the flow groups `only`; of every group if that is `all`."""
     from fairwave.answers import fates
     from fairwave.answers.answer import LIVE
     from fairwave.answers.conference import of_results
@@ -199,7 +204,18 @@ def verdict(read: Scenario, results: Results) -> Answer:
     kinds = {name: kind(flow) for name, flow in groups(read).items()}
     for call in of_results(results):
         kinds.update(dict.fromkeys(call.groups, "media"))
-    answer = of_run(results, kinds, lambda name: made_of(name, results) or fates.summed_up(results, name))
+    every = list(only) == ["all"]
+    if only and not every:
+        left_out = [name for name in kinds if name not in only]
+        kinds = {name: kind for name, kind in kinds.items() if name in only}
+    answer = of_run(
+        results,
+        kinds,
+        lambda name: made_of(name, results) or fates.summed_up(results, name),
+        every=bool(only),
+    )
+    if only and not every:
+        answer = replace(answer, left_out=left_out)
     return (
         answer.with_more_runs_by(LIVE) if results.provenance.command.startswith("fairwave live") else answer
     )
@@ -265,24 +281,32 @@ def both_directions(results: Results, group: str) -> list[list[str]]:
     ]
 
 
-def summary(read: Scenario, results: Results, names: Sequence[str] = ()) -> list[dict[str, Any]]:
+def summary(
+    read: Scenario, results: Results, names: Sequence[str] = (), left_out: Collection[str] = ()
+) -> list[dict[str, Any]]:
     """Every measure of every group, in order; `usual` says whether people see it.
 
     Args:
         read: The scenario.
         results: The runs.
         names: Measures that people are to see instead of the usual.
+        left_out: Flow groups that have no rows, unless `names` has a measure of them.
 
     Raises:
         BadInputError: No measure has such a name.
     """
     from fairwave.answers import conference, shown
     from fairwave.measuring.remarks import NOT_DEFINED, told, undefined, unmeasured
+    from fairwave.measuring.statistics import interval
 
     rows = []
     # Matrices show what pairs of a call see and hear; measures that are asked for have rows, too.
     of_calls = [name for call in conference.of_results(results) for name in call.groups] if names else []
+    asked_of = {name.partition(".")[2] for name in names}
+    skipped = {name for name in left_out if name not in asked_of}
     for name in dict.fromkeys([*groups(read), *of_calls]):
+        if name in skipped:
+            continue
         wanted = [] if name in of_calls else shown.of_group(results, name)
         if names:
             asked = shown.asked(results, names, name)
@@ -290,7 +314,7 @@ def summary(read: Scenario, results: Results, names: Sequence[str] = ()) -> list
             wanted = [*asked, *(replace(one, usual=False) for one in wanted if one.measure.id not in ids)]
         for one in wanted:
             measure = one.measure
-            cell = measure.over(results).interval()
+            cell = measure.over(results).interval() if measure.table in results.tables else interval([])
             why = unmeasured(results, measure.id, name) if names and one.usual else ""
             if cell.n or why or undefined(results, measure.id, name):
                 rows.append(
@@ -333,23 +357,31 @@ def busy_links(results: Results, most: int = 8) -> list[tuple[str, list[str]]]:
     return rows
 
 
-def show(read: Scenario, results: Results, replications: int, names: Sequence[str] = ()) -> None:
-    """Shows the verdict, then the results of groups and links as tables."""
+def show(
+    read: Scenario,
+    results: Results,
+    replications: int,
+    names: Sequence[str] = (),
+    only: Sequence[str] = (),
+) -> None:
+    """Shows the verdict, then tables of groups and links: of the groups in `only`, or of the worst of many."""
     from fairwave.advice import activities
     from fairwave.answers import conference, fates
     from fairwave.answers.tins import tables as tin_tables
     from fairwave.answers.verdict import made_of
     from fairwave.measuring.remarks import mark_of, marks
 
-    console.answer(verdict(read, results))
-    for title, heads, rows, caption in conference.matrices(results):
+    answer = verdict(read, results, only)
+    left_out = set(answer.left_out)
+    console.answer(answer)
+    for title, heads, rows, caption in conference.matrices(results, left_out):
         console.table(title, heads, rows, caption=caption)
-    activity = activities(read)
+    activity, flows = activities(read), groups(read)
 
     several = f"{replications} replications, mean ± 95 % interval" if replications > 1 else "one run"
     by_group: dict[str, list[list[str]]] = {}
     said: dict[str, list[str]] = {}  # remarks
-    for row in (one for one in summary(read, results, names) if one["usual"]):
+    for row in (one for one in summary(read, results, names, left_out) if one["usual"]):
         label = row["title"].removeprefix(f"{row['group']} ")
         unit = f" ({row['unit']})" if row["unit"] else ""
         mark = marks(row["remarks"])
@@ -359,7 +391,7 @@ def show(read: Scenario, results: Results, replications: int, names: Sequence[st
     for call in conference.of_results(results):
         _show_call(call, by_group, said, several)
     for name, rows in by_group.items():
-        flow = groups(read)[name]
+        flow = flows[name]
         if shares := limits(results, name):
             held = ", ".join(f"{share:.0%} {what}" for what, share in shares.items())
             rows.append(["limited by (time)", held])
@@ -385,6 +417,11 @@ def show(read: Scenario, results: Results, replications: int, names: Sequence[st
         console.table("busiest links", ["link", *(title for _, title, _, _ in LINKS)], links)
     for link, head, tins in tin_tables(results):
         console.table(f"{link}: CAKE's tins, as `tc -s qdisc` shows them", head, tins)
+    if left_out and not only:
+        console.note(
+            f"{len(left_out)} flow groups are not shown: `fairwave run --groups all` shows every group, "
+            f"`--groups {answer.left_out[0]}` this one, `--json` all numbers."
+        )
 
 
 def _show_call(
@@ -411,14 +448,14 @@ def run_document(read: Scenario, results: Results, names: Sequence[str] = ()) ->
     """The same for programs, with every measure."""
     from fairwave.answers import fates
 
-    rows = summary(read, results, names)
+    rows, names_of = summary(read, results, names), list(groups(read))
     plain = [{key: value for key, value in row.items() if key not in {"text", "usual"}} for row in rows]
     return {
         "scenario": read.name,
         "verdict": list(verdict(read, results).sentences),
         "summary": plain,
-        "limited": {name: limits(results, name) for name in groups(read)},
-        "fates": {name: fates.document(results, name) for name in groups(read)},
+        "limited": {name: limits(results, name) for name in names_of},
+        "fates": {name: fates.document(results, name) for name in names_of},
         "flows": results.rows("flows").to_dicts(),
         "links": results.rows("links").to_dicts(),
         **{

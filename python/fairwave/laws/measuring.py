@@ -214,9 +214,12 @@ def _by_run(results: Results, group: str | None) -> dict[int, dict[str, pl.DataF
     for name in results.tables:
         if name == "runs":
             continue
-        frame = results.to_polars(name)
-        if group is not None and "group" in frame.columns:
-            frame = frame.filter(pl.col("group").cast(pl.String) == group)
+        rows = results.rows(name)
+        # The index finds a group's rows without a look at all rows, so that the cost does not grow with the groups.
+        if group is not None and "group" in rows:
+            rows = rows.only(group=group)
+        frame = pl.from_arrow(rows.to_arrow())
+        assert isinstance(frame, pl.DataFrame)
         for key, part in frame.partition_by("run", as_dict=True, maintain_order=True).items():
             found.setdefault(int(key[0]), {})[name] = part.drop("run")
     return found

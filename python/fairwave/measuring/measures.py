@@ -12,21 +12,21 @@ import json
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import wraps
+from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
 from fairwave import _native
 from fairwave.measuring.measured import Measured
-from fairwave.tables import Column, Table
+from fairwave.measuring.parts import NO_RUNS, Parts, by_group, by_run, parted
+from fairwave.tables import Column, Table, concatenate
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
     from typing_extensions import ParamSpec
 
+    from fairwave.measuring.parts import PartValues
     from fairwave.results import Results
 
     P = ParamSpec("P")
@@ -139,13 +139,7 @@ class Measure:
             found = Table.of(self.reduce(results))
         else:
             found = Table.of({name: [] for name in ("run", *self.axes, "value")})
-        of_run: dict[Any, list[int]] = {}
-        for at, run in enumerate(found["run"].to_list()):
-            of_run.setdefault(run, []).append(at)
-        # A run without a value has a row all the same, with none.
-        pairs = [(i, at) for i, run in enumerate(runs["run"].to_list()) for at in of_run.get(run, [-1])]
-        left = np.array([i for i, _ in pairs], dtype=np.int64)
-        right = np.array([at for _, at in pairs], dtype=np.int64)
+        left, right = _in_runs(runs["run"], found["run"])
         columns = {name: runs[name].at(left) for name in results.axes}
         columns |= {axis: _or_none(found[axis], right) for axis in self.axes}
         columns |= {"seed": runs["seed"].at(left)}
@@ -153,6 +147,18 @@ class Measure:
         # A definition may divide nothing by nothing: whatever is not a number is not defined.
         columns |= {"value": Column(value, ~np.isnan(value))}
         return Measured(self, (*results.axes, *self.axes), Table(columns))
+
+
+def _in_runs(runs: Column, found: Column) -> tuple[Any, NDArray[np.int64]]:
+    """Pairs of a run and a row that was found of it; a run without a value has a row all the same, -1."""
+    if np.array_equal(runs.values, found.values):
+        return slice(None), np.arange(len(runs))
+    of_run: dict[Any, list[int]] = {}
+    for at, run in enumerate(found.to_list()):
+        of_run.setdefault(run, []).append(at)
+    pairs = [(i, at) for i, run in enumerate(runs.to_list()) for at in of_run.get(run, [-1])]
+    left, right = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    return left, right
 
 
 def _or_none(column: Column, rows: NDArray[np.int64]) -> Column:
@@ -165,23 +171,32 @@ def _or_none(column: Column, rows: NDArray[np.int64]) -> Column:
     return replace(taken, valid=None if valid.all() else valid)
 
 
-def _of_group(results: Results, group: str | None, table: str = "flows") -> Table:
-    rows = results.rows(table)
-    return rows if group is None else rows.only(group=group)
+@dataclass(frozen=True)
+class OfRows:
+    """A number for each run from the rows of a table; those of all flow groups are made in one pass.
+
+    Attributes:
+        table: The rows, of results; or the name of a table.
+        group: The flow group; all rows when None.
+        value: The definition.
+    """
+
+    table: str | Callable[[Results], Table]
+    group: str | None
+    value: PartValues
+
+    def __call__(self, results: Results) -> Table:
+        """Columns `run` and `value`: a row for each run in which there are rows."""
+        rows = results.rows(self.table) if isinstance(self.table, str) else self.table(results)
+        if self.group is None:
+            runs, values = by_run(rows, self.value)
+        else:
+            runs, values = by_group(rows, self.value).get(self.group, NO_RUNS)
+        return Table({"run": Column(runs), "value": Column(values)})
 
 
-def _each(parts: Iterable[Table], value: RunValue) -> dict[str, Any]:
-    """The definition for the rows of each run."""
-    made = [(int(part["run"].values[0]), value(part)) for part in parts]
-    return {"run": [run for run, _ in made], "value": [one for _, one in made]}
-
-
-def _per_flow(group: str | None, value: RunValue) -> Reduction:
-    return _per_row("flows", group, value)
-
-
-def _per_row(table: str, group: str | None, value: RunValue) -> Reduction:
-    return lambda results: _each(_of_group(results, group, table).parted("run"), value)
+def _per_flow(group: str | None, value: PartValues) -> Reduction:
+    return OfRows("flows", group, value)
 
 
 def shown(
@@ -195,6 +210,7 @@ def shown(
         def of(*args: P.args, **kwargs: P.kwargs) -> Measure:
             return replace(definition(*args, **kwargs), applies=applies)
 
+        of.applies = applies  # type: ignore[attr-defined]  # functions have any
         return of
 
     return says
@@ -221,28 +237,38 @@ def share(part: Numbers, whole: Numbers, scale: float = 1.0) -> float:
     return total(part) / of * scale if of > 0 else math.nan
 
 
-def _share(part: Sequence[str], whole: str, scale: float = 1.0) -> RunValue:
+@cache
+def _share(part: tuple[str, ...], whole: str, scale: float = 1.0) -> PartValues:
     """The sum of some columns over that of another."""
-    return lambda rows: share(sum(rows.numbers(name) for name in part), rows.numbers(whole), scale)  # type: ignore[arg-type]  # a sum of arrays is one
+    return lambda rows, parts: parts.share(
+        np.sum([rows.numbers(name) for name in part], axis=0), rows.numbers(whole), scale
+    )
 
 
-def _mean(column: str, scale: float = 1.0) -> RunValue:
-    return lambda rows: mean(rows.numbers(column)) * scale
+@cache
+def _mean(column: str, scale: float = 1.0) -> PartValues:
+    return lambda rows, parts: parts.mean(rows.numbers(column)) * scale
+
+
+@cache
+def _most(column: str) -> PartValues:
+    # Results of an earlier version lack some columns.
+    return lambda rows, parts: parts.most(rows.numbers(column, math.nan))
 
 
 @shown(TRANSFER | BULK, EVERY, figure="others")
 def goodput(group: str | None = None) -> Measure:
     """Payload delivered to the group's applications from the first flow's beginning to the last one's end, in Mb/s."""
-
-    def value(rows: Table) -> float:
-        goodputs = rows.numbers("goodput_bps")
-        # A group of which no flow was on has none.
-        return math.nan if np.isnan(goodputs).all() else total(goodputs) / 1e6
-
-    reduce = _per_row("groups", group, value)
+    reduce = OfRows("groups", group, _goodput)
     return Measure(
         "goodput", _name("goodput", group), "Mb/s", reduce, "higher", table="groups", limits=POSITIVE
     )
+
+
+def _goodput(rows: Table, parts: Parts) -> Numbers:
+    goodputs = rows.numbers("goodput_bps")
+    # A group of which no flow was on has none.
+    return np.where(parts.number(~np.isnan(goodputs)) > 0, parts.total(goodputs) / 1e6, math.nan)
 
 
 @shown(STREAM)
@@ -289,17 +315,15 @@ def of_group(
         ValueError: When used: no group is named and the runs have several.
     """
 
-    def reduce(results: Results) -> dict[str, Any]:
-        rows = _of_group(results, group, table)
+    def rows_of(results: Results) -> Table:
+        rows = results.rows(table)
         if group is None and len(rows["group"].unique()) > 1:
             known = ", ".join(rows["group"].unique())
             raise ValueError(f"{title} is that of one flow group; name one of {known}")
-        value = rows.numbers(column) * scale
-        if over:
-            whole = rows.numbers(over)
-            value = np.divide(value, whole, out=np.full(len(value), math.nan), where=whole > 0)
-        return {"run": rows["run"].to_list(), "value": value}
+        return rows
 
+    # There is one row for each run and group.
+    reduce = OfRows(rows_of, group, _share((column,), over, scale) if over else _mean(column, scale))
     return Measure(id or column, _name(title, group), unit, reduce, better, table=table, limits=limits)
 
 
@@ -312,46 +336,45 @@ def missed(group: str | None = None) -> Measure:
     or arrived after their frame was shown. For other streams it counts packets that were lost. What had not
     arrived at the end and is too old to be of use is overdue, and counts in each case.
     """
-
-    def value(rows: Table) -> float:
-        # Results of an earlier version lack some columns.
-        sent, lost = rows.numbers("units_sent"), rows.numbers("units_lost")
-        of_call, of_video = (rows.numbers(name, math.nan) for name in ("missed_ratio", "decodable_ratio"))
-        part = np.where(
-            ~np.isnan(of_call),
-            of_call * sent,
-            lost
-            + np.where(np.isnan(of_video), rows.numbers("units_waiting", 0), rows.numbers("late_units", 0)),
-        )
-        return share(np.fmin(part, sent), sent, 100)
-
-    reduce = _per_flow(group, value)
+    reduce = _per_flow(group, _missed)
     return Measure("missed", _name("packets missed", group), "%", reduce, "lower", limits=PERCENT)
+
+
+def _missed(rows: Table, parts: Parts) -> Numbers:
+    # Results of an earlier version lack some columns.
+    sent, lost = rows.numbers("units_sent"), rows.numbers("units_lost")
+    of_call, of_video = (rows.numbers(name, math.nan) for name in ("missed_ratio", "decodable_ratio"))
+    part = np.where(
+        ~np.isnan(of_call),
+        of_call * sent,
+        lost + np.where(np.isnan(of_video), rows.numbers("units_waiting", 0), rows.numbers("late_units", 0)),
+    )
+    return parts.share(np.fmin(part, sent), sent, 100)
 
 
 @shown(STREAM, only_above_zero=True)
 def waiting(group: str | None = None) -> Measure:
     """Packets that were overdue at the end, in % of packets sent: neither arrived nor lost, and too old for use."""
-
-    def value(rows: Table) -> float:
-        # Results of an earlier version lack the column.
-        return share(rows.numbers("units_waiting", 0), rows.numbers("units_sent"), 100)
-
-    reduce = _per_flow(group, value)
+    reduce = _per_flow(group, _waiting)
     return Measure("waiting", _name("overdue at the end", group), "%", reduce, "lower", limits=PERCENT)
+
+
+def _waiting(rows: Table, parts: Parts) -> Numbers:
+    # Results of an earlier version lack the column.
+    return parts.share(rows.numbers("units_waiting", 0), rows.numbers("units_sent"), 100)
 
 
 @shown(STREAM)
 def loss(group: str | None = None) -> Measure:
     """Packets that a queue dropped or a wire lost, in % of packets sent; what waits or is on its way is not lost."""
-    lost = _share(["units_lost"], "units_sent", 100)
+    lost = _share(("units_lost",), "units_sent", 100)
     return Measure("loss", _name("loss", group), "%", _per_flow(group, lost), "lower", limits=PERCENT)
 
 
 @shown(TRANSFER | BULK)
 def packet_loss(group: str | None = None) -> Measure:
     """Data packets that queues dropped or links lost, in % of packets sent, retransmissions included."""
-    lost = _share(["dropped", "lost"], "packets_sent", 100)
+    lost = _share(("dropped", "lost"), "packets_sent", 100)
     return Measure(
         "packet_loss", _name("packet loss", group), "%", _per_flow(group, lost), "lower", limits=PERCENT
     )
@@ -360,7 +383,7 @@ def packet_loss(group: str | None = None) -> Measure:
 @shown(TRANSFER | BULK, EVERY)
 def retransmitted(group: str | None = None) -> Measure:
     """Retransmitted data packets, in % of data packets sent."""
-    again = _share(["packets_retransmitted"], "packets_sent", 100)
+    again = _share(("packets_retransmitted",), "packets_sent", 100)
     return Measure(
         "retransmitted", _name("retransmitted", group), "%", _per_flow(group, again), "lower", limits=PERCENT
     )
@@ -369,12 +392,12 @@ def retransmitted(group: str | None = None) -> Measure:
 @shown(STREAM)
 def delay(group: str | None = None) -> Measure:
     """One-way delay of received units, application to application, in ms: mean over units."""
+    return Measure("delay", _name("delay", group), "ms", _per_flow(group, _delay), "lower", limits=POSITIVE)
 
-    def value(rows: Table) -> float:
-        each, received = rows.numbers("delay_mean_s"), rows.numbers("units_received")
-        return share(each * received, np.where(np.isnan(each), 0, received), 1e3)
 
-    return Measure("delay", _name("delay", group), "ms", _per_flow(group, value), "lower", limits=POSITIVE)
+def _delay(rows: Table, parts: Parts) -> Numbers:
+    each, received = rows.numbers("delay_mean_s"), rows.numbers("units_received")
+    return parts.share(each * received, np.where(np.isnan(each), 0, received), 1e3)
 
 
 @shown(STREAM, figure="call")
@@ -406,21 +429,21 @@ def jitter(group: str | None = None) -> Measure:
 @shown(STREAM)
 def late_for_playout(group: str | None = None) -> Measure:
     """Packets of calls that arrived too late for playing or were overdue at the end, in % of packets not lost."""
-
-    def value(rows: Table) -> float:
-        calls = rows.where(~np.isnan(rows.numbers("missed_ratio")))
-        return share(
-            calls.numbers("late_units"), calls.numbers("units_sent") - calls.numbers("units_lost"), 100
-        )
-
     return Measure(
         "late_for_playout",
         _name("late for playout", group),
         "%",
-        _per_flow(group, value),
+        _per_flow(group, _late_for_playout),
         "lower",
         limits=PERCENT,
     )
+
+
+def _late_for_playout(rows: Table, parts: Parts) -> Numbers:
+    is_call = ~np.isnan(rows.numbers("missed_ratio"))
+    calls = rows.where(is_call)
+    kept = calls.numbers("units_sent") - calls.numbers("units_lost")
+    return parts.where(is_call).share(calls.numbers("late_units"), kept, 100)
 
 
 @shown(STREAM, headline=True, figure="call")
@@ -469,10 +492,18 @@ def mos(group: str | None = None) -> Measure:
     )
 
 
-def _of_worst(values: Numbers, worst: Callable[[Numbers], Any], scale: float = 1.0) -> float:
+def _of_several(parts: Parts, values: Numbers, worst: Numbers) -> Numbers:
     """That of the flow that has it worst; it does not apply to a single flow."""
-    there = values[~np.isnan(values)]
-    return float(worst(there)) * scale if len(there) > 1 else math.nan
+    return np.where(parts.number(~np.isnan(values)) > 1, worst, math.nan)
+
+
+@cache
+def _least_of_several(column: str, scale: float = 1.0) -> PartValues:
+    def value(rows: Table, parts: Parts) -> Numbers:
+        each = rows.numbers(column)
+        return _of_several(parts, each, parts.least(each)) * scale
+
+    return value
 
 
 @shown(STREAM)
@@ -482,7 +513,7 @@ def worst_mos(group: str | None = None) -> Measure:
         "worst_mos",
         _name("MOS of the worst call", group),
         "",
-        _per_flow(group, lambda rows: _of_worst(rows.numbers("mos"), np.min)),
+        _per_flow(group, _least_of_several("mos")),
         "higher",
         limits=MOS,
         scale="mos",
@@ -492,20 +523,27 @@ def worst_mos(group: str | None = None) -> Measure:
 @shown(STREAM)
 def worst_loss(group: str | None = None) -> Measure:
     """Loss of the worst of several flows, in %; flows that sent nothing do not count."""
-
-    def value(rows: Table) -> float:
-        sent, lost = rows.numbers("units_sent"), rows.numbers("units_lost")
-        return _of_worst(lost[sent > 0] / sent[sent > 0], np.max, 100)
-
     return Measure(
         "worst_loss",
         _name("loss of the worst flow", group),
         "%",
-        _per_flow(group, value),
+        _per_flow(group, _worst_loss),
         "lower",
         limits=PERCENT,
         scale="loss",
     )
+
+
+def _worst_loss(rows: Table, parts: Parts) -> Numbers:
+    each = _of_sent(rows, "units_lost")
+    return _of_several(parts, each, parts.most(each)) * 100
+
+
+def _of_sent(rows: Table, column: str) -> Numbers:
+    """What each flow has of what it sent; flows that sent nothing have none."""
+    sent = rows.numbers("units_sent")
+    found: Numbers = np.divide(rows.numbers(column), sent, out=np.full(len(sent), math.nan), where=sent > 0)
+    return found
 
 
 @shown(BULK, STREAM | BULK)
@@ -515,7 +553,7 @@ def worst_goodput(group: str | None = None) -> Measure:
         "worst_goodput",
         _name("goodput of the worst flow", group),
         "kb/s",
-        _per_flow(group, lambda rows: _of_worst(rows.numbers("goodput_bps"), np.min, 1e-3)),
+        _per_flow(group, _least_of_several("goodput_bps", 1e-3)),
         "higher",
         limits=POSITIVE,
     )
@@ -682,7 +720,7 @@ def _of_sessions(
     limits: Limits,
     scale: float = 1.0,
 ) -> Measure:
-    reduction = _per_row(SESSIONS, group, _mean(column, scale))
+    reduction = OfRows(SESSIONS, group, _mean(column, scale))
     return Measure(id, _name(title, group), unit, reduction, better, (), SESSIONS, limits)
 
 
@@ -737,7 +775,7 @@ def _of_media(
     id: str,  # noqa: A002  # it is the measure's id
     title: str,
     group: str | None,
-    streams: Sequence[str],
+    streams: tuple[str, ...],
     column: str,
     unit: str,
     better: Literal["higher", "lower"] | None,
@@ -745,12 +783,17 @@ def _of_media(
     scale: float = 1.0,
 ) -> Measure:
     """The mean over the streams of media sessions that have the column."""
+    value = _mean_of_streams(streams, column, scale)
+    return Measure(id, _name(title, group), unit, OfRows(MEDIA, group, value), better, (), MEDIA, limits)
 
-    def value(rows: Table) -> float:
-        there = np.isin(np.array(rows["stream"].to_list()), streams)
-        return mean(rows.numbers(column)[there]) * scale
 
-    return Measure(id, _name(title, group), unit, _per_row(MEDIA, group, value), better, (), MEDIA, limits)
+@cache
+def _mean_of_streams(streams: tuple[str, ...], column: str, scale: float) -> PartValues:
+    def value(rows: Table, parts: Parts) -> Numbers:
+        is_such = np.any([rows["stream"].is_(one) for one in streams], axis=0)
+        return parts.mean(np.where(is_such, rows.numbers(column), math.nan)) * scale
+
+    return value
 
 
 CAMERAS = ("video", "screen")
@@ -762,19 +805,21 @@ def session_mos(group: str | None = None) -> Measure:
 
     A stream of which nothing arrived counts as 1. Of simulcast encodings the best counts. The mean over sessions.
     """
-
-    def value(rows: Table) -> float:
-        worst: dict[Any, dict[str, float]] = {}
-        flows, streams = rows["flow"].to_list(), rows["stream"].to_list()
-        for flow, stream, score in zip(flows, streams, rows.numbers("mos").tolist(), strict=True):
-            of = worst.setdefault(flow, {})
-            of[stream] = max(of.get(stream, 1.0), 1.0 if math.isnan(score) else score)
-        return mean(np.array([min(of.values()) for of in worst.values()], dtype=float))
-
     return Measure(
-        "session_mos", _name("MOS of the worst stream", group), "", _per_row(MEDIA, group, value), "higher", (),
+        "session_mos", _name("MOS of the worst stream", group), "", OfRows(MEDIA, group, _session_mos), "higher", (),
         MEDIA, OPINION, "mos",
     )  # fmt: skip
+
+
+def _session_mos(rows: Table, parts: Parts) -> Numbers:
+    scores = rows.with_columns(
+        {"part": Column(parts.of_row), "mos": Column(np.fmax(rows.numbers("mos"), 1.0))}
+    )
+    of_stream, streams = parted(scores, "part", "flow", "stream")
+    best = scores.where(streams).with_columns({"mos": Column(of_stream.most(scores.numbers("mos")))})
+    of_session, sessions = parted(best, "part", "flow")
+    worst = of_session.least(best.numbers("mos"))
+    return Parts(best["part"].values[sessions], parts.count).mean(worst)
 
 
 @shown(STREAM)
@@ -815,28 +860,31 @@ def _of_speech(
     id: str,  # noqa: A002  # it is the measure's id
     title: str,
     group: str | None,
-    column: str,
     unit: str,
-    combine: Callable[[Numbers, Numbers], float],
+    value: PartValues,
     limits: Limits = POSITIVE,
 ) -> Measure:
-    """A number from a column that calls and the speech of media sessions share, and from how long each was on (s)."""
+    """A number from columns that calls and the speech of media sessions share."""
+    return Measure(id, _name(title, group), unit, OfRows(_speech, group, value), "lower", limits=limits)
 
-    def reduce(results: Results) -> dict[str, Any]:
-        found: dict[int, list[tuple[Numbers, Numbers]]] = {}
-        for table in ("flows", MEDIA):
-            if table not in results.tables:
-                continue
-            for rows in _of_group(results, group, table).parted("run"):
-                # Results of an earlier version lack the columns.
-                values, times = (rows.numbers(name, math.nan) for name in (column, "measured_s"))
-                there = ~np.isnan(values)
-                if there.any():
-                    found.setdefault(int(rows["run"].values[0]), []).append((values[there], times[there]))
-        taken = {run: combine(*map(np.concatenate, zip(*parts, strict=True))) for run, parts in found.items()}
-        return {"run": list(taken), "value": list(taken.values())}
 
-    return Measure(id, _name(title, group), unit, reduce, "lower", limits=limits)
+def _speech(results: Results) -> Table:
+    """A row for each call, and for each stream of a media session, with its gaps and with how long it was on (s)."""
+    flows = results.rows("flows")
+    media = results.rows(MEDIA) if MEDIA in results.tables else None
+
+    def make(flows: Table) -> Table:
+        both = [flows] if media is None else [flows, media]
+        names = ("silence_s", "longest_gap_s", "gaps", "measured_s")
+        # Results of an earlier version lack these columns.
+        each = [
+            {name: rows[name] for name in ("run", "group")}
+            | {name: Column(rows.numbers(name, math.nan)) for name in names}
+            for rows in both
+        ]
+        return concatenate({"speech": Table(columns)} for columns in each)["speech"]
+
+    return flows.derived((_speech, media), make)
 
 
 @shown(STREAM, only_above_zero=True)
@@ -846,46 +894,43 @@ def silence(group: str | None = None) -> Measure:
     For a call this is the part of each gap beyond 60 ms (ITU-T G.711 Appendix I); for a media session it is
     `silentConcealedSamples`.
     """
-    return _of_speech("silence", "silence", group, "silence_s", "s", lambda values, _: mean(values))
+    return _of_speech("silence", "silence", group, "s", _mean("silence_s"))
 
 
 @shown(STREAM, headline=True)
 def longest_gap(group: str | None = None) -> Measure:
     """The longest gap in the speech of any call or session of the group, in s: missing without a break."""
-    return _of_speech(
-        "longest_gap", "longest gap", group, "longest_gap_s", "s", lambda values, _: float(values.max())
-    )
+    return _of_speech("longest_gap", "longest gap", group, "s", _most("longest_gap_s"))
 
 
 @shown(STREAM, only_above_zero=True, headline=True)
 def gap_calls(group: str | None = None) -> Measure:
     """Calls and sessions with a gap of speech above 0.5 s, in % of those that there are."""
     return _of_speech(
-        "gap_calls", f"calls with a gap above {GAP_S:g} s", group, "longest_gap_s", "%",
-        lambda values, _: 100 * float((values > GAP_S).mean()), PERCENT,
+        "gap_calls", f"calls with a gap above {GAP_S:g} s", group, "%", _gap_calls, PERCENT
     )  # fmt: skip
+
+
+def _gap_calls(rows: Table, parts: Parts) -> Numbers:
+    longest = rows.numbers("longest_gap_s")
+    return parts.mean(np.where(np.isnan(longest), math.nan, longest > GAP_S)) * 100
 
 
 @shown(STREAM, only_above_zero=True)
 def gaps_per_hour(group: str | None = None) -> Measure:
     """Gaps of speech above 0.5 s in an hour of calls and sessions."""
+    return _of_speech("gaps_per_hour", "gaps per hour", group, "/h", _gaps_per_hour)
 
-    def value(values: Numbers, times: Numbers) -> float:
-        return share(values, times, 3600)
 
-    return _of_speech("gaps_per_hour", "gaps per hour", group, "gaps", "/h", value)
+def _gaps_per_hour(rows: Table, parts: Parts) -> Numbers:
+    gaps, times = rows.numbers("gaps"), rows.numbers("measured_s")
+    return parts.share(gaps, np.where(np.isnan(gaps), math.nan, times), 3600)
 
 
 @shown(STREAM, only_above_zero=True)
 def longest_freeze(group: str | None = None) -> Measure:
     """The longest time for which a picture of a media session was frozen after the first picture, in s."""
-
-    def value(rows: Table) -> float:
-        longest = rows.numbers("longest_freeze_s", math.nan)
-        there = longest[~np.isnan(longest)]
-        return float(there.max()) if len(there) else math.nan
-
-    reduction = _per_row(MEDIA, group, value)
+    reduction = OfRows(MEDIA, group, _most("longest_freeze_s"))
     return Measure(
         "longest_freeze",
         _name("longest freeze", group),
@@ -975,13 +1020,13 @@ def _of_conversations(
     id: str,  # noqa: A002  # it is the measure's id
     title: str,
     group: str | None,
-    value: RunValue,
+    value: PartValues,
     unit: str,
     better: Literal["higher", "lower"] | None,
     limits: Limits,
     scale: str = "",
 ) -> Measure:
-    reduction = _per_row(CONVERSATIONS, group, value)
+    reduction = OfRows(CONVERSATIONS, group, value)
     return Measure(id, _name(title, group), unit, reduction, better, (), CONVERSATIONS, limits, scale)
 
 
@@ -1022,15 +1067,21 @@ def double_talk(group: str | None = None) -> Measure:
 @shown(STREAM)
 def double_talk_heard(group: str | None = None) -> Measure:
     """Share of the time in which a party talks while it hears the other party, in %, mean over both parties."""
-
-    def value(rows: Table) -> float:
-        return 50 * mean(rows.numbers("double_talk_heard_from")) + 50 * mean(
-            rows.numbers("double_talk_heard_to")
-        )
-
     return _of_conversations(
-        "double_talk_heard", "both talk, as heard", group, value, "%", "lower", PERCENT, "double_talk"
+        "double_talk_heard",
+        "both talk, as heard",
+        group,
+        _double_talk_heard,
+        "%",
+        "lower",
+        PERCENT,
+        "double_talk",
     )
+
+
+def _double_talk_heard(rows: Table, parts: Parts) -> Numbers:
+    one, other = (rows.numbers(name) for name in ("double_talk_heard_from", "double_talk_heard_to"))
+    return 50 * parts.mean(one) + 50 * parts.mean(other)
 
 
 ROUND_TRIPS = "round_trips"
@@ -1046,12 +1097,12 @@ def _of_round_trips(
     id: str,  # noqa: A002  # it is the measure's id
     title: str,
     group: str | None,
-    value: RunValue,
+    value: PartValues,
     unit: str = "ms",
     better: Literal["higher", "lower"] = "lower",
     limits: Limits = POSITIVE,
 ) -> Measure:
-    reduction = _per_row(ROUND_TRIPS, group, value)
+    reduction = OfRows(ROUND_TRIPS, group, value)
     scale = "rtt" if unit == "ms" else ""
     return Measure(id, _name(title, group), unit, reduction, better, (), ROUND_TRIPS, limits, scale)
 
@@ -1088,7 +1139,7 @@ def ping_loss(group: str | None = None) -> Measure:
         "ping_loss",
         "requests without reply",
         group,
-        _share(["unanswered"], "requests", 100),
+        _share(("unanswered",), "requests", 100),
         "%",
         limits=PERCENT,
     )
@@ -1101,13 +1152,14 @@ def responsiveness(group: str | None = None) -> Measure:
     A flow's mean leaves out its longest 5 % of samples, as in the draft. The draft also probes TLS, HTTP and
     the loaded connections themselves; here all samples are pings. Of other flows it is not defined.
     """
+    return _of_round_trips(
+        "responsiveness", "responsiveness", group, _responsiveness, "round trips/min", "higher"
+    )
 
-    def value(rows: Table) -> float:
-        trimmed = np.where(np.isnan(rows.numbers("requests")), math.nan, rows.numbers("trimmed_mean_s"))
-        there = trimmed[trimmed > 0]
-        return float(np.mean(60 / there)) if len(there) else math.nan
 
-    return _of_round_trips("responsiveness", "responsiveness", group, value, "round trips/min", "higher")
+def _responsiveness(rows: Table, parts: Parts) -> Numbers:
+    trimmed = np.where(np.isnan(rows.numbers("requests")), math.nan, rows.numbers("trimmed_mean_s"))
+    return parts.mean(np.divide(60, trimmed, out=np.full(len(trimmed), math.nan), where=trimmed > 0))
 
 
 @shown(EVERY, STREAM | BULK)
@@ -1118,13 +1170,13 @@ def qoo(group: str | None = None) -> Measure:
     It is 0 if one of them is at or beyond the point of unacceptable performance. Between, it is linear, and
     the worst of them counts.
     """
-    reduction = _per_row("outcomes", group, _mean("score"))
+    reduction = OfRows("outcomes", group, _mean("score"))
     title = _name("Quality of Outcome", group)
     return Measure("qoo", title, "", reduction, "higher", (), "outcomes", (0.0, 100.0))
 
 
-def _videos(rows: Table) -> Table:
-    return rows.where(~np.isnan(rows.numbers("decodable_ratio")))
+def _are_videos(rows: Table) -> NDArray[np.bool_]:
+    return ~np.isnan(rows.numbers("decodable_ratio"))
 
 
 @shown(STREAM, STREAM | BULK, headline=True, figure="call")
@@ -1156,29 +1208,28 @@ def decodable_layers(group: str | None = None) -> Measure:
 @shown(STREAM)
 def late(group: str | None = None) -> Measure:
     """Units of video that arrived after their frame was shown, or had not arrived by then, in % of units sent."""
-
-    def value(rows: Table) -> float:
-        videos = _videos(rows)
-        return share(videos.numbers("late_units"), videos.numbers("units_sent"), 100)
-
     return Measure(
-        "late", _name("late for showing", group), "%", _per_flow(group, value), "lower", limits=PERCENT
+        "late", _name("late for showing", group), "%", _per_flow(group, _late), "lower", limits=PERCENT
     )
+
+
+def _late(rows: Table, parts: Parts) -> Numbers:
+    is_video = _are_videos(rows)
+    videos = rows.where(is_video)
+    return parts.where(is_video).share(videos.numbers("late_units"), videos.numbers("units_sent"), 100)
 
 
 @shown(STREAM, only_above_zero=True)
 def sender_wait(group: str | None = None) -> Measure:
     """Longest wait of a unit of video in its sender for the transport's rate, in ms, maximum over flows."""
-
-    def value(rows: Table) -> float:
-        longest = _videos(rows).numbers("sender_wait_max_s")
-        longest = longest[~np.isnan(longest)]
-        return float(longest.max()) * 1e3 if len(longest) else math.nan
-
-    reduction: Reduction = _per_flow(group, value)
+    reduction = _per_flow(group, _sender_wait)
     return Measure(
         "sender_wait", _name("longest wait in the sender", group), "ms", reduction, "lower", limits=POSITIVE
     )
+
+
+def _sender_wait(rows: Table, parts: Parts) -> Numbers:
+    return parts.most(np.where(_are_videos(rows), rows.numbers("sender_wait_max_s"), math.nan)) * 1e3
 
 
 def link(column: str, name: str, title: str, unit: str = "", scale: float = 1.0) -> Measure:
@@ -1201,62 +1252,60 @@ def _in_words(reading: Reading) -> str:
     return words[reading]
 
 
-def _joined(results: Results, rows: Table, group: str | None, reading: Reading) -> Table:
-    """The rows of a reading, each with the number of units that its flow sent."""
-    rows = rows.only(reading=reading)
+def _timely(results: Results, reading: Reading) -> Table:
+    """The rows of a reading, each with the number of units that its flow sent, and with its flow's first threshold."""
     flows = results.rows("flows")
-    if group is not None:
-        # Other groups' rows are left out first: with many groups they are nearly all.
-        rows, flows = rows.only(group=group), flows.only(group=group)
-    sent = dict(zip(_flows_of(flows), flows.numbers("units_sent"), strict=True))
-    known = np.array([sent.get(key, math.nan) for key in _flows_of(rows)], dtype=float)
-    return rows.with_columns({"units_sent": Column(known)})
 
+    def make(rows: Table) -> Table:
+        names = ("run", "group", "flow")
+        whole = concatenate({"flows": Table({name: of[name] for name in names})} for of in (flows, rows))[
+            "flows"
+        ]
+        flow = whole.numbered(*names)
+        sent = np.full(int(flow.max(initial=-1)) + 1, math.nan)
+        sent[flow[: flows.num_rows]] = flows.numbers("units_sent")
+        rest = flow[flows.num_rows :]
+        found, first = np.unique(rest, return_index=True)
+        threshold = rows.numbers("threshold_s")
+        firsts = threshold[first][np.searchsorted(found, rest)]
+        known = {"units_sent": Column(sent[rest]), "first_threshold_s": Column(firsts)}
+        return rows.with_columns(known).where(rows["reading"].is_(reading))
 
-def _flows_of(rows: Table) -> list[tuple[Any, ...]]:
-    """Which flow each row is about."""
-    return list(zip(*(rows[name].to_list() for name in ("run", "group", "flow")), strict=True))
+    return results.rows(TIMELINESS).derived((_timely, flows, reading), make)
 
 
 def _timeliness(part: Part, group: str | None, reading: Reading, threshold_s: float | None) -> Reduction:
-    def reduce(results: Results) -> dict[str, Any]:
-        rows = results.rows(TIMELINESS)
-        if group is not None:
-            rows = rows.only(group=group)
-        threshold = rows.numbers("threshold_s")
-        if threshold_s is None:
-            first: dict[tuple[Any, ...], float] = {}
-            for key, one in zip(_flows_of(rows), threshold, strict=True):
-                first.setdefault(key, one)
-            rows = rows.where(np.array([first[key] for key in _flows_of(rows)]) == threshold)
-        else:
-            rows = rows.where(np.abs(threshold - threshold_s) < 1e-6)
-        return _each(_joined(results, rows, group, reading).parted("run"), _part(part))
+    def rows_of(results: Results) -> Table:
+        def make(rows: Table) -> Table:
+            threshold = rows.numbers("threshold_s")
+            if threshold_s is None:
+                return rows.where(threshold == rows.numbers("first_threshold_s"))
+            return rows.where(np.abs(threshold - threshold_s) < 1e-6)
 
-    return reduce
+        return _timely(results, reading).derived((_timeliness, threshold_s), make)
+
+    return OfRows(rows_of, group, _part(part))
 
 
 def _by_threshold(part: Part, group: str | None, reading: Reading) -> Reduction:
-    def reduce(results: Results) -> dict[str, Any]:
-        chosen = _joined(results, results.rows(TIMELINESS), group, reading)
-        in_ms = np.round(chosen.numbers("threshold_s") * 1e3, 3)
-        parts = list(chosen.with_columns({"threshold": Column(in_ms)}).parted("run", "threshold"))
-        thresholds = [float(one.numbers("threshold")[0]) for one in parts]
-        return {**_each(parts, _part(part)), "threshold": thresholds}
+    def reduce(results: Results) -> Table:
+        rows = _timely(results, reading)
+        rows = rows if group is None else rows.only(group=group)
+        in_ms = np.round(rows.numbers("threshold_s") * 1e3, 3)
+        rows = rows.with_columns({"threshold": Column(in_ms)})
+        parts, first = parted(rows, "run", "threshold")
+        value = _part(part)(rows, parts)
+        return rows.where(first).with_columns({"value": Column(value)})
 
     return reduce
 
 
-def _part(part: Part) -> RunValue:
+@cache
+def _part(part: Part) -> PartValues:
     """Of what is timely each flow's share of what it sent, averaged over flows; of the rest the share of all."""
     if part != "timely":
-        return _share([part], "units_sent", 100)
-
-    def value(rows: Table) -> float:
-        sent, timely = rows.numbers("units_sent"), rows.numbers(part)
-        return mean(timely[sent > 0] / sent[sent > 0])
-
-    return value
+        return _share((part,), "units_sent", 100)
+    return lambda rows, parts: parts.mean(_of_sent(rows, part))
 
 
 class Definition(Protocol):
@@ -1286,6 +1335,7 @@ def _of_simulator(described: dict[str, Any]) -> Definition:
 
     of.__name__ = of.__qualname__ = described["name"]
     of.__doc__ = described["about"]
+    of.applies = applies  # type: ignore[attr-defined]  # functions have any
     return of
 
 
@@ -1377,12 +1427,15 @@ STANDARD: dict[str, Definition] = {
 
 def of_kind(group: str, kind: Kind, *, beside: bool = False) -> list[Measure]:
     """The measures that documents have of a group of this kind, in order; `beside` where another group is compared."""
-    each = [define(group) for define in STANDARD.values()]
-    return [
-        one
-        for one in each
-        if kind in (one.applies.beside if beside else one.applies.to | one.applies.documents)
-    ]
+
+    def is_in(applies: Applies) -> bool:
+        return kind in (applies.beside if beside else applies.to | applies.documents)
+
+    # Definitions say to which groups they apply, so that only those are made; your own say so when they are made.
+    wanted = (
+        define for define in STANDARD.values() if is_in(getattr(define, "applies", Applies(EVERY, EVERY)))
+    )
+    return [one for one in (define(group) for define in wanted) if is_in(one.applies)]
 
 
 OWN: dict[str, Callable[[Results, str | None], list[tuple[str, int]]]] = {}
