@@ -1,4 +1,4 @@
-//! What a live run says of itself: how late packets left, how true its rates were, and what became of every packet.
+//! Accuracy report of a live run: the lateness of packets, the rate errors, and the fate of every packet.
 
 use fairwave_core::units::{Instant, Span};
 use serde::Serialize;
@@ -6,36 +6,36 @@ use serde::Serialize;
 use crate::lateness::Lateness;
 use crate::promise::{Judgement, judge};
 
-/// Rates are right to this part over a second, or the run has failed.
+/// Promise: the mean relative rate error over windows of one second. A run with a larger error has failed.
 pub const RATE_PROMISE: f64 = 0.005;
 
-/// Of a hundred packets 99 leave no later than this after their nominal time, or the run has failed.
+/// Promise: at least 99 % of packets leave at most this late, compared with their nominal time.
 pub const LATENESS_PROMISE: Span = Span::from_millis(1);
 
-/// The share of packets that may leave later.
+/// Largest share of packets that may be later than [`LATENESS_PROMISE`].
 const MISSED_PROMISE: f64 = 0.01;
 
-/// Over how long a rate is compared.
+/// Window over which rates are compared.
 const WINDOW: Span = Span::from_millis(1000);
 
-/// A link that is idle for longer begins its comparison again: an idle link has no rate.
+/// A longer idle period of a link restarts the window, because an idle link has no rate.
 const REST: Span = Span::from_millis(100);
 
-/// A time, nominal and by the clock.
+/// Release time of a packet: nominal and by the real clock.
 #[derive(Clone, Copy, Debug)]
 struct ReleaseTime {
     nominal: Instant,
     real: Instant,
 }
 
-/// One link's rate, second by second.
+/// First and last release in the current window of one link.
 #[derive(Clone, Debug, Default)]
 struct ReleaseRate {
     first: Option<ReleaseTime>,
     last: Option<ReleaseTime>,
 }
 
-/// Rate errors of whole windows.
+/// Relative rate errors of complete windows.
 #[derive(Clone, Debug, Default)]
 struct RateErrors {
     sum: f64,
@@ -43,29 +43,29 @@ struct RateErrors {
     worst: f64,
 }
 
-/// Counts as the run goes on.
+/// Running counts.
 #[derive(Clone, Debug)]
 pub struct Accounts {
     lateness: Lateness,
     missed: u64,
     paces: Vec<ReleaseRate>,
     errors: RateErrors,
-    /// What became of packets.
+    /// Fate of all packets.
     pub books: Books,
 }
 
-/// What became of every packet that the hosts handed over.
+/// Fate of every packet that the hosts handed over, in packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Books {
-    /// Packets that were read from hosts.
+    /// Read from hosts.
     pub read: u64,
-    /// Of those, what is no IPv4, or between hosts that the scenario does not connect; it went nowhere.
+    /// Read, and discarded: not IPv4, or between hosts that the scenario does not connect.
     pub unmapped: u64,
-    /// Of those, what came after the end of the run.
+    /// Read after the end of the run.
     pub after_end: u64,
-    /// Copies that links made.
+    /// Copies made by links.
     pub copied: u64,
-    /// Packets that were written to hosts.
+    /// Written to hosts.
     pub released: u64,
     /// Dropped by queues.
     pub dropped: u64,
@@ -73,14 +73,14 @@ pub struct Books {
     pub lost: u64,
     /// In queues and on links when the run ended.
     pub queued: u64,
-    /// Released, and refused by the host's kernel.
+    /// Released, but refused by the kernel of the host.
     pub refused: u64,
-    /// Never read: what hosts' devices had no room for while the router was late.
+    /// Never read: dropped by full devices of hosts while the router was late.
     pub device_dropped: u64,
 }
 
 impl Books {
-    /// Whether every packet is somewhere: read + copied = released + dropped + lost + queued + unmapped + after the end.
+    /// Checks that read + copied = released + dropped + lost + queued + unmapped + after the end.
     pub fn are_closed(&self) -> bool {
         self.read + self.copied
             == self.released + self.dropped + self.lost + self.queued + self.unmapped + self.after_end
@@ -88,7 +88,7 @@ impl Books {
 }
 
 impl Accounts {
-    /// Nothing yet, of so many links.
+    /// Returns empty accounts for a run with `links` links.
     pub fn new(links: usize) -> Self {
         Accounts {
             lateness: Lateness::default(),
@@ -99,7 +99,7 @@ impl Accounts {
         }
     }
 
-    /// A packet that came by `link` was to leave at `nominal`, and has left at `real`.
+    /// Records a packet that arrived by `link`, was due at `nominal` and left at `real`.
     pub fn released(&mut self, link: usize, nominal: Instant, real: Instant) {
         self.books.released += 1;
         let late = real - nominal;
@@ -115,7 +115,7 @@ impl Accounts {
         let span = nominal - first.nominal;
         if span >= WINDOW {
             pace.first = Some(now);
-            // As many bytes in another time: the rate is off by as much as the time is.
+            // The bytes are the same, so the rate error equals the error of the time span.
             let error = ((real - first.real).seconds() / span.seconds() - 1.0).abs();
             self.errors.sum += error;
             self.errors.windows += 1;
@@ -123,7 +123,7 @@ impl Accounts {
         }
     }
 
-    /// All there is to say.
+    /// Returns the report of a run that lasted `lasted`.
     pub fn report(&self, lasted: Span, cpu: Option<Span>, urgent: bool) -> Report {
         let seconds = |span: Option<Span>| span.map(Span::seconds);
         let windows = self.errors.windows;
@@ -146,7 +146,7 @@ impl Accounts {
         }
     }
 
-    /// Which promise was not kept, and what to change; none if all were.
+    /// Returns the broken promise and a remedy; `None` if no promise is broken.
     fn broken(&self, urgent: bool) -> Option<String> {
         let advice = if urgent {
             "let nothing else run on this machine, use lower rates or fewer hosts"
@@ -172,7 +172,7 @@ impl Accounts {
         (dropped > 0).then(|| format!("{dropped} packets were not read in time: {advice}"))
     }
 
-    /// Whether packets left in time.
+    /// Judges the lateness promise.
     fn punctual(&self) -> Judgement {
         judge(self.missed, self.lateness.values, MISSED_PROMISE)
     }
@@ -181,12 +181,12 @@ impl Accounts {
         (self.errors.windows > 0).then(|| self.errors.sum / self.errors.windows as f64)
     }
 
-    /// What is to be said of all promises together. That of rates is judged where a link was busy for a second, and no other.
+    /// Judges all promises together. The rate promise counts only if a link was busy for a whole second.
     fn judgement(&self) -> Judgement {
         if self.broken(true).is_some() { Judgement::Broken } else { self.punctual() }
     }
 
-    /// Why nothing can be said, and what to change; none if something can.
+    /// Returns why the promises cannot be judged, and a remedy; `None` if they can.
     fn not_judged(&self) -> Option<String> {
         let Accounts { missed, lateness: Lateness { values, .. }, .. } = self;
         if self.judgement() != Judgement::NotJudged {
@@ -203,36 +203,36 @@ impl Accounts {
     }
 }
 
-/// The accounts of a run; what was not measured is none.
+/// Accuracy report of a run. Values that were not measured are `None`.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Report {
-    /// How long it lasted.
+    /// Duration of the run, s.
     pub lasted_s: f64,
-    /// Mean of the rate errors of seconds in which a link was at work, a fraction.
+    /// Mean relative rate error over the seconds in which a link was busy, 0 to 1.
     pub rate_error: Option<f64>,
-    /// The worst of them.
+    /// Largest relative rate error of a second.
     pub rate_error_worst: Option<f64>,
-    /// How many there were.
+    /// Number of seconds over which rates were compared.
     pub rate_seconds: u64,
-    /// Half of the packets left no later than this after their nominal time.
+    /// Median lateness, s.
     pub lateness_p50_s: Option<f64>,
-    /// 99 of a hundred did.
+    /// 99th percentile of the lateness, s.
     pub lateness_p99_s: Option<f64>,
-    /// All did.
+    /// Largest lateness, s.
     pub lateness_worst_s: Option<f64>,
-    /// Packets that left later than the promise allows 1 of 100.
+    /// Packets that were later than [`LATENESS_PROMISE`]. At most 1 of 100 may be.
     pub deadlines_missed: u64,
-    /// Part of one processor that the router used.
+    /// Share of one processor that the router used.
     pub cpu: Option<f64>,
-    /// The router ran before ordinary programs.
+    /// True if the router ran with real-time priority.
     pub urgent: bool,
-    /// What became of packets.
+    /// Fate of all packets.
     pub books: Books,
-    /// Every packet is somewhere.
+    /// True if the books account for every packet.
     pub books_closed: bool,
-    /// Whether the promises were kept.
+    /// Judgement of the promises.
     pub judgement: Judgement,
-    /// Which promise was not kept, and what to change.
+    /// The broken promise, and a remedy.
     pub broken: Option<String>,
     /// Why the promises could not be judged, and what to change.
     pub not_judged: Option<String>,
@@ -242,7 +242,8 @@ pub struct Report {
 mod tests {
     use super::*;
 
-    /// Ten seconds of a packet a millisecond, whose clock runs by `stretch`, each `late`.
+    /// Reports 10 s with one packet per millisecond. The real clock runs `stretch` times as fast, and each packet is
+    /// `late`.
     fn run(stretch: f64, late: Span) -> Report {
         let mut accounts = Accounts::new(1);
         for packet in 0..10_000 {
@@ -270,7 +271,7 @@ mod tests {
         assert_eq!(late.deadlines_missed, 10_000);
         let mut accounts = Accounts::new(1);
         for packet in 0..10_000u64 {
-            // A rate that is 1 % too high: each second's packets go early against those before.
+            // The rate is 1 % too high: each packet leaves 1 % earlier, relative to the start.
             let nominal = Instant::from_nanos(packet * 1_000_000);
             accounts.released(0, nominal, Instant::from_nanos(packet * 990_000));
         }
@@ -279,7 +280,7 @@ mod tests {
         assert!(report.broken.expect("broken").contains("1.00 %"));
     }
 
-    /// So many packets a millisecond apart, the first of them late.
+    /// Reports `packets` packets, 1 ns apart. The first `missed` of them are late.
     fn missing(missed: u64, packets: u64) -> Report {
         let mut accounts = Accounts::new(1);
         for packet in 0..packets {

@@ -1,20 +1,20 @@
-//! The hosts' addresses: only documentation ranges (RFC 5737 §3), which no network routes.
+//! Addresses of hosts: only documentation ranges (RFC 5737 §3), which no network routes.
 
 use std::net::Ipv4Addr;
 
-/// The most hosts that a live run has: those of one documentation range.
+/// Largest number of hosts: the hosts of one documentation range.
 pub const MOST_HOSTS: usize = 254;
 
-/// How many leading bits the hosts' addresses share.
+/// Length of the common prefix, bits.
 pub const PREFIX: u8 = 24;
 
-/// The address of the host of this number, from 192.0.2.0/24 (TEST-NET-1, RFC 5737 §3); none beyond [`MOST_HOSTS`].
+/// Returns the address of host number `host` in 192.0.2.0/24 (TEST-NET-1, RFC 5737 §3); `None` above [`MOST_HOSTS`].
 pub fn of(host: usize) -> Option<Ipv4Addr> {
     let last = u8::try_from(host + 1).ok().filter(|last| usize::from(*last) <= MOST_HOSTS)?;
     Some(Ipv4Addr::new(192, 0, 2, last))
 }
 
-/// The number of the host that has this address.
+/// Returns the number of the host with this address.
 pub fn host(address: Ipv4Addr) -> Option<usize> {
     let [a, b, c, last] = address.octets();
     ([a, b, c] == [192, 0, 2] && (1..=MOST_HOSTS).contains(&usize::from(last))).then(|| usize::from(last) - 1)

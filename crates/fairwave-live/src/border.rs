@@ -1,4 +1,4 @@
-//! Between ends and network: sockets on one side, devices on the other, and the packets' bytes meanwhile.
+//! Border between flow endpoints and the simulated network: sockets, TUN devices, and the bytes of packets in transit.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -24,13 +24,13 @@ use crate::mapping::Mapping;
 use crate::namespace::Host;
 use crate::store::{Store, ticket};
 
-/// Where a flow's packets come from and go to.
+/// Endpoints of a flow.
 pub enum FlowEnds {
-    /// Endpoints of fairwave, on datagram sockets: the sender's, then the receiver's.
+    /// Endpoints with a transport of fairwave, on datagram sockets.
     Ours(Box<OwnEnds>),
     /// The kernel's TCP.
     Kernel(Box<KernelFlow>),
-    /// Programs.
+    /// Programs; the router sees only their packets.
     Programs,
 }
 
@@ -38,44 +38,44 @@ pub enum FlowEnds {
 pub struct OwnEnds {
     /// The sender's socket, then the receiver's.
     pub ends: [End; 2],
-    /// How packets are written.
+    /// Wire format of the packets.
     pub format: Format,
-    /// The router's own reading: of data, then of feedback.
+    /// Decoders of the router: for data, then for feedback.
     pub decoders: [Decoder; 2],
 }
 
-/// What the router has to know of a flow.
+/// Route of a flow, as the router needs it.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowRoute {
-    /// The host that sends, and the one that receives.
+    /// Host of the sender, then host of the receiver.
     pub hosts: [usize; 2],
-    /// The last link to the receiver, and to the sender.
+    /// Last link to the receiver, then last link to the sender.
     pub last: [usize; 2],
 }
 
-/// Payload that has left the network for a program.
+/// Payload of a program that has left the network.
 #[derive(Clone, Copy, Debug)]
 pub struct PassedPayload {
-    /// Of which flow.
+    /// Index of the flow.
     pub flow: usize,
-    /// Bytes.
+    /// Size, bytes.
     pub payload: u32,
-    /// When.
+    /// Nominal time of the departure.
     pub at: Instant,
 }
 
-/// A file for Wireshark: every packet that a host sends or receives, as its device has it.
+/// Capture file for Wireshark: every packet that a host sends or receives, as its device sees it.
 pub struct Recording {
     writer: PcapNgWriter<BufWriter<File>>,
-    /// Why it ends before its time.
+    /// Error that ended the capture early.
     trouble: Option<String>,
 }
 
 impl Recording {
-    /// A file with an interface for each host.
+    /// Starts a file with one interface per host.
     ///
     /// # Errors
-    /// What the system refuses.
+    /// The system refuses to write the file.
     pub fn new(file: File, hosts: &[&str]) -> Result<Self, String> {
         let mut writer = PcapNgWriter::new(BufWriter::new(file)).map_err(in_words)?;
         for host in hosts {
@@ -104,14 +104,14 @@ impl Recording {
         self.trouble = self.writer.write_pcapng_block(block).err().map(in_words);
     }
 
-    /// Writes what is left, and answers why the file is not whole, if it is not.
+    /// Flushes the file. Returns why the file is incomplete, or `None` if it is complete.
     pub fn end(mut self) -> Option<String> {
         let written = self.writer.get_mut().flush();
         self.trouble.or_else(|| written.err().map(|error| error.to_string()))
     }
 }
 
-/// The system's error if the system refuses: the library's own message would not name it.
+/// Returns the message of the system error, because the message of the library omits it.
 fn in_words(error: PcapError) -> String {
     match error {
         PcapError::IoError(error) => error.to_string(),
@@ -119,35 +119,35 @@ fn in_words(error: PcapError) -> String {
     }
 }
 
-/// Sockets, devices, and what lies between.
+/// State of the border: sockets, devices, and packets in transit.
 pub struct Wires {
-    /// Real time.
+    /// Clock of the run.
     pub clock: Clock,
     /// The hosts.
     pub hosts: Vec<Host>,
-    /// By flow.
+    /// Endpoints, by flow.
     pub ends: Vec<FlowEnds>,
-    /// By flow.
+    /// Routes, by flow.
     pub ways: Vec<FlowRoute>,
-    /// Whose a packet is.
+    /// Flow of each packet.
     pub mapping: Mapping,
     /// Bytes of packets in the network.
     pub store: Store,
-    /// What became of everything.
+    /// Accuracy report so far.
     pub accounts: Accounts,
-    /// What became of our own datagrams in the hosts.
+    /// Counts of datagrams between fairwave's endpoints.
     pub datagrams: Datagrams,
-    /// Of programs, since it was last asked for.
+    /// Payload of programs that has left the network since the last call that drained it.
     pub passed: Vec<PassedPayload>,
-    /// For Wireshark.
+    /// Capture file, if the user asked for one.
     pub recording: Option<Recording>,
-    /// The run is over: nothing is sent or written any more.
+    /// True after the end of the run: nothing is sent or written any more.
     pub over: bool,
     room: Vec<u8>,
 }
 
 impl Wires {
-    /// Everything made, nothing sent.
+    /// Returns a border before the first packet.
     pub fn new(
         plan: &Plan,
         clock: Clock,
@@ -172,7 +172,8 @@ impl Wires {
         }
     }
 
-    /// A packet that a host has sent, as it travels in the network; none if it goes nowhere. `class` is that of each flow's packets.
+    /// Converts bytes that `host` has sent to a packet of the simulated network. Returns `None` if no flow matches. The
+    /// class of the packet is the class of its flow in `plan`.
     pub fn read(&mut self, host: usize, bytes: &[u8], at: Instant, plan: &Plan) -> Option<Packet> {
         self.accounts.books.read += 1;
         if let Some(recording) = &mut self.recording {
@@ -243,7 +244,7 @@ impl Border for Wires {
 
     fn deliver(&mut self, packet: &Packet, at: Instant) {
         if self.over {
-            // It stays in the store, and so among what is still under way.
+            // The packet stays in the store, so the books count it as queued.
             return;
         }
         let flow = packet.flow.0 as usize;

@@ -1,5 +1,6 @@
-//! The first process of a program's process namespace: it gives away what it may, starts the program, and ends with it.
-//! When this process or its parent ends, the kernel ends everything that the program has left.
+//! First process in the process namespace of a program. It gives up its privileges, starts the program, and ends when
+//! the program ends. When this process or its parent ends, the kernel kills everything that the program has left
+//! running.
 
 use std::fs;
 use std::io;
@@ -19,28 +20,28 @@ use rustix::thread::{
 };
 use serde::{Deserialize, Serialize};
 
-/// What is to be started, and what it is told.
+/// Program to start, and its environment.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Order {
-    /// The program and its arguments; no shell reads them.
+    /// The program and its arguments; not parsed by a shell.
     pub command: Vec<String>,
-    /// On which host.
+    /// Name of the host.
     pub host: String,
-    /// Every host's name and address.
+    /// Name and address of every host.
     pub hosts: Vec<(String, String)>,
-    /// User and group of the program; those of the caller if none.
+    /// User and group of the program; those of the caller if `None`.
     pub user: Option<(u32, u32)>,
 }
 
-/// The status that shells give for a program that is not there, and for one that cannot be started.
+/// Exit status, as in shells, of a program that does not exist, and of one that cannot be started.
 const NOT_FOUND: i32 = 127;
 const NOT_STARTED: i32 = 126;
 
-/// Carries out an order, as JSON, and answers with the exit status: that of the program, or 128 plus the signal that
-/// ended it. The status is 126 when the process could not give up its rights; then the program has not started.
+/// Carries out an order, given as JSON. Returns the exit status of the program, or 128 plus the signal that ended it.
+/// Returns 126 if the process could not give up its privileges; the program has not started then.
 ///
 /// # Errors
-/// What is wrong with the order.
+/// The order is not valid JSON for an [`Order`].
 pub fn carry_out(order: &str) -> Result<i32, serde_json::Error> {
     let order: Order = serde_json::from_str(order)?;
     furnish(&order.hosts);
@@ -55,7 +56,7 @@ pub fn carry_out(order: &str) -> Result<i32, serde_json::Error> {
     Ok(start(&order))
 }
 
-/// Mounts what shows the namespace as it is: its processes, its hosts' names. A program can do without.
+/// Mounts `/proc` and `/etc/hosts` for the namespace. Failures are ignored: programs can do without them.
 fn furnish(hosts: &[(String, String)]) {
     const NOTHING: Option<&str> = None;
     if unshare(CloneFlags::CLONE_NEWNS).is_err() {
@@ -66,7 +67,8 @@ fn furnish(hosts: &[(String, String)]) {
     }
     let safe = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
     let _ = mount(Some("proc"), "/proc", Some("proc"), safe, NOTHING);
-    // A file that is nowhere but here: in memory, bound over the machine's own, its place given back.
+    // The file is in memory and visible only in this namespace: it is bound over `/etc/hosts`, then its mount is
+    // released.
     if mount(Some("tmpfs"), "/mnt", Some("tmpfs"), safe, NOTHING).is_ok() {
         let table = hosts_table(hosts);
         if fs::write("/mnt/hosts", table).is_ok() {
@@ -76,7 +78,7 @@ fn furnish(hosts: &[(String, String)]) {
     }
 }
 
-/// What `/etc/hosts` says: names that a host may have (letters, digits, hyphens and dots), and no others.
+/// Returns the content of `/etc/hosts`. Skips names with characters other than letters, digits, hyphens and dots.
 fn hosts_table(hosts: &[(String, String)]) -> String {
     let plain =
         |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.".contains(&byte));
@@ -84,7 +86,7 @@ fn hosts_table(hosts: &[(String, String)]) -> String {
     std::iter::once("127.0.0.1 localhost\n".to_owned()).chain(rows).collect()
 }
 
-/// A right that could not be given away, and why.
+/// A privilege that could not be given up, and why.
 #[derive(Debug)]
 struct RetainedRight {
     what: String,
@@ -97,13 +99,14 @@ impl RetainedRight {
     }
 }
 
-/// No capability, and none to be had by any program; then another user, if one is wanted. The program may start only after all of it.
+/// Gives up all capabilities, for this process and all programs that it starts, then changes the user if requested. The
+/// program may start only after this function has succeeded.
 ///
 /// # Errors
-/// The first step that the kernel refuses, or that has left a right behind.
+/// The first step that the kernel refuses, or that has left a privilege behind.
 fn give_away(user: Option<(u32, u32)>) -> Result<(), RetainedRight> {
     prctl::set_no_new_privs().map_err(RetainedRight::of("set no_new_privs"))?;
-    // Before the change of user, which takes away the right to do it.
+    // Before the change of user, which removes the permission for this step.
     empty_bounding_set()?;
     if let Some((user, group)) = user {
         become_user(user.into(), group.into())?;
@@ -111,17 +114,17 @@ fn give_away(user: Option<(u32, u32)>) -> Result<(), RetainedRight> {
     let none = CapabilitySet::empty();
     set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })
         .map_err(RetainedRight::of("give up its capabilities"))?;
-    // Last: a change of user would have taken it away.
+    // Last, because a change of user clears the signal.
     prctl::set_pdeathsig(Signal::SIGKILL).map_err(RetainedRight::of("be bound to the run"))?;
     check_given_away()
 }
 
-/// Takes every capability that the kernel knows out of the bounding set: also those that are newer than the list of this program.
+/// Removes every capability from the bounding set, including capabilities newer than this program.
 fn empty_bounding_set() -> Result<(), RetainedRight> {
     for number in 0..u64::BITS {
         let capability = CapabilitySet::from_bits_retain(1 << number);
         match capability_is_in_bounding_set(capability) {
-            // capabilities(7): EINVAL is a number beyond the kernel's last capability.
+            // capabilities(7): EINVAL means a number above the last capability of the kernel.
             Err(Errno::INVAL) => break,
             Ok(false) => {}
             Ok(true) | Err(_) => remove_capability_from_bounding_set(capability)
@@ -131,7 +134,7 @@ fn empty_bounding_set() -> Result<(), RetainedRight> {
     Ok(())
 }
 
-/// Changes real, effective and saved ids, and checks them: a program that could go back would be root.
+/// Changes real, effective and saved ids, and checks them. A program that could change back would be root.
 fn become_user(user: Uid, group: Gid) -> Result<(), RetainedRight> {
     let what = format!("become user {user} of group {group}");
     setgroups(&[]).map_err(RetainedRight::of(&format!("{what} (setgroups)")))?;
@@ -146,7 +149,7 @@ fn become_user(user: Uid, group: Gid) -> Result<(), RetainedRight> {
     if changed { Ok(()) } else { Err(RetainedRight { what, why: "the kernel kept other ids".to_owned() }) }
 }
 
-/// Asks the kernel what is left.
+/// Checks which privileges are left in the kernel.
 fn check_given_away() -> Result<(), RetainedRight> {
     let left = capabilities(None).map_err(RetainedRight::of("read its capabilities"))?;
     let none = [left.effective, left.permitted, left.inheritable].iter().all(CapabilitySet::is_empty);
@@ -175,7 +178,7 @@ fn start(order: &Order) -> i32 {
     };
     let program = Pid::from_raw(child.id() as i32);
     loop {
-        // Whatever else ends here was left by the program.
+        // All other processes that end here are leftovers of the program.
         match waitpid(None, None) {
             Ok(WaitStatus::Exited(pid, status)) if pid == program => return status,
             Ok(WaitStatus::Signaled(pid, signal, _)) if pid == program => return 128 + signal as i32,

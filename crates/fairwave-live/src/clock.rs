@@ -1,21 +1,21 @@
-//! The one clock of a live run: nanoseconds since it began, which never run back.
+//! Clock of a live run: nanoseconds since its start; monotonic.
 
 use fairwave_core::units::{Instant, Span};
 
-/// When a run began. All its ends are on one machine and have this clock in common, so a one-way delay is the difference of two of its
-/// times ([`fairwave_core::wire::clock::Offset::common`]).
+/// Start time of a run. All endpoints are on one machine and share this clock. So a one-way delay is the difference of
+/// two readings ([`fairwave_core::wire::clock::Offset::common`]).
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     began: std::time::Instant,
 }
 
 impl Clock {
-    /// Begins now.
+    /// Starts the clock.
     pub fn begin() -> Self {
         Clock { began: std::time::Instant::now() }
     }
 
-    /// The present time.
+    /// Returns the present time.
     #[inline]
     pub fn now(&self) -> Instant {
         Instant::ZERO + Span::from_nanos(u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX))

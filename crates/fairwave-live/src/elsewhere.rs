@@ -1,8 +1,8 @@
-//! What a live run is where there is no Linux: a word.
+//! Replacement for systems other than Linux: [`run`] fails with an error.
 
 use crate::{LiveError, Outcome, Request};
 
-/// See the crate.
+/// Runs a plan in real time; only on Linux.
 ///
 /// # Errors
 /// Always: this is not Linux.
@@ -10,7 +10,7 @@ pub fn run(_request: &Request) -> Result<Outcome, LiveError> {
     Err(LiveError::NotLinux)
 }
 
-/// See the crate.
+/// Prepares the process for network namespaces; only on Linux.
 ///
 /// # Errors
 /// Always: this is not Linux.
@@ -18,7 +18,7 @@ pub fn become_able() -> Result<bool, LiveError> {
     Err(LiveError::NotLinux)
 }
 
-/// See the crate.
+/// Carries out an order; only on Linux.
 ///
 /// # Errors
 /// Never.

@@ -1,4 +1,5 @@
-//! Our own endpoints' sockets: a datagram socket for each end of a flow, in its host, with core's formats on it.
+//! Sockets of fairwave's endpoints: one datagram socket per end of a flow, in the namespace of its host. Packets use
+//! the wire formats of `fairwave-core`.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -16,13 +17,13 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::ip;
 
-/// The port of the first flow; each has its own, the same at both ends.
+/// Port of the first flow. Each flow has a separate port, the same at both ends.
 pub const FIRST_PORT: u16 = 10_000;
 
-/// Room in a socket for what comes while the router is at something else.
+/// Receive buffer of a socket, bytes: room for arrivals while the router is busy.
 const RECEIVE_BUFFER: usize = 1 << 22;
 
-/// The port of a flow.
+/// Returns the port of a flow; `None` if the flow number is too large.
 pub fn port(flow: usize) -> Option<u16> {
     u16::try_from(flow).ok()?.checked_add(FIRST_PORT)
 }
@@ -33,20 +34,20 @@ pub struct End {
     decoder: Decoder,
 }
 
-/// What came of what the ends sent and received.
+/// Counts of datagrams at the endpoints.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Datagrams {
-    /// The kernel took them.
+    /// Accepted by the kernel.
     pub sent: u64,
-    /// The kernel did not.
+    /// Refused by the kernel.
     pub refused: u64,
-    /// They were read.
+    /// Read.
     pub received: u64,
-    /// They were not what they should be.
+    /// Read, but not decodable.
     pub damaged: u64,
 }
 
-/// How a flow's packets are written.
+/// Returns the wire format of a flow.
 pub fn format(plan: &Plan, flow: usize) -> Option<Format> {
     let planned = plan.flows.get(flow)?;
     let name = |node: usize| plan.nodes.get(node).map_or("", String::as_str);
@@ -54,7 +55,7 @@ pub fn format(plan: &Plan, flow: usize) -> Option<Format> {
     Some(Format::of(FlowId(flow as u32), planned.transport.protocol(), &planned.traffic, hosts))
 }
 
-/// Reads what comes from a flow's sender, or with `feedback` from its receiver.
+/// Returns a decoder for packets from the sender of a flow, or from its receiver if `feedback`.
 pub fn decoder(flow: usize, planned: &FlowPlan, format: Format, feedback: bool) -> Decoder {
     let context =
         FlowContext { flow: FlowId(flow as u32), class: planned.class, dscp: planned.dscp, ..FlowContext::default() };
@@ -62,10 +63,10 @@ pub fn decoder(flow: usize, planned: &FlowPlan, format: Format, feedback: bool) 
 }
 
 impl End {
-    /// Opens the end at `here` of a flow whose other end is at `there`; call it in the host's namespace.
+    /// Opens the endpoint at `here`, connected to `there`. Call it in the namespace of the host.
     ///
     /// # Errors
-    /// What the kernel refuses.
+    /// The kernel refuses the socket or one of its options.
     pub fn open(here: Ipv4Addr, there: Ipv4Addr, port: u16, decoder: Decoder) -> io::Result<Self> {
         let socket = Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::UDP))?;
         socket.set_nonblocking(true)?;
@@ -76,12 +77,12 @@ impl End {
         Ok(End { socket, decoder })
     }
 
-    /// To be woken by.
+    /// Descriptor to watch for arrivals.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
 
-    /// Sends a packet, with its code point on the IP header. `room` is there to be used again.
+    /// Sends a packet with its ECN code point in the IP header. `room` is a reusable buffer.
     pub fn send(&self, packet: &Packet, format: &Format, room: &mut Vec<u8>, datagrams: &mut Datagrams) {
         encode(packet, format, room);
         let service = packet.ecn as u8;
@@ -89,12 +90,12 @@ impl End {
         let said = if service == 0 { &said[..0] } else { &said[..] };
         match sendmsg::<()>(self.socket.as_raw_fd(), &[IoSlice::new(room)], said, MsgFlags::empty(), None) {
             Ok(_) => datagrams.sent += 1,
-            // The packet is lost in the host, as it would be in any.
+            // The packet is lost in the host, as on any real host.
             Err(_) => datagrams.refused += 1,
         }
     }
 
-    /// The next packet that has come; none when there is none now.
+    /// Receives the next packet; `None` if none is waiting. `room` is a buffer.
     pub fn receive(&mut self, room: &mut [u8], datagrams: &mut Datagrams) -> Option<Packet> {
         loop {
             let mut said = cmsg_space!(u8);

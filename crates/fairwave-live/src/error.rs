@@ -1,56 +1,56 @@
-//! Why a live run fails.
+//! Errors of live runs.
 
 use fairwave_sim::RunError;
 
-/// Why a live run could not be made, or must not be trusted.
+/// Why a live run failed, or why its results are not valid.
 #[derive(Debug, thiserror::Error)]
 pub enum LiveError {
-    /// Another system.
+    /// The system is not Linux.
     #[error("a live run needs Linux (network namespaces, TUN devices): run it there, or simulate it by `fairwave run`")]
     NotLinux,
-    /// Something that the kernel refused.
+    /// The kernel refused an operation.
     #[error("{what}: {error}; {help}")]
     Refused {
-        /// What was wanted.
+        /// The operation.
         what: String,
-        /// The kernel's words.
+        /// The error of the kernel.
         error: std::io::Error,
-        /// What to change.
+        /// Remedy.
         help: &'static str,
     },
-    /// More of something than there is room for.
+    /// A limit is exceeded.
     #[error("{found} {what} are too many: at most {allowed}; {help}")]
     TooMany {
-        /// Of what.
+        /// Kind of item.
         what: &'static str,
-        /// How many.
+        /// Number found.
         found: usize,
-        /// The most.
+        /// Largest number allowed.
         allowed: usize,
-        /// What to change.
+        /// Remedy.
         help: &'static str,
     },
-    /// What no live run can do.
+    /// The scenario asks for something that the router does not support.
     #[error("{place}: {what}; {help}")]
     NotLive {
         /// The flow, link or host.
         place: String,
-        /// What it asks for.
+        /// The unsupported request.
         what: String,
         /// What to write instead.
         help: String,
     },
-    /// The laws' own.
+    /// Error of the simulator.
     #[error(transparent)]
     Run(#[from] RunError),
 }
 
-/// What to do where the kernel refuses namespaces or devices.
+/// Remedy if the kernel refuses namespaces or devices.
 pub const PRIVILEGES: &str = "run it as root, or where user namespaces are allowed (sysctl user.max_user_namespaces > 0, \
      kernel.apparmor_restrict_unprivileged_userns = 0) and /dev/net/tun is open to all users";
 
 impl LiveError {
-    /// The kernel refused what needs privileges.
+    /// Returns the error for an operation that needs privileges.
     pub fn refused(what: impl Into<String>, error: impl Into<std::io::Error>) -> Self {
         LiveError::Refused { what: what.into(), error: error.into(), help: PRIVILEGES }
     }

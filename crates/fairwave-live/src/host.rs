@@ -1,5 +1,6 @@
-//! The kernel's transports and programs as scenarios name them: `transport = "host/cubic"`. They have no endpoints here: a live run
-//! opens sockets for them, and a simulated one refuses them with what to write instead.
+//! Transports of the kernel and real programs, as scenarios name them: `transport = "host/cubic"`. These transports
+//! have no endpoints here. [`crate::run`] opens sockets for them; a simulated run rejects them and names the simulated
+//! equivalent.
 
 use std::sync::OnceLock;
 
@@ -15,7 +16,8 @@ use fairwave_core::units::{Bytes, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The kernel's controller that a transport stands for (`TCP_CONGESTION`); none for transports that are not the kernel's.
+/// Returns the kernel's congestion controller for a transport (`TCP_CONGESTION`); `None` for transports that are not
+/// the kernel's.
 pub fn controller(transport: &TransportConfig) -> Option<String> {
     let named = match transport.name() {
         HostCubicConfig::NAME => "cubic",
@@ -30,23 +32,23 @@ pub fn controller(transport: &TransportConfig) -> Option<String> {
     Some(named.to_owned())
 }
 
-/// The key of `host/tcp` among the others of its table.
+/// The key of `host/tcp`; the table has other keys, too.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 struct Named {
     controller: String,
 }
 
-/// The longest name of a controller in the kernel, bytes (`TCP_CA_NAME_MAX` counts the zero behind it).
+/// Longest name of a congestion controller in the kernel, bytes. `TCP_CA_NAME_MAX` includes the terminating zero.
 const LONGEST_CONTROLLER: usize = 15;
 
-/// Whether the kernel could have a controller of this name.
+/// Checks whether the kernel accepts a controller of this name.
 fn is_controller(name: &str) -> bool {
     let known = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     (1..=LONGEST_CONTROLLER).contains(&name.len()) && name.bytes().all(known)
 }
 
-/// The name by which scenarios call what programs send.
+/// Transport name of programs in scenarios.
 pub const PROGRAM: &str = HostProgramConfig::NAME;
 
 macro_rules! host_transports {
@@ -65,7 +67,7 @@ macro_rules! host_transports {
             }
 
             impl Properties for $Config {
-                /// A segment in an Ethernet frame: 1500 bytes with 20 of IP and 32 of TCP, time stamps among them.
+                /// A segment in an Ethernet frame: 1500 bytes, including 20 of IP and 32 of TCP with time stamps.
                 fn packet(&self, _bulk: bool) -> PacketSize {
                     PacketSize { payload: Bytes::new(1448), header: Bytes::new(52) }
                 }
@@ -89,11 +91,11 @@ macro_rules! host_transports {
             }
         )+
 
-        /// Hands in all of them, before a scenario is read. Once per process: whoever calls it again, or meanwhile from
-        /// another thread, waits until all are there and gets the same answer.
+        /// Registers all transports of the host. Call it before the first scenario is read. It runs once per process;
+        /// concurrent and later callers wait and get the same result.
         ///
         /// # Errors
-        /// When there is a transport of such a name.
+        /// A transport of the same name is already registered.
         pub fn register_all() -> Result<(), NameTaken> {
             static ONCE: OnceLock<Result<(), NameTaken>> = OnceLock::new();
             let all = || {
@@ -120,7 +122,7 @@ host_transports! {
     };
     /// The traffic of programs between two hosts; only in real time (`fairwave live`, `fairwave shell`).
     HostProgramConfig "host/program" "a transport that is simulated, and what the program would send as its traffic" "{}" {
-        /// The command at the sender, as a list of words; no shell reads it. `{from}` and `{to}` stand for the
+        /// The command at the sender, as a list of words; no shell reads it. `{from}` and `{to}` become the
         /// addresses of the flow's hosts.
         command: Vec<String>,
         /// The command at the receiver; it runs from before the sender's command until the run ends.
@@ -144,7 +146,7 @@ impl Checked for HostTcpConfig {
     }
 }
 
-/// Tells the owner of the socket how much to write.
+/// Sender that passes units to the owner of the socket.
 #[derive(Clone, Copy, Debug)]
 pub struct HostSender {
     flow: FlowId,
@@ -154,7 +156,7 @@ pub struct HostSender {
 impl Sender for HostSender {
     fn on_start(&mut self, _now: Instant, _out: &mut Output) {}
 
-    /// The unit, in pieces that a packet can name.
+    /// Splits the unit into pieces that fit a packet's length field.
     fn on_unit(&mut self, now: Instant, unit: Unit, out: &mut Output) {
         let mut left = unit.payload;
         loop {
@@ -201,7 +203,7 @@ impl Sender for HostSender {
     }
 }
 
-/// Ignores arrivals: the owner of the socket counts them.
+/// Receiver that ignores arrivals, because the owner of the socket counts them.
 #[derive(Clone, Copy, Debug)]
 pub struct HostReceiver;
 
@@ -223,7 +225,7 @@ mod tests {
 
     use super::*;
 
-    /// A plan with one flow.
+    /// Returns a plan with one flow.
     fn plan(transport: &str) -> Result<fairwave_scenario::plan::Plan, String> {
         register_all().expect("names of their own");
         let text = format!(

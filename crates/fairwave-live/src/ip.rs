@@ -1,27 +1,27 @@
-//! What a router reads and writes in an IP packet: where it goes, whose it is, what it says of congestion.
+//! IPv4 packets as the router reads and writes them: addresses, ports, DSCP and ECN.
 
 use std::net::Ipv4Addr;
 
 use etherparse::{IpNumber, Ipv4HeaderSlice};
 use fairwave_core::packet::{Class, Ecn};
 
-/// What tells the packets of one conversation from others.
+/// Key of a conversation: addresses, protocol and ports.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ConversationKey {
-    /// From whom.
+    /// Source address.
     pub source: Ipv4Addr,
-    /// To whom.
+    /// Destination address.
     pub destination: Ipv4Addr,
-    /// The protocol's number.
+    /// Protocol number.
     pub protocol: u8,
-    /// The sender's port; 0 for protocols without ports, and for all fragments but the first.
+    /// Source port; 0 for protocols without ports, and for all fragments except the first.
     pub source_port: u16,
-    /// The receiver's port; 0 as above.
+    /// Destination port; 0 as for the source.
     pub destination_port: u16,
 }
 
 impl ConversationKey {
-    /// That of what comes back.
+    /// Returns the key of the opposite direction.
     pub fn reversed(self) -> ConversationKey {
         ConversationKey {
             source: self.destination,
@@ -32,8 +32,8 @@ impl ConversationKey {
         }
     }
 
-    /// The class of a packet when no scenario sets it: TCP by its number, voice by the code point EF (46), which hosts
-    /// set for it.
+    /// Returns the class of a packet for which the scenario sets no class: TCP by protocol number, voice by DSCP EF
+    /// (46), the default of voice applications.
     pub fn class(self, dscp: u8) -> Class {
         match (self.protocol, dscp) {
             (number, _) if number == IpNumber::TCP.0 => Class::Tcp,
@@ -43,29 +43,29 @@ impl ConversationKey {
     }
 }
 
-/// What the router reads.
+/// Header fields of an IPv4 packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Header {
-    /// Whose packet it is.
+    /// Key of the conversation.
     pub key: ConversationKey,
     /// Differentiated services code point.
     pub dscp: u8,
-    /// What it says of congestion.
+    /// ECN code point.
     pub ecn: Ecn,
-    /// Where the payload of TCP or UDP begins; behind the IP header for other protocols.
+    /// Offset of the TCP or UDP payload, bytes; for other protocols, the end of the IP header.
     pub payload_at: u16,
-    /// Bytes of the whole packet.
+    /// Length of the packet, bytes.
     pub length: u16,
 }
 
 impl Header {
-    /// Bytes behind the headers of IP and of TCP or UDP.
+    /// Returns the number of bytes after the IP header and the TCP or UDP header.
     pub fn payload(&self) -> u16 {
         self.length.saturating_sub(self.payload_at)
     }
 }
 
-/// Reads an IPv4 packet; none for anything else, and for one that is shorter than it says.
+/// Reads an IPv4 packet. Returns `None` for other data and for truncated packets.
 pub fn read(packet: &[u8]) -> Option<Header> {
     let ip = Ipv4HeaderSlice::from_slice(packet).ok()?;
     let length = ip.total_len();
@@ -90,14 +90,14 @@ pub fn read(packet: &[u8]) -> Option<Header> {
     Some(Header { key, dscp: ip.dcp().value(), ecn, payload_at, length })
 }
 
-/// The sequence number of a TCP segment that has been [`read`]; none of anything else.
+/// Returns the sequence number of a TCP segment read by [`read`]; `None` for other protocols.
 pub fn sequence(packet: &[u8], header: &Header) -> Option<u32> {
     let tcp = Ipv4HeaderSlice::from_slice(packet).ok()?.slice().len();
     let number = packet.get(tcp + 4..tcp + 8).filter(|_| header.key.protocol == IpNumber::TCP.0)?;
     number.try_into().ok().map(u32::from_be_bytes)
 }
 
-/// The code point that two bits are (RFC 3168 §5).
+/// Returns the ECN code point of two bits (RFC 3168 §5).
 pub fn ecn_of(bits: u8) -> Ecn {
     match bits & 3 {
         0 => Ecn::NotEct,
@@ -107,8 +107,8 @@ pub fn ecn_of(bits: u8) -> Ecn {
     }
 }
 
-/// Writes "congestion experienced" into the header of an IPv4 packet, and brings its checksum up to date (RFC 1624 §3). What is too
-/// short for a header stays as it is.
+/// Sets the ECN code point to "congestion experienced" in an IPv4 header and updates the checksum (RFC 1624 §3). Leaves
+/// data that is shorter than a header unchanged.
 pub fn mark(packet: &mut [u8]) {
     let Some([version, service, .., high, low]) = packet.first_chunk_mut::<12>() else { return };
     let before = u16::from_be_bytes([*version, *service]);

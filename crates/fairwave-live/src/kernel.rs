@@ -1,4 +1,4 @@
-//! Flows of the kernel's own TCP: a connection each, kept busy or fed with units, and what comes out of it.
+//! Flows of the kernel's TCP: one connection per flow, fed with bulk data or units.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -9,34 +9,35 @@ use fairwave_core::transport::Delivery;
 use fairwave_core::units::Instant;
 use socket2::{Domain, Protocol, Socket, Type};
 
-/// Connections are refused, or time out, with the kernel's words in `trouble`; everything else is tried again when the kernel says so.
+/// A flow of the kernel's TCP. If the connection is refused or times out, `trouble` holds the kernel's error. All other
+/// operations are retried when the kernel is ready.
 pub struct KernelFlow {
-    /// Connects when the flow begins.
+    /// Socket of the sender; it connects when the flow begins.
     sender: Option<Socket>,
     begun: bool,
     listener: Socket,
     receiver: Option<Socket>,
     there: SocketAddrV4,
-    /// The application offers as much as the connection takes.
+    /// True if the application offers as much as the connection accepts.
     bulk: bool,
-    /// It offers nothing more.
+    /// True once the application has stopped.
     stopped: bool,
-    /// Bytes of units that the kernel has not taken yet.
+    /// Bytes of units that the kernel has not accepted yet.
     waiting: u64,
-    /// Where units end in the stream, those that have not come out yet.
+    /// Ends of units in the stream that have not been delivered yet.
     units: VecDeque<UnitEnd>,
     /// Bytes of all units so far.
     offered: u64,
     received: u64,
-    /// Behind the last byte that the router has seen of it.
+    /// Sequence number after the last byte that the router has seen.
     seen: Option<u32>,
-    /// Data segments that the router has seen again, since measures count.
+    /// Retransmitted data segments that the router has seen since the warm-up.
     pub retransmitted: u64,
-    /// The reason why it failed.
+    /// Error that ended the connection.
     pub trouble: Option<io::Error>,
 }
 
-/// A unit in the stream.
+/// End of a unit in the stream.
 #[derive(Clone, Copy, Debug)]
 struct UnitEnd {
     end: u64,
@@ -45,10 +46,10 @@ struct UnitEnd {
     layer: u8,
 }
 
-/// What a connection is busy with.
+/// Payload of bulk data and units.
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
-/// How a controller gets into the kernel: fairwave's controllers are loaded, others are modules.
+/// Returns how to add a controller to the kernel. Fairwave's controllers are loaded; others are modules.
 fn remedy(controller: &str) -> String {
     let suggestion = match controller.strip_prefix("fw_") {
         Some(law @ ("aimd" | "gamma")) => format!("fairwave kernel load {law}"),
@@ -59,10 +60,10 @@ fn remedy(controller: &str) -> String {
     format!("{suggestion}; `fairwave kernel list` shows those it has")
 }
 
-/// The flow's sending socket, made in its sender's host.
+/// Opens the sending socket of a flow. Call it in the namespace of the sender's host.
 ///
 /// # Errors
-/// What the kernel refuses: a controller that it does not have, above all.
+/// The kernel refuses the socket; most often, it lacks the controller.
 pub fn sending(here: Ipv4Addr, controller: &str, bulk: bool) -> io::Result<Socket> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
     socket.set_nonblocking(true)?;
@@ -77,10 +78,10 @@ pub fn sending(here: Ipv4Addr, controller: &str, bulk: bool) -> io::Result<Socke
     Ok(socket)
 }
 
-/// The flow's listening socket, made in its receiver's host.
+/// Opens the listening socket of a flow. Call it in the namespace of the receiver's host.
 ///
 /// # Errors
-/// What the kernel refuses.
+/// The kernel refuses the socket.
 pub fn listening(here: Ipv4Addr, port: u16) -> io::Result<Socket> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
     socket.set_nonblocking(true)?;
@@ -89,13 +90,13 @@ pub fn listening(here: Ipv4Addr, port: u16) -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// The kernel has no more for now, or no more room.
+/// Checks whether the kernel asks to retry later.
 fn later(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted | io::ErrorKind::NotConnected)
 }
 
 impl KernelFlow {
-    /// From both sockets, to the receiver's port.
+    /// Returns the flow over both sockets, connected to the receiver at `there`.
     pub fn new(sender: Socket, listener: Socket, there: SocketAddrV4, bulk: bool) -> Self {
         KernelFlow {
             sender: Some(sender),
@@ -115,18 +116,19 @@ impl KernelFlow {
         }
     }
 
-    /// To be woken by: who sends, who listens.
+    /// Descriptors to watch: the sender's and the listener's.
     pub fn descriptors(&self) -> (Option<BorrowedFd<'_>>, BorrowedFd<'_>) {
         (self.sender.as_ref().map(AsFd::as_fd), self.listener.as_fd())
     }
 
-    /// The router has seen a data segment of the connection, with so many bytes from `sequence` on; `counts` if measures do by now.
+    /// Records a data segment that the router has seen, with `bytes` bytes from `sequence` on. `counts` is true after
+    /// the warm-up.
     pub fn saw(&mut self, sequence: u32, bytes: u16, counts: bool) {
         if bytes == 0 {
             return;
         }
         let end = sequence.wrapping_add(u32::from(bytes));
-        // Sequence numbers go round (RFC 9293 §3.4): what is less than half the way behind is before.
+        // Sequence numbers wrap (RFC 9293 §3.4): numbers less than half the range behind are older.
         let new = self.seen.is_none_or(|seen| (end.wrapping_sub(seen) as i32) > 0);
         if new {
             self.seen = Some(end);
@@ -135,19 +137,19 @@ impl KernelFlow {
         }
     }
 
-    /// The receiving socket, once there is one.
+    /// Descriptor of the receiving socket, once the connection is accepted.
     pub fn receiver(&self) -> Option<BorrowedFd<'_>> {
         self.receiver.as_ref().map(AsFd::as_fd)
     }
 
-    /// The local port of the sender once it has one.
+    /// Starts to connect to the receiver.
     pub fn begin(&mut self) {
         if std::mem::replace(&mut self.begun, true) {
             return;
         }
         let Some(sender) = &self.sender else { return };
         match sender.connect(&self.there.into()) {
-            // EINPROGRESS has no kind of its own.
+            // Rust has no error kind for EINPROGRESS.
             Err(error) if !later(&error) && error.raw_os_error() != Some(nix::libc::EINPROGRESS) => {
                 self.trouble = Some(error);
             }
@@ -155,7 +157,7 @@ impl KernelFlow {
         }
     }
 
-    /// Nothing more is offered; what the kernel has it sends.
+    /// Stops the application. The kernel still sends the data that it has accepted.
     pub fn stop(&mut self) {
         self.stopped = true;
         if let Some(sender) = self.sender.as_ref().filter(|_| self.waiting == 0) {
@@ -163,12 +165,12 @@ impl KernelFlow {
         }
     }
 
-    /// Whether there is anything to write.
+    /// Checks whether the application has data to write.
     pub fn wants_to_write(&self) -> bool {
         self.begun && self.sender.is_some() && ((self.bulk && !self.stopped) || self.waiting > 0)
     }
 
-    /// The application has made a part of a unit, the last one if it says so.
+    /// Adds a part of a unit to the stream; `last` marks the end of the unit.
     pub fn offer(&mut self, payload: u64, unit: u32, created: Instant, layer: u8, last: bool) {
         self.offered += payload;
         self.waiting += payload;
@@ -178,7 +180,7 @@ impl KernelFlow {
         self.write();
     }
 
-    /// Hands the kernel as much as it takes.
+    /// Writes as much as the kernel accepts.
     pub fn write(&mut self) {
         while self.wants_to_write() {
             let Some(sender) = &mut self.sender else { return };
@@ -198,7 +200,7 @@ impl KernelFlow {
         }
     }
 
-    /// Takes the connection if it has come. Answers whether it has, just now.
+    /// Accepts a pending connection. Returns true if it was accepted in this call.
     pub fn accept(&mut self) -> bool {
         if self.receiver.is_some() {
             return false;
@@ -212,7 +214,7 @@ impl KernelFlow {
         true
     }
 
-    /// Reads what has come, and writes what it is for the application to `out`. Answers whether more may come.
+    /// Reads arrived data and appends deliveries to `out`. Returns false once the connection has ended.
     pub fn read(&mut self, room: &mut [u8], out: &mut Vec<Delivery>) -> bool {
         let Some(receiver) = &mut self.receiver else { return false };
         loop {

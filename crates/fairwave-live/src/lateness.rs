@@ -1,15 +1,15 @@
-//! How late something was, counted in steps of a few per cent: any number of values in a fixed room.
+//! Histogram of lateness with logarithmic steps of a few per cent. It holds any number of values in constant memory.
 
 use fairwave_core::units::Span;
 
-/// Steps between a power of two and the next.
+/// Steps per octave.
 const STEPS: u64 = 32;
 
-/// Values counted by size. A percentile is right to one part in 32.
+/// Histogram of values. Percentiles are accurate to one part in 32.
 #[derive(Clone, Debug)]
 pub struct Lateness {
     counts: Vec<u64>,
-    /// Values.
+    /// Number of values.
     pub values: u64,
     worst: u64,
 }
@@ -28,7 +28,7 @@ fn place(nanos: u64) -> usize {
     ((power + 1) * STEPS + (nanos >> power) - STEPS) as usize
 }
 
-/// The least value that is counted beyond a place.
+/// Returns the smallest value above bin `place`.
 fn beyond(place: usize) -> u64 {
     let place = place as u64 + 1;
     if place < STEPS {
@@ -38,7 +38,7 @@ fn beyond(place: usize) -> u64 {
 }
 
 impl Lateness {
-    /// Counts a value.
+    /// Adds a value.
     pub fn add(&mut self, late: Span) {
         let nanos = late.nanos();
         if let Some(count) = self.counts.get_mut(place(nanos)) {
@@ -48,7 +48,7 @@ impl Lateness {
         self.worst = self.worst.max(nanos);
     }
 
-    /// No less than the given share of the values, from 0 to 1; none without values.
+    /// Returns the percentile for `share` (0 to 1), rounded up to the end of its bin; `None` without values.
     pub fn percentile(&self, share: f64) -> Option<Span> {
         let wanted = ((self.values as f64 * share).ceil() as u64).max(1);
         let mut so_far = 0;
@@ -59,7 +59,7 @@ impl Lateness {
         Some(Span::from_nanos(beyond(found).min(self.worst)))
     }
 
-    /// The largest; none without values.
+    /// Returns the largest value; `None` without values.
     pub fn worst(&self) -> Option<Span> {
         (self.values > 0).then(|| Span::from_nanos(self.worst))
     }

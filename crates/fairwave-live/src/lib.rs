@@ -1,22 +1,22 @@
-//! Fairwave in real time: the same laws on real packets.
+//! Live runs: real packets pass through the simulator's links and queues in real time.
 //!
-//! [`run`] makes a network namespace with a TUN device for each host of a plan, and is the router between them. One
-//! thread drives the simulator's own run ([`fairwave_sim::SteppedRun`]) by a real clock. A packet of a host enters the
-//! run's links when the router reads it. It waits in their queues, may be lost on their wires, and is written to its
-//! destination host at its nominal time. Flows with a transport of fairwave have real sockets in their hosts, flows of
-//! the kernel's TCP have connections, and programs have processes.
+//! [`run`] creates a network namespace with a TUN device for each host of a plan and routes packets between the hosts.
+//! One thread drives the simulator ([`fairwave_sim::SteppedRun`]) by a real clock. When the router reads a packet of a
+//! host, the packet enters the links of the run. It waits in their queues, may be lost, and is written to its
+//! destination host at its nominal time. Flows with a transport of fairwave use real sockets in their hosts. Flows of
+//! the kernel's TCP use connections, and programs run as processes.
 //!
-//! **Sizes.** For links and queues a packet has the size of its IP packet: the IP header and everything after it,
-//! nothing below. Scenarios count a header of 40 bytes in the same way (IP, UDP and RTP, or IP and TCP).
+//! **Sizes.** Links and queues count the IP packet: the IP header and everything after it, without lower layers.
+//! Scenarios count headers in the same way: 40 bytes for IP, UDP and RTP, or for IP and TCP.
 //!
 //! **Assumptions.** Queues use nominal times, not the times at which the router handles an event. A packet arrives when
-//! it is read; a transmission ends at the time that its rate gives. Only IPv4 is routed. Nothing leaves the machine: hosts
-//! have addresses from 192.0.2.0/24 (RFC 5737) and reach only the router.
+//! the router reads it. A transmission ends at the time that follows from its rate. Only IPv4 is routed. Nothing leaves
+//! the machine: hosts have addresses from 192.0.2.0/24 (RFC 5737) and reach only the router.
 //!
-//! Imports run one way: clock, addresses, headers → whose a packet is, its bytes, the accounts → hosts and sockets → the border →
-//! programs → the run.
+//! Imports run one way, from low to high: clock, addresses, headers → flow mapping, packet store, accounts → hosts and
+//! sockets → border → programs → run.
 
-// On other systems, nothing uses the parts that need no system.
+// Other systems do not use the parts that run anywhere.
 #![cfg_attr(not(target_os = "linux"), allow(dead_code))]
 
 mod accounts;
@@ -66,33 +66,35 @@ use std::path::PathBuf;
 use fairwave_scenario::plan::Plan;
 use fairwave_sim::RunResult;
 
-/// What is to be run.
+/// Input of [`run`].
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The network, and the flows in it.
+    /// The network and its flows.
     pub plan: Plan,
-    /// Programs that begin with the run: on which host, and the command word by word. The run ends with the last of them; if there are
-    /// none, when the plan says so.
+    /// Commands that start with the run: host name, and the command word by word. The run ends when the last command
+    /// ends; without commands, it ends at the time in the plan.
     pub commands: Vec<(String, Vec<String>)>,
-    /// How to start a process that carries out an order ([`carry_out`]), its last argument.
+    /// Command line of the helper process that carries out an order ([`carry_out`]). The order becomes its last
+    /// argument.
     pub helper: Vec<OsString>,
-    /// User and group of programs; those of this process if none.
+    /// User and group of the programs; those of this process if `None`.
     pub user: Option<(u32, u32)>,
-    /// Where to write all packets, for Wireshark.
+    /// Path of the capture file for Wireshark.
     pub recording: Option<PathBuf>,
 }
 
-/// What came of it.
+/// Result of [`run`].
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// The tables that a run leaves; none when it ended before the plan says.
+    /// Tables of the run; `None` if the run ended before the time in the plan.
     pub result: Option<RunResult>,
-    /// How true it was.
+    /// Accuracy report.
     pub report: Report,
-    /// Of each command of the request, its status as shells count it; none for one that was ended with the run.
+    /// Exit status of each command of the request, as in shells; `None` for commands that were killed at the end of the
+    /// run.
     pub statuses: Vec<Option<i32>>,
-    /// What went wrong in the hosts, in words.
+    /// Messages about failures in the hosts.
     pub troubles: Vec<String>,
-    /// Why the file for Wireshark does not hold every packet; none when it does, and when none was asked for.
+    /// Why the capture file is incomplete; `None` if it is complete or was not requested.
     pub unrecorded: Option<String>,
 }

@@ -1,5 +1,5 @@
-//! Whose flow a packet is: those of the scenario by the ports that they were given, others by the next free place of those that the
-//! run keeps for programs.
+//! Mapping of packets to flows. Flows of the scenario are found by their ports. Other conversations get the next free
+//! flow that the run reserves for programs.
 
 use std::collections::HashMap;
 
@@ -9,56 +9,56 @@ use crate::addresses;
 use crate::ip::ConversationKey;
 use crate::places::PlaceConflict;
 
-/// A flow, and whether the packet goes back from its receiver to its sender.
+/// Flow and direction of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FlowDirection {
     /// The flow.
     pub flow: FlowId,
-    /// From the receiver.
+    /// True if the packet travels from the flow's receiver to its sender.
     pub feedback: bool,
 }
 
-/// The places of one pair of hosts.
+/// Reserved flows of one pair of hosts.
 #[derive(Clone, Debug, Default)]
 struct HostPair {
     flows: Vec<FlowId>,
     taken: usize,
 }
 
-/// Who is known.
+/// Known conversations and reserved flows.
 #[derive(Clone, Debug, Default)]
 pub struct Mapping {
     known: HashMap<ConversationKey, FlowDirection>,
-    /// By the hosts that the places' flows lead from and to.
+    /// Reserved flows by sending and receiving host.
     places: HashMap<(usize, usize), HostPair>,
-    /// Places between no hosts yet; the last is the next to be taken.
+    /// Reserved flows without hosts; the last one is assigned next.
     spare: Vec<FlowId>,
-    /// Spare places that were taken since this was last asked for.
+    /// Spare flows assigned since the last drain.
     pub taken: Vec<PlaceConflict>,
-    /// Conversations that share a place with earlier ones, as there was none left.
+    /// Conversations that share a flow with earlier ones because no flow was left.
     pub sharing: u64,
 }
 
 impl Mapping {
-    /// Packets of this key belong to the flow, and what comes back is its feedback.
+    /// Assigns packets with this key to `flow`, and packets in the opposite direction to its feedback.
     pub fn know(&mut self, key: ConversationKey, flow: FlowId) {
         self.known.insert(key, FlowDirection { flow, feedback: false });
         self.known.insert(key.reversed(), FlowDirection { flow, feedback: true });
     }
 
-    /// Keeps a flow between two hosts for programs.
+    /// Reserves a flow between two hosts for programs.
     pub fn keep(&mut self, from: usize, to: usize, flow: FlowId) {
         self.places.entry((from, to)).or_default().flows.push(flow);
     }
 
-    /// Keeps flows for programs between any two hosts between which there is one already.
+    /// Reserves flows for programs between any pair of hosts that already has one.
     pub fn keep_spare(&mut self, flows: impl DoubleEndedIterator<Item = FlowId>) {
         self.spare = flows.rev().collect();
     }
 
-    /// Whose a packet is. A new conversation takes the next place between its hosts, or a spare one. When no place is
-    /// left, the places between its hosts are reused, and queues then treat both conversations as one flow. None for
-    /// hosts between which nothing was kept.
+    /// Returns the flow of a packet. A new conversation gets the next reserved flow between its hosts, or a spare one.
+    /// If none is left, it shares a flow between its hosts, and queues treat both conversations as one flow. Returns
+    /// `None` if no flow is reserved between the hosts.
     pub fn of(&mut self, key: ConversationKey) -> Option<FlowDirection> {
         if let Some(known) = self.known.get(&key) {
             return Some(*known);
@@ -101,7 +101,7 @@ mod tests {
         assert_eq!(mapping.of(key(0, 1, 5000).reversed()), Some(FlowDirection { flow: FlowId(7), feedback: true }));
         assert_eq!(mapping.of(key(0, 1, 1)), Some(FlowDirection { flow: FlowId(10), feedback: false }));
         assert_eq!(mapping.of(key(0, 1, 1).reversed()), Some(FlowDirection { flow: FlowId(10), feedback: true }));
-        // Begun from the other side: its first packet is feedback of the flow that was kept.
+        // The other side starts: its first packet is feedback of the reserved flow.
         assert_eq!(mapping.of(key(1, 0, 2)), Some(FlowDirection { flow: FlowId(11), feedback: true }));
         assert_eq!(mapping.sharing, 0);
         assert_eq!(mapping.of(key(0, 1, 3)), Some(FlowDirection { flow: FlowId(10), feedback: false }));
@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(flows, [7].into_iter().chain(100..100 + 4096).collect::<Vec<u32>>());
         assert_eq!(mapping.taken.first(), Some(&PlaceConflict { flow: 100, like: 7 }));
         assert_eq!((mapping.taken.len(), mapping.sharing), (4096, 0));
-        // Other hosts have their first place still; then there is none left.
+        // Other hosts still have their first flow. After that, none is left.
         assert_eq!(mapping.of(key(2, 1, 1)), Some(FlowDirection { flow: FlowId(8), feedback: false }));
         assert_eq!(mapping.of(key(2, 1, 2)), Some(FlowDirection { flow: FlowId(8), feedback: false }));
         assert_eq!(mapping.sharing, 1);

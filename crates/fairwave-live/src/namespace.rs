@@ -1,5 +1,5 @@
-//! Hosts: network namespaces without names, each with one TUN device, held by file descriptors alone. So nothing can be left behind:
-//! when the process ends, however it ends, the kernel closes the descriptors and takes device, address and namespace away.
+//! Hosts: unnamed network namespaces, each with one TUN device. Only file descriptors hold them, so no host can outlive
+//! the process: the kernel then closes the descriptors and removes device, address and namespace.
 
 use std::fs::{self, File};
 use std::io;
@@ -17,30 +17,31 @@ use tun_rs::{DeviceBuilder, SyncDevice};
 use crate::addresses;
 use crate::error::LiveError;
 
-/// The largest IP packet that hosts send: that of an Ethernet frame.
+/// Largest IP packet that hosts send, bytes: the payload of an Ethernet frame.
 pub const MTU: u16 = 1500;
 
-/// Packets that a host's device holds until the router reads them: a second of 10 000 in a second.
+/// Length of a device's queue, packets: one second at 10 000 packets/s.
 const DEVICE_QUEUE: u32 = 10_000;
 
-/// The device's name in every host.
+/// Name of the device in every host.
 const DEVICE: &str = "fairwave";
 
-/// A host.
+/// A simulated machine.
 pub struct Host {
-    /// Holds the namespace.
+    /// Keeps the namespace alive.
     pub namespace: File,
-    /// All that the host sends and receives.
+    /// TUN device for all packets that the host sends and receives.
     pub device: SyncDevice,
     /// Its address.
     pub address: Ipv4Addr,
 }
 
-/// Makes sure that namespaces can be made: without the right to, by a user namespace in which this process is root. The process must
-/// have a single thread then. From here on it ends with its parent. Answers whether it is in a user namespace now.
+/// Ensures that this process may create namespaces. Without that privilege it enters a user namespace in which it is
+/// root. The process must have a single thread, and it will end with its parent. Returns true if it is now in a user
+/// namespace.
 ///
 /// # Errors
-/// What the kernel refuses.
+/// The kernel refuses the namespace.
 pub fn become_able() -> Result<bool, LiveError> {
     prctl::set_pdeathsig(Signal::SIGKILL)
         .map_err(|error| LiveError::refused("a process cannot be bound to its parent", error))?;
@@ -57,10 +58,10 @@ pub fn become_able() -> Result<bool, LiveError> {
     Ok(true)
 }
 
-/// Does something in a thread of its own, in a host's namespace.
+/// Runs `work` in a separate thread in the namespace of `host`.
 ///
 /// # Errors
-/// What the kernel refuses, and what `work` answers with.
+/// The kernel refuses the namespace, or `work` fails.
 pub fn within<T: Send>(host: &Host, work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
     let namespace = &host.namespace;
     in_thread(move || {
@@ -74,10 +75,10 @@ fn in_thread<T: Send>(work: impl FnOnce() -> io::Result<T> + Send) -> io::Result
     thread::scope(|scope| thread::Builder::new().spawn_scoped(scope, work)?.join().unwrap_or_else(early))
 }
 
-/// Makes the host of this number, and its sockets by `open`, which is told its address.
+/// Creates host number `number`. `open` opens its sockets and receives its address.
 ///
 /// # Errors
-/// What the kernel refuses.
+/// The kernel refuses the namespace, the device or a socket.
 pub fn make<T: Send>(
     number: usize,
     open: impl FnOnce(Ipv4Addr) -> io::Result<T> + Send,
@@ -96,7 +97,8 @@ pub fn make<T: Send>(
         loopback_up()?;
         settle();
         let device = DeviceBuilder::new().name(DEVICE).ipv4(address, addresses::PREFIX, None).mtu(MTU).build_sync()?;
-        // In a user namespace the kernel refuses it, and a device holds 500 packets; what it drops is in the books.
+        // In a user namespace the kernel refuses the change, and the device holds 500 packets. The books count what it
+        // drops.
         let _ = device.set_tx_queue_len(DEVICE_QUEUE);
         device.set_nonblocking(true)?;
         let opened = open(address)?;
@@ -105,23 +107,23 @@ pub fn make<T: Send>(
     made.map_err(|error| LiveError::refused("a network namespace with a TUN device cannot be made", error))
 }
 
-/// Settings of a namespace that has just been made. None is needed: what the kernel refuses stays as it is.
+/// Configures a new namespace. All settings are optional: refusals of the kernel are ignored.
 fn settle() {
     for (setting, value) in [
-        // Neighbours are not looked for: there are none.
+        // There are no IPv6 neighbours to discover.
         ("ipv6/conf/all/disable_ipv6", "1"),
         ("ipv6/conf/default/disable_ipv6", "1"),
-        // Programs without privileges may serve at any port, and ping.
+        // Programs without privileges may use any port, and may ping.
         ("ipv4/ip_unprivileged_port_start", "0"),
         ("ipv4/ping_group_range", "0 2147483647"),
-        // A connection knows nothing of those before it, as in a simulation.
+        // As in a simulation, connections do not reuse metrics of earlier ones.
         ("ipv4/tcp_no_metrics_save", "1"),
     ] {
         let _ = fs::write(format!("/proc/sys/net/{setting}"), value);
     }
 }
 
-/// Brings the namespace's loopback device up, by which a host speaks to itself: one message (rtnetlink(7): `RTM_NEWLINK`, `ifinfomsg`).
+/// Brings up the loopback device with one message (rtnetlink(7): `RTM_NEWLINK`, `ifinfomsg`).
 fn loopback_up() -> io::Result<()> {
     const NEW_LINK: u16 = 16;
     const REQUEST_AND_ACKNOWLEDGE: u16 = 1 | 4;
@@ -140,15 +142,15 @@ fn loopback_up() -> io::Result<()> {
     sendto(&route, &message, SendFlags::empty(), &SocketAddrNetlink::new(0, 0))?;
     let mut answer = [0u8; 128];
     recv(&route, &mut answer, RecvFlags::empty())?;
-    // The header's 16 bytes, then the error's number, negative; zero acknowledges.
+    // After the 16-byte header: the negative error number, or zero for success.
     let number = answer.get(16..20).and_then(|bytes| bytes.try_into().ok()).map_or(0, i32::from_ne_bytes);
     if number == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(-number)) }
 }
 
-/// Packets that the host's device had no room for.
+/// Returns the number of packets that the full device of a host has dropped.
 pub fn device_dropped(host: &Host) -> io::Result<u64> {
     let table = within(host, || fs::read_to_string("/proc/thread-self/net/dev"))?;
-    // proc_pid_net(5): the name, eight columns of what was received, then bytes, packets, errors and drops of what was sent.
+    // proc_pid_net(5): name, eight columns for receiving, then bytes, packets, errors and drops for sending.
     let row = table.lines().find_map(|line| line.trim_start().strip_prefix(DEVICE)?.strip_prefix(':'));
     Ok(row.and_then(|row| row.split_whitespace().nth(11)?.parse().ok()).unwrap_or(0))
 }

@@ -1,8 +1,9 @@
-//! A plan with places for the traffic of programs. Each place is a separate flow between hosts, so that queues that
-//! distinguish flows also distinguish the flows of programs.
+//! Reserved flows for the traffic of programs. Each conversation is a separate flow, so queues that distinguish flows
+//! also distinguish conversations of programs.
 //!
-//! Each pair of hosts has one place. All further ones are spare: a conversation takes the next, whichever hosts it is between, and the
-//! place then leads between them. So a pair may have thousands of conversations, and a network of hundreds of pairs costs no more.
+//! Each pair of hosts has one reserved flow. All others are spare: a new conversation takes the next one, and that flow
+//! is then routed between the hosts of the conversation. So a pair may have thousands of conversations, and networks
+//! with hundreds of pairs cost no more.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,16 +19,16 @@ use fairwave_scenario::plan::{FlowPlan, GroupPlan, Plan};
 use crate::error::LiveError;
 use crate::host::PROGRAM;
 
-/// Number of conversations of programs that are distinguished, in addition to one for each pair of hosts.
+/// Number of spare flows, in addition to one per pair of hosts.
 pub const SPARE: usize = 4096;
 
-/// The group of free places.
+/// Group name of unused spare flows.
 const UNTAKEN: &str = "programs: not used";
 
-/// A flow that is kept for programs between two nodes.
+/// Reserved flow between two nodes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ProgramFlow {
-    /// Node of who begins.
+    /// Node that starts the conversation.
     pub from: usize,
     /// The other node.
     pub to: usize,
@@ -35,25 +36,25 @@ pub struct ProgramFlow {
     pub flow: usize,
 }
 
-/// The group of the places between two nodes.
+/// Returns the group name of the reserved flows between two nodes.
 pub fn group(plan: &Plan, from: usize, to: usize) -> String {
     let name = |node: usize| plan.nodes.get(node).map_or("?", String::as_str);
     format!("programs {}-{}", name(from), name(to))
 }
 
-/// A place has been taken by a conversation between other hosts than it led between.
+/// Assignment of a spare flow to other hosts than its initial ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PlaceConflict {
-    /// Index of its flow.
+    /// Index of the spare flow.
     pub flow: usize,
-    /// Index of the flow of the first place between those hosts.
+    /// Index of the first reserved flow between the new hosts.
     pub like: usize,
 }
 
-/// Adds places between pairs of nodes, and spare ones; answers with both. Pairs without a way between them get none.
+/// Adds one reserved flow per pair of nodes, and spare flows. Returns both. Pairs without a route get none.
 ///
 /// # Errors
-/// When programs' flows have not been handed in ([`crate::register_all`]).
+/// The transport of programs is not registered ([`crate::register_all`]).
 pub fn add(plan: &mut Plan, pairs: &[(usize, usize)]) -> Result<(Vec<ProgramFlow>, Range<usize>), LiveError> {
     let not_live = |error: &dyn std::fmt::Display| LiveError::NotLive {
         place: PROGRAM.to_owned(),
@@ -110,7 +111,7 @@ pub fn add(plan: &mut Plan, pairs: &[(usize, usize)]) -> Result<(Vec<ProgramFlow
     Ok((places, spare..plan.flows.len()))
 }
 
-/// The plan as it became: places that were taken belong to the group of their hosts, and lead between them.
+/// Returns the plan after the run: assigned spare flows have the group and the route of their hosts.
 pub fn with_taken(plan: &Plan, taken: &[PlaceConflict]) -> Plan {
     let mut plan = plan.clone();
     for &PlaceConflict { flow, like } in taken {

@@ -1,4 +1,4 @@
-//! Programs in hosts: each in a process namespace of its own, so that all it starts ends with it, and with the run.
+//! Programs in hosts. Each runs in a separate process namespace, so all its processes end with it and with the run.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -18,54 +18,55 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use crate::child::Order;
 use crate::clock::Clock;
 
-/// A program to be run.
+/// A program to run.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// On which host, by its number.
+    /// Index of the host.
     pub host: usize,
-    /// What.
+    /// Command and environment.
     pub order: Order,
-    /// When it begins.
+    /// Start time.
     pub begins: Instant,
-    /// When it is ended if it has not ended by itself; the end of the run if none.
+    /// Time at which the program is killed if it is still running; the end of the run if `None`.
     pub ends: Option<Instant>,
-    /// It reads the terminal of the user who started the run.
+    /// True if the program reads the terminal of the user.
     pub reads: bool,
 }
 
-/// A program that is over.
+/// Exit of a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ProgramExit {
-    /// Which.
+    /// Index of the program.
     pub program: usize,
-    /// Its status, as shells count it; why it could not be started.
+    /// Exit status as in shells, or why the program did not start.
     pub status: Result<i32, String>,
 }
 
-/// A kill never hits another process that has taken over the number.
+/// File descriptor of a process. It never refers to another process that reuses the number.
 type Handle = Arc<Mutex<Option<OwnedFd>>>;
 
 struct RunningProgram {
     handle: Handle,
-    /// Dropped to say that it is not to begin any more.
+    /// Dropped to cancel the start.
     wanted: Option<Sender<()>>,
     thread: JoinHandle<()>,
     ends: Option<Instant>,
 }
 
-/// Programs that have been started, or will be.
+/// Started and scheduled programs.
 pub struct Programs {
     started: Vec<RunningProgram>,
     exits: Receiver<ProgramExit>,
-    /// Readable when a program is over.
+    /// Readable after a program has ended.
     pub wake: OwnedFd,
 }
 
 impl Programs {
-    /// Starts each when it begins. `helper` is how to start a process that carries out an order, its last argument.
+    /// Schedules all programs. `helper` is the command line of the process that carries out an order; the order becomes
+    /// its last argument.
     ///
     /// # Errors
-    /// What the kernel refuses.
+    /// The kernel refuses a thread or a descriptor.
     pub fn start(programs: &[Program], namespaces: &[&File], helper: &[OsString], clock: Clock) -> io::Result<Self> {
         let wake = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?;
         let (tell, exits) = channel();
@@ -93,18 +94,18 @@ impl Programs {
         Ok(Programs { started, exits, wake })
     }
 
-    /// Those that are over since this was last asked.
+    /// Returns the programs that have ended since the last call.
     pub fn over(&self) -> Vec<ProgramExit> {
         let _ = rustix::io::read(&self.wake, &mut [0u8; 8]);
         self.exits.try_iter().collect()
     }
 
-    /// When one is next to be ended.
+    /// Returns the next time at which a program must be killed.
     pub fn next_end(&self) -> Instant {
         self.started.iter().filter_map(|one| one.ends).min().unwrap_or(Instant::NEVER)
     }
 
-    /// Ends those whose time has come.
+    /// Kills the programs that are due to end.
     pub fn end_until(&mut self, now: Instant) {
         for started in self.started.iter_mut().filter(|one| one.ends.is_some_and(|ends| ends <= now)) {
             started.ends = None;
@@ -113,7 +114,7 @@ impl Programs {
         }
     }
 
-    /// Ends all, and waits until they have ended. Answers with those that were not over before.
+    /// Kills all programs and waits for them. Returns the exits of those that were still running.
     pub fn end(mut self) -> Vec<ProgramExit> {
         self.end_until(Instant::NEVER);
         for started in &mut self.started {
@@ -121,7 +122,7 @@ impl Programs {
             kill(&started.handle);
         }
         for started in self.started {
-            // It may have been about to begin.
+            // The process may start during this call, so retry.
             while !started.thread.is_finished() {
                 kill(&started.handle);
                 thread::sleep(Duration::from_millis(1));
@@ -138,7 +139,7 @@ fn kill(handle: &Handle) {
     }
 }
 
-/// Waits for a program's time, starts it and waits for its end; none when it was called off.
+/// Waits for the start time, runs the program and waits for its end. Returns `None` if the start was cancelled.
 fn run(
     program: &Program,
     namespace: &File,
@@ -148,7 +149,7 @@ fn run(
     clock: Clock,
 ) -> io::Result<Option<i32>> {
     setns(namespace, CloneFlags::CLONE_NEWNET)?;
-    // For what this thread starts, not for itself.
+    // Applies to the children of this thread, not to the thread.
     unshare(CloneFlags::CLONE_NEWPID)?;
     let wait = program.begins - clock.now();
     if wait > Span::ZERO {

@@ -1,30 +1,29 @@
-//! Whether a promise about a share of packets was kept: the bound on the true share that follows from the number of
-//! misses and of packets.
+//! Judges a promise about the share of packets that may miss, from the number of misses and of packets.
 //!
-//! The judgement is Clopper and Pearson's exact one-sided bound, C. J. Clopper, E. S. Pearson, "The use of confidence
-//! or fiducial limits illustrated in the case of the binomial", Biometrika 26(4), 1934. A bound on the share meets the
-//! promised share if and only if the binomial tail at the promised share is at most 1 − confidence.
+//! The judgement uses the exact one-sided bound of Clopper and Pearson: C. J. Clopper, E. S. Pearson, "The use of
+//! confidence or fiducial limits illustrated in the case of the binomial", Biometrika 26(4), 1934. The bound on the
+//! share meets the promise if and only if the binomial tail at the promised share is at most 1 − confidence.
 //!
-//! **Assumption.** Packets miss independently of each other. Late packets come in bursts, so a judgement is less certain than it says.
+//! **Assumption.** Packets miss independently. Real misses come in bursts, so a judgement is less certain than stated.
 
 use serde::Serialize;
 
-/// How sure a judgement is.
+/// Confidence of a judgement.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// What measurements say of a promise.
+/// Verdict on a promise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Judgement {
-    /// They support it with [`CONFIDENCE`].
+    /// The measurements support the promise with [`CONFIDENCE`].
     Kept,
-    /// They contradict it with [`CONFIDENCE`].
+    /// The measurements contradict the promise with [`CONFIDENCE`].
     Broken,
-    /// They are too few for either.
+    /// Too few measurements for either verdict.
     NotJudged,
 }
 
-/// Judges the promise that at most `share` (above 0, below 1) of packets miss, by `missed` of `packets`.
+/// Judges the promise that at most `share` (0 to 1, exclusive) of packets miss, given `missed` of `packets`.
 pub fn judge(missed: u64, packets: u64, share: f64) -> Judgement {
     let beyond = 1.0 - CONFIDENCE;
     if missed > 0 && 1.0 - at_most(missed - 1, packets, share) <= beyond {
@@ -36,9 +35,10 @@ pub fn judge(missed: u64, packets: u64, share: f64) -> Judgement {
     }
 }
 
-/// How probable it is that at most `missed` of `packets` miss, if each does with probability `share`.
+/// Returns the probability that at most `missed` of `packets` miss, if each misses with probability `share`.
 ///
-/// Terms are summed from the commonest number to both sides, relative to it, until they add nothing: about √packets of them.
+/// The sum starts at the most probable number and goes to both sides until terms no longer matter: about √packets
+/// terms.
 fn at_most(missed: u64, packets: u64, share: f64) -> f64 {
     const NOTHING: f64 = 1e-18;
     let commonest = ((packets + 1) as f64 * share) as u64;
@@ -73,7 +73,7 @@ fn at_most(missed: u64, packets: u64, share: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// The same tail by a plain sum of the binomial's terms.
+    /// Returns the same tail as a direct sum of binomial terms.
     fn plain(missed: u64, packets: u64, share: f64) -> f64 {
         let mut term = (1.0 - share).powi(packets as i32);
         let mut sum = term;
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn a_promise_is_kept_broken_or_left_open_by_what_the_numbers_allow() {
-        // Without a miss 0.99^n falls below 0.05 at 299 packets.
+        // Without a miss, 0.99^n falls below 0.05 at 299 packets.
         assert_eq!(judge(0, 298, 0.01), Judgement::NotJudged);
         assert_eq!(judge(0, 299, 0.01), Judgement::Kept);
         assert_eq!(judge(389, 920, 0.01), Judgement::Broken);

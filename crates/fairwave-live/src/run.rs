@@ -1,4 +1,4 @@
-//! A live run: the router's loop, and what is made before it and told after it.
+//! Event loop of a live run, with its setup and its results.
 
 use std::fs::File;
 use std::io;
@@ -28,13 +28,13 @@ use crate::{Outcome, Report, Request};
 pub use crate::child::carry_out;
 pub use crate::namespace::become_able;
 
-/// How much is read from one device before others have their turn.
+/// Packets read from one device before other events are handled.
 const BATCH: usize = 64;
 
-/// The largest packet of all.
+/// Size of the read buffer, bytes: the largest IP packet.
 const LARGEST: usize = 1 << 16;
 
-/// What woke the router: a kind and a number in one word.
+/// Source of an epoll event: a kind and an index, packed into one word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum WakeCause {
     Device(usize),
@@ -68,7 +68,8 @@ impl WakeCause {
 /// Runs a plan in real time.
 ///
 /// # Errors
-/// What no live run can do, what the kernel refuses, and a broken invariant. A broken promise is no error here, but told in the report.
+/// The plan asks for something that the router does not support, the kernel refuses an operation, or an invariant is
+/// broken. A broken promise is not an error; the report shows it.
 pub fn run(request: &Request) -> Result<Outcome, LiveError> {
     let Setup { plan, hosts, names, ends, ways, mapping, programs, first_place } = setup::make(request)?;
     let clock = Clock::begin();
@@ -112,7 +113,7 @@ pub fn run(request: &Request) -> Result<Outcome, LiveError> {
     router.finish(ended, spent, urgent, &names)
 }
 
-/// When the kernel's connections begin and stop: the time, the flow, and whether it begins; the earliest last.
+/// Returns when the kernel's connections start and stop: time, flow, true for a start. Sorted, the earliest last.
 fn stops(plan: &Plan) -> Vec<(Instant, usize, bool)> {
     let mut stops: Vec<(Instant, usize, bool)> = (plan.flows.iter().enumerate())
         .filter(|(_, flow)| crate::host::controller(&flow.transport).is_some())
@@ -122,7 +123,7 @@ fn stops(plan: &Plan) -> Vec<(Instant, usize, bool)> {
     stops
 }
 
-/// Asks to be run before ordinary programs, and to be woken in time. Answers whether it will be.
+/// Requests real-time scheduling and precise timers. Returns whether the kernel granted real-time scheduling.
 fn become_urgent() -> bool {
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
     let Ok(value) = ThreadPriorityValue::try_from(10) else { return false };
@@ -130,7 +131,7 @@ fn become_urgent() -> bool {
     set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Crossplatform(value), first).is_ok()
 }
 
-/// Restores the thread's scheduling: the thread may belong to the caller.
+/// Restores ordinary scheduling, because the thread may belong to the caller.
 fn become_ordinary() {
     use thread_priority::NormalThreadSchedulePolicy::Other;
     let ordinary = ThreadSchedulePolicy::Normal(Other);
@@ -138,7 +139,7 @@ fn become_ordinary() {
     let _ = rustix::thread::set_current_timer_slack(None);
 }
 
-/// The processor's time that this thread has used.
+/// Returns the processor time that this thread has used.
 fn cpu() -> Option<Span> {
     let used = getrusage(UsageWho::RUSAGE_THREAD).ok()?;
     let micros = used.user_time().num_microseconds() + used.system_time().num_microseconds();
@@ -151,22 +152,22 @@ struct Router<'p> {
     clock: Clock,
     poll: std::os::fd::OwnedFd,
     programs: Programs,
-    /// How many of the programs the request has named.
+    /// Number of programs that the request names.
     commands: usize,
     exits: Vec<ProgramExit>,
     room: Vec<u8>,
     deliveries: Vec<Delivery>,
     stops: Vec<(Instant, usize, bool)>,
     first_place: usize,
-    /// Spare places that conversations of programs have taken.
+    /// Spare flows assigned to conversations of programs.
     taken: Vec<PlaceConflict>,
 }
 
-/// How the loop ended.
+/// How the event loop ended.
 enum LoopEnd {
-    /// As planned.
+    /// At the end of the plan.
     Planned,
-    /// With the last command, at this time.
+    /// At this time, with the last command.
     Early(Instant),
 }
 
@@ -200,7 +201,7 @@ impl Router<'_> {
         watch(self.programs.wake.as_fd(), WakeCause::Programs, epoll::EventFlags::IN).map_err(io::Error::from)
     }
 
-    /// Until the end of the plan, or of the last command.
+    /// Runs the event loop until the end of the plan or of the last command.
     fn go(&mut self) -> Result<LoopEnd, LiveError> {
         let end = Instant::ZERO + self.plan.duration;
         let mut events = Vec::with_capacity(256);
@@ -241,13 +242,13 @@ impl Router<'_> {
         }
     }
 
-    /// When there is something to do next.
+    /// Returns the time of the next timed event.
     fn next(&self) -> Instant {
         let stop = self.stops.last().map_or(Instant::NEVER, |(at, ..)| *at);
         self.stepped.next().min(stop).min(self.programs.next_end())
     }
 
-    /// Connections and programs whose time has come.
+    /// Starts and stops connections, and kills programs, that are due.
     fn begin_and_stop(&mut self, now: Instant) {
         while let Some((_, flow, begins)) = self.stops.pop_if(|(at, ..)| *at <= now) {
             if let Some(FlowEnds::Kernel(kernel)) = self.stepped.border().ends.get_mut(flow) {
@@ -261,7 +262,7 @@ impl Router<'_> {
         self.programs.end_until(now);
     }
 
-    /// What programs' packets carried is counted as delivered.
+    /// Counts the payload of programs' packets as delivered.
     fn pass_on(&mut self, now: Instant) -> Result<(), LiveError> {
         let mut passed = std::mem::take(&mut self.stepped.border().passed);
         for one in passed.drain(..) {
@@ -290,7 +291,7 @@ impl Router<'_> {
         Ok(())
     }
 
-    /// A spare place leads between other hosts from now on.
+    /// Routes a spare flow between the hosts of its conversation.
     fn take_place(&mut self, taken: PlaceConflict) {
         let ways = &mut self.stepped.border().ways;
         if let (Some(way), Some(place)) = (ways.get(taken.like).copied(), ways.get_mut(taken.flow)) {
@@ -300,7 +301,7 @@ impl Router<'_> {
         self.taken.push(taken);
     }
 
-    /// Feedback has arrived at a sender of fairwave, or the kernel accepts more data.
+    /// Handles feedback at a sender of fairwave, or room in the kernel's send buffer.
     fn sender_is_ready(&mut self, flow: usize) -> Result<(), LiveError> {
         match self.stepped.border().ends.get_mut(flow) {
             Some(FlowEnds::Ours(_)) => self.take_datagrams(flow, 0),
@@ -336,7 +337,7 @@ impl Router<'_> {
         }
     }
 
-    /// Datagrams have arrived at an end of fairwave: the sender's (0) or the receiver's (1).
+    /// Handles datagrams that have arrived at the sender (`end` 0) or the receiver (1) of a fairwave flow.
     fn take_datagrams(&mut self, flow: usize, end: usize) -> Result<(), LiveError> {
         for _ in 0..BATCH {
             let Wires { ends, datagrams, .. } = self.stepped.border();
@@ -348,7 +349,7 @@ impl Router<'_> {
         Ok(())
     }
 
-    /// Ends programs, settles the accounts and takes everything away.
+    /// Stops programs, closes the books and releases everything.
     fn finish(
         mut self,
         ended: Result<LoopEnd, LiveError>,
@@ -357,7 +358,7 @@ impl Router<'_> {
         names: &[String],
     ) -> Result<Outcome, LiveError> {
         self.stepped.border().over = true;
-        // What ends now has no status of its own: it was ended.
+        // A program that is still running has no exit status: it is killed.
         self.exits.extend(self.programs.over());
         let cut = self.programs.end();
         let ended = ended?;
@@ -365,7 +366,7 @@ impl Router<'_> {
             LoopEnd::Planned => self.plan.duration,
             LoopEnd::Early(at) => at - Instant::ZERO,
         };
-        // Packets in flight when the run ends early continue to the plan's end; nothing waits for them.
+        // Packets in flight at an early end continue in the simulation to the end of the plan. They are not delivered.
         let plan = places::with_taken(self.plan, &self.taken);
         let (mut result, (), mut wires) = self.stepped.finish(&plan)?;
         for (row, ends) in result.flows.iter_mut().zip(&wires.ends) {
@@ -404,7 +405,7 @@ impl Router<'_> {
     }
 }
 
-/// What went wrong in the hosts.
+/// Returns messages about failures in the hosts.
 fn troubles(wires: &Wires, names: &[String]) -> Vec<String> {
     let mut troubles = Vec::new();
     for (flow, ends) in wires.ends.iter().enumerate() {
@@ -432,7 +433,7 @@ fn troubles(wires: &Wires, names: &[String]) -> Vec<String> {
     troubles
 }
 
-/// Leaves out what was kept for programs and not used, so that the tables speak of what was there.
+/// Removes unused reserved flows from the tables.
 fn forget_unused_places(result: &mut fairwave_sim::RunResult, plan: &Plan, first: usize) {
     let mut index = 0;
     result.flows.retain(|row| {

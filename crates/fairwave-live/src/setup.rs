@@ -1,4 +1,4 @@
-//! From a plan to hosts, sockets and ways: all that there is before a live run begins.
+//! Setup of a live run: hosts, sockets, routes and programs.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -23,27 +23,27 @@ use crate::places;
 use crate::programs::Program;
 use crate::{Request, addresses};
 
-/// Everything made.
+/// Everything that the router needs.
 pub struct Setup {
-    /// The plan, with places for programs.
+    /// The plan, with reserved flows for programs.
     pub plan: Plan,
-    /// By number.
+    /// Hosts, by index.
     pub hosts: Vec<Host>,
-    /// The hosts' names, by number.
+    /// Names of the hosts, by index.
     pub names: Vec<String>,
-    /// By flow.
+    /// Endpoints, by flow.
     pub ends: Vec<FlowEnds>,
-    /// By flow.
+    /// Routes, by flow.
     pub ways: Vec<FlowRoute>,
-    /// Whose a packet is.
+    /// Mapping of packets to flows.
     pub mapping: Mapping,
-    /// Those of the request first.
+    /// Programs; those of the request come first.
     pub programs: Vec<Program>,
-    /// Flows from here on are places for programs.
+    /// Index of the first reserved flow.
     pub first_place: usize,
 }
 
-/// What opens a flow's sockets.
+/// Kind of endpoints of a flow.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum FlowKind {
     Ours,
@@ -58,7 +58,7 @@ fn kind(flow: &FlowPlan) -> FlowKind {
     }
 }
 
-/// The keys of a flow of programs.
+/// Configuration keys of a flow of programs.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 struct Commands {
@@ -66,14 +66,14 @@ struct Commands {
     serve: Vec<String>,
 }
 
-/// The sockets of one end of a flow.
+/// Socket of one end of a flow.
 enum EndSockets {
     Ours(Box<End>),
     Sending(Socket),
     Listening(Socket),
 }
 
-/// Refuses what no live run can do.
+/// Rejects plans that the router does not support.
 fn check(plan: &Plan) -> Result<(), LiveError> {
     let not_live = |place: &str, what: &str, help: &str| LiveError::NotLive {
         place: place.to_owned(),
@@ -96,14 +96,14 @@ fn check(plan: &Plan) -> Result<(), LiveError> {
     Ok(())
 }
 
-/// Makes hosts and sockets.
+/// Creates hosts and sockets.
 ///
 /// # Errors
-/// What no live run can do, and what the kernel refuses.
+/// The plan asks for something that the router does not support, or the kernel refuses an operation.
 pub fn make(request: &Request) -> Result<Setup, LiveError> {
     let mut plan = request.plan.clone();
     check(&plan)?;
-    // Real hosts have clocks of their own and send when they get round to it: nothing of that is drawn.
+    // Real hosts bring real clock offsets and scheduling delays, so none are simulated.
     plan.hosts = HostsPlan::default();
     let first_place = plan.flows.len();
     let (numbers, names) = number_hosts(&plan, request)?;
@@ -111,7 +111,7 @@ pub fn make(request: &Request) -> Result<Setup, LiveError> {
     let programs_at = programs_at(&plan, request);
     let pairs = pairs(&programs_at, &numbers);
     let (kept, spare) = places::add(&mut plan, &pairs)?;
-    // Each flow of the scenario has a port of its own; places for programs need none.
+    // Each flow of the scenario needs a port; reserved flows need none.
     let most = usize::from(u16::MAX - endpoints::FIRST_PORT);
     if first_place > most {
         return Err(LiveError::TooMany { what: "flows", found: first_place, allowed: most, help: "run fewer flows" });
@@ -164,11 +164,11 @@ pub fn make(request: &Request) -> Result<Setup, LiveError> {
     Ok(Setup { plan, hosts, names, ends, ways, mapping, programs, first_place })
 }
 
-/// The number of each node that is a host, and the hosts' names.
+/// Host index of each node (`None` for nodes that are no hosts), and the names of the hosts.
 type NumberedHosts = (Vec<Option<usize>>, Vec<String>);
 
-/// Hosts are the nodes at which flows end, and those on which programs run. Where programs are named, they may have to do with any
-/// other host: with every node that has one way out, then.
+/// Numbers the hosts: the nodes at which flows end or programs run. If the request names programs, every node with a
+/// single outgoing link is a host, too, because programs may contact it.
 fn number_hosts(plan: &Plan, request: &Request) -> Result<NumberedHosts, LiveError> {
     let mut is_host = vec![false; plan.nodes.len()];
     let mut note = |node: usize| {
@@ -214,7 +214,7 @@ fn number_hosts(plan: &Plan, request: &Request) -> Result<NumberedHosts, LiveErr
     Ok((numbers, names))
 }
 
-/// The nodes on which programs run.
+/// Returns the nodes on which programs run.
 fn programs_at(plan: &Plan, request: &Request) -> Vec<usize> {
     let named = request.commands.iter().filter_map(|(name, _)| plan.nodes.iter().position(|node| node == name));
     let planned =
@@ -225,7 +225,7 @@ fn programs_at(plan: &Plan, request: &Request) -> Vec<usize> {
     nodes
 }
 
-/// Pairs of hosts of which one at least has programs, each once.
+/// Returns all pairs of hosts with programs on at least one side, each pair once.
 fn pairs(programs_at: &[usize], numbers: &[Option<usize>]) -> Vec<(usize, usize)> {
     let hosts = numbers.iter().enumerate().filter_map(|(node, number)| number.map(|_| node));
     let hosts: Vec<usize> = hosts.collect();
@@ -240,7 +240,7 @@ fn pairs(programs_at: &[usize], numbers: &[Option<usize>]) -> Vec<(usize, usize)
     pairs
 }
 
-/// Opens the socket of one end of a flow, in its host's namespace; none for what programs send.
+/// Opens the socket of one end of a flow, in the namespace of its host. Returns `None` for programs.
 fn open(plan: &Plan, flow: usize, receives: bool, [here, there]: [Ipv4Addr; 2]) -> io::Result<Option<EndSockets>> {
     let beyond = || io::Error::other("there are more flows than ports");
     let Some(planned) = plan.flows.get(flow) else { return Ok(None) };
@@ -259,7 +259,7 @@ fn open(plan: &Plan, flow: usize, receives: bool, [here, there]: [Ipv4Addr; 2]) 
     })
 }
 
-/// Puts a flow's sockets together, and tells whose their packets are.
+/// Combines the sockets of a flow, and registers its conversations in `mapping`.
 fn join(
     plan: &Plan,
     flow: usize,
@@ -294,7 +294,7 @@ fn join(
     }
 }
 
-/// What is to be started: the request's commands, then those of flows.
+/// Returns the programs to start: the commands of the request, then those of flows.
 fn programs(plan: &Plan, request: &Request, numbers: &[Option<usize>], names: &[String]) -> Vec<Program> {
     let address = |host: usize| addresses::of(host).map(|address| address.to_string()).unwrap_or_default();
     let table: Vec<(String, String)> =
@@ -310,7 +310,7 @@ fn programs(plan: &Plan, request: &Request, numbers: &[Option<usize>], names: &[
     let last = request.commands.len().saturating_sub(1);
     for (index, (at, command)) in request.commands.iter().enumerate() {
         let Some(host) = names.iter().position(|name| name == at) else { continue };
-        // Who is served comes a little later than who serves.
+        // Commands start 100 ms apart, so that a server that is named first is ready for its clients.
         let begins = Instant::ZERO + Span::from_millis(100) * index as u64;
         programs.push(Program { host, order: order(host, command.clone()), begins, ends: None, reads: index == last });
     }

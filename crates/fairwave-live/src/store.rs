@@ -1,29 +1,29 @@
-//! The bytes of packets that are in the network, each under a number that travels in its place.
+//! Bytes of packets in the network. Simulated packets carry an index into this store instead of bytes.
 
 use fairwave_core::packet::{Body, Packet};
 use fairwave_core::units::Instant;
 
-/// A packet's bytes, and what it is to those who wrote it.
+/// Bytes of a packet, and its decoded form.
 #[derive(Clone, Debug)]
 pub struct StoredPacket {
     /// The IP packet.
     pub bytes: Vec<u8>,
-    /// As its end wrote it; none for what others' programs send.
+    /// The packet as its endpoint sent it; `None` for traffic of programs and of the kernel.
     pub packet: Option<Packet>,
-    /// How many of it are under way.
+    /// Number of copies in the network.
     copies: u32,
 }
 
-/// Packets under way.
+/// Packets in the network.
 #[derive(Clone, Debug, Default)]
 pub struct Store {
     slots: Vec<StoredPacket>,
     vacant: Vec<u32>,
-    /// Packets under way, copies included.
+    /// Number of packets in the network, copies included.
     pub held: u64,
 }
 
-/// What travels in place of the packet of this number: laws of queues and links read no body.
+/// Returns the body that carries index `number`. Links and queues do not read the body.
 pub fn ticket(number: u32) -> Body {
     let sent = Instant::ZERO;
     Body::Segment {
@@ -40,7 +40,7 @@ pub fn ticket(number: u32) -> Body {
     }
 }
 
-/// The number that travels in a packet's place.
+/// Returns the index that a packet carries.
 fn number(packet: &Packet) -> Option<usize> {
     match packet.body {
         Body::Segment { sequence, .. } => Some(sequence as usize),
@@ -49,7 +49,7 @@ fn number(packet: &Packet) -> Option<usize> {
 }
 
 impl Store {
-    /// Keeps a packet, and answers with its number.
+    /// Stores a packet and returns its index.
     pub fn keep(&mut self, bytes: &[u8], packet: Option<Packet>) -> u32 {
         self.held += 1;
         let vacant = self.vacant.pop();
@@ -67,12 +67,12 @@ impl Store {
         }
     }
 
-    /// What a packet in the network stands for.
+    /// Returns the stored packet for a packet in the network.
     pub fn of(&mut self, packet: &Packet) -> Option<&mut StoredPacket> {
         self.slots.get_mut(number(packet)?)
     }
 
-    /// There is a second one of a packet now.
+    /// Records that a link has copied a packet.
     pub fn copied(&mut self, packet: &Packet) {
         if let Some(stored) = self.of(packet) {
             stored.copies += 1;
@@ -80,7 +80,7 @@ impl Store {
         }
     }
 
-    /// A packet is no longer in the network.
+    /// Records that a packet has left the network.
     pub fn release(&mut self, packet: &Packet) {
         let Some(slot) = number(packet) else { return };
         let Some(stored) = self.slots.get_mut(slot).filter(|stored| stored.copies > 0) else { return };

@@ -1,8 +1,8 @@
-//! Units as bytes: what stands before each on its stream, and in each datagram.
+//! Serialisation of units: the header before each unit on a stream and before each part in a datagram.
 //!
-//! The header has 24 bytes: number of the unit, its length, when it was made, its layer, how good its picture is, which frame of its stream it
-//! is, and how many of its parts come after this one. An application has such headers, too: HTTP/3 and Media over QUIC write about
-//! as much, and what is behind those of RTP stands in the frame itself.
+//! The header has 24 bytes: unit number, length, creation time, layer, picture quality, frame number in the stream, and
+//! number of parts after this one. Real applications have similar headers. HTTP/3 and Media over QUIC add about as
+//! much; with RTP, most of this information is in the frame.
 
 use std::collections::VecDeque;
 
@@ -10,25 +10,25 @@ use fairwave_core::traffic::Unit;
 use fairwave_core::transport::Delivery;
 use fairwave_core::units::Instant;
 
-/// Bytes of the header.
+/// Size of the header, bytes.
 pub(crate) const HEADER: usize = 24;
 
-/// The length of bulk data, which ends when the flow stops.
+/// Length value of bulk data, which ends when the flow stops.
 pub(crate) const ENDLESS: u32 = u32::MAX;
 
-/// The header of a unit, or of a part of it.
+/// Header of a unit or of a part of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Header {
     pub unit: u32,
-    /// Bytes that follow; of a part of a unit, the unit's parts.
+    /// Bytes after the header; in a part, the bytes of the whole unit.
     pub length: u32,
     pub created: Instant,
     pub layer: u8,
-    /// Parts of the unit that come after this one.
+    /// Number of parts of the unit after this one.
     pub after: u16,
-    /// Opinion of the picture, 0 to 5, in 25ths; 128 is added for a key frame.
+    /// Opinion score of the picture, 0 to 5, in steps of 1/25; 128 is added for key frames.
     pub quality: u8,
-    /// Number of the frame within its stream.
+    /// Frame number in the stream.
     pub frame: u32,
 }
 
@@ -70,13 +70,13 @@ impl Header {
         }
     }
 
-    /// A delivery of so many bytes of it.
+    /// Returns a delivery of `payload` bytes of the unit.
     pub fn delivery(&self, payload: u32, complete: bool) -> Delivery {
         Delivery { unit: self.unit, payload, created: self.created, layer: self.layer, complete }
     }
 }
 
-/// What has arrived of a stream: units, one after another.
+/// Parser of units that arrive back to back on a stream.
 #[derive(Debug, Default)]
 pub(crate) struct Reader {
     header: Vec<u8>,
@@ -84,7 +84,7 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// Reads on. Calls `deliver` for each piece of a unit.
+    /// Parses more bytes. Calls `deliver` for each piece of a unit.
     pub fn read(&mut self, mut bytes: &[u8], mut deliver: impl FnMut(Delivery)) {
         loop {
             let Some((header, left)) = &mut self.unit else {
@@ -112,15 +112,15 @@ impl Reader {
     }
 }
 
-/// Units that come in parts, of which some may be lost.
+/// Units that arrive in parts, some of which may be lost.
 #[derive(Debug, Default)]
 pub(crate) struct Parts(VecDeque<(u32, u32)>);
 
-/// Units of which parts may be under way.
+/// Largest number of incomplete units that are tracked.
 const OPEN_UNITS: usize = 64;
 
 impl Parts {
-    /// Counts one more part; true when it was the last one missing.
+    /// Counts one more part. Returns true if it completes its unit.
     pub fn completes(&mut self, header: &Header) -> bool {
         if header.length <= 1 {
             return true;
@@ -142,7 +142,8 @@ impl Parts {
     }
 }
 
-/// A unit's payload in parts of at most `most` bytes: each part's header and bytes that follow it.
+/// Splits the payload of a unit into parts of at most `most` bytes. Yields the header of each part and the number of
+/// bytes after it.
 pub(crate) fn cut(header: Header, payload: u32, most: usize) -> impl Iterator<Item = (Header, usize)> {
     let payload = payload as usize;
     let parts = payload.div_ceil(most.max(1)).clamp(1, usize::from(u16::MAX));

@@ -1,7 +1,8 @@
-//! The bytes of packets that are in the network. A packet has 64 bytes and is copied, so it carries a number.
+//! Bytes of packets in the network. A simulated packet has 64 bytes and is copied often, so it carries an index
+//! instead.
 //!
-//! **Assumptions.** A datagram that more than [`OVERTAKEN`] later ones of its direction have overtaken is lost. So are the oldest of more
-//! than [`MOST`] under way.
+//! **Assumptions.** A datagram counts as lost after more than [`OVERTAKEN`] later datagrams of its direction have
+//! arrived. If more than [`MOST`] are in the network, the oldest count as lost.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,19 +10,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use fairwave_core::packet::Body;
 use fairwave_core::units::Instant;
 
-/// Datagrams that are kept behind the latest that arrived, for those that come late or twice.
+/// Number of datagrams kept behind the latest arrival, for late and duplicate arrivals.
 pub const OVERTAKEN: usize = 1024;
 
-/// Datagrams that are kept in all.
+/// Largest number of datagrams kept.
 pub const MOST: usize = 1 << 16;
 
-/// Datagrams of one direction of a flow. Both ends have a handle to the same.
+/// Datagrams of one direction of a flow; both ends share them.
 #[derive(Clone, Debug, Default)]
 pub struct Datagrams(Arc<Mutex<Kept>>);
 
 #[derive(Debug, Default)]
 struct Kept {
-    /// The number of the oldest.
+    /// Index of the oldest datagram.
     first: u32,
     bytes: VecDeque<Box<[u8]>>,
 }
@@ -35,7 +36,7 @@ impl Kept {
 }
 
 impl Datagrams {
-    /// Keeps a datagram. Answers with the body of the packet that carries it.
+    /// Stores a datagram. Returns the body of the packet that carries it.
     pub fn put(&self, bytes: Vec<u8>, now: Instant) -> Body {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let number = kept.first.wrapping_add(kept.bytes.len() as u32);
@@ -47,7 +48,8 @@ impl Datagrams {
         Body::Opaque { header, sequence: number, created: now }
     }
 
-    /// The datagram of a packet, as often as copies of it arrive; none for one that is too old, and for another body.
+    /// Returns the datagram of a packet; a copy of the packet returns it again. Returns `None` if the datagram is too
+    /// old or the body is of another kind.
     pub fn get(&self, body: &Body) -> Option<Box<[u8]>> {
         let Body::Opaque { header: [a, b, c, d, ..], .. } = *body else { return None };
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! A stack as an endpoint of the simulator: it is called, polled, and watched.
+//! Adapter from a stack to an endpoint of the simulator.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,10 +12,10 @@ use fairwave_core::units::Instant;
 use crate::datagrams::Datagrams;
 use crate::{Action, Event, Stack};
 
-/// Bytes of IPv4 (20) and UDP (8) before each datagram.
+/// Size of the IPv4 (20) and UDP (8) headers before each datagram, bytes.
 pub const HEADERS: u16 = 28;
 
-/// Both ends of a flow over these two stacks.
+/// Returns both ends of a flow over these stacks.
 pub fn pair<A: Stack, B: Stack>(context: FlowContext, sender: A, receiver: B) -> (StackEnd<A>, StackEnd<B>) {
     let (data, feedback) = (Datagrams::default(), Datagrams::default());
     let receiver = StackEnd::new(receiver, context, true, feedback.clone(), data.clone());
@@ -26,20 +26,20 @@ pub fn pair<A: Stack, B: Stack>(context: FlowContext, sender: A, receiver: B) ->
 pub struct StackEnd<S> {
     stack: S,
     context: FlowContext,
-    /// It is the receiving end.
+    /// True at the receiving end.
     feedback: bool,
     outbox: Datagrams,
     inbox: Datagrams,
     deadline: Instant,
     started: bool,
     sent: u64,
-    /// The moment of the latest call, and the polls at it.
+    /// Time of the latest call, and number of polls at that time.
     polled: (Instant, u32),
     failure: Option<Failure>,
 }
 
 impl<S: Stack> StackEnd<S> {
-    /// Polls at one moment. Stacks of today send a window of at most some thousand packets at once.
+    /// Largest number of polls at one time. Real stacks send at most a few thousand packets at once.
     pub const BUDGET: u32 = 100_000;
 
     fn new(stack: S, context: FlowContext, feedback: bool, outbox: Datagrams, inbox: Datagrams) -> Self {
@@ -61,7 +61,7 @@ impl<S: Stack> StackEnd<S> {
         self.guard(now, |end| end.turn(now, event, out));
     }
 
-    /// The one place where foreign code acts. `act` says why it cannot go on.
+    /// Calls the stack through `act`. Records a failure if `act` returns an error or panics; later calls do nothing.
     fn guard(&mut self, now: Instant, act: impl FnOnce(&mut Self) -> Result<(), String>) {
         if self.failure.is_some() {
             return;
@@ -75,7 +75,7 @@ impl<S: Stack> StackEnd<S> {
         (self.deadline, self.failure) = (Instant::NEVER, Some(Failure { stack: S::NAME, at: now, reason }));
     }
 
-    /// Hands over an event and does what the stack wants done, until it waits.
+    /// Passes an event to the stack and carries out its actions until it waits.
     fn turn(&mut self, now: Instant, event: Event<'_>, out: &mut Output) -> Result<(), String> {
         if now > self.polled.0 {
             self.polled = (now, 0);
@@ -113,7 +113,7 @@ impl<S: Stack> StackEnd<S> {
     }
 }
 
-/// What a panic says.
+/// Returns the message of a panic.
 fn message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("without a message")
@@ -141,7 +141,7 @@ impl<S: Stack> Sender for StackEnd<S> {
         self.deadline
     }
 
-    /// What it sends because of that leaves with its next call: at once.
+    /// Packets that the stack sends on a stop leave with its next call, which is due at once.
     fn on_stop(&mut self, now: Instant) {
         if self.failure.is_none() {
             self.deadline = now;

@@ -1,14 +1,14 @@
-//! Code that people deploy, packet by packet in virtual time.
+//! Protocol implementations that people deploy, run packet by packet in virtual time.
 //!
-//! A *stack* is a protocol implementation that does no input and output of its own: it takes a datagram or the time, and
-//! answers with datagrams, deliveries and the time at which it needs the next call. [`Stack`] is that, and [`pair`] makes a
-//! transport of two of them. Their packets have real bytes. A packet of the simulator carries a number, and the bytes lie
-//! between both ends ([`datagrams`]), so packets of other transports pay nothing for it.
+//! A *stack* is a protocol implementation without input and output. Its caller passes datagrams and the time. It
+//! returns datagrams, deliveries and the time of the next call. [`Stack`] is this interface, and [`pair`] makes a
+//! transport from two stacks. Stacks exchange real bytes. A simulated packet carries only an index of the bytes
+//! ([`datagrams`]), so packets of other transports pay nothing for them.
 //!
 //! - `quic/quinn` (feature `quinn`): two endpoints of quinn-proto.
 //! - `webrtc/str0m` (feature `str0m`): two peers of str0m.
 //!
-//! `docs/stacks.md` shows a stack of your own.
+//! `docs/stacks.md` shows how to write a custom stack.
 
 #[cfg(any(feature = "quinn", feature = "str0m"))]
 mod carry;
@@ -27,11 +27,11 @@ use std::sync::OnceLock;
 
 use fairwave_core::registry::NameTaken;
 
-/// Hands in every stack that this build has, before the first scenario is read. Once per process: whoever calls it
-/// again, or meanwhile from another thread, waits until all are there and gets the same answer.
+/// Registers every stack of this build. Call it before the first scenario is read. It runs once per process; concurrent
+/// and later callers wait and get the same result.
 ///
 /// # Errors
-/// When there is a transport of such a name.
+/// A transport of the same name is already registered.
 pub fn register_all() -> Result<(), NameTaken> {
     static ONCE: OnceLock<Result<(), NameTaken>> = OnceLock::new();
     let all = || {

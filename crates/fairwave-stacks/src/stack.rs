@@ -1,4 +1,4 @@
-//! What a stack is to the simulator.
+//! Interface between a stack and the simulator.
 
 use fairwave_core::packet::Ecn;
 use fairwave_core::traffic::Unit;
@@ -6,72 +6,73 @@ use fairwave_core::transport::media::{MediaReceived, MediaSent};
 use fairwave_core::transport::{Delivery, SenderView};
 use fairwave_core::units::Instant;
 
-/// What happens to a stack.
+/// Input of a stack.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
-    /// The flow begins, or goes on after a [`Event::Stop`]. The receiving end is told with its first datagram.
+    /// The flow starts, or continues after an [`Event::Stop`]. The receiving end gets this event with its first
+    /// datagram.
     Start,
-    /// The flow ends: nothing new is sent.
+    /// The flow stops: no new data is sent.
     Stop,
-    /// The application made a unit, to be delivered whole.
+    /// The application produced a unit, which must be delivered as a whole.
     Unit(Unit),
     /// A datagram of the other end has arrived.
     Datagram {
-        /// The payload of UDP.
+        /// UDP payload.
         bytes: &'a [u8],
-        /// What the IP header says of congestion.
+        /// ECN code point of the IP header.
         ecn: Ecn,
     },
-    /// The time has come that the stack named in its latest [`Action::Wait`].
+    /// The time of the latest [`Action::Wait`] has come.
     Timer,
 }
 
-/// What a stack wants done.
+/// Action that a stack requests.
 #[derive(Clone, Debug)]
 pub enum Action {
     /// Send a datagram to the other end.
     Send {
-        /// The payload of UDP, at most 65 507 bytes.
+        /// UDP payload, at most 65 507 bytes.
         bytes: Vec<u8>,
-        /// What the IP header says of congestion.
+        /// ECN code point for the IP header.
         ecn: Ecn,
     },
-    /// Hand data to the receiving application.
+    /// Deliver data to the receiving application.
     Deliver(Delivery),
-    /// The stack gives up, and says why: the run ends.
+    /// Give up for this reason; the run ends.
     Fail(String),
-    /// Nothing until that time, or until the next event; [`Instant::NEVER`] without a timer.
+    /// Wait until this time or the next event; [`Instant::NEVER`] without a timer.
     Wait(Instant),
 }
 
-/// One end of a connection, as a state machine without clock, socket and randomness of its own.
+/// One end of a connection: a state machine without clock, socket or randomness.
 ///
-/// After each event the caller polls until the answer is [`Action::Wait`]. A stack that panics, or that does not come to
-/// [`Action::Wait`] within [`super::StackEnd::BUDGET`] polls at one moment, ends the run with its name and the time.
+/// After each event the caller polls until it gets [`Action::Wait`]. The run ends with an error if a stack panics, or
+/// if [`super::StackEnd::BUDGET`] polls at one time yield no [`Action::Wait`]. The error names the stack and the time.
 pub trait Stack: Send {
-    /// What error messages call it.
+    /// Name in error messages.
     const NAME: &'static str;
 
-    /// Something happens.
+    /// Handles an event.
     fn handle(&mut self, now: Instant, event: Event<'_>);
 
-    /// What the stack wants done next.
+    /// Returns the next action.
     fn poll(&mut self, now: Instant) -> Action;
 
-    /// What may be plotted of the sending end.
+    /// Returns the state of the sending end, for plots.
     fn view(&self) -> SenderView {
         SenderView::default()
     }
 
-    /// The run ends: statistics of a media session are to hold until then.
+    /// Completes the statistics of a media session at the end of the run.
     fn settle_media(&mut self, _now: Instant) {}
 
-    /// Statistics of the sending end of a media session.
+    /// Returns the statistics of the sending end of a media session.
     fn media_sent(&self) -> Option<&MediaSent> {
         None
     }
 
-    /// Statistics of the receiving end of a media session.
+    /// Returns the statistics of the receiving end of a media session.
     fn media_received(&self) -> Option<&MediaReceived> {
         None
     }

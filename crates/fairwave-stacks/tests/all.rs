@@ -1,4 +1,4 @@
-//! Stacks in whole runs of the simulator.
+//! Stacks in complete simulator runs.
 
 mod failing;
 mod own_stack;

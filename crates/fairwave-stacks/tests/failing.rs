@@ -1,4 +1,4 @@
-//! A stack that panics, and one that never waits: the run ends with its name and the time.
+//! Stacks that panic or never wait: the run ends with the name of the stack and the time.
 
 use std::marker::PhantomData;
 
@@ -13,7 +13,7 @@ use fairwave_stacks::{Action, Event, Stack, StackEnd, pair};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A run of a voice call over `transport`, for 10 s over a link with these keys besides.
+/// Runs a voice call over `transport` for 10 s, on a link with the additional keys `link`.
 pub fn run(transport: &str, link: &str) -> Result<RunResult, RunError> {
     let text = format!(
         "name = \"t\"\nduration = \"10 s\"\n[[link]]\nfrom = \"a\"\nto = \"b\"\nrate = \"5 Mb/s\"\ndelay = \"10 ms\"\n{link}\n\
@@ -23,7 +23,7 @@ pub fn run(transport: &str, link: &str) -> Result<RunResult, RunError> {
     fairwave_sim::run(&scenario.plan(Seed(1)).unwrap_or_else(|error| panic!("{error}")))
 }
 
-/// What a stack does that has a defect.
+/// Behaviour of a defective stack.
 pub trait Defect: Clone + PartialEq + std::fmt::Debug + Send + Sync + Default + 'static {
     const NAME: &'static str;
 

@@ -1,4 +1,5 @@
-//! A stack of your own: each unit is one datagram, sent again every 200 ms until an answer comes (stop and wait, one for each unit).
+//! A custom stack: each unit is one datagram, retransmitted every 200 ms until it is acknowledged (stop and wait per
+//! unit).
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -13,7 +14,7 @@ use fairwave_stacks::{Action, Event, Stack, StackEnd, pair};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Datagrams that are sent again until they are acknowledged.
+/// Datagrams that are retransmitted until they are acknowledged.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Stubborn {}
@@ -48,7 +49,7 @@ impl TransportLaw for Stubborn {
     }
 }
 
-/// Either end: what it sends carries a unit's number, and a unit's time where it is data.
+/// One end. Its datagrams carry the number of a unit; data also carries the creation time.
 #[derive(Default)]
 pub struct Peer {
     unanswered: BTreeMap<u32, (Instant, Unit)>,

@@ -1,4 +1,4 @@
-//! quinn-proto in whole runs.
+//! quinn-proto in complete runs.
 
 use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;

@@ -1,4 +1,4 @@
-//! str0m in whole runs.
+//! str0m in complete runs.
 
 use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;

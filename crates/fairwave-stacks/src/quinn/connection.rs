@@ -1,4 +1,4 @@
-//! One end of a connection of quinn-proto, and the application on it.
+//! One end of a quinn-proto connection, with its application.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -21,7 +21,7 @@ use super::{Carry, QuinnConfig};
 use crate::carry::{ENDLESS, HEADER, Header, Parts, Reader, cut};
 use crate::{Action, Event, Stack};
 
-/// Connection IDs of eight bytes, as quinn's, one after another by the seed.
+/// Generator of connection IDs: eight bytes, as in quinn, derived from the seed.
 struct Numbers {
     seed: u64,
     made: u64,
@@ -46,7 +46,7 @@ impl ConnectionIdGenerator for Numbers {
     }
 }
 
-/// No time of day: it dates tokens, of which none is used.
+/// Time source without a date. Only tokens need a date, and no token is used.
 struct NoDate;
 
 impl TimeSource for NoDate {
@@ -58,44 +58,44 @@ impl TimeSource for NoDate {
 /// A stream that is being written.
 struct Outgoing {
     id: StreamId,
-    /// Of the header, bytes that are written.
+    /// Bytes of the header that are written.
     written: usize,
     header: Header,
-    /// Payload that is not written.
+    /// Bytes of the payload that are not written yet.
     left: u32,
-    /// It goes on until the flow stops.
+    /// True if the stream continues until the flow stops.
     endless: bool,
 }
 
-/// One end: an endpoint of quinn-proto with its only connection.
+/// One end: a quinn-proto endpoint with a single connection.
 pub struct Quinn {
     endpoint: Endpoint,
     connection: Option<(ConnectionHandle, Connection)>,
-    /// To connect with, at the client.
+    /// Configuration of the client's connection; `None` at the server.
     client: Option<ClientConfig>,
-    /// What the stack's clock shows at the run's beginning. No other time is ever asked for, so only differences matter.
+    /// Reading of the stack's clock at the start of the run. The stack sees only times relative to it.
     origin: std::time::Instant,
     carry: Carry,
     bulk: bool,
     connected: bool,
-    /// Units that have no stream, or do not fit the send buffer of datagrams.
+    /// Units that have no stream yet, or that do not fit the send buffer of datagrams.
     waiting: VecDeque<Unit>,
     streams: VecDeque<Outgoing>,
-    /// The stream of bulk data, or of all units.
+    /// The stream for bulk data, or for all units.
     only: Option<StreamId>,
     active: bool,
     readers: BTreeMap<StreamId, Reader>,
-    /// Of units in datagrams, the parts that are missing.
+    /// Missing parts of units in datagrams.
     missing: Parts,
     delivered: VecDeque<Delivery>,
-    /// Answers of the endpoint that go out before the connection's packets.
+    /// Responses of the endpoint. They leave before the packets of the connection.
     responses: VecDeque<Vec<u8>>,
     buffer: Vec<u8>,
 }
 
 const PEER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 443);
 
-/// Zeros to write.
+/// Payload of all units.
 static ZEROS: [u8; 16_384] = [0; 16_384];
 
 fn transport(config: &QuinnConfig) -> Arc<TransportConfig> {
@@ -105,7 +105,7 @@ fn transport(config: &QuinnConfig) -> Arc<TransportConfig> {
     transport
         .congestion_controller_factory(config.control.factory())
         .mtu_discovery_config(Some(discovery))
-        // One datagram per packet of the simulator.
+        // The simulator needs one datagram per packet.
         .enable_segmentation_offload(false);
     Arc::new(transport)
 }
@@ -137,7 +137,7 @@ impl Quinn {
         }
     }
 
-    /// The end that opens the connection and sends.
+    /// Returns the end that opens the connection and sends.
     pub fn client(config: &QuinnConfig, bulk: bool, seed: u64) -> Self {
         let mut client = ClientConfig::new(Arc::new(NoCrypto));
         client.transport_config(transport(config)).initial_dst_cid_provider(Arc::new(move || {
@@ -148,7 +148,7 @@ impl Quinn {
         Quinn { client: Some(client), ..Quinn::new(config, bulk, seed, None) }
     }
 
-    /// The end that accepts the connection and receives.
+    /// Returns the end that accepts the connection and receives.
     pub fn server(config: &QuinnConfig, seed: u64) -> Self {
         let mut server = ServerConfig::new(Arc::new(NoCrypto), Arc::new(Numbered(mix(seed ^ 5))));
         server.transport_config(transport(config)).time_source(Arc::new(NoDate));
@@ -195,7 +195,7 @@ impl Quinn {
         }
     }
 
-    /// What the connection tells the endpoint and the application, until it has nothing more to say.
+    /// Passes events between connection, endpoint and application until none is left.
     fn exchange(&mut self) {
         let Some((handle, connection)) = &mut self.connection else { return };
         while let Some(event) = connection.poll_endpoint_events() {
@@ -233,7 +233,7 @@ impl Quinn {
                 Err(_) => break true,
             }
         };
-        // The answer says that packets are due, which the next poll finds out itself.
+        // The result says whether packets are due; the next poll finds that out.
         let _ = chunks.finalize();
         if ended {
             self.readers.remove(&id);
@@ -249,7 +249,7 @@ impl Quinn {
         }
     }
 
-    /// Writes as much of the application's data as the connection takes.
+    /// Writes as much application data as the connection accepts.
     fn write(&mut self) {
         if !self.connected {
             return;
@@ -305,7 +305,7 @@ impl Quinn {
                     rest => rest,
                 };
                 if chunk.is_empty() || (outgoing.endless && !active) {
-                    // A stream for one unit ends with it.
+                    // A stream for a single unit ends with the unit.
                     let _ = (!one || outgoing.endless).then(|| stream.finish());
                     return false;
                 }
@@ -331,13 +331,13 @@ impl Quinn {
             for (header, size) in cut(Header::of(&unit), unit.payload, most) {
                 let mut bytes = BytesMut::zeroed(HEADER + size);
                 bytes[..HEADER].copy_from_slice(&header.write());
-                // What is too old to be of use makes room: the oldest datagrams that have not left.
+                // If the buffer is full, the oldest datagrams make room, because they are too late to be useful.
                 let _ = datagrams.send(Bytes::from(bytes), true);
             }
         }
     }
 
-    /// The next datagram to send.
+    /// Returns the next datagram to send.
     fn transmit(&mut self, now: Instant) -> Option<Action> {
         if let Some(bytes) = self.responses.pop_front() {
             return Some(Action::Send { bytes, ecn: Ecn::NotEct });
@@ -393,7 +393,7 @@ impl Stack for Quinn {
             return send;
         }
         let timeout = self.connection.as_mut().and_then(|(_, connection)| connection.poll_timeout());
-        // A nanosecond is the finest that both clocks have.
+        // Both clocks have a resolution of one nanosecond.
         let until = |at: std::time::Instant| Instant::from_nanos((at - self.origin).as_nanos() as u64);
         Action::Wait(timeout.map_or(Instant::NEVER, until))
     }

@@ -1,11 +1,11 @@
-//! The handshake of a QUIC connection without cryptography: what TLS (RFC 9001) and its keys are replaced by.
+//! QUIC handshake without cryptography: replaces TLS (RFC 9001) and its keys.
 //!
-//! The messages have the order and about the length of TLS 1.3, they carry QUIC's transport parameters, and packets are longer by
-//! a tag of 16 bytes as AEADs add. Nothing is encrypted. A tag names key and packet number, so a packet under a key that
-//! its receiver does not have yet is as unreadable as in reality.
+//! The messages have the order and roughly the length of TLS 1.3 messages, and they carry QUIC's transport parameters.
+//! Each packet has a tag of 16 bytes, as with an AEAD. Nothing is encrypted. The tag contains key and packet number, so
+//! a receiver without the key cannot read the packet, as in reality.
 //!
-//! **Assumptions.** † A ClientHello of 280 bytes, a ServerHello of 122, certificate chain and proof of 2400, a Finished of 36; the
-//! transport parameters come on top.
+//! **Assumptions.** † ClientHello 280 bytes, ServerHello 122, certificate chain and proof 2400, Finished 36, plus the
+//! transport parameters.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -24,12 +24,12 @@ const SERVER_FLIGHT: usize = 2400;
 const FINISHED: usize = 36;
 const TAG: usize = 16;
 
-/// Keys of Initial packets, of Handshake packets, and the first of all others.
+/// Key numbers of Initial packets, Handshake packets, and the first 1-RTT packets.
 const INITIAL: u64 = 0;
 const HANDSHAKE: u64 = 1;
 const APPLICATION: u64 = 2;
 
-/// Spreads the bits of a number (SplitMix64's finaliser).
+/// Mixes the bits of a number (SplitMix64's finaliser).
 pub(super) fn mix(mut z: u64) -> u64 {
     z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -37,19 +37,19 @@ pub(super) fn mix(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// A number that stands for bytes.
+/// Returns a digest of `data`.
 fn digest(seed: u64, data: &[u8]) -> u64 {
     data.iter().fold(mix(seed), |sum, byte| mix(sum ^ u64::from(*byte)))
 }
 
-/// Fills `out` from a number.
+/// Fills `out` with bytes derived from `seed`.
 pub(super) fn fill(seed: u64, out: &mut [u8]) {
     for (place, chunk) in (0..).zip(out.chunks_mut(8)) {
         chunk.iter_mut().zip(mix(seed ^ mix(place)).to_be_bytes()).for_each(|(byte, value)| *byte = value);
     }
 }
 
-/// A key that does not protect.
+/// Key without encryption.
 struct Plain(u64);
 
 impl PacketKey for Plain {
@@ -73,7 +73,7 @@ impl PacketKey for Plain {
         TAG
     }
 
-    /// As of AES-GCM (RFC 9001 §6.6).
+    /// The limit of AES-GCM (RFC 9001 §6.6).
     fn confidentiality_limit(&self) -> u64 {
         1 << 23
     }
@@ -100,7 +100,7 @@ fn keys(level: u64) -> Keys {
     }
 }
 
-/// A message: its kind, its length, the transport parameters, and zeros up to about `length`.
+/// Writes a message: kind, length, transport parameters, and zeros up to about `length` bytes.
 fn write_message(out: &mut Vec<u8>, kind: u8, length: usize, parameters: Option<&TransportParameters>) {
     let mut body = Vec::with_capacity(length);
     if let Some(parameters) = parameters {
@@ -114,10 +114,10 @@ fn write_message(out: &mut Vec<u8>, kind: u8, length: usize, parameters: Option<
     out.extend_from_slice(&body);
 }
 
-/// Where a handshake is.
+/// Progress of a handshake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Step {
-    /// The client's ClientHello is to be written; the server waits for it.
+    /// The client writes the ClientHello; the server waits for it.
     Hello,
     /// The client waits for the ServerHello; the server writes it.
     Reply,
@@ -128,14 +128,14 @@ enum Step {
     Done,
 }
 
-/// The handshake of one end.
+/// Handshake of one end.
 struct Handshake {
     side: Side,
     step: Step,
     ours: TransportParameters,
     theirs: Option<TransportParameters>,
     read: Vec<u8>,
-    /// The client has the keys of the handshake.
+    /// True if the client has the handshake keys.
     has_keys: bool,
     generation: u64,
 }
@@ -146,7 +146,7 @@ impl Handshake {
         Box::new(Handshake { side, step, ours: *ours, theirs: None, read: Vec::new(), has_keys: false, generation })
     }
 
-    /// The next whole message: its kind and the transport parameters' bytes.
+    /// Returns the next complete message: its kind and the bytes of the transport parameters.
     fn message(&mut self) -> Option<(u8, Vec<u8>)> {
         let &[kind, a, b, c, d, e, ..] = self.read.as_slice() else { return None };
         let (length, parameters) = (u32::from_be_bytes([0, a, b, c]) as usize, usize::from(u16::from_be_bytes([d, e])));
@@ -192,7 +192,7 @@ impl Session for Handshake {
                 },
                 (Side::Client, Step::Flight, 8) => Step::Finish,
                 (Side::Server, Step::Finish, 20) => Step::Done,
-                // TLS's alert unexpected_message.
+                // TLS alert `unexpected_message`.
                 _ => {
                     let reason = format!("a message of kind {kind}");
                     return Err(TransportError { code: TransportErrorCode::crypto(10), frame: None, reason });
@@ -259,7 +259,7 @@ impl Session for Handshake {
     }
 }
 
-/// Both sides' configuration.
+/// Crypto configuration of both sides.
 pub(super) struct NoCrypto;
 
 impl ClientConfig for NoCrypto {
@@ -287,7 +287,7 @@ impl ServerConfig for NoCrypto {
     }
 }
 
-/// Signs reset tokens, and seals address tokens, by a number.
+/// Derives reset tokens and address tokens from a number.
 pub(super) struct Numbered(pub u64);
 
 impl HmacKey for Numbered {

@@ -1,11 +1,11 @@
-//! QUIC by quinn-proto, the state machine behind quinn.
+//! QUIC by quinn-proto, the protocol state machine of quinn.
 //!
-//! Both ends are quinn-proto as it is: its packets, recovery, pacing, flow control, path MTU discovery and congestion control. Three
-//! things are replaced, so that a run depends on its seed alone: TLS ([`crypto`]), the randomness of endpoints (seeded by
-//! `rng_seed`, connection IDs and tokens by numbers of the flow's stream), and the clock.
+//! Both ends are unmodified quinn-proto: packets, recovery, pacing, flow control, path MTU discovery and congestion
+//! control. Three parts are replaced so that a run depends only on its seed: TLS ([`crypto`]); randomness (`rng_seed`
+//! for endpoints, and numbers from the flow's stream for connection IDs and tokens); and the clock.
 //!
-//! **Assumptions.** † The sender opens the connection. It has the application's data when the connection is established, and
-//! sends no 0-RTT data.
+//! **Assumptions.** † The sender opens the connection. Its application has data once the connection is established; no
+//! 0-RTT data is sent.
 
 mod connection;
 mod crypto;
@@ -24,22 +24,22 @@ use serde::{Deserialize, Serialize};
 use crate::{StackEnd, pair};
 pub use connection::Quinn;
 
-/// QUIC by quinn-proto 0.11: two of its endpoints, packet by packet.
+/// QUIC by quinn-proto 0.11: two endpoints, packet by packet.
 ///
-/// Files, pages and bulk data go over streams, frames over streams or datagrams. TLS is replaced by messages and tags of the same
-/// length.
+/// Files, pages and bulk data use streams; frames use streams or datagrams. Messages and tags of the same length
+/// replace TLS.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct QuinnConfig {
-    /// Quinn's congestion controller. Default `cubic`, as quinn's.
+    /// Congestion controller of quinn. Default `cubic`, as in quinn.
     pub control: QuinnControl,
     /// How the application's units travel. Default `streams`.
     pub carry: Carry,
-    /// The largest UDP payload that path MTU discovery tries. Default 1452 B, as quinn's: 1500 less IPv6 and UDP.
+    /// Largest UDP payload that path MTU discovery tries. Default 1452 B, as in quinn: 1500 less IPv6 and UDP.
     pub mtu: Mtu,
 }
 
-/// A UDP payload.
+/// Largest UDP payload, B.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Mtu(pub Bytes);
@@ -52,11 +52,11 @@ impl Default for Mtu {
 
 /// Congestion controllers of quinn-proto.
 ///
-/// Its BBR is not among them: it draws from the operating system's randomness, and no setting seeds it.
+/// BBR is missing: it draws from the operating system's randomness, and no setting seeds it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum QuinnControl {
-    /// CUBIC, by RFC 8312 as quinn's authors say.
+    /// CUBIC; quinn's authors cite RFC 8312.
     #[default]
     Cubic,
     /// NewReno (RFC 9002 §7).
@@ -72,22 +72,22 @@ impl QuinnControl {
     }
 }
 
-/// How units of an application travel over QUIC.
+/// How the application's units travel over QUIC.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Carry {
-    /// One stream each: a file, an object of a page, a frame as Media over QUIC does. Each is sent again until it is there, and waits for
-    /// no other.
+    /// One stream per unit: a file, an object of a page, or a frame (as in Media over QUIC). Each is retransmitted
+    /// until it arrives, and none waits for another.
     #[default]
     Streams,
-    /// All on one stream, in order: a lost packet holds up what follows.
+    /// All units on one stream, in order. A lost packet delays everything after it.
     OneStream,
-    /// Datagrams (RFC 9221), at most as long as a packet takes; a longer unit is cut. Nothing is sent again.
+    /// Datagrams (RFC 9221), at most as long as a packet allows; longer units are split. Nothing is retransmitted.
     Datagrams,
 }
 
 impl Checked for QuinnConfig {
-    /// Checks the range: QUIC needs 1200 B (RFC 9000 §14), and IPv4 carries 65 507 B at most.
+    /// Checks the range: QUIC needs at least 1200 B (RFC 9000 §14), and IPv4 carries at most 65 507 B.
     fn check(&self) -> Result<(), ConfigError> {
         if !(1200..=65_507).contains(&self.mtu.0.get()) {
             return Err(ConfigError::new("mtu", self.mtu.0, "from 1200 B to 65507 B", "mtu = \"1452 B\""));
@@ -101,8 +101,8 @@ impl Law for QuinnConfig {
     const EXAMPLE: &'static str = r#"{"control": "cubic"}"#;
 }
 
-/// What QUIC adds to a full packet of a stream: IPv4 and UDP 28 B, a short header with an 8-byte connection ID and a 2-byte number 11 B, a
-/// STREAM frame's header 8 B †, and the tag 16 B.
+/// Overhead of a full packet of a stream: IPv4 and UDP 28 B, short header with an 8-byte connection ID and a 2-byte
+/// number 11 B, STREAM frame header 8 B †, and tag 16 B.
 const HEADER: u64 = 63;
 
 impl Properties for QuinnConfig {

@@ -1,4 +1,4 @@
-//! Two endpoints of quinn-proto on a wire without a network.
+//! Two quinn-proto endpoints on a wire, without a network.
 
 use std::collections::VecDeque;
 
@@ -9,13 +9,13 @@ use fairwave_core::transport::{Delivery, Output, Receiver, Sender};
 
 use super::*;
 
-/// What crossed a wire: each packet's size, ECN and direction, and deliveries with their times.
+/// Traffic on a wire: size, ECN and direction of each packet, and deliveries with their times.
 struct Crossed {
     packets: Vec<(u64, u16, Ecn, bool)>,
     delivered: Vec<(u64, Delivery)>,
 }
 
-/// Runs for `millis` with 10 ms each way; `lost` says which packets of the sender do not arrive.
+/// Runs for `millis` with a delay of 10 ms each way; `lost` selects the sender's packets that are lost.
 fn cross(table: QuinnConfig, units: &[Unit], millis: u64, lost: impl Fn(usize) -> bool) -> Crossed {
     let bulk = units.is_empty();
     let context = FlowContext { bulk, ..FlowContext::default() };

@@ -1,10 +1,10 @@
-//! What str0m's cryptography is replaced by: a provider that neither encrypts nor draws random numbers.
+//! Replacement for str0m's cryptography: a provider without encryption and without random numbers.
 //!
-//! The flights of DTLS 1.2 (RFC 6347 §4.2.4) have the order and about the length of the real ones, and are sent again after a second,
-//! then two, and so on. SRTP packets are longer by the 16 bytes of AES-128-GCM's tag (RFC 7714). STUN messages bear a digest of
-//! 20 bytes.
+//! The flights of DTLS 1.2 (RFC 6347 §4.2.4) have the order and roughly the length of real ones. They are retransmitted
+//! after one second, then two, and so on. SRTP packets are longer by 16 bytes, the tag of AES-128-GCM (RFC 7714). STUN
+//! messages carry a digest of 20 bytes.
 //!
-//! **Assumptions.** † Flights of 200, 900, 800 and 75 bytes, without HelloVerifyRequest; each is one datagram.
+//! **Assumptions.** † Flights of 200, 900, 800 and 75 bytes, without HelloVerifyRequest; each flight is one datagram.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -20,21 +20,21 @@ use str0m::crypto::{
 
 const TAG: usize = 16;
 
-/// All that str0m asks of cryptography.
+/// Cryptographic primitives that str0m needs.
 #[derive(Debug)]
 struct Plain;
 
-/// The provider of both peers.
+/// Returns the provider of both peers.
 pub(super) fn provider() -> CryptoProvider {
     CryptoProvider { srtp_provider: &Plain, sha1_hmac_provider: &Plain, sha256_provider: &Plain, dtls_provider: &Plain }
 }
 
-/// Both peers' certificate.
+/// Returns the certificate of both peers.
 pub(super) fn certificate() -> DtlsCert {
     DtlsCert { certificate: vec![1; 400], private_key: vec![1; 32] }
 }
 
-/// A digest that any change of the bytes changes (FNV-1a), for as many bytes as wanted.
+/// Returns a digest of `parts` with `N` bytes (FNV-1a).
 fn digest<const N: usize>(parts: &[&[u8]]) -> [u8; N] {
     let bytes = parts.iter().flat_map(|part| part.iter());
     let sum = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3));
@@ -112,7 +112,7 @@ impl Aes128CmSha1_80Cipher for Plain {
     }
 }
 
-/// Seals by zeros.
+/// Seals with a tag of zeros.
 fn seal(input: &[u8], output: &mut [u8]) {
     copy(input, output);
     output.iter_mut().skip(input.len()).take(TAG).for_each(|place| *place = 0);
@@ -182,17 +182,17 @@ impl DtlsProvider for Plain {
     }
 }
 
-/// Lengths of the flights, from the client's first.
+/// Lengths of the flights, bytes; the client sends the first.
 const FLIGHTS: [usize; 4] = [200, 900, 800, 75];
 
-/// Until a flight is sent again (RFC 6347 §4.2.4.1), and the longest of such times.
+/// First and longest retransmission timeout of a flight (RFC 6347 §4.2.4.1).
 const FIRST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// Without a timer, the next call comes so much later.
+/// Time until the next call if no timer is set.
 const LATER: Duration = Duration::from_secs(3600);
 
-/// What a handshake wants to tell.
+/// Output of a handshake.
 #[derive(Debug)]
 enum Outcome {
     Packet(Vec<u8>),
@@ -204,11 +204,11 @@ enum Outcome {
 #[derive(Debug)]
 struct Handshake {
     active: bool,
-    /// The latest flight sent, from 1; 0 before the first.
+    /// Number of the latest flight sent, from 1; 0 before the first.
     flight: u8,
     done: bool,
     wait: Duration,
-    /// When the flight is sent again.
+    /// Time of the next retransmission of the flight.
     due: Option<Instant>,
     now: Instant,
     out: VecDeque<Outcome>,
@@ -218,11 +218,11 @@ impl Handshake {
     fn send(&mut self, flight: u8) {
         let length = FLIGHTS.get(usize::from(flight) - 1).copied().unwrap_or(75);
         let mut packet = vec![0; length];
-        // A handshake record by its first byte (RFC 7983 tells it from STUN and RTP by that).
+        // The first byte marks a handshake record. RFC 7983 uses it to distinguish DTLS from STUN and RTP.
         [22, flight].into_iter().zip(&mut packet).for_each(|(byte, place)| *place = byte);
         self.out.push_back(Outcome::Packet(packet));
         self.flight = flight;
-        // Only the last flight waits for nothing.
+        // The last flight needs no reply, so it is not retransmitted.
         self.due = (self.active && flight < 4).then(|| self.now + self.wait);
     }
 

@@ -1,12 +1,12 @@
-//! WebRTC by str0m: ICE, the order of DTLS, SRTP, NACK and RTX, TWCC, its pacer and its bandwidth estimation.
+//! WebRTC by str0m: ICE, the order of DTLS, SRTP, NACK and RTX, TWCC, pacer and bandwidth estimation.
 //!
-//! Both peers are str0m as it is, in its RTP mode; fairwave's encoders feed it and follow its estimate. Three things are replaced, so that a
-//! run depends on its seed alone: cryptography (by str0m's own interface for that, [`crypto`]), its generator of random numbers
-//! (fastrand's, which is seeded before and saved after each call), and the clock.
+//! Both peers are unmodified str0m in RTP mode. Fairwave's encoders feed it and follow its estimate. Three parts are
+//! replaced so that a run depends only on its seed: cryptography (through str0m's provider interface, [`crypto`]); the
+//! random generator (fastrand's, seeded before and saved after each call); and the clock.
 //!
-//! **Assumptions.** † Signalling is over before the session begins. The video's payload may use what the estimate leaves after audio
-//! and headers. A receiver shows a frame as soon as it and all before it are complete. After 300 ms it asks for a key frame. There is no
-//! jitter buffer: speech is delivered and not rated.
+//! **Assumptions.** † Signalling is complete before the session begins. The video payload may use the estimate minus
+//! audio and headers. A receiver shows a frame as soon as it and all earlier frames are complete. After 300 ms of
+//! waiting it requests a key frame. There is no jitter buffer: speech is delivered but not rated.
 
 mod crypto;
 mod peer;
@@ -26,33 +26,33 @@ use crate::{StackEnd, pair};
 pub use receiving::Receiving;
 pub use sending::Sending;
 
-/// WebRTC by str0m 0.24: two of its peers, packet by packet.
+/// WebRTC by str0m 0.24: two peers, packet by packet.
 ///
-/// They carry a media session whose encoders follow str0m's bandwidth estimate. DTLS and SRTP are replaced by messages and tags of the
-/// same length.
+/// They carry a media session whose encoders follow str0m's bandwidth estimate. Messages and tags of the same length
+/// replace DTLS and SRTP.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Str0mConfig {
-    /// The estimate before there is feedback, above 0. Default 300 kb/s, as libwebrtc's.
+    /// Estimate before the first feedback, above 0. Default 300 kb/s, as in libwebrtc.
     pub start: Rate,
-    /// The rate that the application says it wants to send at some time, above 0: str0m probes up to it. Default: the most that microphone and
+    /// Rate that the application wants to reach, above 0: str0m probes up to it. Default: the most that microphone and
     /// camera make.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "the most that microphone and camera make"))]
     pub desired: Option<Rate>,
-    /// Which estimate the encoders follow: `events` (str0m's event `EgressBitrateEstimate`, which it smooths over 3 s) or `statistics`
-    /// (`PeerStats::bwe_tx`, the estimate itself, looked at each 50 ms). Default `events`, as applications do.
+    /// Estimate that the encoders follow: `events` (str0m's event `EgressBitrateEstimate`, smoothed over 3 s) or
+    /// `statistics` (`PeerStats::bwe_tx`, the raw estimate, read every 50 ms). Default `events`, as in applications.
     pub estimate: Estimate,
 }
 
-/// Which estimate of str0m's the encoders follow.
+/// Estimate of str0m that the encoders follow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Estimate {
-    /// What its event says.
+    /// The estimate in str0m's event.
     #[default]
     Events,
-    /// What its statistics say.
+    /// The estimate in str0m's statistics.
     Statistics,
 }
 
@@ -80,10 +80,10 @@ impl Law for Str0mConfig {
     const BESIDE: &'static str = r#"{"traffic": {"kind": "media"}}"#;
 }
 
-/// Payload of a packet of video: as str0m's own tests of its estimation.
+/// Largest payload of a video packet, bytes, as in str0m's tests of its estimation.
 const MOST_PAYLOAD: usize = 1150;
 
-/// What is added to it on the wire: IPv4 and UDP 28 B, RTP 12 B with extensions of 16 B, SRTP's tag 16 B.
+/// Overhead on the wire: IPv4 and UDP 28 B, RTP 12 B with extensions of 16 B, SRTP's tag 16 B.
 const HEADER: u64 = 72;
 
 impl Properties for Str0mConfig {
@@ -95,7 +95,7 @@ impl Properties for Str0mConfig {
         false
     }
 
-    /// RTCP's reports.
+    /// Interval of RTCP reports.
     fn slowest_timer(&self) -> Span {
         Span::from_secs(1)
     }

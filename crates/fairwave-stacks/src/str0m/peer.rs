@@ -1,4 +1,4 @@
-//! A peer of str0m with its clock and its random numbers.
+//! A str0m peer with its clock and its random generator.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -16,23 +16,23 @@ use str0m::{Candidate, Event, IceCreds, Input, Output, Rtc, RtcConfig, RtcError}
 use super::crypto;
 use crate::Action;
 
-/// Streams of media: name, SSRC, and that of retransmissions.
+/// Media streams: name, SSRC, and SSRC of retransmissions.
 pub(super) const AUDIO: (&str, u32) = ("aud", 40);
 pub(super) const VIDEO: (&str, u32, u32) = ("vid", 42, 44);
 
-/// What a peer wants.
+/// Output of a peer.
 #[allow(clippy::large_enum_variant)] // one at a time, and used at once
 pub(super) enum Wanted {
     Do(Action),
     Hear(Event),
 }
 
-/// A peer.
+/// A str0m peer.
 pub(super) struct Peer {
     rtc: Rtc,
-    /// State of its random numbers.
+    /// State of the random generator.
     random: u64,
-    /// What its clock shows at the run's beginning; only differences matter.
+    /// Reading of the peer's clock at the start of the run; only differences matter.
     origin: Clock,
     here: SocketAddr,
     there: SocketAddr,
@@ -48,7 +48,7 @@ fn credentials(sends: bool) -> IceCreds {
     IceCreds { ufrag: name.to_owned(), pass: format!("{name}-of-a-session-of-fairwave") }
 }
 
-/// The generator that str0m draws from belongs to the thread: it is set to `state` before `act`, and `state` to it afterwards.
+/// Runs `act` with the random generator of this thread set to `state`, and saves the generator's state afterwards.
 fn seeded<T>(state: &mut u64, act: impl FnOnce() -> T) -> T {
     fastrand::seed(*state);
     let result = act();
@@ -57,7 +57,7 @@ fn seeded<T>(state: &mut u64, act: impl FnOnce() -> T) -> T {
 }
 
 impl Peer {
-    /// A peer that sends, with this estimate at first, or receives.
+    /// Returns a peer. With `start`, it sends, and `start` is its first estimate; otherwise it receives.
     pub fn new(seed: u64, start: Option<Rate>, statistics: Duration) -> Self {
         let (mut random, origin, sends) = (seed, Clock::now(), start.is_some());
         let rtc = seeded(&mut random, || {
@@ -103,12 +103,12 @@ impl Peer {
         peer
     }
 
-    /// The clock's time.
+    /// Converts a simulated time to the peer's clock.
     pub fn at(&self, now: Instant) -> Clock {
         self.origin + Duration::from_nanos(now.nanos())
     }
 
-    /// Calls str0m. What it refuses ends the run.
+    /// Calls str0m. An error ends the run.
     pub fn with<T>(&mut self, act: impl FnOnce(&mut Rtc) -> Result<T, RtcError>) -> Option<T> {
         let Peer { rtc, random, failed, .. } = self;
         match seeded(random, || act(rtc)) {
@@ -120,28 +120,28 @@ impl Peer {
         }
     }
 
-    /// The payload type of a codec.
+    /// Returns the payload type of a codec.
     pub fn payload_type(&self, codec: Codec) -> Option<Pt> {
         self.rtc.codec_config().find(|params| params.spec().codec == codec).map(|params| params.pt())
     }
 
-    /// A datagram has arrived.
+    /// Passes a datagram to str0m.
     pub fn arrived(&mut self, now: Instant, bytes: &[u8]) {
         let (at, source, destination) = (self.at(now), self.there, self.here);
         self.with(|rtc| {
-            // What it cannot tell apart it leaves alone, as a socket's reader would.
+            // Datagrams of an unknown protocol are ignored, as by a socket's reader.
             let Ok(contents) = bytes.try_into() else { return Ok(()) };
             rtc.handle_input(Input::Receive(at, Receive { proto: Protocol::Udp, source, destination, contents }))
         });
     }
 
-    /// The time has come.
+    /// Passes a timeout to str0m.
     pub fn timer(&mut self, now: Instant) {
         let at = self.at(now);
         self.with(|rtc| rtc.handle_input(Input::Timeout(at)));
     }
 
-    /// What it wants next.
+    /// Returns the next output of str0m.
     pub fn poll(&mut self) -> Wanted {
         if let Some(reason) = self.failed.take() {
             return Wanted::Do(Action::Fail(reason));

@@ -1,4 +1,4 @@
-//! The receiving peer: frames put together from RTP packets, shown in order.
+//! Receiving peer: reassembles frames from RTP packets and shows them in order.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,18 +17,18 @@ use super::peer::{Peer, VIDEO, Wanted};
 use crate::carry::{HEADER, Header, Parts};
 use crate::{Action, Event, Stack};
 
-/// So long a frame waits for those before it.
+/// Longest time that a frame waits for earlier ones.
 const PATIENCE: Span = Span::from_millis(300);
 
-/// The longest gap between pictures that is no freeze: as webrtc-stats has it for pictures 33 ms apart.
+/// Longest gap between pictures that is not a freeze: the rule of webrtc-stats for pictures 33 ms apart.
 const FREEZE: Span = Span::from_millis(183);
 
-/// What was seen.
+/// Playback statistics of the video.
 #[derive(Default)]
 struct Seen {
     first: Option<Instant>,
     last: Option<Instant>,
-    /// Sum over pictures of opinion × seconds, and of seconds.
+    /// Sums over pictures: opinion × seconds, and seconds.
     opinion: f64,
     seconds: f64,
     frozen: f64,
@@ -48,7 +48,7 @@ impl Seen {
         self.delays += now.since(created).seconds();
     }
 
-    /// The latest picture stands until `now`.
+    /// Keeps the latest picture on the screen until `now`.
     fn stand(&mut self, now: Instant) {
         let Some(last) = self.last else { return };
         let gap = now.since(last);
@@ -88,15 +88,15 @@ impl Seen {
     }
 }
 
-/// The peer that receives.
+/// The receiving peer.
 pub struct Receiving {
     peer: Peer,
     parts: Parts,
-    /// Complete frames that wait for those before them.
+    /// Complete frames that wait for earlier ones.
     complete: BTreeMap<u32, Header>,
-    /// The frame that is to be shown next; none before the first.
+    /// Number of the next frame to show; `None` before the first.
     next: Option<u32>,
-    /// Since when a frame waits, or a key frame is asked for.
+    /// Time since which a frame waits or a key frame is requested.
     waits: Option<Instant>,
     delivered: Vec<Delivery>,
     sample: InboundSample,
@@ -108,7 +108,7 @@ pub struct Receiving {
 }
 
 impl Receiving {
-    /// The receiver of this media.
+    /// Returns the receiver of `media`.
     pub fn new(media: &Media, seed: u64) -> Self {
         Receiving {
             peer: Peer::new(seed, None, Duration::from_secs(1)),
@@ -144,12 +144,12 @@ impl Receiving {
         }
     }
 
-    /// Shows what can be decoded.
+    /// Shows all frames that can be decoded.
     fn show(&mut self, now: Instant) {
         while let Some((&number, header)) = self.complete.first_key_value() {
             let (key, late) = (header.quality >= 128, self.next.is_some_and(|next| number < next));
             if !late && !key && self.next != Some(number) {
-                // A key frame behind the gap ends the wait.
+                // A key frame after the gap ends the wait.
                 let Some((&number, _)) = self.complete.iter().find(|(_, header)| header.quality >= 128) else { break };
                 self.complete = self.complete.split_off(&number);
                 continue;
@@ -168,7 +168,7 @@ impl Receiving {
         self.waits = if self.complete.is_empty() { None } else { self.waits.or(Some(now)) };
     }
 
-    /// When a key frame is to be asked for.
+    /// Returns the time at which to request a key frame.
     fn patience_ends(&self) -> Instant {
         self.waits.map_or(Instant::NEVER, |since| since + PATIENCE)
     }

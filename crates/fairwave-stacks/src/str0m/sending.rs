@@ -1,4 +1,4 @@
-//! The sending peer: encoders that follow str0m's estimate.
+//! Sending peer: encoders that follow str0m's estimate.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use super::{HEADER, MOST_PAYLOAD, Str0mConfig};
 use crate::carry::{self, Header, cut};
 use crate::{Action, Event, Stack};
 
-/// A stream of RTP.
+/// An RTP stream.
 struct RtpStream {
     ssrc: u32,
     pt: Pt,
@@ -26,16 +26,16 @@ struct RtpStream {
     sequence: u64,
 }
 
-/// The peer that sends.
+/// The sending peer.
 pub struct Sending {
     peer: Peer,
     connected: bool,
-    /// The latest estimate.
+    /// Latest estimate.
     estimate: Rate,
     follows: super::Estimate,
     audio: Option<(AudioEncoder, Rate)>,
     video: Option<VideoEncoder>,
-    /// Those that the encoders may use together.
+    /// Largest total rate of the encoders, b/s.
     most: u64,
     streams: [Option<RtpStream>; 2],
     totals: Vec<OutboundSample>,
@@ -47,7 +47,7 @@ pub struct Sending {
 }
 
 impl Sending {
-    /// The sender of this media.
+    /// Returns the sender of `media`.
     pub fn new(config: &Str0mConfig, media: &Media, seed: u64, encoders: u64) -> Self {
         let statistics = match config.estimate {
             super::Estimate::Events => Duration::from_secs(1),
@@ -96,7 +96,7 @@ impl Sending {
         }
     }
 
-    /// What the encoders may send, by the estimate.
+    /// Sets the target rates of the encoders from the estimate.
     fn allocate(&mut self, now: Instant) {
         let target = self.estimate.bits_per_second().min(self.most);
         let audio = self.audio.as_ref().map_or(0, |(_, rate)| rate.bits_per_second());
@@ -116,7 +116,7 @@ impl Sending {
 
     fn unit(&mut self, now: Instant, unit: &Unit) {
         if !self.connected {
-            // There is nobody to send it to yet: neither camera nor microphone is on.
+            // Camera and microphone are off until the connection is established.
             return;
         }
         match StreamKind::of(unit.layer) {
@@ -146,7 +146,7 @@ impl Sending {
         }
     }
 
-    /// Writes a frame of this many bytes as packets.
+    /// Splits a frame of `bytes` bytes into packets and writes them.
     fn write(&mut self, now: Instant, place: usize, unit: &Unit, bytes: u32, (quality, frame): (u8, u32)) {
         let at = self.peer.at(now);
         let Some(stream) = self.streams.get_mut(place).and_then(Option::as_mut) else { return };
@@ -226,7 +226,7 @@ impl Sending {
     }
 }
 
-/// The rate of whole RTP packets for a payload rate of video.
+/// Converts a payload rate of video to the rate of RTP packets.
 fn whole(payload: u64) -> u64 {
     payload * (MOST_PAYLOAD as u64 + HEADER - 28) / MOST_PAYLOAD as u64
 }

@@ -1,4 +1,4 @@
-//! Settings; whole sessions are in `tests/str0m.rs`.
+//! Settings; `tests/str0m.rs` tests complete sessions.
 
 use fairwave_core::encoder::VideoConfig;
 use fairwave_core::random::Seed;
