@@ -288,6 +288,7 @@ KEPT = {
                     "side": "below",
                     "unit": "ms",
                     "or_equal": True,
+                    "relevant": 0.1,
                 }
             ],
         }
