@@ -1,8 +1,8 @@
-//! Which packets are lost: the order of arrivals against the order of sending. Shared by receivers that report losses.
+//! Loss detection from the order of arrivals, for all receivers that report losses.
 
 use fairwave_units::units::{Instant, Span};
 
-/// An arrival: sequence number (unwrapped) and time.
+/// An arrival: unwrapped sequence number and time.
 pub type Arrival = (u64, Instant);
 
 /// Packets missing between two arrivals.
@@ -15,7 +15,7 @@ pub struct Gap {
 }
 
 impl Gap {
-    /// When the packet `sequence` would have arrived (§5.2, T_loss).
+    /// The interpolated arrival time of the lost packet `sequence` (§5.2, T_loss).
     pub fn time_of(&self, sequence: u64) -> Instant {
         let width = u128::from(self.after.0 - self.before.0).max(1);
         let along = u128::from(sequence.saturating_sub(self.before.0));
@@ -23,7 +23,7 @@ impl Gap {
         self.before.1 + Span::from_nanos((span * along / width) as u64)
     }
 
-    /// The first packet of the gap that would have arrived later than `limit`.
+    /// The first packet of the gap whose interpolated arrival time is after `limit`.
     pub fn first_later_than(&self, limit: Instant) -> Option<u64> {
         let first = self.before.0 + 1;
         if self.time_of(first) > limit {
@@ -38,23 +38,23 @@ impl Gap {
     }
 }
 
-/// Most later arrivals that a detector may wait for.
+/// The largest number of later arrivals that a detector can wait for.
 pub const MOST_LATER_ARRIVALS: usize = 8;
 
-/// Finds gaps in the order of arrivals: a packet is lost when `later` packets with higher sequence numbers have arrived,
-/// so reordering by fewer places is no loss.
+/// Finds gaps in the order of arrivals. A packet is lost when `later` packets with higher sequence numbers have
+/// arrived. Reordering by fewer places is not a loss.
 #[derive(Clone, Debug)]
 pub struct LossDetector {
     later: usize,
     first: u64,
-    /// All up to here is settled: arrived or lost.
+    /// All packets up to this one have arrived or are lost.
     settled: Option<Arrival>,
     /// Later arrivals, ascending; always fewer than `later` between calls.
     pending: [Option<Arrival>; MOST_LATER_ARRIVALS],
 }
 
 impl LossDetector {
-    /// A detector that waits for `later` arrivals, from 1 (every packet out of order is a loss) to 8.
+    /// Creates a detector that waits for `later` arrivals, from 1 (every packet out of order is a loss) to 8.
     pub fn new(later: usize) -> Self {
         LossDetector {
             later: later.clamp(1, MOST_LATER_ARRIVALS),
@@ -64,12 +64,12 @@ impl LossDetector {
         }
     }
 
-    /// True for a packet that has been taken for lost, if it has not arrived before.
+    /// True for a packet that counted as lost, if it has not arrived before.
     pub fn gave_up(&self, sequence: u64) -> bool {
         sequence >= self.first && self.settled.is_some_and(|(settled, _)| sequence < settled)
     }
 
-    /// A packet arrived (no duplicate); returns the gap that is now known to be lost.
+    /// Records an arrival (not a duplicate). Returns the gap that is now known to be lost.
     pub fn on_arrival(&mut self, sequence: u64, now: Instant) -> Option<Gap> {
         let settled = *self.settled.get_or_insert_with(|| {
             self.first = sequence;
@@ -90,7 +90,8 @@ impl LossDetector {
             }
         }
         let mut found = None;
-        // The lowest is settled when enough have arrived above the gap, counting itself, or when there is no gap.
+        // The lowest pending arrival is settled when enough packets above the gap have arrived (itself included),
+        // or when there is no gap.
         while let Some(lowest) = self.pending[0] {
             let before = self.settled.unwrap_or(lowest);
             let gap = lowest.0 > before.0 + 1;
@@ -162,12 +163,12 @@ mod tests {
     }
 
     proptest! {
-        /// The slow twin keeps every arrival and looks at all of them each time.
+        /// The slow reference keeps every arrival and scans all of them each time.
         #[test]
         fn the_detector_finds_what_counting_later_arrivals_finds(
                 keys in prop::collection::vec((0u32..100, 0u32..5), 4..120), wait in 1usize..=8,
             ) {
-            // A sequence in order, some missing, the others displaced by up to four places.
+            // An ordered sequence: some packets are missing, others are displaced by up to four places.
             let mut order: Vec<(u64, u64)> = keys.iter().enumerate().skip(1).filter(|(_, (lost, _))| *lost > 15)
                 .map(|(s, (_, shift))| (s as u64 + u64::from(*shift), s as u64)).collect();
             order.sort_unstable();

@@ -1,5 +1,5 @@
-//! The parts that all transports share. A transport is a pair of endpoints: a [`Sender`] and a [`Receiver`]. Both are
-//! state machines without clock or socket.
+//! Interfaces and parts that all transports share. A transport is a pair of endpoints: a [`Sender`] and a
+//! [`Receiver`]. Both are state machines without clock or socket.
 //!
 //! The caller calls an endpoint with the current time and an event, and passes an [`Output`]. The endpoint writes
 //! packets and deliveries to it. An endpoint never waits: it names the time at which it needs the next call
@@ -27,7 +27,7 @@ use fairwave_units::units::{Bytes, Instant, Span};
 use limited::LimitedTimes;
 use media::{MediaReceived, MediaSent};
 
-/// A unit, or a part of it, that reached the receiving application.
+/// A unit, or a part of a unit, that reached the receiving application.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Delivery {
     /// Number of the application unit; for bulk data, the segment.
@@ -38,29 +38,29 @@ pub struct Delivery {
     pub created: Instant,
     /// Video layer (0 = base).
     pub layer: u8,
-    /// True when with this the unit is complete.
+    /// True if this delivery completes the unit.
     pub complete: bool,
 }
 
-/// What an endpoint must know of its flow.
+/// Properties of a flow that its endpoints need.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FlowContext {
-    /// The flow; goes on every packet.
+    /// The flow's number; every packet carries it.
     pub flow: FlowId,
-    /// Traffic class; goes on every packet.
+    /// Traffic class; every packet carries it.
     pub class: Class,
-    /// Differentiated services code point; goes on every packet.
+    /// Differentiated services code point; every packet carries it.
     pub dscp: Dscp,
-    /// The application offers as much as the transport takes; it makes no units.
+    /// The application offers as much data as the transport accepts. It makes no units.
     pub bulk: bool,
-    /// The rates of the video's layers ([`fairwave_media::traffic::TrafficConfig::layers`]), which the sender advertises before the
-    /// flow begins; empty for everything else.
+    /// The rates of the video's layers ([`fairwave_media::traffic::TrafficConfig::layers`]). The sender advertises
+    /// them before the flow begins. Empty for other traffic.
     pub layers: LayerRates,
 }
 
-/// What an endpoint wants done: packets for the network, units for the application above.
+/// Output of an endpoint: packets for the network and units for the application.
 ///
-/// The driver hands in an empty one and drains it after the call; it keeps its memory.
+/// The driver passes an empty `Output` and drains it after the call. The buffers keep their memory.
 #[derive(Default, Debug)]
 pub struct Output {
     /// Packets to send now, in order.
@@ -68,36 +68,38 @@ pub struct Output {
     /// Units for the application, in order.
     pub deliveries: Vec<Delivery>,
     /// Number of units of this call that the transport's adaptation left out (layers above those that the receiver
-    /// takes now). The application did not send them, so they count neither as sent nor as lost.
+    /// currently accepts). The application did not send them, so they count neither as sent nor as lost.
     pub skipped: u32,
-    /// What a receiver tells besides.
+    /// Other notices of a receiver.
     pub notices: Vec<Notice>,
 }
 
-/// What a receiver tells whoever drives it. Few receivers ever do.
+/// A notice from a receiver to its driver. Few receivers send notices.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Notice {
-    /// Losses that it noticed, and what it took them for.
+    /// Losses that the receiver detected, and their assumed cause.
     Verdict(LossVerdict),
-    /// The sender of another flow, at the same place, has something to send: call [`Sender::on_timer`] now.
+    /// The sender of another flow on the same host has something to send: call [`Sender::on_timer`] now.
     Wake(FlowId),
 }
 
-/// A run of lost packets as a receiver judged it.
+/// A run of lost packets, as classified by the receiver.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LossVerdict {
-    /// The first lost packet: how many data packets the sender sent before it. Senders whose receivers judge never send
-    /// a packet twice, so this is also its place in the flow.
+    /// The first lost packet: the number of data packets that the sender sent before it. If the receiver
+    /// classifies losses, the sender never sends a packet twice, so this is also the packet's position in the
+    /// flow.
     pub first: u64,
-    /// Packets lost in a row.
+    /// Number of consecutive lost packets.
     pub packets: u64,
     /// True for congestion, false for random loss.
     pub congestion: bool,
-    /// True when a loss event begins with it; later losses of an event share its verdict.
+    /// True if this run begins a loss event. Later losses of an event share its verdict.
     pub begins_event: bool,
-    /// The receiving rate at this moment, bits per second of payload.
+    /// The receiving rate at this time, bits per second of payload.
     pub receive_rate: f64,
-    /// Below this rate a loss is taken for congestion, bits per second of payload; none while there is no bound.
+    /// A loss below this receiving rate counts as congestion, bits per second of payload. `None` while there is no
+    /// bound.
     pub bound: Option<f64>,
 }
 
@@ -110,7 +112,7 @@ impl Output {
         })
     }
 
-    /// Empties both lists and keeps their memory.
+    /// Empties all lists and keeps their memory.
     pub fn clear(&mut self) {
         self.packets.clear();
         self.deliveries.clear();
@@ -119,44 +121,44 @@ impl Output {
     }
 }
 
-/// Why an endpoint has stopped to work: foreign code behind it has panicked, or does not let the time go on.
+/// The reason why an endpoint stopped working: foreign code panicked, or time does not advance.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
-    /// Whose code it is.
+    /// The stack that failed.
     pub stack: &'static str,
-    /// When it happened.
+    /// The time of the failure.
     pub at: Instant,
-    /// What happened.
+    /// The cause.
     pub reason: String,
 }
 
 /// The sending half of a transport.
 pub trait Sender {
-    /// The flow begins. Bulk senders start to send; others may open a connection. Called again after [`Sender::on_stop`],
-    /// the flow goes on where it stopped (bulk sources that turn on and off: [`fairwave_media::traffic::Source::next_activity`]).
+    /// Starts the flow. Bulk senders start to send; others may open a connection. A call after [`Sender::on_stop`]
+    /// resumes the flow (bulk sources that turn on and off: [`fairwave_media::traffic::Source::next_activity`]).
     fn on_start(&mut self, now: Instant, out: &mut Output);
     /// The application made a unit.
     fn on_unit(&mut self, now: Instant, unit: Unit, out: &mut Output);
     /// A packet came back from the receiver.
     fn on_packet(&mut self, now: Instant, packet: &Packet, out: &mut Output);
-    /// The deadline has passed.
+    /// Called at or after the deadline.
     fn on_timer(&mut self, now: Instant, out: &mut Output);
-    /// When the sender wants to be woken; [`Instant::NEVER`] if not at all.
+    /// The time of the next timer call; [`Instant::NEVER`] for none.
     fn deadline(&self) -> Instant;
-    /// The flow ends: nothing new is sent, what is in flight may be.
+    /// Stops the flow. The sender sends no new data, but may retransmit data in flight.
     fn on_stop(&mut self, now: Instant);
-    /// From now on the flow's packets go over another network, with another address: estimates of the path begin anew. A sender that
-    /// does not know of networks does nothing.
+    /// The flow's packets now use another network, with another address, so estimates of the path start afresh. A
+    /// sender that does not know of networks does nothing.
     fn on_new_network(&mut self, _now: Instant) {}
-    /// What may be plotted: see [`SenderView`].
+    /// State for plots and traces: see [`SenderView`].
     fn view(&self) -> SenderView;
-    /// The run ends at `now`: what [`Sender::media`] shows is to hold until then.
+    /// The run ends at `now`. Brings the statistics of [`Sender::media`] up to this time.
     fn settle_media(&mut self, _now: Instant) {}
-    /// Statistics of a media session; none for a transport that carries none.
+    /// Statistics of a media session. `None` for transports without media sessions.
     fn media(&self) -> Option<&MediaSent> {
         None
     }
-    /// Why it has stopped to work. A run asks in each of its parts, and ends with the answer.
+    /// The reason why the sender stopped working. A run checks it in each of its parts, and fails with this reason.
     fn failure(&self) -> Option<&Failure> {
         None
     }
@@ -166,28 +168,28 @@ pub trait Sender {
 pub trait Receiver {
     /// A packet arrived.
     fn on_packet(&mut self, now: Instant, packet: &Packet, out: &mut Output);
-    /// The deadline has passed.
+    /// Called at or after the deadline.
     fn on_timer(&mut self, now: Instant, out: &mut Output);
-    /// When the receiver wants to be woken; [`Instant::NEVER`] if not at all.
+    /// The time of the next timer call; [`Instant::NEVER`] for none.
     fn deadline(&self) -> Instant;
-    /// True for a receiver without timers: it acts only when a packet arrives, so a simulator may call it as soon as
-    /// the arrival time is known.
+    /// True for a receiver without timers. It acts only on packets, so a simulator may call it as soon as the
+    /// arrival time is known.
     fn is_reactive(&self) -> bool;
-    /// True for a receiver that judges whether losses were congestion, and says so in [`Output::notices`].
+    /// True for a receiver that classifies losses and reports the verdicts in [`Output::notices`].
     fn judges_losses(&self) -> bool {
         false
     }
-    /// The application's unit in a data packet of this transport; none for a packet without one.
+    /// The application's unit in a data packet of this transport. `None` for a packet without a unit.
     fn unit_in(&self, packet: &Packet) -> Option<CarriedUnit> {
         packet.body.carried_unit()
     }
-    /// What may be plotted; nothing, for a receiver that only receives.
+    /// State for plots and traces. Empty for a receiver without such state.
     fn view(&self) -> ReceiverView {
         ReceiverView::default()
     }
-    /// The run ends at `now`: what [`Receiver::media`] shows is to hold until then.
+    /// The run ends at `now`. Brings the statistics of [`Receiver::media`] up to this time.
     fn settle_media(&mut self, _now: Instant) {}
-    /// Statistics of a media session; none for a transport that carries none.
+    /// Statistics of a media session. `None` for transports without media sessions.
     fn media(&self) -> Option<&MediaReceived> {
         None
     }
@@ -197,26 +199,26 @@ pub trait Receiver {
     }
 }
 
-/// What a receiver shows of itself to traces and reports; fields that its protocol does not have are `None`.
+/// A receiver's state for traces and reports. Fields that its protocol does not have are `None`.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct ReceiverView {
     /// Measured receiving rate, bits per second of payload.
     pub receive_rate: Option<f64>,
-    /// Below this receiving rate a loss is taken for congestion (DVRC: mean − n · deviation), bits per second of payload.
+    /// A loss below this receiving rate counts as congestion (DVRC: mean − n · deviation), bits per second of payload.
     pub bound: Option<f64>,
-    /// The sending rate that the receiver asks for, bits per second of payload.
+    /// The sending rate that the receiver requests, bits per second of payload.
     pub rate: Option<f64>,
-    /// Layers that the receiver asks for.
+    /// Number of layers that the receiver requests.
     pub layers: Option<u8>,
-    /// Loss events that it took for congestion.
+    /// Loss events classified as congestion.
     pub congestion_events: u64,
-    /// Loss events that it took for random.
+    /// Loss events classified as random.
     pub random_events: u64,
-    /// Times that nothing arrived for so long that it acted.
+    /// Number of timeouts: the receiver acted because no packet arrived for too long.
     pub timeouts: u64,
 }
 
-/// What a sender or its controller estimates of the path: a quantity with its unit.
+/// An estimate of the path by a sender or its controller: a quantity with its unit.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[non_exhaustive]
 pub enum Estimate {
@@ -226,7 +228,7 @@ pub enum Estimate {
     WaveRate(f64),
     /// Queueing delay, seconds (LEDBAT++).
     QueueingDelay(f64),
-    /// Segments that stand in queues (Vegas' diff).
+    /// Queued segments (Vegas' diff).
     QueuedSegments(f64),
     /// Mean share of marked segments, from 0 to 1 (DCTCP's and Prague's α).
     MarkedShare(f64),
@@ -238,12 +240,12 @@ pub enum Estimate {
     LostShare(f64),
     /// Packets that the receiver misses (DVRC).
     MissingPackets(f64),
-    /// What a law of a program's own says; the law knows the unit.
+    /// An estimate of a registered law; the law defines the unit.
     Custom(f64),
 }
 
 impl Estimate {
-    /// The number, in [`Self::unit`].
+    /// The value, in [`Self::unit`].
     pub fn value(self) -> f64 {
         match self {
             Estimate::Bandwidth(value)
@@ -259,7 +261,7 @@ impl Estimate {
         }
     }
 
-    /// What the quantity is called.
+    /// The name of the quantity.
     pub fn quantity(self) -> &'static str {
         match self {
             Estimate::Bandwidth(_) => "bandwidth",
@@ -275,7 +277,7 @@ impl Estimate {
         }
     }
 
-    /// The unit; empty for a ratio, and for what only the law knows.
+    /// The unit. Empty for a ratio, and for custom estimates.
     pub fn unit(self) -> &'static str {
         match self {
             Estimate::Bandwidth(_) | Estimate::WaveRate(_) => "b/s",
@@ -291,7 +293,7 @@ impl Estimate {
     }
 }
 
-/// What a sender shows of itself to traces and reports; fields that its protocol does not have are `None`.
+/// A sender's state for traces and reports. Fields that its protocol does not have are `None`.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct SenderView {
     /// Congestion window, segments.
@@ -302,39 +304,40 @@ pub struct SenderView {
     pub smoothed_rtt: Option<f64>,
     /// Sending rate that the controller allows, bits per second of payload.
     pub rate: Option<f64>,
-    /// What it estimates of its path; none where it estimates nothing, or nothing yet.
+    /// The sender's estimate of its path. `None` if it has no estimate (yet).
     pub estimate: Option<Estimate>,
-    /// Video layers that are sent.
+    /// Number of video layers that the sender sends.
     pub layers: Option<u8>,
-    /// What waits in the sender for the rate that the transport allows; nothing for one that does not tell (TCP).
+    /// Units that wait in the sender for the rate that the transport allows. `None` for transports that do not
+    /// report it (TCP).
     pub backlog: Option<Backlog>,
     /// Packets sent, retransmissions included.
     pub sent: u64,
-    /// Packets sent again.
+    /// Retransmitted packets.
     pub retransmitted: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
     /// Window reductions on loss that was not a timeout.
     pub fast_retransmits: u64,
-    /// How long what has held it back; nothing for a transport that nothing holds back.
+    /// Time per limiting cause. `None` for transports without limits.
     pub limited: Option<LimitedTimes>,
 }
 
-/// Units that wait in a sender, and how long others did; the default is that of a sender that holds nothing back.
+/// Units that wait in a sender, and the longest wait. The default suits a sender without a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Backlog {
-    /// Units that wait, whole or in part.
+    /// Waiting units, whole or in part.
     pub units: u64,
-    /// Their payload that waits.
+    /// Waiting payload.
     pub payload: Bytes,
-    /// When the oldest of them was made; none while nothing waits.
+    /// Creation time of the oldest waiting unit. `None` while no unit waits.
     pub since: Option<Instant>,
-    /// The longest that any unit waited, from when it was made until its last packet was sent.
+    /// The longest wait of any unit, from its creation until its last packet was sent.
     pub longest: Span,
 }
 
 impl Backlog {
-    /// The longest wait by `now`, those that still wait included.
+    /// The longest wait until `now`, including units that still wait.
     pub fn longest_by(&self, now: Instant) -> Span {
         self.longest.max(self.since.map_or(Span::ZERO, |since| now - since))
     }

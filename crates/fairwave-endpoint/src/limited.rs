@@ -1,35 +1,35 @@
-//! What held a sender back, and for how long: the receiver's window, the congestion window (or rate), or the application, which had
-//! nothing to send.
+//! The time that a sender was limited by each cause: the receiver's window, the congestion window (or rate), or
+//! the application, which had no data to send.
 //!
-//! Source: RFC 4898 (SndLimTimeRwin, SndLimTimeCwnd, SndLimTimeSnd). At each moment of a flow's life one of the three is the reason why
-//! the next packet has not left yet, so the times add up to the flow's life.
+//! Source: RFC 4898 (SndLimTimeRwin, SndLimTimeCwnd, SndLimTimeSnd). At each time of a flow's life, exactly one of
+//! the three causes delays the next packet. So the times add up to the flow's life.
 //!
-//! **Assumptions.** Where both windows end at the same segment the receiver's counts: more congestion window would not
-//! help. The handshake counts as congestion, since one segment is all that the congestion window then allows. A flow that has
-//! stopped, for good or for a while, is limited by nothing.
+//! **Assumptions.** If both windows end at the same segment, the receiver's window is the cause: a larger
+//! congestion window would not help. The handshake counts as congestion, since the congestion window then allows
+//! only one segment. A stopped flow has no limit, even if it resumes later.
 
 use fairwave_units::units::{Instant, Span};
 
-/// What holds a sender back.
+/// The cause that limits a sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Limit {
-    /// Nothing: it has not begun, or has stopped.
+    /// No limit: the sender has not begun, or has stopped.
     #[default]
     Nothing,
-    /// The window that its receiver advertises.
+    /// The window that the receiver advertises.
     Receiver,
     /// The congestion window, or the rate that congestion control allows.
     Congestion,
-    /// The application, which has nothing to send.
+    /// The application, which has no data to send.
     Application,
 }
 
-/// How long each of them has held a sender back.
+/// The time that each cause has limited a sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LimitedTimes {
     by: Limit,
     since: Instant,
-    /// Receiver, congestion, application.
+    /// Spans for receiver, congestion and application.
     spans: [Span; 3],
 }
 
@@ -43,7 +43,7 @@ const fn place(by: Limit) -> Option<usize> {
 }
 
 impl LimitedTimes {
-    /// From `now` on it is `by`. Costs the same however long ago the last change was.
+    /// Sets the limit from `now` on. The cost does not depend on the time since the last change.
     #[inline]
     pub fn change(&mut self, now: Instant, by: Limit) {
         if by == self.by {
@@ -55,7 +55,7 @@ impl LimitedTimes {
         (self.by, self.since) = (by, now);
     }
 
-    /// How long it has been `by` until `now`, which is not before the last change; zero for [`Limit::Nothing`].
+    /// The time limited by `by` until `now`, which must not be before the last change. Zero for [`Limit::Nothing`].
     pub fn time(&self, by: Limit, now: Instant) -> Span {
         let Some(place) = place(by) else { return Span::ZERO };
         let open = if self.by == by { now.since(self.since) } else { Span::ZERO };

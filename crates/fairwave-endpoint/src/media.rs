@@ -1,44 +1,45 @@
-//! Statistics of a media session, after W3C's *Identifiers for WebRTC's Statistics API* (webrtc-stats): what `getStats()`
-//! of both peers would answer.
+//! Statistics of a media session, after W3C's *Identifiers for WebRTC's Statistics API* (webrtc-stats): the values
+//! that `getStats()` returns on both peers.
 //!
-//! Samples are cumulative, as there: a rate or a share over an interval is the difference of two samples. Units are those of
-//! the specification: seconds, bits per second, bytes. Each field names its member there. The member's dictionary is
-//! `RTCInboundRtpStreamStats` for [`InboundSample`], `RTCOutboundRtpStreamStats` for [`OutboundSample`] and
-//! `RTCIceCandidatePairStats` for [`TransportSample`], with the dictionaries that they inherit from.
+//! Samples are cumulative, as in the specification: a rate or a share over an interval is the difference of two
+//! samples. Units are those of the specification: seconds, bits per second, bytes. Each field names its member in
+//! the specification. The member's dictionary is `RTCInboundRtpStreamStats` for [`InboundSample`],
+//! `RTCOutboundRtpStreamStats` for [`OutboundSample`] and `RTCIceCandidatePairStats` for [`TransportSample`], with
+//! the dictionaries that they inherit from.
 //!
-//! What the specification counts together is apart where it can be: retransmissions and padding are subsets of
-//! `packetsReceived` and `packetsSent`, so media alone is the difference.
+//! Some counters of the specification include others. Retransmissions and padding are subsets of `packetsReceived`
+//! and `packetsSent` and have separate counters here, so media alone is the difference.
 
 use fairwave_media::encoder::StreamKind;
 use fairwave_network::packet::Ecn;
 use fairwave_units::units::Instant;
 
-/// Time between two samples of each stream, by default: `chrome://webrtc-internals` asks once per second.
+/// Default time between two samples of each stream: `chrome://webrtc-internals` samples once per second.
 pub const SAMPLE_EVERY: fairwave_units::units::Span = fairwave_units::units::Span::from_secs(1);
 
-/// Which RTP stream: a microphone, a camera or a screen, and which of its simulcast encodings.
+/// Identifies an RTP stream: a microphone, a camera or a screen, and one of its simulcast encodings.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct StreamId {
-    /// What it carries.
+    /// The kind of media.
     pub kind: StreamKind,
-    /// Its place among the simulcast encodings, from 0, the smallest picture (`encodingIndex`); 0 for audio.
+    /// Index among the simulcast encodings, from 0, the smallest picture (`encodingIndex`); 0 for audio.
     pub place: u8,
 }
 
-/// Why a picture is smaller or comes less often than the camera makes it (`RTCQualityLimitationReason`). Encoders of the
-/// laboratory take no processor time, so `cpu` does not occur.
+/// The reason for a smaller or slower picture than the camera provides (`RTCQualityLimitationReason`). Encoders of
+/// fairwave use no processor time, so `cpu` does not occur.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum QualityLimitation {
-    /// `none`: nothing limits it.
+    /// `none`: no limitation.
     #[default]
     None,
-    /// `bandwidth`: the target rate does.
+    /// `bandwidth`: the target rate limits quality.
     Bandwidth,
     /// `other`.
     Other,
 }
 
-/// Counters of a stream that is sent, from its begin until [`OutboundSample::at`].
+/// Counters of a sent stream, from its start until [`OutboundSample::at`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct OutboundSample {
     /// `timestamp`.
@@ -55,17 +56,17 @@ pub struct OutboundSample {
     pub retransmitted_packets_sent: u64,
     /// `retransmittedBytesSent`: their payload bytes.
     pub retransmitted_bytes_sent: u64,
-    /// Packets with forward error correction, a subset of `packets_sent`. No member of the specification.
+    /// Packets with forward error correction, a subset of `packets_sent`. Not in the specification.
     pub fec_packets_sent: u64,
-    /// Their payload bytes.
+    /// Payload bytes of FEC packets. Not in the specification.
     pub fec_bytes_sent: u64,
-    /// Packets of nothing but padding, a subset of `packets_sent`. No member of the specification.
+    /// Padding-only packets, a subset of `packets_sent`. Not in the specification.
     pub padding_packets_sent: u64,
     /// Their padding bytes, a subset of `header_bytes_sent`.
     pub padding_bytes_sent: u64,
     /// `targetBitrate`: the encoder's target now, bits per second of payload.
     pub target_bitrate: f64,
-    /// `framesSent`; 0 for audio, as all members of frames and pictures.
+    /// `framesSent`; 0 for audio, like all members about frames and pictures.
     pub frames_sent: u64,
     /// `framesEncoded`.
     pub frames_encoded: u64,
@@ -93,18 +94,19 @@ pub struct OutboundSample {
     pub pli_count: u64,
     /// `firCount`: full intra requests received.
     pub fir_count: u64,
-    /// `roundTripTime` of the last receiver report (`RTCRemoteInboundRtpStreamStats`), seconds; none before the first.
+    /// `roundTripTime` of the last receiver report (`RTCRemoteInboundRtpStreamStats`), seconds; `None` before the
+    /// first report.
     pub remote_round_trip_time: Option<f64>,
-    /// `fractionLost` of the last receiver report, 0 to 1: of its interval alone; none before the first.
+    /// `fractionLost` of the last receiver report, 0 to 1, for that report's interval; `None` before the first report.
     pub remote_fraction_lost: Option<f64>,
-    /// `packetsLost` of the last receiver report: cumulative, may be negative; none before the first.
+    /// `packetsLost` of the last receiver report: cumulative, may be negative; `None` before the first report.
     pub remote_packets_lost: Option<i64>,
-    /// `jitter` of the last receiver report, seconds; none before the first.
+    /// `jitter` of the last receiver report, seconds; `None` before the first report.
     pub remote_jitter: Option<f64>,
 }
 
 impl OutboundSample {
-    /// Counters of a stream that has sent nothing.
+    /// Creates the counters of a stream that has sent nothing.
     pub fn new(at: Instant, stream: StreamId) -> Self {
         OutboundSample {
             at,
@@ -141,45 +143,46 @@ impl OutboundSample {
     }
 }
 
-/// Counters of a stream that is received, from its begin until [`InboundSample::at`].
+/// Counters of a received stream, from its start until [`InboundSample::at`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct InboundSample {
     /// `timestamp`.
     pub at: Instant,
-    /// `kind`, and the place of its SSRC among the stream's.
+    /// `kind`, and the index of its SSRC among the stream's.
     pub stream: StreamId,
-    /// `packetsReceived`: RTP packets. Retransmissions and padding included, duplicates too; FEC that has a stream of its own is not.
+    /// `packetsReceived`: RTP packets, including retransmissions, padding and duplicates, without FEC on a
+    /// separate SSRC.
     pub packets_received: u64,
     /// `packetsReceivedWithEct1`.
     pub packets_received_with_ect1: u64,
     /// `packetsReceivedWithCe`.
     pub packets_received_with_ce: u64,
-    /// `packetsLost`: packets expected less packets received of the media's own SSRC (RFC 3550 §6.4.1, A.3). Negative when
-    /// duplicates outweigh losses. What retransmission or FEC restored stays lost.
+    /// `packetsLost`: expected packets − received packets of the media SSRC (RFC 3550 §6.4.1, A.3). Negative if
+    /// duplicates outnumber losses. Packets restored by retransmission or FEC still count as lost.
     pub packets_lost: i64,
-    /// `packetsDiscarded`: packets that came too late, or too early, to be played. Duplicates do not count.
+    /// `packetsDiscarded`: packets that came too late or too early for playout. Duplicates do not count.
     pub packets_discarded: u64,
-    /// Packets that arrived again, by the network or because a retransmission was not needed. No member of the specification.
+    /// Duplicates, made by the network or by unneeded retransmissions. Not in the specification.
     pub packets_duplicated: u64,
-    /// Lost packets that FEC restored. No member of the specification.
+    /// Lost packets that FEC restored. Not in the specification.
     pub packets_recovered: u64,
-    /// `fecPacketsReceived`: packets of FEC; for audio, packets that hold in-band FEC or repeats.
+    /// `fecPacketsReceived`: FEC packets; for audio, packets with in-band FEC or repeats.
     pub fec_packets_received: u64,
     /// `fecBytesReceived`: payload bytes of FEC packets.
     pub fec_bytes_received: u64,
-    /// `fecPacketsDiscarded`: FEC packets that restored nothing, because nothing was missing or too much.
+    /// `fecPacketsDiscarded`: FEC packets that restored nothing, because no packet or too many were missing.
     pub fec_packets_discarded: u64,
     /// `retransmittedPacketsReceived`, a subset of `packets_received`.
     pub retransmitted_packets_received: u64,
     /// `retransmittedBytesReceived`: their payload bytes.
     pub retransmitted_bytes_received: u64,
-    /// Packets of nothing but padding, a subset of `packets_received`. No member of the specification.
+    /// Padding-only packets, a subset of `packets_received`. Not in the specification.
     pub padding_packets_received: u64,
     /// `bytesReceived`: payload bytes, without padding.
     pub bytes_received: u64,
     /// `headerBytesReceived`: bytes of RTP headers, extensions and padding.
     pub header_bytes_received: u64,
-    /// `lastPacketReceivedTimestamp`; none before the first packet.
+    /// `lastPacketReceivedTimestamp`; `None` before the first packet.
     pub last_packet_received: Option<Instant>,
     /// `jitter`, seconds (RFC 3550 A.8).
     pub jitter: f64,
@@ -189,7 +192,7 @@ pub struct InboundSample {
     pub pli_count: u64,
     /// `firCount`: full intra requests sent.
     pub fir_count: u64,
-    /// `framesReceived`: complete frames; 0 for audio, as all members of frames and pictures.
+    /// `framesReceived`: complete frames; 0 for audio, like all members about frames and pictures.
     pub frames_received: u64,
     /// `framesDecoded`.
     pub frames_decoded: u64,
@@ -213,19 +216,19 @@ pub struct InboundSample {
     pub freeze_count: u64,
     /// `totalFreezesDuration`, seconds.
     pub total_freezes_duration: f64,
-    /// `pauseCount`: more than 5 s without a picture.
+    /// `pauseCount`: periods of more than 5 s without a picture.
     pub pause_count: u64,
     /// `totalPausesDuration`, seconds.
     pub total_pauses_duration: f64,
     /// `jitterBufferDelay`, seconds, summed over samples of audio (48 kHz) or frames of video.
     pub jitter_buffer_delay: f64,
-    /// `jitterBufferTargetDelay`, seconds, summed likewise.
+    /// `jitterBufferTargetDelay`, seconds, summed in the same way.
     pub jitter_buffer_target_delay: f64,
-    /// `jitterBufferMinimumDelay`: the target without lip synchronisation, seconds, summed likewise.
+    /// `jitterBufferMinimumDelay`: the target without lip synchronisation, seconds, summed in the same way.
     pub jitter_buffer_minimum_delay: f64,
     /// `jitterBufferEmittedCount`: samples of audio, or frames of video.
     pub jitter_buffer_emitted_count: u64,
-    /// `totalSamplesReceived`: samples played, concealed ones included; 0 for video, as all members of samples.
+    /// `totalSamplesReceived`: played samples, including concealed ones; 0 for video, like all members about samples.
     pub total_samples_received: u64,
     /// `concealedSamples`.
     pub concealed_samples: u64,
@@ -237,13 +240,13 @@ pub struct InboundSample {
     pub inserted_samples_for_deceleration: u64,
     /// `removedSamplesForAcceleration`.
     pub removed_samples_for_acceleration: u64,
-    /// `estimatedPlayoutTimestamp`: capture time, by the sender's clock, of what is played now; none before a sender report told
-    /// which RTP timestamp belongs to which time.
+    /// `estimatedPlayoutTimestamp`: capture time, by the sender's clock, of the media being played. `None` until a
+    /// sender report maps an RTP timestamp to a time.
     pub estimated_playout: Option<Instant>,
 }
 
 impl InboundSample {
-    /// Counters of a stream that has received nothing.
+    /// Creates the counters of a stream that has received nothing.
     pub fn new(at: Instant, stream: StreamId) -> Self {
         InboundSample {
             at,
@@ -296,7 +299,7 @@ impl InboundSample {
         }
     }
 
-    /// Counts the mark with which a packet arrived.
+    /// Counts the ECN mark of an arriving packet.
     pub fn count_mark(&mut self, ecn: Ecn) {
         match ecn {
             Ecn::Ect1 => self.packets_received_with_ect1 += 1,
@@ -306,90 +309,92 @@ impl InboundSample {
     }
 }
 
-/// What the sender's rate controller does, at a moment.
+/// State of the sender's rate controller at one time.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TransportSample {
     /// `timestamp`.
     pub at: Instant,
-    /// `availableOutgoingBitrate`: what the controller estimates that the path carries, bits per second.
+    /// `availableOutgoingBitrate`: the controller's estimate of the path's capacity, bits per second.
     pub available_outgoing_bitrate: f64,
-    /// The rate that all encoders share, bits per second. No member of the specification, as all that follow unless they name one.
+    /// The rate shared by all encoders, bits per second. Not in the specification; neither are the following
+    /// fields, unless they name a member.
     pub target_bitrate: f64,
     /// The rate of the pacer, bits per second.
     pub pacing_bitrate: f64,
-    /// `currentRoundTripTime`, seconds; none before the first feedback.
+    /// `currentRoundTripTime`, seconds; `None` before the first feedback.
     pub round_trip_time: Option<f64>,
     /// Bytes that wait in the pacer.
     pub pacer_queue_bytes: u64,
-    /// How long the oldest of them has waited, seconds.
+    /// Waiting time of the oldest packet in the pacer, seconds.
     pub pacer_queue_time: f64,
-    /// Bytes sent that no feedback has reported on.
+    /// Bytes sent without feedback so far.
     pub bytes_in_flight: u64,
-    /// Share of packets lost in the last feedback, 0 to 1; none before the first.
+    /// Share of packets lost in the last feedback, 0 to 1; `None` before the first feedback.
     pub fraction_lost: Option<f64>,
-    /// What the controller says of its state, for example `overuse`; empty for one without states.
+    /// The controller's state, for example `overuse`. Empty for controllers without states.
     pub state: &'static str,
 }
 
-/// What the sender of a session shows: samples in the order of time, and totals.
+/// Statistics of a session's sender: samples in time order, and totals.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct MediaSent {
-    /// Of all streams; at each time in the order of [`StreamId`].
+    /// Samples of all streams, in time order and then in the order of [`StreamId`].
     pub outbound: Vec<OutboundSample>,
-    /// Of the session.
+    /// Samples of the transport.
     pub transport: Vec<TransportSample>,
     /// Counters of each stream at the end, in the order of [`StreamId`].
     pub totals: Vec<OutboundSample>,
 }
 
-/// What the receiver of a session shows: samples in the order of time, and what each stream was like.
+/// Statistics of a session's receiver: samples in time order, and a summary of each stream.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct MediaReceived {
-    /// Of all streams; at each time in the order of [`StreamId`].
+    /// Samples of all streams, in time order and then in the order of [`StreamId`].
     pub inbound: Vec<InboundSample>,
-    /// What each stream was like, in the order of [`StreamId`].
+    /// Summary of each stream, in the order of [`StreamId`].
     pub streams: Vec<StreamSummary>,
 }
 
-/// What a received stream was like, from its begin to its end.
+/// Summary of a received stream, from its start to its end.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct StreamSummary {
     /// Counters at the end.
     pub total: InboundSample,
-    /// When its first packet came; none if none did.
+    /// Arrival of the first packet; `None` if no packet arrived.
     pub begins: Option<Instant>,
-    /// What was heard or seen.
+    /// Quality of the played or shown media.
     pub quality: StreamQuality,
-    /// Offset of picture and sound: mean time from capture to display − mean mouth-to-ear delay, seconds;
-    /// positive when the picture is late. None for audio, and where one of the two is missing.
+    /// Offset of picture and sound: mean time from capture to display − mean mouth-to-ear delay, seconds. Positive
+    /// if the picture is late. `None` for audio, or if one of the two is missing.
     pub lip_sync_offset: Option<f64>,
 }
 
-/// What was heard or seen of a stream.
+/// Quality of a received stream.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum StreamQuality {
-    /// Of a microphone.
+    /// Quality of a microphone's stream.
     Audio(AudioQuality),
-    /// Of a camera or a screen.
+    /// Quality of a camera's or a screen's stream.
     Video(VideoQuality),
 }
 
-/// What was heard.
+/// Quality of received speech.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct AudioQuality {
-    /// The rating by the E-model, or why there is none.
+    /// The E-model rating, or why there is none.
     pub rating: Rated<AudioRating>,
-    /// Mean over frames played of (played − captured), the coder's delay included, seconds; none if none was played.
+    /// Mean over frames played of (played − captured), including the coder's delay, seconds; `None` if no frame
+    /// was played.
     pub mouth_to_ear: Option<f64>,
-    /// Concealed samples ÷ samples played, 0 to 1; 0 if nothing was played.
+    /// Concealed samples ÷ samples played, 0 to 1; 0 if no sample was played.
     pub concealed_share: f64,
-    /// Frames sent that were never there in time, restored ones not counted.
+    /// Sent frames that never arrived in time, without restored ones.
     pub frames_lost: u64,
-    /// Frames that came twice or more often than a packet by repeats or in-band FEC: restored from a later packet.
+    /// Frames restored from a later packet, by repeats or in-band FEC.
     pub frames_restored: u64,
     /// Frames played.
     pub frames_played: u64,
-    /// The longest gap of speech, seconds (see `fairwave_media::quality::gaps`).
+    /// The longest gap in speech, seconds (see `fairwave_media::quality::gaps`).
     pub longest_gap: f64,
     /// Gaps above 0.5 s.
     pub gaps: u64,
@@ -398,44 +403,45 @@ pub struct AudioQuality {
 /// A rating of speech.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct AudioRating {
-    /// Transmission rating factor R, on the scale of the model that the codec's factors belong to.
+    /// Transmission rating factor R, on the scale of the model that defines the codec's factors.
     pub r: f64,
     /// Mean opinion score, 1 to 4.5.
     pub mos: f64,
 }
 
-/// What was seen.
+/// Quality of received video.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct VideoQuality {
     /// The rating of the encoded pictures, or why there is none.
     pub rating: Rated<VideoRating>,
-    /// Frames shown ÷ seconds from the first to the last packet; 0 if none.
+    /// Frames shown ÷ seconds from the first to the last packet; 0 if no frame was shown.
     pub frame_rate: f64,
-    /// Mean width of the frames shown, pixels, weighted by how long each was seen.
+    /// Mean width of the frames shown, pixels, weighted by display time.
     pub width: f64,
-    /// Mean height likewise.
+    /// Mean height of the frames shown, pixels, weighted by display time.
     pub height: f64,
-    /// Time in freezes ÷ time from the first picture until the end, 0 to 1. What stands still until the end counts. Time in which the
-    /// camera was off, or in which a server showed others in its place, does not.
+    /// Time in freezes ÷ time from the first picture to the end, 0 to 1. A freeze that lasts until the end counts.
+    /// Time in which the camera was off, or in which a server showed other cameras instead, does not count.
     pub freeze_ratio: f64,
-    /// Mean over frames shown of (rendered − captured), seconds; none if none was shown.
+    /// Mean over frames shown of (rendered − captured), seconds; `None` if no frame was shown.
     pub capture_to_render: Option<f64>,
-    /// When the first picture was shown; none if none was.
+    /// Time of the first picture; `None` if no picture was shown.
     pub first_shown: Option<Instant>,
-    /// Seconds before it, or before the end, in which a server showed others in place of a camera that was on.
+    /// Seconds before the first picture, or before the end, in which a server showed other cameras although this
+    /// one was on.
     pub left_out_before: f64,
-    /// Seconds in freezes and pauses since then, and what stands still until the end.
+    /// Seconds in freezes and pauses after the first picture, including a freeze that lasts until the end.
     pub still: f64,
-    /// The longest of them, seconds.
+    /// The longest freeze or pause, seconds.
     pub longest_still: f64,
 }
 
 /// Ratings of video.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct VideoRating {
-    /// Mean of the encoder's own opinion score of its pictures, weighted by how long each was seen, 1 to 5.
+    /// Mean opinion score of the encoded pictures, as the encoder reports it, weighted by display time, 1 to 5.
     pub encoded: f64,
-    /// The same with freezes counted as 1, the worst of the scale, 1 to 5.
+    /// The same score with freezes counted as 1, the worst score, 1 to 5.
     pub shown: f64,
 }
 
@@ -467,13 +473,13 @@ impl<T> Rated<T> {
 /// Why a stream has no rating.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unrated {
-    /// No packet of it arrived. Silence of the network is not good quality.
+    /// No packet arrived. Silence of the network is not good quality.
     NothingReceived,
-    /// Packets arrived, but nothing could be played or shown.
+    /// Packets arrived, but no sample or frame could be played.
     NothingPlayed,
     /// No impairment factors are known for its codec.
     NoFactors,
-    /// The encoder did not say how good its pictures were.
+    /// The encoder did not report the quality of its pictures.
     NoEncodedQuality,
 }
 
@@ -489,7 +495,7 @@ impl std::fmt::Display for Unrated {
 }
 
 impl StreamSummary {
-    /// Its opinion score, on the scale of its kind: of sound to 4.5, of pictures with freezes to 5; none if it is not rated.
+    /// The opinion score: up to 4.5 for sound, up to 5 for video with freezes. `None` without a rating.
     pub fn mos(&self) -> Option<f64> {
         match self.quality {
             StreamQuality::Audio(audio) => audio.rating.value().map(|rating| rating.mos),
@@ -499,8 +505,8 @@ impl StreamSummary {
 }
 
 impl MediaReceived {
-    /// The stream that was worst: a session is as good as that. A stream without a rating is worse than any that has one.
-    /// Of equals, the first.
+    /// The stream with the lowest score, which determines the quality of the session. A stream without a rating is
+    /// worse than any stream with one. Returns the first of equal streams.
     pub fn worst(&self) -> Option<&StreamSummary> {
         let score = |stream: &StreamSummary| stream.mos().unwrap_or(0.0);
         self.streams.iter().reduce(|worst, stream| if score(stream) < score(worst) { stream } else { worst })

@@ -1,10 +1,10 @@
-//! How much payload arrived lately: what receivers that report a rate share.
+//! Meter of the recent receiving rate, for receivers that report a rate.
 
 use std::collections::VecDeque;
 
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
-/// The latest arrivals.
+/// Recent arrivals.
 #[derive(Clone, Debug)]
 pub struct RateMeter {
     arrivals: VecDeque<(Instant, u32)>,
@@ -18,13 +18,13 @@ impl Default for RateMeter {
 }
 
 impl RateMeter {
-    /// This much payload arrived.
+    /// Records the arrival of `payload` bytes.
     pub fn on_arrival(&mut self, now: Instant, payload: u16) {
         self.arrivals.push_back((now, u32::from(payload)));
         self.bytes += u64::from(payload);
     }
 
-    /// The rate over the last `span`, exclusive of its beginning; zero when `span` is zero. Forgets what is older.
+    /// The rate over the last `span`, which excludes its start; zero if `span` is zero. Discards older arrivals.
     pub fn rate(&mut self, now: Instant, span: Span) -> Rate {
         while let Some(&(time, payload)) = self.arrivals.front() {
             if now - time < span {

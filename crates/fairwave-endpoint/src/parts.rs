@@ -1,11 +1,13 @@
-//! Units cut into parts that fit a packet, and put together again: what rate-controlled transports share.
+//! Segmentation and reassembly of units for rate-controlled transports.
 //!
-//! A unit is cut into parts of at most the segment's size, all full but the last. The sending queue is unbounded, like
-//! TCP's send buffer. What an application makes faster than the network takes waits. What still waits at the end of the
-//! run was sent by the application and not received. [`SendQueue::backlog`] tells how much waits, and how long it did.
+//! A unit is cut into parts of at most the segment size; all but the last are full. The send queue is unbounded,
+//! like TCP's send buffer: data that exceeds the allowed rate waits. Data that waits at the end of the run counts
+//! as sent by the application and not received. [`SendQueue::backlog`] reports the waiting data and the longest
+//! wait.
 //!
-//! **Assumptions.** A unit has at most 65 535 parts; what lies beyond is not sent. Up to 64 units of several parts may be
-//! on their way at once; a part that arrives later opens its unit again, and that unit is never complete.
+//! **Assumptions.** A unit has at most 65 535 parts; the rest of a larger unit is not sent. Up to 64 units of
+//! several parts may be in flight at once. A part that arrives later opens its unit again, and that unit is never
+//! complete.
 
 use std::collections::VecDeque;
 
@@ -13,14 +15,14 @@ use super::Backlog;
 use fairwave_media::traffic::{FrameType, Unit};
 use fairwave_units::units::{Bytes, Instant, Span};
 
-/// One packet's share of a unit.
+/// One packet's part of a unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Part {
     /// Number of the unit.
     pub unit: u32,
-    /// Place among the unit's parts, from 0.
+    /// Index among the unit's parts, from 0.
     pub part: u16,
-    /// How many parts the unit has.
+    /// Number of the unit's parts.
     pub parts: u16,
     /// Payload bytes.
     pub payload: u16,
@@ -28,11 +30,11 @@ pub struct Part {
     pub created: Instant,
     /// Video layer (0 = base).
     pub layer: u8,
-    /// What kind of video frame it is a part of.
+    /// Type of the video frame that the part belongs to.
     pub frame_type: FrameType,
 }
 
-/// Units that wait to be sent, in order, handed out part by part.
+/// Queue of units that wait to be sent. It returns them in order, part by part.
 #[derive(Clone, Debug)]
 pub struct SendQueue {
     units: VecDeque<Unit>,
@@ -43,7 +45,7 @@ pub struct SendQueue {
 }
 
 impl SendQueue {
-    /// An empty queue whose parts have at most `segment` bytes (at least 1).
+    /// Creates an empty queue. Its parts have at most `segment` bytes (at least 1).
     pub fn new(segment: u16) -> Self {
         SendQueue {
             units: VecDeque::with_capacity(16),
@@ -60,12 +62,12 @@ impl SendQueue {
         self.units.push_back(unit);
     }
 
-    /// Payload bytes that wait.
+    /// Waiting payload, bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// What waits now, and the longest that anything did.
+    /// The current backlog, and the longest wait so far.
     pub fn backlog(&self) -> Backlog {
         Backlog {
             units: self.units.len() as u64,
@@ -75,19 +77,19 @@ impl SendQueue {
         }
     }
 
-    /// True when nothing waits.
+    /// True if no unit waits.
     pub fn is_empty(&self) -> bool {
         self.units.is_empty()
     }
 
-    /// Forgets all that waits.
+    /// Discards all waiting units.
     pub fn clear(&mut self) {
         self.units.clear();
         self.part = 0;
         self.bytes = 0;
     }
 
-    /// Takes the next part, to be sent now.
+    /// Removes and returns the next part, to be sent at `now`.
     pub fn pop(&mut self, now: Instant) -> Option<Part> {
         let unit = *self.units.front()?;
         let segment = u32::from(self.segment);
@@ -111,7 +113,7 @@ impl SendQueue {
 
 const OPEN_UNITS: usize = 64;
 
-/// Knows of each unit under way how many of its parts have arrived.
+/// Counts the arrived parts of each unit in flight.
 #[derive(Clone, Debug)]
 pub struct Assembly {
     open: [(u32, u16, u16); OPEN_UNITS],
@@ -124,7 +126,7 @@ impl Default for Assembly {
 }
 
 impl Assembly {
-    /// Counts one more part of `unit` (the caller leaves out duplicates); true when it was the last one missing.
+    /// Counts a part of `unit`. The caller filters out duplicates. Returns true for the last missing part.
     pub fn completes(&mut self, unit: u32, parts: u16) -> bool {
         if parts <= 1 {
             return true;

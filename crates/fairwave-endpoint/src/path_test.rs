@@ -1,5 +1,5 @@
-//! A path between two endpoints for tests: a bottleneck with a drop-tail queue, a delay each way, and whatever loss,
-//! reordering, duplication and marking a test wants. It steps both endpoints through virtual time.
+//! A path between two endpoints for tests: a bottleneck with a drop-tail queue and a delay in each direction. A
+//! test can add loss, reordering, duplication and marking. The path steps both endpoints through virtual time.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use fairwave_media::traffic::Unit;
 use fairwave_network::packet::{Ecn, Packet};
 use fairwave_units::units::{Instant, Rate, Span};
 
-/// What the path does with a data packet.
+/// The fate of a data packet on the path.
 pub enum PathFate {
     /// Delivers it.
     Pass,
@@ -20,13 +20,13 @@ pub enum PathFate {
     Twice,
 }
 
-/// Told a data packet's number (from 0), when it was sent, and the packet.
+/// Decides a data packet's fate from its number (from 0), its sending time and the packet.
 pub type Judge = dyn FnMut(u64, Instant, &Packet) -> PathFate;
 
-/// Whether the path marks a data packet that can be marked; told the packet, and how many wait before the bottleneck.
+/// Decides whether to mark a data packet that can be marked, from the packet and the number of packets in the queue.
 pub type Marker = dyn FnMut(&Packet, u64) -> bool;
 
-/// More events than any test needs: a law that sends without end fails instead of running for ever.
+/// Default limit on events: a law that sends without end fails instead of running forever.
 const MOST_ACTS: u64 = 5_000_000;
 
 /// Two endpoints and the path between them.
@@ -37,33 +37,33 @@ pub struct Wire<S, R> {
     pub receiver: R,
     /// Virtual time.
     pub now: Instant,
-    /// One way.
+    /// One-way delay.
     pub delay: Span,
-    /// Rate of the bottleneck; none for a path without one.
+    /// Rate of the bottleneck; `None` for a path without one.
     pub bottleneck: Option<Rate>,
-    /// Packets that wait before the bottleneck at most, the one in transmission included.
+    /// Largest number of packets at the bottleneck, including the one in transmission.
     pub buffer: usize,
     /// Decides about each data packet.
     pub fate: Box<Judge>,
     /// Decides about marks.
     pub mark: Box<Marker>,
-    /// Decides whether a packet of the way back is lost.
+    /// Decides whether to lose a packet of the reverse path.
     pub lose_feedback: Box<dyn FnMut(u64, Instant) -> bool>,
-    /// What the application will make, in the order of time.
+    /// Units that the application will make, in time order.
     pub units: Vec<Unit>,
-    /// What the receiving application got, and when.
+    /// Deliveries to the receiving application, with times.
     pub deliveries: Vec<(Instant, Delivery)>,
-    /// Data packets with the time they were sent at.
+    /// Data packets with their sending times.
     pub sent: Vec<(Instant, Packet)>,
-    /// Feedback packets with the time they were sent at.
+    /// Feedback packets with their sending times.
     pub feedback: Vec<(Instant, Packet)>,
-    /// Packets that found the buffer full.
+    /// Packets dropped because the buffer was full.
     pub dropped: u64,
     /// Units that the sender's adaptation left out.
     pub skipped: u32,
-    /// What the receiver took losses for, and when.
+    /// The receiver's verdicts on losses, with times.
     pub verdicts: Vec<(Instant, LossVerdict)>,
-    /// Events so far, and how many a test allows.
+    /// Events so far.
     acts: u64,
     /// Events that a test allows before it fails.
     pub most_acts: u64,
@@ -74,7 +74,7 @@ pub struct Wire<S, R> {
 }
 
 impl<S: Sender, R: Receiver> Wire<S, R> {
-    /// Two ends, `delay` apart each way, and nothing else between them.
+    /// Creates two ends, `delay` apart in each direction, with nothing else between them.
     pub fn new(sender: S, receiver: R, delay: Span) -> Self {
         Wire {
             sender,
@@ -157,7 +157,7 @@ impl<S: Sender, R: Receiver> Wire<S, R> {
         }
     }
 
-    /// Runs until `end`, which is then the present.
+    /// Runs until `end`, which becomes the current time.
     pub fn run_until(&mut self, end: Instant) {
         if !self.started {
             self.started = true;

@@ -1,7 +1,7 @@
-//! Sequence numbers and timestamps that wrap (RFC 1982). The receiver of a number knows its approximate value, and so
-//! recovers the number that never wraps.
+//! Sequence numbers and timestamps that wrap (RFC 1982). The receiver of a number knows its approximate value, and
+//! so recovers the number without wrapping.
 
-/// The number nearest to `near` whose lower 32 bits are `low`; never below zero.
+/// Returns the number nearest to `near` whose lower 32 bits are `low`; never below zero.
 pub fn unwrap(near: u64, low: u32) -> u64 {
     let ahead = low.wrapping_sub(near as u32);
     if ahead < 1 << 31 {
@@ -28,16 +28,16 @@ impl<const WORDS: usize> Default for ReplayWindow<WORDS> {
 }
 
 impl<const WORDS: usize> ReplayWindow<WORDS> {
-    /// How far behind the highest number a packet may be and still count as new.
+    /// A packet that is further behind the highest number does not count as new.
     pub const LENGTH: u64 = 64 * WORDS as u64;
 
-    /// Word and bit of a number; every number has a place.
+    /// The word and the bit of a number. Every number has a position.
     fn place(&mut self, sequence: u64) -> (Option<&mut u64>, u64) {
         let word = (sequence % Self::LENGTH / 64) as usize;
         (self.seen.get_mut(word), 1 << (sequence % 64))
     }
 
-    /// True the first time that `sequence` is seen; false for duplicates and for what is too old to tell.
+    /// True the first time that `sequence` is seen. False for duplicates and for numbers that are too old.
     pub fn is_new(&mut self, sequence: u64) -> bool {
         if sequence >= self.next {
             if sequence - self.next >= Self::LENGTH {

@@ -1,14 +1,14 @@
-//! Sizes of packets: what transports have in common about them.
+//! Packet sizes shared by all transports.
 
 use fairwave_units::config::ConfigError;
 use fairwave_units::units::Bytes;
 
-/// The most payload that a datagram carries where a scenario does not say: 1200 B, as media stacks send today (the RTP packets of
-/// libwebrtc; QUIC takes datagrams of this size for what any path carries). It is the same for every transport that
-/// carries video in datagrams, so that a comparison compares the transports and not their headers' share.
+/// Default payload of a datagram: 1200 B, as current media stacks send (RTP packets of libwebrtc; QUIC assumes
+/// that any path carries datagrams of this size). It is the same for every transport that carries video in
+/// datagrams. So a comparison does not depend on the headers' share.
 pub const DATAGRAM_PAYLOAD: Bytes = Bytes::new(1200);
 
-/// Accepts a segment of at least one byte that fits a datagram together with its headers.
+/// Accepts a segment of at least one byte that fits in a datagram with its headers.
 pub fn check_sizes(segment: Bytes, header: Bytes) -> Result<(), ConfigError> {
     if segment == Bytes::ZERO || (segment + header).get() > u64::from(u16::MAX) {
         let allowed = format!("at least 1 B, and with the headers ({header}) at most 65535 B");
@@ -17,7 +17,7 @@ pub fn check_sizes(segment: Bytes, header: Bytes) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// A size that has been checked, as packets carry it; the largest that they can carry, of one that has not.
+/// Converts a checked size to the 16 bits that packets carry. A larger size becomes the maximum.
 pub fn narrow(size: Bytes) -> u16 {
     u16::try_from(size.get()).unwrap_or(u16::MAX)
 }

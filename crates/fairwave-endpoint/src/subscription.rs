@@ -1,20 +1,20 @@
-//! The units of a video that a sender sends for a requested number of layers. All transports that adapt share this
-//! rule.
+//! Selection of the video units to send for a requested number of layers. All transports that adapt share this rule.
 //!
-//! Of cumulative layers (paper 002 §3.3) those below the number asked for, from the next unit on. Of versions of the
-//! whole video (simulcast) the one asked for, from the next frame on that is coded by itself. A frame that refers to
-//! one of another version is of no use to the decoder.
+//! For cumulative layers (paper 002 §3.3), the sender sends the layers below the requested number, from the next
+//! unit on. For versions of the whole video (simulcast), it sends the requested version, from the next intra-coded
+//! frame on. A decoder cannot use a frame that refers to a frame of another version.
 
 use fairwave_media::traffic::{FrameType, LayerRates, Unit};
 
-/// The version that is being sent.
+/// State: the version being sent.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Subscription {
     version: u8,
 }
 
 impl Subscription {
-    /// Whether a unit is sent while `asked` layers, or the version of that number, are asked for; at least one always is.
+    /// True if the sender sends this unit when `asked` layers, or the version with that number, are requested. At
+    /// least one layer is always sent.
     pub fn takes(&mut self, layers: &LayerRates, asked: u8, unit: &Unit) -> bool {
         if layers.count() == 0 {
             return true;
@@ -44,7 +44,7 @@ mod tests {
         [100, 200, 300].map(Rate::from_bits_per_second)
     }
 
-    /// Which of a frame's three units are sent.
+    /// The layers of a frame's three units that are sent.
     fn taken(subscription: &mut Subscription, layers: &LayerRates, asked: u8, frame_type: FrameType) -> Vec<u8> {
         (0..3).filter(|&layer| subscription.takes(layers, asked, &unit(layer, frame_type))).collect()
     }

@@ -17,12 +17,12 @@ pub struct ConfigError {
     pub value: String,
     /// What is allowed.
     pub allowed: String,
-    /// A line that would be accepted, as one writes it in TOML.
+    /// A line in TOML that would be accepted.
     pub example: String,
 }
 
 impl ConfigError {
-    /// An error about `key`, whose `value` is not `allowed`; `example` is a line that would be.
+    /// Returns an error about `key`. `allowed` describes the valid values, and `example` is a valid line.
     pub fn new(
         key: impl Into<String>,
         value: impl Display,
@@ -33,7 +33,7 @@ impl ConfigError {
         ConfigError { key: key.into(), value, allowed: allowed.into(), example: example.into() }
     }
 
-    /// The same error, seen from one level up: the key becomes `table.key`.
+    /// Adds the name of the enclosing table: the key becomes `table.key`.
     #[must_use]
     pub fn within(mut self, table: &str) -> Self {
         self.key = format!("{table}.{}", self.key);
@@ -41,10 +41,10 @@ impl ConfigError {
     }
 }
 
-/// Digits beyond which a number is told by its power of ten.
+/// Numbers with more digits are printed as powers of ten.
 const MOST_DIGITS: usize = 20;
 
-/// The value as given, but numbers of hundreds of digits by their powers of ten.
+/// Shortens a number of hundreds of digits to a power of ten. Returns other values as given.
 fn readable(value: String) -> String {
     let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || b"-.".contains(&byte));
     match value.parse::<f64>() {
@@ -61,7 +61,7 @@ pub fn check_fraction(key: &str, value: f64, example: &str) -> Result<(), Config
     Err(ConfigError::new(key, value, "a fraction from 0 to 1, or percent in quotes (\"2 %\")", example))
 }
 
-/// Accepts a number in the open interval (`low`, `high`); `high` may be infinite, the value may not.
+/// Accepts a number in the open interval (`low`, `high`). `high` may be infinite; the value may not.
 pub fn check_between(key: &str, value: f64, low: f64, high: f64, example: &str) -> Result<(), ConfigError> {
     if value > low && value < high {
         return Ok(());

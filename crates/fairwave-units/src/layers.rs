@@ -1,4 +1,4 @@
-//! The layers of a video: how fast each is, and how many of them a rate can carry (paper 002 §3.3).
+//! Layers of a video: the rate of each layer, and how many layers a given rate can carry (paper 002 §3.3).
 //!
 //! Layers are cumulative: layer 1 is the base, and layer j is useful only with all layers before it. With layer rates
 //! l₁ … l_k, the cumulative rate up to layer j is c_j = l₁ + … + l_j, and a rate R carries K = max{j : c_j ≤ R}.
@@ -6,23 +6,23 @@
 use crate::config::ConfigError;
 use crate::units::Rate;
 
-/// The cumulative rates c₁ … c_k of a video's layers, in payload; empty for what is not layered.
+/// Cumulative payload rates c₁ … c_k of a video's layers. Empty if the video has no layers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LayerRates {
     cumulative: [Rate; LayerRates::MOST],
     count: u8,
-    /// They are versions of the whole video, of which one is sent.
+    /// True for versions of the whole video (simulcast): the sender sends one of them.
     versions: bool,
 }
 
 impl LayerRates {
-    /// Most layers that a video may have.
+    /// The maximum number of layers of a video.
     pub const MOST: usize = 8;
 
-    /// The layers with these rates of their own (l₁ … l_k), base first.
+    /// Creates cumulative layers from the rate that each layer adds (l₁ … l_k), base first.
     ///
     /// # Errors
-    /// When there is none, when there are more than 8, or when one has rate zero (then c_j would not increase).
+    /// If there is no rate or more than 8, or if one is zero (then c_j would not increase).
     pub fn new(rates: &[Rate]) -> Result<Self, ConfigError> {
         const EXAMPLE: &str = "layers = [\"128 kb/s\", \"128 kb/s\", \"256 kb/s\"]";
         if rates.is_empty() {
@@ -48,7 +48,7 @@ impl LayerRates {
     /// rate; a receiver needs only one of them.
     ///
     /// # Errors
-    /// When there is none, when there are more than 8, or when one is not faster than the one before.
+    /// If there is no rate or more than 8, or if one is not above the one before it.
     pub fn versions(rates: &[Rate]) -> Result<Self, ConfigError> {
         let mut before = 0;
         let mut steps = [Rate::default(); Self::MOST];
@@ -73,17 +73,17 @@ impl LayerRates {
         }
     }
 
-    /// True for versions of the whole video, of which one is sent; false for layers that add up.
+    /// True for versions of the whole video (one is sent). False for layers that add up.
     pub const fn are_versions(&self) -> bool {
         self.versions
     }
 
-    /// c₁ … c_k; of versions, their rates.
+    /// The cumulative rates c₁ … c_k. For simulcast, the rates of the versions.
     pub fn cumulative(&self) -> &[Rate] {
         &self.cumulative[..usize::from(self.count)]
     }
 
-    /// l₁ … l_k: what each layer adds.
+    /// The rates l₁ … l_k that each layer adds.
     pub fn own(&self) -> impl Iterator<Item = Rate> + '_ {
         let mut before = 0;
         self.cumulative().iter().map(move |c| {
@@ -93,22 +93,22 @@ impl LayerRates {
         })
     }
 
-    /// k: how many layers there are; 0 for what is not layered.
+    /// The number k of layers; 0 without layers.
     pub const fn count(&self) -> u8 {
         self.count
     }
 
-    /// K = max{j : c_j ≤ `rate`}; 0 when not even the base layer fits.
+    /// K = max{j : c_j ≤ `rate`}; 0 if not even the base layer fits.
     pub fn carried_by(&self, rate: Rate) -> u8 {
         self.cumulative().iter().take_while(|&&c| c <= rate).count() as u8
     }
 
-    /// c₁; `None` for what is not layered.
+    /// The base rate c₁; `None` without layers.
     pub fn base(&self) -> Option<Rate> {
         self.cumulative().first().copied()
     }
 
-    /// c_k; `None` for what is not layered.
+    /// The total rate c_k; `None` without layers.
     pub fn total(&self) -> Option<Rate> {
         self.cumulative().last().copied()
     }

@@ -1,6 +1,5 @@
 //! Types and tools that all laws use: quantities with units ([`units`]), one named random stream per component
-//! ([`random`]), families of laws ([`registry`]), errors that say what to write instead ([`config`]), schedules
-//! ([`timed`]).
+//! ([`random`]), families of laws ([`registry`]), errors with a remedy ([`config`]) and schedules ([`timed`]).
 
 pub mod config;
 pub mod layers;

@@ -1,12 +1,13 @@
-//! One seed, a named stream of random numbers per component.
+//! Random numbers: one seed per run, and one named stream per component.
 //!
 //! A component asks the run's [`Seed`] for the stream with its name (`flow.voice[3].talk`). Streams with different
 //! names are independent. The same name and seed give the same numbers on every machine and in every run. So when one
 //! system replaces another, all other components draw the same random numbers. This makes paired comparisons (common
 //! random numbers) possible.
 //!
-//! Generator: xoshiro256++ (Blackman & Vigna 2019), seeded by SplitMix64 from the seed and the FNV-1a hash of
-//! the name. Transcendental functions come from `libm`, so that results do not depend on the system's own.
+//! Generator: xoshiro256++ (Blackman & Vigna 2019). SplitMix64 seeds it from the seed and the FNV-1a hash of the
+//! name. Transcendental functions come from `libm`, so that results do not depend on the platform's mathematical
+//! library.
 
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
@@ -18,7 +19,7 @@ use crate::units::Span;
 pub struct Seed(pub u64);
 
 impl Seed {
-    /// The stream that bears this name.
+    /// Returns the stream with this name.
     pub fn stream(self, name: &str) -> Stream {
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
         for byte in name.bytes() {
@@ -39,13 +40,13 @@ impl Stream {
         (self.0.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// Uniform in [0, `bound`); 0 when `bound` is 0. By multiplication (Lemire 2019), whose bias of at most
-    /// bound/2⁶⁴ no experiment here can see.
+    /// Uniform in [0, `bound`); 0 if `bound` is 0. Uses multiplication (Lemire 2019). Its bias of at most
+    /// bound/2⁶⁴ is far below the resolution of any experiment here.
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.0.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// True with probability `p`; draws a number whatever `p` is, so streams stay aligned when `p` is swept.
+    /// True with probability `p`. Draws a number for every `p`, so that streams stay aligned in a sweep of `p`.
     pub fn chance(&mut self, p: f64) -> bool {
         self.uniform() < p
     }
@@ -60,7 +61,7 @@ impl Stream {
         mean * (shape - 1.0) / shape * libm::pow(1.0 - self.uniform(), -1.0 / shape)
     }
 
-    /// Failures before the first success, each trial succeeding with probability `p` in (0, 1].
+    /// The number of failures before the first success. Each trial succeeds with probability `p` in (0, 1].
     pub fn geometric(&mut self, p: f64) -> u64 {
         libm::floor(libm::log(1.0 - self.uniform()) / libm::log1p(-p.min(1.0 - 1e-16))) as u64
     }
@@ -96,7 +97,7 @@ mod tests {
 
     #[test]
     fn whole_numbers_below_a_bound_are_equally_likely_and_stay_below_it() {
-        // Three does not divide 2^64, so that a plain remainder or product would favour some.
+        // 3 does not divide 2^64, so a plain remainder would favour some values.
         let mut stream = Seed(3).stream("test");
         let mut counts = [0u32; 3];
         for _ in 0..300_000 {

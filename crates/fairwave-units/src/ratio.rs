@@ -1,6 +1,7 @@
-//! Ratios: a probability, a share, a fraction. Scenarios write them as a number, `0.02`, or in percent, `"2 %"`; laws have the number.
+//! Ratios: probabilities, shares and fractions. A scenario writes them as a number (`0.02`) or in percent
+//! (`"2 %"`). Laws use the number.
 //!
-//! A field says what it is by `#[serde(with = "Ratio")]`: this reads both forms and describes both in the JSON Schema.
+//! `#[serde(with = "Ratio")]` marks a field as a ratio: it reads both forms and describes both in the JSON Schema.
 //! The law checks the range of the value, as for any number.
 
 use std::borrow::Cow;
@@ -10,27 +11,27 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A field that holds a ratio.
+/// Serde adapter for a ratio.
 pub struct Ratio;
 
-/// A field that holds a ratio or nothing.
+/// Serde adapter for an optional ratio.
 pub struct OptionalRatio;
 
-/// A field that holds a list of ratios.
+/// Serde adapter for a list of ratios.
 pub struct Ratios;
 
-/// A field that holds a number of percent: `60`, or `"60 %"`.
+/// Serde adapter for a percentage: `60` or `"60 %"`.
 pub struct Percent;
 
-/// The number before a percent sign: 2 for `2 %`; none for any other text.
+/// Returns the number before a percent sign: 2 for `2 %`. Returns `None` for any other text.
 pub fn percent(text: &str) -> Option<f64> {
     let number = text.trim().strip_suffix('%')?.trim_end();
-    // What Rust takes for a number and people do not: `inf`, `NaN`.
+    // Rust also parses `inf` and `NaN`; a scenario must not.
     let plain = number.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | '+' | '-' | 'e' | 'E'));
     number.parse().ok().filter(|_| plain)
 }
 
-/// A ratio as read.
+/// A ratio read from a number or a percentage.
 #[derive(Clone, Copy)]
 struct ParsedRatio(f64);
 
@@ -66,25 +67,25 @@ impl Ratio {
     /// Reads a ratio.
     ///
     /// # Errors
-    /// What is neither a number nor percent.
+    /// If the value is neither a number nor a percentage.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
         ParsedRatio::deserialize(deserializer).map(|ParsedRatio(ratio)| ratio)
     }
 
-    /// Writes a ratio, as a number.
+    /// Writes a ratio as a number.
     ///
     /// # Errors
-    /// Those of the serializer.
+    /// If the serializer fails.
     pub fn serialize<S: Serializer>(ratio: &f64, serializer: S) -> Result<S::Ok, S::Error> {
         ratio.serialize(serializer)
     }
 }
 
 impl Percent {
-    /// Reads percent.
+    /// Reads a percentage.
     ///
     /// # Errors
-    /// What is neither a number nor percent.
+    /// If the value is neither a number nor a percentage.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
         struct Forms;
         impl Visitor<'_> for Forms {
@@ -108,52 +109,52 @@ impl Percent {
         deserializer.deserialize_any(Forms)
     }
 
-    /// Writes percent, as a number.
+    /// Writes a percentage as a number.
     ///
     /// # Errors
-    /// Those of the serializer.
+    /// If the serializer fails.
     pub fn serialize<S: Serializer>(percent: &f64, serializer: S) -> Result<S::Ok, S::Error> {
         percent.serialize(serializer)
     }
 }
 
 impl OptionalRatio {
-    /// As [`Ratio::deserialize`].
+    /// Like [`Ratio::deserialize`], for an optional value.
     ///
     /// # Errors
-    /// What is neither a number nor percent.
+    /// If the value is neither a number nor a percentage.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
         Ok(Option::<ParsedRatio>::deserialize(deserializer)?.map(|ParsedRatio(ratio)| ratio))
     }
 
-    /// As [`Ratio::serialize`].
+    /// Like [`Ratio::serialize`], for an optional value.
     ///
     /// # Errors
-    /// Those of the serializer.
+    /// If the serializer fails.
     pub fn serialize<S: Serializer>(ratio: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
         ratio.serialize(serializer)
     }
 }
 
 impl Ratios {
-    /// As [`Ratio::deserialize`], for each of the list.
+    /// Like [`Ratio::deserialize`], for each element of a list.
     ///
     /// # Errors
-    /// What is neither a number nor percent.
+    /// If an element is neither a number nor a percentage.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
         Ok(Vec::<ParsedRatio>::deserialize(deserializer)?.into_iter().map(|ParsedRatio(ratio)| ratio).collect())
     }
 
-    /// As [`Ratio::serialize`].
+    /// Like [`Ratio::serialize`], for each element of a list.
     ///
     /// # Errors
-    /// Those of the serializer.
+    /// If the serializer fails.
     pub fn serialize<S: Serializer>(ratios: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
         ratios.serialize(serializer)
     }
 }
 
-/// Percent as the schema has it.
+/// Pattern for percentages in the JSON Schema.
 const PATTERN: &str = r"^\s*[-+0-9.eE]+\s*%\s*$";
 
 macro_rules! described {

@@ -1,13 +1,13 @@
-//! Families of laws. A family (the loss models, the disciplines, the controllers …) is one list in its module; each built-in
-//! law is one file and one line in that list. From the list follow the configuration that a scenario writes
-//! ([`family!`]), its names, its JSON Schema and the dispatch by variant, which costs no virtual call.
+//! Families of laws. A family (loss models, queue disciplines, TCP controllers …) is a list in its module. Each
+//! built-in law is one file and one line of that list. The [`family!`] macro derives the scenario configuration,
+//! the names, the JSON Schema and the dispatch by variant, which needs no virtual call.
 //!
-//! A program that links this crate can register its own laws ([`Registry`]). Such a law is written exactly like a
-//! built-in one, and a scenario names it in the same way; it only costs a virtual call. The program registers laws
-//! before it reads the first scenario that names them. Laws are code, not state: a program can add a law, but never
-//! change or remove one, so a run is still a function of scenario and seed. A law that is defined while the program
-//! runs, in another language, is a [`RuntimeLaw`]. Its author may define it again: a law of the same name replaces it.
-//! Code that keeps results has to distinguish the two.
+//! A program that links this crate can register more laws ([`Registry`]). A registered law is written like a
+//! built-in one, and a scenario names it in the same way; it costs a virtual call. The program registers laws
+//! before it reads the first scenario that names them. Laws are code, not state: a program can add a law, but
+//! never change or remove one. So a run is still a function of scenario and seed. A law that is defined at run
+//! time, in another language, is a [`RuntimeLaw`]. Its author can define it again: the new law replaces the old
+//! one of the same name. Code that keeps results must distinguish the two.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -21,68 +21,70 @@ use serde_json::{Map, Value};
 
 use crate::config::ConfigError;
 
-/// A configuration that knows its own ranges.
+/// A configuration that can check the ranges of its parameters.
 pub trait Checked {
     /// Checks the ranges of all parameters.
     ///
     /// # Errors
-    /// The first key whose value is not allowed.
+    /// The first key whose value is out of range.
     fn check(&self) -> Result<(), ConfigError> {
         Ok(())
     }
 }
 
-/// The parameters of one law, as a scenario's table holds them beside the key that names the law. The first sentence of
-/// its documentation is what `fairwave list` says of it.
+/// The parameters of one law. A scenario writes them in a table, next to the key that names the law.
+/// `fairwave list` shows the first sentence of the type's documentation.
 pub trait Law:
     Checked + Clone + PartialEq + fmt::Debug + Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static
 {
     /// The law's name in scenarios: `bernoulli`.
     const NAME: &'static str;
 
-    /// An example of its table, in JSON and without the name: the keys that it needs and those that are set first. The JSON
-    /// Schema has it under `examples`, `fairwave explain` shows it in a scenario, and every family's tests read it.
+    /// An example of the law's table, as JSON without the name: its required keys and the keys that users set
+    /// first. The JSON Schema lists it under `examples`, `fairwave explain` shows it in a scenario, and the tests
+    /// of every family read it.
     const EXAMPLE: &'static str = "{}";
 
-    /// What that scenario's flow has to have besides, in JSON: `{"traffic": "video"}` for a transport that carries no bulk
-    /// data, `{"transport": "tcp/sack"}` for a source that UDP cannot carry. The schema has it under `x-beside`.
+    /// Further keys that the example's flow needs, as JSON. For example `{"traffic": "video"}` for a transport
+    /// without bulk data, or `{"transport": "tcp/sack"}` for a source that UDP cannot carry. The schema lists them
+    /// under `x-beside`.
     const BESIDE: &'static str = "{}";
 }
 
-/// Reads the table of a program's own law, the naming key taken out. Answers with the table, all defaults spelled out, and
-/// the law.
+/// Reads the table of a registered law, without the key that names it. Returns the table with all defaults filled
+/// in, and the law.
 pub type TableReader<D> =
     dyn Fn(Map<String, Value>) -> Result<(Map<String, Value>, Arc<D>), serde_json::Error> + Send + Sync;
 
-/// How the parameters of a program's own law are described.
+/// Generates the JSON Schema of a registered law's parameters.
 pub type Describe = dyn Fn(&mut SchemaGenerator) -> Schema + Send + Sync;
 
-/// A law that a program handed in.
+/// A registered law.
 struct Entry<D: ?Sized> {
     name: Cow<'static, str>,
     read: Box<TableReader<D>>,
     schema: Box<Describe>,
-    /// Another law of this name may take its place.
+    /// A new law of the same name can replace this one.
     replaceable: bool,
 }
 
-/// A law that is no type of the program: what a family has to know of one that was made while the program runs.
+/// A law that is created at run time and has no Rust type.
 pub struct RuntimeLaw<D: ?Sized + 'static> {
-    /// Its name in scenarios.
+    /// The law's name in scenarios.
     pub name: String,
-    /// Reads its table, see [`RuntimeLaw::new`].
+    /// Reads the law's table, see [`RuntimeLaw::new`].
     pub read: Box<TableReader<D>>,
-    /// Describes its table.
+    /// Generates the schema of the law's table.
     pub schema: Box<Describe>,
 }
 
 impl<D: ?Sized> RuntimeLaw<D> {
-    /// A law by its name in scenarios.
+    /// Creates a law with the given scenario name.
     ///
-    /// `read` takes the law's table, the naming key taken out, and answers with the table, all defaults spelled out, and the
-    /// law; its errors are worded like those of serde (``unknown field `x`, expected one of `y` ``), because the
-    /// messages for users are derived from that form. `schema` describes the table: its `description` is what is said
-    /// of the law.
+    /// `read` takes the law's table without the key that names it. It returns the table with all defaults filled
+    /// in, and the law. Its errors must be worded like those of serde
+    /// (``unknown field `x`, expected one of `y` ``), because fairwave derives its messages from that form.
+    /// `schema` describes the table; its `description` documents the law.
     pub fn new(
         name: String,
         read: impl Fn(Map<String, Value>) -> Result<(Map<String, Value>, Arc<D>), serde_json::Error> + Send + Sync + 'static,
@@ -92,40 +94,41 @@ impl<D: ?Sized> RuntimeLaw<D> {
     }
 }
 
-/// How often a law has taken the place of another, in all families.
+/// The number of laws that were replaced, in all families.
 static REPLACED: AtomicU64 = AtomicU64::new(0);
 
-/// A number that changes when a law takes the place of another: what was read from a table before may be another law now.
+/// Returns a number that changes when a law is replaced. After a change, the same table may give a different law.
 pub fn generation() -> u64 {
     REPLACED.load(Ordering::SeqCst)
 }
 
-/// The laws of a family that the program handed in, by name. `D` is what the family asks of a law.
+/// The registered laws of a family. `D` is the trait object of the family's laws.
 pub struct Registry<D: ?Sized + 'static> {
     entries: RwLock<Vec<Arc<Entry<D>>>>,
 }
 
-/// A law with this name exists.
+/// Error: a law with this name exists.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("there is a {what} named `{name}` already; give yours another name")]
 pub struct NameTaken {
-    /// What the family's laws are.
+    /// The family's kind of law, for the message.
     pub what: &'static str,
     /// The name.
     pub name: String,
 }
 
 impl<D: ?Sized> Registry<D> {
-    /// No laws.
+    /// Creates an empty registry.
     #[allow(clippy::new_without_default)] // a static, not a value to be made anywhere
     pub const fn new() -> Self {
         Registry { entries: RwLock::new(Vec::new()) }
     }
 
-    /// Hands in the law `L`, which `erase` turns into what the family asks of its laws. `built_in` are the family's own names.
+    /// Registers the law `L`. `erase` converts it into the trait object of the family. `built_in` lists the names
+    /// of the family's built-in laws.
     ///
     /// # Errors
-    /// When the name is taken.
+    /// If the name is in use.
     pub fn add<L: Law>(&self, what: &'static str, built_in: &[&str], erase: fn(L) -> Arc<D>) -> Result<(), NameTaken> {
         let read = move |table: Map<String, Value>| {
             let law: L = serde_json::from_value(Value::Object(table))?;
@@ -139,10 +142,10 @@ impl<D: ?Sized> Registry<D> {
         self.add_entry(what, built_in, Entry { name: L::NAME.into(), read, schema, replaceable: false })
     }
 
-    /// Hands in a law that was made while the program runs. It takes the place of one that was given under its name before.
+    /// Registers a law that is created at run time. It replaces an earlier run-time law of the same name.
     ///
     /// # Errors
-    /// When the name is that of a built-in law, or of a type that was handed in.
+    /// If a built-in law or a registered type has this name.
     pub fn give(&self, what: &'static str, built_in: &[&str], given: RuntimeLaw<D>) -> Result<(), NameTaken> {
         let RuntimeLaw { name, read, schema } = given;
         self.add_entry(what, built_in, Entry { name: name.into(), read, schema, replaceable: true })
@@ -166,7 +169,7 @@ impl<D: ?Sized> Registry<D> {
                 None
             }
         };
-        // What goes with the former one may take a lock of its own.
+        // Dropping the old law can take a lock, so release the registry's lock first.
         drop(entries);
         drop(former);
         Ok(())
@@ -176,24 +179,24 @@ impl<D: ?Sized> Registry<D> {
         self.entries.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The names of the laws that were handed in, in that order.
+    /// The names of the registered laws, in the order of registration.
     pub fn names(&self) -> Vec<String> {
         self.entries().iter().map(|entry| entry.name.to_string()).collect()
     }
 
-    /// The law of this name with the parameters in `table`; `None` if no program registered such a law.
+    /// Reads the law of this name with the parameters in `table`. Returns `None` if no such law is registered.
     pub fn read(&self, name: &str, table: &Map<String, Value>) -> Option<Result<RegisteredLaw<D>, serde_json::Error>> {
         let entry = self.entries().into_iter().find(|entry| entry.name == name)?;
         Some((entry.read)(table.clone()).map(|(table, law)| RegisteredLaw { name: entry.name.clone(), table, law }))
     }
 
-    /// The schemas of the laws that were handed in, with their names.
+    /// The names and schemas of the registered laws.
     pub fn schemas(&self, generator: &mut SchemaGenerator) -> Vec<(String, Schema)> {
         self.entries().iter().map(|entry| (entry.name.to_string(), (entry.schema)(generator))).collect()
     }
 }
 
-/// A program's own law with its parameters.
+/// A registered law with its parameters.
 pub struct RegisteredLaw<D: ?Sized> {
     name: Cow<'static, str>,
     table: Map<String, Value>,
@@ -218,7 +221,7 @@ impl<D: ?Sized> Clone for RegisteredLaw<D> {
     }
 }
 
-/// Laws of one name with the same parameters are the same.
+/// Registered laws are equal if their names and parameters are equal.
 impl<D: ?Sized> PartialEq for RegisteredLaw<D> {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name && self.table == other.table
@@ -237,7 +240,7 @@ impl<D: ?Sized> Serialize for RegisteredLaw<D> {
     }
 }
 
-/// A law's parameters as a table that begins with its name under `tag`.
+/// Writes a law's parameters as a table whose first key, `tag`, holds the law's name.
 pub fn write(tag: &str, name: &str, law: &impl Serialize) -> Result<Map<String, Value>, serde_json::Error> {
     let mut table = Map::from_iter([(tag.to_owned(), Value::from(name))]);
     match serde_json::to_value(law)? {
@@ -247,7 +250,7 @@ pub fn write(tag: &str, name: &str, law: &impl Serialize) -> Result<Map<String, 
     Ok(table)
 }
 
-/// Reads the table of a law. A name alone stands for the table that holds nothing else.
+/// Reads a law's table. A name alone stands for a table without other keys.
 pub fn table_or_name<'de, D: Deserializer<'de>>(
     tag: &'static str,
     deserializer: D,
@@ -258,7 +261,7 @@ pub fn table_or_name<'de, D: Deserializer<'de>>(
     }
 }
 
-/// Takes the name that a table has under `tag` out of it.
+/// Removes the key `tag` from the table and returns its value, the law's name.
 pub fn take_name(tag: &'static str, table: &mut Map<String, Value>) -> Result<String, serde_json::Error> {
     use serde::de::Error as _;
     match table.remove(tag) {
@@ -268,14 +271,15 @@ pub fn take_name(tag: &'static str, table: &mut Map<String, Value>) -> Result<St
     }
 }
 
-/// Laws whose names begin so belong to the machine that runs them, not to the simulator: only their full names mean them.
+/// Prefix of laws that run on the host instead of in the simulator. Only their full names select them.
 const OF_THE_MACHINE: &str = "host/";
 
-/// The full name of the law that `name` means among those that are `known`: its own, or the only one that ends in `/name`
-/// (`cubic` means `tcp/cubic`). A name that means none of them is left as it is.
+/// Returns the full name of the law that `name` selects among the `known` names. A name selects the law with
+/// exactly this name, or the only law whose name ends in `/name` (`cubic` selects `tcp/cubic`). A name that
+/// selects no law is returned unchanged.
 ///
 /// # Errors
-/// When several laws end in it.
+/// If several names end in `/name`.
 pub fn full_name(name: &str, known: impl IntoIterator<Item = String>) -> Result<String, serde_json::Error> {
     let mut found: Vec<String> = Vec::new();
     for full in known {
@@ -298,23 +302,23 @@ pub fn full_name(name: &str, known: impl IntoIterator<Item = String>) -> Result<
     }
 }
 
-/// The message for a name that no law of a family has.
+/// Returns the error for a name that no law of the family has.
 pub fn unknown_name(name: &str, known: impl IntoIterator<Item = String>) -> serde_json::Error {
     let known: Vec<String> = known.into_iter().map(|name| format!("`{name}`")).collect();
     serde::de::Error::custom(format!("unknown variant `{name}`, expected one of {}", known.join(", ")))
 }
 
-/// A law's example with its name under `tag`.
+/// Returns a law's example, with the law's name under `tag`.
 ///
 /// # Panics
-/// When it is no table in JSON.
+/// If the example is not a JSON table.
 pub fn example_of<L: Law>(tag: &str) -> Value {
     let mut table = table_in(L::NAME, L::EXAMPLE);
     table[tag] = Value::from(L::NAME);
     table
 }
 
-/// The schema of a law, with its example and what goes with it.
+/// Returns the schema of a law, with its example and the other keys that the example needs.
 pub fn described<L: Law>(generator: &mut SchemaGenerator) -> Schema {
     let mut schema = L::json_schema(generator);
     let object = schema.ensure_object();
@@ -327,13 +331,13 @@ pub fn described<L: Law>(generator: &mut SchemaGenerator) -> Schema {
     schema
 }
 
-/// The table in a law's JSON.
+/// Parses a law's JSON table.
 fn table_in(name: &str, text: &str) -> Value {
     let table = serde_json::from_str::<Map<String, Value>>(text);
     Value::Object(table.unwrap_or_else(|error| panic!("the example of `{name}` is no table in JSON: {error}")))
 }
 
-/// The schema of a family: one alternative per law, each with its name under `tag`.
+/// Returns the schema of a family: one alternative per law, each with its name under `tag`.
 pub fn one_of(tag: &str, description: &str, laws: Vec<(String, Schema)>) -> Schema {
     let named = |(name, mut schema): (String, Schema)| {
         let object = schema.ensure_object();
@@ -356,11 +360,12 @@ pub fn one_of(tag: &str, description: &str, laws: Vec<(String, Schema)>) -> Sche
     schemars::json_schema!({ "description": description, "oneOf": laws })
 }
 
-/// The configuration of a family: an enum with one variant per law of the list, and `RegisteredLaw` for what a program handed in.
+/// Defines the configuration of a family: an enum with one variant per law of the list, and `RegisteredLaw` for
+/// registered laws.
 ///
-/// `family! { (Config, "tag", "what it is", dyn Erased, REGISTRY) Variant(Parameters), … }` also gives the enum
-/// `names`, `name` and `check`, conversion from each law's parameters, and the form in which scenarios write it: a table whose
-/// key `tag` names the law, or the name alone.
+/// `family! { (Config, "tag", "description", dyn Erased, REGISTRY) Variant(Parameters), … }` also defines `names`,
+/// `name` and `check`, and the conversion from each law's parameters. It defines the form in scenarios: a table
+/// whose key `tag` names the law, or the name alone.
 #[macro_export]
 macro_rules! family {
     (
@@ -372,27 +377,27 @@ macro_rules! family {
         #[allow(missing_docs)] // each law's parameters say what it is
         pub enum $Config {
             $($Variant($Law),)+
-            /// A program's own.
+            /// A registered law.
             Own($crate::registry::RegisteredLaw<$Erased>),
         }
 
         impl $Config {
-            /// What these laws are, for messages.
+            /// The kind of law, for messages.
             pub const WHAT: &'static str = $what;
             /// The key that names the law.
             pub const TAG: &'static str = $tag;
             /// The names of the built-in laws, in the order of the list.
             pub const BUILT_IN: &'static [&'static str] = &[$(<$Law as $crate::registry::Law>::NAME),+];
 
-            /// The example of each built-in law, its name among the keys: every one is read, checked and written in tests.
+            /// The example of each built-in law, with its name. Tests read, check and write every example.
             ///
             /// # Panics
-            /// When a law's example is no table in JSON.
+            /// If a law's example is not a JSON table.
             pub fn examples() -> Vec<serde_json::Value> {
                 vec![$($crate::registry::example_of::<$Law>($tag)),+]
             }
 
-            /// Each built-in law with no more than it needs: its name alone, or its example.
+            /// The shortest table of each built-in law: its name alone, or its example.
             pub fn plainest() -> Vec<serde_json::Value> {
                 let plainest = |example: serde_json::Value| {
                     let alone = serde_json::json!({ $tag: example[$tag] });
@@ -402,15 +407,16 @@ macro_rules! family {
                 Self::examples().into_iter().map(plainest).collect()
             }
 
-            /// The names of all laws, those that the program handed in behind the built-in ones.
+            /// The names of all laws: built-in ones first, then registered ones.
             pub fn names() -> Vec<String> {
                 Self::BUILT_IN.iter().map(|name| (*name).to_owned()).chain($registry.names()).collect()
             }
 
-            /// The full name of the law that `name` means: `tcp/cubic` for `cubic`. A name that means no law is left as it is.
+            /// Returns the full name of the law that `name` selects: `tcp/cubic` for `cubic`. A name that selects
+            /// no law is returned unchanged.
             ///
             /// # Errors
-            /// When it is short for several laws.
+            /// If several laws match.
             pub fn full_name(name: &str) -> Result<String, serde_json::Error> {
                 $crate::registry::full_name(name, Self::names())
             }
@@ -426,7 +432,7 @@ macro_rules! family {
             /// Checks the ranges of all parameters.
             ///
             /// # Errors
-            /// The first key whose value is not allowed.
+            /// The first key whose value is out of range.
             pub fn check(&self) -> Result<(), $crate::config::ConfigError> {
                 use $crate::registry::Checked as _;
                 match self {
@@ -487,7 +493,7 @@ macro_rules! family {
 }
 pub use crate::family;
 
-/// Shows the parameters of a family's list, `file { Variant(Parameters), … } …`, next to the list.
+/// Declares the modules of a family's list, `file { Variant(Parameters), … } …`, next to the list.
 #[macro_export]
 macro_rules! files {
     (() $($file:ident { $($Variant:ident($Law:ident)),+ $(,)? })+) => {
@@ -498,8 +504,9 @@ macro_rules! files {
 }
 pub use crate::files;
 
-/// The laws of a family's list without their files, as [`family!`] and the family's dispatch take them:
-/// `laws! { (then! (arguments)) file { Variant(Parameters), … } … }` is `then! { (arguments) Variant(Parameters), … }`.
+/// Passes the laws of a family's list, without their files, to [`family!`] or to the family's dispatch:
+/// `laws! { (then! (arguments)) file { Variant(Parameters), … } … }` is
+/// `then! { (arguments) Variant(Parameters), … }`.
 #[macro_export]
 macro_rules! laws {
     (($then:ident! $arguments:tt) $($file:ident { $($Variant:ident($Law:ident)),+ $(,)? })+) => {
@@ -508,10 +515,10 @@ macro_rules! laws {
 }
 pub use crate::laws;
 
-/// The methods of an enum that holds a law of a family in each variant: each calls the method of that name of the law it holds.
+/// Defines methods of an enum that holds one law per variant. Each method calls the law's method of the same name.
 ///
-/// `delegate! { [Enum Variant Variant …] fn method(&mut self, argument: Type) -> Answer; … }` stands within an `impl`. A variant holds
-/// the law itself, or a box of it.
+/// `delegate! { [Enum Variant Variant …] fn method(&mut self, argument: Type) -> Answer; … }` is written inside an
+/// `impl`. A variant holds the law, or a box of the law.
 #[macro_export]
 macro_rules! delegate {
     (@call $self:tt [$Enum:ident $($Variant:ident)+] $name:ident $arguments:tt) => {

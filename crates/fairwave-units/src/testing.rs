@@ -1,8 +1,8 @@
-//! Helpers that the crate's tests share.
+//! Helpers shared by the crate's tests.
 
 use proptest::prelude::ProptestConfig;
 
-/// A fuzz target's configuration: `few` cases, unless `FAIRWAVE_FUZZ_CASES` says how many (`make fuzz`).
+/// Configures a fuzz test: `few` cases, or the number in `FAIRWAVE_FUZZ_CASES` (`make fuzz` sets it).
 pub fn fuzz_cases(few: u32) -> ProptestConfig {
     let asked = std::env::var("FAIRWAVE_FUZZ_CASES").ok().and_then(|text| text.parse().ok());
     ProptestConfig { cases: asked.unwrap_or(few), failure_persistence: None, ..ProptestConfig::default() }

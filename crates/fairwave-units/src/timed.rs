@@ -1,4 +1,4 @@
-//! Schedules: steps that hold from a time on.
+//! Schedules: a sequence of steps, each with a start time and a value.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,32 +6,33 @@ use serde::{Deserialize, Serialize};
 use crate::config::ConfigError;
 use crate::units::{Instant, Span};
 
-/// A value and the time from which it holds.
+/// A value and the time at which it takes effect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Step<T> {
-    /// Start of the step, counted from the beginning of the run.
+    /// Start of the step, measured from the start of the run.
     pub at: Span,
     /// The value until the next step.
     pub is: T,
 }
 
 impl<T> Step<T> {
-    /// `is` from `at` on.
+    /// Creates a step: the value is `is` from the time `at`.
     pub const fn new(at: Span, is: T) -> Self {
         Step { at, is }
     }
 
-    /// When it begins.
+    /// The start of the step as an instant.
     pub fn begins(&self) -> Instant {
         Instant::ZERO + self.at
     }
 }
 
-/// Accepts steps of which the first begins with the run and each other one later than the one before it.
+/// Accepts steps if the first starts at time 0 and each other one starts after the one before it.
 ///
 /// # Errors
-/// No steps, a first one that begins later, two out of order or at the same time; the key is `steps`.
+/// If there are no steps, if the first starts later, or if two have the same time or the wrong order. The key is
+/// `steps`.
 pub fn check_steps<T>(steps: &[Step<T>], example: &str) -> Result<(), ConfigError> {
     let refuse = |value: String, allowed: &str| Err(ConfigError::new("steps", value, allowed, example));
     match steps.first() {

@@ -1,8 +1,8 @@
 //! Physical quantities: points in time, spans of time, rates and sizes.
 //!
-//! Time is kept in whole nanoseconds and rates in whole bits per second, so arithmetic is exact and the
-//! same on every machine. A megabit is 10⁶ bits and a kilobyte 10³ bytes, as in the field's papers.
-//! No public interface of fairwave takes a bare number where one of these fits.
+//! Times are whole nanoseconds and rates whole bits per second, so arithmetic is exact and the same on every
+//! machine. A megabit is 10⁶ bits and a kilobyte 10³ bytes, as in the literature. Public interfaces of fairwave
+//! use these types instead of bare numbers.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
@@ -10,7 +10,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A point in time: nanoseconds since the beginning of the run.
+/// A point in time, in nanoseconds since the start of the run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Instant(u64);
 
@@ -22,16 +22,16 @@ pub struct Span(u64);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Rate(u64);
 
-/// A size in bytes. Which bytes (payload, IP, wire) is said where it is used.
+/// A size in bytes. The user of the type states which bytes: payload, IP or wire.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Bytes(u64);
 
-/// How far the frequency of a clock may be off, in parts per billion.
+/// The largest error of a clock's frequency, in parts per billion.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Skew(u64);
 
 impl Skew {
-    /// A number of parts per million.
+    /// A skew in parts per million.
     pub const fn from_ppm(ppm: u32) -> Self {
         Skew(ppm as u64 * 1000)
     }
@@ -45,39 +45,39 @@ impl Skew {
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
 impl Instant {
-    /// The beginning of the run.
+    /// The start of the run.
     pub const ZERO: Instant = Instant(0);
-    /// Later than every other instant: a timer that is not armed.
+    /// Later than every other instant. A timer with this deadline is not armed.
     pub const NEVER: Instant = Instant(u64::MAX);
 
-    /// The instant `nanos` nanoseconds after the beginning.
+    /// The instant `nanos` nanoseconds after the start of the run.
     pub const fn from_nanos(nanos: u64) -> Self {
         Instant(nanos)
     }
 
-    /// The instant `seconds` after the beginning, to the nearest nanosecond.
+    /// The instant `seconds` after the start of the run, rounded to the nearest nanosecond.
     pub fn from_seconds(seconds: f64) -> Self {
         Instant(Span::from_seconds(seconds).0)
     }
 
-    /// Nanoseconds since the beginning.
+    /// Nanoseconds since the start of the run.
     pub const fn nanos(self) -> u64 {
         self.0
     }
 
-    /// Seconds since the beginning.
+    /// Seconds since the start of the run.
     pub fn seconds(self) -> f64 {
         self.0 as f64 / NANOS_PER_SECOND as f64
     }
 
-    /// The time from `earlier` to here; zero when `earlier` is later.
+    /// The time since `earlier`; zero if `earlier` is later.
     pub const fn since(self, earlier: Instant) -> Span {
         Span(self.0.saturating_sub(earlier.0))
     }
 }
 
 impl Span {
-    /// No time at all.
+    /// A span of length zero.
     pub const ZERO: Span = Span(0);
     /// The longest span.
     pub const MAX: Span = Span(u64::MAX);
@@ -102,7 +102,7 @@ impl Span {
         Span(seconds.saturating_mul(NANOS_PER_SECOND))
     }
 
-    /// A span of `seconds`, to the nearest nanosecond; zero for negative numbers and NaN.
+    /// A span of `seconds`, rounded to the nearest nanosecond. Negative numbers and NaN give zero.
     pub fn from_seconds(seconds: f64) -> Self {
         Span(libm::round(seconds * NANOS_PER_SECOND as f64) as u64)
     }
@@ -122,12 +122,12 @@ impl Span {
         self.0 as f64 / 1e6
     }
 
-    /// This span times a factor that is not negative, to the nearest nanosecond.
+    /// This span times a non-negative factor, rounded to the nearest nanosecond.
     pub fn scaled(self, factor: f64) -> Span {
         Span(libm::round(self.0 as f64 * factor) as u64)
     }
 
-    /// The difference, or zero when `other` is longer.
+    /// The difference, or zero if `other` is longer.
     pub const fn saturating_sub(self, other: Span) -> Span {
         Span(self.0.saturating_sub(other.0))
     }
@@ -144,7 +144,7 @@ impl Rate {
         self.0
     }
 
-    /// The time that `size` takes at this rate, to the nearest nanosecond; [`Span::MAX`] at rate zero.
+    /// The time to transmit `size` at this rate, rounded to the nearest nanosecond. At rate zero, [`Span::MAX`].
     pub const fn time_for(self, size: Bytes) -> Span {
         if self.0 == 0 {
             return Span::MAX;
@@ -155,14 +155,14 @@ impl Rate {
         }
     }
 
-    /// The bytes, rounded down, that pass in `span` at this rate.
+    /// The number of bytes transmitted in `span` at this rate, rounded down.
     pub const fn bytes_in(self, span: Span) -> Bytes {
         Bytes((self.0 as u128 * span.0 as u128 / (8 * NANOS_PER_SECOND as u128)) as u64)
     }
 }
 
 impl Bytes {
-    /// Nothing.
+    /// Zero bytes.
     pub const ZERO: Bytes = Bytes(0);
 
     /// A size of `bytes` bytes.
@@ -175,7 +175,7 @@ impl Bytes {
         self.0
     }
 
-    /// The rate that moves this size in `span`; zero when `span` is zero.
+    /// The rate that transmits this size in `span`; zero if `span` is zero.
     pub fn per(self, span: Span) -> Rate {
         if span.0 == 0 {
             return Rate(0);
@@ -251,17 +251,17 @@ impl Sub for Bytes {
     }
 }
 
-/// Why a text is not a quantity, and what to write instead.
+/// Error: a text is not a quantity. It carries the remedy.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("`{text}` is not a {quantity}: {problem}; write {remedy}")]
 pub struct UnitError {
     /// The text as given.
     pub text: String,
-    /// What was expected: 'time', 'rate' or 'size'.
+    /// The expected quantity: 'time', 'rate' or 'size'.
     pub quantity: &'static str,
-    /// What is wrong with it.
+    /// The problem with the text.
     pub problem: String,
-    /// What to write instead: `for example` texts that would be accepted, or what was probably meant.
+    /// The remedy: `for example` with valid texts, or the text that was probably meant.
     pub remedy: String,
 }
 
@@ -269,10 +269,10 @@ pub struct UnitError {
 trait Quantity: Sized {
     const NAME: &'static str;
     const EXAMPLE: &'static str;
-    /// Accepted units, each with its worth in the base unit.
+    /// Accepted units, each with its value in the base unit.
     const UNITS: &'static [(&'static str, f64)];
 
-    /// The correct unit for one that confuses bits and bytes, and the value that is probably meant.
+    /// For a unit that confuses bits and bytes: the correct unit, and the value that is probably meant.
     fn confused(_number: f64, _unit: &str) -> Option<(&'static str, String)> {
         None
     }
@@ -396,20 +396,20 @@ impl Quantity for Skew {
     const UNITS: &'static [(&'static str, f64)] = &[("ppb", 1.0), ("ppm", 1e3)];
 }
 
-/// A plain decimal number times a unit's worth, to the nearest whole: exact also where floating point is not. None for
-/// what is written otherwise, or is too large.
+/// Multiplies a plain decimal number by a unit, rounded to the nearest integer. The result is exact even beyond
+/// the precision of floating point. Returns `None` for other notations and for numbers that are too large.
 fn exactly(number: &str, worth: u64) -> Option<u64> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     if whole.len() > 20 || fraction.len() > 18 {
         return None;
     }
     let scale = 10u128.pow(fraction.len() as u32);
-    // Every character but a digit fails here. The caller has already read a sign.
+    // Anything other than a digit fails here. The caller has already read a sign.
     let digits: u128 = format!("{whole}{fraction}").parse().ok()?;
     u64::try_from((digits.checked_mul(u128::from(worth))? + scale / 2) / scale).ok()
 }
 
-/// Writes `base`, exactly, with the largest unit that it reaches. Units are worth powers of ten.
+/// Writes `base` exactly, in the largest unit that does not exceed it. Units are powers of ten.
 fn write_scaled(f: &mut fmt::Formatter<'_>, base: u64, units: &[(&str, u64)]) -> fmt::Result {
     let (name, worth) = units.iter().find(|(_, worth)| base >= *worth).or(units.last()).copied().unwrap_or(("", 1));
     if base.is_multiple_of(worth) {
@@ -454,7 +454,7 @@ impl fmt::Display for Skew {
     }
 }
 
-/// Text, serde and JSON Schema for a quantity: all three speak the same language.
+/// Implements text, serde and JSON Schema for a quantity. All three use the same notation.
 macro_rules! textual {
     ($type:ident) => {
         impl FromStr for $type {
@@ -533,7 +533,7 @@ mod tests {
 
     #[test]
     fn large_quantities_are_written_and_read_to_the_last_digit() {
-        // Beyond 2^53 floating point leaves digits out.
+        // Beyond 2^53, floating point loses digits.
         for base in [67_110_000_121_100_216, u64::MAX - 4096, (1 << 53) + 1, 1_000_000_001] {
             let rate = Rate::from_bits_per_second(base);
             assert_eq!(rate.to_string().parse(), Ok(rate), "{rate}");

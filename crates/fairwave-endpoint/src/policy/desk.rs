@@ -1,4 +1,5 @@
-//! Where observations are taken and actions are left: between a sender's controller and whoever decides.
+//! The interface between a sender's controller and a policy or training environment: observations go out, actions
+//! come in.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,60 +8,60 @@ use fairwave_units::units::{Instant, Span};
 
 use super::{Level, Monitor, Outcome, Policy};
 
-/// After a silence of more intervals, those between are left out.
+/// After a longer silence, in intervals, the policy skips the intervals in between.
 const MOST_AT_ONCE: u64 = 256;
 
-/// The present interval, and the latest action. With a policy the desk decides by itself; without one it waits for
-/// [`Desk::close`] and [`Desk::act`].
+/// The current interval and the latest action. With a policy, the desk decides by itself. Without one, it waits
+/// for [`Desk::close`] and [`Desk::act`].
 #[derive(Debug)]
 pub struct Desk {
-    /// What has been seen in the present interval.
+    /// Observations of the current interval.
     pub monitor: Monitor,
-    /// What is granted at present.
+    /// The current rate or window.
     pub level: Level,
     policy: Option<Arc<Policy>>,
     interval: Span,
-    /// When the present interval ends; [`Instant::NEVER`] before the sender has begun.
+    /// End of the current interval; [`Instant::NEVER`] before the sender has begun.
     ends: Instant,
     action: Option<f64>,
 }
 
 impl Desk {
-    /// A desk for intervals of this length. Without a policy, someone outside decides.
+    /// Creates a desk for intervals of this length. Without a policy, external code decides.
     pub fn new(interval: Span, policy: Option<Arc<Policy>>) -> Self {
         let interval = interval.max(Span::from_millis(1));
         let (monitor, level) = (Monitor::default(), Level::default());
         Desk { monitor, level, policy, interval, ends: Instant::NEVER, action: None }
     }
 
-    /// The first end of an interval after a moment.
+    /// The first interval end after a given time.
     fn end_after(&self, now: Instant) -> Instant {
         let length = self.interval.nanos();
         Instant::from_nanos((now.nanos() / length).saturating_add(1).saturating_mul(length))
     }
 
-    /// The sender has begun.
+    /// Starts the first interval when the sender begins.
     pub fn begin(&mut self, now: Instant, level: Level) {
         (self.monitor, self.level, self.action) = (Monitor::new(now), level, None);
         self.ends = self.end_after(now);
     }
 
-    /// The sender has begun.
+    /// True if the sender has begun.
     pub fn has_begun(&self) -> bool {
         self.ends < Instant::NEVER
     }
 
-    /// When the present interval ends, that moment included.
+    /// End of the current interval, inclusive.
     pub fn ends(&self) -> Instant {
         self.ends
     }
 
-    /// When what follows from the interval's end holds: right behind it.
+    /// The time at which the interval's action takes effect: 1 ns after its end.
     pub fn due(&self) -> Instant {
         if self.has_begun() { self.ends + Span::from_nanos(1) } else { Instant::NEVER }
     }
 
-    /// Ends the present interval; for those outside.
+    /// Ends the current interval. For external decisions.
     pub fn close(&mut self) -> Outcome {
         let outcome = self.monitor.close(self.ends, self.level);
         if self.has_begun() {
@@ -69,12 +70,13 @@ impl Desk {
         outcome
     }
 
-    /// What is to be done from now on: an action from −1 to 1, which takes the place of one that has not been taken.
+    /// Sets the next action, from −1 to 1. It replaces an earlier action that was not yet taken.
     pub fn act(&mut self, action: f64) {
         self.action = Some(if action.is_nan() { 0.0 } else { action.clamp(-1.0, 1.0) });
     }
 
-    /// The action that holds from `now` on, once. A policy first decides for every interval that has ended.
+    /// Takes the action that applies from `now` on; each action is returned once. A policy first decides for every
+    /// interval that has ended.
     pub fn take(&mut self, now: Instant) -> Option<f64> {
         let policy = self.policy.clone();
         if let Some(policy) = policy.filter(|_| self.ends < now) {
@@ -91,29 +93,29 @@ impl Desk {
         self.action.take()
     }
 
-    /// An action that has not been taken is void.
+    /// Discards an action that was not yet taken.
     pub fn forget(&mut self) {
         self.action = None;
     }
 }
 
-/// A desk with someone on each side.
+/// A desk shared by the sender and the external code.
 #[derive(Clone)]
 pub struct SharedDesk(Arc<Mutex<Desk>>);
 
 impl SharedDesk {
-    /// For two sides.
+    /// Shares a desk.
     pub fn new(desk: Desk) -> Self {
         SharedDesk(Arc::new(Mutex::new(desk)))
     }
 
-    /// Does something at the desk.
+    /// Calls `then` with exclusive access to the desk.
     pub fn with<T>(&self, then: impl FnOnce(&mut Desk) -> T) -> T {
         then(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// Desks are the same if they are one.
+/// Two handles are equal if they share one desk.
 impl PartialEq for SharedDesk {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
@@ -164,7 +166,7 @@ mod tests {
         assert_eq!(desk.take(at(50)), None);
         assert!(desk.take(at(50) + Span::from_nanos(1)).is_some());
         assert_eq!(desk.ends(), at(100));
-        // A silence of an hour is not computed interval by interval.
+        // After a silence of an hour, the policy does not compute every interval.
         assert!(desk.take(at(3_600_000)).is_some());
         assert_eq!(desk.ends(), at(3_600_000));
     }

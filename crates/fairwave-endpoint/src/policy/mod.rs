@@ -1,15 +1,17 @@
-//! Learned control: a small neural network that sees what a sender can see, and says how much more or less it may send.
+//! Learned control: a small neural network observes what a sender can measure, and decides how to change the
+//! sending rate or window.
 //!
-//! At the end of each *monitor interval* the [`Monitor`] sums up what feedback said in it: an observation of
-//! [`OBSERVED`] numbers. The policy answers with an action `a` from −1 to 1, and the sender's rate or window is multiplied by 2^a. The
-//! rate controller `policy` and the TCP controller `tcp/policy` both work in this way. An environment for training puts an agent
-//! outside of the run in place of the network ([`Desk`]).
+//! At the end of each *monitor interval*, the [`Monitor`] summarises the feedback of the interval in an
+//! observation of [`OBSERVED`] numbers. The policy returns an action `a` from −1 to 1, which multiplies the
+//! sender's rate or window by 2^a. The rate controller `policy` and the TCP controller `tcp/policy` both work in
+//! this way. In a training environment, an external agent takes the place of the network ([`Desk`]).
 //!
-//! Intervals end at whole multiples of their length since the beginning of the run. An interval counts feedback that arrives at the moment
-//! at which it ends. So a policy within a run and the same policy outside of it, called step by step, leave the same bytes.
+//! Intervals end at whole multiples of their length since the start of the run. An interval includes feedback that
+//! arrives exactly at its end. So a policy inside a run and the same policy outside, called step by step, produce
+//! identical bytes.
 //!
-//! **Assumptions.** The form of action and observation is fairwave's own (†); multiplicative actions by interval are those of Jay et al., *A Deep
-//! Reinforcement Learning Perspective on Internet Congestion Control*, ICML 2019, §3.
+//! **Assumptions.** The form of action and observation is fairwave's (†). Multiplicative actions by interval
+//! follow Jay et al., *A Deep Reinforcement Learning Perspective on Internet Congestion Control*, ICML 2019, §3.
 
 mod desk;
 mod monitor;
@@ -25,21 +27,21 @@ use fairwave_units::units::Span;
 pub use desk::{Desk, SharedDesk};
 pub use monitor::{Level, Monitor, OBSERVED, Observation, Outcome, Reward};
 
-/// Layers of a network at most.
+/// Maximum number of layers of a network.
 const MOST_LAYERS: usize = 8;
-/// Units of a layer at most.
+/// Maximum number of units of a layer.
 const MOST_UNITS: usize = 256;
 
-/// What a layer does with its sums.
+/// The activation function of a layer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Activation {
-    /// Nothing.
+    /// The identity.
     #[default]
     Linear,
     /// The hyperbolic tangent.
     Tanh,
-    /// Zero where the sum is negative.
+    /// Zero for negative sums.
     Relu,
 }
 
@@ -57,28 +59,30 @@ impl Activation {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Layer {
-    /// One row of weights for each unit of the layer; as many weights in a row as the layer before has units, 10 in the first layer.
+    /// One row of weights per unit of the layer. A row has one weight per unit of the previous layer, or 10 in the
+    /// first layer.
     pub weights: Vec<Vec<f64>>,
-    /// What is added, one number for each unit.
+    /// The bias: one number per unit.
     pub bias: Vec<f64>,
     /// `linear`, `tanh` or `relu`. Default `linear`.
     #[serde(default)]
     pub activation: Activation,
 }
 
-/// A policy: a network of dense layers from the observation to one number, which is cut to −1 to 1.
+/// A policy: a network of dense layers from the observation to one number, clamped to −1 to 1.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Policy {
     /// The monitor interval, from 1 ms to 10 s. Default 50 ms.
     pub interval: Span,
-    /// The layers, from the observation on: 1 to 8, each of 1 to 256 units, the last of one. Default: one linear unit that was written by
-    /// hand, a plain rule to compare with.
+    /// The layers, from the observation on: 1 to 8, each of 1 to 256 units, the last of one. Default: one linear
+    /// unit written by hand, a simple rule for comparison.
     pub layers: Vec<Layer>,
 }
 
-/// A rule that was written by hand (†): 5 % of a doubling more each interval, less by the seconds that packets wait in queues, by the change of
-/// that, and by the share of lost packets. It rests where packets wait for 50 ms.
+/// A hand-written rule (†). Each interval raises the rate by 5 % of a doubling. The seconds of queueing delay, the
+/// change of the queueing delay, and the share of lost packets reduce the increase. The rule is in equilibrium at
+/// a queueing delay of 50 ms.
 const PLAIN: [f64; OBSERVED] = [0.0, 0.0, 0.0, -1.0, -1.0, -1.0, -2.0, 0.0, 0.0, -0.2];
 const PLAIN_BIAS: f64 = 0.05;
 
@@ -90,10 +94,10 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// Finds what cannot be used.
+    /// Checks the policy.
     ///
     /// # Errors
-    /// The first key that is wrong.
+    /// The first invalid key.
     pub fn check(&self) -> Result<(), ConfigError> {
         check_interval("policy.interval", self.interval)?;
         let wrong = |value: String, allowed: String| {
@@ -134,7 +138,7 @@ impl Policy {
         Ok(())
     }
 
-    /// The action, from −1 to 1, for an observation.
+    /// Computes the action, from −1 to 1, for an observation.
     pub fn act(&self, observation: &Observation) -> f64 {
         let mut values = observation.to_vec();
         for layer in &self.layers {
@@ -143,20 +147,20 @@ impl Policy {
             };
             values = layer.weights.iter().zip(&layer.bias).map(sum).collect();
         }
-        // Large weights may make infinities, and infinities no number.
+        // Large weights can give infinities, and infinities can give NaN.
         values.first().copied().filter(|action| !action.is_nan()).unwrap_or(0.0).clamp(-1.0, 1.0)
     }
 
-    /// The desk at which this policy sits.
+    /// Creates a desk that this policy decides for.
     pub fn desk(&self) -> SharedDesk {
         SharedDesk::new(Desk::new(self.interval, Some(Arc::new(self.clone()))))
     }
 }
 
-/// The policy that a law's table holds.
+/// Checks the policy in a law's table.
 ///
 /// # Errors
-/// A `file` that was not read, and what [`Policy::check`] refuses.
+/// If a `file` was not read, or if [`Policy::check`] fails.
 pub fn check_table(file: Option<&str>, policy: Option<&Policy>) -> Result<(), ConfigError> {
     match (file, policy) {
         (Some(file), Some(_)) => {
@@ -168,10 +172,10 @@ pub fn check_table(file: Option<&str>, policy: Option<&Policy>) -> Result<(), Co
     }
 }
 
-/// Finds a `file` that has not been read: a law reads no files, the reader of the scenario does.
+/// Rejects a `file` that was not read: the scenario reader reads files, a law does not.
 ///
 /// # Errors
-/// A file that is still there.
+/// If the file is still set.
 pub fn check_read(file: Option<&str>) -> Result<(), ConfigError> {
     file.map_or(Ok(()), |file| {
         let allowed = "read when the scenario is; a law reads no file";
@@ -179,10 +183,10 @@ pub fn check_read(file: Option<&str>) -> Result<(), ConfigError> {
     })
 }
 
-/// A monitor interval that can be used.
+/// Checks a monitor interval.
 ///
 /// # Errors
-/// One that cannot.
+/// If it is not from 1 ms to 10 s.
 pub fn check_interval(key: &str, interval: Span) -> Result<(), ConfigError> {
     if !(Span::from_millis(1)..=Span::from_secs(10)).contains(&interval) {
         return Err(ConfigError::new(key, interval, "from 1 ms to 10 s", "interval = \"50 ms\""));

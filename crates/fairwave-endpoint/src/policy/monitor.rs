@@ -1,32 +1,32 @@
-//! What a sender sees in a monitor interval, as ten numbers.
+//! The observation of a monitor interval: ten numbers that a sender can measure.
 
 use fairwave_units::units::Instant;
 
-/// Numbers of an observation.
+/// Length of an observation.
 pub const OBSERVED: usize = 10;
 
 /// An observation. Every number is finite.
 ///
-/// | place | what | unit, range |
+/// | place | quantity | unit, range |
 /// |---|---|---|
-/// | 0 | what is granted: the rate, or the window | log2 of Mb/s, log2 of segments; −20 to 20 |
-/// | 1 | rate at which data arrived | log2 of Mb/s; −20 to 20, −20 where nothing did |
-/// | 2 | that rate as part of what is granted (a window in the least round trip) | 0 to 4 |
-/// | 3 | packets newly known to be lost, as part of those newly known of | 0 to 1 |
-/// | 4 | packets that arrived marked, as part of those that arrived | 0 to 1 |
-/// | 5 | queueing delay: mean delay less the least so far | s; 0 to 10 |
-/// | 6 | its change since the interval before | s; −10 to 10 |
+/// | 0 | the granted rate or window | log2 of Mb/s, log2 of segments; −20 to 20 |
+/// | 1 | rate at which data arrived | log2 of Mb/s; −20 to 20, −20 if no data arrived |
+/// | 2 | arrival rate ÷ granted rate (a window per least round trip) | 0 to 4 |
+/// | 3 | packets newly known to be lost ÷ packets of newly known fate | 0 to 1 |
+/// | 4 | marked packets ÷ arrived packets | 0 to 1 |
+/// | 5 | queueing delay: mean delay − least delay so far | s; 0 to 10 |
+/// | 6 | change of the queueing delay since the previous interval | s; −10 to 10 |
 /// | 7 | least round trip so far | s; 0 to 10, 0 before the first |
-/// | 8 | what is held: age of the oldest packet in the pacer (s), or part of the window in flight | 0 to 10 |
+/// | 8 | age of the oldest packet in the pacer (s), or share of the window in flight | 0 to 10 |
 /// | 9 | time since the latest feedback | s; 0 to 10 |
 pub type Observation = [f64; OBSERVED];
 
-/// What is granted.
+/// The granted rate or window.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Level {
     /// A rate, bits per second.
     Rate(f64),
-    /// A window: segments, and the bytes of one.
+    /// A window: segments, and the bytes per segment.
     Window(f64, f64),
 }
 
@@ -36,10 +36,10 @@ impl Default for Level {
     }
 }
 
-/// What an interval came to.
+/// The result of an interval.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Outcome {
-    /// What a policy sees.
+    /// The policy's observation.
     pub observation: Observation,
     /// Rate at which data arrived, bits per second.
     pub delivered: f64,
@@ -49,8 +49,8 @@ pub struct Outcome {
     pub lost: f64,
 }
 
-/// What an interval is worth (†): log2(1 + delivered / 100 kb/s) − `delay` · queueing delay in seconds − `loss` · share of packets lost. A
-/// doubling of the rate is worth one, as long as the rate is well above 100 kb/s.
+/// The reward of an interval (†): log2(1 + delivered / 100 kb/s) − `delay` · queueing delay in seconds − `loss` ·
+/// share of packets lost. Doubling the rate adds one, if the rate is well above 100 kb/s.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Reward {
     /// Cost of a second of queueing delay. Default 10.
@@ -66,13 +66,13 @@ impl Default for Reward {
 }
 
 impl Reward {
-    /// Of an interval.
+    /// The reward of an interval.
     pub fn of(&self, outcome: &Outcome) -> f64 {
         libm::log2(1.0 + outcome.delivered / 100_000.0) - self.delay * outcome.queueing - self.loss * outcome.lost
     }
 }
 
-/// Sums of the present interval, and what lasts longer.
+/// Sums of the current interval, and state that lasts longer.
 #[derive(Clone, Debug)]
 pub struct Monitor {
     began: Instant,
@@ -82,9 +82,9 @@ pub struct Monitor {
     marked: u32,
     delays: f64,
     measured: u32,
-    /// The least delay so far, by clocks that need not agree.
+    /// The least delay so far. The clocks of both ends need not agree.
     least_delay: f64,
-    /// Queueing delay of the interval before.
+    /// Queueing delay of the previous interval.
     queueing: f64,
     least_round_trip: f64,
     held: f64,
@@ -111,48 +111,48 @@ impl Default for Monitor {
 }
 
 impl Monitor {
-    /// A monitor whose first interval begins now.
+    /// Creates a monitor whose first interval begins now.
     pub fn new(now: Instant) -> Self {
         Monitor { began: now, heard: Some(now), ..Monitor::default() }
     }
 
-    /// Packets have arrived, so many of them marked, with so many bytes.
+    /// Records arrived packets, their bytes, and the number of marked packets.
     pub fn arrived(&mut self, packets: u32, bytes: f64, marked: u32) {
         self.arrived = self.arrived.saturating_add(packets);
         self.marked = self.marked.saturating_add(marked);
         self.bytes += bytes;
     }
 
-    /// A delay has been measured, seconds: one way by the clocks of both ends, or a round trip.
+    /// Records a measured delay, seconds: one-way by the clocks of both ends, or a round trip.
     pub fn delayed(&mut self, delay: f64) {
         self.least_delay = self.least_delay.min(delay);
         self.delays += delay;
         self.measured += 1;
     }
 
-    /// Packets are known to be lost.
+    /// Records packets known to be lost.
     pub fn lost(&mut self, packets: u32) {
         self.lost = self.lost.saturating_add(packets);
     }
 
-    /// A packet that was taken for lost has arrived after all.
+    /// Records the arrival of a packet that counted as lost.
     pub fn recovered(&mut self) {
         self.lost = self.lost.saturating_sub(1);
     }
 
-    /// A round trip has been measured, seconds.
+    /// Records a measured round trip, seconds.
     pub fn round_trip(&mut self, seconds: f64) {
         if seconds > 0.0 {
             self.least_round_trip = self.least_round_trip.min(seconds);
         }
     }
 
-    /// Feedback has come. `held` is what [`Observation`] has in place 8.
+    /// Records feedback. `held` is place 8 of [`Observation`].
     pub fn heard(&mut self, now: Instant, held: f64) {
         (self.heard, self.held) = (Some(now), held);
     }
 
-    /// Ends the interval at `now`, in which `level` was granted at last, and begins the next.
+    /// Ends the interval at `now` and begins the next. `level` is the rate or window at the end.
     pub fn close(&mut self, now: Instant, level: Level) -> Outcome {
         let length = now.since(self.began).seconds();
         let delivered = if length > 0.0 { 8.0 * self.bytes / length } else { 0.0 };
@@ -212,7 +212,7 @@ mod tests {
         }
         monitor.round_trip(0.080);
         monitor.heard(at(190), 0.025);
-        // 12 500 B in 100 ms are 1 Mb/s, a quarter of what was granted.
+        // 12 500 B in 100 ms are 1 Mb/s, a quarter of the granted rate.
         let outcome = monitor.close(at(200), Level::Rate(4e6));
         let wanted = [2.0, 0.0, 0.25, 0.1, 3.0 / 9.0, 0.02, 0.02, 0.08, 0.025, 0.01];
         for (place, (seen, wanted)) in outcome.observation.iter().zip(wanted).enumerate() {

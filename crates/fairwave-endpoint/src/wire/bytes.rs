@@ -1,4 +1,4 @@
-//! Numbers in bytes, big-endian, for reading and writing alike; and the two things that every format checks first.
+//! Big-endian numbers in bytes, for reading and writing, and two checks that every format needs.
 
 use super::WireError;
 use fairwave_units::units::Span;
@@ -6,56 +6,57 @@ use fairwave_units::units::Span;
 /// The longest span that 48 bits of nanoseconds hold: 78 hours.
 const LONGEST: u64 = (1 << 48) - 1;
 
-/// Reads big-endian numbers out of bytes whose length has been checked; zero beyond the end.
+/// Reads big-endian numbers from bytes whose length has been checked. Bytes beyond the end read as zero.
 pub struct Reader<'a>(pub &'a [u8]);
 
 impl Reader<'_> {
-    /// The byte at this offset; 0 where the bytes end before.
+    /// The byte at this offset; 0 beyond the end.
     pub fn u8(&self, at: usize) -> u8 {
         self.0.get(at).copied().unwrap_or(0)
     }
-    /// The 16-bit number at this offset; 0 where the bytes end before.
+    /// The 16-bit number at this offset; 0 for bytes beyond the end.
     pub fn u16(&self, at: usize) -> u16 {
         u16::from_be_bytes([self.u8(at), self.u8(at + 1)])
     }
-    /// The 32-bit number at this offset; 0 where the bytes end before.
+    /// The 32-bit number at this offset; 0 for bytes beyond the end.
     pub fn u32(&self, at: usize) -> u32 {
         u32::from(self.u16(at)) << 16 | u32::from(self.u16(at + 2))
     }
-    /// The 64-bit number at this offset; 0 where the bytes end before.
+    /// The 64-bit number at this offset; 0 for bytes beyond the end.
     pub fn u64(&self, at: usize) -> u64 {
         u64::from(self.u32(at)) << 32 | u64::from(self.u32(at + 4))
     }
-    /// A span of 48 bits of nanoseconds.
+    /// The span at this offset: 48 bits of nanoseconds.
     pub fn span(&self, at: usize) -> Span {
         Span::from_nanos(u64::from(self.u16(at)) << 32 | u64::from(self.u32(at + 2)))
     }
 }
 
-/// Writes a big-endian number's bytes; what lies beyond the end is left out.
+/// Writes a big-endian number. Writes nothing if the number does not fit.
 pub fn put<const N: usize>(bytes: &mut [u8], at: usize, number: [u8; N]) {
     if let Some(place) = bytes.get_mut(at..at + N) {
         place.copy_from_slice(&number);
     }
 }
 
-/// Writes a span as 48 bits of nanoseconds; a longer one is as long as fits.
+/// Writes a span as 48 bits of nanoseconds. A longer span becomes the maximum.
 pub fn put_span(bytes: &mut [u8], at: usize, span: Span) {
     let [_, _, number @ ..] = span.nanos().min(LONGEST).to_be_bytes();
     put(bytes, at, number);
 }
 
-/// There are as many bytes as are needed.
+/// Checks that there are at least `need` bytes.
 pub fn need(bytes: &[u8], need: usize) -> Result<(), WireError> {
     if bytes.len() < need { Err(WireError::Short { have: bytes.len(), need }) } else { Ok(()) }
 }
 
-/// The bytes at these places are zero.
+/// Checks that the bytes at these offsets are zero.
 pub fn zero(reader: &Reader<'_>, places: &[usize]) -> Result<(), WireError> {
     places.iter().find(|&&at| reader.u8(at) != 0).map_or(Ok(()), |&at| Err(WireError::Reserved(at)))
 }
 
-/// The first byte of our own formats: the version in the high half, the packet type in the low one, known from 0 to `most`.
+/// Reads the first byte of fairwave's formats: the version in the high half, the packet type (0 to `most`) in the
+/// low half.
 pub fn packet_type(bytes: &[u8], version: u8, most: u8) -> Result<u8, WireError> {
     need(bytes, 1)?;
     let first = Reader(bytes).u8(0);

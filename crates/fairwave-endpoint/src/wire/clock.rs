@@ -1,11 +1,12 @@
-//! Whose clock a time is by: the sender's, the receiver's, or the wall's. Times of different clocks cannot be subtracted.
+//! Times with the clock that measured them: the sender's, the receiver's, or the wall clock. Times of different
+//! clocks cannot be subtracted.
 //!
-//! Core's endpoints know one clock, their own: they are told [`Instant`]s of it. Of a packet's fields every instant, also one that
-//! feedback echoes, is by the clock of the flow's *sender*; how long something took (a delay, jitter) is a span and has no clock.
-//! So endpoints need no conversion at all: a receiver never subtracts such an instant from its own present, only from others of its kind.
-//! What needs one is a measure: how long was a unit under way? A caller that drives endpoints by real clocks wraps the
-//! times that endpoints receive and deliver ([`SenderTime`], [`ReceiverTime`]). Only [`Alignment`] converts one clock's
-//! time to another's.
+//! An endpoint in core uses one clock: the [`Instant`]s that its caller passes. Every instant in a packet, even
+//! one that feedback echoes, is by the clock of the flow's *sender*. A duration (a delay, jitter) is a span and
+//! has no clock. So endpoints need no conversion: a receiver subtracts such instants only from each other, never
+//! from its current time. Measures such as the one-way delay of a unit need a conversion. A caller that drives
+//! endpoints by real clocks wraps the times that endpoints receive and deliver ([`SenderTime`], [`ReceiverTime`]).
+//! Only [`Alignment`] converts one clock's time to another's.
 //!
 //! ```
 //! use fairwave_units::units::{Instant, Span};
@@ -44,7 +45,7 @@ pub enum SenderClock {}
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ReceiverClock {}
 
-/// The wall's clock, counted from 1970-01-01.
+/// The wall clock, counted from 1970-01-01.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WallClock {}
 
@@ -55,16 +56,16 @@ pub struct Time<C>(Instant, PhantomData<C>);
 pub type SenderTime = Time<SenderClock>;
 /// A point in time by the clock of a flow's receiver.
 pub type ReceiverTime = Time<ReceiverClock>;
-/// A point in time by the wall's clock.
+/// A point in time by the wall clock.
 pub type WallTime = Time<WallClock>;
 
 impl<C> Time<C> {
-    /// Says whose clock an instant is by.
+    /// Marks an instant as a time of this clock.
     pub const fn of(instant: Instant) -> Self {
         Time(instant, PhantomData)
     }
 
-    /// The instant, as an endpoint whose clock this is is told it.
+    /// The bare instant, for an endpoint that uses this clock.
     pub const fn instant(self) -> Instant {
         self.0
     }
@@ -72,7 +73,7 @@ impl<C> Time<C> {
 
 impl<C> Sub for Time<C> {
     type Output = Span;
-    /// The time from `earlier` to here; zero when `earlier` is later.
+    /// The time since `earlier`; zero if `earlier` is later.
     fn sub(self, earlier: Self) -> Span {
         self.0 - earlier.0
     }
@@ -85,7 +86,7 @@ impl<C> Add<Span> for Time<C> {
     }
 }
 
-// Derived, they would ask the same of the clock, which is no value.
+// Derived implementations would require the same traits of the clock type.
 impl<C> Clone for Time<C> {
     fn clone(&self) -> Self {
         *self
@@ -120,14 +121,15 @@ impl<C> fmt::Debug for Time<C> {
     }
 }
 
-/// How two clocks stand to each other: what `B` shows when `A` shows zero. They are taken to run equally fast.
+/// The offset between two clocks: the time that `B` shows when `A` shows zero. Both clocks are assumed to run
+/// equally fast.
 pub struct Offset<A, B> {
     /// Nanoseconds.
     ahead: i128,
     clocks: PhantomData<(A, B)>,
 }
 
-/// How a flow's receiver's clock stands to its sender's.
+/// The offset of the receiver's clock from the sender's clock.
 pub type Alignment = Offset<SenderClock, ReceiverClock>;
 
 impl<A, B> Clone for Offset<A, B> {
@@ -139,27 +141,27 @@ impl<A, B> Clone for Offset<A, B> {
 impl<A, B> Copy for Offset<A, B> {}
 
 impl<A, B> Offset<A, B> {
-    /// Both are one clock, as on one machine.
+    /// Both ends share one clock, as on one machine.
     pub const fn common() -> Self {
         Offset { ahead: 0, clocks: PhantomData }
     }
 
-    /// From what both showed at one moment.
+    /// The offset of two clocks from simultaneous readings.
     pub fn between(a: Time<A>, b: Time<B>) -> Self {
         Offset { ahead: i128::from(b.0.nanos()) - i128::from(a.0.nanos()), clocks: PhantomData }
     }
 
-    /// By way of a third clock: two machines whose wall clocks agree.
+    /// Combines two offsets through a common clock, for example two machines whose wall clocks agree.
     pub fn then<C>(self, next: Offset<B, C>) -> Offset<A, C> {
         Offset { ahead: self.ahead + next.ahead, clocks: PhantomData }
     }
 
-    /// The other way round.
+    /// The offset in the opposite direction.
     pub fn reversed(self) -> Offset<B, A> {
         Offset { ahead: -self.ahead, clocks: PhantomData }
     }
 
-    /// What `B` shows when `A` shows this; the ends of time where that is beyond them.
+    /// Converts a time of `A` to a time of `B`, clamped to the range of times.
     pub fn convert(self, time: Time<A>) -> Time<B> {
         let nanos = (i128::from(time.0.nanos()) + self.ahead).clamp(0, i128::from(u64::MAX));
         Time::of(Instant::from_nanos(nanos as u64))
@@ -167,13 +169,14 @@ impl<A, B> Offset<A, B> {
 }
 
 impl Alignment {
-    /// From a sender report: when it was sent (its NTP timestamp, RFC 3550 §6.4.1), when it arrived, and the round-trip time, of which half is
-    /// taken to be the way there. It is wrong by at most half the round trip, and by half of what the ways differ.
+    /// Estimates the offset from a sender report: its sending time (NTP timestamp, RFC 3550 §6.4.1), its arrival
+    /// time and the round-trip time. It assumes that half the round trip is the forward delay. The error is half
+    /// the difference of the two one-way delays, so at most half the round trip.
     pub fn by_report(sent: SenderTime, arrived: ReceiverTime, round_trip: Span) -> Self {
         Offset::between(sent + round_trip / 2, arrived)
     }
 
-    /// How long something was under way; zero where the clocks do not stand so.
+    /// The one-way delay; zero if the clocks give a negative delay.
     pub fn one_way(self, sent: SenderTime, arrived: ReceiverTime) -> Span {
         let taken = i128::from(arrived.0.nanos()) - i128::from(sent.0.nanos()) - self.ahead;
         Span::from_nanos(taken.clamp(0, i128::from(u64::MAX)) as u64)
@@ -196,7 +199,7 @@ mod tests {
 
     #[test]
     fn a_report_aligns_clocks_by_half_the_round_trip_whichever_is_ahead() {
-        // RFC 3550 §6.4.1: the report says when it was sent. A way of 30 ms each.
+        // RFC 3550 §6.4.1: the report carries its sending time. Each direction takes 30 ms.
         for (sent, arrived) in [(1_000, 7_777), (7_777, 1_000)] {
             let alignment = Alignment::by_report(at(sent), at(arrived), Span::from_millis(60));
             assert_eq!(alignment.one_way(at(sent + 500), at(arrived + 517)), Span::from_millis(47));

@@ -1,16 +1,18 @@
-//! What a data packet says of its payload, at the payload's beginning: the fields that measures need and no header has a place for.
+//! The payload descriptor at the start of a data packet's payload: fields that measures need and that no header
+//! carries.
 //!
-//! A transport with a payload format puts such a descriptor before the format, as video over RTP does. Ours:
+//! A transport with a payload format puts a descriptor before the format, as video over RTP does. The layout of
+//! fairwave:
 //!
 //! | byte | field | meaning |
 //! |---|---|---|
 //! | 0 | version, flags | high nibble 1; bit 0: part and parts follow; the rest reserved |
 //! | 1 | layer | video layer, 0 is the base |
-//! | 2–3 | payload | bytes that the application sent with this packet, whatever the datagram has room for |
+//! | 2–3 | payload | bytes that the application sent with this packet, regardless of the datagram's length |
 //! | 4–7 | unit | number of the application's unit |
-//! | 8–15 | created | when the application made it: the sender's clock, nanoseconds |
-//! | 16–17 | part | place among the packets of the unit, from 0; only if the flag is set |
-//! | 18–19 | parts | packets that the unit was cut into, above part, and more than 1 |
+//! | 8–15 | created | creation time of the unit: the sender's clock, nanoseconds |
+//! | 16–17 | part | index among the packets of the unit, from 0; only if the flag is set |
+//! | 18–19 | parts | number of packets of the unit: more than `part`, and more than 1 |
 
 use super::WireError;
 use super::bytes::{Reader, need, put};
@@ -18,9 +20,9 @@ use fairwave_units::units::Instant;
 
 /// Version of this layout.
 const VERSION: u8 = 1;
-/// Bytes with them.
+/// Bytes with `part` and `parts`.
 const CUT: usize = 20;
-/// The flag that says that they follow.
+/// The flag that announces `part` and `parts`.
 const IS_CUT: u8 = 1;
 
 mod at {
@@ -33,7 +35,7 @@ mod at {
     pub const PARTS: usize = 18;
 }
 
-/// What stands there.
+/// The fields of a descriptor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Descriptor {
     /// Video layer (0 = base).
@@ -44,17 +46,17 @@ pub struct Descriptor {
     pub unit: u32,
     /// When the application made the unit.
     pub created: Instant,
-    /// The packet's place among those of its unit, from 0.
+    /// The packet's index among those of its unit, from 0.
     pub part: u16,
-    /// Packets that the unit was cut into.
+    /// Number of the unit's packets.
     pub parts: u16,
 }
 
 impl Descriptor {
-    /// Bytes without part and parts.
+    /// Bytes without `part` and `parts`.
     pub const WHOLE: usize = 16;
 
-    /// Writes it at the end of `out`.
+    /// Appends the descriptor to `out`.
     pub fn write(&self, out: &mut Vec<u8>) {
         let whole = (self.part, self.parts) == (0, 1);
         let mut bytes = [0; CUT];
@@ -68,7 +70,7 @@ impl Descriptor {
         out.extend_from_slice(if whole { &bytes[..Self::WHOLE] } else { &bytes });
     }
 
-    /// Reads what a payload begins with.
+    /// Reads the descriptor at the start of a payload.
     pub fn read(payload: &[u8]) -> Result<Descriptor, WireError> {
         need(payload, Self::WHOLE)?;
         let reader = Reader(payload);
@@ -100,13 +102,13 @@ impl Descriptor {
         })
     }
 
-    /// Reads one that must be of a unit that is whole: the protocol does not cut units, or says it elsewhere.
+    /// Reads a descriptor without `part` and `parts`: the protocol does not cut units, or describes parts elsewhere.
     pub fn read_whole(payload: &[u8]) -> Result<Descriptor, WireError> {
         let read = Descriptor::read(payload)?;
         if read.parts == 1 { Ok(read) } else { Err(WireError::Superfluous("part in this protocol")) }
     }
 
-    /// A whole unit, or a part that the protocol describes elsewhere.
+    /// Creates the descriptor of a whole unit, or of a part that the protocol describes elsewhere.
     pub fn whole(layer: u8, payload: u16, unit: u32, created: Instant) -> Descriptor {
         Descriptor { layer, payload, unit, created, part: 0, parts: 1 }
     }

@@ -1,92 +1,92 @@
-//! Why bytes are not a packet of the flow that they came for.
+//! Errors for bytes that are not a packet of their flow.
 
-/// What is wrong first with a datagram.
+/// The first problem found in a datagram.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum WireError {
-    /// Fewer bytes than the header has.
+    /// The datagram is shorter than the header.
     #[error("{have} bytes, but this packet's header has {need}")]
     Short {
-        /// Bytes at hand.
+        /// Available bytes.
         have: usize,
-        /// Bytes needed.
+        /// Required bytes.
         need: usize,
     },
-    /// Another version.
+    /// The version is not supported.
     #[error("version {found}, but this is version {known}")]
     Version {
-        /// What the packet says.
+        /// The packet's version.
         found: u8,
-        /// What is known.
+        /// The supported version.
         known: u8,
     },
-    /// No such packet type.
+    /// The packet type does not exist.
     #[error("packet type {found}, but known are 0 to {most}")]
     PacketType {
-        /// What the packet says.
+        /// The packet's type.
         found: u8,
-        /// The highest that is known.
+        /// The highest known type.
         most: u8,
     },
-    /// No such frame type.
+    /// The frame type does not exist.
     #[error("frame type {0}, but known are 0 to 3")]
     FrameType(u8),
-    /// A byte that must be zero is not, or a flag is set that means nothing.
+    /// A byte that must be zero is not, or an undefined flag is set.
     #[error("byte {0} has bits that are reserved and must be 0")]
     Reserved(usize),
-    /// The length field does not agree with the datagram.
+    /// The length field does not match the datagram.
     #[error("the length field states {said} bytes, but {have} follow")]
     Length {
-        /// What the field says.
+        /// The value of the field.
         said: usize,
-        /// What follows the header.
+        /// The bytes after the header.
         have: usize,
     },
-    /// The part is not one of the unit's.
+    /// The part's index is not below the unit's number of parts.
     #[error("part {part} of {parts}: a part is below the number of parts")]
     Part {
-        /// Place.
+        /// Index of the part.
         part: u16,
-        /// How many.
+        /// Number of parts.
         parts: u16,
     },
-    /// Layers beyond the eight that there can be, or layer rates that do not increase.
+    /// More than eight layers, or layer rates that do not increase.
     #[error("layers out of range: there are at most eight, and each adds to the rate")]
     Layers,
-    /// A field is stated although it says nothing.
+    /// A field is present but empty.
     #[error("the {0} is present without content: leave it out")]
     Superfluous(&'static str),
     /// A field differs from its value in this flow, or contradicts another field of the same packet.
     #[error("the {field} is {found}, but must be {expected}")]
     Field {
-        /// Its name.
+        /// The field's name.
         field: &'static str,
-        /// What it says.
+        /// The field's value.
         found: u64,
-        /// What it must say.
+        /// The required value.
         expected: u64,
     },
-    /// A number that must be a fraction is none.
+    /// A number that must be a fraction is out of range.
     #[error("the {field} is {found}, but must be from 0 to 1")]
     Fraction {
-        /// Its name.
+        /// The field's name.
         field: &'static str,
-        /// What it says.
+        /// The field's value.
         found: f64,
     },
-    /// It is not RTP or RTCP at all (RFC 3550).
+    /// The packet is neither RTP nor RTCP (RFC 3550).
     #[error("no {protocol}: {why}")]
     Foreign {
-        /// Which of them it was taken for.
+        /// The expected protocol.
         protocol: &'static str,
-        /// What is wrong with it.
+        /// The problem.
         why: String,
     },
-    /// DVRC's layers are advertised to both ends before the flow begins, not within it.
+    /// DVRC advertises layers to both ends before the flow begins, not within it.
     #[error("an advertisement of layers is no packet of a flow that has begun")]
     Advertisement,
 }
 
-/// A field that must say something certain does so.
+/// Checks that a field has its required value.
 pub fn expect(field: &'static str, found: impl Into<u64>, expected: impl Into<u64>) -> Result<(), WireError> {
     let (found, expected) = (found.into(), expected.into());
     if found == expected { Ok(()) } else { Err(WireError::Field { field, found, expected }) }

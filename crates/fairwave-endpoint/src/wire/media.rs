@@ -1,4 +1,4 @@
-//! What RTP says of a flow's media, and numbers that become 16 bits on the wire.
+//! RTP parameters of a flow's media, and the extension of 16-bit sequence numbers.
 
 use crate::serial::unwrap;
 use fairwave_media::traffic::TrafficConfig;
@@ -7,37 +7,37 @@ use fairwave_units::units::{Instant, Span};
 
 const SECOND: u128 = 1_000_000_000;
 
-/// What RTP says of a flow's media.
+/// RTP parameters of a flow's media.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Media {
-    /// Payload type (RFC 3551), below 128 and not 97, which is that of redundant speech here.
+    /// Payload type (RFC 3551), below 128. Not 97, which redundant speech uses here.
     pub payload_type: u8,
-    /// Ticks per second of its timestamps, from 1 to 10⁹.
+    /// Timestamp ticks per second, from 1 to 10⁹.
     pub clock: u32,
-    /// Who sends it: the synchronisation source. Its receiver's has the highest bit besides.
+    /// Synchronisation source of the sender. The receiver's source also has the highest bit set.
     pub ssrc: u32,
 }
 
 impl Media {
-    /// That of a flow: by its codec; else video counts 90 kHz, as its payload formats do, and everything else milliseconds. The source is
-    /// the flow's number plus 1.
+    /// The parameters of a flow. The codec determines payload type and clock. Without a codec, the clock is 90 kHz
+    /// for video, as in its payload formats, and 1 kHz for other traffic. The source is the flow's number plus 1.
     pub fn of(flow: FlowId, traffic: &TrafficConfig) -> Self {
         let other = if traffic.frames().is_some() { (98, 90_000) } else { (96, 1000) };
         let (payload_type, clock) = traffic.call().map_or(other, |(codec, _)| codec.rtp());
         Media { payload_type, clock, ssrc: flow.0.wrapping_add(1) & !RECEIVER }
     }
 
-    /// Whose packets these are: the sender's, or its receiver's.
+    /// The source of the sender's packets, or with `feedback` of the receiver's packets.
     pub fn source(&self, feedback: bool) -> u32 {
         if feedback { self.ssrc | RECEIVER } else { self.ssrc }
     }
 
-    /// Whole ticks, modulo 2³²; the media's clock is zero when the sender's is.
+    /// Whole ticks, modulo 2³². The media clock is zero when the sender's clock is.
     pub fn timestamp(&self, time: Instant) -> u32 {
         self.ticks_of(time.nanos()) as u32
     }
 
-    /// Whole ticks, as many as 32 bits hold at most.
+    /// Whole ticks, saturated at 32 bits.
     pub fn ticks(&self, span: Span) -> u32 {
         u32::try_from(self.ticks_of(span.nanos())).unwrap_or(u32::MAX)
     }
@@ -46,13 +46,13 @@ impl Media {
         u128::from(nanos) * u128::from(self.clock) / SECOND
     }
 
-    /// The shortest span of a number of whole ticks.
+    /// The shortest span with this number of whole ticks.
     pub fn span(&self, ticks: u32) -> Span {
         Span::from_nanos((u128::from(ticks) * SECOND).div_ceil(u128::from(self.clock.max(1))) as u64)
     }
 }
 
-/// The bit that a receiver's source has.
+/// The bit that marks a receiver's source.
 const RECEIVER: u32 = 1 << 31;
 
 /// Extends sequence numbers of 16 bits to numbers that never wrap (RFC 3550 Appendix A.1). The extended number is the
@@ -63,13 +63,13 @@ pub struct SequenceExtender {
 }
 
 impl SequenceExtender {
-    /// What a number must be; the first is as it stands.
+    /// Returns the extended number. The first number is unchanged.
     pub fn extend(&self, low: u16) -> u64 {
-        // The lower 16 bits of a number are the upper 16 of the lower 32 of 2¹⁶ times the number.
+        // The 16-bit number is the upper half of the lower 32 bits of 2¹⁶ times the extended number.
         self.highest.map_or(u64::from(low), |highest| unwrap(highest << 16, u32::from(low) << 16) >> 16)
     }
 
-    /// The packet with this number is a good one.
+    /// Records the number of a valid packet.
     pub fn note(&mut self, number: u64) {
         self.highest = Some(self.highest.map_or(number, |highest| highest.max(number)));
     }
