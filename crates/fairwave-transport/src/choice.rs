@@ -1,7 +1,9 @@
-//! Which transports there are: two lists, from which follow configuration, names, schema and endpoints.
+//! The choice of a transport. Two lists define the configuration, the names, the schema and the endpoints of all
+//! transports.
 //!
-//! A TCP is listed by its controller (`controllers!`), every other transport in `transports!`, beside its module. A program's own is handed in by
-//! [`register`], a controller of its own by [`tcp::control::register`].
+//! `controllers!` lists a TCP by its controller. `transports!` lists every other transport, next to its module. A
+//! program registers further transports with [`register`], and further controllers with
+//! [`tcp::control::register`].
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -21,94 +23,97 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law, NameTaken, Registry, family};
 use fairwave_units::units::{Bytes, Span};
 
-/// How a transport cuts what it sends.
+/// Packet sizes of a transport.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PacketSize {
-    /// The most payload that a packet carries.
+    /// The largest payload of a packet.
     pub payload: Bytes,
-    /// What is added to it on the wire.
+    /// Header bytes per packet on the wire.
     pub header: Bytes,
 }
 
-/// What scenario and simulator have to know of a transport before it runs.
+/// Properties of a transport that scenario and simulator need before it runs.
 pub trait Properties {
-    /// How it cuts what it sends: `bulk` data, or units.
+    /// The packet sizes for `bulk` data, or for units.
     fn packet(&self, bulk: bool) -> PacketSize;
 
-    /// A key and its value that stand in the table when the scenario's details are those of ns-2 and it says nothing else.
+    /// The key and value to add to the table if the scenario asks for ns-2's details and the table sets neither.
     fn like_ns2(&self) -> Option<(&'static str, Value)> {
         None
     }
 
-    /// What the network does not take waits in the sender, and what arrives is answered: it controls its rate.
+    /// True if the transport controls its rate: data beyond the allowed rate waits in the sender, and the receiver
+    /// sends feedback.
     fn controls_rate(&self) -> bool {
         true
     }
 
-    /// It can send bulk data, which has no rate of its own.
+    /// True if the transport can send bulk data, which has no rate limit.
     fn carries_bulk(&self) -> bool {
         true
     }
 
-    /// It sends again whatever is lost, until everything has been delivered: what is wanted as a whole comes as a whole.
+    /// True if the transport retransmits lost data until all of it is delivered. Objects such as files then arrive
+    /// complete.
     fn delivers_all(&self) -> bool {
         false
     }
 
-    /// It sends lost data again, or sends copies, so that a unit may still arrive after one of its packets is lost.
+    /// True if the transport retransmits lost data or sends copies. A unit may then arrive although one of its
+    /// packets was lost.
     fn repairs_losses(&self) -> bool {
         self.delivers_all()
     }
 
-    /// The time between timers that go off although nothing happens; [`Span::MAX`] for none.
+    /// The longest interval between periodic timers, which fire without any event; [`Span::MAX`] for none.
     fn slowest_timer(&self) -> Span {
         Span::MAX
     }
 
-    /// A foreign transport without endpoints in fairwave: it runs only in real time. What to write for it where time is
-    /// virtual.
+    /// For a foreign transport without endpoints in fairwave, which runs only in real time: the replacement for
+    /// simulations.
     fn only_live(&self) -> Option<&'static str> {
         None
     }
 
-    /// A transport that runs only where time is virtual. What to write for it where time is real.
+    /// For a transport that runs only in simulations: the replacement for real time.
     fn only_simulated(&self) -> Option<&'static str> {
         None
     }
 
-    /// How its packets are carried on a real network.
+    /// The protocol of its packets on a real network.
     fn protocol(&self) -> Protocol {
         Protocol::Rtp
     }
 
-    /// The parameters of the connection, if it is a TCP.
+    /// The connection's parameters, if the transport is a TCP.
     fn tcp(&self) -> Option<tcp::TcpParameters> {
         None
     }
 
-    /// The parameters that tell it from another of its name, for labels: `0.31, 0.875`.
+    /// The parameters that distinguish transports of one name, for labels: `0.31, 0.875`.
     fn shown(&self) -> Option<String> {
         None
     }
 }
 
-/// The parameters of a transport other than TCP, and how its endpoints are made.
+/// The parameters of a transport other than TCP, and the constructor of its endpoints.
 pub trait TransportLaw: Law + Properties {
     /// The sending half.
     type Sender: Sender + Send + 'static;
     /// The receiving half.
     type Receiver: Receiver + Send + 'static;
 
-    /// Both endpoints of a flow. `stream` is the flow's own for its transport.
+    /// Creates both endpoints of a flow. `stream` is the flow's random stream for its transport.
     ///
     /// # Errors
-    /// What [`Checked::check`] refuses, and a configuration that does not fit the flow.
+    /// If [`Checked::check`] fails, or if the configuration does not fit the flow.
     fn endpoints(&self, context: FlowContext, stream: Stream) -> Result<(Self::Sender, Self::Receiver), ConfigError>;
 
-    /// Both endpoints of a flow whose traffic is of the kind `media`: the sender encodes the streams.
+    /// Creates both endpoints of a flow with traffic of the kind `media`: the sender encodes the streams.
     ///
     /// # Errors
-    /// As [`TransportLaw::endpoints`]; always, for a transport that carries no such traffic.
+    /// As [`TransportLaw::endpoints`]. Always, if the transport does not carry such traffic.
     fn media_endpoints(
         &self,
         context: FlowContext,
@@ -120,15 +125,15 @@ pub trait TransportLaw: Law + Properties {
     }
 }
 
-/// Why a transport does not carry traffic of the kind `media`.
+/// Returns the error of a transport that does not carry traffic of the kind `media`.
 fn no_media(name: &str) -> ConfigError {
     let allowed = "`webrtc` for traffic of the kind `media`: other transports do not encode it";
     ConfigError::new("transport", name, allowed, "transport = \"webrtc\"")
 }
 
-/// What is asked of a transport, or a controller, that a program handed in.
+/// Interface of a registered transport or controller.
 pub trait AnyTransport: Checked + Properties + Send + Sync {
-    /// See [`TransportConfig::prepare`]. The parameters have been checked.
+    /// See [`TransportConfig::prepare`]. The caller has checked the parameters.
     fn prepare(&self) -> PreparedTransport<'_>;
 }
 
@@ -149,12 +154,11 @@ pub type Endpoints = (AnySender, AnyReceiver);
 
 type Make<'a> = dyn Fn(FlowContext, Option<&Media>, Stream) -> Result<Endpoints, ConfigError> + 'a;
 
-/// A configuration that has been checked, from which the endpoints of any number of flows are made. They share what is the same
-/// for all.
+/// A checked configuration. It makes the endpoints of any number of flows, which share the common parts.
 pub struct PreparedTransport<'a>(Box<Make<'a>>);
 
 impl<'a> PreparedTransport<'a> {
-    /// Endpoints made by `make`, of a transport that carries no traffic of the kind `media`.
+    /// Wraps the constructor `make` of a transport without traffic of the kind `media`.
     pub fn new(make: impl Fn(FlowContext, Stream) -> Result<Endpoints, ConfigError> + 'a) -> Self {
         PreparedTransport(Box::new(move |context, media, stream| match media {
             Some(_) => Err(no_media("tcp")),
@@ -162,25 +166,25 @@ impl<'a> PreparedTransport<'a> {
         }))
     }
 
-    /// Endpoints made by `make`, which is told the streams of traffic of the kind `media`.
+    /// Wraps the constructor `make`, which receives the streams of traffic of the kind `media`.
     pub fn with_media(
         make: impl Fn(FlowContext, Option<&Media>, Stream) -> Result<Endpoints, ConfigError> + 'a,
     ) -> Self {
         PreparedTransport(Box::new(make))
     }
 
-    /// Both endpoints of a flow. `stream` is the flow's own for its transport.
+    /// Creates both endpoints of a flow. `stream` is the flow's random stream for its transport.
     ///
     /// # Errors
-    /// When the configuration does not fit the flow.
+    /// If the configuration does not fit the flow.
     pub fn endpoints(&self, context: FlowContext, stream: Stream) -> Result<Endpoints, ConfigError> {
         self.0(context, None, stream)
     }
 
-    /// Both endpoints of a flow whose traffic is of the kind `media`.
+    /// Creates both endpoints of a flow with traffic of the kind `media`.
     ///
     /// # Errors
-    /// When the configuration does not fit the flow, or the transport does not carry such traffic.
+    /// If the configuration does not fit the flow, or if the transport does not carry such traffic.
     pub fn media_endpoints(
         &self,
         context: FlowContext,
@@ -193,10 +197,10 @@ impl<'a> PreparedTransport<'a> {
 
 pub(crate) static OWN: Registry<dyn AnyTransport> = Registry::new();
 
-/// Hands in a transport of the program's own, which scenarios then name like any other.
+/// Registers a transport. Scenarios then name it like a built-in one.
 ///
 /// # Errors
-/// When there is a transport of that name.
+/// If a transport of that name exists.
 pub fn register<L: TransportLaw>() -> Result<(), NameTaken> {
     OWN.add::<L>(TransportConfig::WHAT, TransportConfig::BUILT_IN, |law| Arc::new(law))
 }
@@ -208,7 +212,7 @@ macro_rules! and_controllers {
     };
 }
 
-/// Both ends as the dispatch has them: by variant, or by virtual calls where there is none.
+/// The endpoint types for dispatch: by variant, or by virtual call for transports without a variant.
 macro_rules! ends {
     (Webrtc, $sender:ident, $receiver:ident) => {
         (AnySender::Own(Box::new($sender)), AnyReceiver::Own(Box::new($receiver)))
@@ -237,10 +241,10 @@ macro_rules! configuration {
                 }
             }
 
-            /// Makes ready for the endpoints of many flows.
+            /// Checks the configuration and prepares it for the endpoints of many flows.
             ///
             /// # Errors
-            /// The first key whose value is not allowed.
+            /// The first key whose value is out of range.
             pub fn prepare(&self) -> Result<PreparedTransport<'_>, ConfigError> {
                 self.check()?;
                 Ok(match self {
@@ -256,7 +260,7 @@ macro_rules! configuration {
                 })
             }
 
-            /// The names of the transports whose tables have this key.
+            /// The names of the transports with this key in their tables.
             pub(super) fn names_with(key: &str) -> Vec<String> {
                 let generator = &mut SchemaGenerator::default();
                 let mut laws = vec![
@@ -289,18 +293,18 @@ impl Default for TransportConfig {
 }
 
 impl TransportConfig {
-    /// Both endpoints of a flow. `stream` is the flow's own for its transport.
+    /// Creates both endpoints of a flow. `stream` is the flow's random stream for its transport.
     ///
     /// # Errors
-    /// The first key whose value is not allowed.
+    /// The first key whose value is out of range.
     pub fn endpoints(&self, context: FlowContext, stream: Stream) -> Result<Endpoints, ConfigError> {
         self.prepare()?.endpoints(context, stream)
     }
 
-    /// Both endpoints of a flow whose traffic is of the kind `media`; see [`PreparedTransport::media_endpoints`].
+    /// Creates both endpoints of a flow with traffic of the kind `media`; see [`PreparedTransport::media_endpoints`].
     ///
     /// # Errors
-    /// The first key whose value is not allowed; a transport that does not carry such traffic.
+    /// The first key whose value is out of range, or a transport that does not carry such traffic.
     pub fn media_endpoints(
         &self,
         context: FlowContext,
@@ -310,7 +314,7 @@ impl TransportConfig {
         self.prepare()?.media_endpoints(context, media, stream)
     }
 
-    /// The name, with the parameters that tell one TCP(α, β) from another: `tcp/aimd(0.31, 0.875)`.
+    /// The name, with the parameters that distinguish one TCP(α, β) from another: `tcp/aimd(0.31, 0.875)`.
     pub fn label(&self) -> String {
         match self.properties().shown() {
             Some(shown) => format!("{}({shown})", self.name()),
@@ -319,7 +323,7 @@ impl TransportConfig {
     }
 }
 
-/// What a transport says of itself, whichever it is.
+/// Delegates to the chosen transport.
 impl Properties for TransportConfig {
     fn packet(&self, bulk: bool) -> PacketSize {
         self.properties().packet(bulk)
@@ -373,7 +377,7 @@ impl Properties for TransportConfig {
 impl FromStr for TransportConfig {
     type Err = ConfigError;
 
-    /// The transport of this name, or of the only one that it is short for, with its defaults.
+    /// Parses the full or abbreviated name of a transport. Its parameters are the defaults.
     fn from_str(name: &str) -> Result<Self, ConfigError> {
         let names = TransportConfig::names();
         let full = TransportConfig::full_name(name);

@@ -1,5 +1,5 @@
-//! Every transport's endpoints, whose packets cross the path as the bytes of datagrams and whose receiver has a clock
-//! of its own. What is sent, answered and delivered is what is without either, packet by packet.
+//! Tests of every transport's endpoints with packets as datagram bytes and a receiver with a different clock. Sent
+//! packets, feedback and deliveries must equal those of a run without bytes and with one clock, packet by packet.
 
 use serde_json::{Value, json};
 
@@ -12,15 +12,15 @@ use fairwave_network::packet::{Body, Packet};
 use fairwave_units::random::Seed;
 use fairwave_units::units::{Instant, Rate, Span};
 
-/// How far the receiver's clock is ahead of the sender's.
+/// Offset of the receiver's clock from the sender's.
 const AHEAD: Span = Span::from_secs(5_000);
 
-/// An endpoint to which packets come as bytes.
+/// An endpoint that receives packets as bytes.
 struct WiredEndpoint<E> {
     endpoint: E,
     format: Format,
     decoder: Decoder,
-    /// How far its clock is ahead.
+    /// Offset of the endpoint's clock.
     ahead: Span,
 }
 
@@ -90,7 +90,7 @@ impl Receiver for WiredEndpoint<AnyReceiver> {
     }
 }
 
-/// What is sent over a path that loses, delays, repeats and marks: half a minute of it.
+/// Runs half a minute over a path that loses, delays, repeats and marks packets.
 fn run<S: Sender, R: Receiver>(sender: S, receiver: R, units: Vec<Unit>) -> Wire<S, R> {
     let mut wire = Wire::new(sender, receiver, Span::from_millis(30));
     wire.bottleneck = Some(Rate::from_bits_per_second(1_000_000));
@@ -98,7 +98,7 @@ fn run<S: Sender, R: Receiver>(sender: S, receiver: R, units: Vec<Unit>) -> Wire
     wire.units = units;
     let mut stream = Seed(11).stream("path");
     wire.fate = Box::new(move |_, now, _| match stream.uniform() {
-        // Until then whoever acts on the time since the beginning has begun.
+        // After 3 s, every rule that depends on elapsed time has started.
         _ if now < Instant::from_seconds(3.0) => PathFate::Pass,
         x if x < 0.02 => PathFate::Lose,
         x if x < 0.03 => PathFate::Late(Span::from_millis(25)),
@@ -128,7 +128,7 @@ fn units(traffic: &TrafficConfig) -> Vec<Unit> {
     (0..700 * layers).map(unit).collect()
 }
 
-/// Runs a flow with and without bytes; answers how many packets of which bodies were sent.
+/// Runs a flow with and without bytes. Returns the bodies of the packets sent.
 fn compare(transport: Value, traffic: Value) -> Vec<Body> {
     let shown = format!("{transport} with {traffic}");
     let transport: TransportConfig = serde_json::from_value(transport).expect("a transport");
@@ -152,7 +152,7 @@ fn compare(transport: Value, traffic: Value) -> Vec<Body> {
     }
     assert_eq!((plain.feedback.len(), plain.skipped), (wired.feedback.len(), wired.skipped), "{shown}");
     assert_eq!(plain.deliveries, wired.deliveries, "{shown}");
-    // As text, since a bound that there is not yet is no number.
+    // As text, since an unset bound is NaN.
     assert_eq!(format!("{:?}", plain.verdicts), format!("{:?}", wired.verdicts), "{shown}");
     plain.sent.iter().chain(&plain.feedback).map(|(_, packet)| packet.body).collect()
 }

@@ -1,4 +1,4 @@
-//! The endpoints of any transport, by value: a call costs a jump.
+//! Static dispatch to the endpoints of any transport, held by value.
 
 use crate::{TransportLaw, tcp, transports};
 use fairwave_endpoint::media::{MediaReceived, MediaSent};
@@ -10,9 +10,10 @@ use fairwave_units::units::Instant;
 
 macro_rules! endpoints {
     (() $($module:ident { $Variant:ident($Law:ident) })+ ; $($rare:tt)+) => {
-        /// A sender of any transport. Built-in ones are dispatched by variant, without a virtual call.
+        /// A sender of any transport. Built-in transports are dispatched by variant, without a virtual call.
         ///
-        /// TCP's is not in a box: in large networks most flows are TCP, and a box would be one more place to fetch from memory.
+        /// TCP's sender is not boxed: in large networks most flows are TCP, and a box would cost one more memory
+        /// access.
         #[non_exhaustive]
         #[allow(clippy::large_enum_variant)]
         #[allow(missing_docs)] // each transport's parameters say what it is
@@ -20,7 +21,7 @@ macro_rules! endpoints {
             $($Variant(Box<<crate::$module::$Law as TransportLaw>::Sender>),)+
             /// TCP with any controller.
             Tcp(tcp::TcpSender),
-            /// A program's own.
+            /// A registered transport.
             Own(Box<dyn Sender + Send>),
         }
 
@@ -32,7 +33,7 @@ macro_rules! endpoints {
             $($Variant(Box<<crate::$module::$Law as TransportLaw>::Receiver>),)+
             /// TCP with any controller.
             Tcp(tcp::TcpReceiver),
-            /// A program's own.
+            /// A registered transport.
             Own(Box<dyn Receiver + Send>),
         }
 
@@ -43,7 +44,7 @@ macro_rules! endpoints {
                 fn on_start(&mut self, now: Instant, out: &mut Output);
                 #[inline]
                 fn on_unit(&mut self, now: Instant, unit: Unit, out: &mut Output);
-                // Also where a program has several kinds of runs: each would pay a call for every packet.
+                // Always inlined: without it, a program with several kinds of runs makes one more call per packet.
                 #[inline(always)]
                 fn on_packet(&mut self, now: Instant, packet: &Packet, out: &mut Output);
                 #[inline]
@@ -63,7 +64,7 @@ macro_rules! endpoints {
         impl Receiver for AnyReceiver {
             delegate! {
                 [AnyReceiver $($Variant)+ Tcp Own]
-                // Also where a program has several kinds of runs: each would pay a call for every packet.
+                // Always inlined: without it, a program with several kinds of runs makes one more call per packet.
                 #[inline(always)]
                 fn on_packet(&mut self, now: Instant, packet: &Packet, out: &mut Output);
                 #[inline]

@@ -1,9 +1,9 @@
-//! Both endpoints of every transport, thrown packets that no sane peer sends: any body, any number in any field, at any
-//! time. They may ignore them; they must not panic, nor answer without end.
+//! Fuzz tests of both endpoints of every transport with packets that no correct peer sends: any body, any number
+//! in any field, at any time. Endpoints may ignore such packets; they must neither panic nor answer without end.
 //!
-//! What endpoints are told is fuzzed here field by field; decoders have targets of their own ([`crate::wire`]).
+//! These tests vary the fields of decoded packets. Decoders have separate fuzz tests ([`crate::wire`]).
 //!
-//! Few cases in `make test`, many in `make fuzz` (`FAIRWAVE_FUZZ_CASES`).
+//! `make test` runs few cases, `make fuzz` many (`FAIRWAVE_FUZZ_CASES`).
 
 use proptest::prelude::*;
 
@@ -16,7 +16,7 @@ use fairwave_units::random::Seed;
 use fairwave_units::testing::fuzz_cases;
 use fairwave_units::units::{Instant, Rate, Span};
 
-/// Numbers near what is plausible, and the ends of the range.
+/// Plausible numbers, and the ends of the range.
 fn number() -> impl Strategy<Value = u32> {
     prop_oneof![6 => 0u32..300, 1 => any::<u32>(), 1 => Just(u32::MAX), 1 => Just(u32::MAX / 2)]
 }
@@ -152,18 +152,18 @@ fn dvrc() -> impl Strategy<Value = Body> {
     (any::<[u8; 32]>(), moment()).prop_map(|(header, created)| dvrc::wire::body(header, created))
 }
 
-/// What happens to an endpoint.
+/// An event at an endpoint.
 #[derive(Clone, Debug)]
 enum EndpointEvent {
-    /// A packet comes.
+    /// A packet arrives.
     Packet(Body, u16, u8),
     /// The application makes a unit.
     Unit(u32, u8),
-    /// Its own timer, if it has one, and at most so much later.
+    /// The endpoint's timer fires, if armed, at most this much late.
     Timer(Span),
     /// Time passes.
     Wait(Span),
-    /// The peer's packet is what the other side sent last.
+    /// The peer's last packet arrives.
     Forward,
 }
 
@@ -177,7 +177,7 @@ fn happening(body: impl Strategy<Value = Body> + 'static) -> impl Strategy<Value
     ]
 }
 
-/// TCPs with what is off by default.
+/// TCPs with features that are off by default.
 const MODERN: [&str; 4] = [
     r#"{"name":"tcp/sack","preset":"linux","ecn":"classic","pacing":true}"#,
     r#"{"name":"tcp/sack","ecn":"accurate","prr":true,"delayed-ack":true,"quick-acks":3}"#,
@@ -185,7 +185,7 @@ const MODERN: [&str; 4] = [
     r#"{"name":"tcp/vegas","ecn":"classic","pacing":true,"deadline":"300 ms"}"#,
 ];
 
-/// More than any answer may hold: a window's worth of segments, or a unit of 4 GiB in datagrams.
+/// More than any endpoint may send in one call: a window of segments, or a unit of 4 GiB in datagrams.
 const MOST_ANSWERS: usize = 5_000_000;
 
 proptest! {
@@ -259,7 +259,7 @@ proptest! {
                 from_receiver.append(&mut answer.packets);
                 answer.deliveries.clear();
                 answer.notices.clear();
-                // Time has an end; what lies beyond half of it is nobody's deadline.
+                // Time is finite: no deadline is in its second half.
                 prop_assume!(now.nanos() < u64::MAX / 2);
             }
         }

@@ -20,7 +20,7 @@ pub mod webrtc;
 mod webrtc_tests;
 pub mod wire;
 
-// A file that is written for a program of your own, with names under `fairwave_core`, is a file here as it is.
+// Files written for external programs use the name `fairwave_core`. This alias lets the same files compile here.
 extern crate self as fairwave_core;
 #[allow(unused_imports)]
 pub(crate) use fairwave_media::{quality, traffic};
@@ -36,9 +36,9 @@ pub(crate) mod transport {
     };
 }
 
-/// All transports but the TCPs, in the order in which they are listed to people: a module, and within braces the name that it gives,
-/// with its parameters. What stands behind the semicolon is dispatched by a virtual call: each variant more costs every packet of
-/// all others about two instructions, and a media session is dear anyway.
+/// All transports except TCP, in the order of listings: a module, and in braces the transport's name with its
+/// parameters. Transports after the semicolon are dispatched by a virtual call. Each further variant would cost
+/// every packet of all others about two instructions, and a media session is expensive anyway.
 macro_rules! transports {
     ($then:ident! $arguments:tt) => {
         $then! { $arguments

@@ -1,9 +1,10 @@
-//! Echo: every request leaves at once, and the receiver sends it back as it is. What is lost is not sent again.
+//! Echo: every request leaves at once, and the receiver returns it unchanged. Lost requests are not repeated.
 //!
-//! Source: RFC 792 (ICMP echo and echo reply), RFC 862 (the echo protocol over UDP). Both send the same bytes both ways.
+//! Source: RFC 792 (ICMP echo and echo reply), RFC 862 (the echo protocol over UDP). In both, request and reply
+//! have the same bytes.
 //!
-//! **Assumptions.** A request is one packet; the receiver answers as soon as it arrives. Sizes on the wire are payload and `header`. In real time
-//! (`fairwave live`) both ways are datagrams laid out as those of `udp`, whatever the carrier.
+//! **Assumptions.** A request is one packet; the receiver answers on arrival. Sizes on the wire are payload and
+//! `header`. In real time (`fairwave live`) both directions use datagrams in the layout of `udp`, for any carrier.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,7 +27,7 @@ pub enum Carrier {
     /// ICMP echo (RFC 792), as `ping` sends it.
     #[default]
     Icmp,
-    /// UDP (RFC 862), as Flent's UDP pings.
+    /// UDP (RFC 862), as in Flent's UDP pings.
     Udp,
 }
 
@@ -52,7 +53,7 @@ impl Default for PingConfig {
     }
 }
 
-/// The most payload of a request, as sources offer it.
+/// The largest payload of a request that sources offer.
 const PAYLOAD: u64 = 65_000;
 
 impl Checked for PingConfig {
@@ -156,10 +157,10 @@ impl Sender for PingSender {
     }
 }
 
-/// The receiving half: it sends every request back, copies of a request as well, and hands each over as it comes.
+/// The receiving half: it returns every request, including duplicates, and delivers each one.
 #[derive(Clone, Debug)]
 pub struct PingReceiver {
-    /// The newest request so far: what comes again is delivered once where copies come one after the other.
+    /// The newest request so far. A duplicate that directly follows it is not delivered again.
     newest: Option<u32>,
 }
 

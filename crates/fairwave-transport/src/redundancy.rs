@@ -1,14 +1,15 @@
-//! Redundant coding of speech (RFC 2198): each datagram carries, besides its own unit, copies of those before it. A datagram that
-//! is lost is made up for by the next that arrives, one packet time later, at the price of as many bytes again.
+//! Redundant coding of speech (RFC 2198): each datagram carries its unit and copies of earlier units. The next
+//! datagram that arrives replaces a lost one, one packet time later. The price is the bytes of the copies.
 //!
-//! Paper 000 §4.1.3 names forward error correction as what codecs do against loss. Whether a copy still comes in time is for the
-//! receiver's playout to say; to it a repaired unit is one that came late, and E-model and timeliness see it so.
+//! Paper 000 §4.1.3 names forward error correction as a measure of codecs against loss. The receiver's playout
+//! decides whether a copy arrives in time. It treats a repaired unit as a late one, and so do E-model and
+//! timeliness.
 //!
-//! **Assumptions.** Copies are the unit itself, not a coarser coding of it. The next units that are sent repeat a unit
-//! if it is not older than 2¹⁴ − 1 periods of an 8 kHz clock and not longer than 1023 bytes. These are the limits of
-//! the fields of RFC 2198 §3. So the last units of a talkspurt are repeated only after a short silence. A datagram
-//! repeats no more than `max-payload` has room for. Units that are cut into several datagrams neither repeat nor are
-//! repeated; layers repeat their own.
+//! **Assumptions.** Copies are the unit itself, not a coarser coding of it. A unit can be repeated if it is at
+//! most 2¹⁴ − 1 periods of an 8 kHz clock old and at most 1023 bytes long. These are the limits of the fields of
+//! RFC 2198 §3. So the last units of a talkspurt are repeated only after a short silence. A datagram repeats only
+//! as many units as `max-payload` has room for. Units that are cut into several datagrams neither repeat nor are
+//! repeated. Repeats stay within a layer.
 
 use fairwave_endpoint::serial::ReplayWindow;
 use fairwave_endpoint::{Delivery, Output};
@@ -16,10 +17,10 @@ use fairwave_media::traffic::Unit;
 use fairwave_network::packet::{Body, Packet, Repeat};
 use fairwave_units::units::{Instant, Span};
 
-/// The most units that a datagram repeats.
+/// The largest number of units that a datagram repeats.
 pub(super) const MOST: u8 = 2;
 
-/// Header bytes of a repeated block, and of the datagram's own (RFC 2198 §3).
+/// Header bytes of a repeated block, and of the datagram's unit (RFC 2198 §3).
 const BLOCK_HEADER: u16 = 4;
 const OWN_HEADER: u16 = 1;
 
@@ -29,22 +30,22 @@ const LONGEST: u32 = (1 << 10) - 1;
 /// The oldest block: its offset has 14 bits, of 125 µs each.
 const OLDEST: Span = Span::from_micros(125 * ((1 << 14) - 1));
 
-/// The units sent last, the latest first.
+/// The latest units sent, newest first.
 #[derive(Clone, Debug)]
 pub(super) struct History {
-    /// How many are repeated.
+    /// Number of units to repeat.
     wanted: u8,
     past: [Option<Unit>; MOST as usize],
 }
 
 impl History {
-    /// Nothing sent yet; datagrams will repeat up to `wanted` units.
+    /// Creates an empty history. Datagrams will repeat up to `wanted` units.
     pub fn new(wanted: u8) -> Self {
         History { wanted, past: [None; MOST as usize] }
     }
 
-    /// The datagram that carries `unit` and repeats what came before it, with its bytes without the lower layers' headers; none
-    /// for a unit that does not fit one datagram.
+    /// Makes the datagram that carries `unit` and repeats earlier units. Returns it with its size without lower
+    /// headers, or `None` if the unit does not fit one datagram.
     pub fn datagram(&mut self, unit: &Unit, sequence: u32, max_payload: u16) -> Option<(Body, u16)> {
         let payload = u16::try_from(unit.payload).ok().filter(|size| *size <= max_payload)?;
         let mut size = payload;
@@ -72,14 +73,14 @@ impl History {
     }
 }
 
-/// Which units a receiver of repeating datagrams has had.
+/// Tracks the units that a receiver of redundant datagrams has received.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ReceivedUnits {
     units: ReplayWindow<16>,
 }
 
 impl ReceivedUnits {
-    /// Hands the application what a datagram brings for the first time: repeated units, oldest first, then its own.
+    /// Delivers the new units of a datagram: repeated units, oldest first, then the datagram's unit.
     pub fn deliver(&mut self, packet: &Packet, out: &mut Output) {
         let Body::Redundant { payload, unit, created, repeats, .. } = packet.body else { return };
         let old =
@@ -109,7 +110,7 @@ mod tests {
         UdpSender::new(FlowContext::default(), &config).expect("a valid configuration")
     }
 
-    /// Units of 20 ms each, made at these times (ms).
+    /// Sends units of 20 ms, created at these times (ms).
     fn send(sender: &mut UdpSender, payload: u32, made: &[u64]) -> Vec<Packet> {
         let mut out = Output::default();
         for (id, millis) in made.iter().enumerate() {
@@ -133,7 +134,7 @@ mod tests {
 
     #[test]
     fn each_copy_and_its_header_are_on_the_wire() {
-        // Section 3: 4 bytes for each block that is repeated, 1 for the datagram's own, behind 40 of IP, UDP and RTP.
+        // Section 3: 4 bytes per repeated block and 1 for the datagram's unit, after 40 of IP, UDP and RTP.
         assert_eq!(wire(&send(&mut sender(1, 1200), 160, &[0, 20, 40])), [201, 365, 365]);
         assert_eq!(wire(&send(&mut sender(2, 1200), 160, &[0, 20, 40])), [201, 365, 529]);
         assert_eq!(wire(&send(&mut sender(0, 1200), 160, &[0, 20, 40])), [200, 200, 200]);
@@ -161,7 +162,7 @@ mod tests {
     fn what_the_fields_of_rfc_2198_cannot_say_is_not_repeated() {
         // 14 bits of 125 µs: 2047.875 ms.
         assert_eq!(wire(&send(&mut sender(1, 1200), 160, &[0, 2047, 4095])), [201, 365, 201]);
-        // 10 bits of length; and no datagram grows above its limit.
+        // 10 bits of length. No datagram grows beyond its limit.
         assert_eq!(wire(&send(&mut sender(1, 4000), 1023, &[0, 20])), [1064, 2091]);
         assert_eq!(wire(&send(&mut sender(1, 4000), 1024, &[0, 20])), [1065, 1065]);
         assert_eq!(wire(&send(&mut sender(1, 300), 160, &[0, 20])), [201, 201]);

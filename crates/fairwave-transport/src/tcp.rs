@@ -1,5 +1,5 @@
-//! A TCP as a scenario writes it: the controller's keys and the connection's side by side in one table. The protocol itself is
-//! `fairwave-tcp`.
+//! The TCP tables of a scenario: a table holds both the controller's keys and the connection's keys. The crate
+//! `fairwave-tcp` implements the protocol.
 
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
@@ -18,7 +18,7 @@ use fairwave_units::random::{Seed, Stream};
 use fairwave_units::registry::{Checked, Law, RuntimeLaw};
 use fairwave_units::units::{Bytes, Span};
 
-/// TCP's controllers, and how a program hands in its own.
+/// TCP's controllers, and the registration of further ones.
 pub mod control {
     use std::sync::Arc;
 
@@ -28,20 +28,20 @@ pub mod control {
     use crate::choice::{OWN, TransportConfig};
     pub use fairwave_tcp::control::*;
 
-    /// Hands in a controller of the program's own, which scenarios then name like any other transport. Its name should begin
-    /// with `tcp/`, as those of the built-in ones do.
+    /// Registers a controller. Scenarios then name it like any other transport. Its name should begin with `tcp/`,
+    /// like the names of the built-in controllers.
     ///
     /// # Errors
-    /// When there is a transport of that name.
+    /// If a transport of that name exists.
     pub fn register<C: ControlLaw>() -> Result<(), NameTaken> {
         OWN.add::<Tcp<C>>(TransportConfig::WHAT, TransportConfig::BUILT_IN, |tcp| Arc::new(tcp))
     }
 
-    /// Hands in a controller that was made while the program runs: see [`fairwave_units::registry::Registry::give`]. Its table is read without the
-    /// connection's keys.
+    /// Registers a controller that is created at run time: see [`fairwave_units::registry::Registry::give`]. Its
+    /// table is read without the connection's keys.
     ///
     /// # Errors
-    /// When the name is taken.
+    /// If the name is in use.
     pub fn give(given: RuntimeLaw<dyn AnyControlLaw>) -> Result<(), NameTaken> {
         OWN.give(TransportConfig::WHAT, TransportConfig::BUILT_IN, with_connection(given))
     }
@@ -53,12 +53,12 @@ pub struct Tcp<C> {
     /// The controller's parameters.
     #[serde(flatten)]
     pub law: C,
-    /// The connection's.
+    /// The connection's parameters.
     #[serde(flatten)]
     pub connection: TcpConfig,
 }
 
-/// The keys of a connection; what else stands in the table is the controller's.
+/// The keys of a connection. All other keys of the table belong to the controller.
 static CONNECTION_KEYS: LazyLock<Vec<String>> =
     LazyLock::new(|| keys_of(&SchemaGenerator::default().into_root_schema_for::<TcpConfig>()));
 
@@ -79,15 +79,15 @@ impl<'de, C: ControlLaw> Deserialize<'de> for Tcp<C> {
     }
 }
 
-/// A table's connection, and the keys that are the controller's.
+/// Splits a table into the connection's parameters and the controller's keys.
 fn split(table: Map<String, Value>) -> Result<(TcpConfig, Map<String, Value>), serde_json::Error> {
     let (connection, own): (Map<_, _>, Map<_, _>) =
         table.into_iter().partition(|(key, _)| CONNECTION_KEYS.contains(key));
     Ok((serde_json::from_value(Value::Object(connection))?, own))
 }
 
-/// What is wrong with a table that the controller refused: a key that it does not know may be another's, or
-/// be misspelled for one of the controller's or the connection's.
+/// Explains an error of the controller's table. An unknown key may belong to another controller, or be a
+/// misspelled key of this controller or the connection.
 fn refusal(name: &str, own: &Map<String, Value>, message: &str) -> String {
     let Some(rest) = message.strip_prefix("unknown field `") else { return message.to_owned() };
     let mut quoted = rest.split('`').step_by(2);
@@ -110,7 +110,7 @@ impl<C: ControlLaw> JsonSchema for Tcp<C> {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let own = C::json_schema(generator);
         let mut schema = described_with_connection(own, generator, &[Needs::of::<C>()]);
-        // Controllers that answer marks in a way of their own choose how they are reported.
+        // Controllers with a custom reaction to ECN marks also choose how the receiver reports marks.
         if C::MARKS != Marks::None
             && let Some(about) =
                 schema.ensure_object().get_mut("properties").and_then(|keys| keys.pointer_mut("/ecn/description"))
@@ -126,13 +126,14 @@ impl<C: ControlLaw> JsonSchema for Tcp<C> {
 /// The schema's text on the default of `ecn`, for any controller.
 const ANY_MARKS: &str = "Default: the controller's choice; none for most.";
 
-/// Needs that differ in everything that a default may depend on: those of a controller of which only its table is known.
+/// Two sets of needs that differ in everything that a default may depend on. They stand for a controller with
+/// unknown needs.
 const UNKNOWN: [Needs; 2] = [
     Needs { credit: false, ..Needs::recovery(Recovery::Reno) },
     Needs { samples: true, paces: true, marks: Marks::Classic, ..Needs::recovery(Recovery::Sack) },
 ];
 
-/// A controller's schema with the keys of the connection, each with what it is where it is left out, if that is the same for
+/// Adds the connection's keys to a controller's schema. Each key has its default, if the default is the same for
 /// all `needs`.
 fn described_with_connection(mut schema: Schema, generator: &mut SchemaGenerator, needs: &[Needs]) -> Schema {
     let mut connection = TcpConfig::json_schema(generator);
@@ -166,7 +167,7 @@ fn described_with_connection(mut schema: Schema, generator: &mut SchemaGenerator
     schema
 }
 
-/// What a key of a connection is where it is left out, with a controller that has any of these needs.
+/// The default of a connection's key, if it is the same for all of these needs.
 fn default_of(key: &str, preset: Preset, needs: &[Needs]) -> Option<Value> {
     let of = |needs: &Needs| {
         let whole = TcpConfig { preset, ..TcpConfig::default() }.spelled_out(*needs);
@@ -190,12 +191,12 @@ impl<C: ControlLaw> Law for Tcp<C> {
 }
 
 impl<C: ControlLaw> Tcp<C> {
-    /// The parameters of the connection, spelled out.
+    /// The connection's parameters with all defaults filled in.
     pub fn parameters(&self) -> TcpParameters {
         self.connection.parameters_with(Needs::of::<C>())
     }
 
-    /// As [`AnyTransport::prepare`], with the variant that stands for the controller.
+    /// Like [`AnyTransport::prepare`], with the variant of the controller.
     pub fn prepare_as(&self, variant: fn(C::Controller) -> Control) -> PreparedTransport<'_> {
         let parameters = Arc::new(self.parameters());
         PreparedTransport::new(move |context, stream| {
@@ -208,12 +209,13 @@ impl<C: ControlLaw> Tcp<C> {
     }
 }
 
-/// The controller's own stream. It is taken from a copy of the connection's, which so draws what it would draw with any other controller.
+/// The controller's random stream. It comes from a copy of the connection's stream, so that the connection draws
+/// the same numbers with any controller.
 fn own_stream(connection: &Stream) -> Stream {
     Seed(connection.clone().below(u64::MAX)).stream("controller")
 }
 
-/// How a TCP cuts what it sends.
+/// The packet sizes of a TCP.
 fn packet_of(parameters: &TcpParameters) -> PacketSize {
     PacketSize { payload: Bytes::new(u64::from(parameters.segment)), header: Bytes::new(u64::from(parameters.header)) }
 }
@@ -257,25 +259,25 @@ impl<C: ControlLaw> Properties for Tcp<C> {
     }
 }
 
-/// A program's own controller: behind a virtual call.
+/// A registered controller, behind a virtual call.
 impl<C: ControlLaw> AnyTransport for Tcp<C> {
     fn prepare(&self) -> PreparedTransport<'_> {
         self.prepare_as(|controller| Control::Own(Box::new(controller)))
     }
 }
 
-/// A TCP whose controller was made while the program runs.
+/// A TCP with a controller that is created at run time.
 struct GivenTcp {
     law: Arc<dyn AnyControlLaw>,
     connection: TcpConfig,
 }
 
-/// The keys that a controller's own parameters may not have, as they are the connection's.
+/// The connection's keys, which a controller's parameters must not use.
 pub fn connection_keys() -> &'static [String] {
     &CONNECTION_KEYS
 }
 
-/// The controller with its connection, as a scenario's table has both.
+/// Combines a controller with the connection's keys, as in a scenario's table.
 pub(super) fn with_connection(given: RuntimeLaw<dyn AnyControlLaw>) -> RuntimeLaw<dyn AnyTransport> {
     let RuntimeLaw { name, read, schema } = given;
     let own_name = name.clone();
@@ -371,7 +373,7 @@ mod tests {
     use fairwave_tcp::control::prague::PragueConfig;
     use fairwave_tcp::control::{Controller, Marks, aimd::AimdConfig};
 
-    /// A law as one that is given, which has no type that its transport knows.
+    /// A built-in law disguised as one created at run time, whose type the transport does not know.
     struct ErasedLaw<C>(C);
 
     impl<C: ControlLaw> Checked for ErasedLaw<C> {
@@ -404,7 +406,7 @@ mod tests {
         }
     }
 
-    /// A law that was given says of itself what the same law says that is built in.
+    /// Checks that a law created at run time reports the same properties as the built-in law.
     fn same<C: ControlLaw + 'static>(law: C, connection: TcpConfig) -> TcpParameters {
         let built_in = Tcp { law: law.clone(), connection: connection.clone() };
         let given = GivenTcp { law: Arc::new(ErasedLaw(law)), connection };

@@ -1,10 +1,10 @@
-//! UDP (RFC 768): every unit leaves when the application makes it; there is no feedback and no retransmission.
+//! UDP (RFC 768): every unit leaves as soon as the application creates it, without feedback and retransmission.
 //!
-//! A datagram carries a sequence number, the unit's number and its place within the unit, as RTP (RFC 3550) would carry
+//! A datagram carries a sequence number, the unit's number and its index within the unit. RTP (RFC 3550) carries
 //! them in its header and payload format.
 //!
-//! **Assumptions.** A unit longer than `max-payload` is cut by the application into datagrams of that size and a
-//! remainder, all sent in one burst (no IP fragmentation). A unit has at most 65 535 datagrams; data beyond that is not
+//! **Assumptions.** The application cuts a unit longer than `max-payload` into datagrams of that size and a
+//! remainder, all sent in one burst (no IP fragmentation). A unit has at most 65 535 datagrams; the rest is not
 //! sent. With `redundancy` datagrams repeat earlier units ([`super::redundancy`]).
 
 use schemars::JsonSchema;
@@ -24,26 +24,26 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant};
 
-/// UDP (RFC 768). Every unit leaves when the application makes it; a unit longer than `max-payload` is cut. There is no
-/// feedback and no retransmission.
+/// UDP (RFC 768). Every unit leaves as soon as the application creates it; a unit longer than `max-payload` is
+/// cut. There is no feedback and no retransmission.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct UdpConfig {
     /// Header bytes added to each datagram on the wire. Default 40 B: IPv4 20, UDP 8, RTP 12. Paper 004's Table 1 counts
     /// RTP's 12 B alone (92 B every 10 ms); ns-2 adds none.
     pub header: Bytes,
-    /// Most payload bytes in a datagram; a longer unit is cut. Default 1200 B, as current media stacks send; an
-    /// Ethernet frame holds 1460 B behind these headers.
+    /// Largest payload of a datagram; a longer unit is cut. Default 1200 B, as current media stacks send; an
+    /// Ethernet frame holds 1460 B after these headers.
     pub max_payload: Bytes,
-    /// Number of earlier units that each datagram repeats in addition to its own, 0 to 2, in the format of RFC 2198. A
-    /// receiver that loses a datagram finds its speech in the next. Default 0. On the wire are the copies, 4 B of
-    /// header for each, and 1 B more.
+    /// Number of earlier units that each datagram repeats in addition to its own, 0 to 2, in the format of
+    /// RFC 2198. A receiver that loses a datagram finds its speech in the next. Default 0. The copies, 4 B of
+    /// header for each, and 1 B more are on the wire.
     #[serde(skip_serializing_if = "is_none")]
     #[schemars(extend("default" = UdpConfig::default().redundancy))]
     pub redundancy: u8,
 }
 
-/// Whether nothing is repeated.
+/// True if no unit is repeated.
 #[allow(clippy::trivially_copy_pass_by_ref)] // as serde asks
 fn is_none(redundancy: &u8) -> bool {
     *redundancy == 0
@@ -118,15 +118,15 @@ pub struct UdpSender {
     sequence: u32,
     sent: u64,
     stopped: bool,
-    /// What the next datagrams repeat, if they do.
+    /// Units that the next datagrams repeat, if enabled.
     history: Option<Box<History>>,
 }
 
 impl UdpSender {
-    /// The sender of a flow.
+    /// Creates the sender of a flow.
     ///
     /// # Errors
-    /// When [`UdpConfig::check`] refuses the configuration.
+    /// If [`UdpConfig::check`] fails.
     pub fn new(context: FlowContext, config: &UdpConfig) -> Result<Self, ConfigError> {
         config.check()?;
         Ok(UdpSender {
@@ -211,23 +211,23 @@ impl Sender for UdpSender {
     }
 }
 
-/// Units of several datagrams that may be under way at the same time.
+/// Maximum number of units of several datagrams in flight at once.
 const OPEN_UNITS: usize = 32;
 
-/// The receiving half: hands every datagram's payload to the application, each once.
+/// The receiving half: delivers every datagram's payload to the application, each once.
 ///
-/// A datagram that is a duplicate, or more than 1024 datagrams behind the newest, is ignored (the sliding window of
-/// RFC 4303 §3.4.3). A unit of several datagrams is complete when all of them have arrived; up to 32 such units may
-/// be under way at once.
+/// It ignores duplicates and datagrams that are more than 1024 behind the newest (the sliding window of RFC 4303
+/// §3.4.3). A unit of several datagrams is complete when all of them have arrived. Up to 32 such units may be in
+/// flight at once.
 #[derive(Clone, Debug)]
 pub struct UdpReceiver {
     seen: ReplayWindow<16>,
     open: [OpenUnit; OPEN_UNITS],
-    /// What has come by repetition; nothing until a datagram repeats anything.
+    /// Units received by repetition. `None` until a datagram repeats a unit.
     repaired: Option<Box<ReceivedUnits>>,
 }
 
-/// A unit of which some datagrams have arrived; `parts` is 0 in a free place.
+/// A unit of which some datagrams have arrived. `parts` is 0 in a free slot.
 #[derive(Clone, Copy, Debug, Default)]
 struct OpenUnit {
     unit: u32,
@@ -243,12 +243,12 @@ impl Default for UdpReceiver {
 }
 
 impl UdpReceiver {
-    /// A receiver that has seen nothing yet.
+    /// Creates a receiver.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Counts one more datagram of a unit; true when it was the last one missing.
+    /// Counts a datagram of a unit. Returns true for the last missing one.
     fn completes(&mut self, unit: u32, layer: u8, parts: u16) -> bool {
         if parts <= 1 {
             return true;

@@ -1,5 +1,5 @@
-//! WebRTC: one transport for all streams of a peer ([`fairwave_rtc`]). It encodes them, so it carries traffic of the kind `media`
-//! alone.
+//! WebRTC: one transport for all streams of a peer ([`fairwave_rtc`]). It encodes them, so it carries only traffic
+//! of the kind `media`.
 
 use fairwave_endpoint::FlowContext;
 use fairwave_media::encoder::{Media, StreamKind};
@@ -28,7 +28,7 @@ impl Properties for WebrtcConfig {
         true
     }
 
-    /// Sender reports go on while nothing is sent.
+    /// Sender reports continue while no media is sent.
     fn slowest_timer(&self) -> Span {
         self.report_audio.max(self.report_video) * 2
     }
@@ -87,7 +87,7 @@ mod tests {
         Media { audio: Some(AudioConfig::default()), video: Some(video), screen: None, ..Media::default() }
     }
 
-    /// A call of this long over 1 Mb/s, 50 ms each way, with 300 ms of drop-tail.
+    /// A call of this length over 1 Mb/s, 50 ms each way, with 300 ms of drop-tail buffer.
     fn call(seconds: u64, table: &str) -> Wire<WebrtcSender, WebrtcReceiver> {
         let config: WebrtcConfig = serde_json::from_str(table).expect("a table");
         let stream = Seed(3).stream("flow");

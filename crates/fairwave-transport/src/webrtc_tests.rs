@@ -1,4 +1,5 @@
-//! Calls of WebRTC from the first unit to the last statistic, with both real ends over paths that lose, repeat, reorder and delay.
+//! WebRTC calls from the first unit to the last statistic. Both real ends run over paths that lose, repeat,
+//! reorder and delay.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -31,12 +32,12 @@ fn at(millis: u64) -> Instant {
     Instant::ZERO + Span::from_millis(millis)
 }
 
-/// A receiver whose messages go through a bad network.
+/// A receiver whose messages cross a bad network.
 struct Unruly {
     inner: WebrtcReceiver,
-    /// Each message is sent so often.
+    /// Number of copies of each message.
     copies: usize,
-    /// Each third message comes so much later.
+    /// Extra delay of each third message.
     late: Span,
     number: u64,
     held: VecDeque<(Instant, Packet)>,
@@ -89,7 +90,7 @@ impl Receiver for Unruly {
 
 type Call = Wire<WebrtcSender, Unruly>;
 
-/// A call of this long over 50 ms each way.
+/// A call of this length over 50 ms each way.
 fn call(seconds: u64, table: &str, media: &str) -> Call {
     let config: WebrtcConfig = serde_json::from_str(table).expect("a table");
     let media: Media = serde_json::from_str(media).expect("media");
@@ -121,7 +122,7 @@ fn call(seconds: u64, table: &str, media: &str) -> Call {
     wire
 }
 
-/// With this rate, and room for so many packets.
+/// Adds a bottleneck of this rate with room for `room` packets.
 fn over(mut wire: Call, kilobits: u64, room: usize) -> Call {
     wire.bottleneck = Some(Rate::from_bits_per_second(kilobits * 1000));
     wire.buffer = room;
@@ -132,7 +133,7 @@ fn header(packet: &Packet) -> Option<RtpHeader> {
     RtpHeader::read(&packet.body).map(|(header, _)| header).filter(|header| header.kind != PayloadKind::Control)
 }
 
-/// Loses packets that `which` names; answers with a counter of those of RTP that it lost.
+/// Loses the packets that `which` selects. Returns a counter of the lost RTP packets.
 fn lose(wire: &mut Call, mut which: impl FnMut(u64, Instant, &RtpHeader) -> bool + 'static) -> Rc<Cell<u64>> {
     let lost = Rc::new(Cell::new(0));
     let count = lost.clone();
@@ -174,7 +175,7 @@ impl Shown {
         }
     }
 
-    /// Mean estimate from one second to another, bits per second.
+    /// Mean estimate between two times (seconds), bits per second.
     fn estimate(&self, from: u64, until: u64) -> f64 {
         let inside =
             (self.sent.transport.iter()).filter(|sample| (at(from * 1000)..at(until * 1000)).contains(&sample.at));
@@ -183,7 +184,7 @@ impl Shown {
     }
 }
 
-/// Runs the call to its end and a second more, and holds its statistics to what is true of any call.
+/// Runs the call to its end and one second more, and checks its statistics against the invariants of any call.
 fn run(wire: &mut Call, seconds: u64) -> Shown {
     let end = at(seconds * 1000);
     wire.run_until(end);
@@ -196,7 +197,7 @@ fn run(wire: &mut Call, seconds: u64) -> Shown {
     wire.receiver.inner.settle_media(end);
     let sent = wire.sender.media().expect("sent").clone();
     let mut received = wire.receiver.inner.media().expect("received").clone();
-    // What was heard and seen ends with the call, not when the last packet is there.
+    // Quality ends with the call, not with the last packet.
     received.streams.iter_mut().zip(qualities).for_each(|(stream, quality)| stream.quality = quality);
     assert_eq!(wire.sender.refused(), 0, "each message of the receiver is read");
     assert_eq!(sent.totals.len(), received.streams.len());
@@ -265,7 +266,7 @@ fn monotone(stream: fairwave_endpoint::media::StreamId, sent: &MediaSent, receiv
     }
 }
 
-/// Packets sent are received or lost: nothing is in flight at the end.
+/// Every packet sent is received or lost: none is in flight at the end.
 fn all_are_accounted_for(wire: &Call, shown: &Shown, lost: u64) {
     let sent: u64 = shown.sent.totals.iter().map(|out| out.packets_sent).sum();
     let on_wire = wire.sent.iter().filter(|(_, packet)| header(packet).is_some()).count() as u64;
@@ -274,7 +275,7 @@ fn all_are_accounted_for(wire: &Call, shown: &Shown, lost: u64) {
     let received: u64 = shown.received.streams.iter().map(|stream| stream.total.packets_received).sum();
     let video = shown.received.streams.iter().filter(|stream| stream.total.stream.kind != StreamKind::Audio);
     let fec: u64 = video.map(|stream| stream.total.fec_packets_received).sum();
-    // FEC of a stream of its own is not among the packets received.
+    // FEC on a separate stream is not among the packets received.
     let received = if own_fec > 0 { received + fec } else { received };
     assert_eq!(sent, received + lost, "lost {lost}");
 }
@@ -401,7 +402,7 @@ fn simulcast_layers_and_screens_arrive_whole() {
             assert!(out.packets_sent > 0 && inbound.packets_received > 0, "{media}: {out:?}");
             if out.stream.kind != StreamKind::Audio {
                 assert!(out.frames_encoded > 100 && out.frames_sent == out.frames_encoded, "{media}: {out:?}");
-                // Frames of upper temporal layers are not waited for.
+                // The receiver does not wait for frames of upper temporal layers.
                 let least =
                     if media.contains("temporal") { out.frames_encoded * 8 / 10 } else { out.frames_encoded - 2 };
                 assert!(inbound.frames_decoded >= least, "{media}: {out:?} {inbound:?}");
@@ -441,7 +442,7 @@ fn a_lost_key_frame_is_asked_for_each_200_ms_and_a_lost_frame_after_3_s() {
     let shown = run(&mut wire, 10);
     let inbound = shown.inbound(0);
     assert_eq!((inbound.pli_count, inbound.key_frames_decoded), (1, 2), "{inbound:?}");
-    // 3 s until it asks, then a round trip.
+    // 3 s until the request, then a round trip.
     assert!((2.9..3.5).contains(&inbound.total_freezes_duration), "{inbound:?}");
 }
 
@@ -453,7 +454,7 @@ fn gcc_fills_a_link_with_probes_and_padding() {
     assert!((0.9e6..1.7e6).contains(&late), "{late}");
     assert!(shown.out(1).padding_packets_sent > 0, "{:?}", shown.out(1));
     assert!(shown.inbound(1).frames_decoded > 850, "{:?}", shown.inbound(1));
-    // Through probes: not by 8 % a second.
+    // By probing, not by 8 % a second.
     assert!(shown.estimate(3, 6) > 700e3, "{}", shown.estimate(3, 6));
     let feedback: u64 = wire.feedback.iter().map(|(_, packet)| packet.size().get()).sum();
     let media: u64 = wire.sent.iter().map(|(_, packet)| packet.size().get()).sum();
@@ -532,7 +533,7 @@ fn a_path_that_is_silent_for_10_s_comes_back() {
         };
         assert!(decoded(50) - decoded(40) > 200, "{table}: {} frames in the last 10 s", decoded(50) - decoded(40));
         let heard = shown.audio(0);
-        // `aiamd` takes the losses of a full queue for random ones for some seconds, and speech is lost with the rest.
+        // For some seconds, `aiamd` takes losses of a full queue for random ones, and speech is lost too.
         let least = if table.contains("aiamd") { 1_300 } else { 1_500 };
         assert!(heard.frames_played > least, "{table}: {heard:?}");
         let late = shown.estimate(45, 50);
@@ -565,11 +566,11 @@ fn what_a_call_costs() {
 
 #[test]
 fn both_ends_are_small_where_they_are_one_of_many() {
-    // Behind a pointer: runs without media pay nothing for it.
+    // Boxed: runs without media do not pay for its size.
     assert!(size_of::<WebrtcSender>() > 500 && size_of::<crate::AnySender>() < size_of::<WebrtcSender>());
 }
 
-/// What a hostile peer does to either end.
+/// Actions of a hostile peer towards either end.
 #[derive(Clone, Debug)]
 enum Hostile {
     /// Any bytes as a message.
@@ -584,7 +585,7 @@ enum Hostile {
     Timer,
     /// Time passes, ms.
     Wait(u64),
-    /// What was sent arrives.
+    /// The packets in flight arrive.
     Deliver,
 }
 
@@ -658,7 +659,7 @@ fn hostile_header() -> impl Strategy<Value = RtpHeader> {
             )| RtpHeader {
                 ssrc: Ssrc(ssrc),
                 kind,
-                // Mostly near each other.
+                // Mostly close to each other.
                 sequence: if sequence.is_multiple_of(8) { sequence } else { near },
                 frame: if frame.is_multiple_of(8) { frame } else { near / 3 },
                 transport_sequence: if base.is_multiple_of(8) { transport_sequence } else { near },

@@ -1,4 +1,4 @@
-//! How a choice of transport is written, and what is refused.
+//! Tests of the notation of transports, and of rejected choices.
 
 use super::*;
 use crate::tcp::control::{self, AimdConfig, ControlLaw, Controller, Path, Verdict, Window};
@@ -80,7 +80,7 @@ fn each_controller_states_its_recovery_and_whether_it_wants_waves() {
         ("tcp/tahoe", Recovery::Tahoe),
         ("tcp/reno", Recovery::Reno),
         ("tcp/newreno", Recovery::Newreno),
-        // Linux, the default, has RACK-TLP for controllers that ask for SACK.
+        // Linux, the default, uses RACK-TLP for controllers that require SACK.
         ("tcp/sack", Recovery::Rack),
         ("tcp/aimd", Recovery::Reno),
         ("tcp/gamma", Recovery::Reno),
@@ -223,7 +223,7 @@ fn each_transport_states_what_others_must_know_of_it() {
     assert_eq!(sizes(r#"{"name":"rtcp","max-payload":"500 B"}"#), (500, 40));
     assert_eq!(sizes(r#"{"name":"tcp/real","segment":"1460 B","header":"52 B"}"#), (1460, 52));
 
-    // Of those that are known here; what is added to the list says it of itself.
+    // Only transports listed here; transports added to the list define their properties themselves.
     let names = |holds: fn(&TransportConfig) -> bool| -> Vec<&str> {
         let all = ["udp", "tfrc", "dvrc", "rtcp", "rap", "tcp/sack", "tcp/vegas", "tcp/real", "tcp/bbr"];
         all.into_iter().filter(|name| holds(&name.parse().expect("a transport"))).collect()
@@ -254,7 +254,7 @@ fn what_a_transport_says_as_in_ns2_it_can_read() {
     }
 }
 
-/// A window that a program sets once and for all.
+/// A law with a constant window.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct FixedConfig {
@@ -304,7 +304,7 @@ impl Controller for Fixed {
 
 #[test]
 fn a_programs_own_controller_is_a_transport_like_any_other() {
-    // Other tests of this process may have handed it in.
+    // Another test of this process may have registered it.
     let _ = control::register::<FixedConfig>();
     let again = control::register::<FixedConfig>().expect_err("the name is taken").to_string();
     assert!(again.contains("tcp/fixed") && again.contains("another name"), "{again}");

@@ -1,4 +1,4 @@
-//! AIAMD: a rate that goes up by a packet per round trip, down by a packet on random loss, and down by half on congestion.
+//! AIAMD: a rate that rises by a packet per round trip, falls by a packet on random loss, and halves on congestion.
 //!
 //! Paper 002 §3.2, Eq. (11). The receiver distinguishes random loss from congestion by the history of receiving rates
 //! at the ends of epochs (an epoch lasts from one loss event to the next). It keeps their moving mean R̄ and moving
@@ -7,12 +7,14 @@
 //!
 //! **Assumptions.**
 //! - The paper prints α_D = 1 and α_I = −1; since α_I > 0 > α_D everywhere else, they are taken to be swapped.
-//! - The unit of both α is one packet per round-trip time, or a rate (`unit`), added once per round-trip time: `step` below.
+//! - The unit of both α is one packet per round-trip time, or a rate (`unit`). It is added once per round-trip
+//!   time: `step` below.
 //! - The gains of R̄ and D̄ are those of RFC 6298 (1/8 and 1/4), and so are their first values (R and R/2).
-//! - At the first loss event there is no history and so no bound: the loss counts as random.
-//! - When nothing arrives at all (a timeout), it is congestion for any history.
-//! - A loss is judged by the history before it; then the rate at the loss enters the history.
-//! - Eq. (11) compares R(t−1), the text 'the currently measured [receiving] rate': `compare` chooses, the text is the default.
+//! - At the first loss event there is no history and so no bound. The loss counts as random.
+//! - A timeout (no packet arrives at all) is congestion for any history.
+//! - A loss is judged by the history before it. Then the rate at the loss enters the history.
+//! - Eq. (11) compares R(t−1), the text 'the currently measured [receiving] rate'. `compare` selects; the text is
+//!   the default.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,14 +23,14 @@ use fairwave_units::config::{ConfigError, check_between};
 use fairwave_units::ratio::Ratio;
 use fairwave_units::units::Rate;
 
-/// Which rate is compared with R̄ − n·D̄.
+/// The rate to compare with R̄ − n·D̄.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Compared {
     /// The rate that the receiver measures, as in §3.2's text and Fig. 2.
     #[default]
     ReceivingRate,
-    /// The rate that the policy last asked for, R(t−1), as in Eq. (11).
+    /// The rate that the policy last requested, R(t−1), as in Eq. (11).
     RequestedRate,
 }
 
@@ -39,7 +41,7 @@ pub enum StepUnit {
     /// Packets per round-trip time.
     #[default]
     Packet,
-    /// A rate that is the same on every path, `alpha-rate`.
+    /// A constant rate on every path, `alpha-rate`.
     Rate,
 }
 
@@ -62,7 +64,7 @@ pub struct AiamdConfig {
     /// Gain of D̄. Above 0, at most 1; default 1/4.
     #[serde(with = "Ratio")]
     pub deviation_gain: f64,
-    /// The rate that is compared with the bound. Default `receiving-rate`.
+    /// The rate to compare with the bound. Default `receiving-rate`.
     pub compare: Compared,
     /// The unit of both α. Default `packet`: packets per round-trip time.
     #[serde(skip_serializing_if = "StepUnit::is_packet")]
@@ -98,7 +100,7 @@ impl AiamdConfig {
     /// Checks the ranges.
     ///
     /// # Errors
-    /// The first key whose value is not allowed.
+    /// The first key whose value is out of range.
     pub fn check(&self) -> Result<(), ConfigError> {
         check_between("alpha-increase", self.alpha_increase, 0.0, f64::INFINITY, "alpha-increase = 1.0")?;
         if !(self.alpha_decrease < 0.0 && self.alpha_decrease.is_finite()) {
@@ -120,7 +122,7 @@ impl AiamdConfig {
         Ok(())
     }
 
-    /// What an α of 1 is on a path on which a packet per round-trip time is `packet`.
+    /// The rate that corresponds to α = 1 on a path with `packet` as one packet per round-trip time.
     pub fn step(&self, packet: Rate) -> Rate {
         match self.unit {
             StepUnit::Packet => packet,
@@ -129,12 +131,12 @@ impl AiamdConfig {
     }
 }
 
-/// What a loss was taken for.
+/// The assumed cause of a loss.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// Too many packets for the path.
     Congestion,
-    /// Anything else.
+    /// Any other cause.
     Random,
 }
 
@@ -150,10 +152,10 @@ pub struct Aiamd {
 }
 
 impl Aiamd {
-    /// A policy that begins at `start` and stays within `least` and `most`.
+    /// Creates a policy that begins at `start` and stays within `least` and `most`.
     ///
     /// # Errors
-    /// When [`AiamdConfig::check`] refuses the configuration.
+    /// If [`AiamdConfig::check`] fails.
     pub fn new(config: &AiamdConfig, start: Rate, least: Rate, most: Rate) -> Result<Self, ConfigError> {
         config.check()?;
         let number = |rate: Rate| rate.bits_per_second() as f64;
@@ -161,7 +163,7 @@ impl Aiamd {
         Ok(Aiamd { config: config.clone(), rate: number(start).clamp(least, most), least, most, history: None })
     }
 
-    /// R: the rate to send at.
+    /// R: the allowed sending rate.
     pub fn rate(&self) -> Rate {
         Rate::from_bits_per_second(self.rate as u64)
     }
@@ -180,13 +182,13 @@ impl Aiamd {
         self.set(self.rate + self.config.alpha_increase * step.bits_per_second() as f64);
     }
 
-    /// Eq. (11), y(t) = 0: a packet behind which nothing is missing, of so many of those that R sends in a round trip.
+    /// Eq. (11), y(t) = 0: a packet without a gap before it. R sends `of_a_round` packets per round trip.
     pub fn on_packet_without_loss(&mut self, step: Rate, of_a_round: f64) {
         let packets = of_a_round.max(1.0);
         self.set(self.rate + self.config.alpha_increase * step.bits_per_second() as f64 / packets);
     }
 
-    /// What a loss at this receiving rate is taken for.
+    /// Classifies a loss at this receiving rate.
     pub fn judge(&self, receiving: Rate) -> Verdict {
         let receiving = receiving.bits_per_second() as f64;
         let compared = match self.config.compare {
@@ -197,7 +199,7 @@ impl Aiamd {
         if congestion { Verdict::Congestion } else { Verdict::Random }
     }
 
-    /// Eq. (11), y(t) = 1: a loss event while `receiving` was measured; it ends an epoch.
+    /// Eq. (11), y(t) = 1: a loss event at the measured rate `receiving`. It ends an epoch.
     pub fn on_loss_event(&mut self, receiving: Rate, step: Rate) -> Verdict {
         let verdict = self.judge(receiving);
         self.set(match verdict {
@@ -234,7 +236,7 @@ mod tests {
         Aiamd::new(&AiamdConfig::default(), kilobits(start), kilobits(10), kilobits(10_000)).expect("the defaults")
     }
 
-    /// A policy with R̄ = `mean` and D̄ = `deviation`, at rate `start`.
+    /// A policy with R̄ = `mean`, D̄ = `deviation` and rate `start`.
     fn with_history(start: u64, mean: f64, deviation: f64) -> Aiamd {
         Aiamd { history: Some((mean, deviation)), ..policy(start) }
     }
@@ -345,7 +347,7 @@ mod tests {
             }
         }
 
-        /// §3.2 case (iii): under a hybrid with congestion signals that all flows see, rates converge.
+        /// §3.2 case (iii): rates converge under a hybrid whose congestion signals reach all flows.
         #[test]
         fn two_flows_that_see_the_same_congestion_converge(a in 100u64..4000, b in 100u64..4000) {
             let (mut first, mut second) = (with_history(a, 1e9, 0.0), with_history(b, 1e9, 0.0));

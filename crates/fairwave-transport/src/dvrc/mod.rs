@@ -1,25 +1,27 @@
-//! DVRC, Dynamic Video Rate Control: a receiver that decides how many layers of a video it can take (paper 002 §3).
+//! DVRC, Dynamic Video Rate Control: the receiver decides how many layers of a video it can take (paper 002 §3).
 //!
-//! The receiver answers each datagram with a control packet that asks for a number of layers; the sender joins and
-//! leaves layers accordingly. The rate behind the number follows [`aiamd`], which halves on congestion and gives way by
-//! one packet per round trip on random loss. [`timeout`] has DTO, [`wire`] the header; `docs/protocols/dvrc.md` describes
-//! the protocol as a whole. Bulk data and units without layers are carried too, at the rate that AIAMD allows.
+//! The receiver answers each datagram with a control packet that requests a number of layers. The sender joins and
+//! leaves layers accordingly. The underlying rate follows [`aiamd`]: it halves on congestion and falls by one
+//! packet per round trip on random loss. [`timeout`] defines DTO, [`wire`] the header. `docs/protocols/dvrc.md`
+//! describes the whole protocol. DVRC also carries bulk data and units without layers, at the rate that AIAMD
+//! allows.
 //!
 //! **Assumptions**, where the paper is silent:
 //! - Rates count payload. The receiving rate is measured over the last 150 ms (the interval of the paper's Fig. 6) or the
 //!   last round-trip time, whichever is longer.
-//! - The receiver learns round-trip time and DTO from the sender, which alone can measure them: both ride on data packets.
-//! - By default losses within one round-trip time of a loss event belong to it. They are judged alike and lower the
-//!   rate no further, but a round trip in which there were any does not raise it either. By §3.1's words every gap is
-//!   an event (`reaction = "gap"`).
-//! - A new round trip begins at each loss event; the rate rises at its end if something arrived and nothing was lost.
-//! - The base layer is always sent, so R is at least c₁; R is at most c_k · (1 + headroom), above which it would mean
-//!   nothing. Flows without layers begin at `base-rate` and never exceed `most-rate`.
-//! - Packets are paced at R (`pace`); faster where a unit (a large I frame) would otherwise leave later than `most-delay` after it was made.
-//! - What is in the send queue when a layer is left is still sent.
-//! - On a timeout the receiver sends a control packet that echoes nothing; repeated timeouts are spaced twice as far each
-//!   time, and after ten the flow is taken to have ended. Packets that turn out to be missing when the silence ends
-//!   were lost in it, so they share the timeout's judgement.
+//! - The receiver learns round-trip time and DTO from data packets, since only the sender can measure them.
+//! - By default, losses within one round-trip time of a loss event belong to it. They share its verdict and do not
+//!   lower the rate again, but a round trip with such losses does not raise the rate. In the words of §3.1 every
+//!   gap is an event (`reaction = "gap"`).
+//! - A new round trip begins at each loss event. The rate rises at its end if a packet arrived and no packet was lost.
+//! - The base layer is always sent, so R is at least c₁. R is at most c_k · (1 + headroom): a higher rate would
+//!   have no effect. Flows without layers begin at `base-rate` and never exceed `most-rate`.
+//! - The sender paces packets at R (`pace`). It paces faster if a unit (a large I frame) would otherwise leave
+//!   later than `most-delay` after its creation.
+//! - Queued units are still sent after their layer is left.
+//! - On a timeout the receiver sends a control packet without echo. Repeated timeouts double their interval; after
+//!   ten the flow counts as ended. Packets found missing at the end of the silence were lost in it, so they share
+//!   the timeout's verdict.
 //! - A sender without feedback for `silence` falls back to the base layer.
 //! - A control packet about an older packet than one already reported (reordered) is ignored.
 
@@ -48,15 +50,17 @@ use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Rate, Span};
 
-/// DVRC: layered video at a rate that the receiver sets (paper 002). The receiver halves the rate on congestion and
-/// lowers it by a packet per round trip on random loss. It answers each datagram with the number of layers that fit the
-/// rate.
+/// DVRC: layered video at a rate that the receiver sets (paper 002). The receiver halves the rate on congestion
+/// and lowers it by a packet per round trip on random loss. It answers each datagram with the number of layers
+/// that fit the rate.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct DvrcConfig {
-    /// The most payload that a packet carries; also the packet that both α of Eq. (11) count in. Default 1200 B; paper 002 sends 1000.
+    /// The largest payload of a packet, and the packet size of both α in Eq. (11). Default 1200 B; paper 002 sends
+    /// 1000.
     pub segment: Bytes,
-    /// Header bytes below DVRC's own 32 (24 of a control packet) on the wire. Default 28 B: IPv4 and UDP.
+    /// Header bytes below the DVRC header on the wire. The DVRC header has 32 B, in a control packet 24 B. Default
+    /// 28 B: IPv4 and UDP.
     pub lower_headers: Bytes,
     /// The rate policy, Eq. (11).
     pub aiamd: AiamdConfig,
@@ -67,7 +71,7 @@ pub struct DvrcConfig {
     pub later_arrivals: u8,
     /// Interval over which the receiving rate is measured; the round-trip time if that is longer. Default 150 ms.
     pub measure_over: Span,
-    /// How far R may rise above the rate of all layers, as a fraction of it. 0 and above; default 0.25.
+    /// The margin of R above the rate of all layers, as a fraction of that rate. 0 and above; default 0.25.
     #[serde(with = "Ratio")]
     pub headroom: f64,
     /// First and smallest rate of a flow without layers. Default 64 kb/s.
@@ -78,11 +82,11 @@ pub struct DvrcConfig {
     pub most_delay: Span,
     /// A sender without feedback for this long sends only the base layer. Default 2 s.
     pub silence: Span,
-    /// What counts as one loss event. Default `round-trip`; §3.1's words are `gap`.
+    /// The definition of a loss event. Default `round-trip`; §3.1 uses `gap`.
     #[serde(skip_serializing_if = "is_default")]
     #[schemars(extend("default" = Reaction::default()))]
     pub reaction: Reaction,
-    /// When y(t) of Eq. (11) is 0. Default `round-trip`.
+    /// The condition for y(t) = 0 in Eq. (11). Default `round-trip`.
     #[serde(skip_serializing_if = "is_default")]
     #[schemars(extend("default" = Rise::default()))]
     pub rise: Rise,
@@ -104,18 +108,19 @@ pub struct DvrcConfig {
     pub answers: Answers,
 }
 
-/// Which datagrams the receiver answers with a control packet.
+/// The datagrams that the receiver answers with a control packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Answers {
-    /// Each (paper 002 §3.1).
+    /// Every datagram (paper 002 §3.1).
     #[default]
     Packet,
-    /// The first in each round trip, and those that tell of a loss event: as often as TFRC reports (RFC 4342 §6).
+    /// The first in each round trip, and those that reveal a loss event. This is as often as TFRC reports
+    /// (RFC 4342 §6).
     RoundTrip,
 }
 
-/// What counts as one loss event: it ends an epoch, is judged, and lowers the rate.
+/// The definition of a loss event: the event ends an epoch, is judged, and lowers the rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reaction {
@@ -133,7 +138,7 @@ pub enum Rise {
     /// At the end of a round trip with arrivals and without losses.
     #[default]
     RoundTrip,
-    /// With each packet that leaves no gap before it, by the packet's share of what R sends in a round trip.
+    /// With each packet without a gap before it, by the packet's share of the data that R sends in a round trip.
     Packet,
 }
 
@@ -144,36 +149,39 @@ pub enum Measured {
     /// `measure-over`, or the round-trip time if that is longer.
     #[default]
     Window,
-    /// The epoch that the loss ends: the time since the loss event before it.
+    /// The epoch that the loss ends: the time since the previous loss event.
     Epoch,
 }
 
-/// How a sender spaces its packets. They never wait longer than `most-delay`.
+/// Packet spacing of the sender. Packets never wait longer than `most-delay`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pace {
-    /// At R, the rate that the receiver asks for.
+    /// At R, the rate that the receiver requests.
     #[default]
     Rate,
-    /// At c_K, the rate of the layers that are sent; at R for flows without layers.
+    /// At c_K, the rate of the sent layers; at R for flows without layers.
     Layers,
-    /// No spacing: units leave when they are made. Bulk data leave at R.
+    /// No spacing: units leave when they are created. Bulk data leave at R.
     None,
 }
 
-/// How the layers get their rates. Paper 002 §3.3: DVRC works with fixed and with dynamically allocated layer rates.
+/// The allocation of rates to layers. Paper 002 §3.3: DVRC works with fixed and with dynamically allocated layer
+/// rates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Allocation {
     /// The rates of the layers are fixed.
     #[default]
     Fixed,
-    /// Where a group of frames begins (and where frames are of no type, with each), the rates of all layers are chosen so that together
-    /// they have R, each keeping its share, but no less than the base layer's rate and no more than all layers had; units are coded
-    /// that much smaller. Until the next group, K is the number of those layers that R carries. For cumulative layers.
+    /// The layers' rates change at the start of each group of frames (with every frame, if frames have no type).
+    /// Together they have R, and each layer keeps its share. The total is at least the base layer's rate and at
+    /// most the original rate of all layers. Units shrink in proportion. Until the next group, K is the number of
+    /// those layers that R carries. For cumulative layers.
     Group,
-    /// Layers are cut anywhere, as fine granularity scalability allows (paper 002 §3.3): of each frame the layers that R carries whole are
-    /// sent, and of the next one the part that R leaves. The base layer is always whole. For cumulative layers.
+    /// Layers can be cut at any byte, as in fine granularity scalability (paper 002 §3.3). Of each frame, the
+    /// sender sends the layers that fit R completely, and a part of the next one. The base layer is always
+    /// complete. For cumulative layers.
     Fine,
 }
 
@@ -262,7 +270,7 @@ impl DvrcConfig {
         self.lower_headers + Bytes::new(wire::DATA_HEADER as u64)
     }
 
-    /// The least and the most that R may be.
+    /// The range of R.
     fn range(&self, context: &FlowContext) -> (Rate, Rate) {
         match (context.layers.base(), context.layers.total()) {
             (Some(base), Some(total)) => {

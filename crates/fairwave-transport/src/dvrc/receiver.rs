@@ -1,4 +1,4 @@
-//! The receiving half of DVRC: it notices losses, judges them, and asks for a rate and for layers (paper 002 §3.1–3.3).
+//! The receiving half of DVRC: it detects and judges losses, and requests a rate and layers (paper 002 §3.1–3.3).
 
 use super::aiamd::{Aiamd, Verdict};
 use super::wire::{CONTROL, Control, Data, Header, body, clamp};
@@ -14,7 +14,7 @@ use fairwave_units::config::ConfigError;
 use fairwave_units::registry::Checked;
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
-/// Timeouts in a row after which the flow is taken to have ended.
+/// Consecutive timeouts after which the flow counts as ended.
 const MOST_TIMEOUTS: u32 = 10;
 
 /// The receiving half.
@@ -31,39 +31,39 @@ pub struct DvrcReceiver {
     receiving: Rate,
     /// When the first packet arrived.
     since: Option<Instant>,
-    /// As the sender told; zero while unknown.
+    /// Round-trip time reported by the sender; zero while unknown.
     round_trip: Span,
     timeout: Span,
     /// The newest packet's sequence number and timestamp.
     newest: Option<(u64, u32)>,
-    /// The end of the present round trip; never while nothing arrives.
+    /// The end of the current round trip; never while no packet arrives.
     round_end: Instant,
-    /// Something has arrived in it, and nothing was lost after it began.
+    /// A packet has arrived in this round trip, and no packet sent in it was lost.
     arrived: bool,
     lossless: bool,
-    /// When the silence is too long.
+    /// The time of the next timeout.
     silence_end: Instant,
     timeouts_in_a_row: u32,
-    /// The newest packet when it last was: those missing behind it were lost in the silence.
+    /// The newest packet before the last silence: packets missing after it were lost in the silence.
     silent_after: Option<u64>,
-    /// The latest loss event, and what it was taken for.
+    /// The latest loss event, and its verdict.
     event: Option<(Instant, Verdict)>,
-    /// Payload that has arrived since it.
+    /// Payload that has arrived since the latest loss event.
     epoch: u64,
     lost: u64,
     malformed: u64,
     congestion_events: u64,
     random_events: u64,
     timeouts: u64,
-    /// From when on a datagram is answered, where not each is.
+    /// Earliest time of the next answer, if the receiver does not answer every datagram.
     answer_from: Instant,
 }
 
 impl DvrcReceiver {
-    /// A receiver that has seen nothing yet and begins at the base layer's rate.
+    /// Creates a receiver that begins at the base layer's rate.
     ///
     /// # Errors
-    /// When [`DvrcConfig::check`] refuses the configuration.
+    /// If [`DvrcConfig::check`] fails.
     pub fn new(context: FlowContext, config: &DvrcConfig) -> Result<Self, ConfigError> {
         config.check()?;
         let (least, most) = config.range(&context);
@@ -97,22 +97,22 @@ impl DvrcReceiver {
         })
     }
 
-    /// Packets from the network that were not DVRC's data.
+    /// Packets that were not DVRC data packets.
     pub fn malformed(&self) -> u64 {
         self.malformed
     }
 
-    /// Packets that are missing: a packet that arrives after it was taken for lost is missing no more.
+    /// The number of lost packets. A packet that arrives late is no longer lost.
     pub fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// The unit of both α of Eq. (11): one packet per round-trip time, or what the configuration says.
+    /// The unit of both α of Eq. (11): one packet per round-trip time, or the configured rate.
     fn step(&self) -> Rate {
         self.config.aiamd.step(self.config.segment.per(self.round_trip))
     }
 
-    /// The receiving rate by which a loss that is noticed now is judged.
+    /// The receiving rate that judges a loss detected now.
     fn judged_by(&mut self, now: Instant) -> Rate {
         let began = self.event.map_or(self.since, |(time, _)| Some(time)).unwrap_or(now);
         match self.config.measure {
@@ -121,7 +121,7 @@ impl DvrcReceiver {
         }
     }
 
-    /// The receiving rate; of a young flow, since its first packet.
+    /// The receiving rate. For a young flow, since its first packet.
     fn measure(&mut self, now: Instant) -> Rate {
         let longest = self.config.measure_over.max(self.round_trip);
         let age = now - self.since.unwrap_or(now);
@@ -129,8 +129,8 @@ impl DvrcReceiver {
         self.meter.rate(now, longest.min(age.max(Span::from_nanos(shortest))))
     }
 
-    /// A loss, detected now at this receiving rate. It begins a loss event, or belongs to the event that began less
-    /// than a round trip ago, or to the timeout during whose silence it happened.
+    /// Handles a loss, detected now at this receiving rate. The loss belongs to an event that began less than a
+    /// round trip ago, or to the timeout in whose silence it happened. Otherwise it begins a new loss event.
     fn on_loss(&mut self, now: Instant, first: u64, packets: u64, receiving: Rate, out: &mut Output) {
         let bound = self.policy.bound();
         let in_silence = packets > 0 && self.silent_after.is_some_and(|newest| newest + 1 == first);
@@ -247,7 +247,7 @@ impl DvrcReceiver {
         self.timeouts += 1;
         self.timeouts_in_a_row += 1;
         self.silent_after = Some(newest);
-        // Nothing arrives, whatever arrived in the time that the rate is measured over.
+        // No packet arrives, so the rate is zero even if packets arrived within the measuring interval.
         self.on_loss(now, newest + 1, 0, Rate::default(), out);
         self.silence_end = if self.timeouts_in_a_row < MOST_TIMEOUTS {
             now + self.timeout * (1 << self.timeouts_in_a_row)

@@ -1,4 +1,4 @@
-//! The receiver by itself: when it asks for what, and what it takes losses for.
+//! Tests of the receiver alone: its requests, and its verdicts on losses.
 
 use super::Header as Wire;
 use super::*;
@@ -26,7 +26,7 @@ fn receiver() -> DvrcReceiver {
     receiver_with(&DvrcConfig::default())
 }
 
-/// A packet of 1000 bytes from a sender that knows of 100 ms of round trip and 200 ms of timeout.
+/// A packet of 1000 bytes from a sender with 100 ms of round trip and 200 ms of timeout.
 fn data(sequence: u32) -> Data {
     Data {
         frame_type: FrameType::P,
@@ -59,7 +59,8 @@ fn arrive(receiver: &mut DvrcReceiver, now: Instant, data: Data) -> Output {
     out
 }
 
-/// Packets of one every 10 ms (800 kb/s), those of the given numbers missing, up to `until`; wakes the receiver as it asks.
+/// Sends a packet every 10 ms (800 kb/s) up to `until`, without the `missing` ones. Calls the receiver's timer
+/// when due.
 fn stream(receiver: &mut DvrcReceiver, numbers: std::ops::Range<u32>, missing: &[u32]) -> Vec<(Instant, LossVerdict)> {
     let mut verdicts = Vec::new();
     for number in numbers.filter(|number| !missing.contains(number)) {
@@ -72,7 +73,7 @@ fn stream(receiver: &mut DvrcReceiver, numbers: std::ops::Range<u32>, missing: &
 
 type Timeline<T> = Vec<(Instant, T)>;
 
-/// Wakes the receiver whenever it wants to be before `until`; the packets that it sent and its verdicts, with the times.
+/// Calls the receiver's timer at each deadline before `until`. Returns its packets and verdicts, with times.
 fn wake(receiver: &mut DvrcReceiver, until: Instant) -> (Timeline<Packet>, Timeline<LossVerdict>) {
     let (mut packets, mut verdicts) = (Vec::new(), Vec::new());
     while receiver.deadline() < until {
@@ -159,14 +160,14 @@ fn the_receiving_rate_is_over_150_ms_or_a_round_trip_or_of_a_young_flow_since_it
         arrive(&mut slow, ms(10 * u64::from(number)), far);
     }
     arrive(&mut slow, ms(1_190), Data { round_trip: 300_000, ..data(100) });
-    // In the 300 ms before 1190 ms: those of 900 to 990 ms, and this one.
+    // The 300 ms before 1190 ms contain the packets of 900 to 990 ms, and this one.
     assert_eq!(slow.view().receive_rate, Some(293_333.0));
 }
 
 #[test]
 fn a_loss_event_is_judged_by_the_rates_at_those_before_and_lowers_the_rate_by_a_packet_or_by_half() {
     let mut receiver = receiver();
-    // 800 kb/s but for what is missing: 14 of 15 packets in 150 ms.
+    // 800 kb/s without the missing packets: 14 of 15 packets in 150 ms.
     let verdicts = stream(&mut receiver, 0..400, &[100, 200, 300]);
     let seen: Vec<_> =
         verdicts.iter().map(|(time, v)| (*time, v.first, v.packets, v.congestion, v.begins_event)).collect();
@@ -184,7 +185,7 @@ fn a_loss_event_is_judged_by_the_rates_at_those_before_and_lowers_the_rate_by_a_
     );
     assert_eq!((receiver.view().random_events, receiver.view().congestion_events), (3, 0));
     let before = receiver.view().rate.expect("a rate");
-    // Then a packet every 100 ms, and one of them missing: far below the bound.
+    // Then a packet every 100 ms, one of them missing: far below the bound.
     for number in [400, 402] {
         let now = ms(4_000 + 100 * (number - 400));
         wake(&mut receiver, now);
@@ -203,7 +204,8 @@ fn losses_less_than_a_round_trip_after_an_events_begin_belong_to_it_and_spoil_th
     let verdicts = stream(&mut receiver, 100..112, &[100, 105]);
     assert_eq!(verdicts.iter().map(|(_, v)| v.begins_event).collect::<Vec<_>>(), [true, false]);
     assert_eq!(receiver.view().rate, Some(reached - 80_000.0));
-    // The round trip that began with the event, at 1010 ms, has seen the second loss: no packet is added at its end.
+    // The round trip that began with the event, at 1010 ms, contains the second loss, so no packet is added at its
+    // end.
     stream(&mut receiver, 112..122, &[]);
     assert_eq!(receiver.view().rate, Some(reached - 80_000.0));
     stream(&mut receiver, 122..132, &[]);
@@ -217,7 +219,7 @@ fn section_3_1_nothing_for_the_timeout_is_congestion_and_told_at_twice_the_dista
     let mut receiver = receiver();
     stream(&mut receiver, 0..100, &[]);
     let (packets, verdicts) = wake(&mut receiver, ms(3_000));
-    // The last packet came at 990 ms, the timeout is 200 ms.
+    // The last packet came at 990 ms; the timeout is 200 ms.
     let times: Vec<Instant> = packets.iter().map(|(time, _)| *time).collect();
     assert_eq!(times, [1_190, 1_590, 2_390].map(ms));
     for (_, packet) in &packets {
@@ -247,9 +249,9 @@ fn a_silence_is_congestion_even_where_the_rate_is_measured_over_longer_than_the_
 fn packets_lost_in_a_blackout_are_the_timeouts_congestion_and_those_lost_later_are_judged_anew() {
     for later_arrivals in [1, 3] {
         let mut receiver = receiver_with(&DvrcConfig { later_arrivals, ..DvrcConfig::default() });
-        // A loss of each kind before, so that there is a history.
+        // A loss of each kind first, to make a history.
         stream(&mut receiver, 0..100, &[50, 70]);
-        // Nothing from 1 s to 3 s; then the stream goes on, and one more is lost.
+        // Nothing from 1 s to 3 s. Then the stream continues, and one more packet is lost.
         let missing: Vec<u32> = (100..300).chain([350]).collect();
         let verdicts = stream(&mut receiver, 100..400, &missing);
         let blackout = verdicts.iter().find(|(_, v)| v.packets == 200).expect("a verdict on the 200 packets").1;
@@ -352,7 +354,7 @@ fn by_epochs_a_loss_is_judged_by_what_arrived_since_the_one_before() {
     let config = DvrcConfig { measure: Measured::Epoch, ..DvrcConfig::default() };
     let verdicts = stream(&mut receiver_with(&config), 0..400, &[100, 300]);
     let rates: Vec<f64> = verdicts.iter().map(|(_, v)| v.receive_rate).collect();
-    // From 0 to 1010 ms 101 packets, from there to 3010 ms 199.
+    // 101 packets from 0 to 1010 ms, 199 from there to 3010 ms.
     assert_eq!(rates, [800_000.0, 796_000.0]);
 }
 
@@ -377,6 +379,6 @@ fn a_receiver_that_reports_by_round_trips_answers_once_in_each_and_at_loss_event
             answered.push(number);
         }
     }
-    // The round trip is 100 ms. Packet 34 tells that 33 is lost.
+    // The round trip is 100 ms. Packet 34 reveals that 33 is lost.
     assert_eq!(answered, [0, 10, 20, 30, 34, 44]);
 }

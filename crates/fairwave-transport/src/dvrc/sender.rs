@@ -1,4 +1,4 @@
-//! The sending half of DVRC: it measures the round-trip time and otherwise does as it is told (paper 002 §3.1).
+//! The sending half of DVRC: it measures the round-trip time and follows the receiver's requests (paper 002 §3.1).
 
 use super::timeout::TimeoutEstimator;
 use super::wire::{CONTROL, Control, DATA_HEADER, Data, Header, body, micros};
@@ -22,35 +22,35 @@ pub struct DvrcSender {
     running: bool,
     queue: SendQueue,
     estimator: TimeoutEstimator,
-    /// R as the receiver last asked for.
+    /// R, as last requested by the receiver.
     rate: Rate,
-    /// The least pace that takes away in time whatever waits; zero while nothing does.
+    /// The lowest pace that meets the deadline of all waiting units; zero while none waits.
     urgency: Rate,
     /// K; meaningless for flows without layers.
     layers: u8,
     subscription: Subscription,
     /// Factor on the layers' rates until the next group of frames; 1 unless they are allocated dynamically.
     scale: f64,
-    /// When the latest packet was sent, and its payload.
+    /// Time and payload of the latest packet.
     last: Option<(Instant, u16)>,
-    /// Packets sent: the next sequence number.
+    /// Packets sent; also the next sequence number.
     sequence: u64,
     first_sequence: u64,
-    /// The newest packet that the receiver has told of.
+    /// The newest packet that the receiver has reported.
     newest: Option<u64>,
-    /// When the receiver's silence means something.
+    /// Time at which missing feedback counts as silence.
     silence: Instant,
-    /// Packets that the receiver misses, as it last told.
+    /// Packets that the receiver misses, according to its last report.
     lost: u32,
     silences: u64,
     malformed: u64,
 }
 
 impl DvrcSender {
-    /// A sender; it begins with the base layer.
+    /// Creates a sender that begins with the base layer.
     ///
     /// # Errors
-    /// When [`DvrcConfig::check`] refuses the configuration.
+    /// If [`DvrcConfig::check`] fails.
     pub fn new(context: FlowContext, config: &DvrcConfig) -> Result<Self, ConfigError> {
         config.check()?;
         Ok(DvrcSender {
@@ -75,12 +75,12 @@ impl DvrcSender {
         })
     }
 
-    /// Packets from the network that were not DVRC's, or that said what cannot be.
+    /// Packets that were not DVRC packets, or contained impossible values.
     pub fn malformed(&self) -> u64 {
         self.malformed
     }
 
-    /// Numbers the first packet, for tests of the wrap.
+    /// Sets the first sequence number, for tests of the wrap.
     #[cfg(test)]
     pub(super) fn start_at_sequence(&mut self, sequence: u64) {
         self.sequence = sequence;
@@ -105,7 +105,7 @@ impl DvrcSender {
         sent.max(self.urgency)
     }
 
-    /// c_K of the layers as they are now.
+    /// c_K of the current layers.
     fn sent_rate(&self) -> Rate {
         if self.config.allocation == Allocation::Fine {
             return self.context.layers.total().map_or(self.rate, |total| total.min(self.rate));
@@ -115,19 +115,21 @@ impl DvrcSender {
         Rate::from_bits_per_second((rate.bits_per_second() as f64 * self.scale) as u64)
     }
 
-    /// Chooses the layers' rates where a group of frames begins, and how many of them R carries.
+    /// At the start of a group of frames, chooses the layers' rates. Then computes the number of layers that R
+    /// carries.
     fn allocate(&mut self, unit: &Unit) {
         let (Some(base), Some(total)) = (self.context.layers.base(), self.context.layers.total()) else { return };
         let bits = |rate: Rate| rate.bits_per_second() as f64;
         if unit.layer == 0 && matches!(unit.frame_type, FrameType::I | FrameType::None) {
             self.scale = (bits(self.rate) / bits(total)).clamp(bits(base) / bits(total), 1.0);
         }
-        // What rounding to whole bits takes from R must not cost a layer.
+        // Rounding R to whole bits must not cost a layer.
         let carried = Rate::from_bits_per_second(((bits(self.rate) + 1.0) / self.scale) as u64);
         self.layers = self.context.layers.carried_by(carried).max(1);
     }
 
-    /// What part of a unit R leaves room for: all of the base layer, a part of the layer that R does not carry whole, nothing above.
+    /// Computes the part of a unit that fits R: all of the base layer, a part of the layer that only partly fits,
+    /// nothing above.
     fn cut(&mut self, unit: &Unit) {
         let (layers, bits) = (&self.context.layers, |rate: Rate| rate.bits_per_second() as f64);
         let rates = layers.cumulative();
@@ -143,9 +145,9 @@ impl DvrcSender {
         self.scale = if place == 0 { 1.0 } else { part.clamp(0.0, 1.0) };
     }
 
-    /// Takes in a unit that must have left after `most-delay`. The pace is set here and kept until nothing waits. If
-    /// the pace were the remaining data over the whole of `most-delay`, it would fall with the queue, and the last
-    /// packet would always be late.
+    /// Adds a unit that must leave within `most-delay`. The pace is set here and kept until no unit waits. If the
+    /// pace were the remaining data over the whole of `most-delay`, it would fall with the queue. The last packet
+    /// would then always be late.
     fn take_in(&mut self, now: Instant, unit: Unit) {
         if self.queue.is_empty() {
             self.urgency = Rate::default();
@@ -153,12 +155,12 @@ impl DvrcSender {
         self.queue.push(unit);
         let waiting = self.queue.bytes();
         let mut needed = Bytes::new(waiting).per(self.config.most_delay);
-        // The packet sent last keeps the first of these waiting for its own time at this pace.
+        // At this pace, the previous packet delays the first of the waiting packets by its transmission time.
         if let Some((time, payload)) = self.last {
             let with_last = Bytes::new(waiting + u64::from(payload));
             needed = needed.max(with_last.per(self.config.most_delay + (now - time)));
         }
-        // Rates are whole bits per second: one more, lest rounding down make it late.
+        // Rates are whole bits per second. Adding one prevents rounding down from making the unit late.
         let needed = Rate::from_bits_per_second(needed.bits_per_second().saturating_add(1));
         self.urgency = self.urgency.max(needed);
     }
@@ -222,7 +224,7 @@ impl DvrcSender {
             return;
         }
         self.newest = Some(sequence);
-        // Set again when the next packet is sent: an idle flow gets no feedback, and its silence has no meaning.
+        // Armed again when the next packet is sent: an idle flow gets no feedback.
         self.silence = Instant::NEVER;
         self.lost = control.lost;
         if !control.timeout {
@@ -238,7 +240,7 @@ impl DvrcSender {
         }
     }
 
-    /// No feedback arrives: send only the base layer until it does.
+    /// Handles missing feedback: sends only the base layer until feedback arrives.
     fn on_silence(&mut self) {
         self.silences += 1;
         self.layers = 1;
@@ -247,7 +249,7 @@ impl DvrcSender {
     }
 }
 
-/// The sender's clock as the wire carries it: microseconds modulo 2³², so it wraps every 71.6 minutes.
+/// The sender's clock on the wire: microseconds modulo 2³², so it wraps every 71.6 minutes.
 fn clock(now: Instant) -> u32 {
     (now.nanos() / 1000) as u32
 }

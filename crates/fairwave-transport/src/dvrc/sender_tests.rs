@@ -1,4 +1,4 @@
-//! The sender by itself: what it writes, how long it makes units wait, and what it believes.
+//! Tests of the sender alone: its packets, its delays, and its checks of feedback.
 
 use proptest::prelude::*;
 
@@ -67,7 +67,7 @@ fn hear(sender: &mut DvrcSender, now: Instant, control: Control) -> Vec<Packet> 
     out.packets
 }
 
-/// Hands over a unit and drives the sender alone until `end`; what it sent, with the times.
+/// Passes units to the sender and runs it alone until `end`. Returns the packets sent, with times.
 fn drive(sender: &mut DvrcSender, units: &[Unit], end: Instant) -> Vec<(Instant, Packet)> {
     let (mut sent, mut units) = (Vec::new(), units.iter().peekable());
     loop {
@@ -146,7 +146,7 @@ fn the_longest_wait_is_held_for_a_frame_that_is_far_larger_than_the_rate_allows(
 
 #[test]
 fn the_longest_wait_is_held_behind_a_packet_that_was_just_sent() {
-    // A packet of 1000 bytes at 200 kb/s keeps the next waiting for 40 ms; at most 20 ms are allowed.
+    // A packet of 1000 bytes at 200 kb/s delays the next by 40 ms; at most 20 ms are allowed.
     let config = DvrcConfig { most_delay: Span::from_millis(20), ..config() };
     let mut sender = DvrcSender::new(context(), &config).expect("valid");
     sender.on_start(Instant::ZERO, &mut Output::default());
@@ -284,7 +284,7 @@ fn bulk_data_is_full_packets_numbered_as_they_are_sent() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
-    /// Whatever an application hands over, and whatever rate is asked for in between.
+    /// Any units from the application, and any requested rates in between.
     #[test]
     fn no_packet_waits_longer_than_most_delay(
         units in prop::collection::vec((0u64..120, 0u32..40_000), 1..40),
@@ -337,7 +337,7 @@ fn the_pace_is_that_of_the_layers_that_are_sent_or_none_where_it_is_asked_for() 
 fn allocated_layers_share_r_from_the_next_group_on_and_are_left_as_those_are_that_have_fixed_rates() {
     let config = DvrcConfig { allocation: Allocation::Group, headroom: 0.0, ..DvrcConfig::default() };
     let mut sender = started_with(config, context());
-    // The sizes of a frame's four layers as they are sent, none for what is left out.
+    // The sent sizes of a frame's four layers; `None` for omitted layers.
     let frame = |sender: &mut DvrcSender, number: u32, frame_type| -> Vec<(u8, u16)> {
         let made = ms(u64::from(number) * 1_000);
         let units: Vec<Unit> =
@@ -378,7 +378,8 @@ fn of_versions_one_is_sent_and_another_from_the_next_group_on() {
 fn layers_that_are_cut_anywhere_fill_the_rate_and_the_base_layer_is_always_whole() {
     let fine =
         DvrcConfig { segment: Bytes::new(1000), allocation: Allocation::Fine, headroom: 0.0, ..DvrcConfig::default() };
-    // Four layers of 200 kb/s: what of a frame of 800 bytes in each layer is sent, and the layers that the sender tells of.
+    // Four layers of 200 kb/s, and a frame of 800 bytes in each: the part that is sent, and the layers that the
+    // sender reports.
     for (rate, sent, layers) in [
         (200_000, vec![800], 1),
         (250_000, vec![800, 200], 2),

@@ -1,4 +1,4 @@
-//! Storyboards: a video over a path, and what paper 002 says must happen.
+//! Storyboards: a video over a path, with the behaviour that paper 002 requires.
 
 use proptest::prelude::*;
 
@@ -22,7 +22,7 @@ fn layers() -> LayerRates {
     LayerRates::new(&[Rate::from_bits_per_second(200_000); 4]).expect("four layers")
 }
 
-/// A constant-rate video: 25 frames/s, each layer 1000 bytes per frame, as long as asked for.
+/// A constant-rate video: 25 frames/s, each layer 1000 bytes per frame, for the given time.
 fn video(from: Instant, seconds: u64) -> Vec<Unit> {
     (0..seconds * 25)
         .flat_map(|frame| {
@@ -90,7 +90,7 @@ fn section_3_1_each_datagram_is_answered_by_a_control_packet_that_echoes_its_tim
 #[test]
 fn eq_11_the_rate_rises_by_a_packet_per_round_trip_and_layers_join_when_it_reaches_them() {
     let mut wire = default_pair();
-    // The sender knows the round-trip time after 100 ms; the receiver from 50 ms later, give or take a frame.
+    // The sender knows the round-trip time after 100 ms. The receiver knows it 50 ms later, within a frame.
     wire.run_until(ms(400));
     let start = wire.receiver.view().rate.expect("a rate");
     for round in 1..=3 {

@@ -1,4 +1,4 @@
-//! DTO, the silence after which a receiver takes packets for lost: paper 002 Eq. (2)–(4).
+//! DTO, the silence after which a receiver counts packets as lost: paper 002 Eq. (2)–(4).
 //!
 //! **Assumptions.** The first sample is EstimatedRTT, and half of it the Deviation (RFC 6298 §2.2; the paper is silent).
 //! Eq. (4) weighs the *change of the estimate*, with ε = 0.25 on the old value, as printed.
@@ -37,7 +37,7 @@ impl TimeoutConfig {
     /// Checks the ranges.
     ///
     /// # Errors
-    /// The first key whose value is not allowed.
+    /// The first key whose value is out of range.
     pub fn check(&self) -> Result<(), ConfigError> {
         check_between("gamma", self.gamma, 0.0, 1.0, "gamma = 0.9")?;
         check_between("delta", self.delta, 0.0, f64::INFINITY, "delta = 4.0")?;
@@ -45,7 +45,7 @@ impl TimeoutConfig {
     }
 }
 
-/// EstimatedRTT, Deviation and the DTO that follows.
+/// EstimatedRTT, Deviation and the resulting DTO.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TimeoutEstimator {
     config: TimeoutConfig,
@@ -54,12 +54,12 @@ pub struct TimeoutEstimator {
 }
 
 impl TimeoutEstimator {
-    /// An estimator without a sample.
+    /// Creates an estimator without samples.
     pub fn new(config: &TimeoutConfig) -> Self {
         TimeoutEstimator { config: config.clone(), state: None }
     }
 
-    /// Takes in a sample of the round-trip time.
+    /// Adds a sample of the round-trip time.
     pub fn on_sample(&mut self, sample: Span) {
         let sample = sample.seconds();
         let TimeoutConfig { gamma, epsilon, .. } = self.config;

@@ -1,10 +1,10 @@
 //! The DVRC header, byte by byte: the same code in simulation and on sockets.
 //!
-//! Paper 002 Fig. 1 names the fields (packet type, length, sequence number, frame type, timestamp, video layer) and not
-//! their places or widths. `docs/protocols/dvrc.md` fixes both, and adds what the text needs and the figure lacks.
-//! These are the round-trip time and timeout that the sender tells the receiver, the rate that the receiver asks for,
-//! and a packet's place in its frame. All numbers are big-endian. Whatever arrives, decoding yields a header or a
-//! [`WireError`], never a panic; encoding what was decoded gives the same bytes.
+//! Paper 002 Fig. 1 names the fields (packet type, length, sequence number, frame type, timestamp, video layer),
+//! but neither their positions nor their widths. `docs/protocols/dvrc.md` fixes both, and adds fields that the
+//! text needs and the figure lacks. These are the sender's round-trip time and timeout, the rate that the receiver
+//! requests, and a packet's index in its frame. All numbers are big-endian. Decoding any bytes yields a header or
+//! a [`WireError`], never a panic. Encoding a decoded header gives the same bytes.
 
 pub use fairwave_endpoint::wire::WireError;
 use fairwave_endpoint::wire::bytes::{Reader, need, packet_type, put, zero};
@@ -22,7 +22,7 @@ pub const CONTROL: usize = 24;
 /// Bytes of an advertisement before its layer rates.
 pub const ADVERTISEMENT_HEADER: usize = 16;
 
-/// Where each field begins (`docs/protocols/dvrc.md`), for reading and writing alike.
+/// Offset of each field (`docs/protocols/dvrc.md`), for reading and writing.
 mod at {
     pub const VERSION_AND_TYPE: usize = 0;
     pub const FRAME_TYPE: usize = 1;
@@ -31,12 +31,12 @@ mod at {
     pub const PART: usize = 6;
     pub const SEQUENCE: usize = 8;
     pub const TIMESTAMP: usize = 12;
-    // Of a data packet.
+    // Fields of a data packet.
     pub const UNIT: usize = 16;
     pub const PARTS: usize = 20;
     pub const ROUND_TRIP: usize = 24;
     pub const TIMEOUT: usize = 28;
-    // Of a control packet.
+    // Fields of a control packet.
     pub const RATE: usize = 16;
     pub const LOST: usize = 20;
 }
@@ -49,15 +49,15 @@ const ADVERTISEMENT: u8 = 3;
 /// A data packet's header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Data {
-    /// How the frame was coded.
+    /// Coding type of the frame.
     pub frame_type: FrameType,
     /// Video layer (0 = base).
     pub layer: u8,
     /// Payload bytes that follow the header.
     pub length: u16,
-    /// This packet's place among those of its unit.
+    /// This packet's index among those of its unit.
     pub part: u16,
-    /// Packets that the unit was cut into, at least 1.
+    /// Number of packets of the unit, at least 1.
     pub parts: u16,
     /// The application's unit: one layer of one frame.
     pub unit: u32,
@@ -74,15 +74,15 @@ pub struct Data {
 /// A control packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Control {
-    /// True when it was caused by the receiver's timeout: then it echoes nothing and yields no round-trip sample.
+    /// True if the receiver's timeout caused the packet. It then has no echo and yields no round-trip sample.
     pub timeout: bool,
-    /// K: how many layers are to be sent.
+    /// K: the requested number of layers.
     pub layers: u8,
-    /// Sequence number of the data packet that caused it; of the newest one received, on a timeout.
+    /// Sequence number of the data packet that caused this packet. On a timeout, of the newest packet received.
     pub sequence: u32,
-    /// Timestamp of that packet.
+    /// Timestamp of that data packet.
     pub timestamp: u32,
-    /// R: the rate of payload to send at, bits per second, at most 2³² − 1.
+    /// R: the requested payload rate, bits per second, at most 2³² − 1.
     pub rate: u32,
     /// Packets lost so far, modulo 2³².
     pub lost: u32,
@@ -95,11 +95,11 @@ pub enum Header {
     Data(Data),
     /// The receiver's request.
     Control(Control),
-    /// The sender's layers; sent before the first data packet.
+    /// The sender's layers. Sent before the first data packet.
     Advertisement(LayerRates),
 }
 
-/// The body of a packet with this header. A header that was not checked has some sequence number or other.
+/// The body of a packet with this header. The sequence number of an unchecked header is arbitrary.
 pub(crate) fn body(header: [u8; 32], created: Instant) -> Body {
     Body::Opaque { header, sequence: Reader(&header).u32(at::SEQUENCE), created }
 }
@@ -117,10 +117,10 @@ fn frame_type(code: u8) -> Result<FrameType, WireError> {
 }
 
 impl Header {
-    /// Reads the header at the beginning of `bytes`; what follows it is not looked at.
+    /// Reads the header at the start of `bytes` and ignores the rest.
     ///
     /// # Errors
-    /// Whatever is wrong first.
+    /// The first problem found.
     pub fn decode(bytes: &[u8]) -> Result<Header, WireError> {
         match packet_type(bytes, VERSION, ADVERTISEMENT)? {
             DATA => decode_data(bytes).map(Header::Data),
@@ -130,10 +130,10 @@ impl Header {
         }
     }
 
-    /// Reads a whole datagram: the header, and the payload that it announces.
+    /// Reads a whole datagram: the header and the payload that the header announces.
     ///
     /// # Errors
-    /// As [`Header::decode`], and when the payload is longer or shorter than announced.
+    /// As [`Header::decode`], and if the payload is longer or shorter than announced.
     pub fn decode_datagram(datagram: &[u8]) -> Result<(Header, &[u8]), WireError> {
         let header = Header::decode(datagram)?;
         let payload = datagram.get(header.size()..).unwrap_or(&[]);
@@ -144,7 +144,7 @@ impl Header {
         Ok((header, payload))
     }
 
-    /// Bytes of this header.
+    /// Size of this header, bytes.
     pub fn size(&self) -> usize {
         match self {
             Header::Data(_) => DATA_HEADER,
@@ -171,12 +171,12 @@ impl Header {
     }
 }
 
-/// A rate as the wire carries it.
+/// Converts a rate to its wire format.
 pub(super) fn clamp(rate: Rate) -> u32 {
     u32::try_from(rate.bits_per_second()).unwrap_or(u32::MAX)
 }
 
-/// A span as the wire carries it: microseconds, at least 1 unless it is zero.
+/// Converts a span to its wire format: microseconds, at least 1 unless it is zero.
 pub(super) fn micros(span: Span) -> u32 {
     u32::try_from(span.nanos().div_ceil(1000)).unwrap_or(u32::MAX)
 }
@@ -214,8 +214,9 @@ impl Control {
     }
 }
 
-/// Writes a packet of a flow, given its header's bytes, and of a data packet when its unit was made, at the beginning of the payload. Answers how
-/// long the datagram is: the header and the payload that it announces, or what there is to say if that is more.
+/// Writes a packet of a flow from its header's bytes. In a data packet, the payload begins with the unit's
+/// creation time. Returns the datagram's length: the header and the payload that it announces, or the bytes
+/// written if there are more.
 pub(crate) fn write(header: &[u8; DATA_HEADER], created: Instant, out: &mut Vec<u8>) -> usize {
     if header[at::VERSION_AND_TYPE] & 0x0f != DATA {
         out.extend_from_slice(&header[..CONTROL]);
@@ -226,7 +227,7 @@ pub(crate) fn write(header: &[u8; DATA_HEADER], created: Instant, out: &mut Vec<
     out.len().max(DATA_HEADER + usize::from(Reader(header).u16(at::LENGTH)))
 }
 
-/// Reads a packet of a flow, and its layer.
+/// Reads a packet of a flow. Returns its body and its layer.
 pub(crate) fn read(datagram: &[u8]) -> Result<(Body, u8), WireError> {
     let mut header = [0; DATA_HEADER];
     let whole = Header::decode(datagram)?;

@@ -135,7 +135,7 @@ fn the_sequence_number_that_the_simulator_reads_is_the_headers() {
     assert!(matches!(body, Body::Opaque { sequence: 0x0102_0304, .. }), "{body:?}");
 }
 
-/// Headers of every kind, all that can be encoded.
+/// All encodable headers of every kind.
 fn headers() -> impl Strategy<Value = Header> {
     let frame_type = prop::sample::select(vec![FrameType::None, FrameType::I, FrameType::P, FrameType::B]);
     let place = (1u16.., any::<u16>()).prop_map(|(parts, place)| (place % parts, parts));
@@ -168,7 +168,7 @@ fn headers() -> impl Strategy<Value = Header> {
     prop_oneof![data, control, advertisement]
 }
 
-/// Whatever the bytes, decoding ends with a header that is encoded to the same bytes, or with an error that says why.
+/// Checks that decoding gives an error, or a header that encodes to the same bytes.
 fn decodes_faithfully_or_says_why(bytes: &[u8]) -> Result<(), TestCaseError> {
     match Header::decode(bytes) {
         Ok(header) => prop_assert_eq!(&header.encode()[..header.size()], &bytes[..header.size()]),

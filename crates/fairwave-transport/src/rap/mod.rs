@@ -1,21 +1,23 @@
-//! RAP: a rate for real-time streams that grows by a packet per round trip and is halved on loss, without retransmission.
+//! RAP: a rate for real-time streams that grows by a packet per round trip and halves on loss, without retransmission.
 //!
-//! Source: Rejaie, Handley & Estrin, *RAP: An end-to-end rate-based congestion control mechanism for realtime streams
-//! in the Internet*, INFOCOM 1999; where it gives no number, RAP as its authors put it into ns-2.35 (`ns-default.tcl`,
-//! `Agent/RAP`). Every datagram is acknowledged. The sender keeps a gap between packets (IPG): once per smoothed round
-//! trip the rate rises by a packet per round trip, IPG ← IPG·S/(IPG + S); a loss event halves it, IPG ← IPG/β. Losses
-//! are found by three later deliveries or, before a packet is sent, by a timeout of μ·S + φ·V. Those of packets that
-//! were under way when a loss event was found belong to it (cluster losses). With `fine-grain` the gap is stretched by
-//! the ratio of a short-term to a long-term mean of the round trip.
+//! Source: Rejaie, Handley & Estrin, *RAP: An end-to-end rate-based congestion control mechanism for realtime
+//! streams in the Internet*, INFOCOM 1999. Numbers that the paper omits come from the authors' RAP in ns-2.35
+//! (`ns-default.tcl`, `Agent/RAP`). Every datagram is acknowledged. The sender keeps a gap between packets (IPG).
+//! Once per smoothed round trip the rate rises by a packet per round trip, IPG ← IPG·S/(IPG + S). A loss event
+//! halves it, IPG ← IPG/β. A packet is lost after three later deliveries, or after a timeout of μ·S + φ·V, which
+//! is checked before a packet is sent. Losses of packets that were in flight when a loss event was detected belong
+//! to it (cluster losses). With `fine-grain` the gap is stretched by the ratio of a short-term to a long-term mean
+//! of the round trip.
 //!
 //! With `gamma` the rate yields to a queue before it overflows: paper 003's γ (§IV, Eq. (15) and (16)) for a rate
-//! instead of a window. When the queueing delay reaches that share of the largest seen, the gap becomes IPG/γ one round
-//! trip later. Nothing more is detected until a packet sent after that is acknowledged, and a loss event in between
-//! takes its place.
+//! instead of a window. When the queueing delay reaches that share of the largest delay seen, the gap becomes
+//! IPG/γ one round trip later. Until a packet sent after that is acknowledged, no further decrease is detected. A
+//! loss event in between replaces the decrease.
 //!
-//! **Assumptions.** After the first acknowledgement the rate is a packet per round trip; there is no slow start. The rate does
-//! not rise over a round trip in which the application left some of it unused: nothing tests a rate that is not used. The gap is 64 s
-//! at most. The send queue is unbounded; a unit longer than a segment is cut, and what is lost stays lost.
+//! **Assumptions.** After the first acknowledgement the rate is a packet per round trip; there is no slow start.
+//! The rate does not rise over a round trip in which the application left some of it unused: an unused rate is
+//! untested. The gap is at most 64 s. The send queue is unbounded. A unit longer than a segment is cut, and lost
+//! packets are not retransmitted.
 
 mod receiver;
 mod sender;
@@ -57,8 +59,8 @@ pub struct RapConfig {
     pub beta: f64,
     /// Lengthen the gap while the round trip exceeds its long-term mean. Default false, as in ns-2.
     pub fine_grain: bool,
-    /// γ: share of the largest queueing delay at which the rate is lowered to what leaves the queue empty, above 0 and below 1
-    /// (paper 003: 0.5). Not done when left out.
+    /// γ: share of the largest queueing delay at which the rate falls to the value that empties the queue, above 0
+    /// and below 1 (paper 003: 0.5). Not done when left out.
     #[serde(with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "not done"))]
     pub gamma: Option<f64>,
@@ -105,7 +107,7 @@ impl Checked for RapConfig {
     /// Checks the ranges.
     ///
     /// # Errors
-    /// When `segment` is zero, a packet would exceed 65 535 B on the wire, or `beta` or `gamma` is not between 0 and 1.
+    /// If `segment` is zero, a packet would exceed 65 535 B on the wire, or `beta` or `gamma` is not between 0 and 1.
     fn check(&self) -> Result<(), ConfigError> {
         check_sizes(self.segment.unwrap_or(DATAGRAM_PAYLOAD), self.header)?;
         let size = self.acknowledgement;

@@ -1,4 +1,4 @@
-//! The receiving half of RAP: it acknowledges every datagram, and tells with each what came before.
+//! The receiving half of RAP: it acknowledges every datagram, and reports the latest gap with each acknowledgement.
 
 use super::RapConfig;
 use fairwave_endpoint::parts::Assembly;
@@ -17,15 +17,15 @@ pub struct RapReceiver {
     wire: u16,
     seen: ReplayWindow<16>,
     assembly: Assembly,
-    /// The latest gap: the last datagram before it and the last in it.
+    /// The latest gap: the last datagram before it and its last missing datagram.
     gap: Option<(u32, u32)>,
 }
 
 impl RapReceiver {
-    /// A receiver that has seen nothing yet.
+    /// Creates a receiver.
     ///
     /// # Errors
-    /// When [`RapConfig`] is out of range.
+    /// If [`RapConfig`] is out of range.
     pub fn new(context: FlowContext, config: &RapConfig) -> Result<Self, ConfigError> {
         config.check()?;
         Ok(RapReceiver {
@@ -54,7 +54,7 @@ impl Receiver for RapReceiver {
         {
             self.gap = Some((highest as u32, (number - 1) as u32));
         }
-        // Of what came before one that is late the gap tells nothing.
+        // The latest gap is not before a late packet.
         let (before, missing) = match self.gap {
             Some((before, last)) if !late => (before, Some(last)),
             _ => (sequence, late.then_some(sequence.wrapping_sub(1))),

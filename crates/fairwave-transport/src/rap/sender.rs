@@ -26,14 +26,14 @@ const PHI: f64 = 4.0;
 /// Weights of the newest sample in the short-term and long-term mean (`kfrtt_`, `kxrtt_`).
 const SHORT: f64 = 0.9;
 const LONG: f64 = 0.01;
-/// Later deliveries that mean loss.
+/// Number of later deliveries that imply a loss.
 const LATER: usize = 3;
 /// The longest gap between packets, seconds.
 const LONGEST_GAP: f64 = 64.0;
-/// Above this many packets in flight the oldest are forgotten: they time out anyway.
+/// Above this number of packets in flight, the oldest are discarded; they would time out anyway.
 const MOST_UNDER_WAY: usize = 1 << 16;
 
-/// A packet whose fate is not known, or that was delivered after one whose fate is not.
+/// A packet in flight, or a delivered packet behind one that is still in flight.
 #[derive(Clone, Copy, Debug)]
 struct PacketInFlight {
     sent: Instant,
@@ -68,7 +68,7 @@ impl RoundTrip {
     }
 }
 
-/// What γ knows of the path.
+/// State for the γ rule.
 #[derive(Clone, Copy, Debug)]
 struct QueueWatch {
     /// Th_upper.
@@ -77,12 +77,12 @@ struct QueueWatch {
     most: Span,
     /// When a detected decrease takes effect.
     due: Instant,
-    /// Nothing is detected before this packet is acknowledged.
+    /// No decrease is detected before this packet is acknowledged.
     rest: u64,
 }
 
 impl QueueWatch {
-    /// A packet's round trip is known: Eq. (15).
+    /// Adds a packet's round-trip sample: Eq. (15).
     fn on_sample(&mut self, now: Instant, number: u64, sample: Span) {
         (self.least, self.most) = (self.least.min(sample), self.most.max(sample));
         let (queue, room) = (sample.saturating_sub(self.least), self.most.saturating_sub(self.least));
@@ -92,7 +92,7 @@ impl QueueWatch {
         }
     }
 
-    /// γ, if a decrease is due; `next` is the packet that leaves next.
+    /// Returns γ if a decrease is due. `next` is the number of the next packet.
     fn take(&mut self, now: Instant, next: u64) -> Option<f64> {
         if now < self.due {
             return None;
@@ -101,7 +101,7 @@ impl QueueWatch {
         Some(gamma(self.least, self.most, self.upper))
     }
 
-    /// No decrease is due any more.
+    /// Cancels the due decrease.
     fn overtaken(&mut self, next: u64) {
         (self.due, self.rest) = (Instant::NEVER, next);
     }
@@ -119,18 +119,18 @@ pub struct RapSender {
     round_trip: Option<RoundTrip>,
     /// When the latest packet was sent.
     last: Option<Instant>,
-    /// When the rate may rise next.
+    /// When the rate may next rise.
     step: Instant,
-    /// A loss event fell into this step.
+    /// A loss event occurred in this step.
     lost_in_step: bool,
     /// The application left some of the rate unused in this step.
     unused_in_step: bool,
-    /// Number of the oldest in `under_way`.
+    /// Number of the oldest packet in `under_way`.
     oldest: u64,
     under_way: VecDeque<PacketInFlight>,
-    /// How many of them were delivered.
+    /// Number of delivered packets in `under_way`.
     delivered: usize,
-    /// Losses of packets below this belong to the latest loss event.
+    /// Losses of packets below this number belong to the latest loss event.
     cluster: u64,
     sequence: u64,
     sent: u64,
@@ -141,10 +141,10 @@ pub struct RapSender {
 }
 
 impl RapSender {
-    /// A sender; one of bulk data always has something to send, others send the units they get.
+    /// Creates a sender. With bulk data it always has data to send; otherwise it sends the units that it receives.
     ///
     /// # Errors
-    /// When [`RapConfig`] is out of range.
+    /// If [`RapConfig`] is out of range.
     pub fn new(context: FlowContext, config: &RapConfig) -> Result<Self, ConfigError> {
         config.check()?;
         Ok(RapSender {
@@ -181,7 +181,7 @@ impl RapSender {
         self.running && (self.context.bulk || !self.queue.is_empty())
     }
 
-    /// Notes what holds sending back from now on: the rate, as long as there is something to send.
+    /// Updates the limiting cause: the rate while there is data to send.
     fn note_limit(&mut self, now: Instant) {
         let by = match (self.running, self.has_data()) {
             (false, _) => Limit::Nothing,
@@ -191,7 +191,7 @@ impl RapSender {
         self.held_back.change(now, by);
     }
 
-    /// The gap as packets keep it, with fine-grain adaptation where it is asked for.
+    /// The gap between packets, with fine-grain adaptation if enabled.
     fn spacing(&self) -> Span {
         let stretched = match self.round_trip {
             Some(means) if self.config.fine_grain && means.long > 0.0 => self.gap * means.short / means.long,
@@ -208,7 +208,8 @@ impl RapSender {
         self.round_trip.map_or(FIRST, |means| means.smoothed.max(1e-9))
     }
 
-    /// The end of a step: the rate rises by a packet per round trip, unless there was a loss event or nothing to test it.
+    /// Ends a step: the rate rises by a packet per round trip, unless a loss event occurred or the rate was not
+    /// fully used.
     fn end_step(&mut self, now: Instant) {
         if now < self.step || self.round_trip.is_none() {
             return;
@@ -220,7 +221,7 @@ impl RapSender {
         self.step = now + Span::from_seconds(self.smoothed());
     }
 
-    /// A packet is lost: an event of its own, or one of the cluster that the latest event began with.
+    /// Handles a lost packet. Returns false if the loss belongs to the latest event's cluster.
     fn on_loss(&mut self, number: u64) -> bool {
         if number < self.cluster {
             return false;
@@ -235,7 +236,7 @@ impl RapSender {
         true
     }
 
-    /// Takes the oldest from what is under way; true if it was not delivered.
+    /// Removes the oldest packet from `under_way`. Returns true if it was not delivered.
     fn forget_oldest(&mut self) -> bool {
         let Some(oldest) = self.under_way.pop_front() else { return false };
         self.oldest += 1;
@@ -243,7 +244,7 @@ impl RapSender {
         !oldest.delivered
     }
 
-    /// Settles what is known: what was delivered, and what `LATER` deliveries have overtaken.
+    /// Removes packets whose fate is known: delivered, or followed by `LATER` deliveries.
     fn settle(&mut self) {
         while let Some(oldest) = self.under_way.front() {
             if !oldest.delivered && self.delivered < LATER {
@@ -256,7 +257,7 @@ impl RapSender {
         }
     }
 
-    /// Gives up what is under way for longer than the timeout; asked before a packet is sent.
+    /// Declares packets lost that are in flight for longer than the timeout. Called before a packet is sent.
     fn time_out(&mut self, now: Instant) {
         let Some(means) = self.round_trip else { return };
         let timeout = Span::from_seconds(means.timeout());
@@ -271,7 +272,7 @@ impl RapSender {
         }
     }
 
-    /// Marks a packet as delivered: when it was sent, the first time.
+    /// Marks a packet as delivered. The first time, returns its sending time.
     fn mark(&mut self, number: u64) -> Option<Instant> {
         let place = usize::try_from(number.checked_sub(self.oldest)?).ok()?;
         let packet = self.under_way.get_mut(place)?;
@@ -289,7 +290,7 @@ impl RapSender {
             return;
         }
         let sent = self.mark(number);
-        // All between the missing one and this have arrived; so has the one before it.
+        // All packets between the missing one and this one have arrived, and so has the one before the gap.
         let first = missing.map_or(0, |missing| unwrap(number, missing).saturating_add(1));
         for earlier in (first.max(self.oldest)..number).rev() {
             if self.mark(earlier).is_none() {
@@ -433,7 +434,7 @@ mod tests {
             due: Instant::NEVER,
             rest: 0,
         };
-        // Round trips between 100 and 200 ms were seen before.
+        // Earlier round trips were between 100 and 200 ms.
         watch.on_sample(ms(0), 0, Span::from_millis(100));
         watch.on_sample(ms(0), 0, Span::from_millis(200));
         watch

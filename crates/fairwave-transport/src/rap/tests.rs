@@ -1,4 +1,4 @@
-//! Storyboards: a sender and a receiver over a path, and what RAP must do.
+//! Storyboards: a sender and a receiver over a path, with the behaviour that RAP requires.
 
 use proptest::prelude::*;
 
@@ -87,7 +87,8 @@ fn what_was_under_way_when_a_loss_was_found_belongs_to_its_event() {
 
 #[test]
 fn a_packet_that_two_later_ones_overtake_is_not_lost() {
-    // About 22 packets in a round trip of 100 ms: two overtake what comes 11 ms late, and more than three what comes 30 ms late.
+    // About 22 packets per round trip of 100 ms: two overtake a packet that is 11 ms late, and more than three one
+    // that is 30 ms late.
     for (late, events) in [(11, 0), (30, 1)] {
         let mut wire = bulk();
         let late = Span::from_millis(late);
@@ -150,7 +151,7 @@ fn it_shows_the_round_trip_what_was_sent_and_what_held_it_back() {
 
 #[test]
 fn its_mean_rate_is_that_of_tcp_at_the_same_loss() {
-    // A packet in 150 lost: √(3/(2p)) = 15 packets per round trip.
+    // One packet in 150 is lost: √(3/(2p)) = 15 packets per round trip.
     let mut wire = bulk();
     wire.fate = Box::new(|number, _, _| if number % 150 == 149 { PathFate::Lose } else { PathFate::Pass });
     wire.run_until(ms(120_000));
@@ -165,7 +166,7 @@ fn alone_on_an_empty_path_it_fills_most_of_it_and_pays_with_what_it_overshoots()
     wire.run_until(ms(60_000));
     let goodput = wire.goodput(ms(20_000), ms(60_000));
     assert!((800_000.0..=960_000.0).contains(&goodput), "{goodput}");
-    // Nothing clocks it: from when the queue overflows until it hears of it, it sends too much.
+    // RAP is not ACK-clocked: it sends too much from the overflow until the loss is reported.
     let lost = wire.dropped as f64 / wire.sent.len() as f64;
     assert!((0.01..0.08).contains(&lost), "{lost}");
 }
@@ -176,7 +177,7 @@ fn a_rate_that_the_application_does_not_use_does_not_rise() {
     wire.units = voice(500);
     let allowed = |wire: &Wire<RapSender, RapReceiver>| wire.sender.view().rate.expect("a rate") / (8.0 * 1200.0) * 0.1;
     wire.run_until(ms(3000));
-    // 50 units a second are 5 per round trip; until what waited at first is gone the rate rises beyond that.
+    // 50 units a second are 5 per round trip. The rate rises beyond that until the initial backlog is sent.
     let early = allowed(&wire);
     assert!((5.0..=12.0).contains(&early), "{early}");
     wire.run_until(ms(10_000));

@@ -1,5 +1,5 @@
-//! RAP's packets, byte by byte, in a layout of our own: Rejaie, Handley & Estrin 1999 name the fields, and no more
-//! (`docs/protocols/datagrams.md`).
+//! RAP's packets, byte by byte, in a layout of fairwave (`docs/protocols/datagrams.md`). Rejaie, Handley & Estrin
+//! 1999 only name the fields.
 
 use fairwave_endpoint::wire::WireError;
 use fairwave_endpoint::wire::bytes::{Reader, need, packet_type, put, zero};
@@ -13,9 +13,9 @@ pub const ACKNOWLEDGEMENT: usize = 16;
 
 mod at {
     pub const VERSION_AND_TYPE: usize = 0;
-    // Of a data packet.
+    // Fields of a data packet.
     pub const SEQUENCE: usize = 4;
-    // Of an acknowledgement.
+    // Fields of an acknowledgement.
     pub const FLAGS: usize = 1;
     pub const CURRENT: usize = 4;
     pub const MISSING: usize = 8;
@@ -24,7 +24,7 @@ mod at {
 
 const DATA_TYPE: u8 = 0;
 const ACKNOWLEDGEMENT_TYPE: u8 = 1;
-/// The flag that says that something is missing.
+/// The flag that announces a missing datagram.
 const IS_MISSING: u8 = 1;
 
 /// A RAP packet without its payload.
@@ -35,19 +35,19 @@ pub enum Header {
         /// Packets sent before this one, modulo 2³².
         sequence: u32,
     },
-    /// What the receiver says of what arrived.
+    /// The receiver's acknowledgement.
     Acknowledgement {
         /// The datagram that caused it.
         current: u32,
-        /// The latest datagram before it that is missing; none while none is.
+        /// The latest missing datagram before it; `None` if none is missing.
         missing: Option<u32>,
-        /// The latest that arrived before the missing one.
+        /// The latest datagram that arrived before the missing one.
         before: u32,
     },
 }
 
 impl Header {
-    /// Writes the header at the end of `out`.
+    /// Appends the header to `out`.
     pub fn encode(&self, out: &mut Vec<u8>) {
         let mut bytes = [0; ACKNOWLEDGEMENT];
         let length = match *self {
@@ -68,10 +68,10 @@ impl Header {
         out.extend_from_slice(&bytes[..length]);
     }
 
-    /// Reads the header at the beginning of `bytes`; what follows it is not looked at.
+    /// Reads the header at the start of `bytes` and ignores the rest.
     ///
     /// # Errors
-    /// Whatever is wrong first.
+    /// The first problem found.
     pub fn decode(bytes: &[u8]) -> Result<Header, WireError> {
         let reader = Reader(bytes);
         if packet_type(bytes, VERSION, ACKNOWLEDGEMENT_TYPE)? == DATA_TYPE {

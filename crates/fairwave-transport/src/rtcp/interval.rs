@@ -1,20 +1,20 @@
-//! When to report next: RFC 3550 §6.2 and §6.3.1.
+//! The interval between reports: RFC 3550 §6.2 and §6.3.1.
 
 use super::RtcpConfig;
 use fairwave_units::random::Stream;
 use fairwave_units::units::{Rate, Span};
 
-/// Reports may take this share of the session's bandwidth.
+/// Share of the session's bandwidth for reports.
 const SHARE: f64 = 0.05;
-/// Who takes part: a sender and a receiver. More than a quarter of them send, so all share alike.
+/// Members of the session: a sender and a receiver. More than a quarter of them send, so all share equally.
 const MEMBERS: f64 = 2.0;
-/// e − 3/2: makes up for timer reconsideration (§6.3.1).
+/// e − 3/2: compensates for timer reconsideration (§6.3.1).
 const COMPENSATION: f64 = std::f64::consts::E - 1.5;
 
-/// Draws the times between one participant's regular reports.
+/// Draws the intervals between one participant's regular reports.
 #[derive(Clone, Debug)]
 pub struct ReportInterval {
-    /// The deterministic interval T_d, seconds; and the minimum that it is bound by.
+    /// The deterministic interval T_d and its minimum, seconds.
     by_bandwidth: f64,
     minimum: f64,
     initial: bool,
@@ -22,7 +22,7 @@ pub struct ReportInterval {
 }
 
 impl ReportInterval {
-    /// Intervals of a session of this bandwidth.
+    /// Creates the intervals for a session of this bandwidth.
     pub fn new(config: &RtcpConfig, bandwidth: Rate, stream: Stream) -> Self {
         let bits = bandwidth.bits_per_second().max(1) as f64;
         let by_bandwidth = MEMBERS * config.report.get() as f64 * 8.0 / (SHARE * bits);
@@ -30,7 +30,7 @@ impl ReportInterval {
         ReportInterval { by_bandwidth, minimum, initial: true, stream }
     }
 
-    /// The time until the next report.
+    /// Draws the time until the next report.
     pub fn draw(&mut self) -> Span {
         let minimum = if std::mem::take(&mut self.initial) { self.minimum / 2.0 } else { self.minimum };
         let deterministic = self.by_bandwidth.max(minimum);

@@ -1,18 +1,18 @@
 //! RTCP over UDP: RTP-like datagrams, receiver reports, and a sender that adds or drops a layer (paper 002 §4.1).
 //!
-//! RFC 3550 §6: both ends report at randomised intervals that keep all reports within 5 % of the session's bandwidth, and
-//! no more often than every 5 s ([`interval`]). Reports carry the fraction lost, the packets lost, the highest sequence
-//! number, jitter, and what the sender needs for the round-trip time. Besides, the receiver reports early when it notices a
-//! loss ('and whenever congestion is detected'). Datagrams leave as UDP sends them, unpaced. Flows without layers are
-//! carried as by UDP, with reports.
+//! RFC 3550 §6: both ends report at randomised intervals. All reports together use at most 5 % of the session's
+//! bandwidth, and each end reports at most every 5 s ([`interval`]). Reports carry the fraction lost, the packets
+//! lost, the highest sequence number, jitter, and the times for the round-trip estimate. The receiver also reports
+//! early when it detects a loss ('and whenever congestion is detected'). Datagrams leave as over UDP, unpaced.
+//! Flows without layers are carried as over UDP, with reports.
 //!
 //! **Assumptions.** Paper 002 names neither thresholds nor spacing:
-//! - Each report about more than `drop-above` lost drops a layer, each regular one about less than `add-below` adds one.
-//! - Early reports are at least `early-spacing` apart from the report before (in the spirit of RFC 4585's
-//!   early feedback), and leave the regular schedule alone.
-//! - A regular report that shows no new packet although some were sent drops a layer; after three, the receiver is silent
-//!   until something arrives.
-//! - Transmission begins with `start-layers`. Two take part in a session, one of them sending.
+//! - Each report of a loss above `drop-above` drops a layer. Each regular report of a loss below `add-below` adds one.
+//! - An early report follows any other report after at least `early-spacing` (in the spirit of RFC 4585's early
+//!   feedback). It does not change the regular schedule.
+//! - A regular report without new packets, although some were sent, drops a layer. After three such reports the
+//!   receiver is silent until a packet arrives.
+//! - Transmission begins with `start-layers`. A session has two members; one of them sends.
 
 pub mod interval;
 mod receiver;
@@ -100,7 +100,7 @@ impl Properties for RtcpConfig {
         false
     }
 
-    /// Reports go on while nothing is sent.
+    /// Reports continue while no data is sent.
     fn slowest_timer(&self) -> Span {
         self.minimum
     }
@@ -135,7 +135,7 @@ impl TransportLaw for RtcpConfig {
     type Sender = RtcpSender;
     type Receiver = RtcpReceiver;
 
-    /// The intervals between reports are drawn from `stream`.
+    /// `stream` supplies the intervals between reports.
     fn endpoints(&self, context: FlowContext, mut stream: Stream) -> Result<(RtcpSender, RtcpReceiver), ConfigError> {
         let seed = Seed(stream.below(u64::MAX));
         let sender = RtcpSender::new(context, self, seed.stream("sender"))?;

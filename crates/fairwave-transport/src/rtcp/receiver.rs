@@ -13,7 +13,7 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::Checked;
 use fairwave_units::units::{Instant, Span};
 
-/// Regular reports about nothing before the receiver is silent.
+/// Number of regular reports without new packets before the receiver is silent.
 const MOST_EMPTY_REPORTS: u32 = 3;
 
 /// The receiving half.
@@ -36,15 +36,15 @@ pub struct RtcpReceiver {
     /// Transit of the latest datagram, and jitter (A.8), nanoseconds.
     transit: Option<i128>,
     jitter: f64,
-    /// The latest sender report: when it was sent and when it arrived.
+    /// The latest sender report: its sending time and its arrival time.
     sender_report: Option<(Instant, Instant)>,
 }
 
 impl RtcpReceiver {
-    /// A receiver that has seen nothing yet.
+    /// Creates a receiver.
     ///
     /// # Errors
-    /// When [`RtcpConfig::check`] refuses the configuration.
+    /// If [`RtcpConfig::check`] fails.
     pub fn new(context: FlowContext, config: &RtcpConfig, stream: Stream) -> Result<Self, ConfigError> {
         config.check()?;
         Ok(RtcpReceiver {
@@ -66,7 +66,7 @@ impl RtcpReceiver {
         })
     }
 
-    /// Datagrams that should have arrived by now (A.3).
+    /// Number of datagrams expected so far (A.3).
     fn expected(&self) -> u64 {
         self.seen.highest().map_or(0, |highest| highest + 1 - self.base.min(highest))
     }
@@ -76,7 +76,8 @@ impl RtcpReceiver {
         let expected = self.expected();
         let (expected_now, received_now) = (expected - self.prior.0, self.received - self.prior.1);
         self.prior = (expected, self.received);
-        // Duplicates do not arrive here, but late datagrams may make it negative, which counts as none (A.3).
+        // The replay window removes duplicates, but late datagrams can make the loss negative. It then counts as
+        // zero (A.3).
         let lost_now = expected_now.saturating_sub(received_now);
         let fraction_lost = (lost_now * 256).checked_div(expected_now).unwrap_or(0).min(255) as u8;
         out.packets.push(Packet {

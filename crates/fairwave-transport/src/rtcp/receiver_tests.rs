@@ -1,4 +1,4 @@
-//! The receiver by itself: what its reports say, and when they are sent.
+//! Tests of the receiver alone: the contents and times of its reports.
 
 use super::*;
 use fairwave_network::packet::{Class, Ecn, FlowId};
@@ -14,7 +14,7 @@ fn receiver(config: &RtcpConfig) -> RtcpReceiver {
     RtcpReceiver::new(context, config, Seed(2).stream("reports")).expect("a valid configuration")
 }
 
-/// Reports at their own times alone.
+/// Regular reports only.
 fn regular() -> RtcpConfig {
     RtcpConfig { early_reports: false, ..RtcpConfig::default() }
 }
@@ -56,7 +56,7 @@ fn read(packet: &Packet) -> Report {
     }
 }
 
-/// The report that is due next; none where the receiver is silent.
+/// The next report; `None` if the receiver is silent.
 fn next(receiver: &mut RtcpReceiver) -> Option<(Instant, Report)> {
     let (now, mut out) = (receiver.deadline(), Output::default());
     if now == Instant::NEVER {

@@ -26,7 +26,7 @@ pub struct RtcpSender {
     subscription: Subscription,
     packets: u32,
     octets: u32,
-    /// Of the latest report: fraction lost, highest sequence number, and datagrams sent by then.
+    /// Fraction lost and highest sequence number of the latest report, and datagrams sent by then.
     fraction_lost: f64,
     highest: Option<u32>,
     sent_at_report: u32,
@@ -34,10 +34,10 @@ pub struct RtcpSender {
 }
 
 impl RtcpSender {
-    /// The sender of a flow.
+    /// Creates the sender of a flow.
     ///
     /// # Errors
-    /// When [`RtcpConfig::check`] refuses the configuration.
+    /// If [`RtcpConfig::check`] fails.
     pub fn new(context: FlowContext, config: &RtcpConfig, stream: Stream) -> Result<Self, ConfigError> {
         config.check()?;
         Ok(RtcpSender {

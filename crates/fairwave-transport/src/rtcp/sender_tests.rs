@@ -1,4 +1,4 @@
-//! The sender by itself: its reports, and what it makes of the receiver's.
+//! Tests of the sender alone: its reports, and its reactions to the receiver's reports.
 
 use super::*;
 use fairwave_media::traffic::{FrameType, LayerRates};
@@ -10,7 +10,7 @@ fn ms(millis: u64) -> Instant {
     Instant::ZERO + Span::from_millis(millis)
 }
 
-/// Three layers of 200 kb/s; transmission begins with `start` of them.
+/// Three layers of 200 kb/s; the sender begins with `start` of them.
 fn sender(start: u8) -> RtcpSender {
     let layers = LayerRates::new(&[Rate::from_bits_per_second(200_000); 3]).expect("three layers");
     let context = FlowContext { flow: FlowId(4), class: Class::OtherUdp, layers, ..FlowContext::default() };

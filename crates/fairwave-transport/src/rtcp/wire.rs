@@ -1,20 +1,20 @@
-//! RTCP's reports in the format of RFC 3550. Compound packets hold a sender's or receiver's report and its source
-//! (CNAME, §6.1). An early report adds an application-defined packet (§6.7) named `ERLY`, because a report has no field
-//! for this.
+//! RTCP reports in the format of RFC 3550. Compound packets hold a sender's or receiver's report and its source
+//! (CNAME, §6.1). An early report adds an application-defined packet (§6.7) named `ERLY`, because a report has no
+//! field for this.
 //!
-//! They say less exactly than our fields do:
+//! Their resolution is lower than the resolution of fairwave's fields:
 //!
 //! | field | resolution |
 //! |---|---|
-//! | when a sender report was sent | exact there; in the receiver's answer 1/65 536 s, within the first 65 536 s of the sender's clock |
-//! | how long ago it arrived | 1/65 536 s |
-//! | jitter | a tick of the media's clock |
+//! | sending time of a sender report | exact in the report; in the receiver's answer 1/65 536 s, within the first 65 536 s of the sender's clock |
+//! | time since its arrival | 1/65 536 s |
+//! | jitter | a tick of the media clock |
 //! | datagrams lost | at most 2²³ − 1 |
 //!
-//! All are rounded down, so that the round-trip time that a sender computes from them is at most 31 µs too long, and
-//! never negative. The NTP timestamp counts from 1970-01-01, with which the sender's clock begins: it is no wall clock,
-//! as §6.4.1 allows. The datagram has the report's size by padding (§6.4.1), up to 252 bytes of it, in words of 4; it
-//! is never shorter than what it says.
+//! All are rounded down. So the round-trip time that a sender computes from them is at most 31 µs too long, and
+//! never negative. The NTP timestamp counts from 1970-01-01, the zero of the sender's clock: it is no wall clock,
+//! as §6.4.1 allows. Padding (§6.4.1) extends the datagram to the report's size, by up to 252 bytes in words of 4.
+//! The datagram is never shorter than its contents.
 
 use rtcp_types::{
     App, Compound, Packet as Part, ReceiverReport, ReportBlock, RtcpPacketWriter, RtcpPacketWriterExt, Sdes, SdesChunk,
@@ -28,20 +28,20 @@ use fairwave_units::units::{Instant, Span};
 
 /// Seconds from NTP's epoch, 1900, to 1970.
 const NTP_OFFSET: u64 = 2_208_988_800;
-/// The most packets lost that a report can tell of: 24 bits with a sign (RFC 3550 §6.4.1).
+/// The largest loss that a report can carry: 24 bits with a sign (RFC 3550 §6.4.1).
 const MOST_LOST: u32 = 0x7f_ffff;
-/// What an early report is told by.
+/// The name of the packet that marks an early report.
 const EARLY: &str = "ERLY";
-/// The most padding: its length is a byte, in words.
+/// The largest padding: its length is a byte, in multiples of 4.
 const MOST_PADDING: usize = 252;
 const SECOND: u64 = 1_000_000_000;
 
-/// Whether a datagram that came where RTP comes is RTCP (RFC 5761 §4).
+/// True if a datagram on the RTP port is RTCP (RFC 5761 §4).
 pub(crate) fn is_report(bytes: &[u8]) -> bool {
     bytes.get(1).is_some_and(|kind| (192..=223).contains(kind))
 }
 
-/// Writes a report of at least what it says and `target` bytes, if padding does.
+/// Writes a report, padded to `target` bytes if possible.
 pub(crate) fn write(body: &Body, feedback: bool, format: &Format, target: usize, out: &mut Vec<u8>) {
     let media = &format.media;
     let source = media.source(feedback);
@@ -138,13 +138,13 @@ pub(crate) fn read(bytes: &[u8], feedback: bool, format: &Format) -> Result<Body
     Err(foreign("it differs from what this flow's other end sends".to_owned()))
 }
 
-/// 64 bits of seconds since 1900, 32 of them behind the point.
+/// The 64-bit NTP timestamp: seconds since 1900 with 32 fractional bits.
 fn ntp(time: Instant) -> u64 {
     let (seconds, nanos) = (time.nanos() / SECOND, time.nanos() % SECOND);
     (NTP_OFFSET.wrapping_add(seconds) << 32) | ((nanos << 32) / SECOND)
 }
 
-/// The instant of an NTP timestamp that fairwave wrote: fractions of 2⁻³² s are finer than nanoseconds.
+/// The instant of an NTP timestamp that fairwave wrote. Fractions of 2⁻³² s are finer than nanoseconds.
 fn instant(ntp: u64) -> Result<Instant, WireError> {
     let (seconds, fraction) = (ntp >> 32, ntp & u64::from(u32::MAX));
     let Some(since) = seconds.checked_sub(NTP_OFFSET) else {
@@ -166,7 +166,7 @@ fn in_65536ths(span: Span) -> u32 {
     (u128::from(span.nanos()) * 65_536 / u128::from(SECOND)).min(u128::from(u32::MAX)) as u32
 }
 
-/// The shortest span of this many whole 65 536ths of a second.
+/// The shortest span with this number of whole 65 536ths of a second.
 fn from_65536ths(count: u32) -> Span {
     Span::from_nanos((u64::from(count) * SECOND).div_ceil(65_536))
 }

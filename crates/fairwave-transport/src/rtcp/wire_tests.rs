@@ -53,7 +53,7 @@ fn rfc_3550_section_6_4_2_a_receiver_report_is_laid_out_as_the_figure_shows() {
         0x81, 202, 0, 3, 0x80, 0, 0, 7, 1, 3, b'b', b'o', b'b', 0, 0, 0, // who sends it
     ];
     assert_eq!(written(answer(false), true, 0), expected);
-    // §6.7: what is application-defined is laid out so.
+    // §6.7: layout of application-defined packets.
     let early = written(answer(true), true, 0);
     assert_eq!(early[..48], expected);
     assert_eq!(early[48..], [0x80, 204, 0, 2, 0x80, 0, 0, 7, b'E', b'R', b'L', b'Y']);
@@ -82,7 +82,7 @@ fn rfc_5761_section_4_reports_are_told_from_rtp_by_their_packet_type() {
 
 #[test]
 fn a_round_trip_reckoned_from_the_fields_is_at_most_31_microseconds_too_long() {
-    // Sent at odd nanoseconds; the answer waits at the other end; half a second on the way in all.
+    // Sent at odd nanoseconds. The answer waits at the other end; both directions together take half a second.
     for nanos in [1, 15_258, 15_259, 999_999_999, 12_345_678_901, 65_535_999_999_999] {
         let (sent, delay) = (Instant::from_nanos(nanos), Span::from_nanos(nanos % 777_777_777));
         let now = sent + delay + Span::from_millis(500);

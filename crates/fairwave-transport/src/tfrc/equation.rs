@@ -1,39 +1,40 @@
-//! The TCP throughput equation: how fast a TCP would send over this path.
+//! The TCP throughput equation: the sending rate of a TCP on the same path.
 //!
-//! Padhye, Firoiu, Towsley & Kurose (1998), in the simplified form of RFC 5348 §3.1, which paper 002 prints as Eq. (1) in
-//! packets instead of bytes. Both take one acknowledgement per packet (b = 1).
+//! Padhye, Firoiu, Towsley & Kurose (1998), in the simplified form of RFC 5348 §3.1, which paper 002 prints as
+//! Eq. (1) in packets instead of bytes. Both assume one acknowledgement per packet (b = 1).
 
 use fairwave_units::units::{Bytes, Rate, Span};
 
-/// Loss event rates below this are not told apart: one loss event in 10⁸ packets.
+/// Loss event rates below this count as this: one loss event in 10⁸ packets.
 const SMALLEST_LOSS: f64 = 1e-8;
 
-/// The seconds per packet that Eq. (1) puts in its denominator.
+/// The seconds per packet in the denominator of Eq. (1).
 fn seconds_per_packet(round_trip: f64, timeout: f64, loss: f64) -> f64 {
     round_trip * libm::sqrt(2.0 * loss / 3.0)
         + timeout * 3.0 * libm::sqrt(3.0 * loss / 8.0) * loss * (1.0 + 32.0 * loss * loss)
 }
 
-/// Paper 002 Eq. (1): packets per second of a TCP with this round-trip time, retransmission timeout and loss event rate
-/// (a fraction). Infinite when `loss_event_rate` or both times are zero.
+/// Paper 002 Eq. (1): packets per second of a TCP with this round-trip time, retransmission timeout and loss event
+/// rate (a fraction). Infinite if `loss_event_rate` or both times are zero.
 pub fn packets_per_second(loss_event_rate: f64, round_trip: Span, timeout: Span) -> f64 {
     1.0 / seconds_per_packet(round_trip.seconds(), timeout.seconds(), loss_event_rate.clamp(0.0, 1.0))
 }
 
-/// RFC 5348 §3.1: the rate, in payload, of a TCP whose packets carry `segment` bytes. RFC 5348 sets `timeout` to four
-/// round-trip times. The highest rate that can be written when `loss_event_rate` is zero.
+/// RFC 5348 §3.1: the payload rate of a TCP whose packets carry `segment` bytes. RFC 5348 sets `timeout` to four
+/// round-trip times. If `loss_event_rate` is zero, the largest representable rate.
 pub fn throughput(segment: Bytes, loss_event_rate: f64, round_trip: Span, timeout: Span) -> Rate {
     let bits = segment.get() as f64 * 8.0 * packets_per_second(loss_event_rate, round_trip, timeout);
     Rate::from_bits_per_second(bits as u64)
 }
 
-/// X_Bps of RFC 5348: bytes per second with t_RTO = 4R. All in bytes and seconds, for the endpoints' inner arithmetic.
+/// X_Bps of RFC 5348: bytes per second with t_RTO = 4R. All in bytes and seconds, for the endpoints' internal
+/// arithmetic.
 pub(super) fn bytes_per_second(segment: f64, round_trip: f64, loss: f64) -> f64 {
     segment / seconds_per_packet(round_trip, 4.0 * round_trip, loss.clamp(SMALLEST_LOSS, 1.0))
 }
 
-/// The loss event rate at which the equation gives `target` bytes per second (RFC 5348 §6.3.1): the equation falls
-/// as losses rise, so halving the interval of the logarithm finds it. Between 10⁻⁸ and 1.
+/// The loss event rate at which the equation gives `target` bytes per second (RFC 5348 §6.3.1), between 10⁻⁸
+/// and 1. The equation falls with rising losses, so bisection of the logarithm finds it.
 pub(super) fn loss_for(target: f64, segment: f64, round_trip: f64) -> f64 {
     let (mut low, mut high) = (libm::log(SMALLEST_LOSS), 0.0_f64);
     for _ in 0..60 {

@@ -1,4 +1,4 @@
-//! The loss event rate: which packets are lost, which losses are one loss event, and the average interval between events.
+//! The loss event rate: lost packets, loss events, and the average interval between events.
 //!
 //! RFC 5348 §5. A packet is lost when three with higher sequence numbers have arrived (§5.1). Losses within one
 //! round-trip time of an event's first loss belong to that event; the time of a loss is interpolated between its
@@ -8,25 +8,25 @@
 //!
 //! For small packets a closed interval of at most two round trips counts as its packets over its losses (RFC 4828).
 //!
-//! **Assumptions.** A packet that arrives after it was taken for lost does not take the loss back (§5.1 allows to).
+//! **Assumptions.** A late packet that already counts as lost does not undo the loss (§5.1 allows it).
 
 use fairwave_endpoint::gaps::{Arrival, Gap};
 use fairwave_units::units::Span;
 
-/// Closed intervals that are averaged (§5.4: n = 8).
+/// Number of averaged closed intervals (§5.4: n = 8).
 const INTERVALS: usize = 8;
 /// Their weights, newest first (§5.4).
 const WEIGHTS: [f64; INTERVALS] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
 
-/// Intervals between loss events and the rate that follows from them.
+/// Intervals between loss events, and the resulting loss event rate.
 #[derive(Clone, Debug)]
 pub struct LossHistory {
     discounting: bool,
     /// Short intervals count N/K (RFC 4828).
     short: bool,
-    /// Packets lost since the current event began, that one included.
+    /// Packets lost since the current event began, including the first one.
     losses: u64,
-    /// No discount goes below this (§5.5: THRESHOLD).
+    /// Lower bound of the discount (§5.5: THRESHOLD).
     least_discount: f64,
     /// The first loss of the current event: packet and time.
     event: Option<Arrival>,
@@ -37,7 +37,7 @@ pub struct LossHistory {
 }
 
 impl LossHistory {
-    /// No loss so far. `discounting`: §5.5, down to `least_discount`.
+    /// Creates an empty history. With `discounting`, old intervals are discounted (§5.5), down to `least_discount`.
     pub fn new(discounting: bool, least_discount: f64) -> Self {
         LossHistory {
             discounting,
@@ -51,7 +51,7 @@ impl LossHistory {
         }
     }
 
-    /// Intervals of at most two round trips count as their packets over their losses, if `short`.
+    /// If `short`, intervals of at most two round trips count as their packets over their losses.
     #[must_use]
     pub fn with_short_intervals(self, short: bool) -> Self {
         LossHistory { short, ..self }
@@ -62,12 +62,12 @@ impl LossHistory {
         self.events
     }
 
-    /// Takes in a gap, with the present round-trip time; returns how many loss events begin in it. When it holds the
-    /// very first, the caller follows with [`LossHistory::set_first_interval`].
+    /// Adds a gap, with the current round-trip time. Returns the number of loss events that begin in it. After the
+    /// very first event, the caller must call [`LossHistory::set_first_interval`].
     pub fn on_gap(&mut self, gap: Gap, round_trip: Span) -> u64 {
         let begun = self.events;
         let mut counted = gap.before.0 + 1;
-        // No more events are kept than there are intervals, so a gap of any width ends here.
+        // At most `INTERVALS` + 1 events are processed, so a gap of any width ends here.
         for _ in 0..=INTERVALS {
             let start = match self.event {
                 None => Some(gap.before.0 + 1),
@@ -93,7 +93,7 @@ impl LossHistory {
         self.events - begun
     }
 
-    /// The interval before the first loss event, in packets: from the rate that was reached until then (§6.3.1).
+    /// Sets the interval before the first loss event, in packets, from the rate reached until then (§6.3.1).
     pub fn set_first_interval(&mut self, packets: f64) {
         if self.count < INTERVALS {
             self.closed[self.count] = (packets, 1.0);
@@ -111,7 +111,7 @@ impl LossHistory {
         self.event.map_or(0.0, |(start, _)| (highest + 1).saturating_sub(start) as f64)
     }
 
-    /// Weighted sums of the closed intervals, the newest having the weight of place `shift`: (packets, weights).
+    /// Weighted sums of the closed intervals, (packets, weights). The newest interval has the weight at index `shift`.
     fn sums(&self, shift: usize, discount: f64) -> (f64, f64) {
         let weights = &WEIGHTS[shift..];
         self.closed[..self.count].iter().zip(weights).fold((0.0, 0.0), |(packets, total), (&(length, d), &w)| {
@@ -119,7 +119,7 @@ impl LossHistory {
         })
     }
 
-    /// DF of §5.5: below 1 when the open interval is more than twice the mean of the closed ones.
+    /// DF of §5.5: below 1 if the open interval is more than twice the mean of the closed ones.
     fn discount(&self, highest: u64) -> f64 {
         let (packets, weights) = self.sums(0, 1.0);
         let open = self.open(highest);

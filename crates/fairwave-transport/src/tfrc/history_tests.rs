@@ -8,7 +8,7 @@ fn at(ms: u64) -> Instant {
     Instant::ZERO + Span::from_millis(ms)
 }
 
-/// Packets of one per millisecond with the given ones missing; returns the gaps as they are found.
+/// Sends one packet per millisecond without the missing ones. Returns the gaps in order of detection.
 fn gaps(missing: &[u64], until: u64) -> Vec<Gap> {
     let mut detector = LossDetector::new(3);
     (0..until).filter(|s| !missing.contains(s)).filter_map(|s| detector.on_arrival(s, at(s))).collect()
@@ -71,7 +71,7 @@ fn section_5_4_the_open_interval_counts_only_when_it_raises_the_mean() {
 fn section_5_5_discounting_forgets_old_losses_faster() {
     let (plain, discounting) = (with_intervals(&[100.0; 8], false), with_intervals(&[100.0; 8], true));
     assert_eq!(plain.loss_event_rate(1199), discounting.loss_event_rate(1199), "not before twice the mean");
-    // The open interval is 400: DF = 2·100/400, so the closed ones weigh half: (400 + 250) / (1 + 2.5).
+    // The open interval is 400: DF = 2·100/400, so the closed ones have half the weight: (400 + 250) / (1 + 2.5).
     assert!((discounting.loss_event_rate(1399) - 3.5 / 650.0).abs() < 1e-12);
     assert_eq!(discounting.discount(1_000_000), 0.25);
 }

@@ -1,5 +1,5 @@
-//! The receive rate that the receiver reports, as a limit of the sending rate: X_recv_set of RFC 5348 §4.3. And the
-//! bookkeeping of §8.2.1 by which a sender knows whether it was limited by its data or by its rate.
+//! Limits of the sending rate. X_recv_set of RFC 5348 §4.3 is the limit from the reported receive rates. §8.2.1
+//! defines how a sender finds whether it was data-limited or rate-limited.
 
 use fairwave_units::units::{Instant, Span};
 
@@ -10,43 +10,43 @@ pub struct ReceiveRates {
 }
 
 impl ReceiveRates {
-    /// No limit yet: {infinity}, as of `now` (§4.2).
+    /// Creates the set without a limit: {infinity}, as of `now` (§4.2).
     pub fn new(now: Instant) -> Self {
         let mut rates = Vec::with_capacity(16);
         rates.push((now, f64::INFINITY));
         ReceiveRates { rates }
     }
 
-    /// The highest rate of the set; 0 when it is empty.
+    /// The highest rate of the set; 0 if it is empty.
     pub fn max(&self) -> f64 {
         self.rates.iter().fold(0.0, |max, &(_, rate)| max.max(rate))
     }
 
-    /// 'Update X_recv_set': adds a rate and drops what is older than two round-trip times.
+    /// 'Update X_recv_set': adds a rate and removes rates older than two round-trip times.
     pub fn update(&mut self, now: Instant, rate: f64, round_trip: Span) {
         self.rates.retain(|&(time, _)| now - time <= round_trip * 2);
         self.rates.push((now, rate));
     }
 
-    /// 'Maximize X_recv_set': only the highest that was really measured stays, dated to now.
+    /// 'Maximize X_recv_set': keeps only the highest measured rate, dated to now.
     pub fn maximize(&mut self, now: Instant, rate: f64) {
         let highest = self.rates.iter().map(|&(_, rate)| rate).filter(|r| r.is_finite()).fold(rate, f64::max);
         self.replace(now, highest);
     }
 
-    /// Halves every member: a loss in an interval in which the sender was limited by its data.
+    /// Halves every member after a loss in a data-limited interval.
     pub fn halve(&mut self) {
         self.rates.iter_mut().for_each(|(_, rate)| *rate /= 2.0);
     }
 
-    /// Forgets all and keeps this one.
+    /// Replaces all members with this one.
     pub fn replace(&mut self, now: Instant, rate: f64) {
         self.rates.clear();
         self.rates.push((now, rate));
     }
 }
 
-/// Remembers when the sender had more to send than its rate allowed (§8.2.1: NotLimited1 and NotLimited2).
+/// Times at which the sender had more data than its rate allowed (§8.2.1: NotLimited1 and NotLimited2).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RateLimitedTimes {
     first: Option<Instant>,
@@ -56,7 +56,7 @@ pub struct RateLimitedTimes {
 }
 
 impl RateLimitedTimes {
-    /// The sender has sent all that its rate allows, and has more.
+    /// Records that the sender has sent all that its rate allows, and has more data.
     pub fn rate(&mut self, now: Instant) {
         if self.first.is_none_or(|first| first <= self.newest) {
             self.first = Some(now);
@@ -65,8 +65,8 @@ impl RateLimitedTimes {
         }
     }
 
-    /// A report came about the data up to what was sent at `echo`; true when in the round trip before it the sender was
-    /// limited by its data all the time.
+    /// Handles a report about data sent until `echo`. Returns true if the sender was data-limited during the whole
+    /// preceding round trip.
     pub fn on_feedback(&mut self, now: Instant, echo: Instant, round_trip: Span) -> bool {
         self.newest = echo;
         self.next = now;

@@ -1,29 +1,31 @@
-//! TFRC: a rate as smooth as an equation and as fast, over long times, as a TCP in its place (RFC 5348).
+//! TFRC: a smooth rate from an equation, with the long-term throughput of a TCP on the same path (RFC 5348).
 //!
-//! The receiver measures the loss event rate and reports it once per round-trip time; the sender puts it into the TCP
-//! throughput equation. [`equation`] has the equation, [`history`] the loss event rate, [`limits`] what the receive rate
-//! allows, [`TfrcSender`] and [`TfrcReceiver`] the endpoints. Bulk data and units (voice, video, constant rate) are both
-//! carried; packets are paced on virtual time.
+//! The receiver measures the loss event rate and reports it once per round-trip time. The sender puts it into the
+//! TCP throughput equation. [`equation`] has the equation, [`history`] the loss event rate, and [`limits`] the
+//! limits from the receive rate. [`TfrcSender`] and [`TfrcReceiver`] are the endpoints. TFRC carries bulk data and
+//! units (voice, video, constant rate). It paces packets on virtual time.
 //!
-//! With `small-packets` it is TFRC-SP (RFC 4828). The equation counts segments of 1460 bytes whatever is sent. The rate
+//! With `small-packets` it is TFRC-SP (RFC 4828). The equation counts segments of 1460 bytes for any packet size.
+//! The rate
 //! is lowered by the share of headers (40 bytes). Packets leave at least 10 ms apart. A loss interval of at most two
 //! round trips with K losses among N packets counts N/K.
 //!
 //! **Assumptions.**
 //! - The segment size s of the equation is the mean payload of packets sent (received), smoothed with gain 1/16 (§4.1
 //!   asks for a mean and leaves the averaging open); rates count payload, as §3.1 says.
-//! - A report that is older than one already taken in (reordered) is ignored.
+//! - A report older than one already processed (reordered) is ignored.
 //! - Unused sending credit is kept for at most one round-trip time (§4.6), and only by a sender that had nothing to send.
 //! - The send queue is unbounded.
-//! - TFRC-SP takes H = 40 bytes whatever `header` says, and N/K for closed loss intervals alone;
+//! - TFRC-SP uses H = 40 bytes for any `header`, and N/K only for closed loss intervals;
 //!   its packets are never sent in bursts.
 //!
-//! **The preset `ns2`** takes from ns-2.35 (`tfrc.cc`, `tfrc-sink.cc`, `ns-default.tcl`) what [`Law`] names. A packet
-//! is lost with the first that overtakes it (`numPkts_`). Old intervals count at least half (`minDiscountRatio_`). The
-//! round trip is smoothed over a longer past (`df_`). The rate is halved after two silent round trips, rises by at most
-//! a packet per round trip in each, and damps oscillations (`ca_`). Not taken are its timeout in the equation (coarse
-//! ticks; here four round trips) and its reports (here by the timer, there by the first packet after it). Nor are its
-//! receive rate (there since the last report) and its slow start (there spread over a round trip).
+//! **The preset `ns2`** takes from ns-2.35 (`tfrc.cc`, `tfrc-sink.cc`, `ns-default.tcl`) the rules listed in
+//! [`Law`]. A packet is lost with the first that overtakes it (`numPkts_`). Old intervals count at least half
+//! (`minDiscountRatio_`). The round trip is smoothed over a longer past (`df_`). The rate is halved after two
+//! silent round trips, rises by at most a packet per round trip in each, and damps oscillations (`ca_`). The
+//! preset does not take its timeout in the equation (coarse ticks; here four round trips) and its reports (here by
+//! the timer, there by the first packet after it). Nor does it take its receive rate (there since the last report)
+//! and its slow start (there spread over a round trip).
 
 pub mod equation;
 pub mod history;
@@ -51,18 +53,18 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Span};
 
-/// What differs between presets.
+/// Rules that differ between presets.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct PresetDetails {
     /// Weight of the past in the round-trip time (§4.3: q) and in its root (§4.5: q2).
     pub memory: f64,
     /// Later packets that must arrive before one counts as lost (§5.1: NDUPACK).
     pub later_arrivals: usize,
-    /// No discount of old intervals goes below this (§5.5: THRESHOLD).
+    /// Lower bound of the discount of old intervals (§5.5: THRESHOLD).
     pub least_discount: f64,
     /// Round trips without a report after which the rate falls (§4.3 step 6).
     pub patience: f64,
-    /// Out of slow start the rate rises by at most this many packets per round trip in each; infinite by §4.3.
+    /// Outside slow start, the rate rises by at most this many packets per round trip in each; infinite by §4.3.
     pub increase: f64,
     /// The rate is lowered while the round trip rises (§4.5).
     pub damps: bool,
@@ -74,7 +76,7 @@ pub(super) struct PresetDetails {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct TfrcConfig {
-    /// Where parameters that are not set come from. Default rfc (RFC 5348).
+    /// Source of parameters that are not set. Default rfc (RFC 5348).
     #[serde(skip_serializing_if = "is_rfc")]
     #[schemars(extend("default" = Preset::Rfc))]
     pub preset: Preset,
@@ -93,8 +95,8 @@ pub struct TfrcConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-defaults" = Preset::defaults(&[Preset::Rfc, Preset::Ns2], |preset| TfrcConfig { preset, ..TfrcConfig::default() }.details().damps)))]
     pub oscillation_damping: Option<bool>,
-    /// TFRC-SP, for packets that are small by nature (RFC 4828): the rate in bits is that of a TCP with segments of 1460 B.
-    /// Default false.
+    /// TFRC-SP for small packets (RFC 4828): the rate in bits per second equals the rate of a TCP with segments of
+    /// 1460 B. Default false.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[schemars(extend("default" = false))]
     pub small_packets: bool,
@@ -174,7 +176,8 @@ impl Checked for TfrcConfig {
     /// Checks the ranges.
     ///
     /// # Errors
-    /// When `segment` is zero, a packet would exceed 65 535 B on the wire, or the preset is Linux', which has no TFRC.
+    /// If `segment` is zero, if a packet would exceed 65 535 B on the wire, or with the preset `linux` (Linux has
+    /// no TFRC).
     fn check(&self) -> Result<(), ConfigError> {
         if self.preset == Preset::Linux {
             let allowed = "rfc, ns2 or ns2-2004 (linux is a preset of TCP's)";
@@ -188,7 +191,7 @@ impl Checked for TfrcConfig {
     }
 }
 
-/// RFC 4828: the segment size that the equation counts in, whatever is sent (§4.1: the nominal segment size).
+/// RFC 4828: the segment size of the equation for any packet size (§4.1: the nominal segment size).
 const NOMINAL_SEGMENT: f64 = 1460.0;
 /// RFC 4828: bytes of headers that lower the allowed rate (H).
 const SMALL_PACKET_HEADERS: f64 = 40.0;
@@ -196,16 +199,16 @@ const SMALL_PACKET_HEADERS: f64 = 40.0;
 const LEAST_INTERVAL: Span = Span::from_millis(10);
 
 impl TfrcConfig {
-    /// The segment size that the equation counts in where packets carry `segment` bytes.
+    /// The segment size of the equation for packets that carry `segment` bytes.
     fn equation_segment(&self, segment: f64) -> f64 {
         if self.small_packets { NOMINAL_SEGMENT } else { segment }
     }
 
-    /// The part of the equation's rate that is payload where packets carry `segment` bytes.
+    /// The payload share of the equation's rate for packets that carry `segment` bytes.
     fn payload_part(&self, segment: f64) -> f64 {
         if self.small_packets { segment / (segment + SMALL_PACKET_HEADERS) } else { 1.0 }
     }
 }
 
-/// The payload of bulk data's packets, as ns-2 sends them.
+/// The payload of bulk packets, as in ns-2.
 const BULK_SEGMENT: Bytes = Bytes::new(1000);

@@ -27,21 +27,21 @@ pub struct TfrcReceiver {
     meter: RateMeter,
     /// s: the mean payload received.
     segment: f64,
-    /// R_m: the sender's round-trip time as the latest packet told it; zero while unknown.
+    /// R_m: the sender's round-trip time from the latest packet; zero while unknown.
     round_trip: Span,
-    /// The latest packet: when it was sent and when it arrived.
+    /// Sending time and arrival time of the latest packet.
     newest: Option<(Instant, Instant)>,
     highest_rate: Rate,
-    /// When the feedback timer is due; or was, if nothing had arrived by then.
+    /// When the feedback timer expires, or when it expired if no packet had arrived by then.
     feedback: Option<Instant>,
     fresh: bool,
 }
 
 impl TfrcReceiver {
-    /// A receiver that has seen nothing yet.
+    /// Creates a receiver.
     ///
     /// # Errors
-    /// When [`TfrcConfig::check`] refuses the configuration.
+    /// If [`TfrcConfig::check`] fails.
     pub fn new(context: FlowContext, config: &TfrcConfig) -> Result<Self, ConfigError> {
         config.check()?;
         let law = config.details();
@@ -74,7 +74,7 @@ impl TfrcReceiver {
         self.history.loss_event_rate(self.seen.highest().unwrap_or(0))
     }
 
-    /// True when a new loss event began.
+    /// Adds a packet. Returns true if a new loss event began.
     fn take_in(&mut self, now: Instant, sequence: u64, payload: u16) -> bool {
         let size = f64::from(payload.max(1));
         self.segment = if self.segment == 0.0 { size } else { self.segment + (size - self.segment) / 16.0 };
@@ -89,7 +89,7 @@ impl TfrcReceiver {
         begun
     }
 
-    /// §6.3.1: the interval that gives the highest rate reached so far, at least half a packet per round-trip time.
+    /// §6.3.1: the interval that corresponds to the highest rate so far, at least half a packet per round-trip time.
     fn first_interval(&self) -> f64 {
         let round_trip = self.round_trip.seconds();
         if round_trip <= 0.0 {
@@ -105,7 +105,7 @@ impl TfrcReceiver {
         let body = Body::TfrcFeedback {
             echo,
             delay: now - arrived,
-            // X_recv: what arrived during the last round-trip time (§6.2).
+            // X_recv: the receive rate over the last round-trip time (§6.2).
             receive_rate: self.meter.rate(now, self.round_trip),
             loss_event_rate: self.loss_event_rate(),
         };
@@ -124,7 +124,7 @@ impl TfrcReceiver {
         self.feedback = (self.round_trip > Span::ZERO).then(|| now + self.round_trip);
     }
 
-    /// The timer goes on by round-trip times while nothing arrives (§6.2); the next that is not yet past is due.
+    /// Sets the timer to its next expiry after now. It advances by round-trip times while no packet arrives (§6.2).
     fn resume_timer(&mut self, now: Instant) {
         let due = self.feedback.unwrap_or(now + self.round_trip);
         let period = self.round_trip.nanos().max(1);

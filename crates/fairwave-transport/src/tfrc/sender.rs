@@ -31,7 +31,7 @@ pub struct TfrcSender {
     segment: f64,
     /// X: the allowed sending rate.
     rate: f64,
-    /// X_Bps: what the throughput equation says.
+    /// X_Bps: the rate by the throughput equation.
     equation_rate: f64,
     receive_rates: ReceiveRates,
     limited: RateLimitedTimes,
@@ -40,14 +40,14 @@ pub struct TfrcSender {
     round_trip: Option<f64>,
     /// R_sqmean and the latest root (§4.5).
     roots: (f64, f64),
-    /// A loss event has ended slow start.
+    /// True after the loss event that ended slow start.
     in_avoidance: bool,
     /// When the equation last set the rate.
     changed: Instant,
     /// tld: when the rate was last doubled.
     doubled: Instant,
     no_feedback: Instant,
-    /// Nothing has been sent since the no-feedback timer was set.
+    /// No packet has been sent since the no-feedback timer was set.
     idle: bool,
     /// The latest packet's nominal sending time and payload.
     last: Option<(Instant, f64)>,
@@ -59,10 +59,10 @@ pub struct TfrcSender {
 }
 
 impl TfrcSender {
-    /// A sender; one of bulk data always has something to send, others send the units they get.
+    /// Creates a sender. With bulk data it always has data to send; otherwise it sends the units that it receives.
     ///
     /// # Errors
-    /// When [`TfrcConfig::check`] refuses the configuration.
+    /// If [`TfrcConfig::check`] fails.
     pub fn new(context: FlowContext, config: &TfrcConfig) -> Result<Self, ConfigError> {
         config.check()?;
         let segment = config.packet(context.bulk).payload;
@@ -94,7 +94,7 @@ impl TfrcSender {
         })
     }
 
-    /// Notes what holds sending back from now on: the rate, as long as there is something to send.
+    /// Updates the limiting cause: the rate while there is data to send.
     fn note_limit(&mut self, now: Instant) {
         let by = match (self.running, self.has_data()) {
             (false, _) => Limit::Nothing,
@@ -104,7 +104,7 @@ impl TfrcSender {
         self.held_back.change(now, by);
     }
 
-    /// Numbers the first packet, for tests of the wrap.
+    /// Sets the first sequence number, for tests of the wrap.
     #[cfg(test)]
     pub(super) fn start_at_sequence(&mut self, sequence: u32) {
         self.sequence = sequence;
@@ -148,7 +148,7 @@ impl TfrcSender {
                 return;
             }
             let Some(part) = self.next_part(now) else { return };
-            // The least interval holds between packets as they leave, so small packets have no credit.
+            // The least interval applies between actual sending times, so small packets have no credit.
             let most = if self.config.small_packets { 0.0 } else { self.round_trip.unwrap_or(0.0) };
             let credit = Span::from_seconds(most);
             let earliest = Instant::from_nanos(now.nanos().saturating_sub(credit.nanos()));
@@ -199,7 +199,7 @@ impl TfrcSender {
         }
     }
 
-    /// Sets X; a sender that is held back by its rate does not catch up on the time before.
+    /// Sets X. A rate-limited sender does not catch up on earlier time.
     fn set_rate(&mut self, now: Instant, rate: f64) {
         self.rate = rate;
         if let Some((_, size)) = self.last
@@ -270,21 +270,21 @@ impl TfrcSender {
         self.arm_no_feedback(now);
     }
 
-    /// Sets the no-feedback timer to max(4R, 2s/X) (§4.3 step 6), or as the preset has it.
+    /// Sets the no-feedback timer to max(4R, 2s/X) (§4.3 step 6), or to the preset's value.
     fn arm_no_feedback(&mut self, now: Instant) {
         let timeout = (self.law.patience * self.round_trip.unwrap_or(0.0)).max(2.0 * self.segment / self.rate);
         self.no_feedback = now + Span::from_seconds(timeout);
         self.idle = true;
     }
 
-    /// §4.4: no report for so long.
+    /// §4.4: the no-feedback timer expired.
     fn on_no_feedback(&mut self, now: Instant) {
         let received = self.receive_rates.max();
         let recover = self.initial_rate();
         let lossless = self.loss_event_rate <= 0.0;
         let slow = if lossless { self.rate < 2.0 * recover } else { received < recover };
         if self.idle && slow {
-            // The silence says nothing: there was nothing to report on, and the rate is low enough to start from.
+            // The silence has no meaning: there was no data to report on, and the rate is low enough to start from.
         } else if lossless {
             self.expirations += 1;
             self.set_rate(now, (self.rate / 2.0).max(self.least_rate()));
@@ -302,7 +302,7 @@ impl TfrcSender {
 impl Sender for TfrcSender {
     fn on_start(&mut self, now: Instant, out: &mut Output) {
         self.running = true;
-        // What the no-feedback timer would have done while the flow was off; soon it finds nothing more to do.
+        // Applies the no-feedback timer's expiries while the flow was off. They soon have no further effect.
         for _ in 0..64 {
             if self.no_feedback > now {
                 break;

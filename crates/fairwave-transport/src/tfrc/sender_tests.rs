@@ -1,4 +1,4 @@
-//! The sender by itself, told by reports that are made up: what each rule of RFC 5348 §4 makes of them.
+//! Tests of the sender alone with made-up reports, one per rule of RFC 5348 §4.
 
 use super::*;
 use crate::tfrc::Preset;
@@ -26,7 +26,7 @@ fn hand_over(sender: &mut TfrcSender, now: Instant, payload: u32) -> Vec<Packet>
     out.packets
 }
 
-/// A report about what was sent at `echo`, held back for `delay`: bytes per second received, and the loss event rate.
+/// A report about data sent at `echo`, held back for `delay`: bytes per second received, and the loss event rate.
 fn report(sender: &mut TfrcSender, now: Instant, echo: Instant, delay: u64, received: u64, loss: f64) -> Vec<Packet> {
     let body = Body::TfrcFeedback {
         echo,
@@ -49,12 +49,12 @@ fn report(sender: &mut TfrcSender, now: Instant, echo: Instant, delay: u64, rece
     out.packets
 }
 
-/// Bytes per second that the sender allows itself.
+/// Bytes per second that the sender allows.
 fn rate(sender: &TfrcSender) -> f64 {
     sender.view().rate.expect("a rate") / 8.0
 }
 
-/// Wakes the sender until `end`; when it sent.
+/// Calls the sender's timer until `end`. Returns the sending times.
 fn drive(sender: &mut TfrcSender, end: Instant) -> Vec<Instant> {
     let mut times = Vec::new();
     while sender.deadline() <= end {
@@ -66,7 +66,7 @@ fn drive(sender: &mut TfrcSender, end: Instant) -> Vec<Instant> {
     times
 }
 
-/// A sender of units whose round-trip time is 100 ms and which has been limited by its data all along.
+/// A sender of units with a round-trip time of 100 ms that has always been data-limited.
 fn data_limited() -> TfrcSender {
     let mut sender = sender(false);
     hand_over(&mut sender, ms(0), 1000);
@@ -122,7 +122,7 @@ fn section_4_3_a_loss_while_limited_by_data_allows_085_of_what_was_received() {
     hand_over(&mut sender, ms(200), 1000);
     report(&mut sender, ms(300), ms(200), 0, 10_000, 0.0);
     hand_over(&mut sender, ms(400), 1000);
-    // The equation would allow far more at so few losses.
+    // At this loss rate the equation would allow far more.
     report(&mut sender, ms(500), ms(400), 0, 10_000, 1e-6);
     assert!((rate(&sender) - 8_500.0).abs() < 1e-6, "{}", rate(&sender));
 }
@@ -227,7 +227,7 @@ fn section_4_4_a_silence_after_losses_halves_by_the_equation_or_by_what_was_rece
         report(&mut sender, ms(100), ms(0), 0, received, 0.01);
         drive(&mut sender, ms(199));
         report(&mut sender, ms(200), ms(100), 0, received, 0.01);
-        // The first set {infinity} is two round trips old by then.
+        // The first set, {infinity}, is two round trips old by then.
         report(&mut sender, ms(350), ms(200), 0, received, 0.01);
         let equation = sender.equation_rate;
         let due = sender.no_feedback;
@@ -321,7 +321,7 @@ fn for_ns2_the_first_rate_of_the_equation_is_not_bound_to_that_of_slow_start() {
     report(&mut sender, ms(200), ms(100), 0, 1_000_000, 1e-6);
     let first = rate(&sender);
     assert!(first > slow_start + 100_000.0, "{slow_start} then {first}");
-    // From then on a packet of 1000 bytes per round trip of 100 ms in each.
+    // After that, at most a packet of 1000 bytes per round trip of 100 ms in each.
     report(&mut sender, ms(300), ms(200), 0, 4_000_000, 1e-6);
     assert!(rate(&sender) <= first + 20_001.0, "{first} then {}", rate(&sender));
 }

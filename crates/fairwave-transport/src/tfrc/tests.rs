@@ -1,4 +1,4 @@
-//! Storyboards: a sender and a receiver over a path, and what RFC 5348 says must happen.
+//! Storyboards: a sender and a receiver over a path, with the behaviour that RFC 5348 requires.
 
 use proptest::prelude::*;
 
@@ -55,7 +55,7 @@ fn section_4_3_without_loss_the_rate_doubles_as_soon_as_a_report_shows_that_it_a
         wire.run_until(ms(50 + round * 100));
         rates.push(bit_rate(wire.sender.view()));
     }
-    // A report covers what was sent in the round trip before the previous one, so it takes two to see a new rate.
+    // A report covers data sent in the round trip before the previous one, so a new rate shows after two.
     assert!(rates.windows(2).all(|pair| pair[1] == 2.0 * pair[0]), "{rates:?}");
 }
 
@@ -70,7 +70,7 @@ fn section_4_3_the_rate_is_never_above_twice_the_receive_rate() {
 
 #[test]
 fn section_3_1_the_steady_rate_at_a_given_loss_is_the_equations() {
-    // Every hundredth packet is lost, so the loss event rate is 1 % as long as a round trip has fewer than 100 packets.
+    // Every hundredth packet is lost, so the loss event rate is 1 % while a round trip has fewer than 100 packets.
     let mut wire = bulk();
     wire.fate = Box::new(|number, _, _| if number % 100 == 99 { PathFate::Lose } else { PathFate::Pass });
     wire.run_until(ms(120_000));
@@ -283,7 +283,7 @@ fn for_ns2_two_silent_round_trips_halve_the_rate() {
 
 #[test]
 fn for_ns2_the_rate_rises_by_a_packet_per_round_trip_in_each() {
-    // After two minutes of two per cent loss there is none, and what the equation allows soon is far more.
+    // Two minutes of 2 % loss end. The equation soon allows far more.
     let rise = |preset| {
         let mut wire = wire(true, &like(preset));
         wire.fate = Box::new(|number, now, _| match number % 50 {

@@ -1,6 +1,6 @@
-//! TFRC's packets, byte by byte: the fields that RFC 5348 §3.2 names, in a layout of our own, since it leaves that open
-//! (`docs/protocols/tfrc.md` has it). All numbers are big-endian. Whatever arrives, decoding yields a header or a
-//! [`WireError`], never a panic; encoding what was decoded gives the same bytes.
+//! TFRC's packets, byte by byte: the fields of RFC 5348 §3.2 in a layout of fairwave, since the RFC defines none
+//! (`docs/protocols/tfrc.md` describes it). All numbers are big-endian. Decoding any bytes yields a header or a
+//! [`WireError`], never a panic. Encoding a decoded header gives the same bytes.
 
 use fairwave_endpoint::wire::WireError;
 use fairwave_endpoint::wire::bytes::{Reader, need, packet_type, put, put_span, zero};
@@ -13,14 +13,14 @@ pub const DATA_HEADER: usize = 20;
 /// Bytes of a feedback packet.
 pub const FEEDBACK: usize = 32;
 
-/// Where each field begins (`docs/protocols/tfrc.md`), for reading and writing alike.
+/// Offset of each field (`docs/protocols/tfrc.md`), for reading and writing.
 mod at {
     pub const VERSION_AND_TYPE: usize = 0;
-    // Of a data packet.
+    // Fields of a data packet.
     pub const ROUND_TRIP: usize = 2;
     pub const TIMESTAMP: usize = 8;
     pub const SEQUENCE: usize = 16;
-    // Of a feedback packet.
+    // Fields of a feedback packet.
     pub const DELAY: usize = 2;
     pub const ECHO: usize = 8;
     pub const RECEIVE_RATE: usize = 16;
@@ -37,7 +37,7 @@ pub enum Header {
     Data {
         /// Packets sent before this one, modulo 2³².
         sequence: u32,
-        /// When it was sent, by the sender's clock.
+        /// Sending time by the sender's clock.
         sent: Instant,
         /// The sender's estimate R of the round-trip time; zero while it has none. At most 78 hours.
         round_trip: Span,
@@ -46,9 +46,9 @@ pub enum Header {
     Feedback {
         /// t_recvdata: the timestamp of the last packet received.
         echo: Instant,
-        /// t_delay: how long ago that was. At most 78 hours.
+        /// t_delay: the time since then. At most 78 hours.
         delay: Span,
-        /// X_recv: at which rate data was received during the last round-trip time.
+        /// X_recv: the rate at which data arrived during the last round-trip time.
         receive_rate: Rate,
         /// p: the loss event rate, from 0 to 1.
         loss_event_rate: f64,
@@ -56,7 +56,7 @@ pub enum Header {
 }
 
 impl Header {
-    /// Writes the header at the end of `out`.
+    /// Appends the header to `out`.
     pub fn encode(&self, out: &mut Vec<u8>) {
         let mut bytes = [0; FEEDBACK];
         let length = match *self {
@@ -79,10 +79,10 @@ impl Header {
         out.extend_from_slice(&bytes[..length]);
     }
 
-    /// Reads the header at the beginning of `bytes`; what follows it is not looked at.
+    /// Reads the header at the start of `bytes` and ignores the rest.
     ///
     /// # Errors
-    /// Whatever is wrong first.
+    /// The first problem found.
     pub fn decode(bytes: &[u8]) -> Result<Header, WireError> {
         let reader = Reader(bytes);
         if packet_type(bytes, VERSION, FEEDBACK_TYPE)? == DATA_TYPE {

@@ -1,21 +1,23 @@
-//! Packets as the payload of real UDP datagrams, and back: one format for every transport, the same on sockets and in captures.
+//! Packets as the payload of real UDP datagrams, and back: one format per transport, the same on sockets and in
+//! captures.
 //!
-//! A transport says by which protocol its packets are carried ([`fairwave_endpoint::Properties::protocol`]), a flow's [`Format`] what both its ends
-//! know from the beginning. [`encode`] writes a datagram, a [`Decoder`] reads those of one direction. The protocols' own headers are
-//! written and read beside their laws (`transport/…/wire.rs`), RTP's in [`rtp`]; RTP and RTCP by the libraries `rtp-types` and
-//! `rtcp-types`. What measures need besides stands at the beginning of the payload ([`descriptor`]).
+//! A transport names the protocol of its packets ([`fairwave_endpoint::Properties::protocol`]). A flow's
+//! [`Format`] holds the parameters that both its ends know from the start. [`encode`] writes a datagram; a
+//! [`Decoder`] reads the datagrams of one direction. Each protocol's headers are written and read next to its law
+//! (`transport/…/wire.rs`), RTP's in [`rtp`]. RTP and RTCP use the libraries `rtp-types` and `rtcp-types`. Further
+//! fields that measures need are at the start of the payload ([`descriptor`]).
 //!
-//! **Sizes.** A datagram is as long as its packet's [`Packet::wire`] says, less 28 bytes of IPv4 and UDP: then the IP packet has
-//! the size that the scenario gives it. What is left behind header and descriptor is filled with zeros. Where the scenario leaves
-//! no room for them, the datagram is as much longer as they need, and never shorter; so a decoded packet's `wire` is the IP packet's size.
-//! Two formats know better what follows: DVRC's header counts its payload, and all of it is there; a datagram with
-//! repeats has room for all that it repeats.
+//! **Sizes.** A datagram's length is its packet's [`Packet::wire`] less 28 bytes of IPv4 and UDP. So the IP packet
+//! has the size that the scenario sets. Zeros fill the space after header and descriptor. If the scenario leaves
+//! no room for them, the datagram is longer, never shorter; so a decoded packet's `wire` is the IP packet's size.
+//! Two formats define their length themselves. DVRC's header counts its payload, and the datagram holds all of it.
+//! A datagram with repeats has room for all repeated units.
 //!
 //! **Clocks.** Every instant in a packet is by the clock of the flow's sender ([`clock`]).
 //!
-//! **Assumptions.** The other end is also fairwave. So of several encodings of the same content the decoder accepts
-//! only one, and a decoded packet encodes to the same bytes, except for the padding. Addresses, ports and the ECN
-//! codepoint are the IP packet's affair.
+//! **Assumptions.** The other end is also fairwave. So of several encodings of the same content the decoder
+//! accepts only one. A decoded packet encodes to the same bytes, except for the padding. The IP packet carries
+//! addresses, ports and the ECN codepoint.
 
 mod opaque;
 mod rtp;
@@ -33,7 +35,8 @@ use fairwave_network::packet::{Body, Class, Ecn, FlowId, Packet};
 
 use crate::{dvrc, rap, rtcp, tcp, tfrc};
 
-/// Writes a packet as a datagram; what `out` held before is gone. Answers how many bytes say something: those behind them are fill.
+/// Writes a packet as a datagram and replaces the contents of `out`. Returns the number of meaningful bytes; the
+/// rest is filling.
 pub fn encode(packet: &Packet, format: &Format, out: &mut Vec<u8>) -> usize {
     out.clear();
     let target = usize::from(packet.wire).saturating_sub(LOWER_HEADERS);
@@ -96,7 +99,7 @@ pub fn encode(packet: &Packet, format: &Format, out: &mut Vec<u8>) -> usize {
     head
 }
 
-/// Reads the datagrams of one direction of a flow. It lives with the endpoint that they come to.
+/// Reads the datagrams of one direction of a flow, for the endpoint that receives them.
 #[derive(Clone, Debug)]
 pub struct Decoder {
     flow: FlowId,
@@ -108,7 +111,7 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// That of the flow's receiver, or with `feedback` of its sender.
+    /// Creates the decoder of the flow's receiver, or with `feedback` of its sender.
     pub fn new(context: &FlowContext, format: Format, feedback: bool) -> Self {
         Decoder {
             flow: context.flow,
@@ -120,10 +123,11 @@ impl Decoder {
         }
     }
 
-    /// The packet that a datagram is; its codepoint is what the IP packet bore, its size that of the IP packet.
+    /// Decodes a datagram. `ecn` is the codepoint of the IP packet. The result's size is the size of the IP packet.
     ///
     /// # Errors
-    /// What is wrong with it first. It leaves no trace, and belongs counted: it came from elsewhere, or was damaged.
+    /// The first problem found. The decoder's state does not change. The caller should count the error: the
+    /// datagram came from elsewhere, or was damaged.
     pub fn decode(&mut self, datagram: &[u8], ecn: Ecn) -> Result<Packet, WireError> {
         let (body, layer) = match self.format.protocol {
             Protocol::Rtp if rtcp::wire::is_report(datagram) => {
@@ -150,7 +154,7 @@ impl Decoder {
     }
 }
 
-/// What follows a header.
+/// The bytes after a header.
 fn after(datagram: &[u8], header: usize) -> &[u8] {
     datagram.get(header..).unwrap_or(&[])
 }

@@ -1,4 +1,4 @@
-//! Packets of transports that a program hands in: a layout of our own around the header that the transport encoded.
+//! Packets of registered transports: a layout of fairwave around the header that the transport encoded.
 //!
 //! | byte | field | meaning |
 //! |---|---|---|
@@ -6,8 +6,8 @@
 //! | 1 | layer | video layer, 0 is the base |
 //! | 2–3 | zero | reserved |
 //! | 4–7 | sequence | data packets sent before this one, modulo 2³² |
-//! | 8–15 | created | when the application made the unit: the sender's clock, nanoseconds |
-//! | 16–47 | header | the transport's own |
+//! | 8–15 | created | creation time of the unit: the sender's clock, nanoseconds |
+//! | 16–47 | header | the transport's header |
 
 use fairwave_endpoint::wire::WireError;
 use fairwave_endpoint::wire::bytes::{Reader, need, packet_type, zero};
@@ -24,7 +24,7 @@ mod at {
     pub const HEADER: usize = 16;
 }
 
-/// Writes a packet's fields at the end of `out`.
+/// Appends a packet's fields to `out`.
 pub fn write(layer: u8, header: &[u8; 32], sequence: u32, created: Instant, out: &mut Vec<u8>) {
     out.extend([VERSION << 4, layer, 0, 0]);
     out.extend(sequence.to_be_bytes());
@@ -35,7 +35,7 @@ pub fn write(layer: u8, header: &[u8; 32], sequence: u32, created: Instant, out:
 /// Reads a packet's body and layer.
 ///
 /// # Errors
-/// Fewer bytes than the layout has, another version, reserved bytes that are not 0.
+/// If there are fewer bytes than the layout has, if the version differs, or if reserved bytes are not 0.
 pub fn read(datagram: &[u8]) -> Result<(Body, u8), WireError> {
     packet_type(datagram, VERSION, 0)?;
     need(datagram, SIZE)?;

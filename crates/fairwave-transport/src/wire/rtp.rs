@@ -1,14 +1,15 @@
-//! RTP data packets (RFC 3550 §5.1), alone or with earlier units repeated (RFC 2198).
+//! RTP data packets (RFC 3550 §5.1), alone or with repeats of earlier units (RFC 2198).
 //!
-//! The fixed header says sequence number (the lower 16 bits of ours; [`super::Decoder`] extends them), timestamp (when the unit was
-//! made, in ticks of the media's clock, from 0) and source. There are no contributing sources, no extension and no padding.
-//! The marker is set on the last packet of a unit that was cut. What a header of RTP has no place for is in the payload's
-//! descriptor ([`super::descriptor`]), where the exact time at which the unit was made is, too.
+//! The fixed header carries sequence number (the lower 16 bits of the packet's; [`super::Decoder`] extends them),
+//! timestamp (creation time of the unit, in ticks of the media clock, from 0) and source. There are no
+//! contributing sources, no extension and no padding. The marker is set on the last packet of a unit that was cut.
+//! The payload's descriptor ([`super::descriptor`]) carries the fields that RTP's header lacks, including the
+//! exact creation time of the unit.
 //!
-//! With repeats the payload type is 97. Blocks stand as RFC 2198 §3 lays them out: a header of 4 bytes for each repeat,
-//! the oldest first, 1 byte for the packet's own unit, then the blocks' data in the same order. The descriptor stands
-//! where the data begins. Behind it, for each repeat in the order of the headers, stand 6 bytes more: how many units
-//! before the packet's own it was made (2 bytes), and how much earlier in nanoseconds (4 bytes).
+//! With repeats the payload type is 97. Blocks follow the layout of RFC 2198 §3: a header of 4 bytes for each
+//! repeat, the oldest first, 1 byte for the packet's unit, then the blocks' data in the same order. The descriptor
+//! is at the start of the data. After it, each repeat has 6 bytes more, in the order of the headers. They give the
+//! unit's distance from the packet's unit (2 bytes), and its age relative to that unit in nanoseconds (4 bytes).
 
 use rtp_types::{RtpPacket, RtpPacketBuilder};
 
@@ -20,19 +21,19 @@ use fairwave_endpoint::wire::media::{Media, SequenceExtender};
 use fairwave_network::packet::{Body, Packet, Repeat};
 use fairwave_units::units::{Instant, Span};
 
-/// The payload type of speech that is sent more than once (RFC 2198), dynamic.
+/// The payload type of redundant speech (RFC 2198), dynamic.
 const REDUNDANT: u8 = 97;
 /// Bytes of a repeated block's header.
 const BLOCK: usize = 4;
-/// What the descriptor has for each repeat.
+/// Bytes per repeat after the descriptor.
 const REPEAT: usize = 6;
-/// The bit of a block's header that says that another follows.
+/// The bit of a block's header that announces another block.
 const MORE: u32 = 1 << 31;
-/// The greatest offset and the greatest length that a block's header holds: 14 and 10 bits.
+/// The largest offset and the largest length of a block's header: 14 and 10 bits.
 const MOST_TICKS: u32 = (1 << 14) - 1;
 const MOST_LENGTH: u32 = (1 << 10) - 1;
 
-/// Writes a datagram's header and descriptor; answers how long it must be at least.
+/// Writes a datagram's header and descriptor. Returns the minimum length of the datagram.
 pub(super) fn write(packet: &Packet, format: &Format, out: &mut Vec<u8>) -> usize {
     match packet.body {
         Body::Datagram { payload, sequence, unit, part, parts, created } => {
@@ -66,7 +67,7 @@ fn header(
         .timestamp(format.media.timestamp(created))
         .ssrc(format.media.source(packet.feedback))
         .marker_bit(marker);
-    // It fails for payload types above 7 bits alone.
+    // Fails only for payload types above 7 bits.
     let _ = header.write_into_vec(out);
 }
 
@@ -99,7 +100,7 @@ fn redundant(
     least.max(out.len())
 }
 
-/// Reads a datagram: what it carries, and the video layer.
+/// Reads a datagram. Returns its body and the video layer.
 pub(super) fn read(
     bytes: &[u8],
     format: &Format,
@@ -163,7 +164,7 @@ fn read_redundant(payload: &[u8], sequence: u32, media: &Media) -> Result<(Body,
         }
         expect("timestamp offset of a block", offset, media.ticks(Span::from_nanos(u64::from(repeat.age))))?;
     }
-    // The headers begin with the oldest, fairwave's list with the latest.
+    // The headers begin with the oldest unit, fairwave's list with the latest.
     if let Some(used) = repeats.get_mut(..blocks) {
         used.reverse();
     }

@@ -1,4 +1,5 @@
-//! Every body in every format: back as it was, byte by byte where a standard says so, and nothing that breaks the decoder.
+//! Tests of every body in every format: round trips, byte-exact layouts from standards, and hostile input to the
+//! decoder.
 
 use proptest::prelude::*;
 
@@ -59,7 +60,7 @@ fn rfc_3550_section_5_1_a_datagram_is_rtp_with_its_descriptor_before_the_payload
     ];
     assert_eq!((&bytes[..28], bytes.len()), (&expected[..], 172));
     assert!(bytes[28..].iter().all(|byte| *byte == 0));
-    // The receiver's own packets have its source; the last of a cut unit's has the marker.
+    // The receiver's packets have its source. The last packet of a cut unit has the marker.
     let Body::Datagram { payload, sequence, unit, created, .. } = voice(9) else { panic!("no datagram") };
     let last = Body::Datagram { payload, sequence, unit, part: 2, parts: 3, created };
     let bytes = encoded(&packet(200, true, 0, last), Protocol::Rtp);
@@ -206,7 +207,7 @@ fn span() -> impl Strategy<Value = Span> {
     (0u64..1 << 48).prop_map(Span::from_nanos)
 }
 
-/// A part's place, and how many there are.
+/// A part's index, and the number of parts.
 fn place() -> impl Strategy<Value = (u16, u16)> {
     prop_oneof![Just((0, 1)), (2u16.., any::<u16>()).prop_map(|(parts, place)| (place % parts, parts))]
 }
@@ -215,7 +216,7 @@ fn datagram() -> impl Strategy<Value = Body> {
     (any::<u16>(), any::<u16>(), any::<u32>(), place(), moment()).prop_map(
         |(payload, sequence, unit, (part, parts), created)| Body::Datagram {
             payload,
-            // The first that a decoder sees is as it stands.
+            // The first number that a decoder sees is unchanged.
             sequence: u32::from(sequence),
             unit,
             part,
@@ -226,7 +227,7 @@ fn datagram() -> impl Strategy<Value = Body> {
 }
 
 fn redundant() -> impl Strategy<Value = Body> {
-    // As many as there are, of up to 1023 B and 16 383 ticks of 125 µs.
+    // Up to `MOST` repeats of up to 1023 B and 16 383 ticks of 125 µs.
     let repeat =
         || (1u16.., 0u16..1024, 0u32..2_047_999_999).prop_map(|(back, payload, age)| Repeat { back, payload, age });
     let repeats = prop_oneof![
@@ -327,7 +328,7 @@ fn dvrc_body() -> impl Strategy<Value = Body> {
 }
 
 fn rtcp_body() -> impl Strategy<Value = Body> {
-    // What reports can say: seconds of NTP end in 2036, that is 66 years after 1970.
+    // The range of reports: NTP seconds end in 2036, 66 years after 1970.
     let sent = (0u64..2_000_000_000_000_000_000).prop_map(Instant::from_nanos);
     let recent = (0u64..65_536_000_000_000).prop_map(Instant::from_nanos);
     prop_oneof![
@@ -359,7 +360,7 @@ fn rtcp_body() -> impl Strategy<Value = Body> {
     ]
 }
 
-/// Whatever one protocol carries without losing anything of it.
+/// Bodies that one protocol carries without loss of information.
 fn exact() -> impl Strategy<Value = (Protocol, Body)> {
     prop_oneof![
         datagram().prop_map(|body| (Protocol::Rtp, body)),
@@ -373,7 +374,7 @@ fn exact() -> impl Strategy<Value = (Protocol, Body)> {
     ]
 }
 
-/// The video layer of packets that have one.
+/// The video layer of packets that carry one.
 fn layer_of(body: &Body, layer: u8) -> u8 {
     match body {
         Body::Datagram { .. } | Body::Redundant { .. } | Body::TfrcData { .. } | Body::Segment { .. } => layer,
@@ -381,7 +382,7 @@ fn layer_of(body: &Body, layer: u8) -> u8 {
     }
 }
 
-/// Whatever the bytes, decoding ends with a packet that is encoded to the same bytes but for the fill, or with an error that says why.
+/// Checks that decoding gives an error, or a packet that encodes to the same bytes except for the filling.
 fn decodes_faithfully_or_says_why(protocol: Protocol, feedback: bool, bytes: &[u8]) -> Result<(), TestCaseError> {
     match decoder(protocol, feedback).decode(bytes, Ecn::NotEct) {
         Ok(packet) => {
