@@ -60,3 +60,49 @@ def test_queues_per_station_save_the_call_of_the_example():
         mos[queues] = result.measured("mos", "call").interval().mean
     assert mos["airtime"] > 4.2
     assert mos["fifo"] < 3
+
+
+def _neighbours(**air):
+    links = [
+        {"from": "server", "to": "left", "rate": "100 Mb/s", "delay": "5 ms"},
+        {"from": "store", "to": "right", "rate": "100 Mb/s", "delay": "5 ms"},
+        {"from": "left", "to": "phone", "medium": "air"},
+        {"from": "right", "to": "laptop", "medium": "air"},
+    ]
+    downloads = [
+        {"name": name, "from": source, "to": to, "transport": "tcp/cubic", "traffic": "bulk"}
+        for name, source, to in (("own", "server", "phone"), ("other", "store", "laptop"))
+    ]
+    return fairwave.Scenario.from_dict(
+        {
+            "name": "neighbours",
+            "duration": "6 s",
+            "warmup": "2 s",
+            "medium": {"air": {"law": "wifi", "access-points": ["left", "right"], **air}},
+            "link": links,
+            "flow": downloads,
+        }
+    )
+
+
+def _goodputs(scenario):
+    rows = scenario.run().flows.to_pylist()
+    return {row["group"]: row["goodput_bps"] for row in rows}
+
+
+def test_two_access_points_on_one_channel_share_it():
+    both = _goodputs(_neighbours())
+    apart = _goodputs(_neighbours(hears={"left": [], "phone": [], "right": [], "laptop": []}))
+    assert both["own"] == pytest.approx(both["other"], rel=0.25)
+    assert both["own"] + both["other"] < 1.05 * apart["own"]
+    assert apart["own"] == pytest.approx(apart["other"], rel=0.02)
+
+
+def test_a_channel_without_a_shared_node_names_the_key_for_several_access_points():
+    with pytest.raises(fairwave.RunError, match="several access points write `access-points`"):
+        _neighbours(**{"access-points": []}).run()
+
+
+def test_an_access_point_without_a_link_of_the_channel_is_refused_at_its_place():
+    with pytest.raises(fairwave.RunError, match=r"medium\.air\.access-points"):
+        _neighbours(**{"access-points": ["left", "right", "attic"]}).run()

@@ -215,6 +215,7 @@ def judged(measure: Measure, kept: Mapping[str, Sequence[float]]) -> tuple[Estim
 UNITS = {"goodput": "Mb/s", "share": "", "delay": "ms", "p95": "ms"}
 WORDS = {"goodput": "goodput", "share": "share", "delay": "mean delay", "p95": "95th percentile of the delay"}
 GROUPS = {"": "", "s": "", "a": " of the first", "slow": " of the slow one", "lone": " of the lone one",
+          "s0": " of the first",
           "video": " of video", "data": " of best effort",
           "voice": " of voice", "call-down": " of calls, down", "call-up": " of calls, up",
           "download": " of the download"}  # fmt: skip
@@ -299,8 +300,8 @@ def _lines(kept: Mapping[str, Any], reasons: Mapping[str, Any]) -> Iterator[str]
     yield "## Where differences come from"
     yield ""
     yield (
-        "These rows were run after a look at the differences, with the change that each names."
-        " They do not count in the verdicts."
+        "These rows were run after a look at the differences, with the change that each names,"
+        " or came with a later part of the law. They do not count in the verdicts."
     )
     yield ""
     yield from _table(VARIANTS.values(), kept["variants"])

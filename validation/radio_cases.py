@@ -66,7 +66,8 @@ class Wifi:
     """A Wi-Fi channel; ``mcs`` by station (the last one for the rest), ``retries``: attempts of a frame at most.
 
     ``groups``: by station; a station hears its group and the access point. ``aggregate``: bytes of an A-MPDU of best
-    effort, and of video if ``video``. ``txop``: of video, in ms.
+    effort, and of video if ``video``. ``txop``: of video, in ms. ``bases``: access points, to which stations belong in
+    turn; ``apart``: they do not hear each other.
     """
 
     standard: str = "802.11a"
@@ -75,6 +76,8 @@ class Wifi:
     aggregate: int = 0
     rts: bool = False
     groups: tuple[int, ...] = ()
+    bases: int = 1
+    apart: bool = False
     width: int = 20
     video: bool = False
     txop: float = 4.096
@@ -452,6 +455,29 @@ VARIANTS = {
             (*saturated(3, interval=500.0), *saturated(1, "lone", 3, interval=500.0)),
             (THROUGHPUT, Measure("share", "lone", 0.03, relative=False)),
         ),
+        Case(
+            "two-bases",
+            "two access points that hear each other, each with two stations that always receive, 802.11n at 65 Mb/s,"
+            " A-MPDU",
+            replace(N, aggregate=65_535, bases=2),
+            saturated(4, up=False, interval=150.0),
+            (THROUGHPUT, Measure("share", "s0", 0.03, relative=False)),
+        ),
+        Case(
+            "two-bases-up",
+            "two access points that hear each other, each with two stations that always send, 802.11a at 54 Mb/s",
+            Wifi(bases=2),
+            saturated(4),
+            (THROUGHPUT,),
+        ),
+        Case(
+            "two-bases-apart",
+            "two access points that do not hear each other, each with a station that hears both and always receives,"
+            " 24 Mb/s, RTS and CTS",
+            Wifi(mcs=(4,), bases=2, apart=True, rts=True),
+            saturated(2, up=False, interval=500.0),
+            (THROUGHPUT,),
+        ),
         *(
             Case(
                 name,
@@ -500,11 +526,12 @@ def scenario(
     names = [f"s{place}" for place in range(case.stations)]
     medium = case.medium
     links: list[dict[str, Any]]
+    bases = _bases(medium, case.stations)
     if isinstance(medium, Wifi):
         air = _wifi(medium, names)
         links = [
-            {"from": "base", "to": name, "medium": "air", "queue": {"capacity": {"packets": medium.queue}}}
-            for name in names
+            {"from": base, "to": name, "medium": "air", "queue": {"capacity": {"packets": medium.queue}}}
+            for name, base in zip(names, bases, strict=True)
         ]
     else:
         air = _cell(medium, names, harq)
@@ -514,7 +541,9 @@ def scenario(
         ]
     flows = []
     for flow, start in zip(case.flows, starts(case, seed), strict=True):
-        ends = (names[flow.station], "base") if flow.up else ("base", names[flow.station])
+        ends = (names[flow.station], bases[flow.station])
+        if not flow.up:
+            ends = (ends[1], ends[0])
         table: dict[str, Any] = {"name": flow.name, "from": ends[0], "to": ends[1], "dscp": flow.dscp}
         table["start"] = f"{start} us"
         if flow.tcp:
@@ -522,7 +551,12 @@ def scenario(
         else:
             rate = flow.payload * 8e6 / flow.interval
             table["transport"] = {"name": "udp", "header": "28 B", "max-payload": f"{flow.payload} B"}
-            table["traffic"] = {"kind": "cbr", "rate": f"{rate:.0f} b/s", "payload": f"{flow.payload} B"}
+            table["traffic"] = {
+                "kind": "cbr",
+                "rate": f"{rate:.0f} b/s",
+                "payload": f"{flow.payload} B",
+                "phase": "zero",
+            }
         flows.append(table)
     return {
         "name": case.name,
@@ -547,10 +581,17 @@ TCP = {
 STANDARDS = {"802.11a": "802.11g", "802.11b": "802.11b", "802.11n": "802.11n"}
 
 
+def _bases(medium: Wifi | Cell, stations: int) -> list[str]:
+    """The access point of each station."""
+    count = medium.bases if isinstance(medium, Wifi) else 1
+    return [f"base{place % count or ''}" for place in range(stations)]
+
+
 def _wifi(medium: Wifi, names: list[str]) -> dict[str, Any]:
+    bases = sorted(set(_bases(medium, len(names))))
     air: dict[str, Any] = {
         "law": "wifi",
-        "access-point": "base",
+        "access-points": bases,
         "standard": STANDARDS[medium.standard],
         "edca": medium.edca,
         "fallback": False,
@@ -574,6 +615,8 @@ def _wifi(medium: Wifi, names: list[str]) -> dict[str, Any]:
             name: [other for other, group in grouped if group == own and other != name]
             for name, own in grouped
         }
+    if medium.apart:
+        air["hears"] = dict.fromkeys(bases, names)
     air["stations"] = {}
     for place, name in enumerate(names):
         channel: dict[str, Any] = {"mcs": of(medium.mcs, place)}
@@ -615,6 +658,8 @@ def arguments(case: Case, seed: int) -> list[str]:
             "aggregate": medium.aggregate,
             "rts": int(medium.rts),
             "groups": ",".join(map(str, medium.groups or (0,) * case.stations)),
+            "bases": medium.bases,
+            "apart": int(medium.apart),
             "width": medium.width,
             "video-aggregate": medium.aggregate if medium.video else 0,
             "video-txop": round(1000 * medium.txop),

@@ -381,7 +381,7 @@ NOTES = {
     ),
     "call": (
         "The downloads differ for the same reason as above: with aggregates of 19 packets all eight agree. The MOS of a"
-        " call as best effort behind one queue is higher here. It waits 0.2 s (FQ-CoDel) to 0.7 s (FIFO), which ITU-T"
+        " call as best effort behind one queue is higher here. It waits 0.2 s (FQ-CoDel) to 0.6 s (FIFO), which ITU-T"
         " G.107 rates between 2 and 4 when little is lost. How the paper's program turns delay, jitter and loss into"
         " 1.00 and 1.24 is not known."
     ),
@@ -403,6 +403,11 @@ CHANGED = (
         " now."
     ),
     ("Round trips under load ran for 25 s; intervals were as wide as the values, so they run for 125 s."),
+    (
+        "A packet arrived with the acknowledgement of its frame; now it arrives at the end of the frame. So a station"
+        " that answers a packet at once finds the channel busy and draws a backoff. Before, it was first after each"
+        " frame of the access point. All rows ran again."
+    ),
     (
         "No margin was changed. The part with aggregates of 19 packets was added after a look and does not count."
     ),

@@ -83,13 +83,24 @@ class Traffic
                  Ptr<Node> base,
                  Ipv4Address baseAddress)
     {
+        const std::vector<Ptr<Node>> bases(stations.size(), base);
+        Install(stations, addresses, bases, std::vector<Ipv4Address>(stations.size(), baseAddress));
+    }
+
+    /// The same, with a base for each station.
+    void Install(const std::vector<Ptr<Node>>& stations,
+                 const std::vector<Ipv4Address>& addresses,
+                 const std::vector<Ptr<Node>>& bases,
+                 const std::vector<Ipv4Address>& baseAddresses)
+    {
         uint16_t port = 5000;
         for (auto& flow : m_flows)
         {
+            Ptr<Node> base = bases[flow.station];
             Ptr<Node> near = flow.up ? stations[flow.station] : base;
             Ptr<Node> far = flow.up ? base : stations[flow.station];
             const Address there =
-                InetSocketAddress(flow.up ? baseAddress : addresses[flow.station], ++port);
+                InetSocketAddress(flow.up ? baseAddresses[flow.station] : addresses[flow.station], ++port);
             if (flow.tcp)
             {
                 BulkSendHelper send("ns3::TcpSocketFactory", there);

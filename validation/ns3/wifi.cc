@@ -1,4 +1,4 @@
-// A Wi-Fi channel of ns-3: stations around a node that stands for the access point, all ad hoc.
+// A Wi-Fi channel of ns-3: stations around nodes that stand for access points, all ad hoc.
 //
 // Ad hoc, because then there are neither beacons nor associations, which fairwave does not have either. Basic rates are
 // those that an access point announces. Stations stand on a circle of 1 m; losses do not depend on places.
@@ -12,14 +12,16 @@ int main(int argc, char** argv)
 {
     uint32_t seed = 1, stations = 1, queue = 100, aggregate = 0, retries = 7;
     double seconds = 6, warmup = 1, snr = 0, loss = 50, error = 0;
-    bool rts = false, edca = false, locks = false;
-    uint32_t width = 20, videoAggregate = 0, videoTxop = 0;
+    bool rts = false, apart = false, edca = false, locks = false;
+    uint32_t count = 1, width = 20, videoAggregate = 0, videoTxop = 0;
     std::string standard = "802.11a", mcs = "7", up, groups, flows;
     CommandLine line(__FILE__);
     line.AddValue("seed", "", seed);
     line.AddValue("stations", "", stations);
     line.AddValue("seconds", "", seconds);
     line.AddValue("warmup", "", warmup);
+    line.AddValue("bases", "access points; a station belongs to that of its number modulo theirs", count);
+    line.AddValue("apart", "access points do not hear each other", apart);
     line.AddValue("standard", "802.11a, 802.11b or 802.11n", standard);
     line.AddValue("mcs", "index of each station", mcs);
     line.AddValue("up", "index of each station towards the access point, if it differs", up);
@@ -49,11 +51,14 @@ int main(int argc, char** argv)
 
     Config::SetDefault("ns3::WifiMac::FrameRetryLimit", UintegerValue(retries));
 
-    NodeContainer base(1), others(stations);
-    NodeContainer all(base, others);
+    NodeContainer bases(count), others(stations);
+    NodeContainer all(bases, others);
     MobilityHelper mobility;
     auto places = CreateObject<ListPositionAllocator>();
-    places->Add(Vector(0, 0, 0));
+    for (uint32_t place = 0; place < count; ++place)
+    {
+        places->Add(Vector(0, 0, place));
+    }
     for (uint32_t place = 0; place < stations; ++place)
     {
         const double angle = 2 * M_PI * place / stations;
@@ -79,6 +84,13 @@ int main(int argc, char** argv)
             {
                 matrix->SetLoss(others.Get(one)->GetObject<MobilityModel>(), others.Get(other)->GetObject<MobilityModel>(), 250);
             }
+        }
+    }
+    for (uint32_t one = 0; apart && one < count; ++one)
+    {
+        for (uint32_t other = 0; other < one; ++other)
+        {
+            matrix->SetLoss(bases.Get(one)->GetObject<MobilityModel>(), bases.Get(other)->GetObject<MobilityModel>(), 250);
         }
     }
     auto channel = CreateObject<YansWifiChannel>();
@@ -114,9 +126,9 @@ int main(int argc, char** argv)
     const std::vector<std::string> ofdm{"6", "9", "12", "18", "24", "36", "48", "54"};
     const std::vector<std::string> dsss{"1", "2", "5_5", "11"};
     NetDeviceContainer devices;
-    for (uint32_t place = 0; place <= stations; ++place)
+    for (uint32_t place = 0; place < count + stations; ++place)
     {
-        const int index = std::stoi(place == 0 ? down.back() : indices[place - 1]);
+        const int index = std::stoi(place < count ? down.back() : indices[place - count]);
         const std::string mode = standard == "802.11b"   ? "DsssRate" + dsss[index] + "Mbps"
                                  : standard == "802.11a" ? "OfdmRate" + ofdm[index] + "Mbps"
                                                          : "HtMcs" + std::to_string(index);
@@ -156,14 +168,16 @@ int main(int argc, char** argv)
     NeighborCacheHelper neighbours;
     neighbours.PopulateNeighborCache();
 
-    std::vector<Ptr<Node>> nodes;
-    std::vector<Ipv4Address> addresses;
+    std::vector<Ptr<Node>> nodes, near;
+    std::vector<Ipv4Address> addresses, nearAddresses;
     for (uint32_t place = 0; place < stations; ++place)
     {
         nodes.push_back(others.Get(place));
-        addresses.push_back(interfaces.GetAddress(place + 1));
+        addresses.push_back(interfaces.GetAddress(count + place));
+        near.push_back(bases.Get(place % count));
+        nearAddresses.push_back(interfaces.GetAddress(place % count));
     }
     Traffic traffic(flows, warmup, seconds);
-    traffic.Install(nodes, addresses, base.Get(0), interfaces.GetAddress(0));
+    traffic.Install(nodes, addresses, near, nearAddresses);
     traffic.Run();
 }

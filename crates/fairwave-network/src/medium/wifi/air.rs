@@ -76,10 +76,8 @@ impl Wifi {
                 continue;
             }
             let category = place % CATEGORIES;
-            if place / CATEGORIES == self.base {
-                // A queue that held packets back may give them by now.
-                self.pull(now, category, happenings);
-            }
+            // An access point's queue that held packets back may give them by now.
+            self.pull(now, place, happenings);
             let txop = self.accesses[category].txop;
             let room = if txop == 0 { u64::MAX } else { txop };
             match self.assemble(now, place, (at, room, false), happenings) {
@@ -119,7 +117,7 @@ impl Wifi {
         let queues = own.filter_map(|direction| direction.tids[category].queue.as_ref());
         let held = queues.filter(|queue| queue.packets() > 0).map(|queue| queue.held_until());
         let mut due = held.min().unwrap_or(Instant::NEVER);
-        if let Some(common) = self.common.as_ref().filter(|_| node == self.base) {
+        if let Some(common) = self.commons.get(node).and_then(Option::as_ref) {
             due = due.min(common.queues[category].held_until());
         }
         if due == Instant::NEVER {

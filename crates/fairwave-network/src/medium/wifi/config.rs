@@ -22,6 +22,11 @@ pub struct WifiConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "the node that all links share"))]
     pub access_point: Option<String>,
+    /// Several access points on one channel, in place of `access-point`: each link joins one of them and one of its stations. All contend for
+    /// the same air, and each has its own queues. `hears` may name access points.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-default" = "one access point"))]
+    pub access_points: Vec<String>,
     /// The generation. Default `802.11n`.
     pub standard: WifiStandard,
     /// The band, on which SIFS (16 µs at 5 GHz, 10 µs at 2.4 GHz) and the signal extension depend. Default: 5 GHz; 2.4 GHz for `802.11b` and `802.11g`.
@@ -88,7 +93,8 @@ pub struct WifiConfig {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub stations: BTreeMap<String, WifiStation>,
     /// Which other stations a station hears: `hears = { a = ["b"], c = [] }`. A station that is left out hears all. The access point hears all and
-    /// is heard by all. Default: all hear all.
+    /// is heard by all. With `access-points`: which other nodes a node hears; an access point and its stations always hear each other. Default: all
+    /// hear all.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(extend("x-default" = "all hear all"))]
     pub hears: BTreeMap<String, Vec<String>>,
@@ -98,6 +104,7 @@ impl Default for WifiConfig {
     fn default() -> Self {
         WifiConfig {
             access_point: None,
+            access_points: Vec::new(),
             standard: WifiStandard::default(),
             band: None,
             width: 20,
@@ -505,6 +512,21 @@ impl Checked for WifiConfig {
         }
         if let Some(preamble) = self.preamble.filter(|preamble| *preamble > Span::from_millis(1)) {
             return Err(ConfigError::new("preamble", preamble, "at most 1 ms", "preamble = \"20 us\""));
+        }
+        if let Some(name) = self.access_points.first() {
+            let repeated = |place: usize| self.access_points[..place].contains(&self.access_points[place]);
+            let example = "access-points = [\"left\", \"right\"]";
+            if self.access_point.is_some() {
+                let allowed = "left out where `access-points` is given";
+                return Err(ConfigError::new("access-point", "given besides", allowed, example));
+            }
+            if let Some(place) = (0..self.access_points.len()).find(|place| repeated(*place)) {
+                return Err(ConfigError::new("access-points", &self.access_points[place], "each name once", example));
+            }
+            if let Some(station) = self.access_points.iter().find(|name| self.stations.contains_key(*name)) {
+                let allowed = format!("the names of stations, to which the access point `{name}` does not belong");
+                return Err(ConfigError::new("stations", station, allowed, example));
+            }
         }
         let own = &self.categories;
         for (name, category) in [

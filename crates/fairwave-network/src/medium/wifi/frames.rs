@@ -104,9 +104,9 @@ impl Wifi {
                 }
                 continue;
             }
-            if let Some(common) = self.common.as_mut().filter(|_| self.directions[member].node == self.base) {
+            if let Some(common) = self.commons.get_mut(function / CATEGORIES).and_then(Option::as_mut) {
                 common.driver[category] = common.driver[category].saturating_sub(begun);
-                self.pull(now, category, happenings);
+                self.pull(now, function, happenings);
             }
             // One packet goes as one, without delimiter and bitmap.
             let alone = aggregated && packets == 1;
@@ -198,10 +198,10 @@ impl Wifi {
         self.rotations[place].used(member, airtime, acknowledged);
         // What stations send counts against them, too (Høiland-Jørgensen et al. 2017 §3.2).
         if self.config.queues == WifiQueues::Airtime
-            && place >= CATEGORIES
+            && place / CATEGORIES == station
             && let Some(down) = self.nodes[station].down
         {
-            self.rotations[category].used(down, airtime, true);
+            self.rotations[self.nodes[station].base * CATEGORIES + category].used(down, airtime, true);
         }
         let access = self.accesses[category];
         let function = &mut self.functions[place];

@@ -20,21 +20,22 @@ impl Wifi {
         }
     }
 
-    /// Reports what the common queue has dropped.
-    pub(super) fn report_common(&mut self, category: usize, happenings: &mut Happenings) {
-        let Some(common) = &self.common else { return };
+    /// Reports what an access point's common queue of a function has dropped.
+    pub(super) fn report_common(&mut self, place: usize, happenings: &mut Happenings) {
+        let Some(Some(common)) = self.commons.get(place / CATEGORIES) else { return };
         for (packet, reason) in self.drops.drain(..) {
             let (member, packet) = common.aliases.restore(packet);
             self.directions[member].waiting = self.directions[member].waiting.saturating_sub(1);
-            let function = &mut self.functions[category];
+            let function = &mut self.functions[place];
             function.backlog = function.backlog.saturating_sub(1);
             happenings.dropped.push((member, packet, reason));
         }
     }
 
-    /// Moves packets from the common queue into the driver, as long as it has room.
-    pub(super) fn pull(&mut self, now: Instant, category: usize, happenings: &mut Happenings) {
-        while let Some(common) = &mut self.common {
+    /// Moves packets from an access point's common queue of a function into the driver, as long as it has room.
+    pub(super) fn pull(&mut self, now: Instant, place: usize, happenings: &mut Happenings) {
+        let (base, category) = (place / CATEGORIES, place % CATEGORIES);
+        while let Some(Some(common)) = self.commons.get_mut(base) {
             if common.driver[category] >= self.config.driver_buffer || common.queues[category].packets() == 0 {
                 return;
             }
@@ -42,7 +43,7 @@ impl Wifi {
             let departing = queue.depart(now, &mut self.drops);
             let (since, marked) = (queue.waited_since(), queue.has_marked());
             let restored = departing.map(|packet| common.aliases.restore(packet));
-            self.report_common(category, happenings);
+            self.report_common(place, happenings);
             let Some((member, packet)) = restored else { return };
             let direction = &mut self.directions[member];
             if self.nodes[direction.station].gone {
@@ -51,8 +52,8 @@ impl Wifi {
                 continue;
             }
             direction.tids[category].ready.push_back(Waiting { packet, since, marked });
-            self.rotations[category].add(member);
-            if let Some(common) = &mut self.common {
+            self.rotations[place].add(member);
+            if let Some(Some(common)) = self.commons.get_mut(base) {
                 common.driver[category] += 1;
             }
         }
@@ -106,7 +107,7 @@ impl Wifi {
                 }
                 let released = tid.release(member, happenings);
                 direction.inside = direction.inside.saturating_sub(again + released);
-                if let Some(common) = self.common.as_mut().filter(|_| direction.node == self.base) {
+                if let Some(common) = self.commons.get_mut(direction.node).and_then(Option::as_mut) {
                     common.driver[category] = common.driver[category].saturating_sub(in_driver);
                 }
                 let own = &mut self.functions[function];
@@ -114,19 +115,22 @@ impl Wifi {
                 self.report(member, category, happenings);
             }
         }
-        for category in 0..CATEGORIES {
-            self.pull(now, category, happenings);
+        let base = self.nodes[station].base * CATEGORIES;
+        for place in base..base + CATEGORIES {
+            self.pull(now, place, happenings);
         }
     }
 
     pub(super) fn queue_timers(&mut self, now: Instant, happenings: &mut Happenings) {
-        for category in 0..CATEGORIES {
-            if let Some(common) = &mut self.common
-                && common.queues[category].deadline() <= now
+        for place in 0..self.bases * CATEGORIES {
+            if let Some(common) = &mut self.commons[place / CATEGORIES]
+                && common.queues[place % CATEGORIES].deadline() <= now
             {
-                common.queues[category].on_timer(now, &mut self.drops);
-                self.report_common(category, happenings);
+                common.queues[place % CATEGORIES].on_timer(now, &mut self.drops);
+                self.report_common(place, happenings);
             }
+        }
+        for category in 0..CATEGORIES {
             for member in 0..self.directions.len() {
                 if let Some(queue) = &mut self.directions[member].tids[category].queue
                     && queue.deadline() <= now
@@ -139,7 +143,7 @@ impl Wifi {
     }
 
     pub(super) fn queue_deadline(&self) -> Instant {
-        let common = self.common.iter().flat_map(|common| common.queues.iter()).map(LinkQueue::deadline);
+        let common = self.commons.iter().flatten().flat_map(|common| common.queues.iter()).map(LinkQueue::deadline);
         let own = self.directions.iter().flat_map(|direction| direction.tids.iter());
         let own = own.filter_map(|tid| tid.queue.as_ref()).map(|queue| queue.deadline());
         common.chain(own).min().unwrap_or(Instant::NEVER)

@@ -17,8 +17,33 @@ use fairwave_units::random::{Seed, Stream};
 use fairwave_units::units::{Instant, Rate};
 
 impl WifiConfig {
+    /// The access points: as given, or the one node that all members share.
+    fn bases(&self, members: &[Member]) -> Result<Vec<String>, ConfigError> {
+        let known = &self.access_points;
+        if known.is_empty() {
+            return Ok(vec![self.base(members)?]);
+        }
+        let refuse = |value: &str, allowed: String| {
+            let example = "access-points = [\"left\", \"right\"]";
+            Err(ConfigError::new("access-points", value, allowed, example))
+        };
+        let joins = |member: &&Member| known.contains(&member.from) != known.contains(&member.to);
+        if let Some(other) = members.iter().find(|member| !joins(member)) {
+            let list = known.join(", ");
+            return refuse(
+                &list,
+                format!("one end of each link of the channel (`{}` has none or two of them)", other.name),
+            );
+        }
+        let idle = |base: &&String| !members.iter().any(|member| member.from == **base || member.to == **base);
+        match known.iter().find(idle) {
+            Some(base) => refuse(base, "nodes with links of the channel".to_owned()),
+            None => Ok(known.clone()),
+        }
+    }
+
     /// The access point: as given, or the one node that all members share.
-    pub(super) fn base(&self, members: &[Member]) -> Result<String, ConfigError> {
+    fn base(&self, members: &[Member]) -> Result<String, ConfigError> {
         let refuse = |value: String, allowed: &str| {
             Err(ConfigError::new("access-point", value, allowed, "access-point = \"r1\""))
         };
@@ -39,7 +64,10 @@ impl WifiConfig {
         let candidates: Vec<&String> = [&first.from, &first.to].into_iter().filter(shared).filter(known).collect();
         match candidates.as_slice() {
             [base] => Ok((*base).clone()),
-            [] => refuse("missing".to_owned(), "given: its links share no node"),
+            [] => {
+                let allowed = "given: its links share no node. For several access points write `access-points`";
+                refuse("missing".to_owned(), allowed)
+            }
             _ => refuse("missing".to_owned(), "given: both ends of the only link could be it"),
         }
     }
@@ -48,6 +76,7 @@ impl WifiConfig {
     pub(super) fn is_uplink(&self, member: &Member) -> bool {
         match &self.access_point {
             Some(base) => member.to == *base,
+            None if !self.access_points.is_empty() => self.access_points.contains(&member.to),
             None => self.stations.contains_key(&member.from),
         }
     }
@@ -83,44 +112,51 @@ impl MediumLaw for WifiConfig {
     type Medium = Wifi;
 
     fn medium(&self, members: &[Member], streams: &dyn Fn(&str) -> Stream) -> Result<Wifi, ConfigError> {
-        let base = self.base(members)?;
+        let bases = self.bases(members)?;
         let common_phy = self.phy(self.streams);
         let accesses = self.accesses(&common_phy);
-        let mut names: BTreeMap<&str, usize> = BTreeMap::from([(base.as_str(), 0)]);
-        let mut nodes = vec![Node { down: None, up: None, leaves: Instant::NEVER, gone: false }];
+        let mut names: BTreeMap<&str, usize> = BTreeMap::new();
+        let node = |base: usize| Node { base, down: None, up: None, leaves: Instant::NEVER, gone: false };
+        let mut nodes: Vec<Node> = (0..bases.len()).map(node).collect();
+        names.extend(bases.iter().enumerate().map(|(place, base)| (base.as_str(), place)));
         let mut directions = Vec::new();
-        let mut common: Option<QueueConfig> = None;
+        let mut shared: Vec<Option<QueueConfig>> = vec![None; bases.len()];
         let nominal: Vec<Rate> = members.iter().map(|member| self.nominal(member)).collect();
         for (place, member) in members.iter().enumerate() {
-            let uplink = member.to == base;
-            let name = if uplink { member.from.as_str() } else { member.to.as_str() };
-            let station = *names.entry(name).or_insert(nodes.len());
+            let uplink = bases.contains(&member.to);
+            let (name, other) = if uplink { (&member.from, &member.to) } else { (&member.to, &member.from) };
+            let base = names[other.as_str()];
+            let station = *names.entry(name.as_str()).or_insert(nodes.len());
             if station == nodes.len() {
                 let leaves = self.stations.get(name).and_then(|own| own.leaves);
                 let leaves = leaves.map_or(Instant::NEVER, |leaves| Instant::ZERO + leaves);
-                nodes.push(Node { down: None, up: None, leaves, gone: false });
+                nodes.push(Node { leaves, ..node(base) });
             }
+            let known = nodes[station].base;
             let own = if uplink { &mut nodes[station].up } else { &mut nodes[station].down };
-            if own.replace(place).is_some() {
-                let allowed = format!("at most one link from `{base}` to `{name}`");
-                return Err(ConfigError::new(
-                    "links",
-                    format!("two of `{}`", member.name),
-                    allowed,
-                    "stations with a link each",
-                ));
+            if own.replace(place).is_some() || known != base {
+                let (value, allowed) = match known == base {
+                    true => {
+                        (format!("two of `{}`", member.name), format!("at most one link from `{other}` to `{name}`"))
+                    }
+                    false => {
+                        let both = format!("`{name}` to `{}` and to `{other}`", bases[known]);
+                        (both, "one access point for each station".to_owned())
+                    }
+                };
+                return Err(ConfigError::new("links", value, allowed, "stations with a link each"));
             }
             let stream = |what: &str| streams(&format!("{}.{what}", member.name));
             let queue = match self.queues {
                 _ if uplink => Some(member.queue.clone()),
                 WifiQueues::FqCodel | WifiQueues::Airtime => Some(of_station()),
                 WifiQueues::Fifo => {
-                    common = Some(joined(common.take(), member)?);
+                    shared[base] = Some(joined(shared[base].take(), member)?);
                     None
                 }
             };
             let phy = self.phy(self.streams_of(name, uplink));
-            let (node, peer) = if uplink { (station, 0) } else { (0, station) };
+            let (node, peer) = if uplink { (station, base) } else { (base, station) };
             directions.push(Direction {
                 node,
                 peer,
@@ -136,21 +172,21 @@ impl MediumLaw for WifiConfig {
                 inside: 0,
             });
         }
-        let hears = self.audibility(&names, &base)?;
-        if let Some(unknown) = self.stations.keys().find(|name| !names.contains_key(name.as_str()) || **name == base) {
-            return Err(unknown_station("stations", unknown, &names, &base));
+        let hears = self.audibility(&names, &nodes, &bases)?;
+        let station = |name: &str| names.get(name).is_some_and(|node| *node >= bases.len());
+        if let Some(unknown) = self.stations.keys().find(|name| !station(name)) {
+            return Err(unknown_station("stations", unknown, &names, &bases));
         }
         let rate = nominal.iter().copied().max().unwrap_or(Rate::from_bits_per_second(1));
-        let common = common.map(|config| {
+        let common = |(base, config): (&String, Option<QueueConfig>)| {
+            let config = config?;
             let queue = |category: usize| {
                 LinkQueue::new(&config, None, None, rate, |what| streams(&format!("{base}.{category}.{what}")))
             };
-            Box::new(Common {
-                queues: std::array::from_fn(queue),
-                driver: [0; CATEGORIES],
-                aliases: Aliases::default(),
-            })
-        });
+            let queues = std::array::from_fn(queue);
+            Some(Box::new(Common { queues, driver: [0; CATEGORIES], aliases: Aliases::default() }))
+        };
+        let commons: Vec<Option<Box<Common>>> = bases.iter().zip(shared).map(common).collect();
         let functions: Vec<Function> = (0..nodes.len() * CATEGORIES)
             .map(|place| {
                 let category = place % CATEGORIES;
@@ -158,16 +194,17 @@ impl MediumLaw for WifiConfig {
             })
             .collect();
         let rotation = |place: usize| match self.queues {
-            WifiQueues::Airtime if place < CATEGORIES => Rotation::Airtime(Rounds::new(members.len(), QUANTUM)),
+            WifiQueues::Airtime if place < bases.len() * CATEGORIES => {
+                Rotation::Airtime(Rounds::new(members.len(), QUANTUM))
+            }
             _ => Rotation::turns(members.len()),
         };
         Ok(Wifi {
             longest: self.longest(),
-            base: 0,
+            bases: bases.len(),
             rotations: (0..functions.len()).map(rotation).collect(),
-            timed: common
-                .as_ref()
-                .is_some_and(|common| common.queues.iter().any(|queue| queue.deadline() < Instant::NEVER)),
+            timed: (commons.iter().flatten())
+                .any(|common| common.queues.iter().any(|queue| queue.deadline() < Instant::NEVER)),
             leaves: nodes.iter().map(|node| node.leaves).min().unwrap_or(Instant::NEVER),
             domains: vec![Domain::default(); if hears.is_empty() { 1 } else { nodes.len() }],
             receptions: vec![Reception::default(); if hears.is_empty() { 0 } else { nodes.len() }],
@@ -187,7 +224,7 @@ impl MediumLaw for WifiConfig {
             nodes,
             directions,
             functions,
-            common,
+            commons,
         })
     }
 
@@ -219,31 +256,44 @@ fn joined(known: Option<QueueConfig>, member: &Member) -> Result<QueueConfig, Co
     Ok(if room(member.queue.capacity) > room(known.capacity) { member.queue.clone() } else { known })
 }
 
-fn unknown_station(key: &str, name: &str, names: &BTreeMap<&str, usize>, base: &str) -> ConfigError {
-    let known: Vec<&str> = names.keys().copied().filter(|name| *name != base).collect();
+fn unknown_station(key: &str, name: &str, names: &BTreeMap<&str, usize>, bases: &[String]) -> ConfigError {
+    let station = |known: &&str| !bases.iter().any(|base| base == *known);
+    let known: Vec<&str> = names.keys().copied().filter(station).collect();
     let (first, last) = (known.first().unwrap_or(&"laptop"), known.last().unwrap_or(&"phone"));
     let example = match key {
         "stations" => format!("stations = {{ {first} = {{ channel = {{ snr = 20.0 }} }} }}"),
         _ => format!("hears = {{ {first} = [\"{last}\"] }}"),
     };
-    ConfigError::new(key, name, format!("the names of its stations ({})", known.join(", ")), example)
+    let all: Vec<&str> = names.keys().copied().collect();
+    let allowed = match (key, bases.len()) {
+        ("stations", _) | (_, 1) => format!("the names of its stations ({})", known.join(", ")),
+        _ => format!("the names of its nodes ({})", all.join(", ")),
+    };
+    ConfigError::new(key, name, allowed, example)
 }
 
 impl WifiConfig {
-    /// Who hears whom, as rows; empty if all hear all.
-    pub(super) fn audibility(&self, names: &BTreeMap<&str, usize>, base: &str) -> Result<Vec<bool>, ConfigError> {
-        let count = names.len();
+    /// Which node hears which, as rows; empty if all hear all. An access point and its stations hear each other.
+    fn audibility(
+        &self,
+        names: &BTreeMap<&str, usize>,
+        nodes: &[Node],
+        bases: &[String],
+    ) -> Result<Vec<bool>, ConfigError> {
+        let count = nodes.len();
         let mut hears = vec![true; count * count];
         for (name, heard) in &self.hears {
-            let Some(own) = names.get(name.as_str()).filter(|_| name != base) else {
-                return Err(unknown_station("hears", name, names, base));
+            // A single access point hears all.
+            let Some(own) = names.get(name.as_str()).filter(|own| **own > 0 || bases.len() > 1) else {
+                return Err(unknown_station("hears", name, names, bases));
             };
-            for other in 1..count {
-                hears[own * count + other] = other == *own;
+            for other in 0..count {
+                let related = nodes[other].base == *own || nodes[*own].base == other;
+                hears[own * count + other] = other == *own || related;
             }
             for other in heard {
                 let Some(other) = names.get(other.as_str()) else {
-                    return Err(unknown_station(&format!("hears.{name}"), other, names, base));
+                    return Err(unknown_station(&format!("hears.{name}"), other, names, bases));
                 };
                 hears[own * count + other] = true;
             }

@@ -1,6 +1,6 @@
-//! A Wi-Fi channel (IEEE 802.11): an access point and its stations, each of which transmits when its backoff is over.
+//! A Wi-Fi channel (IEEE 802.11): access points and their stations, each of which transmits when its backoff is over.
 //!
-//! Each link direction between the access point and a station is a member. A node has four access categories (EDCA), or one (DCF); the
+//! Each link direction between an access point and a station is a member. A node has four access categories (EDCA), or one (DCF); an
 //! access point sends to all its stations by the same ones.
 //!
 //! **Access** (`access`, `air`). Backoffs count idle slots. Two that end in the same slot collide; then windows double, and after `retry-limit`
@@ -78,6 +78,8 @@ struct Direction {
 
 /// A node of the channel.
 struct Node {
+    /// Its access point's number, or its own.
+    base: usize,
     /// Its member from the access point, and that to it.
     down: Option<usize>,
     up: Option<usize>,
@@ -86,7 +88,7 @@ struct Node {
     gone: bool,
 }
 
-/// What is common to all stations at the access point.
+/// What is common to all stations at an access point.
 struct Common {
     queues: [LinkQueue; CATEGORIES],
     /// Packets in the driver, by category.
@@ -139,12 +141,13 @@ pub struct Wifi {
     /// Most bytes of an aggregate.
     longest: u64,
     nodes: Vec<Node>,
-    /// The access point's number.
-    base: usize,
+    /// Access points are the first of the nodes.
+    bases: usize,
     directions: Vec<Direction>,
     functions: Vec<Function>,
     rotations: Vec<Rotation>,
-    common: Option<Box<Common>>,
+    /// By access point; none: each station has queues of its own there.
+    commons: Vec<Option<Box<Common>>>,
     /// One for all, or one for each node if some do not hear each other.
     domains: Vec<Domain>,
     /// `hears[a * nodes + b]`: a hears b. Empty: all hear all.
@@ -189,12 +192,12 @@ impl Medium for Wifi {
         let place = direction.node * CATEGORIES + category;
         direction.waiting += 1;
         self.functions[place].backlog += 1;
-        if let Some(common) = self.common.as_mut().filter(|_| direction.node == self.base) {
+        if let Some(common) = self.commons.get_mut(direction.node).and_then(Option::as_mut) {
             let hidden = common.aliases.hide(member, packet);
             common.queues[category].arrive(now, &hidden, &mut self.drops);
             self.timed |= common.queues[category].deadline() < Instant::NEVER;
-            self.report_common(category, happenings);
-            self.pull(now, category, happenings);
+            self.report_common(place, happenings);
+            self.pull(now, place, happenings);
         } else if let Some(config) = &direction.queue {
             let (seed, rate) = (direction.seed, self.nominal[member]);
             let queue = direction.tids[category].queue.get_or_insert_with(|| {
@@ -271,7 +274,7 @@ impl Medium for Wifi {
     }
 
     fn empty(&mut self, now: Instant, given: &mut Vec<(usize, Packet)>) {
-        if let Some(common) = &mut self.common {
+        for common in self.commons.iter_mut().flatten() {
             let mut hidden = Vec::new();
             for queue in &mut common.queues {
                 empty_queue(queue, 0, now, &mut hidden);

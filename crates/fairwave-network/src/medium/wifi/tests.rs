@@ -33,6 +33,26 @@ fn members(stations: usize, queue: &QueueConfig) -> Vec<Member> {
     driving::members("ap", "s", stations, queue)
 }
 
+/// The same with two access points: stations with an odd number belong to `bp`.
+fn two_cells(stations: usize, queue: &QueueConfig) -> Vec<Member> {
+    let mut all = members(stations, queue);
+    for member in all.chunks_mut(2).skip(1).step_by(2).flatten() {
+        for end in [&mut member.from, &mut member.to].into_iter().filter(|end| *end == "ap") {
+            *end = "bp".to_owned();
+        }
+        member.name = format!("{}>{}", member.from, member.to);
+    }
+    all
+}
+
+fn driven_in_two_cells(table: Value, stations: usize) -> Driven<Wifi> {
+    let mut table = table;
+    table["access-points"] = json!(["ap", "bp"]);
+    let members = two_cells(stations, &queue("drop-tail", 1000));
+    let wifi = config(table).medium(&members, &|name| Seed(5).stream(name)).expect("a channel");
+    Driven::new(wifi, 2 * stations)
+}
+
 fn airtime(driven: &Driven<Wifi>, members: &[usize]) -> Vec<f64> {
     let own: Vec<f64> = members.iter().map(|member| driven.medium.counters(*member).airtime as f64).collect();
     let all: f64 = own.iter().sum();
@@ -660,6 +680,108 @@ fn the_access_point_is_the_node_that_links_share() {
     assert!(airtime.medium(&unequal, &own).is_ok());
 }
 
+/// Two access points that hear each other contend as two stations do: each has half of the channel, whatever the number of its stations.
+#[test]
+fn access_points_on_one_channel_share_it() {
+    let alone: f64 = driven(json!({}), 2).saturated(200, 1500, &[0, 2], 4.0).iter().sum();
+    let mut channel = driven_in_two_cells(json!({}), 6);
+    // Two stations of the first access point, one of the second.
+    let rates = channel.saturated(200, 1500, &[0, 4, 2], 8.0);
+    channel.books_close();
+    near(rates[0] + rates[1], rates[2], 0.1);
+    let all: f64 = rates.iter().sum();
+    assert!(all < 0.99 * alone && all > 0.8 * alone, "collisions cost some: {all} of {alone}");
+    // An access point that is idle takes nothing.
+    let mut idle = driven_in_two_cells(json!({}), 2);
+    near(idle.saturated(200, 1500, &[0], 4.0)[0], alone, 0.01);
+}
+
+#[test]
+fn each_access_point_has_its_own_queues() {
+    for queues in ["fifo", "fq-codel", "airtime"] {
+        let delay = |two: bool| {
+            let table = json!({ "queues": queues });
+            let mut channel = if two { driven_in_two_cells(table, 2) } else { driven(table, 2) };
+            // A backlog for the first station, and one packet for the second.
+            (0..900).for_each(|_| channel.arrives(0.1, 0, 1500));
+            channel.arrives(0.1, 2, 1500);
+            channel.until(2.0);
+            channel.books_close();
+            let own = |station: usize| channel.delivered.iter().filter(move |(_, member, _)| *member == 2 * station);
+            assert_eq!((own(0).count(), own(1).count()), (900, 1), "{queues}");
+            own(1).map(|(at, ..)| at - 0.1).next().expect("it is delivered")
+        };
+        // One queue for both stations keeps it behind the backlog.
+        if queues == "fifo" {
+            assert!(delay(false) > 0.1, "{}", delay(false));
+        }
+        assert!(delay(true) < 0.02, "{queues}: {}", delay(true));
+    }
+}
+
+/// Stations in the middle hear both access points, which do not hear each other: frames overlap at the stations until RTS and CTS announce them.
+#[test]
+fn access_points_that_do_not_hear_each_other_disturb_stations_in_the_middle() {
+    let run = |hears: Value, rts: bool| {
+        let mut table = plain();
+        (table["channel"], table["hears"]) = (json!({ "mcs": 4 }), hears);
+        if rts {
+            table["rts"] = json!("1 B");
+        }
+        let mut channel = driven_in_two_cells(table, 2);
+        let rates = channel.saturated(60, 1500, &[0, 2], 10.0);
+        channel.books_close();
+        near(rates[0], rates[1], 0.25);
+        rates.iter().sum::<f64>()
+    };
+    let middle = json!({ "ap": ["s0", "s1"], "bp": ["s0", "s1"] });
+    let far = json!({ "ap": [], "bp": [], "s0": [], "s1": [] });
+    let (near_each_other, apart, protected, far) =
+        (run(json!({}), false), run(middle.clone(), false), run(middle, true), run(far, false));
+    assert!(apart < 0.6 * near_each_other, "{apart} {near_each_other}");
+    assert!(protected > 1.4 * apart, "{protected} {apart}");
+    near(far, 2.0 * driven_rate_alone(), 0.02);
+}
+
+/// Bits per second of one station that always receives at 24 Mb/s.
+fn driven_rate_alone() -> f64 {
+    let mut table = plain();
+    table["channel"] = json!({ "mcs": 4 });
+    driven(table, 1).saturated(60, 1500, &[0], 10.0)[0]
+}
+
+#[test]
+fn access_points_and_their_links_are_checked() {
+    let own = |name: &str| Seed(1).stream(name);
+    let deep = queue("drop-tail", 100);
+    let refused = |table: Value, members: &[Member]| {
+        let error = config(table).medium(members, &own).err().expect("a refusal");
+        (error.key.clone(), error.to_string())
+    };
+    let cells = two_cells(2, &deep);
+    let both = json!({ "access-points": ["ap", "bp"] });
+    assert!(config(both.clone()).medium(&cells, &own).is_ok());
+    assert_eq!(refused(json!({}), &cells).0, "access-point", "links share no node");
+    assert_eq!(refused(json!({ "access-points": ["ap"] }), &cells).0, "access-points");
+    assert_eq!(refused(json!({ "access-points": ["ap", "bp", "cp"] }), &cells).0, "access-points");
+    assert_eq!(refused(json!({ "access-points": ["ap", "s0"] }), &cells).0, "access-points");
+    assert_eq!(refused(json!({ "access-points": ["ap", "bp"], "stations": { "s9": {} } }), &cells).0, "stations");
+    let (key, text) = refused(json!({ "access-points": ["ap", "bp"], "hears": { "ap": ["s9"] } }), &cells);
+    assert_eq!(key, "hears.ap");
+    assert!(text.contains("ap, bp, s0, s1"), "{text}");
+    let mut roaming = two_cells(2, &deep);
+    (roaming[2].to, roaming[3].from) = ("s0".to_owned(), "s0".to_owned());
+    let (key, text) = refused(both, &roaming);
+    assert!(key == "links" && text.contains("`s0` to `ap` and to `bp`"), "{text}");
+    let unread = |table: Value| {
+        let config: WifiConfig = serde_json::from_value(table).expect("of the right form");
+        config.check().expect_err("refused").key
+    };
+    assert_eq!(unread(json!({ "access-points": ["ap", "ap"] })), "access-points");
+    assert_eq!(unread(json!({ "access-points": ["ap", "bp"], "access-point": "ap" })), "access-point");
+    assert_eq!(unread(json!({ "access-points": ["ap", "bp"], "stations": { "bp": {} } })), "stations");
+}
+
 #[test]
 fn values_out_of_range_are_refused_with_their_key() {
     let refused = |table: Value| {
@@ -723,7 +845,8 @@ proptest! {
         stations in 1usize..7,
         standard in prop::sample::select(vec!["802.11b", "802.11g", "802.11n", "802.11ac", "802.11ax"]),
         queues in prop::sample::select(vec!["fifo", "fq-codel", "airtime"]),
-        (edca, rts, adaptive, leaves, hidden) in (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>()),
+        (edca, rts, adaptive, leaves, hidden, two) in
+            (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>()),
         (noisy, snr, fading, error) in (any::<bool>(), -12.0f64..40.0, any::<bool>(), 0.0f64..0.6),
         (limit, frames, driver) in (1u32..9, 1u32..65, 1u32..40),
         discipline in prop::sample::select(vec!["drop-tail", "codel", "fq-codel", "dualpi2", "pie"]),
@@ -753,7 +876,17 @@ proptest! {
             table["hears"] = json!({ "s0": [], "s1": [] });
         }
         let queue = queue(discipline, 20);
-        let mut channel = driven_by(&config(table), stations, &queue);
+        let two = two && stations > 1;
+        if two {
+            table["access-points"] = json!(["ap", "bp"]);
+            table.as_object_mut().expect("a table").remove("access-point");
+            if hidden {
+                table["hears"]["ap"] = json!(["s1"]);
+            }
+        }
+        let members = if two { two_cells(stations, &queue) } else { members(stations, &queue) };
+        let wifi = config(table).medium(&members, &|name| Seed(5).stream(name)).expect("a channel");
+        let mut channel = Driven::new(wifi, 2 * stations);
         let mut at = 0;
         for (gap, member, wire, dscp) in arrivals {
             at += gap;
