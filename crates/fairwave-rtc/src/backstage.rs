@@ -1,10 +1,11 @@
-//! What media packets hold in their payload. Packets of the laboratory carry headers alone, so the sender writes it here, and the
-//! receiver looks it up: never before it has a packet that really would hold it.
+//! Side channel for the payload of media packets. Simulated packets carry only headers. The sender stores the payload
+//! here, and the receiver looks it up once it has a packet that would contain it.
 //!
-//! - Of a frame: size and quality of its picture. A decoder would read them from the frame.
-//! - Of a media packet: its header. A packet of FEC, with all other packets that it protects, or one that repeats a frame, gives it back.
-//! - When a server does not forward a camera that the receiver is not meant to see. Signalling would tell that.
-//! - The round trip: in a call the reports of the other direction tell the receiver; here one flow is one direction.
+//! - Frames: size and quality of the picture. A decoder would read them from the frame.
+//! - Media packets: their headers. FEC packets and repeated frames restore them.
+//! - Periods in which the server does not forward a camera because the receiver is not meant to see it. Signalling
+//!   would carry this.
+//! - The round trip time. In a call, reports of the opposite direction carry it; here a flow has one direction.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,17 +14,17 @@ use crate::rtp::{RtpHeader, Ssrc};
 use fairwave_media::encoder::{Spells, StreamKind};
 use fairwave_units::units::{Instant, Span};
 
-/// Frames and packets that are kept of each stream.
+/// Number of frames and packets kept per stream.
 const KEPT: usize = 2048;
 
-/// The picture of an encoded frame.
+/// Picture of an encoded frame.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Picture {
-    /// Pixels across.
+    /// Width, pixels.
     pub width: u16,
-    /// Pixels down.
+    /// Height, pixels.
     pub height: u16,
-    /// The encoder's opinion score of it, 1 to 5.
+    /// Opinion score of the encoded picture, 1 to 5.
     pub quality: f32,
 }
 
@@ -39,7 +40,7 @@ struct Stream {
 struct Kept {
     /// By SSRC.
     streams: Vec<(Ssrc, Stream)>,
-    /// By kind of stream: spells of capture time that a server does not forward.
+    /// By kind of stream: capture times that a server does not forward.
     left_out: [Vec<(Instant, Instant)>; 3],
     round_trip: Option<Span>,
 }
@@ -57,12 +58,12 @@ impl Kept {
     }
 }
 
-/// Both ends of a flow have a handle to the same backstage.
+/// Side channel that both ends of a flow share.
 #[derive(Clone, Debug, Default)]
 pub struct Backstage(Arc<Mutex<Kept>>);
 
 impl Backstage {
-    /// An empty one.
+    /// Returns an empty side channel.
     pub fn new() -> Self {
         Backstage::default()
     }
@@ -71,27 +72,28 @@ impl Backstage {
         then(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The sender encoded frame number `frame` ([`RtpHeader::frame`]) of a media stream.
+    /// Stores the picture of frame number `frame` ([`RtpHeader::frame`]) of a stream.
     pub fn put_picture(&self, ssrc: Ssrc, frame: u16, picture: Picture) {
         self.with(|kept| kept.stream(ssrc).pictures.put(u64::from(frame), picture));
     }
 
-    /// The picture of a frame that was decoded; none if it is too long ago, or was never told.
+    /// Returns the picture of a decoded frame; `None` if it is too old or was never stored.
     pub fn picture(&self, ssrc: Ssrc, frame: u16) -> Option<Picture> {
         self.with(|kept| kept.stream(ssrc).pictures.get(u64::from(frame)).copied())
     }
 
-    /// The sender sent a media packet that FEC protects, or that later packets repeat.
+    /// Stores the header of a media packet that FEC protects or that later packets repeat.
     pub fn put_header(&self, header: &RtpHeader, created: Instant) {
         self.with(|kept| kept.stream(header.ssrc).headers.put(u64::from(header.sequence), (*header, created)));
     }
 
-    /// The header of a media packet that was restored, and when its frame was made; none if it is too long ago, or was never told.
+    /// Returns the header of a restored media packet and the capture time of its frame; `None` if it is too old or was
+    /// never stored.
     pub fn header(&self, ssrc: Ssrc, sequence: u16) -> Option<(RtpHeader, Instant)> {
         self.with(|kept| kept.stream(ssrc).headers.get(u64::from(sequence)).copied())
     }
 
-    /// The server forwards nothing more of a stream that was captured after `from`: others are shown in its place.
+    /// Records that the server no longer forwards a stream, from capture time `from` on; it forwards others instead.
     pub fn leave_out(&self, kind: StreamKind, from: Instant) {
         self.with(|kept| {
             let Some(spells) = kept.left_out.get_mut(kind as usize) else { return };
@@ -101,7 +103,7 @@ impl Backstage {
         });
     }
 
-    /// The server forwards the stream again, from the frame that was captured at `until` on.
+    /// Records that the server forwards the stream again, from capture time `until` on.
     pub fn take_in(&self, kind: StreamKind, until: Instant) {
         self.with(|kept| {
             let last = kept.left_out.get_mut(kind as usize).and_then(|spells| spells.last_mut());
@@ -111,7 +113,7 @@ impl Backstage {
         });
     }
 
-    /// How much of the time of capture from `from` to `until` the stream was left out, or the camera was `off`.
+    /// Returns how much of the capture time from `from` to `until` was not forwarded, or had the camera `off`.
     pub fn absent(&self, kind: StreamKind, off: &Spells, from: Instant, until: Instant) -> Span {
         self.with(|kept| {
             let mut absent = off.within(from, until);
@@ -123,12 +125,12 @@ impl Backstage {
         })
     }
 
-    /// The sender knows the round trip.
+    /// Stores the round trip time that the sender has measured.
     pub fn set_round_trip(&self, round_trip: Span) {
         self.with(|kept| kept.round_trip = Some(round_trip));
     }
 
-    /// The round trip; none while it is not known.
+    /// Returns the round trip time; `None` while unknown.
     pub fn round_trip(&self) -> Option<Span> {
         self.with(|kept| kept.round_trip)
     }

@@ -1,12 +1,14 @@
-//! AIAMD: up by a packet per round trip; down by a packet on random loss, and by half on congestion. For comparison.
+//! AIAMD: adds one packet per round trip; removes one packet on random loss, and half the rate on congestion. For
+//! comparison.
 //!
-//! Paper 002 §3.2, Eq. (11), as transport `dvrc` has it, at the sender from per-packet feedback. The rates at which packets arrived when loss
-//! events began have a moving mean R̄ and a moving deviation D̄. A loss while the rate is at least R̄ − n·D̄ is random.
+//! Follows paper 002 §3.2, Eq. (11), like transport `dvrc`, but at the sender from per-packet feedback. The arrival
+//! rates at the starts of loss events have a moving mean R̄ and a moving deviation D̄. A loss is random if the rate is
+//! at least R̄ − n·D̄.
 //!
-//! **Assumptions.** Those of `dvrc`: gains and first values as in RFC 6298 (1/8, 1/4; R and R/2); the first loss is random; when nothing arrives, it is
-//! congestion. A loss event is that of RFC 5348 §5: losses of packets sent within one round trip are one. A second without
-//! feedback, while packets are sent, is a round in which nothing arrives. One packet per round trip is the mean size of packets over the round trip, in
-//! whole IP packets.
+//! **Assumptions.** As for `dvrc`: gains and initial values follow RFC 6298 (1/8, 1/4; R and R/2); the first loss is
+//! random; a round without arrivals is congestion. Loss events follow RFC 5348 §5: losses of packets sent within one
+//! round trip are one event. One second without feedback, while packets are sent, is a round without arrivals. The
+//! packet of "one packet per round trip" has the mean size in the round trip, in whole IP packets.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,23 +25,23 @@ use super::{ControlLaw, ControlView, Decision, Feedback, Limits, RateController,
 /// Gains of R̄ and D̄ (RFC 6298).
 const MEAN_GAIN: f64 = 0.125;
 const DEVIATION_GAIN: f64 = 0.25;
-/// Silence after which nothing arrives.
+/// Silence after which a round counts as without arrivals.
 const SILENCE: Span = Span::from_secs(1);
 
-/// DVRC's policy AIAMD.
+/// AIAMD, the policy of DVRC.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct AiamdConfig {
-    /// α_I: packets per round trip that each round trip without loss adds. Above 0; default 1.
+    /// α_I: packets per round trip added in each round trip without loss. Above 0; default 1.
     pub alpha_increase: f64,
-    /// α_D: packets per round trip that a random loss takes. Above 0; default 1.
+    /// α_D: packets per round trip removed on a random loss. Above 0; default 1.
     pub alpha_decrease: f64,
-    /// β_D: share of the rate that congestion leaves. Above 0 and below 1; default 0.5.
+    /// β_D: share of the rate that remains after congestion. Above 0 and below 1; default 0.5.
     #[serde(with = "Ratio")]
     pub beta_decrease: f64,
     /// n: deviations below the mean at which congestion begins. 0 and above; default 1.5.
     pub deviations: f64,
-    /// The pacer sends at this multiple of the rate, from 1 to 10. Default 1.
+    /// Pacing rate as a multiple of the rate, from 1 to 10. Default 1.
     pub pacing: f64,
 }
 
@@ -87,7 +89,7 @@ impl ControlLaw for AiamdConfig {
     }
 }
 
-/// AIAMD at work: rates in bytes per second.
+/// State of AIAMD: rates in bytes per second.
 #[derive(Clone, Debug)]
 pub struct Aiamd {
     config: AiamdConfig,
@@ -109,7 +111,7 @@ impl Aiamd {
         self.rate = rate.min(most).max(least);
     }
 
-    /// A packet per round trip.
+    /// Returns the increase of one packet per round trip, in bytes per second.
     fn step(&self) -> f64 {
         self.rounds.size / self.rounds.round_trip.unwrap_or(0.0).max(0.001)
     }
@@ -208,7 +210,7 @@ mod tests {
     use fairwave_units::random::Seed;
     use proptest::prelude::*;
 
-    /// 800 kb/s; a packet per round trip is 10 000 bytes per second.
+    /// Returns a controller at 800 kb/s; one packet per round trip is 10 000 bytes per second.
     fn aiamd() -> Aiamd {
         let mut aiamd = AiamdConfig::default().controller(Seed(1).stream("control"));
         aiamd.on_limits(Instant::ZERO, limits(800_000, 30_000, 8_000_000));

@@ -1,4 +1,4 @@
-//! No control: the encoders get one rate, whatever the path does. For comparison.
+//! No rate control: the encoders get a constant rate on every path. For comparison.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,15 +9,15 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Instant, Rate};
 
-/// One rate for the whole session, whatever the path does.
+/// A constant rate for the whole session, on every path.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct FixedConfig {
-    /// The rate of all streams together, in whole IP packets. Default: the most that the streams can use.
+    /// Total rate of all streams, in whole IP packets. Default: the most that the streams can use.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "the most that the streams can use"))]
     pub rate: Option<Rate>,
-    /// The pacer sends at this multiple of the rate, from 1 to 100. Default 2.5.
+    /// Pacing rate as a multiple of the rate, from 1 to 100. Default 2.5.
     pub pacing: f64,
 }
 
@@ -52,7 +52,7 @@ impl ControlLaw for FixedConfig {
     }
 }
 
-/// The rate that was asked for.
+/// Controller with the configured rate.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Fixed {
     config: FixedConfig,

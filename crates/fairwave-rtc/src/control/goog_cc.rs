@@ -1,12 +1,13 @@
-//! Crate `goog_cc`, a port of libwebrtc's controller, as a rate controller: another author's reading of the same source, next to
-//! [`gcc`](super::gcc). With cargo feature `goog-cc`; [`register`] makes scenarios know it.
+//! Crate `goog_cc`, a port of libwebrtc's controller, as a rate controller: an independent implementation of the source
+//! that [`gcc`](super::gcc) follows. Requires cargo feature `goog-cc`; [`register`] adds it to scenarios.
 //!
-//! The port decides; this file translates. Times go in as whole microseconds and sizes as bytes, as the port keeps them.
+//! The port decides; this file translates. Times are whole microseconds and sizes are bytes, as in the port.
 //!
-//! **Assumptions and deviations.** A message in which no packet arrived is kept until the next one in which some did: the port expects
-//! an arrival. The port cannot move between threads, as a session may, so it has a thread of its own, which the session
-//! waits for. If the port panics, it ends there: the rate then stays, and the state is `failed`. The port reads the wall clock where an application-limited phase begins; only its periodic probes use that time, and
-//! they are off here, so that runs stay the same.
+//! **Assumptions and deviations.** The port expects an arrival in each message. So a message without arrivals is kept
+//! until the next one with some. The port cannot move between threads, as a session may. So it has a separate thread,
+//! and the session waits for it. If the port panics, the thread ends, the rate stays, and the state is `failed`. The
+//! port reads the wall clock at the start of application-limited phases. Only its periodic probes use that time. They
+//! are off here, so runs are reproducible.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -30,29 +31,29 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law, NameTaken};
 use fairwave_units::units::{Instant, Rate, Span};
 
-/// How often the port looks at time (libwebrtc's controller runs each 25 ms).
+/// Interval of the port's periodic update (libwebrtc's controller runs every 25 ms).
 const INTERVAL: Span = Span::from_millis(25);
-/// The port's rates stay above this, bits per second: it divides by them.
+/// Lowest rate passed to the port, bits per second, because the port divides by rates.
 const LEAST: u64 = 5_000;
-/// A packet that no message names for so many later ones is forgotten.
+/// A packet is forgotten if this many later ones were sent and no message reported it.
 const KEPT: u64 = 20_000;
 
-/// Whose constants the loss-based estimator has.
+/// Constants of the loss-based estimator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Constants {
-    /// The crate's own, of an older libwebrtc.
+    /// The crate's defaults, from an older libwebrtc.
     #[default]
     Crate,
-    /// Those of libwebrtc of August 2026, which `gcc` has.
+    /// The constants of libwebrtc of August 2026, as in `gcc`.
     Libwebrtc,
 }
 
-/// Crate `goog_cc` 0.1.4: a port of libwebrtc's congestion control by others, next to `gcc`.
+/// Crate `goog_cc` 0.1.4, an independent port of libwebrtc's congestion control, for comparison with `gcc`.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct GoogCcConfig {
-    /// Constants of the loss-based estimator: `crate` (its own) or `libwebrtc` (those of August 2026). Default `crate`.
+    /// Constants of the loss-based estimator: `crate` (its defaults) or `libwebrtc` (August 2026). Default `crate`.
     pub constants: Constants,
 }
 
@@ -75,15 +76,15 @@ impl ControlLaw for GoogCcConfig {
     }
 }
 
-/// Makes scenarios of this program know `control = "goog-cc"`.
+/// Adds `control = "goog-cc"` to the scenarios of this program.
 ///
 /// # Errors
-/// When there is a rate controller of that name: this one, if it has been registered before.
+/// A rate controller of that name exists, for example because this function was called before.
 pub fn register() -> Result<(), NameTaken> {
     super::register::<GoogCcConfig>()
 }
 
-/// The constants of libwebrtc of August 2026 for the port, whose own are older.
+/// Returns the constants of libwebrtc of August 2026 for the port; its defaults are older.
 pub fn constants_of_2026() -> LossBasedBweV2Config {
     LossBasedBweV2Config {
         bw_rampup_upper_bound_factor: 1.5,
@@ -102,7 +103,7 @@ pub fn constants_of_2026() -> LossBasedBweV2Config {
     }
 }
 
-/// What the port hears of.
+/// Request to the port's thread.
 enum Ask {
     Sent(PortSent),
     Feedback(TransportPacketsFeedback),
@@ -113,14 +114,14 @@ enum Ask {
     Limits(TargetRateConstraints),
 }
 
-/// The port in its thread, which ends when this is dropped.
+/// The port in its thread. Dropping it ends the thread.
 struct Port {
     asks: SyncSender<Ask>,
     answers: Receiver<NetworkControlUpdate>,
 }
 
 impl Port {
-    /// None where the system makes no more threads.
+    /// Returns `None` if the system cannot create a thread.
     fn start(constants: Constants, constraints: TargetRateConstraints, most: DataRate) -> Option<Self> {
         let (asks, heard) = sync_channel::<Ask>(1);
         let (said, answers) = sync_channel(1);
@@ -152,14 +153,14 @@ impl Port {
         Some(Port { asks, answers })
     }
 
-    /// None if the port has panicked.
+    /// Returns `None` if the port has panicked.
     fn ask(&self, ask: Ask) -> Option<NetworkControlUpdate> {
         self.asks.send(ask).ok()?;
         self.answers.recv().ok()
     }
 }
 
-/// The port at work.
+/// State of the adapter.
 pub struct GoogCc {
     config: GoogCcConfig,
     port: Option<Port>,
@@ -167,7 +168,7 @@ pub struct GoogCc {
     sent: BTreeMap<u64, PortSent>,
     clusters: BTreeMap<u32, Probe>,
     probes: VecDeque<Probe>,
-    /// Reports of messages in which nothing arrived.
+    /// Reports of messages without arrivals.
     pending: Vec<PacketReport>,
     in_flight: u64,
     next: Instant,
@@ -179,7 +180,7 @@ pub struct GoogCc {
     lost: Option<f64>,
 }
 
-/// No later than in three hundred years: the port computes with signed microseconds.
+/// Converts a time, limited to 300 years because the port uses signed microseconds.
 fn time(instant: Instant) -> Timestamp {
     Timestamp::from_micros((instant.nanos() / 1000).min(i64::MAX as u64 / 1000) as i64)
 }
@@ -238,7 +239,7 @@ impl GoogCc {
         self.ask(Ask::Available(NetworkAvailability { at_time, network_available: true }));
     }
 
-    /// Tells the port, and takes over what it decides.
+    /// Passes a request to the port and applies its result.
     fn ask(&mut self, ask: Ask) {
         let Some(update) = self.port.as_ref().and_then(|port| port.ask(ask)) else {
             self.port = None;

@@ -1,9 +1,9 @@
-//! The loss event rate of RFC 5348 §5, at the sender, from per-packet feedback.
+//! Loss event rate of RFC 5348 §5, computed at the sender from per-packet feedback.
 //!
-//! Losses of packets that were sent within one round trip of a loss event's first belong to that event (§5.2; by the times at which packets
-//! were sent, which the sender knows, where a receiver would interpolate arrivals). Intervals count packets from one event's first loss to
-//! the next's (§5.3). The latest eight have the weights 1, 1, 1, 1, 0.8, 0.6, 0.4, 0.2; the open one counts if it makes the mean larger
-//! (§5.4). Older intervals are not discounted (§5.5 is optional).
+//! Losses of packets sent within one round trip of a loss event's first loss belong to that event (§5.2). The sender
+//! knows the send times; a receiver would interpolate arrivals. Intervals count packets from one event's first loss to
+//! the next (§5.3). The latest eight have the weights 1, 1, 1, 1, 0.8, 0.6, 0.4, 0.2; the open interval counts if it
+//! increases the mean (§5.4). Older intervals are not discounted (§5.5 is optional).
 
 use fairwave_units::units::{Instant, Span};
 
@@ -11,7 +11,7 @@ use super::SentPacket;
 
 /// §5.4.
 const WEIGHTS: [f64; 8] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
-/// Loss event rates below this are not told apart.
+/// Smallest loss event rate in the throughput equation.
 const SMALLEST: f64 = 1e-8;
 
 /// Intervals between loss events, in packets.
@@ -24,7 +24,7 @@ pub(super) struct LossEvents {
 }
 
 impl LossEvents {
-    /// A packet is lost. Answers whether a loss event begins with it. After the first of all the caller follows with
+    /// Records a lost packet. Returns whether it starts a loss event. After the very first event, the caller must call
     /// [`LossEvents::set_first_interval`].
     pub fn on_lost(&mut self, packet: &SentPacket, round_trip: Span) -> bool {
         if let Some((first, time)) = self.began {
@@ -43,7 +43,7 @@ impl LossEvents {
         self.number = (self.number + 1).min(WEIGHTS.len());
     }
 
-    /// The interval before the first loss event (§6.3.1).
+    /// Sets the interval before the first loss event (§6.3.1).
     pub fn set_first_interval(&mut self, packets: f64) {
         if self.number == 0 {
             self.push(packets);
@@ -54,7 +54,7 @@ impl LossEvents {
         self.began.is_some()
     }
 
-    /// The open interval, up to the highest packet that is known of.
+    /// Returns the open interval, up to the highest known packet.
     pub fn open(&self, highest: u64) -> Option<f64> {
         self.began.map(|(first, _)| highest.saturating_add(1).saturating_sub(first) as f64)
     }
@@ -66,12 +66,12 @@ impl LossEvents {
         (weights > 0.0).then(|| sum / weights)
     }
 
-    /// The mean of the closed intervals.
+    /// Returns the weighted mean of the closed intervals.
     pub fn mean(&self) -> Option<f64> {
         self.weighted(None)
     }
 
-    /// p, from 0 to 1; 0 before the first loss.
+    /// Returns p, from 0 to 1; 0 before the first loss.
     pub fn rate(&self, highest: u64) -> f64 {
         match (self.mean(), self.weighted(self.open(highest))) {
             (Some(closed), Some(with_open)) if self.has_begun() => 1.0 / closed.max(with_open).max(1.0),
@@ -80,15 +80,15 @@ impl LossEvents {
     }
 }
 
-/// X_Bps: bytes per second of a TCP with packets of `segment` bytes, by RFC 5348 §3.1 with b = 1 and t_RTO = 4 R. The round trip is
-/// in seconds.
+/// Returns X_Bps: the rate in bytes per second of a TCP with packets of `segment` bytes, by RFC 5348 §3.1 with b = 1
+/// and t_RTO = 4 R. The round trip is in seconds.
 pub(super) fn throughput(segment: f64, round_trip: f64, loss: f64) -> f64 {
     let p = loss.clamp(SMALLEST, 1.0);
     let per_packet = libm::sqrt(2.0 * p / 3.0) + 12.0 * libm::sqrt(3.0 * p / 8.0) * p * (1.0 + 32.0 * p * p);
     segment / (round_trip.max(1e-4) * per_packet)
 }
 
-/// The loss event rate at which [`throughput`] gives this rate.
+/// Returns the loss event rate for which [`throughput`] yields `target`.
 pub(super) fn loss_for(target: f64, segment: f64, round_trip: f64) -> f64 {
     let (mut low, mut high) = (libm::log(SMALLEST), 0.0_f64);
     for _ in 0..60 {

@@ -1,15 +1,15 @@
-//! Rate controllers: how much a sender of media may send.
+//! Rate controllers: how much a media sender may send.
 //!
-//! The sender tells its controller what it sends ([`RateController::on_sent`]) and what feedback says of it
-//! ([`RateController::on_feedback`]). The controller answers with a [`Decision`]: a rate for the encoders, a rate for the
-//! pacer, and for some controllers a window. A controller that probes for capacity asks for clusters of packets at a
-//! higher rate ([`RateController::next_probe`]).
+//! The sender reports sent packets ([`RateController::on_sent`]) and feedback ([`RateController::on_feedback`]) to its
+//! controller. The controller returns a [`Decision`]: a rate for the encoders, a rate for the pacer, and for some
+//! controllers a window. A controller that probes for capacity requests packet clusters at a higher rate
+//! ([`RateController::next_probe`]).
 //!
-//! All feedback is per packet: when each arrived by the receiver's clock, and its mark. Transport-wide congestion control
-//! (draft-holmer-rmcat-transport-wide-cc-extensions-01) and RFC 8888 both carry that.
+//! All feedback is per packet: its arrival time by the receiver's clock, and its ECN mark. Transport-wide congestion
+//! control (draft-holmer-rmcat-transport-wide-cc-extensions-01) and RFC 8888 both carry this.
 //!
-//! A controller is one file here, which holds its parameters ([`ControlLaw`]) and its rule ([`RateController`]), and one
-//! line in `rate_controllers!`. A program adds its own by [`register`].
+//! Each controller is one file with its parameters ([`ControlLaw`]) and its rule ([`RateController`]), plus one line in
+//! `rate_controllers!`. A program adds custom controllers with [`register`].
 
 pub mod aiamd;
 pub mod fixed;
@@ -35,8 +35,7 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law, NameTaken, Registry, RuntimeLaw, delegate, family, files, laws};
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
-/// All rate controllers, in the order in which they are listed to people: a file, and within braces the names that it gives,
-/// each with its parameters.
+/// All rate controllers in the order of listings: a file, and in braces its names with their parameters.
 macro_rules! rate_controllers {
     ($then:ident! $arguments:tt) => {
         $then! { $arguments
@@ -54,7 +53,7 @@ macro_rules! rate_controllers {
 
 rate_controllers! { files! () }
 
-/// What a packet carries.
+/// Content of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Carries {
     /// Audio.
@@ -62,125 +61,125 @@ pub enum Carries {
     Audio,
     /// Video.
     Video,
-    /// A packet sent again (RFC 4588).
+    /// A retransmission (RFC 4588).
     Retransmission,
     /// Forward error correction.
     Protection,
-    /// Padding, which keeps an estimate alive or probes.
+    /// Padding, which keeps an estimate valid or probes.
     Padding,
 }
 
-/// A packet that the sender handed to the network.
+/// A packet that the sender has passed to the network.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SentPacket {
     /// Transport-wide sequence number, from 0, without wraps.
     pub sequence: u64,
-    /// When it was sent, by the sender's clock.
+    /// Send time, by the sender's clock.
     pub sent: Instant,
-    /// Bytes of the whole IP packet.
+    /// Size of the IP packet.
     pub size: Bytes,
-    /// What it carries.
+    /// Content.
     pub carries: Carries,
-    /// The cluster that it probes with ([`Probe::cluster`]); none for other packets.
+    /// Cluster of a probe ([`Probe::cluster`]); `None` for other packets.
     pub probe: Option<u32>,
 }
 
-/// What feedback says of one packet.
+/// Feedback on one packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PacketReport {
-    /// As it was sent.
+    /// The packet as sent.
     pub packet: SentPacket,
-    /// When it arrived, by the receiver's clock, with the feedback format's resolution (250 µs for transport-wide congestion
-    /// control, 1/1024 s for RFC 8888); none if it had not arrived when the feedback was made.
+    /// Arrival time by the receiver's clock, with the resolution of the feedback format: 250 µs for transport-wide
+    /// congestion control, 1/1024 s for RFC 8888. `None` if the packet had not arrived when the feedback was made.
     pub arrived: Option<Instant>,
-    /// The mark with which it arrived.
+    /// ECN code point on arrival.
     pub ecn: Ecn,
 }
 
-/// One feedback message, as the sender reads it: packets in the order of their sequence numbers. A packet that one message
-/// reports as missing may be reported as arrived by a later one.
+/// A feedback message as the sender reads it: packets in order of sequence number. A packet that one message reports as
+/// missing may be reported as arrived by a later one.
 #[derive(Clone, Copy, Debug)]
 pub struct Feedback<'a> {
-    /// When it reached the sender.
+    /// Arrival at the sender.
     pub now: Instant,
-    /// What it says of each packet.
+    /// Reports by packet.
     pub packets: &'a [PacketReport],
-    /// From sending the newest packet of the message that arrived until now.
+    /// Time since the newest arrived packet of the message was sent.
     pub round_trip: Span,
-    /// Bytes sent and not reported on yet, those of this message taken off.
+    /// Bytes sent and not reported yet, after this message.
     pub in_flight: Bytes,
-    /// Bytes that wait in the pacer.
+    /// Bytes in the pacer.
     pub waiting: Bytes,
-    /// How long the oldest of them has waited.
+    /// Waiting time of the oldest packet in the pacer.
     pub waits: Span,
 }
 
-/// What receiver reports say (RFC 3550 §6.4.2), since the report before.
+/// Loss since the previous receiver report (RFC 3550 §6.4.2).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LossReport {
-    /// When it reached the sender.
+    /// Arrival at the sender.
     pub now: Instant,
     /// Share of packets lost, 0 to 1.
     pub fraction_lost: f64,
     /// Packets expected.
     pub expected: u32,
-    /// Round trip by the report's time stamps; none before the first sender report is answered.
+    /// Round trip from the report's time stamps; `None` before the first reply to a sender report.
     pub round_trip: Option<Span>,
 }
 
-/// Within which rates a controller moves. Rates count whole IP packets.
+/// Limits of a controller's rate. Rates count whole IP packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// What it begins with.
+    /// Initial rate.
     pub start: Rate,
-    /// The least.
+    /// Lowest rate.
     pub least: Rate,
-    /// The most: what the encoders can use.
+    /// Highest rate: the most that the encoders can use.
     pub most: Rate,
 }
 
-/// A request to send a cluster of packets at a rate, to learn whether the path carries it.
+/// Request to send a packet cluster at a given rate, to test whether the path carries it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Probe {
-    /// Its number, which its packets bear.
+    /// Number of the cluster, which its packets carry.
     pub cluster: u32,
-    /// At what rate.
+    /// Send rate.
     pub rate: Rate,
-    /// For how long at least.
+    /// Shortest duration.
     pub lasts: Span,
-    /// How many packets at least.
+    /// Smallest number of packets.
     pub packets: u32,
 }
 
-/// What a controller lets the sender do. Rates count whole IP packets.
+/// Decision of a controller. Rates count whole IP packets.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Decision {
-    /// For all streams together, with all that is added to them: headers, retransmissions, protection.
+    /// Rate for all streams together, including headers, retransmissions and protection.
     pub target: Rate,
-    /// At which the pacer sends.
+    /// Send rate of the pacer.
     pub pacing: Rate,
-    /// Up to which the pacer fills up with padding; zero for no padding.
+    /// The pacer adds padding up to this rate; zero for no padding.
     pub padding: Rate,
-    /// Bytes that may be in flight; none for no window.
+    /// Bytes that may be in flight; `None` without a window.
     pub window: Option<Bytes>,
-    /// Share of their target that video encoders hold back, in part by frames that they leave out; 0 to 1.
+    /// Share of their target that video encoders hold back, in part by skipping frames; 0 to 1.
     pub held_back: f64,
-    /// The most that the pacer sends at once, as a time at its rate; none for the session's own. The shorter of both counts.
+    /// Largest burst of the pacer, as a time at its rate; `None` for the session's value. The shorter of both applies.
     pub burst: Option<Span>,
 }
 
 impl Decision {
-    /// A target that the pacer exceeds by this factor, without padding and window.
+    /// Returns a decision without padding and window; the pacing rate is `factor` times the target.
     pub fn paced(target: Rate, factor: f64) -> Self {
         let pacing = Rate::from_bits_per_second((target.bits_per_second() as f64 * factor) as u64);
         Decision { target, pacing, padding: Rate::default(), window: None, held_back: 0.0, burst: None }
     }
 }
 
-/// What a controller shows of itself to traces and reports; what it does not have is `None`.
+/// State of a controller for traces and reports. Quantities that a controller lacks are `None`.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct ControlView {
-    /// The rate that it believes the path to carry, bits per second of whole IP packets.
+    /// Estimated capacity of the path, bits per second of whole IP packets.
     pub capacity: Option<f64>,
     /// Queueing delay, seconds.
     pub queueing_delay: Option<f64>,
@@ -190,55 +189,55 @@ pub struct ControlView {
     pub lost: Option<f64>,
     /// Share of packets marked, 0 to 1.
     pub marked: Option<f64>,
-    /// What it is at, in one or two words of its source: `increase`, `overuse`.
+    /// State in one or two words of the source: `increase`, `overuse`.
     pub state: &'static str,
 }
 
-/// The law of a rate controller.
+/// A rate controller.
 ///
-/// The caller calls [`RateController::on_timer`] at [`RateController::deadline`] or later, never earlier. It asks for the
+/// The caller calls [`RateController::on_timer`] at [`RateController::deadline`] or later, never earlier. It reads the
 /// decision after each call.
 pub trait RateController: Send {
-    /// The session begins, or what the encoders can use has changed.
+    /// Starts the session, or changes the limits because the encoders can use another rate.
     fn on_limits(&mut self, now: Instant, limits: Limits);
 
-    /// A packet has been handed to the network; audio too.
+    /// Handles a packet that was passed to the network; audio, too.
     fn on_sent(&mut self, packet: &SentPacket) {
         let _ = packet;
     }
 
-    /// Feedback has arrived.
+    /// Handles feedback.
     fn on_feedback(&mut self, feedback: &Feedback<'_>);
 
-    /// A receiver report has arrived.
+    /// Handles a receiver report.
     fn on_report(&mut self, report: &LossReport) {
         let _ = report;
     }
 
-    /// The deadline has passed.
+    /// Handles a deadline that has passed.
     fn on_timer(&mut self, now: Instant) {
         let _ = now;
     }
 
-    /// When it wants to be woken; [`Instant::NEVER`] if not at all.
+    /// Returns the time of the next timer; [`Instant::NEVER`] without one.
     fn deadline(&self) -> Instant {
         Instant::NEVER
     }
 
-    /// What the sender may do.
+    /// Returns the current decision.
     fn decision(&self) -> Decision;
 
-    /// The next cluster to probe with, if there is one; asked until there is none.
+    /// Returns the next cluster to probe with. The caller repeats the call until it returns `None`.
     fn next_probe(&mut self) -> Option<Probe> {
         None
     }
 
-    /// The path is a new one (another address): what is known of the old one is void.
+    /// Resets the controller for a new path (another address).
     fn on_new_path(&mut self, now: Instant, limits: Limits) {
         self.on_limits(now, limits);
     }
 
-    /// What may be plotted.
+    /// Returns the state for plots.
     fn view(&self) -> ControlView {
         ControlView::default()
     }
@@ -277,12 +276,12 @@ impl<C: RateController + ?Sized> RateController for Box<C> {
     }
 }
 
-/// The parameters of a rate controller, and how it is made.
+/// Parameters of a rate controller.
 pub trait ControlLaw: Law {
-    /// The rule.
+    /// The controller type.
     type Controller: RateController + 'static;
 
-    /// Whether a session can begin: all that the parameters name is there.
+    /// Checks that everything that the parameters name is available, before a session starts.
     ///
     /// # Errors
     /// The key of what is missing.
@@ -290,16 +289,17 @@ pub trait ControlLaw: Law {
         Ok(())
     }
 
-    /// A controller for a new session. The parameters have been checked. `stream` is the controller's own.
+    /// Returns a controller for a new session. The parameters have been checked. No other component draws from
+    /// `stream`.
     fn controller(&self, stream: Stream) -> Self::Controller;
 
-    /// The code point of the packets that it controls.
+    /// Returns the ECN code point of the controlled packets.
     fn ecn(&self) -> Ecn {
         Ecn::NotEct
     }
 }
 
-/// What a family asks of a controller that a program handed in; see [`ControlLaw`].
+/// Object-safe form of [`ControlLaw`] for controllers that a program registers.
 #[allow(missing_docs)] // each method is the one of `ControlLaw` by that name
 pub trait AnyControlLaw: Checked + Send + Sync {
     fn any_controller(&self, stream: Stream) -> Box<dyn RateController>;
@@ -317,28 +317,28 @@ impl<L: ControlLaw> AnyControlLaw for L {
 
 static OWN: Registry<dyn AnyControlLaw> = Registry::new();
 
-/// Hands in a rate controller of the program's own, which scenarios then name like any other.
+/// Registers a custom rate controller. Scenarios then use it like any other.
 ///
 /// # Errors
-/// When there is a rate controller of that name.
+/// A rate controller of that name exists.
 pub fn register<L: ControlLaw>() -> Result<(), NameTaken> {
     OWN.add::<L>(RateControlConfig::WHAT, RateControlConfig::BUILT_IN, |law| Arc::new(law))
 }
 
-/// Hands in a rate controller that was made while the program runs: see [`Registry::give`].
+/// Registers a rate controller that was created at run time: see [`Registry::give`].
 ///
 /// # Errors
-/// When the name is taken.
+/// The name is taken.
 pub fn give(given: RuntimeLaw<dyn AnyControlLaw>) -> Result<(), NameTaken> {
     OWN.give(RateControlConfig::WHAT, RateControlConfig::BUILT_IN, given)
 }
 
 rate_controllers! { laws! (family! (RateControlConfig, "name", "rate controller", dyn AnyControlLaw, OWN)) }
 
-/// Controllers at work.
+/// Defines the controller enum.
 macro_rules! at_work {
     (() $($Variant:ident($Law:ty)),+ $(,)?) => {
-        /// A rate controller at work: that of each law, by value.
+        /// A rate controller of any kind, by value.
         #[allow(missing_docs)] // each is the controller of the law by that name
         #[allow(clippy::large_enum_variant)] // one a session
         pub enum AnyRateController {
@@ -363,10 +363,10 @@ macro_rules! at_work {
         }
 
         impl RateControlConfig {
-            /// A controller for a new session; `stream` is its own.
+            /// Returns a controller for a new session. No other component draws from `stream`.
             ///
             /// # Errors
-            /// The first key whose value is not allowed.
+            /// The first key with an invalid value.
             pub fn controller(&self, stream: Stream) -> Result<AnyRateController, ConfigError> {
                 self.check()?;
                 Ok(match self {
@@ -378,7 +378,7 @@ macro_rules! at_work {
                 })
             }
 
-            /// The code point of the packets that it controls.
+            /// Returns the ECN code point of the controlled packets.
             pub fn ecn(&self) -> Ecn {
                 match self {
                     $(RateControlConfig::$Variant(law) => law.ecn(),)+

@@ -1,17 +1,21 @@
-//! NADA: delay, marks and losses make one signal, by which the rate goes up and down (RFC 8698).
+//! NADA: combines delay, marks and losses into one congestion signal that sets the rate (RFC 8698).
 //!
-//! What the RFC lets the receiver compute is computed at the sender from per-packet feedback (§6.4), every 100 ms (DELTA): the queueing delay,
-//! least of 15 samples (§5.1.1), bent down when it is long and packets were lost of late (Eq. 1); with the shares of marked and lost packets, it makes the signal x
-//! (Eq. 2). Without loss and delay for 500 ms the rate climbs to (1 + γ) times what arrives (Eq. 3 and 4); else it moves by the distance of x from its
-//! balance and by its change (Eq. 5 to 7). What waits in the pacer takes from the encoders' rate and gives to the pacer's (Eq. 11 to 14).
+//! The sender computes the receiver's part of the RFC from per-packet feedback (§6.4), every 100 ms (DELTA). The
+//! queueing delay is the least of 15 samples (§5.1.1). It is warped down if it is long and packets were lost recently
+//! (Eq. 1). With the shares of marked and lost packets it forms the signal x (Eq. 2). Without loss and delay for 500 ms
+//! the rate climbs to (1 + γ) times the arrival rate (Eq. 3 and 4). Otherwise it moves by the distance of x from its
+//! balance and by its change (Eq. 5 to 7). The backlog of the pacer reduces the encoders' rate and increases the
+//! pacer's rate (Eq. 11 to 14).
 //!
 //! **Assumptions.**
-//! - A message counts as due a tenth of DELTA early, so that feedback every 100 ms with jitter is read at each.
-//! - A packet that feedback reports as missing is lost, also if it comes later (§5.1.2 takes packets out of order for lost). Reordering within a message is none.
-//! - The loss interval is the mean of the closed intervals of RFC 5348 §5.4; the one before the first loss has the packets until then. x is
-//!   within 3.2767 s (§5.3: 15 bits of 100 µs).
-//! - The base delay is the least of ten minutes, taken by the minute (§5.1.1: 'tens of minutes').
-//! - RMIN and RMAX are the least and the most that the encoders use; the session starts where it is told to, not at RMIN.
+//! - A message counts as due a tenth of DELTA early, so that feedback every 100 ms with jitter is handled each time.
+//! - A packet that feedback reports as missing is lost, even if it arrives later (§5.1.2 treats packets out of order as
+//!   lost). Reordering within a message does not count.
+//! - The loss interval is the mean of the closed intervals of RFC 5348 §5.4; the first interval is the number of
+//!   packets before the first loss. x is at most 3.2767 s (§5.3: 15 bits of 100 µs).
+//! - The base delay is the least of ten minutes, kept per minute (§5.1.1: 'tens of minutes').
+//! - RMIN and RMAX are the lowest and the highest rate of the encoders. The session starts at the configured rate, not
+//!   at RMIN.
 //! - Between messages nothing changes: without feedback the rate stays.
 
 use std::collections::VecDeque;
@@ -34,7 +38,7 @@ const KAPPA: f64 = 0.5;
 const ETA: f64 = 2.0;
 const TAU: f64 = 0.5;
 const DELTA: f64 = 0.1;
-/// When a message counts as due.
+/// Time after which a message counts as due, s.
 const DUE: f64 = 0.090;
 const LOGWIN: Span = Span::from_millis(500);
 const QEPS: f64 = 0.010;
@@ -53,11 +57,11 @@ const BETA_V: f64 = 0.1;
 const ALPHA: f64 = 0.1;
 /// §5.1.1: samples of the filter.
 const SAMPLES: usize = 15;
-/// The largest signal (§5.3).
+/// Largest signal (§5.3), s.
 const LARGEST: f64 = 3.2767;
 /// Gain of the smoothed round trip, as in RFC 6298.
 const ROUND_TRIP_GAIN: f64 = 0.125;
-/// Minutes over which the base delay is taken.
+/// Number of minutes in the window of the base delay.
 const MINUTES: usize = 10;
 
 /// NADA at the sender.
@@ -68,9 +72,9 @@ pub struct NadaConfig {
     pub priority: f64,
     /// The signal at which a flow of the highest rate is in balance (XREF). Above 0; default 10 ms.
     pub reference: Span,
-    /// Delay from which losses bend it down (QTH). Above 0; default 50 ms.
+    /// Delay above which losses warp it down (QTH). Above 0; default 50 ms.
     pub warp_from: Span,
-    /// Packets bear ECT(0), so that queues may mark them. Default true.
+    /// Packets carry ECT(0), so that queues may mark them. Default true.
     pub ecn: bool,
 }
 
@@ -115,7 +119,7 @@ struct Seen {
     is_delayed: bool,
 }
 
-/// NADA at work: rates in bits per second, times in seconds.
+/// State of NADA: rates in bits per second, times in seconds.
 #[derive(Clone, Debug)]
 pub struct Nada {
     config: NadaConfig,
@@ -124,7 +128,7 @@ pub struct Nada {
     events: LossEvents,
     highest: u64,
     first: Option<u64>,
-    /// Least delay of each minute, newest last, and when the newest began.
+    /// Least delay of each minute, newest last, and the start of the newest minute.
     base: VecDeque<f64>,
     minute: Option<Instant>,
     samples: VecDeque<f64>,
@@ -253,12 +257,12 @@ impl Nada {
         while self.reports.lost().is_some() {}
     }
 
-    /// The queueing delay: the least of the latest samples.
+    /// Returns the queueing delay: the least of the latest samples.
     fn queued(&self) -> f64 {
         self.samples.iter().copied().fold(f64::INFINITY, f64::min).min(LARGEST)
     }
 
-    /// Eq. (1), and how far it applies: whole for MULTILOSS loss intervals after a loss, and fading over one more.
+    /// Eq. (1). The warping applies in full for MULTILOSS loss intervals after a loss, and fades over one more.
     fn warped(&self, queued: f64) -> f64 {
         let threshold = self.config.warp_from.seconds();
         let (Some(open), Some(mean)) = (self.events.open(self.highest), self.events.mean()) else { return queued };
@@ -315,7 +319,7 @@ impl Nada {
     }
 }
 
-/// Eq. (3): γ, by the delay that may be caused.
+/// Eq. (3): γ, from the bound on the delay that it may cause.
 fn gamma(bound: f64, round_trip: f64) -> f64 {
     (bound / (round_trip + DELTA + DFILT)).min(GAMMA_MAX)
 }

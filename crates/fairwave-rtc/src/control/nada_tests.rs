@@ -15,7 +15,7 @@ fn nada() -> Nada {
     nada
 }
 
-/// Packets that were sent every 10 ms, with the delays in ms; none is a loss.
+/// Reports packets sent every 10 ms with the given delays in ms; `None` is a loss.
 fn told(nada: &mut Nada, from: u64, delays: &[Option<u64>]) {
     let packets: Vec<_> = delays
         .iter()
@@ -66,7 +66,7 @@ fn eq_3_and_4_ramp_up_by_what_arrives_and_never_lower_the_rate() {
 
 #[test]
 fn gamma_max_is_a_half() {
-    // By the defaults of Table 2 it does not bind: QBOUND / (DELTA + DFILT) is 0.227 for a path without delay.
+    // With the defaults of Table 2 the limit does not bind: QBOUND / (DELTA + DFILT) is 0.227 for a path without delay.
     assert!(near(gamma(0.050, 0.0), 0.050 / 0.220) && near(gamma(0.109, 0.0), 0.109 / 0.220));
     assert!(near(gamma(0.111, 0.0), 0.5));
 }

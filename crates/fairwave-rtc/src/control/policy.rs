@@ -1,9 +1,10 @@
-//! A rate that a learned policy sets: each monitor interval it multiplies the rate by 2^a, a from −1 to 1.
+//! Rate control by a learned policy: each monitor interval multiplies the rate by 2^a, with a from −1 to 1.
 //!
-//! [`fairwave_endpoint::policy`] says what the policy sees and what it answers. The controller fills in what feedback says of each packet: a packet counts once, as
-//! arrived, marked or missing. The delay is that of one way, so clocks that drift apart are seen as a queue that grows (**assumption**: they do not).
+//! [`fairwave_endpoint::policy`] describes the policy's inputs and outputs. The controller computes the inputs from
+//! per-packet feedback; each packet counts once, as arrived, marked or missing. The delay is one-way, so drifting
+//! clocks would look like a growing queue (**assumption**: they do not drift).
 //!
-//! Padding is never asked for, and nothing is probed: the policy sees what media shows of the path.
+//! The controller requests neither padding nor probes: the policy sees only how media crosses the path.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,23 +19,24 @@ use fairwave_units::units::{Instant, Rate};
 use super::reports::{News, Reports, apart};
 use super::{ControlLaw, ControlView, Decision, Feedback, Limits, RateController};
 
-/// A learned policy, or one written by hand. `fairwave.gym` trains policies and writes them to files.
+/// A learned or handwritten policy. `fairwave.gym` trains policies and writes them to files.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct PolicyConfig {
-    /// The policy itself. Default: a plain linear rule that grows by 3.5 % each 50 ms and rests where packets wait for 50 ms.
+    /// The policy. Default: a linear rule that grows by 3.5 % every 50 ms and holds at a queueing delay of 50 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "a plain linear rule"))]
     pub policy: Option<Policy>,
-    /// Instead of `policy`: a file with the policy, as `fairwave.gym` writes it; its path is relative to the scenario's folder.
+    /// File with the policy, as `fairwave.gym` writes it, instead of `policy`. The path is relative to the scenario's
+    /// folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "none"))]
     pub file: Option<String>,
-    /// The pacer sends at this multiple of the rate, from 1 to 100. Default 2.5.
+    /// Pacing rate as a multiple of the rate, from 1 to 100. Default 2.5.
     pub pacing: f64,
-    /// Packets bear ECT(0), and the policy sees marks. Default false.
+    /// Packets carry ECT(0), and the policy sees marks. Default false.
     pub ecn: bool,
-    /// Who decides in place of a policy; not part of a scenario.
+    /// External decision maker that replaces the policy; not part of a scenario.
     #[serde(skip)]
     pub desk: Option<SharedDesk>,
 }
@@ -86,7 +88,7 @@ impl ControlLaw for PolicyConfig {
     }
 }
 
-/// The sender's side of the desk.
+/// Sender side of the desk.
 pub struct PolicyControl {
     desk: SharedDesk,
     reports: Reports,
@@ -95,7 +97,7 @@ pub struct PolicyControl {
     rate: f64,
     pacing: f64,
     due: Instant,
-    /// The latest round trip, seconds.
+    /// Latest round trip, seconds.
     latest: Option<f64>,
 }
 
@@ -167,7 +169,7 @@ impl RateController for PolicyControl {
             let level = Level::Rate(self.rate);
             self.desk.with(|desk| desk.level = level);
         }
-        // Where nobody has ended the interval, it goes on.
+        // If nobody has ended the interval, it continues.
         self.due = if due > now { due } else { now + fairwave_units::units::Span::from_millis(1) };
     }
 
@@ -235,7 +237,7 @@ mod tests {
         control.on_feedback(&feedback(45, &said));
         control.on_feedback(&feedback(46, &[said[0], report(1, 1, Some(31)), said[2], said[3]]));
         let outcome = desk.with(Desk::close);
-        // Three of 1000 B in 50 ms; one of four lost; delays of 20, 60 and 30 ms.
+        // Three packets of 1000 B in 50 ms; one of four lost; delays of 20, 60 and 30 ms.
         assert!((outcome.delivered - 480_000.0).abs() < 1e-6, "{}", outcome.delivered);
         assert!((outcome.lost - 0.25).abs() < 1e-9);
         assert!((outcome.queueing - (110.0 / 3.0 - 20.0) / 1000.0).abs() < 1e-9, "{}", outcome.queueing);

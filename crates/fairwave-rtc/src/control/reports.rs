@@ -1,4 +1,5 @@
-//! What per-packet feedback says that is new. Messages may repeat each other, overtake each other and take a loss back.
+//! Filter for per-packet feedback. Messages may repeat or overtake each other and may revoke a loss; the filter yields
+//! only news.
 
 use std::collections::VecDeque;
 
@@ -6,21 +7,21 @@ use fairwave_units::units::Instant;
 
 use super::{PacketReport, SentPacket};
 
-/// How many packets back a report is still looked at.
+/// Number of packets back to which reports count.
 const REMEMBERED: usize = 8192;
-/// Packets that wait to be taken for lost, at most.
+/// Largest number of missing packets that may still count as lost.
 const WAITING: usize = 1024;
 
-/// What one report adds to what was known of its packet.
+/// News in one report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum News {
-    /// It arrived, and no message had said that it was missing.
+    /// Arrived, and was not reported as missing before.
     Arrived,
-    /// It is missing, for the first time.
+    /// Missing, for the first time.
     Missing,
-    /// It arrived after a message had said that it was missing.
+    /// Arrived after a message had reported it as missing.
     Recovered,
-    /// Nothing: a repetition, or a packet of long ago.
+    /// Nothing: a repetition, or a very old packet.
     Nothing,
 }
 
@@ -31,15 +32,15 @@ enum Known {
     Arrived,
 }
 
-/// What has been reported so far.
+/// State of all reports so far.
 #[derive(Clone, Debug)]
 pub(super) struct Reports {
     known: Vec<Known>,
-    /// One more than the highest sequence number of which anything was said.
+    /// Highest reported sequence number plus one.
     end: u64,
-    /// Missing packets that are not taken for lost yet, in order of their numbers.
+    /// Missing packets that do not count as lost yet, in order of sequence number.
     missing: VecDeque<SentPacket>,
-    /// The highest numbers that arrived, in falling order.
+    /// Highest sequence numbers that arrived, descending.
     highest: [Option<u64>; 3],
 }
 
@@ -50,7 +51,7 @@ impl Default for Reports {
 }
 
 impl Reports {
-    /// Takes a report in.
+    /// Handles a report and returns its news.
     pub fn take(&mut self, report: &PacketReport) -> News {
         let sequence = report.packet.sequence;
         if sequence.saturating_add(REMEMBERED as u64) < self.end {
@@ -90,8 +91,8 @@ impl Reports {
         if before == Known::Missing { News::Recovered } else { News::Arrived }
     }
 
-    /// A packet that is lost: it is missing, and three with higher numbers have arrived (RFC 5348 §5.1). Each is answered once, in
-    /// the order of their numbers; asked until there is none.
+    /// Returns a lost packet: it is missing, and three with higher numbers have arrived (RFC 5348 §5.1). Each is
+    /// returned once, in order. The caller repeats the call until it returns `None`.
     pub fn lost(&mut self) -> Option<SentPacket> {
         while let Some(packet) = self.missing.front().copied() {
             if self.highest[2].is_none_or(|third| third < packet.sequence) {
@@ -107,7 +108,7 @@ impl Reports {
     }
 }
 
-/// Seconds from one clock's instant to another clock's; negative where the clocks are apart.
+/// Returns the seconds from a time of one clock to a time of another; may be negative because of the clocks' offset.
 pub(super) fn apart(sent: Instant, arrived: Instant) -> f64 {
     if arrived >= sent { (arrived - sent).seconds() } else { -(sent - arrived).seconds() }
 }
@@ -137,7 +138,7 @@ mod tests {
         };
         assert_eq!([lost(1, false), lost(2, true), lost(3, true)], [None; 3]);
         assert_eq!(lost(4, true), Some(1));
-        // The same, but it arrives in time: no loss.
+        // The same, but the packet arrives in time, so there is no loss.
         assert_eq!(
             [lost(5, false), lost(6, true), lost(7, true), lost(5, true), lost(8, true), lost(9, true)],
             [None; 6]

@@ -1,7 +1,7 @@
-//! For tests: senders with their controllers, one link with a real queue, receivers that report on every packet.
+//! Test bench: senders with controllers, one link with a real queue, and receivers that report on every packet.
 //!
-//! Time goes in steps of 1 ms; the link's service is exact. A sender makes video frames at 30 per second, of the rate that its
-//! controller leaves beside 48 kb/s of audio, ±15 %, and paces them. Audio is not held back by the window.
+//! Time advances in steps of 1 ms; the link's service is exact. A sender produces video at 30 frames/s, ±15 % in size,
+//! and paces it. The video rate is the controller's target less 48 kb/s of audio. The window does not limit audio.
 
 use std::collections::VecDeque;
 
@@ -16,14 +16,14 @@ use super::{
     SentPacket,
 };
 
-/// A packet of 1000 bytes sent at `sent` ms that arrived at `arrived` ms.
+/// Returns the report of a packet of 1000 bytes, sent at `sent` ms, arrived at `arrived` ms.
 pub(super) fn report(sequence: u64, sent: u64, arrived: Option<u64>) -> PacketReport {
     let at = |ms: u64| Instant::ZERO + Span::from_millis(ms);
     let packet = SentPacket { sequence, sent: at(sent), size: Bytes::new(1000), carries: Carries::Video, probe: None };
     PacketReport { packet, arrived: arrived.map(at), ecn: Ecn::NotEct }
 }
 
-/// A feedback message at `now` ms; the round trip is that of the newest packet that arrived.
+/// Returns a feedback message at `now` ms. Its round trip is that of the newest arrived packet.
 pub(super) fn feedback(now: u64, packets: &[PacketReport]) -> Feedback<'_> {
     let now = Instant::ZERO + Span::from_millis(now);
     let newest = packets.iter().rev().find(|report| report.arrived.is_some());
@@ -37,42 +37,43 @@ pub(super) fn feedback(now: u64, packets: &[PacketReport]) -> Feedback<'_> {
     }
 }
 
-/// Rates in bits per second.
+/// Returns limits; rates in bits per second.
 pub(super) fn limits(start: u64, least: u64, most: u64) -> Limits {
     let rate = Rate::from_bits_per_second;
     Limits { start: rate(start), least: rate(least), most: rate(most) }
 }
 
-/// A controller as a scenario writes it.
+/// Returns a controller from scenario text.
 pub(super) fn controller(law: &str) -> AnyRateController {
     let config: RateControlConfig = serde_json::from_str(law).expect(law);
     config.controller(Seed(1).stream("control")).expect(law)
 }
 
-/// A link and what comes back over it.
+/// A link, and its feedback path.
 pub(super) struct Path {
     pub rate: u64,
-    /// Milliseconds each way.
+    /// One-way delay, ms.
     pub one_way: u64,
     pub queue: String,
     /// Share of packets lost at random before the queue.
     pub loss: f64,
-    /// Milliseconds between feedback messages.
+    /// Interval of feedback messages, ms.
     pub feedback: u64,
     /// Share of feedback messages lost.
     pub feedback_loss: f64,
-    /// New rates from these seconds on.
+    /// Changes of the rate: second, new rate in bits per second.
     pub changes: Vec<(u64, u64)>,
 }
 
 impl Path {
-    /// A drop-tail queue of so many milliseconds.
+    /// Returns a path with a drop-tail queue of `queue` milliseconds.
     pub fn drop_tail(rate: u64, one_way: u64, queue: u64) -> Self {
         let queue = format!(r#"{{"discipline": "drop-tail", "capacity": {{"bytes": {}}}}}"#, rate * queue / 8000);
         Path { rate, one_way, queue, loss: 0.0, feedback: 33, feedback_loss: 0.0, changes: Vec::new() }
     }
 
-    /// DualPI2 with this PI target, whose L queue marks by the coupled probability alone, as libwebrtc's emulated one.
+    /// Returns a path with DualPI2 and this PI target. Its L queue marks only by the coupled probability, as
+    /// libwebrtc's emulated one.
     pub fn dualpi2(rate: u64, one_way: u64) -> Self {
         let queue =
             r#"{"discipline": "dualpi2", "capacity": {"packets": 1000}, "target": "10 ms", "step-thresh": "100 s"}"#;
@@ -80,14 +81,14 @@ impl Path {
     }
 }
 
-/// What came of one sender, by second.
+/// Course of one sender, by second.
 #[derive(Default, Debug)]
 pub(super) struct Course {
-    /// The controller's target at each second's end, bits per second.
+    /// Target at the end of each second, bits per second.
     pub targets: Vec<f64>,
-    /// Bits that arrived in each second.
+    /// Bits arrived in each second.
     pub received: Vec<f64>,
-    /// The most time in the network's queue in each second, seconds.
+    /// Longest queueing delay in each second, seconds.
     pub queued: Vec<f64>,
     pub sent: u64,
     pub lost: u64,
@@ -95,19 +96,19 @@ pub(super) struct Course {
 }
 
 impl Course {
-    /// Mean of what arrived per second, from a second on.
+    /// Returns the mean arrival rate from second `from` on.
     pub fn mean(&self, from: usize) -> f64 {
         self.received[from..].iter().sum::<f64>() / (self.received.len() - from) as f64
     }
 
-    /// The least and the most target, from the end of a second on (its first is 1).
+    /// Returns the lowest and the highest target from the end of second `from` on (the first is 1).
     pub fn band(&self, from: usize) -> (f64, f64) {
         let all = &self.targets[from..];
         (all.iter().copied().fold(f64::INFINITY, f64::min), all.iter().copied().fold(0.0, f64::max))
     }
 }
 
-/// What the receiver tells of a packet: its number, when it arrived, its mark.
+/// Report of the receiver on a packet: number, arrival time, ECN code point.
 type Told = (u64, Option<Instant>, Ecn);
 
 struct End {
@@ -115,21 +116,21 @@ struct End {
     ecn: Ecn,
     limits: Limits,
     random: Stream,
-    /// Waiting: size, what it carries, since when.
+    /// Pacer queue: size, content, arrival time.
     queue: VecDeque<(u64, Carries, Instant)>,
     next_send: Instant,
     sent: VecDeque<SentPacket>,
     sequence: u64,
     in_flight: u64,
     padded: f64,
-    /// At the receiver: what arrived and was not reported, and from which number on the next message tells.
+    /// At the receiver: packets not reported yet, and the first number of the next message.
     arrived: Vec<(u64, Instant, Ecn)>,
     told: u64,
     expected: (u64, u64),
     course: Course,
 }
 
-/// Runs senders with these controllers, each from its second on, over one link.
+/// Runs senders with these controllers over one link; each starts at its given second.
 pub(super) fn run(path: &Path, laws: &[(&str, u64)], limits: Limits, seconds: u64) -> Vec<Course> {
     let step = Span::from_millis(1);
     let rate_of = |at: u64| path.changes.iter().rev().find(|(from, _)| at >= from * 1000).map_or(path.rate, |c| c.1);
@@ -317,7 +318,7 @@ impl End {
             let Ok(place) = self.sent.binary_search_by_key(&number, |packet| packet.sequence) else { continue };
             packets.push(PacketReport { packet: self.sent[place], arrived, ecn });
         }
-        // What a lost message would have told of is not in flight either.
+        // Packets of a lost message are not in flight either.
         let last = message.last().map_or(0, |one| one.0);
         while self.sent.front().is_some_and(|packet| packet.sequence <= last) {
             self.in_flight -= self.sent.pop_front().map_or(0, |packet| packet.size.get());
@@ -342,7 +343,8 @@ impl End {
     }
 }
 
-/// Feedback that is lost, doubled, out of order or hostile, and timers, from random numbers; the decision must stay within limits.
+/// Feeds lost, duplicated, reordered and hostile feedback, and timers, from random numbers. The decision must stay
+/// within limits.
 pub(super) fn torture(law: &str, random: &[(u8, u16, u16, bool)]) {
     let mut controller = controller(law);
     let limits = limits(300_000, 30_000, 2_500_000);
@@ -359,7 +361,7 @@ pub(super) fn torture(law: &str, random: &[(u8, u16, u16, bool)]) {
             probe: None,
         };
         controller.on_sent(&packet);
-        // The receiver's clock may be anywhere.
+        // The receiver's clock may have any offset.
         let at = Instant::from_nanos(u64::from(a) * u64::from(b) * 7919);
         let ecn = if a % 5 == 0 { Ecn::Ce } else { Ecn::Ect1 };
         all.push(PacketReport { packet, arrived: arrived.then_some(at), ecn });

@@ -1,4 +1,4 @@
-//! What the controllers by loss events have in common: the round trip, the receiving rate of each round, loss events.
+//! Common state of controllers based on loss events: round trip, receive rate of each round, and loss events.
 
 use fairwave_network::packet::Ecn;
 use fairwave_units::units::{Instant, Span};
@@ -12,29 +12,29 @@ const KEPT: f64 = 0.9;
 /// Gain of the mean packet size.
 const SIZE_GAIN: f64 = 1.0 / 16.0;
 
-/// What a round has shown: at least one round trip, or less at a loss event.
+/// Result of a round: at least one round trip, or less at a loss event.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Round {
-    /// Bytes per second that arrived, by the receiver's clock.
+    /// Arrival rate, bytes per second by the receiver's clock.
     pub received: f64,
-    /// A loss event has begun, and it is the first of all.
+    /// A loss event has begun; it is the very first.
     pub lost: bool,
     pub is_first: bool,
-    /// Something waited to be sent.
+    /// Packets were waiting in the pacer.
     pub has_waited: bool,
 }
 
-/// Packets and rounds so far. Bytes and seconds.
+/// State of packets and rounds. Bytes and seconds.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rounds {
     reports: Reports,
     pub events: LossEvents,
     pub highest: u64,
     pub round_trip: Option<f64>,
-    /// s: the mean size of packets that arrived.
+    /// s: mean size of arrived packets.
     pub size: f64,
     began: Option<Instant>,
-    /// Bytes that arrived in this round, after the arrival with which the one before ended.
+    /// Bytes that arrived in this round, after the arrival that ended the previous round.
     bytes: f64,
     since: Option<Instant>,
     newest: Instant,
@@ -45,12 +45,12 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
-    /// The smoothed round trip, as a span; zero before there is one.
+    /// Returns the smoothed round trip; zero before the first.
     pub fn span(&self) -> Span {
         Span::from_seconds(self.round_trip.unwrap_or(0.0))
     }
 
-    /// Takes a message in; answers with the round that ends with it, if one does. A mark is a loss (RFC 5348 §5.1).
+    /// Handles a message. Returns the round that ends with it, if one does. A mark counts as a loss (RFC 5348 §5.1).
     pub fn take(&mut self, feedback: &Feedback<'_>) -> Option<Round> {
         let mut arrived_any = false;
         for report in feedback.packets {

@@ -1,9 +1,10 @@
-//! Control by the losses that receiver reports tell of: up below 2 %, down above 10 %. For comparison.
+//! Rate control by the loss in receiver reports: up below 2 %, down above 10 %. For comparison.
 //!
-//! As libwebrtc's sender did before it had per-packet feedback (`send_side_bandwidth_estimation.cc` without its later estimators; draft-ietf-rmcat-gcc §6 has the same thresholds):
-//! up to 2 % loss the rate is 8 % and 1 kb/s above the least of the last second; above 10 % it is multiplied by 1 − loss/2, once per
-//! report and not within 300 ms and a round trip; between them it stays. Reports are added up until they cover 20 packets; after 6 s without
-//! reports nothing moves. The layers of transport `rtcp` are the same idea in steps.
+//! Follows libwebrtc's sender before per-packet feedback (`send_side_bandwidth_estimation.cc` without its later
+//! estimators; draft-ietf-rmcat-gcc §6 has the same thresholds). Up to 2 % loss, the rate is 8 % plus 1 kb/s above the
+//! lowest of the last second. Above 10 % it is multiplied by 1 − loss/2, once per report and at most once per 300 ms
+//! plus a round trip. In between it stays. Reports are summed until they cover 20 packets. After 6 s without reports
+//! nothing changes. The layers of transport `rtcp` apply the same idea in steps.
 
 use std::collections::VecDeque;
 
@@ -18,29 +19,29 @@ use fairwave_units::units::{Instant, Rate, Span};
 
 use super::{ControlLaw, ControlView, Decision, Feedback, Limits, LossReport, RateController};
 
-/// Packets that reports cover until they count (`kLimitNumPackets`).
+/// Number of packets that reports must cover (`kLimitNumPackets`).
 const PACKETS: f64 = 20.0;
-/// `kBweIncreaseInterval`, `kBweDecreaseInterval`; how long a report holds (1.2 × 5 s).
+/// `kBweIncreaseInterval`, `kBweDecreaseInterval`; validity of a report (1.2 × 5 s).
 const INCREASE: Span = Span::from_secs(1);
 const DECREASE: Span = Span::from_millis(300);
 const HOLDS: Span = Span::from_secs(6);
-/// Growth: the factor, and bits per second on top.
+/// Growth: factor, and additional bits per second.
 const FACTOR: f64 = 1.08;
 const EXTRA: f64 = 1000.0;
-/// How often libwebrtc looks.
+/// Interval of libwebrtc's periodic update.
 const TICK: Span = Span::from_millis(25);
 
-/// Control by the losses of receiver reports.
+/// Rate control by the losses in receiver reports.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct RtcpConfig {
-    /// Share of packets lost up to which the rate grows. From 0 to 1; default 0.02.
+    /// Share of packets lost below which the rate grows. From 0 to 1; default 0.02.
     #[serde(with = "Ratio")]
     pub add_below: f64,
-    /// Share of packets lost above which it falls. From `add-below` to 1; default 0.1.
+    /// Share of packets lost above which the rate falls. From `add-below` to 1; default 0.1.
     #[serde(with = "Ratio")]
     pub cut_above: f64,
-    /// The pacer sends at this multiple of the rate, from 1 to 10. Default 2.5, as libwebrtc's.
+    /// Pacing rate as a multiple of the rate, from 1 to 10. Default 2.5, as in libwebrtc.
     pub pacing: f64,
 }
 
@@ -93,19 +94,19 @@ impl ControlLaw for RtcpConfig {
     }
 }
 
-/// The control at work: rates in bits per second.
+/// State of the controller: rates in bits per second.
 #[derive(Clone, Debug)]
 pub struct Rtcp {
     config: RtcpConfig,
     limits: Limits,
     rate: f64,
-    /// Rates of the last second of which no later one is lower, oldest first.
+    /// Rates of the last second that no later rate undercuts, oldest first.
     lowest: VecDeque<(Instant, f64)>,
-    /// Of the reports that do not count yet.
+    /// Losses and packets in reports that do not count yet.
     lost: f64,
     expected: f64,
     fraction: Option<f64>,
-    /// The rate has been cut for this fraction.
+    /// True if the rate has been reduced for this report.
     has_cut: bool,
     cut: Option<Instant>,
     reported: Instant,
@@ -121,7 +122,7 @@ impl Rtcp {
         self.rate = rate.min((self.limits.most.bits_per_second() as f64).max(least)).max(least);
     }
 
-    /// The least rate of the last second.
+    /// Returns the lowest rate of the last second.
     fn least_of_late(&mut self, now: Instant) -> f64 {
         while self.lowest.front().is_some_and(|oldest| now - oldest.0 > INCREASE) {
             self.lowest.pop_front();

@@ -1,4 +1,4 @@
-//! The rate at which packets arrive (libwebrtc's `robust_throughput_estimator.cc`, its default).
+//! Estimate of the arrival rate (libwebrtc's `robust_throughput_estimator.cc`, its default).
 
 use std::collections::VecDeque;
 
@@ -6,14 +6,14 @@ use fairwave_units::units::{Instant, Span};
 
 use super::trendline::between;
 
-/// The window has at least so many packets, and at least those of the last second.
+/// The window contains at least this number of packets, and all packets of the last second.
 const PACKETS: usize = 20;
 const TIME: i64 = 1_000_000_000;
 const MOST_PACKETS: usize = 500;
 const MOST_TIME: i64 = 5_000_000_000;
-/// No estimate from fewer packets.
+/// Number of packets required for an estimate.
 const REQUIRED: usize = 10;
-/// A packet that arrived longer before the newest means that the receiver's clock was set: 1 s.
+/// If a packet arrived this much earlier than the newest one, the receiver's clock was set: 1 s, in nanoseconds.
 const CLOCK_WAS_SET: i64 = 1_000_000_000;
 
 #[derive(Clone, Copy, Debug)]
@@ -23,21 +23,21 @@ struct Arrived {
     size: u64,
 }
 
-/// What arrived of late.
+/// Recently arrived packets.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Acknowledged {
     window: VecDeque<Arrived>,
-    /// When the newest of the packets was sent that left the window.
+    /// Latest send time of a packet that has left the window.
     left: Option<Instant>,
-    /// Of all packets in the window.
+    /// Bytes of all packets in the window.
     bytes: u64,
     pauses: Pauses,
-    /// Packets in the window that were sent before the one that arrived before them.
+    /// Number of packets in the window that were sent before the packet that arrived before them.
     overtaken: usize,
 }
 
 impl Acknowledged {
-    /// A packet of `size` bytes has arrived. After the packets of a message call [`Acknowledged::forget`].
+    /// Adds a packet of `size` bytes. Call [`Acknowledged::forget`] after all packets of a message.
     pub fn on_packet(&mut self, sent: Instant, arrived: Instant, size: u64) {
         let newest = self.window.back().copied();
         self.window.push_back(Arrived { at: arrived, sent, size });
@@ -65,7 +65,7 @@ impl Acknowledged {
         }
     }
 
-    /// Packets leave that the window does not need.
+    /// Removes packets that the window does not need.
     pub fn forget(&mut self) {
         while let (Some(first), Some(last)) = (self.window.front().copied(), self.window.back()) {
             let time = between(first.at, last.at);
@@ -83,10 +83,10 @@ impl Acknowledged {
         }
     }
 
-    /// Bits per second; none before ten packets.
+    /// Returns the rate in bits per second; `None` before ten packets.
     ///
-    /// It is the lower of the rates of sending and of arrival. For arrival the longest pause counts as long as the second
-    /// longest, so a path that stops for a moment does not seem slow.
+    /// It is the lower of send rate and arrival rate. In the arrival rate, the longest pause counts only as much as the
+    /// second longest. So a path that stops briefly does not look slow.
     pub fn rate(&self) -> Option<f64> {
         if self.window.len() < REQUIRED {
             return None;
@@ -102,21 +102,21 @@ impl Acknowledged {
     fn sent(&self) -> Sent {
         let in_order = self.window.front().filter(|first| self.overtaken == 0 && self.left <= Some(first.sent));
         if let Some(first) = in_order {
-            // Of those that were sent last at one moment, the first to arrive counts as the last.
+            // Among packets with the same latest send time, the first to arrive counts as the last.
             let newest = self.window.back().map(|last| last.sent);
             let last = self.window.iter().rev().take_while(|packet| Some(packet.sent) == newest).last();
             let (bytes, packets) = (self.bytes, self.window.len());
             return Sent { first: Some(first.sent), last: last.copied(), bytes, packets };
         }
         let mut sent = Sent::default();
-        // A packet older than one that left was reordered; its time of sending says nothing about the rate.
+        // A packet older than one that has left the window was reordered. Its send time says nothing about the rate.
         let counted = |packet: &&Arrived| self.left.is_none_or(|left| packet.sent >= left);
         self.window.iter().filter(counted).for_each(|packet| sent.add(packet));
         sent
     }
 }
 
-/// The longest and the second longest of some pauses, nanoseconds.
+/// Longest and second longest pause, nanoseconds.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 struct Longest(i64, i64);
 
@@ -126,10 +126,10 @@ impl Longest {
     }
 }
 
-/// Pauses that come at one end and go at the other, and the longest of them, at a cost that does not grow with their number.
+/// Queue of pauses that yields the longest ones at constant cost per operation.
 #[derive(Clone, Debug, Default)]
 struct Pauses {
-    /// For each of the older pauses, the oldest at the end: the longest from it to the newest of the older ones.
+    /// For each of the older pauses, oldest last: the longest pauses from it to the newest of the older ones.
     older: Vec<Longest>,
     newer: Vec<i64>,
     newer_longest: Longest,
@@ -141,7 +141,7 @@ impl Pauses {
         self.newer_longest = self.newer_longest.with(Longest(pause, 0));
     }
 
-    /// The oldest goes.
+    /// Removes the oldest pause.
     fn pop(&mut self) {
         if self.older.is_empty() {
             let mut longest = Longest::default();
@@ -159,7 +159,7 @@ impl Pauses {
     }
 }
 
-/// The rate of sending of packets in a window.
+/// Accumulator for the send rate of packets in a window.
 #[derive(Default)]
 struct Sent {
     first: Option<Instant>,
@@ -184,7 +184,7 @@ impl Sent {
     }
 }
 
-/// Bits per second of bytes in nanoseconds, of which there is at least a millisecond.
+/// Returns bits per second for `bytes` in `nanos`, at least one millisecond.
 fn rate(bytes: u64, nanos: i64) -> f64 {
     bytes as f64 * 8.0 / Span::from_nanos(nanos.max(1_000_000) as u64).seconds()
 }
@@ -198,7 +198,7 @@ mod tests {
         Instant::ZERO + Span::from_millis(millis)
     }
 
-    /// Packets of 1000 bytes, each sent and arrived at these milliseconds.
+    /// Returns a window with packets of 1000 bytes, given their send and arrival times in milliseconds.
     fn fed(packets: impl IntoIterator<Item = (u64, u64)>) -> Acknowledged {
         let mut acknowledged = Acknowledged::default();
         packets.into_iter().for_each(|(sent, arrived)| acknowledged.on_packet(at(sent), at(arrived), 1000));
@@ -266,13 +266,13 @@ mod tests {
         acknowledged.on_packet(at(10), at(7960), 1000);
         let rate = acknowledged.rate().expect("enough packets");
         assert!((rate - 160_000.0).abs() < 8_000.0, "its time of sending would make it 32 kb/s: {rate}");
-        // Too few are left to know the rate of sending: arrival alone counts.
+        // Too few packets remain for a send rate, so only the arrival rate counts.
         let mut late = Acknowledged { left: Some(at(9000)), ..Acknowledged::default() };
         (0..10).for_each(|n| late.on_packet(at(n * 20), at(9050 + n * 10), 1000));
         assert_eq!(late.rate(), Some(800_000.0));
     }
 
-    /// As [`Acknowledged::rate`], from all packets of the window.
+    /// Like [`Acknowledged::rate`], but computed from all packets of the window.
     fn plain(acknowledged: &Acknowledged) -> Option<f64> {
         let window = &acknowledged.window;
         if window.len() < REQUIRED {

@@ -1,25 +1,25 @@
-//! The rate by delay: it grows by a share while the capacity is unknown and by packets near it, and falls to a share of what
-//! arrives on overuse (libwebrtc's `aimd_rate_control.cc` and `link_capacity_estimator.cc`).
+//! Delay-based rate: grows multiplicatively while the capacity is unknown and additively near it; on overuse it falls
+//! to a share of the arrival rate (libwebrtc's `aimd_rate_control.cc` and `link_capacity_estimator.cc`).
 
 use fairwave_units::units::{Instant, Span};
 
 use super::trendline::Usage;
 
-/// The rate on overuse, as a share of what arrives.
+/// Rate after overuse, relative to the arrival rate.
 pub(super) const BACK_OFF: f64 = 0.85;
-/// Growth per second while the capacity is unknown.
+/// Growth factor per second while the capacity is unknown.
 const GROWTH: f64 = 1.08;
-/// Before the first measurement.
+/// Round trip before the first measurement.
 pub(super) const FIRST_ROUND_TRIP: Span = Span::from_millis(200);
-/// How long the detector is assumed to take.
+/// Assumed reaction time of the detector, s.
 const DETECTION: f64 = 0.1;
 
-/// What the path carried at overuses: mean, and how far they scatter.
+/// Capacity estimate: mean and variation of the arrival rates at overuse.
 #[derive(Clone, Copy, Debug)]
 struct Capacity {
-    /// kb/s; none until an overuse, and after what arrived was far from it.
+    /// kb/s; `None` before the first overuse, and after an arrival rate far from the estimate.
     estimate: Option<f64>,
-    /// Variance over mean, kb/s.
+    /// Variance divided by mean, kb/s.
     deviation: f64,
 }
 
@@ -53,7 +53,7 @@ enum State {
     Increase,
 }
 
-/// The rate by delay, bits per second.
+/// Delay-based rate, bits per second.
 #[derive(Clone, Debug)]
 pub(super) struct Aimd {
     back_off: f64,
@@ -93,24 +93,25 @@ impl Aimd {
         self.round_trip = round_trip;
     }
 
-    /// A probe measured this rate, or overuse before anything was measured cut it.
+    /// Sets the rate that a probe measured, or the rate after an overuse before the first measurement.
     pub fn set_rate(&mut self, rate: f64, now: Instant) {
         self.rate = rate.max(self.least);
         self.last_change = Some(now);
     }
 
-    /// Whether it is time to go down again: a round trip has passed, within 10 and 200 ms, or less than half arrives.
+    /// Checks whether the rate may fall again: one round trip (10 to 200 ms) has passed, or less than half the rate
+    /// arrives.
     pub fn may_reduce(&self, now: Instant, arrives: f64) -> bool {
         let pause = self.round_trip.clamp(Span::from_millis(10), Span::from_millis(200));
         self.last_change.is_none_or(|last| now.since(last) >= pause) || arrives < 0.5 * self.rate
     }
 
-    /// The same before anything has been measured: only time counts.
+    /// Like [`Aimd::may_reduce`], but by time alone. Used before the first measurement.
     pub fn may_reduce_unmeasured(&self, now: Instant) -> bool {
         self.may_reduce(now, f64::INFINITY)
     }
 
-    /// Feedback has arrived: what the detector says, and what arrives.
+    /// Updates the rate after feedback, given the detector's state and the arrival rate.
     pub fn update(&mut self, usage: Usage, arrives: Option<f64>, now: Instant) -> f64 {
         self.arrives = arrives.unwrap_or(self.arrives);
         match usage {
@@ -127,7 +128,8 @@ impl Aimd {
         self.rate
     }
 
-    /// Up by a share, or by packets near the capacity; never above 1.5 times what arrives and 10 kb/s.
+    /// Increases the rate: by a factor, or additively near the capacity. The result is at most 1.5 times the arrival
+    /// rate plus 10 kb/s.
     fn increase(&mut self, now: Instant) {
         if self.arrives > self.capacity.most() {
             self.capacity.estimate = None;
@@ -145,7 +147,7 @@ impl Aimd {
         self.last_change = Some(now);
     }
 
-    /// Down to a share of what arrives, less 5 kb/s; up never.
+    /// Decreases the rate to a share of the arrival rate, less 5 kb/s. Never increases it.
     fn decrease(&mut self, now: Instant) {
         let mut lower = self.arrives * self.back_off;
         if lower > 5_000.0 {
@@ -165,7 +167,8 @@ impl Aimd {
         self.last_change = Some(now);
     }
 
-    /// Growth near the capacity, bits per second per second: a packet of average size per two response times, at least 4 kb/s.
+    /// Returns the growth near the capacity, bits per second per second: one packet of average size per two response
+    /// times, at least 4 kb/s.
     fn near_capacity(&self) -> f64 {
         let frame = self.rate / 30.0 / 8.0;
         let packet = frame / libm::ceil(frame / 1200.0).max(1.0);
@@ -173,7 +176,7 @@ impl Aimd {
         (packet * 8.0 / response).max(4_000.0)
     }
 
-    /// What it is at.
+    /// Returns the state: one or two words of the source.
     pub fn state(&self) -> &'static str {
         match self.state {
             State::Hold => "hold",
@@ -211,7 +214,7 @@ mod tests {
             aimd.update(Usage::Normal, Some(300_000.0), at(n * 1000));
         }
         assert_eq!(aimd.rate(), 460_000.0);
-        // A rate above the limit stays: a probe may have found it.
+        // A rate above the limit stays, because a probe may have measured it.
         aimd.set_rate(2e6, at(100_000));
         assert_eq!(aimd.update(Usage::Normal, Some(300_000.0), at(101_000)), 2e6);
     }
@@ -235,7 +238,7 @@ mod tests {
         assert_eq!(aimd.capacity.estimate, Some(1000.0));
         let mut aimd = started(800_000.0);
         aimd.update(Usage::Over, Some(1e6), at(0));
-        // 85 % of what arrives is above the rate, 85 % of the capacity below: the capacity counts.
+        // 85 % of the arrival rate is above the rate, and 85 % of the capacity is below it. The capacity counts.
         aimd.capacity.estimate = Some(700.0);
         aimd.capacity.deviation = 2.5;
         assert_eq!(aimd.update(Usage::Over, Some(1e6), at(1000)), 595_000.0);
@@ -274,7 +277,7 @@ mod tests {
     fn a_capacity_far_from_what_arrives_is_forgotten() {
         let mut aimd = started(1e6);
         aimd.update(Usage::Over, Some(800_000.0), at(0));
-        // 800 kb/s, and three times the root of 0.4 × 800: 853.7 kb/s.
+        // Upper bound: 800 kb/s plus three times the root of 0.4 × 800, which is 853.7 kb/s.
         aimd.update(Usage::Normal, Some(853_000.0), at(1000));
         assert!(aimd.capacity.estimate.is_some());
         aimd.update(Usage::Normal, Some(854_000.0), at(2000));

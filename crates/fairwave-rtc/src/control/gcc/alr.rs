@@ -1,4 +1,4 @@
-//! Whether the application sends less than it may (libwebrtc's `alr_detector.cc` with `interval_budget.cc`).
+//! Detector of application-limited phases (libwebrtc's `alr_detector.cc` with `interval_budget.cc`).
 //!
 //! libwebrtc rounds the time between packets to milliseconds; here it is exact.
 
@@ -6,13 +6,13 @@ use fairwave_units::units::Instant;
 
 /// The budget fills at this share of the estimate.
 const USAGE: f64 = 0.8;
-/// Above this share of the budget the application is limited, until it is below the other.
+/// A phase begins above this share of the budget and ends below the other.
 const BEGINS: f64 = 0.4;
 const ENDS: f64 = -0.6;
-/// The budget holds what it gets in this time, seconds.
+/// The capacity of the budget is what it gains in this time, s.
 const WINDOW: f64 = 0.5;
 
-/// A budget that fills by the estimate and empties by what is sent.
+/// Budget that fills at the estimate and empties by sent bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Alr {
     last: Option<Instant>,
@@ -22,7 +22,7 @@ pub(super) struct Alr {
 }
 
 impl Alr {
-    /// The estimate, bits per second, has changed.
+    /// Sets the estimate, bits per second.
     pub fn set_rate(&mut self, rate: f64) {
         self.rate = rate * USAGE;
         let most = self.most();
@@ -33,7 +33,7 @@ impl Alr {
         self.rate * WINDOW / 8.0
     }
 
-    /// A packet was sent.
+    /// Records a sent packet.
     pub fn on_sent(&mut self, now: Instant, size: u64) {
         let Some(last) = self.last.replace(now) else { return };
         let most = self.most();
@@ -47,7 +47,7 @@ impl Alr {
         }
     }
 
-    /// Since when the application has sent less than it may; none if it does not.
+    /// Returns the start of the current application-limited phase, if there is one.
     pub fn since(&self) -> Option<Instant> {
         self.since
     }
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
     use fairwave_units::units::Span;
 
-    /// Sends at a rate for so many milliseconds, a packet every 10 ms.
+    /// Sends at `rate` for `millis` milliseconds, one packet every 10 ms.
     fn send(alr: &mut Alr, from: u64, millis: u64, rate: f64) -> Option<u64> {
         for n in 1..=millis / 10 {
             alr.on_sent(Instant::ZERO + Span::from_millis(from + n * 10), (rate / 800.0) as u64);

@@ -1,4 +1,4 @@
-//! The estimate by delay: groups, trend and rate together (libwebrtc's `delay_based_bwe.cc`).
+//! Delay-based estimate: combines packet groups, trend and rate (libwebrtc's `delay_based_bwe.cc`).
 
 use fairwave_units::units::{Instant, Span};
 
@@ -6,17 +6,17 @@ use super::aimd::Aimd;
 use super::trendline::{Groups, Trendline, Usage};
 use super::{Arrival, GccConfig};
 
-/// After so long without feedback the detector begins anew.
+/// The detector restarts after this time without feedback.
 const SILENCE: Span = Span::from_secs(2);
 
-/// What one message changed.
+/// Result of one feedback message.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Outcome {
-    /// The rate, when it was set, whether it changed or not.
+    /// The rate, if it was set (to the same value or a new one).
     pub rate: Option<f64>,
-    /// A probe set it.
+    /// True if a probe set the rate.
     pub by_probe: bool,
-    /// The queue had been emptying and has become normal.
+    /// True if the queue was emptying and is normal now.
     pub recovered: bool,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct DelayBased {
     trend: Trendline,
     pub aimd: Aimd,
     last_seen: Option<Instant>,
-    /// The last rate that was answered; zero before.
+    /// Latest returned rate; 0 before the first.
     last: f64,
     usage: Usage,
 }
@@ -45,22 +45,22 @@ impl DelayBased {
         }
     }
 
-    /// The last rate that was answered, bits per second; zero before the first.
+    /// Returns the latest rate, bits per second; 0 before the first.
     pub fn last(&self) -> f64 {
         self.last
     }
 
-    /// What the detector said last.
+    /// Returns the latest state of the detector.
     pub fn usage(&self) -> Usage {
         self.usage
     }
 
-    /// How much later packets arrive than the fastest did, milliseconds.
+    /// Returns the delay relative to the fastest packet, milliseconds.
     pub fn queueing(&self) -> f64 {
         self.trend.queueing()
     }
 
-    /// Feedback has arrived: the packets that arrived, by their arrival; the rate at which they arrive; what a probe measured.
+    /// Handles feedback: packets in order of arrival, their arrival rate, and the result of a probe.
     pub fn on_feedback(
         &mut self,
         now: Instant,
@@ -133,7 +133,7 @@ mod tests {
         DelayBased::new(&GccConfig::default(), 500_000.0, 5_000.0)
     }
 
-    /// One packet a message, with the delay of each.
+    /// Feeds one packet per message, with the given delays.
     fn feed(
         delay: &mut DelayBased,
         from: u64,

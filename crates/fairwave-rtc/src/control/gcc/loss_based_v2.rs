@@ -1,5 +1,5 @@
-//! The estimate by loss: which bandwidth and which loss that has nothing to do with congestion explain best what was sent
-//! and lost (libwebrtc's `loss_based_bwe_v2.cc`, with the constants of August 2026).
+//! Loss-based estimate: the bandwidth and the inherent loss (loss without congestion) that best explain the sent and
+//! lost packets (libwebrtc's `loss_based_bwe_v2.cc`, with the constants of August 2026).
 
 use std::collections::BTreeMap;
 
@@ -7,19 +7,19 @@ use fairwave_units::units::{Instant, Span};
 
 use crate::control::PacketReport;
 
-/// Observations that count, and the time that one takes at least.
+/// Number of observations in the window, and the shortest duration of one.
 const OBSERVATIONS: usize = 15;
 const OBSERVATION: Span = Span::from_millis(250);
-/// No result before so many.
+/// Observations required for a result.
 const REQUIRED: u64 = 3;
-/// Weight of an observation relative to the one after it.
+/// Weight of an observation relative to the next newer one.
 const AGING: f64 = 0.9;
-/// Bandwidths tried, relative to the best so far.
+/// Candidate bandwidths relative to the best so far.
 const FACTORS: [f64; 3] = [1.02, 1.0, 0.95];
 const STEP: f64 = 0.75;
 const FIRST_INHERENT_LOSS: f64 = 0.01;
 const LEAST_INHERENT_LOSS: f64 = 1e-3;
-/// The most inherent loss: this, and more at low rates.
+/// Largest inherent loss; at low rates more is allowed.
 const MOST_INHERENT_LOSS: f64 = 0.05;
 const LOSS_BALANCE: f64 = 100_000.0;
 /// Loss above which lower bandwidths are preferred.
@@ -27,14 +27,14 @@ const PREFERENCE: f64 = 0.2;
 const PREFERENCE_WIDTH: f64 = 0.002;
 const BIAS: f64 = 0.0002;
 const LOG_BIAS: f64 = 0.02;
-/// A loss above this limits the bandwidth at once.
+/// A loss above this value limits the bandwidth at once.
 const INSTANT_LOSS: f64 = 0.05;
 const INSTANT_BALANCE: f64 = 100_000.0;
-/// Growth: at most to this multiple of what arrives, less while what arrives is close to what was held.
+/// Largest estimate relative to the arrival rate; smaller while the arrival rate is close to the held rate.
 const RAMP: f64 = 1.5;
 const RAMP_IN_HOLD: f64 = 1.2;
 const HOLD_THRESHOLD: f64 = 1.3;
-/// And at most by this factor per window.
+/// Largest growth factor per window.
 const WINDOW_GROWTH: f64 = 1.3;
 const WINDOW: Span = Span::from_millis(300);
 const FIRST_HOLD: Span = Span::from_millis(300);
@@ -42,18 +42,18 @@ const LONGEST_HOLD: Span = Span::from_secs(60);
 const HOLD_GROWTH: u64 = 2;
 /// How long padding helps the estimate to grow.
 const PADDING: Span = Span::from_secs(2);
-/// When the observation with most loss was sent this much faster than the median, it was no accident.
+/// If the observation with most loss was sent this many times faster than the median, its loss was congestion.
 const MEDIAN_FACTOR: f64 = 2.0;
-/// libwebrtc's least rate.
+/// Lowest rate in libwebrtc, bits per second.
 const LEAST: f64 = 5_000.0;
 
 /// What limits the estimate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum LossState {
-    /// Delay, not loss.
+    /// The delay-based estimate, not loss.
     #[default]
     Delay,
-    /// Loss; the estimate grows, and padding fills up what is not sent.
+    /// Loss; the estimate grows, and padding fills the gap.
     Increase,
     /// Loss; the estimate falls or is held.
     Decrease,
@@ -65,7 +65,7 @@ struct Channel {
     bandwidth: f64,
 }
 
-/// What became of the packets of some time.
+/// Packets sent and lost in one period.
 #[derive(Clone, Copy, Debug, Default)]
 struct Observation {
     /// Bits per second.
@@ -77,7 +77,7 @@ struct Observation {
 #[derive(Clone, Debug, Default)]
 struct Partial {
     bytes: u64,
-    /// By sequence number, so a packet that arrives after all is taken off.
+    /// By sequence number, so that a packet that arrives late can be removed.
     lost: BTreeMap<u64, u64>,
 }
 
@@ -92,7 +92,7 @@ impl Hold {
     const NONE: Hold = Hold { until: None, lasts: FIRST_HOLD, rate: f64::INFINITY };
 }
 
-/// The estimate by loss, bits per second.
+/// Loss-based estimate, bits per second.
 #[derive(Clone, Debug)]
 pub(super) struct LossBased {
     least: f64,
@@ -100,7 +100,7 @@ pub(super) struct LossBased {
     arrives: Option<f64>,
     by_delay: f64,
     best: Option<Channel>,
-    /// A ring; of equals, the first in it counts, as in libwebrtc.
+    /// Ring buffer. Among equal values, the first in the buffer counts, as in libwebrtc.
     observations: [Observation; OBSERVATIONS],
     count: u64,
     partial: Partial,
@@ -109,7 +109,7 @@ pub(super) struct LossBased {
     rate: f64,
     state: LossState,
     hold: Hold,
-    /// At which rate padding began, and when.
+    /// Rate at the start of padding, and the time of that start.
     padding: Option<(f64, Instant)>,
     window_began: Option<Instant>,
     window_limit: f64,
@@ -152,17 +152,17 @@ impl LossBased {
         self.arrives = Some(arrives);
     }
 
-    /// The estimate and what limits it; none before three observations.
+    /// Returns the estimate and what limits it; `None` before three observations.
     pub fn result(&self) -> Option<(f64, LossState)> {
         (self.best.is_some() && self.count >= REQUIRED).then_some((self.rate, self.state))
     }
 
-    /// Share of bytes lost, of the observations that count.
+    /// Returns the share of bytes lost in the observations.
     pub fn loss(&self) -> f64 {
         self.loss
     }
 
-    /// Feedback has arrived. `by_delay` is infinite when nothing is known.
+    /// Handles feedback. `by_delay` is the delay-based estimate, or infinite if unknown.
     pub fn on_feedback(&mut self, packets: &[PacketReport], by_delay: f64, limited: bool) {
         self.by_delay = by_delay;
         let Some(now) = self.observe(packets) else { return };
@@ -176,7 +176,7 @@ impl LossBased {
             None => return,
         };
         let mut candidate = self.most_likely(best, now, limited);
-        // Loss beyond what is inherent does not let the estimate grow.
+        // Loss above the inherent loss prevents growth of the estimate.
         if self.loss > candidate.inherent && best.bandwidth < candidate.bandwidth {
             candidate.bandwidth = best.bandwidth;
         }
@@ -192,7 +192,7 @@ impl LossBased {
         self.settle(bounded, now);
     }
 
-    /// The bandwidth that loss may grow to within a window, and relative to what arrives.
+    /// Limits the growth of the bandwidth within a window, and relative to the arrival rate.
     fn bounded_growth(&self, best: f64, candidate: f64, now: Instant) -> f64 {
         let mut bandwidth = candidate;
         if self.window_began.is_some_and(|began| began + WINDOW > now) {
@@ -204,7 +204,7 @@ impl LossBased {
             let in_hold = self.hold.rate.is_finite() && arrives < HOLD_THRESHOLD * self.hold.rate;
             let ramp = if in_hold { RAMP_IN_HOLD } else { RAMP };
             bandwidth = bandwidth.min(ramp * arrives).max(best);
-            // Growth by one bit per second leaves the state in which the estimate falls, so padding begins.
+            // Growth by one bit per second leaves the decrease state, so that padding begins.
             if self.state == LossState::Decrease && bandwidth == best {
                 bandwidth = best + 1.0;
             }
@@ -244,7 +244,8 @@ impl LossBased {
         }
     }
 
-    /// While loss limits: a higher estimate, or the same while it grows.
+    /// Checks whether `new` is a growth from `old` while loss limits the estimate. In the increase state an equal value
+    /// counts, too.
     fn grows(&self, old: f64, new: f64) -> bool {
         match self.state {
             LossState::Delay => false,
@@ -258,7 +259,7 @@ impl LossBased {
             || self.padding.is_none_or(|(rate, began)| began + PADDING >= now || rate < estimate)
     }
 
-    /// Adds packets; answers when they complete an observation, with when the last of it was sent.
+    /// Adds packets. Returns the send time of the last packet if they complete an observation.
     fn observe(&mut self, packets: &[PacketReport]) -> Option<Instant> {
         let mut first = None::<Instant>;
         let mut last = None::<Instant>;
@@ -290,7 +291,7 @@ impl LossBased {
         Some(last)
     }
 
-    /// The observations there are, each with its weight.
+    /// Returns the observations with their weights.
     fn weighted(&self) -> impl Iterator<Item = (f64, &Observation)> {
         let newest = (self.count as usize + OBSERVATIONS - 1) % OBSERVATIONS;
         let age = move |place: usize| (newest + OBSERVATIONS - place) % OBSERVATIONS;
@@ -298,7 +299,7 @@ impl LossBased {
         self.observations[..count].iter().enumerate().map(move |(place, seen)| (self.weights[age(place)], seen))
     }
 
-    /// Share of bytes lost, without the observations of least and of most loss.
+    /// Returns the share of bytes lost, without the observations of least and of most loss.
     fn average_loss(&self) -> f64 {
         let (mut bytes, mut lost) = (0.0, 0.0);
         let (mut least, mut most) = (1.0, 0.0);
@@ -351,7 +352,7 @@ impl LossBased {
         self.arrives.unwrap_or(0.0).max(self.least)
     }
 
-    /// Of the candidates the one that explains best what was observed; of equals the one with most bandwidth.
+    /// Returns the candidate that explains the observations best; among equals, the one with most bandwidth.
     fn most_likely(&self, best: Channel, now: Instant, limited: bool) -> Channel {
         let mut bandwidths = [f64::NAN; FACTORS.len() + 2];
         let mut count = FACTORS.len();
@@ -385,7 +386,7 @@ impl LossBased {
         likeliest
     }
 
-    /// One step of Newton's towards the likeliest inherent loss of a bandwidth.
+    /// Applies one Newton step towards the likeliest inherent loss of a bandwidth.
     fn newton(&self, channel: Channel) -> Channel {
         let (mut first, mut second) = (0.0, 0.0);
         for (weight, observation) in self.weighted() {
@@ -410,7 +411,7 @@ impl LossBased {
         sum
     }
 
-    /// Preference for high bandwidths at low loss, for low ones at high loss.
+    /// Returns the preference for high bandwidths at low loss, and for low bandwidths at high loss.
     fn bias(&self, bandwidth: f64) -> f64 {
         let below = PREFERENCE - self.loss;
         let preference = below / (PREFERENCE_WIDTH + below.abs());
@@ -419,13 +420,13 @@ impl LossBased {
     }
 }
 
-/// The inherent loss within what a bandwidth allows.
+/// Limits the inherent loss to the range allowed for a bandwidth.
 fn feasible(inherent: f64, bandwidth: f64) -> f64 {
     let most = if bandwidth > 0.0 { (MOST_INHERENT_LOSS + LOSS_BALANCE / bandwidth).min(1.0) } else { 1.0 };
     inherent.max(LEAST_INHERENT_LOSS).min(most)
 }
 
-/// The loss that a channel causes at a rate: its own, and of the rest what the bandwidth does not carry.
+/// Returns the loss that a channel causes at a rate: the inherent loss, plus the excess above the bandwidth.
 fn loss_probability(channel: Channel, rate: f64) -> f64 {
     let inherent = channel.inherent.clamp(0.0, 1.0);
     let beyond = if rate > channel.bandwidth { (rate - channel.bandwidth) / rate } else { 0.0 };
@@ -449,7 +450,7 @@ mod tests {
         PacketReport { packet, arrived: arrived.then(|| at(sent + 50)), ecn: Ecn::NotEct }
     }
 
-    /// A path of which `lost` of 25 packets in 250 ms are lost: 800 kb/s are sent.
+    /// A path that carries 800 kb/s and loses `lost` of 25 packets in 250 ms.
     struct Path {
         loss: LossBased,
         sent: u64,
@@ -570,7 +571,7 @@ mod tests {
             let lasts = Span::from_millis((300 << n).min(60_000));
             assert_eq!(loss.hold.until, Some(now + lasts), "{n}");
         }
-        // While held the estimate does not exceed what was held.
+        // During the hold time the estimate does not exceed the held value.
         let until = loss.hold.until.expect("held");
         loss.settle(700_000.0, at(11_000_000));
         assert_eq!(loss.rate, 500_000.0);
@@ -652,7 +653,7 @@ mod tests {
         }
         let weights: Vec<f64> = path.loss.weighted().map(|(weight, _)| weight).collect();
         assert_eq!(weights.len(), 15);
-        // Seventeen in a ring of fifteen: the second place holds the newest, the third the oldest.
+        // Seventeen observations in a ring of fifteen: the second slot holds the newest, the third the oldest.
         assert_eq!(weights[1], 1.0);
         assert!((weights[0] - 0.9).abs() < 1e-12 && (weights[2] - libm::pow(0.9, 14.0)).abs() < 1e-12);
     }
@@ -684,7 +685,7 @@ mod tests {
 
     #[test]
     fn of_equals_the_candidate_with_most_bandwidth_is_taken() {
-        // Nothing was observed: all candidates explain it.
+        // Without observations, all candidates explain the data equally well.
         let mut loss = LossBased::new(5_000.0, 1e9);
         loss.by_delay = 2e6;
         let best = Channel { inherent: 0.01, bandwidth: 500_000.0 };

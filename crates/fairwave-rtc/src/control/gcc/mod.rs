@@ -1,17 +1,19 @@
-//! Google congestion control, as libwebrtc of August 2026 runs it without field trials.
+//! Google congestion control, as in libwebrtc of August 2026 without field trials.
 //!
-//! Two estimates hold at once: one by the trend of the delay, one by loss; the lower counts. Probes raise both. The parts,
-//! each named after the source file of libwebrtc (`modules/congestion_controller/goog_cc`) that it follows:
-//! [`trendline`] (`inter_arrival_delta`, `trendline_estimator`), [`acknowledged`] (`robust_throughput_estimator`), [`aimd`]
-//! (`aimd_rate_control`, `link_capacity_estimator`), [`delay_based`] (`delay_based_bwe`), [`loss_based_v2`]
+//! Two estimates run in parallel, one from the delay trend and one from loss; the lower one counts. Probes raise both.
+//! Each part is named after the source file of libwebrtc (`modules/congestion_controller/goog_cc`) that it follows:
+//! [`trendline`] (`inter_arrival_delta`, `trendline_estimator`), [`acknowledged`] (`robust_throughput_estimator`),
+//! [`aimd`] (`aimd_rate_control`, `link_capacity_estimator`), [`delay_based`] (`delay_based_bwe`), [`loss_based_v2`]
 //! (`loss_based_bwe_v2`), [`send_side`] (`send_side_bandwidth_estimation`), [`probing`] (`probe_controller`,
-//! `probe_bitrate_estimator`), [`alr`] (`alr_detector`) and [`push_back`] (`congestion_window_pushback_controller`). This file
-//! is `goog_cc_network_control`.
+//! `probe_bitrate_estimator`), [`alr`] (`alr_detector`) and [`push_back`] (`congestion_window_pushback_controller`).
+//! This file follows `goog_cc_network_control`.
 //!
-//! Where it differs:
-//! - The encoders' most does not limit the estimate, as in libwebrtc; it limits the target that they get, and probes.
-//! - Round trips are those of receiver reports. If none has come five seconds after the first feedback, those of feedback count.
-//! - The time between packets in the detector of limited applications is exact, not in whole milliseconds.
+//! Differences:
+//! - The largest rate of the encoders does not limit the estimate, as in libwebrtc. It limits their target and the
+//!   probes.
+//! - Round trips come from receiver reports. If none has come five seconds after the first feedback, feedback supplies
+//!   them.
+//! - The detector of application-limited phases uses exact times between packets, not whole milliseconds.
 
 mod acknowledged;
 mod aimd;
@@ -40,63 +42,63 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Instant, Rate, Span};
 
-/// How often time alone is looked at.
+/// Interval of the periodic update.
 const INTERVAL: Span = Span::from_millis(25);
-/// A probe that measured less than arrives takes the estimate at most to this share of what arrives.
+/// A probe below the arrival rate reduces the estimate at most to this share of the arrival rate.
 const PROBE_DROP: f64 = 0.85;
-/// The pacer, relative to the estimate: before the first feedback, and after.
+/// Pacing rate relative to the estimate: before the first feedback, and after it.
 const FIRST_PACING: f64 = 2.5;
 const PACING: f64 = 1.1;
-/// Without receiver reports for so long, the round trips of feedback count.
+/// Without receiver reports for this long, feedback supplies the round trips.
 const NO_REPORTS: Span = Span::from_secs(5);
 
-/// Which loss cuts the rate.
+/// Loss that reduces the rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LossLaw {
-    /// That of packets in feedback, with a model of the channel: loss-based estimator 2, the default of libwebrtc.
+    /// Loss of packets in feedback, with a model of the channel: loss-based estimator 2, the default of libwebrtc.
     #[default]
     Packets,
-    /// That of receiver reports: up below 2 %, down above 10 %, as in draft-ietf-rmcat-gcc-02 §6. The default until 2023.
+    /// Loss in receiver reports: up below 2 %, down above 10 %, as in draft-ietf-rmcat-gcc-02 §6. The default until
+    /// 2023.
     Reports,
-    /// None: only the delay counts.
+    /// No loss: only the delay counts.
     None,
 }
 
-/// What happens while more is in flight than the congestion window holds.
+/// Reaction while more data is in flight than the congestion window allows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HoldBack {
-    /// Video encoders leave frames out, up to every second one, and their target falls by as much: the default of libwebrtc
-    /// (`WebRTC-CongestionWindow`, `DropFrame:true`).
+    /// Video encoders skip frames, up to every second one, and their target falls by the same share: the default of
+    /// libwebrtc (`WebRTC-CongestionWindow`, `DropFrame:true`).
     #[default]
     Frames,
     /// The target of all encoders falls.
     Target,
-    /// Nothing; the window limits padding alone.
+    /// None; the window limits only padding.
     None,
 }
 
-/// Google congestion control: libwebrtc's, with delay, loss and probes.
+/// Google congestion control of libwebrtc, with delay, loss and probes.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct GccConfig {
-    /// Which loss cuts the rate: `packets`, `reports` or `none`. Default `packets`.
+    /// Loss that reduces the rate: `packets`, `reports` or `none`. Default `packets`.
     pub loss: LossLaw,
-    /// Whether clusters of packets at a higher rate look for capacity: three and six times the start, then on. Default true.
+    /// Probes for capacity with packet clusters: at three and six times the start rate, then higher. Default true.
     pub probing: bool,
-    /// Whether it probes every 5 s while the application sends less than it may. libwebrtc does it for shared screens.
-    /// Default false.
+    /// Probes every 5 s while the application is limited, as libwebrtc does for shared screens. Default false.
     pub limited_probing: bool,
-    /// The rate on overuse, as a share of what arrives, from 0.1 to 0.99. Default 0.85.
+    /// Rate after overuse, relative to the arrival rate, from 0.1 to 0.99. Default 0.85.
     pub back_off: f64,
-    /// The trend of the delay above which the path is overused, at the beginning; it adapts. From 6 to 600. Default 12.5.
+    /// Initial threshold of the delay trend above which the path is overused; it adapts. From 6 to 600. Default 12.5.
     pub threshold: f64,
-    /// The pacer sends at this multiple of the estimate, from 1 to 100. Default: 2.5 until the first feedback, then 1.1.
+    /// Pacing rate as a multiple of the estimate, from 1 to 100. Default: 2.5 until the first feedback, then 1.1.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "2.5 until the first feedback, then 1.1"))]
     pub pacing: Option<f64>,
-    /// What is held back while more is in flight than the estimate sends in a round trip and 350 ms: `frames`, `target` or
+    /// Reaction while more is in flight than the estimate sends in a round trip plus 350 ms: `frames`, `target` or
     /// `none`. Default `frames`.
     pub push_back: HoldBack,
 }
@@ -145,7 +147,7 @@ impl ControlLaw for GccConfig {
     }
 }
 
-/// A packet that arrived.
+/// An arrived packet.
 #[derive(Clone, Copy, Debug)]
 struct Arrival {
     sequence: u64,
@@ -155,7 +157,7 @@ struct Arrival {
     probe: Option<u32>,
 }
 
-/// Google congestion control at work.
+/// State of Google congestion control.
 #[derive(Clone, Debug)]
 pub struct Gcc {
     config: GccConfig,
@@ -169,7 +171,7 @@ pub struct Gcc {
     results: Results,
     push_back: PushBack,
     pushed: f64,
-    /// The estimate that those who follow it were told last.
+    /// Estimate that was published last.
     published: f64,
     heard: Option<Instant>,
     has_reports: bool,
@@ -201,12 +203,12 @@ impl Gcc {
         }
     }
 
-    /// The estimate, bits per second.
+    /// Returns the estimate, bits per second.
     fn estimate(&self) -> f64 {
         self.send_side.target()
     }
 
-    /// All that is known of the path is void.
+    /// Resets all knowledge of the path.
     fn begin(&mut self, now: Instant, limits: Limits) {
         let config = &self.config;
         let least = (limits.least.bits_per_second() as f64).max(send_side::LEAST);
@@ -222,7 +224,7 @@ impl Gcc {
         self.publish(now);
     }
 
-    /// The estimate may have changed: those who follow it are told.
+    /// Passes a changed estimate to the parts that follow it.
     fn publish(&mut self, now: Instant) {
         let estimate = self.estimate();
         self.published = estimate;
@@ -232,19 +234,20 @@ impl Gcc {
         self.prober.set_estimate(now, estimate, allowed);
     }
 
-    /// A step of the congestion window.
+    /// Performs a step of the congestion window.
     fn push(&mut self) {
         self.pushed = self.push_back.push(self.estimate()).max(self.send_side.least());
     }
 
-    /// Neither does the queue grow or empty, nor does loss limit the estimate, nor is feedback missing.
+    /// Checks that the queue neither grows nor empties, that loss does not limit the estimate, and that feedback is not
+    /// overdue.
     fn may_probe(&self) -> bool {
         self.delay.usage() == Usage::Normal
             && self.send_side.state() == LossState::Delay
             && !self.send_side.is_round_trip_above_limit()
     }
 
-    /// The round trips of the packets of a message.
+    /// Records the round trips of the packets in a message.
     fn take_round_trips(&mut self, now: Instant) {
         let Some(newest) = self.arrivals.last().map(|packet| packet.arrived) else { return };
         let mut longest = Span::ZERO;
@@ -259,7 +262,7 @@ impl Gcc {
         self.send_side.on_propagation(now, path);
     }
 
-    /// What probes measured, and not far below what arrives.
+    /// Returns the result of a probe, limited so that it is not far below the arrival rate.
     fn probed(&mut self, arrives: Option<f64>) -> Option<f64> {
         let mut probed = None;
         for packet in &self.arrivals {
@@ -378,7 +381,7 @@ impl RateController for Gcc {
     }
 
     fn decision(&self) -> Decision {
-        // To the nearest; halves up. Asked for each packet, so without a call.
+        // Rounds to the nearest integer, halves up. The call of a library function would cost too much per packet.
         let bits = |rate: f64| {
             let whole = rate as u64;
             Rate::from_bits_per_second(whole.saturating_add(u64::from(rate - whole as f64 >= 0.5)))
@@ -386,7 +389,7 @@ impl RateController for Gcc {
         let estimate = self.published;
         let factor = self.config.pacing.unwrap_or(if self.heard.is_some() { PACING } else { FIRST_PACING });
         let (target, held_back) = match self.config.push_back {
-            // The share that `goog_cc_network_control` names `cwnd_reduce_ratio`.
+            // Share that `goog_cc_network_control` names `cwnd_reduce_ratio`.
             HoldBack::Frames => (estimate, (1.0 - self.pushed / estimate.max(1.0)).clamp(0.0, 1.0)),
             HoldBack::Target => (self.pushed, 0.0),
             HoldBack::None => (estimate, 0.0),
@@ -469,7 +472,7 @@ mod tests {
         gcc.on_feedback(&Feedback { now, packets, round_trip, in_flight, waiting: Bytes::ZERO, waits: Span::ZERO });
     }
 
-    /// Ten packets a message, one each 10 ms from a millisecond on, each 50 ms under way.
+    /// Feeds messages of ten packets. Packets are sent every 10 ms from `from` (ms) on and take 50 ms.
     fn feed(gcc: &mut Gcc, from: u64, messages: u64) {
         for message in 0..messages {
             let one = |n: u64| {
@@ -585,7 +588,7 @@ mod tests {
         assert_eq!(probes(&mut gcc).len(), 2);
         feed(&mut gcc, 0, 200);
         assert!(gcc.delay.last() > 680_000.0);
-        // The first probe arrives at 200 kb/s: 95 % of that is measured.
+        // The first probe arrives at 200 kb/s, of which 95 % is the result.
         gcc.arrivals = (0..5)
             .map(|n| Arrival {
                 sequence: n,

@@ -1,8 +1,8 @@
-//! When to probe and at which rate (libwebrtc's `probe_controller.cc`), and what a probe measured
+//! Probing: when to probe and at which rate (libwebrtc's `probe_controller.cc`), and the results of probes
 //! (`probe_bitrate_estimator.cc`).
 //!
-//! Not here: probes that a network state estimate asks for, for public libwebrtc has no such estimator; and probes while loss
-//! limits an estimate that grows without padding, which libwebrtc does only under a field trial.
+//! Omitted: probes requested by a network state estimate, because public libwebrtc has no such estimator; and probes
+//! while loss limits an estimate that grows without padding, which libwebrtc sends only under a field trial.
 
 use std::collections::VecDeque;
 
@@ -11,32 +11,33 @@ use fairwave_units::units::{Instant, Rate, Span};
 use super::Arrival;
 use crate::control::Probe;
 
-/// First probes, relative to the start.
+/// Rates of the first probes, relative to the start rate.
 const FIRST: [f64; 2] = [3.0, 6.0];
-/// A probe that measured more than this share of its rate is followed by another, at twice what it measured.
+/// If a probe measured more than this share of its rate, another follows at twice the result.
 const FURTHER_THRESHOLD: f64 = 0.7;
 const FURTHER: f64 = 2.0;
-/// How long a result is waited for.
+/// How long to wait for a result.
 const WAIT: Span = Span::from_secs(1);
-/// Probes go no higher, and not above twice what the encoders can use.
+/// Highest rate of a probe. The limit is lower if twice the largest rate of the encoders is lower.
 const MOST: f64 = 5_000_000.0;
 const MOST_OF_USE: f64 = 2.0;
-/// While the application is limited: how often, and at which multiple of the estimate.
+/// Application-limited phases: interval of probes, and their rate as a multiple of the estimate.
 const LIMITED_INTERVAL: Span = Span::from_secs(5);
 const LIMITED: f64 = 2.0;
-/// An estimate that falls below this share of itself has dropped.
+/// An estimate below this share of the previous one counts as a drop.
 const DROP: f64 = 0.66;
-/// A drop is probed for so long after it, at this share of the estimate before it, which must promise more than now.
+/// A drop is probed for this long. The probe rate is this share of the earlier estimate, and must exceed the present
+/// one.
 const DROP_COUNTS: Span = Span::from_secs(5);
 const AFTER_DROP: f64 = 0.85;
 const UNCERTAINTY: f64 = 0.05;
 const DROP_INTERVAL: Span = Span::from_secs(5);
-/// For so long after the application was limited.
+/// How long the end of an application-limited phase counts.
 const LIMITED_COUNTS: Span = Span::from_secs(3);
-/// When the encoders can use more: to it and twice it, but at most to twice the estimate.
+/// Probes when the encoders can use more: multiples of their new rate; at most twice the estimate.
 const MORE_USE: [f64; 2] = [1.0, 2.0];
 const MORE_USE_LIMIT: f64 = 2.0;
-/// Each probe has so many packets and lasts so long.
+/// Number of packets in a probe, and its duration.
 const PACKETS: u32 = 5;
 const LASTS: Span = Span::from_millis(15);
 
@@ -47,15 +48,15 @@ enum State {
     Complete,
 }
 
-/// When to probe.
+/// Scheduler of probes.
 #[derive(Clone, Debug)]
 pub(super) struct Prober {
     state: State,
     allowed: bool,
     estimate: f64,
-    /// What the encoders can use.
+    /// Largest rate of the encoders, bits per second.
     use_of: f64,
-    /// Above this result another probe follows.
+    /// A result above this rate starts another probe.
     further_above: f64,
     last: Option<Instant>,
     limited_since: Option<Instant>,
@@ -87,7 +88,7 @@ impl Prober {
         }
     }
 
-    /// The number of the next probe.
+    /// Returns the number of the next probe.
     pub fn next(&self) -> u32 {
         self.next
     }
@@ -96,14 +97,14 @@ impl Prober {
         self.wanted.pop_front()
     }
 
-    /// The session begins.
+    /// Starts the session.
     pub fn start(&mut self, now: Instant, start: f64, use_of: f64) {
         self.estimate = start;
         self.use_of = use_of;
         self.probe(now, &FIRST.map(|factor| factor * start), true);
     }
 
-    /// What the encoders can use has changed.
+    /// Sets the largest rate of the encoders.
     pub fn set_use(&mut self, now: Instant, use_of: f64) {
         let more = use_of > self.use_of && self.estimate < use_of.min(MOST);
         self.use_of = use_of;
@@ -121,17 +122,17 @@ impl Prober {
         }
     }
 
-    /// Since when the application has been limited.
+    /// Sets the start of the current application-limited phase, if there is one.
     pub fn set_limited(&mut self, since: Option<Instant>) {
         self.limited_since = since;
     }
 
-    /// The application was limited until now.
+    /// Records the end of an application-limited phase.
     pub fn set_limited_until(&mut self, now: Instant) {
         self.limited_until = Some(now);
     }
 
-    /// The estimate, bits per second, and whether the path is in a state to be probed.
+    /// Sets the estimate, bits per second, and whether the state of the path allows probes.
     pub fn set_estimate(&mut self, now: Instant, estimate: f64, allowed: bool) {
         self.allowed = allowed;
         if estimate < DROP * self.estimate {
@@ -143,7 +144,7 @@ impl Prober {
         }
     }
 
-    /// The queue has emptied after a drop of the estimate.
+    /// Records that the queue has emptied after a drop of the estimate.
     pub fn on_recovery(&mut self, now: Instant) {
         let limited_of_late =
             self.limited_since.is_some() || self.limited_until.is_some_and(|until| now.since(until) < LIMITED_COUNTS);
@@ -160,7 +161,7 @@ impl Prober {
         }
     }
 
-    /// Called every 25 ms.
+    /// Periodic update, every 25 ms.
     pub fn process(&mut self, now: Instant) {
         let since_last = self.last.map_or(Span::MAX, |last| now.since(last));
         if self.state == State::Waiting && since_last > WAIT {
@@ -208,16 +209,17 @@ impl Prober {
     }
 }
 
-/// A result needs this share of the probe's packets and bytes.
+/// Share of a probe's packets and bytes that a result requires.
 const RECEIVED: f64 = 0.8;
-/// A result that arrived faster than this multiple of how it was sent is wrong.
+/// A result is invalid if the probe arrived faster than this multiple of its send rate.
 const MOST_RATIO: f64 = 2.0;
-/// A result that arrived more slowly than this share of how it was sent met the capacity, of which this much is used.
+/// A probe that arrived below this share of its send rate has reached the capacity. Its result is multiplied by
+/// `UTILISATION`.
 const UNSATURATED: f64 = 0.9;
 const UTILISATION: f64 = 0.95;
-/// Probes are forgotten after this, and none may last longer.
+/// Probes are forgotten after this time, and no valid probe lasts longer.
 const LONGEST: Span = Span::from_secs(1);
-/// Probes remembered until their packets are reported.
+/// Number of probes remembered until their packets are reported.
 const REMEMBERED: usize = 16;
 
 #[derive(Clone, Copy, Debug)]
@@ -233,7 +235,7 @@ struct Cluster {
     packets: u32,
 }
 
-/// What probes measured.
+/// Results of probes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Results {
     asked: VecDeque<Probe>,
@@ -241,7 +243,7 @@ pub(super) struct Results {
 }
 
 impl Results {
-    /// A probe was asked for.
+    /// Registers a probe.
     pub fn expect(&mut self, probe: Probe) {
         self.asked.push_back(probe);
         if self.asked.len() > REMEMBERED {
@@ -249,7 +251,7 @@ impl Results {
         }
     }
 
-    /// A packet of a probe has arrived. Answers with bits per second when enough of the probe has.
+    /// Adds a packet of a probe. Returns bits per second once enough of the probe has arrived.
     pub fn on_packet(&mut self, packet: &Arrival) -> Option<f64> {
         let number = packet.probe?;
         let asked = *self.asked.iter().find(|asked| asked.cluster == number)?;
@@ -298,7 +300,7 @@ impl Results {
     }
 }
 
-/// Bits per second; none when it took no time, or more than a second.
+/// Returns bits per second; `None` if the time is zero or above one second.
 fn rate(bytes: u64, from: Instant, until: Instant) -> Option<f64> {
     let took = until.since(from);
     (took > Span::ZERO && took <= LONGEST).then(|| bytes as f64 * 8.0 / took.seconds())
@@ -316,7 +318,7 @@ mod tests {
         std::iter::from_fn(|| prober.take()).map(|probe| probe.rate.bits_per_second()).collect()
     }
 
-    /// Started at 300 kb/s, for encoders that can use so much; the first probes are taken.
+    /// Returns a prober started at 300 kb/s, with encoders that can use `use_of`. The first probes are taken.
     fn started(use_of: f64) -> Prober {
         let mut prober = Prober::new(true, Instant::ZERO, 1);
         prober.start(Instant::ZERO, 300_000.0, use_of);
@@ -324,7 +326,7 @@ mod tests {
         prober
     }
 
-    /// The same after the wait for results.
+    /// Like [`started`], after the wait for results.
     fn complete(use_of: f64) -> Prober {
         let mut prober = started(use_of);
         prober.process(at(1001));
@@ -458,7 +460,8 @@ mod tests {
         assert!(taken(&mut prober).is_empty(), "at most every 5 s");
     }
 
-    /// A probe at 1 Mb/s: five packets, 1875 bytes. Packets of 500 bytes sent and arrived at these milliseconds.
+    /// Returns the result of a probe at 1 Mb/s: five packets, 1875 bytes. The packets have 500 bytes; send and arrival
+    /// times are in ms.
     fn measured(packets: &[(u64, u64)]) -> Option<f64> {
         let mut results = Results::default();
         let rate = Rate::from_bits_per_second(1_000_000);
@@ -507,7 +510,7 @@ mod tests {
             results.expect(Probe { cluster, rate: Rate::from_bits_per_second(1), lasts: LASTS, packets: PACKETS });
         }
         assert_eq!(results.asked.len(), 16);
-        // At 1 b/s no bytes are needed, but four packets are.
+        // At 1 b/s no bytes are required, but four packets are.
         for n in 0..4 {
             assert_eq!(results.on_packet(&packet(Some(10 + n))), None);
         }

@@ -1,22 +1,22 @@
-//! The congestion window: how much of the target encoders must hold back while too much is in flight (libwebrtc's
-//! `congestion_window_pushback_controller.cc`, and the window from `goog_cc_network_control.cc`).
+//! Congestion window push-back: the part of the target that encoders must hold back while too much is in flight
+//! (libwebrtc's `congestion_window_pushback_controller.cc`, and the window from `goog_cc_network_control.cc`).
 
 use std::collections::VecDeque;
 
 use fairwave_units::units::Span;
 
-/// The window holds what the target sends in the least round trip of late and this.
+/// The window is the target rate times the sum of this and the least recent round trip.
 const QUEUE: Span = Span::from_millis(350);
-/// Round trips that count.
+/// Number of recent round trips.
 const ROUND_TRIPS: usize = 32;
 const LEAST_WINDOW: f64 = 3000.0;
-/// The target is not pushed below this, bits per second.
+/// Lowest rate after push-back, bits per second.
 const LEAST_RATE: f64 = 30_000.0;
 
 #[derive(Clone, Debug)]
 pub(super) struct PushBack {
     round_trips: VecDeque<Span>,
-    /// Of them.
+    /// Least of the recent round trips.
     least: Option<Span>,
     window: Option<f64>,
     in_flight: f64,
@@ -42,7 +42,7 @@ impl PushBack {
         self.in_flight += bytes as f64;
     }
 
-    /// The longest round trip of a message's packets.
+    /// Adds the longest round trip of a message's packets.
     pub fn on_round_trip(&mut self, longest: Span) {
         self.round_trips.push_back(longest);
         if self.round_trips.len() > ROUND_TRIPS {
@@ -51,14 +51,14 @@ impl PushBack {
         self.least = self.round_trips.iter().min().copied();
     }
 
-    /// The window follows the target, bits per second, halfway each time.
+    /// Moves the window halfway to the value for the target, bits per second.
     pub fn update_window(&mut self, target: f64) {
         let Some(least) = self.least else { return };
         let bytes = target / 8.0 * (least + QUEUE).seconds();
         self.window = Some(self.window.map_or(bytes, |window| (bytes + window) / 2.0).max(LEAST_WINDOW));
     }
 
-    /// The target with what the window holds back taken off; each call is a step.
+    /// Returns the target after push-back; each call is one step.
     pub fn push(&mut self, target: f64) -> f64 {
         let Some(window) = self.window else { return target };
         let fill = self.in_flight / window;
@@ -80,7 +80,7 @@ impl PushBack {
 mod tests {
     use super::*;
 
-    /// A window of 25 000 bytes: 500 kb/s, 50 + 350 ms.
+    /// Returns a window of 25 000 bytes: 500 kb/s, 50 + 350 ms.
     fn new() -> PushBack {
         let mut push = PushBack::new();
         push.on_round_trip(Span::from_millis(50));

@@ -1,4 +1,5 @@
-//! Delay and loss together, and what holds when feedback stops (libwebrtc's `send_side_bandwidth_estimation.cc`).
+//! Combines the estimates from delay and loss, and reduces the rate when feedback stops (libwebrtc's
+//! `send_side_bandwidth_estimation.cc`).
 
 use std::collections::VecDeque;
 
@@ -8,24 +9,24 @@ use super::LossLaw;
 use super::loss_based_v2::{LossBased, LossState};
 use crate::control::PacketReport;
 
-/// The start, after the first report of a receiver.
+/// Duration of the start phase, after the first receiver report.
 const START: Span = Span::from_secs(2);
-/// A loss report counts when it is based on so many packets.
+/// Number of packets that a loss report requires.
 const PACKETS: f64 = 20.0;
-/// Below this loss the rate by reports grows, above the other it falls.
+/// Loss below which the rate from reports grows, and above which it falls.
 const LOW_LOSS: f64 = 0.02;
 const HIGH_LOSS: f64 = 0.1;
 const INCREASE_INTERVAL: Span = Span::from_secs(1);
 const DECREASE_INTERVAL: Span = Span::from_millis(300);
-/// A report counts for so long: 1.2 times 5 s.
+/// Validity of a report: 1.2 times 5 s.
 const REPORT_COUNTS: Span = Span::from_secs(6);
-/// A round trip above this, with the time for which feedback is missing, cuts the rate.
+/// The rate is reduced if the round trip plus the time without feedback exceeds this.
 const ROUND_TRIP_LIMIT: Span = Span::from_secs(3);
 const ROUND_TRIP_CUT: f64 = 0.8;
 const ROUND_TRIP_INTERVAL: Span = Span::from_secs(1);
-/// libwebrtc's least rate.
+/// Lowest rate in libwebrtc, bits per second.
 pub(super) const LEAST: f64 = 5_000.0;
-/// libwebrtc's most.
+/// Highest rate in libwebrtc, bits per second.
 pub(super) const MOST: f64 = 1e9;
 
 #[derive(Clone, Debug)]
@@ -36,7 +37,7 @@ pub(super) struct SendSide {
     by_delay: f64,
     by_loss: LossBased,
     state: LossState,
-    /// Lowest targets of the last second, when each was set; rising.
+    /// Lowest targets of the last second, with their times; increasing.
     lowest: VecDeque<(Instant, f64)>,
     lost: f64,
     expected: f64,
@@ -46,13 +47,13 @@ pub(super) struct SendSide {
     has_decreased: bool,
     last_decrease: Option<Instant>,
     round_trip: Span,
-    /// When feedback arrived last, and the round trip of the path by it.
+    /// Arrival of the latest feedback, and its round trip.
     feedback: Option<(Instant, Span)>,
     last_sent: Option<Instant>,
 }
 
 impl SendSide {
-    /// The least target, bits per second.
+    /// Returns the lowest target, bits per second.
     pub fn least(&self) -> f64 {
         self.least
     }
@@ -85,7 +86,7 @@ impl SendSide {
         self.by_loss.set_limits(self.least, MOST);
     }
 
-    /// Bits per second.
+    /// Returns the target, bits per second.
     pub fn target(&self) -> f64 {
         self.target.max(self.least)
     }
@@ -94,12 +95,12 @@ impl SendSide {
         self.state
     }
 
-    /// Share lost: by packets if they count, by reports otherwise.
+    /// Returns the share lost: from packets if they count, otherwise from reports.
     pub fn lost(&self) -> f64 {
         if self.law == LossLaw::Packets { self.by_loss.loss() } else { self.fraction_lost }
     }
 
-    /// A probe set the rate: it holds at once.
+    /// Sets the rate that a probe measured; it applies at once.
     pub fn set_target(&mut self, rate: f64) {
         self.by_delay = f64::INFINITY;
         self.limit(rate);
@@ -123,7 +124,7 @@ impl SendSide {
     }
 
     pub fn on_sent(&mut self, now: Instant) {
-        // Before the first feedback its absence counts from the first packet.
+        // Before the first feedback, the time without feedback starts at the first packet.
         self.feedback.get_or_insert((now, Span::ZERO));
         self.last_sent = Some(now);
     }
@@ -132,14 +133,14 @@ impl SendSide {
         self.feedback = Some((now, round_trip));
     }
 
-    /// The round trip, with the time during which packets were sent and feedback was missing, is above 3 s.
+    /// Checks whether the round trip, plus the time in which packets were sent without feedback, exceeds 3 s.
     pub fn is_round_trip_above_limit(&self) -> bool {
         let Some((heard, round_trip)) = self.feedback else { return false };
         let missing = self.last_sent.map_or(Span::ZERO, |sent| sent.since(heard));
         missing + round_trip > ROUND_TRIP_LIMIT
     }
 
-    /// A receiver report has arrived.
+    /// Handles a receiver report.
     pub fn on_report(&mut self, now: Instant, lost: f64, expected: f64, round_trip: Option<Span>) {
         if let Some(round_trip) = round_trip {
             self.round_trip = round_trip;
@@ -165,7 +166,7 @@ impl SendSide {
         self.first_report.is_none_or(|first| now.since(first) < START)
     }
 
-    /// Called every 25 ms, and when something has arrived.
+    /// Periodic update, every 25 ms and after each arrival.
     pub fn update(&mut self, now: Instant) {
         if self.is_round_trip_above_limit() {
             let pause = self.last_decrease.is_none_or(|last| now.since(last) >= ROUND_TRIP_INTERVAL);
@@ -206,8 +207,8 @@ impl SendSide {
         self.limit(rate);
     }
 
-    /// By the loss of a report: up by 8 % of the lowest rate of the last second and 1 kb/s below 2 %; down by half the loss
-    /// above 10 %, once a report and at most every 300 ms and a round trip.
+    /// Updates the rate from a loss report. Below 2 % loss: 8 % plus 1 kb/s above the lowest rate of the last second.
+    /// Above 10 %: reduces it by half the loss, once per report and at most once per 300 ms plus a round trip.
     fn by_report(&mut self, now: Instant) -> f64 {
         if self.fraction_lost <= LOW_LOSS {
             let lowest = self.lowest.front().map_or(self.target, |&(_, rate)| rate);
@@ -256,7 +257,7 @@ mod tests {
         SendSide::new(law, 300_000.0, 10_000.0)
     }
 
-    /// So many packets from a millisecond on, one each 10 ms, one in `every` lost.
+    /// Returns `count` packets, one every 10 ms from `from` (ms) on; one in `every` is lost.
     fn packets(from: u64, count: u64, every: u64) -> Vec<PacketReport> {
         let report = |n: u64| PacketReport {
             packet: SentPacket {

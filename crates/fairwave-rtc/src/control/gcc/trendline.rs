@@ -1,25 +1,25 @@
-//! Whether the queue on the path grows: packets in groups by when they were sent, how the delay changes from group to
-//! group, and the slope of that (libwebrtc's `inter_arrival_delta.cc` and `trendline_estimator.cc`).
+//! Overuse detector: groups packets by send time, measures the change of delay from group to group, and computes its
+//! slope (libwebrtc's `inter_arrival_delta.cc` and `trendline_estimator.cc`).
 
 use fairwave_units::units::Instant;
 
-/// Packets sent within this time are a group: 5 ms.
+/// Packets sent within this time form a group: 5 ms, in nanoseconds.
 const GROUP: i64 = 5_000_000;
-/// Packets that arrive at most this long after each other, and closer than they were sent, are a burst: 5 ms.
+/// A burst is a series of packets with at most this time between arrivals, and closer at arrival than when sent: 5 ms.
 const BURST: i64 = 5_000_000;
-/// No burst lasts longer: 100 ms.
+/// Longest burst: 100 ms.
 const LONGEST_BURST: i64 = 100_000_000;
-/// A receiver's clock that ran ahead of the sender's by this much between two groups was set: 3 s.
+/// If the receiver's clock gained this much on the sender's between two groups, it was set: 3 s.
 const CLOCK_WAS_SET: i64 = 3_000_000_000;
-/// So many groups in a row that arrived before their predecessors mean that the clock was set.
+/// If this many consecutive groups arrived before their predecessors, the clock was set.
 const REORDERED_GROUPS: u32 = 3;
 
-/// Nanoseconds from `earlier` to `later`, negative when it is the other way round. Never overflows.
+/// Returns the nanoseconds from `earlier` to `later`; negative if they are reversed. Never overflows.
 pub(super) fn between(earlier: Instant, later: Instant) -> i64 {
     (later.nanos() as i64).saturating_sub(earlier.nanos() as i64)
 }
 
-/// Packets sent together.
+/// A group of packets.
 #[derive(Clone, Copy, Debug)]
 struct Group {
     first_sent: Instant,
@@ -29,14 +29,14 @@ struct Group {
     reported: Instant,
 }
 
-/// How much later one group was sent, and how much later it arrived, than the group before; milliseconds.
+/// Difference of one group to the previous one, in send time and in arrival time; milliseconds.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Delta {
     pub sent: f64,
     pub arrived: f64,
 }
 
-/// Packets in groups.
+/// Grouping of packets.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Groups {
     current: Option<Group>,
@@ -45,7 +45,7 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    /// A packet has arrived. Answers when it begins a group, and there are two complete groups before it.
+    /// Adds a packet. Returns a difference if the packet starts a group and two complete groups precede it.
     pub fn on_packet(&mut self, sent: Instant, arrived: Instant, reported: Instant) -> Option<Delta> {
         let begin = Group { first_sent: sent, last_sent: sent, first_arrived: arrived, complete: arrived, reported };
         let Some(current) = self.current.as_mut() else {
@@ -89,7 +89,8 @@ fn begins_group(current: &Group, sent: Instant, arrived: Instant) -> bool {
     !is_burst(current, sent, arrived) && between(current.first_sent, sent) > GROUP
 }
 
-/// The path held packets back and let them go at once: they are of one group, however far apart they were sent.
+/// Checks for a burst: the path held packets back and released them together. They belong to one group, at any distance
+/// between their send times.
 fn is_burst(current: &Group, sent: Instant, arrived: Instant) -> bool {
     let apart_sent = between(current.last_sent, sent);
     let apart_arrived = between(current.complete, arrived);
@@ -99,7 +100,7 @@ fn is_burst(current: &Group, sent: Instant, arrived: Instant) -> bool {
             && between(current.first_arrived, arrived) < LONGEST_BURST)
 }
 
-/// What the detector says of the path.
+/// State of the path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Usage {
     #[default]
@@ -108,25 +109,25 @@ pub(super) enum Usage {
     Under,
 }
 
-/// Groups in the window of the regression.
+/// Number of groups in the regression window.
 const WINDOW: usize = 20;
 const SMOOTHING: f64 = 0.9;
 const GAIN: f64 = 4.0;
-/// The trend counts in full after this many groups.
+/// Number of groups after which the trend has its full weight.
 const FULL_WEIGHT: u32 = 60;
 const MOST_COUNTED: u32 = 1000;
-/// How long an overuse must last to be believed, milliseconds.
+/// Shortest overuse that is signalled, milliseconds.
 const OVERUSE_TIME: f64 = 10.0;
 const GAIN_UP: f64 = 0.0087;
 const GAIN_DOWN: f64 = 0.039;
-/// A trend that exceeds the threshold by more does not move it.
+/// A trend that exceeds the threshold by more than this does not move the threshold.
 const SPIKE: f64 = 15.0;
 const LEAST_THRESHOLD: f64 = 6.0;
 const MOST_THRESHOLD: f64 = 600.0;
-/// The threshold moves as if at most this long had passed since its last change, milliseconds.
+/// Longest time step for the threshold's update, milliseconds.
 const LONGEST_STEP: i64 = 100;
 
-/// The slope of delay over time by least squares, compared with a threshold that follows it.
+/// Trend of the delay: slope by least squares, compared with an adaptive threshold.
 #[derive(Clone, Debug)]
 pub(super) struct Trendline {
     groups: u32,
@@ -134,7 +135,7 @@ pub(super) struct Trendline {
     accumulated: f64,
     least_accumulated: f64,
     smoothed: f64,
-    /// Arrival since the first, and smoothed delay; milliseconds.
+    /// Arrival time since the first group, and smoothed delay; milliseconds.
     window: Vec<(f64, f64)>,
     threshold: f64,
     last_trend: f64,
@@ -166,12 +167,12 @@ impl Trendline {
         self.usage
     }
 
-    /// How much later packets arrive than the fastest did, milliseconds.
+    /// Returns the delay relative to the fastest packet, milliseconds.
     pub fn queueing(&self) -> f64 {
         self.accumulated - self.least_accumulated
     }
 
-    /// A group has arrived.
+    /// Adds a group.
     pub fn on_group(&mut self, delta: Delta, arrived: Instant) {
         let arrived = (arrived.nanos() as i64).saturating_add(500_000) / 1_000_000;
         let first = *self.first_arrival.get_or_insert(arrived);
@@ -179,7 +180,7 @@ impl Trendline {
         self.accumulated += delta.arrived - delta.sent;
         self.least_accumulated = self.least_accumulated.min(self.accumulated);
         self.smoothed = SMOOTHING * self.smoothed + (1.0 - SMOOTHING) * self.accumulated;
-        // Few enough to move up: the sums below run through them without a seam.
+        // The window is short enough to shift. The sums below then need no wrap-around.
         if self.window.len() == WINDOW {
             self.window.remove(0);
         }
@@ -198,7 +199,7 @@ impl Trendline {
         }
         let weighted = f64::from(self.groups.min(FULL_WEIGHT)) * trend * GAIN;
         if weighted > self.threshold {
-            // The overuse is assumed to have begun in the middle between this group and the one before.
+            // The overuse is assumed to have begun halfway between the previous group and this one.
             let over_for = self.over_for.map_or(since_last / 2.0, |time| time + since_last);
             self.over_for = Some(over_for);
             self.over_count += 1;
@@ -228,7 +229,7 @@ impl Trendline {
     }
 }
 
-/// The slope of a line through points by least squares; none when all have the same abscissa.
+/// Returns the slope of the least-squares line; `None` if all points have the same abscissa.
 fn slope(points: &[(f64, f64)]) -> Option<f64> {
     let count = points.len() as f64;
     let (sum_x, sum_y) = points.iter().fold((0.0, 0.0), |(x, y), point| (x + point.0, y + point.1));
@@ -250,7 +251,7 @@ mod tests {
         Instant::from_nanos(micros * 1000)
     }
 
-    /// Feeds packets, each sent and arrived at these microseconds, and reported when it arrived.
+    /// Feeds packets with the given send and arrival times in microseconds. Each is reported on arrival.
     fn deltas(packets: &[(u64, u64)]) -> Vec<Option<(f64, f64)>> {
         let mut groups = Groups::default();
         let answer = |delta: Delta| (delta.sent, delta.arrived);
@@ -263,7 +264,7 @@ mod tests {
     #[test]
     fn packets_sent_within_5_ms_are_a_group_and_the_third_group_gives_the_first_difference() {
         let packets = [(0, 50_000), (5_000, 56_000), (20_000, 72_000), (40_000, 95_000), (60_000, 115_000)];
-        // The second packet is of the first group: sent until 5 ms, complete at 56 ms.
+        // The second packet belongs to the first group: sent within 5 ms, complete at 56 ms.
         assert_eq!(deltas(&packets), [None, None, None, Some((15.0, 16.0)), Some((20.0, 23.0))]);
         let one_more = [(0, 50_000), (5_001, 56_000), (20_000, 72_000)];
         assert_eq!(deltas(&one_more)[2], Some((5.001, 6.0)), "more than 5 ms after the first");
@@ -271,7 +272,7 @@ mod tests {
 
     #[test]
     fn packets_that_arrive_closer_than_they_were_sent_are_a_burst() {
-        // Sent 20 ms apart, arrived 5 ms apart: one group. A sixth of a millisecond later it is another.
+        // Sent 20 ms apart, arrived 5 ms apart: one group. With a sixth of a millisecond more, it is another group.
         assert_eq!(
             deltas(&[(0, 50_000), (20_000, 90_000), (40_000, 95_000), (60_000, 130_000)])[3],
             Some((40.0, 45.0))
@@ -321,7 +322,7 @@ mod tests {
         for n in 0..2 {
             trendline.on_group(Delta { sent: 20.0, arrived: 30.0 }, at(30_000 * n));
         }
-        // Delays of 10 and 20 ms: 0.1 · 10, then 0.9 · 1 + 0.1 · 20.
+        // Delays of 10 and 20 ms give 0.1 · 10, then 0.9 · 1 + 0.1 · 20.
         let smoothed: Vec<f64> = trendline.window.iter().map(|point| point.1).collect();
         assert!((smoothed[0] - 1.0).abs() < 1e-12 && (smoothed[1] - 2.9).abs() < 1e-12, "{smoothed:?}");
     }
@@ -333,7 +334,8 @@ mod tests {
         feed(0, 1_050_000);
         feed(20_000, 1_070_000);
         assert!(!feed(40_000, 90_000), "the clock goes back by a second: this looks like a burst");
-        // The group ends before the one before it: no answer, twice, and the third time all is void.
+        // The group ends before the previous one. The first two times there is no result; the third time everything is
+        // reset.
         assert!(!feed(60_000, 110_000));
         assert!(!feed(80_000, 130_000));
         assert!(!feed(100_000, 150_000));
@@ -357,7 +359,7 @@ mod tests {
         ends.iter().for_each(|&end| trend.on_group(Delta { sent: 1.0, arrived: 1.0 }, end));
     }
 
-    /// Groups of 20 ms, each with so many milliseconds more delay than the one before.
+    /// Feeds groups 20 ms apart; each has `delay` milliseconds more delay than the previous one.
     fn grown(trend: &mut Trendline, groups: u64, from: u64, delay: f64) -> Usage {
         for n in from..from + groups {
             trend.on_group(
@@ -398,7 +400,7 @@ mod tests {
             trends.iter().for_each(|&(slope, since)| trend.detect(slope, since, 0));
             trend.usage
         };
-        // 60 groups, gain 4: the trend counts 240 times.
+        // 60 groups and gain 4 multiply the trend by 240.
         assert_eq!(detect(&[(0.06, 30.0)]), Usage::Normal, "one group");
         assert_eq!(detect(&[(0.06, 10.0), (0.06, 6.0)]), Usage::Over, "11 ms");
         assert_eq!(detect(&[(0.06, 10.0), (0.06, 5.0)]), Usage::Normal, "10 ms");
