@@ -1,15 +1,15 @@
-//! Calls as WebRTC makes them. One transport carries all streams of a peer.
+//! WebRTC calls. One transport carries all streams of a peer.
 //!
-//! - [`backstage`]: what payloads would hold: pictures, and packets that FEC restores.
-//! - [`control`]: rate controllers. Each says how much the sender may send; one file each.
-//! - `recent`: what is kept of the latest packets and frames of a stream.
-//! - [`rtp`]: headers of media packets. [`mailbox`]: messages of feedback, which are longer than a packet of the laboratory.
+//! - [`backstage`]: side channel for payloads: pictures, and packets that FEC restores.
+//! - [`control`]: rate controllers, one file each. A controller decides how much the sender may send.
+//! - `recent`: ring buffer for the latest packets and frames of a stream.
+//! - [`rtp`]: headers of media packets. [`mailbox`]: feedback messages, which are longer than a simulated packet.
 //! - [`send`]: the sending end. [`session`]: parameters of a session.
-//! - [`receive`]: the receiver of a session, from packets to what is heard and seen.
+//! - [`receive`]: the receiver of a session, from packets to playout.
 //! - [`sfu`]: the server of a conference.
-//! - [`rtcp`]: reports and feedback as real bytes. [`sizes`]: bytes of headers.
+//! - [`rtcp`]: reports and feedback as real bytes. [`sizes`]: sizes of headers, bytes.
 //!
-//! All of it is state machines without clock or socket, as everywhere below the simulator.
+//! All parts are state machines without clock or socket.
 
 pub mod backstage;
 pub mod control;

@@ -1,5 +1,5 @@
-//! Bytes of messages that do not fit a packet. A packet of the laboratory has 64 bytes and is copied; feedback is as long as it
-//! has to be. So its packet carries a number, and the bytes lie here, between both ends of the flow.
+//! Storage for messages that do not fit a simulated packet, which has 64 bytes and is copied. Feedback is longer. So
+//! its packet carries a number, and both ends share the bytes.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,27 +7,27 @@ use std::sync::{Arc, Mutex, PoisonError};
 use fairwave_network::packet::Body;
 use fairwave_units::units::Instant;
 
-/// Messages that are kept: of older ones the packets are gone or of no use.
+/// Number of messages kept. Packets of older messages are lost or useless.
 const KEPT: usize = 4096;
 
-/// Messages on their way from one end of a flow to the other. Both ends have a handle to the same mailbox.
+/// Messages in transit from one end of a flow to the other; both ends share them.
 #[derive(Clone, Debug, Default)]
 pub struct Mailbox(Arc<Mutex<Messages>>);
 
 #[derive(Debug, Default)]
 struct Messages {
-    /// The number of the oldest that is kept.
+    /// Number of the oldest message.
     first: u32,
     kept: VecDeque<Box<[u8]>>,
 }
 
 impl Mailbox {
-    /// An empty mailbox.
+    /// Returns an empty mailbox.
     pub fn new() -> Self {
         Mailbox::default()
     }
 
-    /// Keeps a message. Answers with the body of the packet that brings it.
+    /// Stores a message. Returns the body of the packet that carries it.
     pub fn put(&self, message: &[u8], sequence: u32, now: Instant) -> Body {
         let mut messages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let number = messages.first.wrapping_add(messages.kept.len() as u32);
@@ -43,7 +43,8 @@ impl Mailbox {
         Body::Opaque { header, sequence, created: now }
     }
 
-    /// The message that a packet brings: as often as copies of the packet arrive. None for another body, and for a message too old to be kept.
+    /// Returns the message of a packet; a copy of the packet returns it again. Returns `None` for other bodies, and for
+    /// messages that are too old.
     pub fn get(&self, body: &Body) -> Option<Box<[u8]>> {
         let Body::Opaque { header: [a, b, c, d, ..], .. } = *body else { return None };
         let messages = self.0.lock().unwrap_or_else(PoisonError::into_inner);

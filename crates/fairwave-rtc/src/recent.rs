@@ -1,11 +1,12 @@
-//! What belongs to the latest numbers of a stream: packets, frames.
+//! Ring buffer for values of the latest numbers of a stream: packets, frames.
 
-/// A ring of at most `KEPT` entries, found by number. An entry goes when one comes whose number is the same modulo `KEPT`.
+/// A ring of at most `KEPT` entries, indexed by number. An entry is replaced by one with the same number modulo `KEPT`.
 ///
-/// The ring begins small and doubles only when an entry that is to be kept is in the way: a slow stream takes little memory.
+/// The ring starts small. It doubles only if a new entry would replace one that must be kept, so a slow stream needs
+/// little memory.
 #[derive(Clone, Debug)]
 pub struct Recent<T, const KEPT: usize> {
-    /// By number modulo their count, a power of two.
+    /// Entries by number modulo their count, a power of two.
     places: Vec<Option<(u64, T)>>,
 }
 
@@ -17,15 +18,15 @@ impl<T, const KEPT: usize> Default for Recent<T, KEPT> {
 }
 
 impl<T, const KEPT: usize> Recent<T, KEPT> {
-    /// Places of the first ring.
+    /// Initial size.
     const FIRST: usize = if KEPT < 32 { KEPT } else { 32 };
 
-    /// The place of a number in a ring of so many places.
+    /// Returns the index of a number in a ring of `places` entries.
     fn place(number: u64, places: usize) -> usize {
         (number as usize) & places.wrapping_sub(1)
     }
 
-    /// Keeps a value.
+    /// Stores a value.
     pub fn put(&mut self, number: u64, value: T) {
         loop {
             let count = self.places.len();
@@ -40,7 +41,7 @@ impl<T, const KEPT: usize> Recent<T, KEPT> {
         }
     }
 
-    /// Twice as many places. Numbers that differ in the smaller ring differ in the larger one.
+    /// Doubles the ring. Numbers with different places in the smaller ring have different places in the larger one.
     fn grow(&mut self) {
         let count = (2 * self.places.len()).max(Self::FIRST);
         let mut places = Vec::new();
@@ -53,20 +54,20 @@ impl<T, const KEPT: usize> Recent<T, KEPT> {
         self.places = places;
     }
 
-    /// The value with this number, if it is kept.
+    /// Returns the value with this number, if it is kept.
     pub fn get(&self, number: u64) -> Option<&T> {
         let (kept, value) = self.places.get(Self::place(number, self.places.len()))?.as_ref()?;
         (*kept == number).then_some(value)
     }
 
-    /// The value with this number, to change, if it is kept.
+    /// Returns the value with this number for modification, if it is kept.
     pub fn get_mut(&mut self, number: u64) -> Option<&mut T> {
         let count = self.places.len();
         let (kept, value) = self.places.get_mut(Self::place(number, count))?.as_mut()?;
         (*kept == number).then_some(value)
     }
 
-    /// Keeps nothing more; the memory stays.
+    /// Removes all values; the memory stays allocated.
     pub fn clear(&mut self) {
         self.places.iter_mut().for_each(|place| *place = None);
     }

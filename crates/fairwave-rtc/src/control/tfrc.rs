@@ -1,11 +1,12 @@
-//! TFRC: the rate of a TCP on the same path, by the throughput equation (RFC 5348), for comparison.
+//! TFRC: the rate of a TCP flow on the same path, from the throughput equation (RFC 5348). For comparison.
 //!
-//! All is computed at the sender from per-packet feedback: the loss event rate (§5), the receiving rate of each round trip and the allowed rate X (§4.3): twice what arrives
-//! at most, doubled in each round trip before the first loss, by the equation after it. Without feedback for four round trips it is halved (§4.4).
+//! The sender computes everything from per-packet feedback: the loss event rate (§5), the receive rate of each round
+//! trip, and the allowed rate X (§4.3). X is at most twice the receive rate. It doubles in each round trip before the
+//! first loss, and follows the equation after it. Without feedback for four round trips it is halved (§4.4).
 //!
-//! **Assumptions.** Rates count whole IP packets, s too. The session begins at the rate that it is told, not with two to four packets a round trip (§4.2), and X is
-//! never below the least that the encoders can. A sender with an empty pacer was limited by its data (§8.2.1). Oscillation reduction (§4.5) and
-//! discounting (§5.5) are left out, as both are optional.
+//! **Assumptions.** Rates count whole IP packets, and so does s. The session starts at the configured rate, not with
+//! two to four packets per round trip (§4.2). X is never below the encoders' lowest rate. A sender with an empty pacer
+//! was limited by its data (§8.2.1). Oscillation reduction (§4.5) and discounting (§5.5) are optional and omitted.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,18 +21,18 @@ use super::loss_events::{loss_for, throughput};
 use super::rounds::{Round, Rounds};
 use super::{ControlLaw, ControlView, Decision, Feedback, Limits, RateController, SentPacket};
 
-/// §4.2: the no-feedback timer before the first feedback.
+/// §4.2: no-feedback timer before the first feedback.
 const FIRST_TIMER: Span = Span::from_secs(2);
-/// The timer is no shorter, as feedback need not come every round trip.
+/// Shortest no-feedback timer, because feedback need not arrive every round trip.
 const SHORTEST_TIMER: Span = Span::from_millis(500);
 
 /// TFRC at the sender.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct TfrcConfig {
-    /// The pacer sends at this multiple of the rate, from 1 to 10. Default 1, as TFRC itself does.
+    /// Pacing rate as a multiple of the rate, from 1 to 10. Default 1, as in TFRC.
     pub pacing: f64,
-    /// Packets bear ECT(0); a mark counts as a loss. Default false.
+    /// Packets carry ECT(0); a mark counts as a loss. Default false.
     pub ecn: bool,
 }
 
@@ -67,7 +68,7 @@ impl ControlLaw for TfrcConfig {
     }
 }
 
-/// TFRC at work: rates in bytes per second.
+/// State of TFRC: rates in bytes per second.
 #[derive(Clone, Debug)]
 pub struct Tfrc {
     config: TfrcConfig,
@@ -75,14 +76,14 @@ pub struct Tfrc {
     rounds: Rounds,
     rate: f64,
     loss: f64,
-    /// X_recv_set with times; empty stands for {infinity}.
+    /// X_recv_set with times; empty means {infinity}.
     received: Vec<(Instant, f64)>,
     most_received: f64,
-    /// tld: when the rate was last doubled.
+    /// tld: time of the last doubling of the rate.
     doubled: Option<Instant>,
     is_started: bool,
     timer: Instant,
-    /// Something was sent since the timer was set.
+    /// True if something was sent since the timer was set.
     has_sent: bool,
 }
 
@@ -121,7 +122,7 @@ impl Tfrc {
         let round_trip = self.rounds.round_trip.unwrap_or(0.0);
         let before = self.loss;
         if round.is_first {
-            // §6.3.1: the interval that gives the most that has arrived.
+            // §6.3.1: the interval that yields the highest receive rate so far.
             let target = self.most_received.max(round.received).max(1.0);
             self.rounds.events.set_first_interval(1.0 / loss_for(target, self.rounds.size, round_trip));
         }
@@ -149,7 +150,7 @@ impl Tfrc {
         }
     }
 
-    /// RTO = max(4 R, 2 s / X).
+    /// Sets the timer to RTO = max(4 R, 2 s / X).
     fn set_timer(&mut self, now: Instant) {
         let packets = Span::from_seconds(2.0 * self.rounds.size / self.rate.max(1.0));
         self.timer = now + (self.rounds.span() * 4).max(packets).max(SHORTEST_TIMER);
@@ -187,7 +188,7 @@ impl RateController for Tfrc {
             return;
         }
         if self.has_sent {
-            // §4.4: the receive rates are halved so that the rate is.
+            // §4.4: halving the receive rates halves the rate.
             self.received.iter_mut().for_each(|one| one.1 /= 2.0);
             self.set(self.rate / 2.0);
         }
@@ -265,7 +266,7 @@ mod tests {
         tfrc.on_round(at(200), &Round { lost: true, is_first: true, ..round(50_000.0) });
         assert!(near(tfrc.rate, 60_000.0), "{}", tfrc.rate);
         assert!(near(throughput(1000.0, 0.1, tfrc.loss), 60_000.0) && tfrc.view().state == "equation");
-        // A long open interval raises it, to no more than twice what arrives.
+        // A long open interval raises the rate to at most twice the receive rate.
         tfrc.rounds.highest = 100_000;
         tfrc.on_round(at(500), &round(70_000.0));
         assert!(near(tfrc.rate, 140_000.0), "{}", tfrc.rate);

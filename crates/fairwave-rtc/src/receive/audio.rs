@@ -1,9 +1,12 @@
-//! Audio at the receiver: NetEQ, repeats (RFC 2198), in-band FEC (RFC 6716 §2.1.7), concealment, and how the call is rated.
+//! Audio receiver: NetEQ, redundant copies (RFC 2198), in-band FEC (RFC 6716 §2.1.7), concealment, and the rating of
+//! the call.
 //!
-//! The buffer's ticks of 10 ms are made up for when a packet comes or somebody asks: so a silent stream costs nothing.
+//! The buffer's ticks of 10 ms are processed in bulk when a packet arrives or a caller asks. So a silent stream costs
+//! nothing.
 //!
-//! **Assumptions.** A payload of at most two bytes says that silence follows (RFC 6716 §3.1: no more than the table of contents). A restored
-//! frame takes its packet's place in the buffer; if the packet itself comes in time, the frame counts as whole again.
+//! **Assumptions.** A payload of at most two bytes announces silence (RFC 6716 §3.1: no more than the table of
+//! contents). A restored frame takes the place of its packet in the buffer. If the packet itself arrives in time, the
+//! frame counts as intact again.
 
 use std::collections::VecDeque;
 
@@ -19,34 +22,35 @@ use fairwave_media::quality::opinion::mean_opinion_score;
 use fairwave_media::quality::playout::neteq::{JitterBuffer, Packet, Piece, TICK};
 use fairwave_units::units::{Instant, Span};
 
-/// RTP clock of Opus (RFC 7587 §4.1), and so the samples that are counted.
+/// RTP clock of Opus (RFC 7587 §4.1), which is also the unit of sample counts.
 pub const CLOCK: u32 = 48_000;
-/// What NetEQ holds back for cross-fading.
+/// Audio that NetEQ holds back for cross-fading.
 const HELD_BACK: Span = Span::from_micros(625);
-/// Frames that are remembered behind the last that was played.
+/// Number of frames remembered after they were played.
 const REMEMBERED: u64 = 300;
-/// A payload of at most so many bytes says that silence follows.
+/// A payload of at most this many bytes announces silence.
 const SILENCE: u16 = 2;
 
-/// How a codec sounds, and on which scale.
+/// Impairment factors of a codec, and their scale.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Factors {
     /// Ie and Bpl.
     pub impairment: Impairment,
-    /// The part of a lost frame as which a frame counts that in-band FEC restored, 0 to 1.
+    /// Weight of a frame restored by in-band FEC, as a fraction of a lost frame, 0 to 1.
     pub copy: f64,
-    /// They are of the wideband scale (ITU-T G.107.1), R to 129.
+    /// True if the factors are on the wideband scale (ITU-T G.107.1), R up to 129.
     pub wideband: bool,
 }
 
-/// What is known of the microphone's frames.
+/// Parameters of the microphone's frames.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct AudioSetup {
-    /// Speech in a packet.
+    /// Duration of speech in a packet.
     pub frame: Span,
-    /// Delay of the coder beyond a frame: 6.5 ms for Opus (RFC 6716 §2: 4 ms of CELT's window and 2.5 ms of resampling).
+    /// Coder delay in addition to a frame: 6.5 ms for Opus (RFC 6716 §2: 4 ms of CELT's window and 2.5 ms of
+    /// resampling).
     pub look_ahead: Span,
-    /// Impairment factors of the codec; without them there is no rating.
+    /// Impairment factors of the codec; `None` disables the rating.
     pub factors: Option<Factors>,
 }
 
@@ -56,20 +60,20 @@ impl Default for AudioSetup {
     }
 }
 
-/// A frame of speech as it came.
+/// A received frame of speech.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct AudioArrival {
-    /// Number of its packet in the stream, without wraps.
+    /// Sequence number of its packet, without wraps.
     pub number: u64,
     /// RTP timestamp.
     pub timestamp: u32,
-    /// When the microphone made it.
+    /// Capture time.
     pub created: Instant,
     /// Payload bytes of its packet.
     pub payload: u16,
-    /// It came with a later packet.
+    /// True if it arrived in a later packet.
     pub restored: bool,
-    /// It is the coarse copy of in-band FEC.
+    /// True if it is the low-rate copy of in-band FEC.
     pub coarse: bool,
 }
 
@@ -82,13 +86,13 @@ struct Known {
     played: bool,
 }
 
-/// The latest frame by its timestamp.
+/// Timestamps of the latest frame.
 #[derive(Clone, Copy, Debug)]
 struct Stamp {
     number: u64,
-    /// Its RTP timestamp without wraps.
+    /// RTP timestamp without wraps.
     ticks: u64,
-    /// Its media time.
+    /// Media time.
     media: u64,
 }
 
@@ -99,7 +103,7 @@ pub struct Audio {
     fec_impairment: Option<f64>,
     buffer: JitterBuffer,
     pieces: Vec<Piece>,
-    /// The next tick; none before the first packet.
+    /// Next tick; `None` before the first packet.
     tick: Option<u64>,
     begins: Instant,
     heard: Span,
@@ -138,7 +142,7 @@ struct Counts {
 }
 
 impl Audio {
-    /// Before the first packet; the configuration is taken as checked.
+    /// Returns a receiver before its first packet. The configuration must have been checked.
     pub fn new(config: &ReceiveConfig, setup: AudioSetup) -> Self {
         Audio {
             setup,
@@ -192,7 +196,7 @@ impl Audio {
         self.known.get_mut((number - self.front) as usize)
     }
 
-    /// A frame comes. Answers whether it is the first copy of it.
+    /// Adds a frame. Returns whether it is the first copy.
     pub fn on_frame(&mut self, now: Instant, frame: AudioArrival) -> bool {
         self.advance(now, false);
         if self.tick.is_none() {
@@ -236,8 +240,9 @@ impl Audio {
         true
     }
 
-    /// The media time of a frame, in ticks. A sound card counts samples, so frames are whole frames apart. Timestamps come from a clock
-    /// that may run fast, and are rounded: a frame that seems to begin a sample early would count as played already.
+    /// Returns the media time of a frame, in ticks. A sound card counts samples, so frames are exactly a frame apart.
+    /// Timestamps come from a clock that may run fast, and are rounded. Without this correction, a frame that seems to
+    /// start a sample early would count as played already.
     fn media_time(&mut self, number: u64, timestamp: u32) -> u64 {
         let Some(near) = self.near else {
             let ticks = serial::unwrap(1 << 32, timestamp);
@@ -255,7 +260,8 @@ impl Audio {
         media
     }
 
-    /// Plays until `now`: what is due at `now` itself if `through`, else what a packet of this moment still comes before.
+    /// Plays until `now`. With `through`, ticks at `now` are played, too; otherwise a packet that arrives at `now`
+    /// still precedes them.
     pub fn advance(&mut self, now: Instant, through: bool) {
         let Some(mut tick) = self.tick else { return };
         let end = if through { now.nanos() / TICK.nanos() + 1 } else { now.nanos().div_ceil(TICK.nanos()) };
@@ -337,10 +343,11 @@ impl Audio {
         }
     }
 
-    /// What was missed since the frame before: frames that did not come, or as much as was made up for where speech went on.
+    /// Counts losses since the previous frame: `frames` missing frames, or the concealed time if speech continued and
+    /// it is longer.
     fn count_lost(&mut self, frames: u64) {
         let made_up = self.concealed_since.nanos() / self.setup.frame.nanos().max(1);
-        // A pause of the talker may last for any time; what was lost in it are frames.
+        // A pause of the talker may have any duration; only missing frames count in it.
         let lost = if self.last_silent { frames } else { frames.max(made_up) };
         for _ in 0..lost.min(100_000) {
             self.losses.on_unit(true);
@@ -348,17 +355,17 @@ impl Audio {
         }
     }
 
-    /// How long the buffer holds packets now, ms.
+    /// Returns the current delay of the buffer, ms.
     pub fn current_delay(&self) -> i64 {
         (self.buffer.packets_waiting() as f64 * self.setup.frame.millis()) as i64 + (TICK.millis() / 2.0) as i64
     }
 
-    /// The least delay from now on, ms: lip synchronisation.
+    /// Sets the least delay, ms, for lip synchronisation.
     pub fn set_least(&mut self, millis: i64) {
         self.buffer.set_min_delay(Span::from_millis(millis.clamp(0, 10_000) as u64));
     }
 
-    /// Writes what was played by `at`.
+    /// Writes the playout counters at time `at`.
     pub fn count(&self, at: Instant, sample: &mut InboundSample) {
         let samples = |span: Span| (u128::from(span.nanos()) * u128::from(CLOCK) / 1_000_000_000) as u64;
         let counts = &self.counts;
@@ -377,16 +384,16 @@ impl Audio {
         sample.estimated_playout = self.last.map(|(played, created)| created + at.since(played));
     }
 
-    /// Mean mouth-to-ear delay, seconds; none if nothing was played.
+    /// Returns the mean mouth-to-ear delay, seconds; `None` if nothing was played.
     pub fn mouth_to_ear(&self) -> Option<f64> {
         let coder = (self.setup.frame + self.setup.look_ahead).seconds();
         (self.played > 0).then(|| coder + self.delay_sum / self.played as f64)
     }
 
-    /// What was heard, until the end to which it was advanced.
+    /// Returns the quality of the played audio up to the latest [`Audio::advance`].
     pub fn quality(&self, packets: u64) -> AudioQuality {
         let mut ended = self.clone();
-        // Nothing came after the last frame, though no silence was announced.
+        // Nothing followed the last frame, although no silence was announced.
         ended.count_lost(0);
         let concealed = self.counts.concealed.seconds();
         let whole = concealed + self.counts.speech.seconds() + self.counts.silence.seconds();
@@ -453,7 +460,7 @@ mod tests {
         }
     }
 
-    /// Frames that arrive 50 ms after they were made, but for those that `lost` names; until 60 ms after the last.
+    /// Plays frames that arrive 50 ms after capture, except those in `lost`, until 60 ms after the last.
     fn call(frames: u64, lost: impl Fn(u64) -> bool) -> Audio {
         let setup = AudioSetup { factors: Some(FACTORS), ..AudioSetup::default() };
         let mut audio = Audio::new(&ReceiveConfig::default(), setup);
@@ -475,7 +482,7 @@ mod tests {
         assert_eq!((quality.frames_lost, quality.frames_restored), (0, 0));
         assert!(quality.frames_played >= 495);
         let delay = quality.mouth_to_ear.expect("played");
-        // 50 ms of network, 26.5 ms of coder, the buffer.
+        // 50 ms of network, 26.5 ms of coder, and the buffer.
         assert!((0.076..0.2).contains(&delay), "{delay}");
         assert!(mos(&audio) > 4.2);
     }
@@ -532,7 +539,7 @@ mod tests {
         for skew in [-100e-6, 0.0, 100e-6] {
             let setup = AudioSetup { factors: Some(FACTORS), ..AudioSetup::default() };
             let mut audio = Audio::new(&ReceiveConfig::default(), setup);
-            // Two seconds of speech, and a pause of 400 ms that a frame of two bytes announces, by turns.
+            // Two seconds of speech alternate with a pause of 400 ms, which a frame of two bytes announces.
             let is_sent = |k: u64| k % 120 <= 100;
             for k in (0..6000).filter(|&k| is_sent(k)) {
                 let created = Instant::from_seconds(k as f64 * 0.02 * (1.0 + skew));

@@ -1,4 +1,4 @@
-//! How a peer receives.
+//! Configuration of the receiving end.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,56 +7,59 @@ use fairwave_media::quality::playout::NeteqConfig;
 use fairwave_units::config::ConfigError;
 use fairwave_units::units::Span;
 
-/// The format of congestion feedback.
+/// Format of congestion feedback.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FeedbackFormat {
-    /// Transport-wide (draft-holmer-rmcat-transport-wide-cc-extensions-01), every 50 to 250 ms: 5 % of the rate received.
+    /// Transport-wide (draft-holmer-rmcat-transport-wide-cc-extensions-01), every 50 to 250 ms; uses 5 % of the
+    /// received rate.
     #[default]
     TransportWide,
-    /// RFC 8888, at the end of a frame or 25 ms after the first packet, at least 25 ms and at most 250 ms apart: 5 % of the rate
-    /// received.
+    /// RFC 8888, at the end of a frame or 25 ms after the first packet, at intervals of 25 to 250 ms; uses 5 % of the
+    /// received rate.
     Rfc8888,
-    /// None: receiver reports alone.
+    /// None: only receiver reports.
     None,
 }
 
-/// How a peer of a call receives; the defaults are libwebrtc's.
+/// Receiving end of a call. The defaults are those of libwebrtc.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct ReceiveConfig {
-    /// Which congestion feedback it sends.
+    /// Format of the congestion feedback that it sends.
     pub feedback: FeedbackFormat,
-    /// Asks for lost packets of video again (RFC 4585). Default true.
+    /// Requests lost packets of video (RFC 4585). Default true.
     pub nack: bool,
-    /// Asks for lost packets of audio again, too. Default false.
+    /// Requests lost packets of audio, too. Default false.
     pub audio_nack: bool,
-    /// How often it asks for the same packet, 1 to 1000. Default 100 (`nack_requester.cc`; 10 before 2023).
+    /// Largest number of requests for the same packet, 1 to 1000. Default 100 (`nack_requester.cc`; 10 before 2023).
     pub nack_retries: u32,
-    /// Mean time between receiver reports, 100 ms to 60 s; each gap is 0.5 to 1.5 of it (RFC 3550 §6.2). Default 1 s.
+    /// Mean interval of receiver reports, 100 ms to 60 s; each interval is 0.5 to 1.5 times the mean (RFC 3550 §6.2).
+    /// Default 1 s.
     pub report_interval: Span,
-    /// Keeps picture and sound together. Default true.
+    /// Keeps picture and sound synchronised. Default true.
     pub lip_sync: bool,
-    /// The least time from arrival to display of pictures, 0 to 10 s. Default 0.
+    /// Least time from arrival to display of pictures, 0 to 10 s. Default 0.
     pub min_playout_delay: Span,
-    /// The most, `min-playout-delay` to 10 s. Default 10 s. At most 500 ms with a least of 0 shows pictures as soon as they are decoded.
+    /// Largest time from arrival to display, `min-playout-delay` to 10 s. Default 10 s. A value of at most 500 ms, with
+    /// a least time of 0, shows pictures as soon as they are decoded.
     pub max_playout_delay: Span,
-    /// What the display takes, 0 to 500 ms. Default 10 ms.
+    /// Delay of the display, 0 to 500 ms. Default 10 ms.
     pub render_delay: Span,
-    /// What decoding a picture takes, 0 to 1 s. Default 3 ms, assumed: a decoder takes no time in the laboratory.
+    /// Time to decode a picture, 0 to 1 s. Default 3 ms (assumed: simulated decoders take no time).
     pub decode_time: Span,
-    /// After so long without a picture that can be decoded it asks for a key frame, 100 ms to 60 s. Default 3 s.
+    /// Requests a key frame after this time without a decodable picture, 100 ms to 60 s. Default 3 s.
     pub max_wait_for_frame: Span,
-    /// The same while it waits for a key frame, 10 ms to 60 s. Default 200 ms.
+    /// Like `max-wait-for-frame`, while it waits for a key frame, 10 ms to 60 s. Default 200 ms.
     pub max_wait_for_key_frame: Span,
-    /// The buffer of audio.
+    /// Jitter buffer for audio.
     pub audio: NeteqConfig,
-    /// A frame that in-band FEC restored counts as so much of a lost one in the rating, 0 to 1. Default: determined by experiment for the
-    /// rate of Opus (docs/opus.md), 0.24 at 32 kb/s.
+    /// Weight of a frame restored by in-band FEC in the rating, as a fraction of a lost frame, 0 to 1. Default:
+    /// determined by experiment for the rate of Opus (docs/opus.md), 0.24 at 32 kb/s.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "determined by experiment for the rate of Opus (docs/opus.md)"))]
     pub in_band_fec_impairment: Option<f64>,
-    /// Time between two samples of the statistics, 10 ms to 1 h. Default 1 s.
+    /// Interval of statistics samples, 10 ms to 1 h. Default 1 s.
     pub sample_every: Span,
 }
 
@@ -86,7 +89,7 @@ impl ReceiveConfig {
     /// Checks the ranges.
     ///
     /// # Errors
-    /// The first key whose value is out of its range.
+    /// The first key with a value out of range.
     pub fn check(&self) -> Result<(), ConfigError> {
         let ms = Span::from_millis;
         if !(1..=1000).contains(&self.nack_retries) {

@@ -1,29 +1,30 @@
-//! Forward error correction at the receiver: masks of exclusive or (RFC 8627, RFC 5109). A packet of FEC restores the packet of its
-//! mask that is missing, if one alone is. What it restores may let another restore one more.
+//! FEC receiver: XOR masks (RFC 8627, RFC 5109). An FEC packet restores a packet of its mask if exactly one is missing.
+//! A restored packet may let another FEC packet restore one more.
 
 use std::collections::VecDeque;
 
-/// Packets of FEC that wait for more of what they protect (`forward_error_correction.cc`: 24 for ULPFEC, 30 for FlexFEC).
+/// Largest number of FEC packets that wait for protected packets (`forward_error_correction.cc`: 24 for ULPFEC, 30 for
+/// FlexFEC).
 const WAITING: usize = 30;
-/// Media packets that are remembered.
+/// Number of media packets remembered.
 const REMEMBERED: u64 = 1024;
 
-/// Words of the ring of bits: twice as many bits as numbers are remembered, a power of two.
+/// Words of the bit ring: its bits are a power of two, twice the remembered numbers.
 const WORDS: u64 = 2 * REMEMBERED / 64;
 
-/// Packets of FEC that wait, and the media packets that are there.
+/// Waiting FEC packets, and the media packets that are present.
 #[derive(Clone, Debug, Default)]
 pub struct Recovery {
-    /// A bit for each number up to the newest, in a ring.
+    /// One bit per number up to the newest, in a ring.
     there: [u64; WORDS as usize],
     newest: u64,
     waiting: VecDeque<(u64, u64)>,
-    /// Packets of FEC that restored nothing and never will.
+    /// FEC packets that restored nothing and never will.
     pub useless: u64,
 }
 
 impl Recovery {
-    /// A media packet is there. Adds to `restored` the numbers of packets that this makes known.
+    /// Records a media packet. Appends the numbers of packets that this restores to `restored`.
     pub fn on_media(&mut self, number: u64, restored: &mut Vec<u64>) {
         self.remember(number);
         if !self.waiting.is_empty() {
@@ -31,7 +32,7 @@ impl Recovery {
         }
     }
 
-    /// A packet of FEC that protects `base + i` for each bit i of `mask`.
+    /// Adds an FEC packet that protects `base + i` for each bit i of `mask`.
     pub fn on_protection(&mut self, base: u64, mask: u64, restored: &mut Vec<u64>) {
         if mask == 0 || base + REMEMBERED < self.newest {
             self.useless += 1;
@@ -45,7 +46,7 @@ impl Recovery {
         self.work(restored);
     }
 
-    /// The word of a number, and its bit there.
+    /// Returns the word of a number, and its bit in the word.
     fn place(number: u64) -> (usize, u64) {
         ((number / 64 % WORDS) as usize, 1 << (number % 64))
     }
@@ -61,7 +62,7 @@ impl Recovery {
             return;
         }
         if number > self.newest {
-            // What stood in the ring before for the numbers between is old.
+            // Bits of numbers in between are old.
             if number - self.newest >= WORDS * 64 {
                 self.there = Default::default();
             } else {
@@ -94,7 +95,7 @@ impl Recovery {
                     self.waiting.remove(place);
                     self.remember(one);
                     restored.push(one);
-                    // It may help those before.
+                    // It may help earlier FEC packets.
                     place = 0;
                 }
                 _ => place += 1,

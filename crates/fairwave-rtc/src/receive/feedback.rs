@@ -1,7 +1,8 @@
-//! When congestion feedback is sent, and what it says.
+//! Congestion feedback: when it is sent, and its content.
 //!
-//! Transport-wide: libwebrtc's `transport_sequence_number_feedback_generator.cc`. RFC 8888: `congestion_control_feedback_generator.cc`.
-//! libwebrtc takes the share of 5 % of what the peer itself may send; a receiver that does not send takes it of what it receives.
+//! Transport-wide: libwebrtc's `transport_sequence_number_feedback_generator.cc`. RFC 8888:
+//! `congestion_control_feedback_generator.cc`. In libwebrtc, feedback uses 5 % of the rate that the peer may send. Here
+//! a receiver does not send media, so feedback uses 5 % of the received rate.
 
 use std::collections::VecDeque;
 
@@ -13,25 +14,25 @@ use crate::rtp::Ssrc;
 use fairwave_network::packet::Ecn;
 use fairwave_units::units::{Instant, Span};
 
-/// Arrivals that are kept, for packets that come late.
+/// Time for which arrivals are kept, for late packets.
 const BACK: Span = Span::from_millis(500);
-/// Bounds of the interval of transport-wide feedback, and its first value.
+/// Shortest, longest and initial interval of transport-wide feedback.
 const SHORTEST: Span = Span::from_millis(50);
 const LONGEST: Span = Span::from_millis(250);
 const FIRST: Span = Span::from_millis(100);
-/// Bytes of a message, with all headers, as libwebrtc assumes: 20 + 8 + 10 + 30.
+/// Size of a message with all headers, bytes, as in libwebrtc: 20 + 8 + 10 + 30.
 const MESSAGE: f64 = 68.0;
-/// Share of the rate that feedback may take.
+/// Share of the rate that feedback may use.
 const SHARE: f64 = 0.05;
-/// Packets that one message is about at most: it fits one packet.
+/// Largest number of packets in a message, so that it fits one packet.
 const PACKETS: usize = 400;
-/// Numbers that are kept at most.
+/// Largest number of arrivals kept.
 const MOST: usize = 0x7fff;
-/// Least time between two reports of RFC 8888, and how long the first packet waits for the end of its frame.
+/// Shortest interval between two reports of RFC 8888, and the longest wait for the end of a frame.
 const APART: Span = Span::from_millis(25);
-/// The most between two.
+/// Longest interval between two reports.
 const APART_MOST: Span = Span::from_millis(250);
-/// Rate of reports until a rate is known, bits per second, and what headers take of it, bytes.
+/// Rate of reports before a rate is known, bits per second, and the overhead of their headers, bytes.
 const REPORT_RATE: f64 = 500_000.0;
 const OVERHEAD: f64 = 42.0;
 
@@ -40,7 +41,7 @@ const OVERHEAD: f64 = 42.0;
 struct Arrivals {
     begin: u64,
     kept: VecDeque<Option<(Instant, Ecn)>>,
-    /// The first number of the next message.
+    /// First number of the next message.
     next: Option<u64>,
 }
 
@@ -49,7 +50,7 @@ impl Arrivals {
         self.begin + self.kept.len() as u64
     }
 
-    /// Whether it is the first arrival of this number.
+    /// Records an arrival. Returns whether it is the first of this number.
     fn insert(&mut self, now: Instant, number: u64, ecn: Ecn) -> bool {
         if self.next.is_some_and(|next| next >= self.end()) {
             while let Some(front) = self.kept.front()
@@ -64,7 +65,7 @@ impl Arrivals {
             self.begin = number;
         }
         if number == self.end() && self.kept.len() < MOST {
-            // Most often: the next in order.
+            // The common case: the next number in order.
             self.kept.push_back(Some((now, ecn)));
             self.next = Some(self.next.map_or(number, |next| next.min(number)).max(self.begin));
             return true;
@@ -102,14 +103,14 @@ impl Arrivals {
         true
     }
 
-    /// What has not been reported, or came late behind it.
+    /// Returns arrivals since the latest message, including late ones.
     fn unreported(&self) -> impl Iterator<Item = &Option<(Instant, Ecn)>> {
         let from = self.next.map_or(self.kept.len(), |next| next.saturating_sub(self.begin) as usize);
         self.kept.iter().skip(from)
     }
 }
 
-/// Transport-wide feedback.
+/// Generator of transport-wide feedback.
 #[derive(Clone, Debug)]
 pub struct TransportWide {
     numbers: Unwrapper,
@@ -134,7 +135,7 @@ impl Default for TransportWide {
 }
 
 impl TransportWide {
-    /// A packet arrives.
+    /// Records the arrival of a packet.
     pub fn on_packet(&mut self, now: Instant, sequence: u16, ssrc: Ssrc, ecn: Ecn) {
         self.media = ssrc;
         let number = self.numbers.unwrap(sequence);
@@ -144,7 +145,7 @@ impl TransportWide {
         }
     }
 
-    /// The rate that is received, bits per second: feedback takes 5 % of it.
+    /// Sets the received rate, bits per second; feedback uses 5 % of it.
     pub fn on_rate(&mut self, rate: f64) {
         let share = SHARE * rate;
         self.interval = if share <= MESSAGE * 8.0 / LONGEST.seconds() {
@@ -154,12 +155,12 @@ impl TransportWide {
         };
     }
 
-    /// When feedback is due.
+    /// Returns when feedback is due.
     pub fn due(&self) -> Instant {
         self.due
     }
 
-    /// Feedback is due: the messages about what came.
+    /// Creates the messages that are due.
     pub fn take(&mut self, now: Instant, messages: &mut Vec<Rtcp>) {
         self.due = now + self.interval;
         let all: Vec<Option<Instant>> = self.arrivals.unreported().map(|one| one.map(|(arrived, _)| arrived)).collect();
@@ -180,7 +181,7 @@ impl TransportWide {
                     self.count = self.count.wrapping_add(1);
                     took
                 }
-                // Nothing of the first many has come.
+                // None of the first packets has arrived.
                 _ => PACKETS,
             };
             base += took as u64;
@@ -188,13 +189,13 @@ impl TransportWide {
         }
         self.arrivals.next = Some(self.arrivals.end());
         if all.is_empty() {
-            // Nothing came: the next packet starts the clock again.
+            // Nothing has arrived; the next packet restarts the timer.
             self.due = Instant::NEVER;
         }
     }
 }
 
-/// Reports of RFC 8888.
+/// Generator of RFC 8888 reports.
 #[derive(Clone, Debug)]
 pub struct Reports {
     streams: Vec<(Ssrc, Option<u64>, Arrivals)>,
@@ -203,7 +204,7 @@ pub struct Reports {
     possible: Instant,
     sent: Option<Instant>,
     debt: f64,
-    /// Rate of reports at most, bits per second.
+    /// Largest rate of reports, bits per second.
     most: f64,
 }
 
@@ -222,7 +223,7 @@ impl Default for Reports {
 }
 
 impl Reports {
-    /// A packet arrives.
+    /// Records the arrival of a packet.
     pub fn on_packet(&mut self, now: Instant, ssrc: Ssrc, sequence: u16, ecn: Ecn, marker: bool) {
         self.marker |= marker;
         self.first.get_or_insert(now);
@@ -240,12 +241,12 @@ impl Reports {
         }
     }
 
-    /// The rate that is received, bits per second: reports take 5 % of it.
+    /// Sets the received rate, bits per second; reports use 5 % of it.
     pub fn on_rate(&mut self, rate: f64) {
         self.most = (SHARE * rate).max(1.0);
     }
 
-    /// When a report is due.
+    /// Returns when a report is due.
     pub fn due(&self) -> Instant {
         match self.first {
             None => Instant::NEVER,
@@ -254,7 +255,7 @@ impl Reports {
         }
     }
 
-    /// A report is due: what came since the last.
+    /// Creates the report that is due, with arrivals since the previous one.
     pub fn take(&mut self, now: Instant) -> Option<Rtcp> {
         let mut streams = Vec::new();
         let mut bytes = 12.0;
@@ -292,7 +293,7 @@ mod tests {
         feedback.on_packet(at(millis), sequence, Ssrc(4), Ecn::NotEct);
     }
 
-    /// Messages as (base, which arrived).
+    /// Returns messages as (base, arrival flags).
     fn taken(feedback: &mut TransportWide, millis: u64) -> Vec<(u16, Vec<bool>)> {
         let mut messages = Vec::new();
         feedback.take(at(millis), &mut messages);
@@ -386,7 +387,7 @@ mod tests {
         {
             let mut reports = Reports::default();
             reports.on_rate(rate);
-            // Frames of one packet of 1200 B.
+            // Frames of one packet with 1200 B.
             let gap = (1200.0 * 8.0 / rate * 1e3) as u64;
             let mut bytes = 0;
             let mut written = Vec::new();

@@ -1,35 +1,36 @@
-//! From packets to frames that can be decoded: libwebrtc's `video_coding/packet_buffer.cc` and `api/video/frame_buffer.cc`.
+//! Frame buffer: assembles packets to decodable frames (libwebrtc's `video_coding/packet_buffer.cc` and
+//! `api/video/frame_buffer.cc`).
 //!
-//! A frame is complete when all packets from its first to its last have come. All frames of one moment (spatial layers) are
-//! decoded together, when each frame that one of them depends on has been decoded, and never before one that was decoded.
-//! What was overtaken is dropped.
+//! A frame is complete when all packets from its first to its last have arrived. All frames of one picture (spatial
+//! layers) are decoded together, once every frame that they depend on is decoded, and never before an already decoded
+//! one. Older frames are dropped.
 
 use std::collections::VecDeque;
 
 use crate::rtp::RtpHeader;
 use fairwave_units::units::Instant;
 
-/// Frames that the buffer holds.
+/// Largest number of frames in the buffer.
 const MOST_FRAMES: usize = 800;
-/// Packets of frames that are not complete.
+/// Largest number of packets of incomplete frames.
 const MOST_PACKETS: u64 = 2048;
-/// A frame depends on one at most so far back.
+/// Largest distance to a frame's reference.
 const HISTORY: u64 = 256;
-/// Words of as many bits.
+/// Words in the ring of bits.
 const WORDS: usize = HISTORY as usize / 64;
 
-/// A frame as it is received.
+/// A received frame.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Frame {
-    /// Its number in the stream, without wraps.
+    /// Frame number in the stream, without wraps.
     pub number: u64,
-    /// The number of the frame that it depends on; none for a key frame.
+    /// Number of the reference frame; `None` for a key frame.
     pub depends: Option<u64>,
-    /// It depends on no other.
+    /// True if it depends on no other frame.
     pub key: bool,
-    /// The application's unit.
+    /// Number of the application's unit.
     pub unit: u32,
-    /// When it was captured.
+    /// Capture time.
     pub created: Instant,
     /// RTP timestamp.
     pub timestamp: u32,
@@ -39,15 +40,15 @@ pub struct Frame {
     pub bytes: u32,
     /// Packets so far.
     pub packets: u32,
-    /// When the first of them came.
+    /// Arrival of its first packet.
     pub begun: Instant,
-    /// When the last of them came.
+    /// Arrival of its last packet.
     pub complete: Instant,
-    /// One of them had been asked for again.
+    /// True if one of its packets had been requested again.
     pub again: bool,
     first: Option<u64>,
     last: Option<u64>,
-    /// It is the last spatial layer of its picture.
+    /// True if it is the last spatial layer of its picture.
     pub ends_moment: bool,
 }
 
@@ -59,38 +60,38 @@ impl Frame {
         }
     }
 
-    /// The number of its first packet.
+    /// Returns the number of its first packet.
     pub fn first_packet(&self) -> Option<u64> {
         self.first
     }
 }
 
-/// What a packet did.
+/// Effect of a packet.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Inserted {
-    /// It completed this frame.
+    /// The frame that it completed.
     pub completed: Option<Frame>,
-    /// It came for a frame that is decoded, or was overtaken or complete.
+    /// True if its frame was decoded, overtaken or complete.
     pub useless: bool,
-    /// The buffer was full and is empty now: ask for a key frame.
+    /// True if the buffer was full and has been emptied: request a key frame.
     pub overflow: bool,
 }
 
-/// Complete frames of one moment, by their places in the buffer: they hold until the buffer changes.
+/// Complete frames of one picture, by position in the buffer. Valid until the buffer changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Moment {
     first: usize,
     last: usize,
 }
 
-/// Frames of a stream.
+/// Frame buffer of a stream.
 #[derive(Clone, Debug, Default)]
 pub struct Frames {
     near: Option<u64>,
     /// By number.
     frames: VecDeque<Frame>,
     incomplete_packets: u64,
-    /// Which of the numbers up to the last that was decoded were decoded: a bit each, in a ring.
+    /// Decoded flags of the numbers up to the last decoded one: one bit each, in a ring.
     decoded: [u64; WORDS],
     last_decoded: Option<u64>,
     /// Complete frames that were overtaken.
@@ -98,7 +99,8 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// A packet comes that had not come before: `number` is its sequence number without wraps, `again` if it had been asked for.
+    /// Adds a packet that has not arrived before. `number` is its sequence number without wraps; `again` is true if it
+    /// was requested again.
     pub fn insert(&mut self, now: Instant, number: u64, header: &RtpHeader, created: Instant, again: bool) -> Inserted {
         let near = *self.near.get_or_insert(0x1_0000 + u64::from(header.frame));
         let frame_number = super::reception::unwrap16(near, header.frame);
@@ -156,7 +158,7 @@ impl Frames {
         if header.last {
             frame.last = Some(number);
         }
-        // Within a moment, only the last frame has the marker.
+        // In a picture, only the last frame has the marker.
         frame.ends_moment |= header.marker;
         self.incomplete_packets += 1;
         let completed = frame.is_complete().then_some(*frame);
@@ -166,31 +168,31 @@ impl Frames {
         Inserted { completed, ..Inserted::default() }
     }
 
-    /// The word of a number, and its bit there.
+    /// Returns the word of a number, and its bit in the word.
     fn bit(number: u64) -> (usize, u64) {
         ((number / 64) as usize % WORDS, 1 << (number % 64))
     }
 
-    /// Whether the frame was decoded, and is not too old for others to depend on it.
+    /// Checks whether the frame was decoded and is recent enough for others to depend on it.
     fn is_decoded(&self, number: u64) -> bool {
         let (word, bit) = Self::bit(number);
         let known = self.last_decoded.is_some_and(|last| number <= last && number + HISTORY > last);
         known && self.decoded.get(word).is_some_and(|bits| bits & bit != 0)
     }
 
-    /// The first moment that can be decoded.
+    /// Returns the first decodable picture.
     pub fn next(&self) -> Option<Moment> {
         self.next_from(0)
     }
 
-    /// Whether another moment can be decoded, behind this one.
+    /// Checks whether another decodable picture follows this one.
     pub fn is_followed(&self, moment: Moment) -> bool {
         self.next_from(moment.last + 1).is_some()
     }
 
-    /// The first moment that can be decoded, of frames from a place in the buffer on, at which a moment begins.
+    /// Returns the first decodable picture at or after a position in the buffer at which a picture starts.
     fn next_from(&self, from: usize) -> Option<Moment> {
-        // Frames of one moment have numbers in a row: those from `moment` until the one before `place`.
+        // Frames of one picture have consecutive numbers: those from `moment` until the one before `place`.
         let mut moment = from;
         for (place, frame) in self.frames.iter().enumerate().skip(from) {
             let begun = place.checked_sub(1).filter(|_| moment < place).and_then(|before| self.frames.get(before));
@@ -204,7 +206,7 @@ impl Frames {
                     None => frame.key,
                     Some(number) => has(number),
                 };
-            // A moment begins with the lowest layer.
+            // A picture starts with the lowest layer.
             if !decodable || (moment == place && frame.spatial > 0) {
                 moment = place + 1;
                 continue;
@@ -216,12 +218,12 @@ impl Frames {
         None
     }
 
-    /// The frames of a moment.
+    /// Returns the frames of a picture.
     pub fn frames(&self, moment: Moment) -> impl Iterator<Item = &Frame> {
         self.frames.range(moment.first..=moment.last)
     }
 
-    /// Takes frames up to the last of a moment out of the buffer: `decode` if the moment is decoded, else it is dropped, too.
+    /// Removes frames up to the last of a picture. The picture is decoded if `decode`; otherwise it is dropped, too.
     pub fn take(&mut self, moment: Moment, decode: bool) {
         let Some(last) = self.frames.get(moment.last).map(|frame| frame.number) else { return };
         let first = last - (moment.last - moment.first) as u64;
@@ -245,22 +247,22 @@ impl Frames {
         }
     }
 
-    /// Frames in the buffer, complete or not.
+    /// Number of frames in the buffer, complete or not.
     pub fn len(&self) -> usize {
         self.frames.len()
     }
 
-    /// Whether the buffer is empty.
+    /// Checks whether the buffer is empty.
     pub fn is_empty(&self) -> bool {
         self.frames.is_empty()
     }
 
-    /// Whether a frame with this number was decoded already, or overtaken.
+    /// Checks whether a frame with this number was decoded or overtaken.
     pub fn is_past(&self, number: u64) -> bool {
         self.last_decoded.is_some_and(|last| number <= last)
     }
 
-    /// Complete frames in the buffer that end a picture.
+    /// Number of complete frames in the buffer that end a picture.
     pub fn complete(&self) -> u64 {
         self.frames.iter().filter(|frame| frame.is_complete() && frame.ends_moment).count() as u64
     }
@@ -278,7 +280,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    /// Packet `part` of `parts` of a frame; sequence numbers go on from `first`.
+    /// Returns packet `part` of `parts` of a frame; sequence numbers continue from `first`.
     fn packet(frame: u16, depends: u8, part: u16, parts: u16) -> RtpHeader {
         RtpHeader {
             frame,
@@ -301,7 +303,7 @@ mod tests {
         insert(frames, u64::from(frame), packet(frame, depends, 0, 1))
     }
 
-    /// Decodes all that can be: their numbers, as the header has them.
+    /// Decodes all that can be decoded. Returns their frame numbers, as in the header.
     fn decode(frames: &mut Frames) -> Vec<u16> {
         let mut found = Vec::new();
         while let Some(moment) = frames.next() {
@@ -334,7 +336,7 @@ mod tests {
     #[test]
     fn an_upper_temporal_layer_may_be_missing() {
         let mut frames = Frames::default();
-        // Frame 2 depends on 0: frame 1 was of the upper layer.
+        // Frame 2 depends on 0; frame 1 was of the upper layer.
         whole(&mut frames, 0, 0);
         whole(&mut frames, 2, 2);
         assert_eq!(decode(&mut frames), [0, 2]);

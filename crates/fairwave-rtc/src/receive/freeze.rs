@@ -1,23 +1,23 @@
-//! Pictures as they are shown: their gaps, freezes and pauses, as webrtc-stats defines them (`freezeCount`, `pauseCount`) and
-//! libwebrtc's `video_quality_observer2.cc` counts them.
+//! Smoothness of shown pictures: gaps, freezes and pauses, as defined by webrtc-stats (`freezeCount`, `pauseCount`) and
+//! counted by libwebrtc's `video_quality_observer2.cc`.
 //!
-//! A gap is a freeze if it is at least max(3 · average, average + 150 ms), the average over the last 30 gaps, itself among them,
-//! from the fifth on. More than 5 s without a picture are a pause, and no freeze.
+//! From the fifth gap on, a gap is a freeze if it is at least max(3 · average, average + 150 ms). The average covers
+//! the last 30 gaps, including this one. More than 5 s without a picture is a pause, not a freeze.
 
 use std::collections::VecDeque;
 
 use fairwave_units::units::{Instant, Span};
 
-/// Gaps that the average is of.
+/// Number of gaps in the average.
 const GAPS: usize = 30;
-/// Gaps before which nothing is a freeze.
+/// Number of gaps before the first possible freeze.
 const FEWEST: usize = 5;
-/// The least that a freeze exceeds the average by.
+/// Least excess of a freeze over the average.
 const LONGER: Span = Span::from_millis(150);
-/// A longer gap is a pause.
+/// Longest gap that is not a pause.
 const PAUSE: Span = Span::from_secs(5);
 
-/// Gaps between pictures.
+/// Statistics of gaps between pictures.
 #[derive(Clone, Debug, Default)]
 pub struct Smoothness {
     last: Option<Instant>,
@@ -38,15 +38,15 @@ pub struct Smoothness {
     pub pauses: u64,
     /// Their sum, seconds.
     pub pauses_sum: f64,
-    /// The longest of both.
+    /// Longest freeze or pause.
     longest: Span,
-    /// Time in which the camera was off.
+    /// Time with the camera off.
     away: Span,
 }
 
 impl Smoothness {
-    /// A picture is shown at `now`. For `away` of the time since the picture before, the camera was off. Answers whether the rest of
-    /// the gap was a freeze or a pause.
+    /// Records a picture shown at `now`. For `away` of the time since the previous picture, the camera was off. Returns
+    /// whether the rest of the gap was a freeze or a pause.
     pub fn on_shown(&mut self, now: Instant, away: Span) -> bool {
         self.shown += 1;
         let Some(last) = self.last.replace(now) else {
@@ -87,12 +87,13 @@ impl Smoothness {
         gap >= (average * 3).max(average + LONGER)
     }
 
-    /// The picture that is shown, and since when.
+    /// Returns the display time of the latest picture.
     pub fn last(&self) -> Option<Instant> {
         self.last
     }
 
-    /// How long the last picture stands until `end`, without the time in which the camera was off: if that is a freeze or a pause.
+    /// Returns how long the last picture stays until `end`, without time with the camera off, if that is a freeze or a
+    /// pause; otherwise 0.
     fn stands(&self, end: Instant, away: Span) -> Span {
         let Some(last) = self.last else { return Span::ZERO };
         let stands = end.since(last).saturating_sub(away);
@@ -100,25 +101,26 @@ impl Smoothness {
         if still { stands } else { Span::ZERO }
     }
 
-    /// Seconds from the first picture until `end` in which nothing moved: freezes, pauses, and a picture that stands until `end` for
-    /// longer than any but a freeze would. For `away` of the time since the last picture, the camera was off.
+    /// Returns the seconds without motion from the first picture until `end`: freezes, pauses, and a last picture that
+    /// stays longer than any gap without a freeze. For `away` of the time since the last picture, the camera was off.
     pub fn still(&self, end: Instant, away: Span) -> f64 {
         self.freezes_sum + self.pauses_sum + self.stands(end, away).seconds()
     }
 
-    /// The longest time without a new picture that counts in [`Smoothness::still`], seconds.
+    /// Returns the longest time without a new picture that counts in [`Smoothness::still`], seconds.
     pub fn longest(&self, end: Instant, away: Span) -> f64 {
         self.longest.max(self.stands(end, away)).seconds()
     }
 
-    /// [`Smoothness::still`] as a share of the time from the first picture until `end` in which the camera was on, 0 to 1.
+    /// Returns [`Smoothness::still`] as a share of the time from the first picture until `end` with the camera on, 0 to
+    /// 1.
     pub fn freeze_ratio(&self, end: Instant, away: Span) -> f64 {
         let Some(first) = self.first else { return 0.0 };
         let whole = end.since(first).saturating_sub(self.away + away).seconds();
         if whole > 0.0 { (self.still(end, away) / whole).min(1.0) } else { 0.0 }
     }
 
-    /// When the first picture was shown.
+    /// Returns the display time of the first picture.
     pub fn first(&self) -> Option<Instant> {
         self.first
     }
@@ -132,7 +134,7 @@ mod tests {
         Instant::ZERO + Span::from_millis(millis)
     }
 
-    /// Pictures 33 ms apart, the last at 33 · (n − 1).
+    /// Shows pictures 33 ms apart, the last at 33 · (n − 1).
     fn steady(pictures: u64) -> Smoothness {
         let mut shown = Smoothness::default();
         for k in 0..pictures {
@@ -143,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_gap_of_the_average_and_150_ms_is_a_freeze() {
-        // 30 gaps, one of which is x: the average is (29 · 33 + x) / 30; x = avg + 150 at 188.17 ms.
+        // 30 gaps, one of them x: the average is (29 · 33 + x) / 30; x = avg + 150 at 188.17 ms.
         for (gap, freezes) in [(188, 0), (189, 1)] {
             let mut shown = steady(60);
             shown.on_shown(at(33 * 59 + gap), Span::ZERO);
@@ -199,7 +201,7 @@ mod tests {
         let mut shown = steady(60);
         assert!(!shown.on_shown(at(last + 20_033), Span::from_millis(20_000)));
         assert_eq!((shown.freezes, shown.pauses), (0, 0));
-        // The camera is on again for half a second before its first picture is seen.
+        // The camera is on for half a second before its first picture is shown.
         let mut late = steady(60);
         assert!(late.on_shown(at(last + 20_500), Span::from_millis(20_000)));
         assert_eq!((late.freezes_sum, late.longest(at(last + 20_500), Span::ZERO)), (0.5, 0.5));

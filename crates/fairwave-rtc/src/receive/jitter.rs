@@ -1,47 +1,48 @@
-//! How much the arrival of frames varies: libwebrtc's `video/timing/jitter_estimator.cc`,
-//! `frame_delay_variation_kalman_filter.cc`, `inter_frame_delay_variation_calculator.cc` and `rtt_filter.cc`.
+//! Estimator of frame jitter: libwebrtc's `video/timing/jitter_estimator.cc`, `frame_delay_variation_kalman_filter.cc`,
+//! `inter_frame_delay_variation_calculator.cc` and `rtt_filter.cc`.
 //!
-//! A Kalman filter explains variation of a frame's delay by variation of its size (a slope, ms per byte) and an offset.
-//! What it leaves unexplained is noise. The estimate is what the largest frame takes longer than the mean one, and
-//! 2.33 standard deviations of the noise less 30 ms. Three frames that had to be sent again add a round trip.
+//! A Kalman filter explains the variation of frame delay by the variation of frame size (a slope, ms per byte) and an
+//! offset. The unexplained rest is noise. The estimate is the additional time of the largest frame over the mean one,
+//! plus 2.33 standard deviations of the noise, less 30 ms. After three retransmitted frames it includes a round trip.
 //!
-//! The round trip is taken as it is told: `rtt_filter.cc` smooths what libwebrtc measures once a second.
+//! The round trip is used without smoothing; `rtt_filter.cc` smooths libwebrtc's measurements once a second.
 
 use fairwave_units::units::{Instant, Span};
 
-/// Frames before the estimate is held.
+/// Frames before the estimate is kept.
 const STARTUP: u32 = 30;
 /// Frames before sizes are filtered.
 const SIZES_STARTUP: u32 = 5;
-/// Filters of the mean and of the largest size.
+/// Filter gains of the mean and of the largest size.
 const PHI: f64 = 0.97;
 const PSI: f64 = 0.9999;
 const FIRST_SIZE: f64 = 500.0;
-/// Standard deviations to which delays are clamped, beyond which they are outliers, and sizes too.
+/// Standard deviations: clamp of delays, and limits above which delays and sizes are outliers.
 const CLAMP: f64 = 3.5;
 const DELAY_OUTLIER: f64 = 15.0;
 const SIZE_OUTLIER: f64 = 3.0;
-/// A frame smaller than the one before by more than this share of the largest came behind a large one, congested.
+/// If a frame is smaller than the previous one by more than this share of the largest, it followed a large frame
+/// through a congested queue.
 const CONGESTION: f64 = -0.25;
 const ALPHA_MOST: u32 = 400;
 const NOISE_DEVIATIONS: f64 = 2.33;
 const NOISE_OFFSET: f64 = 30.0;
-/// Clamps of the estimate, ms.
+/// Range of the estimate, ms.
 const LEAST: f64 = 1.0;
 const MOST: f64 = 10_000.0;
-/// What the operating system adds, ms.
+/// Delay added by the operating system, ms.
 const SYSTEM: f64 = 10.0;
-/// Frames sent again are forgotten after so long.
+/// Retransmitted frames are forgotten after this time.
 const NACKS_FORGOTTEN: Span = Span::from_secs(60);
 const NACKS: u32 = 3;
-/// With them, the estimate grows by this share of the round trip, and at most by so many ms.
+/// After retransmissions, the estimate grows by this share of the round trip, and at most by a number of ms.
 const ROUND_TRIP_SHARE: f64 = 0.9;
 const ROUND_TRIP_MOST: f64 = 200.0;
-/// Gaps that the frame rate is the mean of.
+/// Number of gaps in the mean frame rate.
 const GAPS: usize = 30;
 const HIGHEST_FRAME_RATE: f64 = 200.0;
 
-/// Variation of delay, explained by variation of size.
+/// Kalman filter of delay variation by size variation.
 #[derive(Clone, Copy, Debug)]
 struct Kalman {
     /// Slope, ms per byte.
@@ -85,7 +86,7 @@ impl Kalman {
     }
 }
 
-/// The estimate of a stream's jitter.
+/// Jitter estimator of a stream.
 #[derive(Clone, Debug)]
 pub struct JitterEstimator {
     kalman: Kalman,
@@ -101,7 +102,7 @@ pub struct JitterEstimator {
     alpha: u32,
     held: f64,
     before: Option<f64>,
-    /// Frames sent again, and when the last of them came.
+    /// Number of retransmitted frames, and the time of the last one.
     nacks: u32,
     nacked: Instant,
     round_trip: f64,
@@ -139,18 +140,19 @@ impl Default for JitterEstimator {
 }
 
 impl JitterEstimator {
-    /// The round trip is known.
+    /// Sets the round trip.
     pub fn set_round_trip(&mut self, round_trip: Span) {
         self.round_trip = round_trip.millis().min(3000.0);
     }
 
-    /// A frame that had to be sent again is complete: it says nothing of jitter.
+    /// Records a complete frame that was retransmitted; it is not evidence of jitter.
     pub fn on_nacked_frame(&mut self, now: Instant) {
         self.nacks = (self.nacks + 1).min(NACKS);
         self.nacked = now;
     }
 
-    /// A frame of `bytes` was complete at `arrived`, its timestamp at 90 kHz; estimated at `now`.
+    /// Adds a frame of `bytes` that was complete at `arrived`; its timestamp is at 90 kHz. The estimate is updated at
+    /// `now`.
     pub fn on_frame(&mut self, now: Instant, arrived: Instant, timestamp: u32, bytes: u32) {
         let variation = match self.frame_before {
             None => 0.0,
@@ -243,7 +245,7 @@ impl JitterEstimator {
         estimate
     }
 
-    /// Frames a second, from the gaps between updates; 0 while none are known.
+    /// Returns the frame rate, frames/s, from the gaps between updates; 0 while unknown.
     fn frame_rate(&self) -> f64 {
         if self.gaps.is_empty() || self.gaps_sum <= 0.0 {
             return 0.0;
@@ -251,7 +253,7 @@ impl JitterEstimator {
         (self.gaps.len() as f64 / self.gaps_sum).min(HIGHEST_FRAME_RATE)
     }
 
-    /// The estimate at `now`. Of streams below 10 frames a second it counts in part, of those below 5 not at all.
+    /// Returns the estimate at `now`. It counts in part below 10 frames/s, and is zero below 5.
     pub fn estimate(&mut self, now: Instant) -> Span {
         let mut jitter = self.calculate() + SYSTEM;
         if now.since(self.nacked) > NACKS_FORGOTTEN {
@@ -278,7 +280,7 @@ mod tests {
         Instant::ZERO + Span::from_micros(micros)
     }
 
-    /// Frames of `size` every `gap` ms, late by `late(k)` ms: the estimate in ms after each.
+    /// Returns the estimate in ms after each of `frames` frames of `size`, every `gap` ms, delayed by `late(k)` ms.
     fn estimates(frames: u64, gap: u64, size: impl Fn(u64) -> u32, late: impl Fn(u64) -> u64) -> Vec<f64> {
         let mut jitter = JitterEstimator::default();
         (0..frames)
@@ -292,7 +294,7 @@ mod tests {
 
     #[test]
     fn steady_frames_have_the_least_estimate() {
-        // 1 ms of noise, and 10 ms of the operating system.
+        // 1 ms of noise, plus 10 ms of the operating system.
         let last = *estimates(300, 33, |_| 1000, |_| 0).last().expect("some");
         assert!((11.0..11.2).contains(&last), "{last} ms");
     }
@@ -307,8 +309,8 @@ mod tests {
 
     #[test]
     fn large_frames_that_take_longer_raise_it() {
-        // Every tenth frame is ten times as large and takes 18 ms longer. Delays count only up to 3.5 deviations of the noise, which
-        // is small here: so the estimate grows by less.
+        // Every tenth frame is ten times as large and takes 18 ms longer. Delays count only up to 3.5 deviations of the
+        // noise, which is small here, so the estimate grows by less.
         let size = |k: u64| if k.is_multiple_of(10) { 10_000 } else { 1000 };
         let large = *estimates(900, 33, size, |k: u64| if k.is_multiple_of(10) { 18 } else { 0 }).last().expect("some");
         let alike =
@@ -332,7 +334,7 @@ mod tests {
         for (delay, counted) in [(6.0, 6.0), (1000.0, 7.0), (-1000.0, -7.0)] {
             let mut jitter = JitterEstimator::default();
             jitter.update(at(0), 0.0, 1000.0);
-            // The noise has a deviation of 2 ms at first. Without a history, what is unexplained becomes its mean.
+            // The noise has an initial deviation of 2 ms. Without a history, the unexplained delay becomes its mean.
             jitter.update(at(33_000), delay, 1000.0);
             assert!((jitter.noise_mean - counted).abs() < 1e-9, "{delay}: {} ms", jitter.noise_mean);
         }

@@ -1,4 +1,4 @@
-//! The receiver of a session.
+//! Receiver of a session.
 
 pub mod audio;
 pub mod config;

@@ -1,19 +1,19 @@
-//! Which packets a receiver asks for again, and when: libwebrtc's `nack_requester.cc`.
+//! NACK list: the packets to request again, and when (libwebrtc's `nack_requester.cc`).
 //!
-//! A gap is asked for at once, and then once per round trip, looked at every 20 ms. There are histograms of reordering in
-//! the source, which it never fills: it waits for no packet before it asks.
+//! A gap is requested at once, then once per round trip; the list is processed every 20 ms. The source has histograms
+//! of reordering but never fills them: it requests without waiting for reordered packets.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use fairwave_units::units::{Instant, Span};
 
-/// Of older packets nothing is remembered.
+/// Age limit of the list, in sequence numbers.
 const OLDEST: u64 = 10_000;
-/// With more missing ones, only a key frame helps.
+/// Largest number of missing packets; with more, only a key frame helps.
 const MOST: u64 = 1000;
-/// How often the list is looked at.
+/// Interval at which the list is processed.
 pub const LOOKED_AT: Span = Span::from_millis(20);
-/// The round trip until one is known.
+/// Round trip before the first measurement.
 const FIRST_ROUND_TRIP: Span = Span::from_millis(100);
 
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +22,7 @@ struct Missing {
     last: Instant,
 }
 
-/// The list of missing packets of a stream.
+/// Missing packets of a stream.
 #[derive(Clone, Debug)]
 pub struct NackList {
     retries: u32,
@@ -32,17 +32,17 @@ pub struct NackList {
     recovered: BTreeSet<u64>,
 }
 
-/// What a packet does to the list.
+/// Effect of a packet on the list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Noticed {
-    /// How often the packet had been asked for.
+    /// Number of earlier requests for the packet.
     pub asked: u32,
-    /// Too many are missing: the list was emptied, ask for a key frame.
+    /// True if too many packets are missing: the list has been emptied; request a key frame.
     pub key_frame: bool,
 }
 
 impl NackList {
-    /// An empty list; each packet is asked for at most `retries` times.
+    /// Returns an empty list that requests each packet at most `retries` times.
     pub fn new(retries: u32) -> Self {
         NackList {
             retries,
@@ -53,12 +53,13 @@ impl NackList {
         }
     }
 
-    /// The round trip is known.
+    /// Sets the round trip.
     pub fn set_round_trip(&mut self, round_trip: Span) {
         self.round_trip = round_trip;
     }
 
-    /// A packet arrives, or is `recovered` by FEC or a retransmission. Adds to `ask` what is to be asked for now.
+    /// Records a packet that arrived, or was `recovered` by FEC or a retransmission. Appends the numbers to request now
+    /// to `ask`.
     pub fn on_packet(&mut self, now: Instant, number: u64, recovered: bool, ask: &mut Vec<u64>) -> Noticed {
         let Some(newest) = self.newest else {
             self.newest = Some(number);
@@ -94,7 +95,7 @@ impl NackList {
         Noticed::default()
     }
 
-    /// The list is looked at: adds to `ask` what has not come within a round trip.
+    /// Processes the list. Appends the packets that have not arrived within a round trip to `ask`.
     pub fn on_timer(&mut self, now: Instant, ask: &mut Vec<u64>) {
         let (round_trip, retries) = (self.round_trip, self.retries);
         self.missing.retain(|&number, missing| {
@@ -108,7 +109,7 @@ impl NackList {
         });
     }
 
-    /// Packets before `number` are of no use any more: a key frame begins with it.
+    /// Removes all packets before `number`, with which a key frame starts.
     pub fn clear_to(&mut self, number: u64) {
         self.forget_missing(number);
         if !self.recovered.is_empty() {
@@ -116,14 +117,14 @@ impl NackList {
         }
     }
 
-    /// Most often nothing is missing.
+    /// The list is empty most of the time; the check then avoids the split.
     fn forget_missing(&mut self, before: u64) {
         if !self.missing.is_empty() {
             self.missing = self.missing.split_off(&before);
         }
     }
 
-    /// Whether nothing is missing.
+    /// Checks whether nothing is missing.
     pub fn is_empty(&self) -> bool {
         self.missing.is_empty()
     }

@@ -1,10 +1,11 @@
-//! The receiving end of a session: all streams of a peer, the feedback about them, and their statistics.
+//! Receiving end of a session: all streams of a peer, their feedback and their statistics.
 //!
-//! A unit of audio is delivered when its frame comes; NetEQ plays it afterwards. A unit of video is delivered when it is decoded. Of
-//! simulcast encodings, the first that shows a unit delivers it.
+//! A unit of audio is delivered when its frame arrives; NetEQ plays it later. A unit of video is delivered when it is
+//! decoded. Of simulcast encodings, the first that shows a unit delivers it.
 //!
-//! **Assumptions.** Capture times of lip synchronisation need one sender report of each stream; libwebrtc fits a line through
-//! several. The round trip is the sender's ([`Backstage::round_trip`]), looked up once a second, as libwebrtc does with its own.
+//! **Assumptions.** Lip synchronisation needs one sender report per stream to map capture times; libwebrtc fits a line
+//! through several. The round trip is the sender's ([`Backstage::round_trip`]), read once a second. libwebrtc updates
+//! its round trip as often.
 
 use super::audio::{self, Audio, AudioArrival, AudioSetup};
 use super::config::{FeedbackFormat, ReceiveConfig};
@@ -27,19 +28,19 @@ use fairwave_network::packet::{CarriedUnit, Ecn, Packet};
 use fairwave_units::random::Stream;
 use fairwave_units::units::{Instant, Span};
 
-/// Once a second: lip synchronisation, round trip, rate.
+/// Interval of lip synchronisation, round trip and rate updates.
 const HOUSEKEEPING: Span = Span::from_secs(1);
-/// The most sequence numbers that one NACK asks for: it fits a packet.
+/// Largest number of sequence numbers in one NACK, so that it fits a packet.
 const ASKED: usize = 250;
 
-/// What the receiver is to know of the session.
+/// Parameters of the session for the receiver.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ReceiverSetup {
-    /// The microphone's frames.
+    /// Parameters of the microphone's frames.
     pub audio: AudioSetup,
-    /// Streams that the session has, whether or not anything of them comes.
+    /// Streams of the session, including those without arrivals.
     pub expected: Vec<StreamId>,
-    /// When camera and screen are off, as the session's signalling tells.
+    /// When camera and screen are off, as signalled.
     pub off: [Spells; 2],
 }
 
@@ -53,18 +54,18 @@ impl ReceiverSetup {
     }
 }
 
-/// Both directions of RTCP, and what payloads hold: shared with the sender.
+/// State shared with the sender: both directions of RTCP, and payloads.
 #[derive(Clone, Debug, Default)]
 pub struct Shared {
     /// From the receiver.
     pub feedback: Mailbox,
     /// From the sender.
     pub control: Mailbox,
-    /// What payloads hold.
+    /// Payloads.
     pub backstage: Backstage,
 }
 
-// One a stream.
+// One per stream.
 #[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug)]
 enum Content {
@@ -74,9 +75,9 @@ enum Content {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct SenderClock {
-    /// NTP timestamp, its middle, and RTP timestamp of the latest sender report; when it came.
+    /// NTP timestamp, its middle 32 bits, RTP timestamp and arrival of the latest sender report.
     report: Option<(Instant, u32, u32, Instant)>,
-    /// Timestamp of the latest packet in order, and when it came.
+    /// Timestamp and arrival of the latest packet in order.
     latest: Option<(u32, Instant)>,
 }
 
@@ -136,7 +137,7 @@ impl Received {
         }
     }
 
-    /// Counters by `at`.
+    /// Returns the counters at time `at`.
     fn sample(&mut self, at: Instant) -> InboundSample {
         let mut sample = self.total;
         sample.at = at;
@@ -154,7 +155,7 @@ impl Received {
     }
 }
 
-/// The receiver of a session.
+/// Receiver of a session.
 pub struct WebrtcReceiver {
     config: ReceiveConfig,
     setup: ReceiverSetup,
@@ -162,9 +163,9 @@ pub struct WebrtcReceiver {
     shared: Shared,
     random: Stream,
     streams: Vec<Received>,
-    /// Of each of them, which it is and when it wants to be called: what is asked for at every packet lies together.
+    /// Identity and deadline of each stream, kept together because every packet reads them.
     index: Vec<(StreamId, Instant)>,
-    /// When the receiver wants to be called.
+    /// Deadline of the receiver.
     due: Instant,
     wide: TransportWide,
     reports: Reports,
@@ -183,7 +184,8 @@ pub struct WebrtcReceiver {
 }
 
 impl WebrtcReceiver {
-    /// Before the first packet; the configuration is taken as checked. All randomness comes from `random`.
+    /// Returns a receiver before its first packet. The configuration must have been checked. `random` is the only
+    /// source of randomness.
     pub fn new(
         config: &ReceiveConfig,
         setup: ReceiverSetup,
@@ -238,21 +240,21 @@ impl WebrtcReceiver {
         }
     }
 
-    /// When a stream wants to be called has changed, perhaps.
+    /// Updates the deadline of a stream after a possible change.
     fn ask_stream(&mut self, place: usize) {
         if let (Some((_, due)), Some(stream)) = (self.index.get_mut(place), self.streams.get(place)) {
             *due = stream.deadline();
         }
     }
 
-    /// The same of the whole receiver.
+    /// Updates the deadline of the receiver.
     fn find_due(&mut self) {
         let own = [self.wide.due(), self.reports.due(), self.report_due, self.housekeeping, self.sample_due];
         let earliest = own.into_iter().fold(Instant::NEVER, Instant::min);
         self.due = self.index.iter().fold(earliest, |earliest, (_, due)| earliest.min(*due));
     }
 
-    /// A packet of the sender arrives; its header is read already.
+    /// Handles a packet of the sender, whose header has been read.
     pub fn on_header(&mut self, now: Instant, packet: &Packet, header: RtpHeader, created: Instant, out: &mut Output) {
         self.bytes += u64::from(packet.wire);
         self.begin(now);
@@ -286,7 +288,7 @@ impl WebrtcReceiver {
         self.config.report_interval.scaled(0.5 + self.random.uniform())
     }
 
-    /// Sends RTCP as one packet.
+    /// Sends RTCP messages as one packet.
     fn send(&mut self, now: Instant, messages: &[Rtcp], out: &mut Output) {
         if compound::write(messages, &mut self.message).is_err() || self.message.is_empty() {
             return;
@@ -345,7 +347,7 @@ impl WebrtcReceiver {
         }
     }
 
-    /// A media packet is there: received, sent again or restored. `asked`: how often it had been asked for.
+    /// Handles a media packet that was received, retransmitted or restored. `asked` is the number of earlier requests.
     fn on_media(
         &mut self,
         now: Instant,
@@ -417,7 +419,7 @@ impl WebrtcReceiver {
         }
     }
 
-    /// A packet of a media stream with a number that was missing so far.
+    /// Handles a packet number of a media stream that was missing so far.
     fn on_number(&mut self, now: Instant, place: usize, number: u64, recovered: bool, out: &mut Output) -> Noticed {
         let Some(stream) = self.streams.get_mut(place) else { return Noticed::default() };
         if !stream.nacks {
@@ -433,7 +435,7 @@ impl WebrtcReceiver {
         noticed
     }
 
-    /// FEC gives packets back.
+    /// Handles packets restored by FEC.
     fn on_restored(&mut self, now: Instant, place: usize, out: &mut Output) {
         if self.restored.is_empty() {
             return;
@@ -451,7 +453,7 @@ impl WebrtcReceiver {
         self.restored.clear();
     }
 
-    /// A packet of the stream at `place`.
+    /// Handles an RTP packet of the stream at `place`.
     fn on_rtp(
         &mut self,
         now: Instant,
@@ -535,7 +537,7 @@ impl WebrtcReceiver {
         let noticed = self.on_number(now, place, number, false, out);
         match header.kind {
             PayloadKind::Media => self.on_media(now, place, number, (header, created), noticed.asked, out),
-            // ULPFEC stands among the media.
+            // ULPFEC packets share the sequence numbers of media.
             PayloadKind::Protection => {
                 if let Some(stream) = self.streams.get_mut(place) {
                     let base = unwrap16(number, header.base);
@@ -600,7 +602,7 @@ impl WebrtcReceiver {
         self.send(now, &[report, Rtcp::Description(Description { ssrc, name })], out);
     }
 
-    /// Once a second.
+    /// Performs the updates of each second.
     fn keep_house(&mut self, now: Instant) {
         let (before, bytes) = self.bytes_before;
         let seconds = now.since(before).seconds();
@@ -630,7 +632,7 @@ impl WebrtcReceiver {
         Some(Latest { captured, received: (received.nanos() / 1_000_000) as i64 })
     }
 
-    /// The microphone with the camera, and of its encodings the one that a packet came of last.
+    /// Synchronises the microphone with the camera, using the encoding of the latest packet.
     fn synchronise(&mut self, now: Instant) {
         let of = |kind: StreamKind| {
             (self.streams.iter().enumerate().filter(|(_, stream)| stream.id.kind == kind))

@@ -1,27 +1,28 @@
-//! What a receiver knows of an RTP stream: its numbers without wraps, its losses and its jitter (RFC 3550 A.1, A.3, A.8).
+//! Reception state of an RTP stream: unwrapped numbers, losses and jitter (RFC 3550 A.1, A.3, A.8).
 //!
-//! Jitter is computed of packets in order whose timestamp differs from the one before, as in libwebrtc's
-//! `receive_statistics_impl.cc`: parts of a frame, repetitions of a telephone event (RFC 4733 §2.5.1.2) and late packets say nothing of
-//! it. Silence says nothing wrong, either: with it the timestamp advances as the clock does.
+//! Only packets in order with a new timestamp count for jitter, as in libwebrtc's `receive_statistics_impl.cc`. Further
+//! parts of a frame, repetitions of a telephone event (RFC 4733 §2.5.1.2) and late packets do not count. Silence needs
+//! no special rule, because the timestamp advances with the clock.
 
 use fairwave_endpoint::serial::ReplayWindow;
 use fairwave_units::units::Instant;
 
-/// Differences above 5 s at 90 kHz are no jitter but a new clock (`receive_statistics_impl.cc`).
+/// Differences above 5 s at 90 kHz are a new clock, not jitter (`receive_statistics_impl.cc`).
 const LARGEST_DIFFERENCE: f64 = 450_000.0;
 
-/// The number nearest to `near` whose lower 16 bits are `low`; never below zero.
+/// Returns the number nearest to `near` with the lower 16 bits `low`; never below zero.
 pub fn unwrap16(near: u64, low: u16) -> u64 {
     let ahead = low.wrapping_sub(near as u16) as i16;
     near.checked_add_signed(i64::from(ahead)).unwrap_or(u64::from(low))
 }
 
-/// Numbers of 16 bits without wraps. The first is 2¹⁶ above its value, so that earlier ones have a place.
+/// Converter of 16-bit numbers to numbers without wraps. The first result is 2¹⁶ above its value, so that earlier
+/// numbers stay positive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Unwrapper(Option<u64>);
 
 impl Unwrapper {
-    /// The number of `low`, nearest to the highest so far.
+    /// Returns the unwrapped number of `low`, nearest to the highest so far.
     pub fn unwrap(&mut self, low: u16) -> u64 {
         let Some(highest) = self.0 else {
             let first = 0x1_0000 + u64::from(low);
@@ -34,18 +35,18 @@ impl Unwrapper {
     }
 }
 
-/// What receiver reports say, of the interval since the one before.
+/// Statistics for a receiver report, since the previous one.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Interval {
-    /// Lost of what was expected, in 1/256.
+    /// Fraction lost, in 1/256.
     pub fraction_lost: u8,
-    /// Lost so far; negative when duplicates outweigh losses.
+    /// Packets lost so far; negative if duplicates outnumber losses.
     pub lost: i64,
-    /// The highest sequence number, with its cycles.
+    /// Highest sequence number, with its cycles.
     pub highest: u32,
 }
 
-/// Reception of one stream.
+/// Reception state of one stream.
 #[derive(Clone, Debug)]
 pub struct Reception {
     clock: f64,
@@ -62,7 +63,7 @@ pub struct Reception {
 }
 
 impl Reception {
-    /// Of a stream whose timestamps advance by `clock` a second.
+    /// Returns the state of a stream with `clock` ticks per second.
     pub fn new(clock: u32) -> Self {
         Reception {
             clock: f64::from(clock),
@@ -79,14 +80,14 @@ impl Reception {
         }
     }
 
-    /// A packet arrives. Answers with its number without wraps, and whether it is the first with this number.
+    /// Records a packet. Returns its unwrapped number, and whether it is the first with this number.
     pub fn on_packet(&mut self, now: Instant, sequence: u16, timestamp: u32) -> (u64, bool) {
         let number = self.numbers.unwrap(sequence);
         self.received += 1;
         let new = self.seen.is_new(number);
         self.duplicates += u64::from(!new);
         let in_order = self.first.is_none() || number > self.highest;
-        // A packet from before the first that arrived widens the range: it was expected, too.
+        // A packet from before the first arrival extends the range of expected packets.
         self.first = Some(self.first.map_or(number, |first| first.min(number)));
         self.highest = self.highest.max(number);
         if in_order {
@@ -106,22 +107,22 @@ impl Reception {
         (number, new)
     }
 
-    /// Packets expected: from the first to the highest number.
+    /// Packets expected, from the first to the highest number.
     pub fn expected(&self) -> u64 {
         self.first.map_or(0, |first| self.highest - first + 1)
     }
 
-    /// Packets received, duplicates included.
+    /// Packets received, including duplicates.
     pub fn received(&self) -> u64 {
         self.received
     }
 
-    /// Packets whose number had arrived before.
+    /// Duplicates.
     pub fn duplicates(&self) -> u64 {
         self.duplicates
     }
 
-    /// Expected less received.
+    /// Expected minus received packets.
     pub fn lost(&self) -> i64 {
         self.expected() as i64 - self.received as i64
     }
@@ -131,12 +132,12 @@ impl Reception {
         self.jitter / self.clock
     }
 
-    /// The same in ticks of the stream's clock.
+    /// Interarrival jitter, ticks of the stream's clock.
     pub fn jitter_ticks(&self) -> u32 {
         self.jitter as u32
     }
 
-    /// Closes the interval of a report (A.3); none before the first packet.
+    /// Closes the interval of a report (A.3); `None` before the first packet.
     pub fn report(&mut self) -> Option<Interval> {
         self.first?;
         let expected = self.expected();
@@ -204,7 +205,7 @@ mod tests {
         assert_eq!((stream.expected(), stream.lost()), (3, 0));
     }
 
-    /// Packets as (arrival in ms, sequence, timestamp in ticks of 48 kHz): jitter in ms.
+    /// Returns the jitter in ms of packets given as (arrival in ms, sequence number, timestamp in ticks of 48 kHz).
     fn jitter(packets: &[(u64, u16, u32)]) -> f64 {
         let mut stream = Reception::new(48_000);
         for &(arrived, sequence, timestamp) in packets {

@@ -1,13 +1,13 @@
-//! Lip synchronisation: libwebrtc's `video/stream_synchronization.cc`. Once a second it moves the stream that comes earlier,
-//! by half of the filtered difference and at most 80 ms; differences below 30 ms are left alone.
+//! Lip synchronisation: libwebrtc's `video/stream_synchronization.cc`. Once a second it delays the earlier stream by
+//! half of the filtered difference, at most 80 ms. Differences below 30 ms are ignored.
 
-/// The most that one step moves, ms.
+/// Largest correction per step, ms.
 const LARGEST_STEP: i64 = 80;
-/// Streams further apart than this do not belong together, ms.
+/// Streams with a larger difference are not synchronised, ms.
 const LARGEST_DELAY: i64 = 10_000;
-/// The filter's length.
+/// Length of the filter.
 const FILTER: i64 = 4;
-/// Differences below are left alone, ms.
+/// Smallest difference that is corrected, ms.
 const LEAST: i64 = 30;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -16,22 +16,22 @@ struct Delay {
     last: i64,
 }
 
-/// When a stream's latest packet was captured and received, milliseconds.
+/// Capture and arrival of a stream's latest packet, milliseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Latest {
-    /// Captured, by the sender's clock.
+    /// Capture time, by the sender's clock.
     pub captured: i64,
-    /// Received.
+    /// Arrival time.
     pub received: i64,
 }
 
-/// How far the video's way is longer than the audio's, ms; none if they are too far apart to belong together.
+/// Returns the excess of the video's network delay over the audio's, ms; `None` if the streams are too far apart.
 pub fn relative_delay(audio: Latest, video: Latest) -> Option<i64> {
     let delay = video.received - audio.received - (video.captured - audio.captured);
     (delay.abs() <= LARGEST_DELAY).then_some(delay)
 }
 
-/// The delays that keep a microphone and a camera together.
+/// Delays that synchronise a microphone and a camera.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Synchronisation {
     average: i64,
@@ -40,8 +40,9 @@ pub struct Synchronisation {
 }
 
 impl Synchronisation {
-    /// The least delays of audio and video from now on, ms; none if they stay. `relative` as [`relative_delay`] has it; `audio` is
-    /// how long the audio buffer delays now, `video` what the video's delay aims at.
+    /// Returns the new least delays of audio and video, ms; `None` if they stay. `relative` comes from
+    /// [`relative_delay`], `audio` is the current delay of the audio buffer, and `video` is the target delay of the
+    /// video.
     pub fn step(&mut self, relative: i64, audio: i64, video: i64) -> Option<(i64, i64)> {
         let difference = video - audio + relative;
         self.average = ((FILTER - 1) * self.average + difference) / FILTER;
@@ -82,7 +83,7 @@ mod tests {
 
     #[test]
     fn the_earlier_stream_is_moved_by_half_and_at_most_80_ms() {
-        // stream_synchronization_unittest.cc: the filtered difference is a quarter of the first.
+        // stream_synchronization_unittest.cc: the filtered difference is a quarter of the first difference.
         let mut sync = Synchronisation::default();
         assert_eq!(sync.step(0, 0, 400), Some((50, 0)), "audio waits for the picture");
         let mut sync = Synchronisation::default();

@@ -1,4 +1,4 @@
-//! The whole receiver, fed with packets.
+//! The complete receiver, fed with packets.
 
 use proptest::prelude::*;
 
@@ -22,7 +22,7 @@ fn at(millis: u64) -> Instant {
     Instant::ZERO + Span::from_millis(millis)
 }
 
-/// A receiver with its timers, and all that it put out.
+/// A receiver with its timers, and all of its output.
 struct Rig {
     receiver: WebrtcReceiver,
     shared: Shared,
@@ -85,7 +85,8 @@ impl Rig {
         self.packet(now, header.body(0, created), header.payload);
     }
 
-    /// The `k`-th frame of a camera at 25 frames a second, 40 ms on its way; three packets, of which those in `lost` do not come.
+    /// Feeds the `k`-th frame of a camera at 25 frames/s, after 40 ms in the network. It has three packets; those in
+    /// `lost` do not arrive.
     fn frame(&mut self, k: u64, lost: &[u16]) {
         self.shared.backstage.put_picture(CAMERA, k as u16, Picture { width: 640, height: 360, quality: 4.0 });
         for part in 0..3 {
@@ -119,7 +120,7 @@ impl Rig {
     }
 }
 
-/// A packet of frame `k`; sequence numbers begin shortly before their wrap.
+/// Returns a packet of frame `k`; sequence numbers start shortly before their wrap.
 fn camera(k: u64, part: u16) -> RtpHeader {
     RtpHeader {
         ssrc: CAMERA,

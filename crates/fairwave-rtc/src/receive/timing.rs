@@ -1,27 +1,27 @@
-//! When a frame of video is decoded and shown: libwebrtc's `video_coding/timing/timing.cc` (VCMTiming),
+//! Timing of video frames, for decoding and display: libwebrtc's `video_coding/timing/timing.cc` (VCMTiming),
 //! `video/timing/timestamp_extrapolator.cc` and `video/frame_decode_timing.cc`.
 //!
-//! A frame is shown at the local time of its timestamp plus the current delay. The delay aims at jitter + decoding +
-//! display, or at what lip synchronisation asks for, and grows only with frames that were late.
+//! A frame is shown at the local time of its timestamp plus the current delay. The target of the delay is jitter +
+//! decoding + display, or the delay that lip synchronisation requires. The current delay grows only with late frames.
 
 use super::config::ReceiveConfig;
 use fairwave_endpoint::serial;
 use fairwave_units::units::{Instant, Span};
 
-/// Frames that are not measured before decoding time counts (`decode_time_percentile_filter.cc`).
+/// Number of unmeasured frames before the decoding time counts (`decode_time_percentile_filter.cc`).
 const DECODED_UNMEASURED: u32 = 5;
-/// A frame that is later is left out if another can be decoded.
+/// A frame that is later than this, ms, is dropped if another can be decoded.
 const LATE: f64 = -5.0;
-/// At most this `max-playout-delay`, with no least, shows frames as soon as they are decoded.
+/// Largest `max-playout-delay` that, with a least delay of 0, shows frames as soon as they are decoded.
 const LOW_LATENCY: Span = Span::from_millis(500);
-/// Frames shown as soon as possible are decoded at least so far apart.
+/// Least interval between decoding of frames that are shown as soon as possible.
 const LOW_LATENCY_PACING: Span = Span::from_millis(8);
-/// With more frames in the buffer, they are not.
+/// With more frames in the buffer, the interval does not apply.
 const LOW_LATENCY_QUEUE: usize = 8;
 
-/// Beyond this silence the clock begins anew.
+/// The clock restarts after a longer silence.
 const SILENCE: Span = Span::from_secs(10);
-/// Ticks by which a timestamp may be off before the clock begins anew.
+/// A larger error of a timestamp restarts the clock, ticks.
 const JUMP: f64 = 900_000.0;
 const OUTLIER_STARTUP: u32 = 300;
 const OUTLIERS: u32 = 150;
@@ -33,7 +33,7 @@ const DRIFT: f64 = 6600.0;
 const LARGEST_ERROR: f64 = 7000.0;
 const COVARIANCE: [[f64; 2]; 2] = [[1.0, 0.0], [0.0, 1e10]];
 
-/// The local time of timestamps at 90 kHz: a line fitted by recursive least squares.
+/// Local time of timestamps at 90 kHz: a line fitted by recursive least squares.
 #[derive(Clone, Debug)]
 struct Extrapolator {
     start: Instant,
@@ -126,7 +126,7 @@ impl Extrapolator {
         false
     }
 
-    /// Sums of residuals (CUSUM) notice when the delay has moved.
+    /// Detects a change of the delay by cumulative sums of residuals (CUSUM).
     fn has_moved(&mut self, residual: f64) -> bool {
         let residual = residual.clamp(-LARGEST_ERROR, LARGEST_ERROR);
         self.above = (self.above + residual - DRIFT).max(0.0);
@@ -138,7 +138,7 @@ impl Extrapolator {
         moved
     }
 
-    /// Seconds since the begin of the run; none before the first frame.
+    /// Returns the seconds since the start of the run; `None` before the first frame.
     fn local(&self, timestamp: u32) -> Option<f64> {
         let first = self.first?;
         let ticks = serial::unwrap(self.near, timestamp) as f64;
@@ -153,14 +153,14 @@ impl Extrapolator {
     }
 }
 
-/// When frames of a stream are decoded and shown. Delays are in milliseconds, as there.
+/// Timing of a stream's frames. Delays are in milliseconds, as in the source.
 #[derive(Clone, Debug)]
 pub struct Timing {
     clock: Extrapolator,
     decode_time: f64,
     decoded: u32,
     render_delay: f64,
-    /// What jitter asks for.
+    /// Delay required by jitter.
     minimum: f64,
     current: f64,
     least: f64,
@@ -169,17 +169,17 @@ pub struct Timing {
     last_decode: Option<Instant>,
 }
 
-/// What becomes of the next frame that can be decoded.
+/// Decision about the next decodable frame.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Schedule {
-    /// Decode it at this time, show it at that; as soon as it is decoded for none.
+    /// Decode it at the first time and show it at the second; `None`: show it as soon as it is decoded.
     Decode(Instant, Option<f64>),
-    /// It is too late, and another can be decoded: leave it out.
+    /// Drop it: it is too late, and another can be decoded.
     Drop,
 }
 
 impl Timing {
-    /// Of a new stream.
+    /// Returns the timing of a new stream.
     pub fn new(config: &ReceiveConfig) -> Self {
         Timing {
             clock: Extrapolator::new(Instant::ZERO),
@@ -199,22 +199,23 @@ impl Timing {
         if self.decoded > DECODED_UNMEASURED { self.decode_time } else { 0.0 }
     }
 
-    /// What the delay aims at, ms.
+    /// Returns the target delay, ms.
     pub fn target(&self) -> f64 {
         self.least.max(self.minimum + self.decode() + self.render_delay)
     }
 
-    /// The buffer's part of it, and the part that jitter alone asks for, ms: `jitterBufferTargetDelay`, `jitterBufferMinimumDelay`.
+    /// Returns the buffer's part of the target, and the part required by jitter alone, ms: `jitterBufferTargetDelay`,
+    /// `jitterBufferMinimumDelay`.
     pub fn buffer_targets(&self) -> (f64, f64) {
         ((self.target() - self.decode() - self.render_delay).max(0.0), self.minimum)
     }
 
-    /// The least delay, for lip synchronisation.
+    /// Sets the least delay, for lip synchronisation.
     pub fn set_least(&mut self, least: f64) {
         self.least = least.clamp(0.0, self.most);
     }
 
-    /// What jitter asks for.
+    /// Sets the delay required by jitter.
     pub fn set_minimum(&mut self, jitter: Span) {
         self.minimum = jitter.millis();
         if self.current == 0.0 {
@@ -222,18 +223,18 @@ impl Timing {
         }
     }
 
-    /// A frame that was not sent again is complete.
+    /// Records a complete frame that was not retransmitted.
     pub fn on_complete(&mut self, arrived: Instant, timestamp: u32) {
         self.clock.update(arrived, timestamp);
     }
 
-    /// Forgets all but its settings: times are nonsense.
+    /// Resets everything except the settings, because the times make no sense.
     pub fn reset(&mut self, now: Instant) {
         self.clock = Extrapolator::new(now);
         (self.decoded, self.minimum, self.current, self.least) = (0, 0.0, 0.0, 0.0);
     }
 
-    /// When a frame is to be shown, seconds; none for as soon as possible.
+    /// Returns when to show a frame, seconds; `None` means as soon as possible.
     pub fn render_time(&self, timestamp: u32, now: Instant) -> Option<f64> {
         if self.least == 0.0 && self.low_latency {
             return None;
@@ -244,7 +245,8 @@ impl Timing {
         }
     }
 
-    /// What to do with the next frame: `last` tells whether no other can be decoded; `waiting` frames are in the buffer.
+    /// Returns the decision about the next frame. `last` returns whether no other can be decoded; `waiting` frames are
+    /// in the buffer.
     pub fn schedule(&self, timestamp: u32, now: Instant, last: impl FnOnce() -> bool, waiting: usize) -> Schedule {
         let render = self.render_time(timestamp, now);
         let wait = match render {
@@ -258,12 +260,13 @@ impl Timing {
         Schedule::Decode(now + Span::from_seconds(wait.max(0.0) / 1e3), render)
     }
 
-    /// Whether a time to show makes no sense: more than 10 s away, or a delay as long.
+    /// Checks whether a display time is invalid: more than 10 s away, or with a delay above 10 s.
     pub fn is_nonsense(&self, render: Option<f64>, now: Instant) -> bool {
         render.is_some_and(|render| render < 0.0 || (render - now.seconds()).abs() > 10.0) || self.target() > 10_000.0
     }
 
-    /// A frame is decoded at `now` that was to be shown at `render`: `again` if a part of it had been sent again.
+    /// Records that a frame for display at `render` is decoded at `now`; `again` is true if a part of it was
+    /// retransmitted.
     pub fn on_decode(&mut self, now: Instant, render: Option<f64>, again: bool) {
         self.last_decode = Some(now);
         let delayed = (now.seconds() - render.unwrap_or(0.0)) * 1e3 + self.decode() + self.render_delay;
@@ -273,7 +276,7 @@ impl Timing {
         self.decoded = self.decoded.saturating_add(1);
     }
 
-    /// The delay that frames have now, ms.
+    /// Returns the current delay of frames, ms.
     pub fn current(&self) -> f64 {
         self.current
     }
@@ -292,7 +295,7 @@ mod tests {
         Timing::new(&ReceiveConfig::default())
     }
 
-    /// Frames every 40 ms that arrived 100 ms after they were made, with timestamps from `first`.
+    /// Returns the timing after frames every 40 ms that arrived 100 ms after capture, with timestamps from `first`.
     fn fed(first: u32, frames: u64) -> Timing {
         let mut timing = timing();
         for k in 0..frames {
@@ -330,7 +333,7 @@ mod tests {
     #[test]
     fn what_is_five_ms_late_is_left_out_if_another_can_be_decoded() {
         let timing = fed(0, 50);
-        // To be shown at 2100 ms, decoded at 2090.
+        // Display at 2100 ms, decoding at 2090.
         let at_time = |millis, last| timing.schedule(3600 * 50, at(millis), || last, 1);
         assert!(matches!(at_time(2094, false), Schedule::Decode(..)));
         assert_eq!(at_time(2096, false), Schedule::Drop);

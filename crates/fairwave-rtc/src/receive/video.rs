@@ -1,6 +1,7 @@
-//! Video at the receiver: from packets to what is seen. The course of libwebrtc's `video_stream_buffer_controller.cc` and
-//! `video_receive_stream2.cc`: frames are decoded one after another, a key frame is asked for when nothing can be decoded for 3 s,
-//! while one is waited for each 200 ms, unless one is coming in or the stream is silent for 5 s.
+//! Video receiver, from packets to shown pictures. Follows libwebrtc's `video_stream_buffer_controller.cc` and
+//! `video_receive_stream2.cc`. Frames are decoded one after another. A key frame is requested after 3 s without a
+//! decodable frame, and then every 200 ms until one arrives. There are no requests while a key frame is arriving or
+//! after 5 s without packets.
 
 use std::collections::VecDeque;
 
@@ -17,10 +18,10 @@ use fairwave_units::units::{Instant, Span};
 
 /// RTP clock of video.
 pub const CLOCK: u32 = 90_000;
-/// A stream without packets for so long is not active.
+/// A stream without packets for this long is inactive.
 const INACTIVE: Span = Span::from_secs(5);
 
-/// A received camera or screen: one of its encodings.
+/// One encoding of a received camera or screen.
 #[derive(Clone, Debug)]
 pub struct Video {
     config: ReceiveConfig,
@@ -50,13 +51,13 @@ pub struct Video {
     seen: Seen,
     playing: Option<(Instant, Instant)>,
     kind: StreamKind,
-    /// When the camera is off: the session's signalling tells.
+    /// When the camera is off, as signalled.
     off: Spells,
-    /// It knows when a server leaves the stream out.
+    /// Side channel: periods in which a server does not forward the stream.
     backstage: Backstage,
 }
 
-/// Sums over the time that pictures were seen.
+/// Sums over the display time of pictures.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     time: f64,
@@ -80,7 +81,7 @@ impl Seen {
 }
 
 impl Video {
-    /// Before the first packet; the configuration is taken as checked.
+    /// Returns a receiver before its first packet. The configuration must have been checked.
     pub fn new(config: &ReceiveConfig, kind: StreamKind, off: Spells, backstage: Backstage) -> Self {
         Video {
             kind,
@@ -115,7 +116,7 @@ impl Video {
         }
     }
 
-    /// A media packet comes, or is restored. Answers whether a key frame is to be asked for.
+    /// Handles a media packet that arrived or was restored. Returns whether to request a key frame.
     pub fn on_packet(&mut self, now: Instant, number: u64, header: &RtpHeader, created: Instant, again: bool) -> bool {
         self.first_packet.get_or_insert(now);
         self.last_packet = now;
@@ -170,12 +171,12 @@ impl Video {
         }
     }
 
-    /// When it wants to be called.
+    /// Returns the next deadline.
     pub fn deadline(&self) -> Instant {
         self.decode_at.min(self.timeout)
     }
 
-    /// Decodes what is due: the moment's frames, of which the last is the picture. `picture` tells what it is like.
+    /// Decodes the frames that are due; the last one is the picture. `picture` returns its properties.
     pub fn decode(&mut self, now: Instant, picture: impl Fn(&Backstage, &Frame) -> Option<Picture>) -> Option<Frame> {
         if now < self.decode_at {
             return None;
@@ -239,7 +240,7 @@ impl Video {
         Some(last)
     }
 
-    /// For how long the camera was off, or left out by a server, between the picture that is shown and one that is captured at `created`.
+    /// Returns how long the camera was off or not forwarded, between the shown picture and one captured at `created`.
     fn away(&self, created: Instant) -> Span {
         self.playing.map_or(Span::ZERO, |(_, before)| self.absent(before, created))
     }
@@ -248,7 +249,7 @@ impl Video {
         self.backstage.absent(self.kind, &self.off, from, until)
     }
 
-    /// Whether a key frame is to be asked for because nothing could be decoded for too long.
+    /// Checks whether to request a key frame because nothing could be decoded for too long.
     pub fn times_out(&mut self, now: Instant) -> bool {
         if now < self.timeout {
             return false;
@@ -261,22 +262,22 @@ impl Video {
         self.last_key_packet.is_none_or(|last| now.since(last) >= self.config.max_wait_for_key_frame)
     }
 
-    /// The round trip is known.
+    /// Sets the round trip.
     pub fn set_round_trip(&mut self, round_trip: Span) {
         self.jitter.set_round_trip(round_trip);
     }
 
-    /// What the delay aims at, ms: lip synchronisation asks.
+    /// Returns the target delay for lip synchronisation, ms.
     pub fn target_delay(&self) -> i64 {
         self.timing.target() as i64
     }
 
-    /// The least delay from now on, ms: lip synchronisation.
+    /// Sets the least delay, ms, for lip synchronisation.
     pub fn set_least(&mut self, millis: i64) {
         self.timing.set_least((millis as f64).max(self.config.min_playout_delay.millis()));
     }
 
-    /// Writes what was seen by `at`.
+    /// Writes the display counters at time `at`.
     pub fn count(&self, at: Instant, sample: &mut InboundSample) {
         let shown = &self.smoothness;
         sample.packets_discarded = self.late_packets;
@@ -302,18 +303,18 @@ impl Video {
         sample.estimated_playout = self.playing.map(|(shown, created)| created + at.since(shown));
     }
 
-    /// Mean time from capture to display, seconds; none if nothing was shown.
+    /// Returns the mean time from capture to display, seconds; `None` if nothing was shown.
     pub fn capture_to_render(&self) -> Option<f64> {
         (self.decoded > 0).then(|| self.delay_sum / self.decoded as f64)
     }
 
-    /// What was seen until `end`.
+    /// Returns the quality of the shown video until `end`.
     pub fn quality(&self, end: Instant, packets: u64) -> VideoQuality {
         let mut seen = self.seen;
         let away = self.away(end);
         let freeze_ratio = self.smoothness.freeze_ratio(end, away);
         if let Some(last) = self.smoothness.last() {
-            // The last picture stands until the end.
+            // The last picture stays on the screen until the end.
             let seconds = end.since(last).saturating_sub(away).seconds();
             seen.add(self.picture, seconds);
         }

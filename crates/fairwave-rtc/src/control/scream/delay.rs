@@ -1,35 +1,37 @@
-//! Queueing delay and round trip as SCReAM v2 estimates them (libwebrtc `delay_based_congestion_control.cc`; draft §4.2.1.4).
+//! Estimates of queueing delay and round trip in SCReAM v2 (libwebrtc `delay_based_congestion_control.cc`; draft
+//! §4.2.1.4).
 
 use fairwave_units::units::{Instant, Span};
 
 use super::Message;
 
-/// Gain of the smoothed round trip, and its gain while the application limits (`SmoothedRttAvgG`, `SmoothedRttAvgInAlrG`).
+/// Gain of the smoothed round trip, and its gain in application-limited phases (`SmoothedRttAvgG`,
+/// `SmoothedRttAvgInAlrG`).
 const ROUND_TRIP_GAIN: f64 = 1.0 / 8.0;
 const ROUND_TRIP_GAIN_LIMITED: f64 = 1.0 / 128.0;
-/// Gain of the mean queueing delay as it rises; it falls at once (`QDelayAvgG`).
+/// Gain of the mean queueing delay while it rises; it falls at once (`QDelayAvgG`).
 const QUEUE_DELAY_GAIN: f64 = 1.0 / 4.0;
 /// Gain of the mean of the least delay and of the spread of delays in a message (`DelayMinAndLatencyDiffAvgG`).
 const SLOW_GAIN: f64 = 1.0 / 32.0;
-/// The least delay and the spread from which the window grows at a tenth of its pace, seconds.
+/// If least delay or spread reach this value, the window grows at a tenth of its rate, s.
 const NORM: f64 = 0.010;
-/// A queue with less delay counts as drained, seconds; for how long it may not be.
+/// A queue below this delay counts as drained, s; and the longest time without a drained queue.
 const DRAINED: f64 = 0.005;
 const DRAIN_PERIOD: Span = Span::from_secs(20);
-/// Minutes that the least delay is remembered, and how long each lasts.
+/// Number of minutes for which the least delay is remembered, and their length.
 const MINUTES: usize = 10;
 const MINUTE: Span = Span::from_secs(60);
 
-/// The estimates; times in seconds.
+/// Delay estimates; times in seconds.
 #[derive(Clone, Debug)]
 pub(super) struct Delays {
     target: f64,
-    /// When the present minute began.
+    /// Start of the current minute.
     minute: Option<Instant>,
-    /// Least one-way delay of the present minute, and of those before, newest last.
+    /// Least one-way delay of the current minute, and of earlier ones, newest last.
     present: f64,
     minutes: Vec<f64>,
-    /// Since when the queue has not been drained.
+    /// Time since which the queue has not been drained.
     filled: Option<Instant>,
     round_trip: Option<f64>,
     before: f64,
@@ -54,7 +56,7 @@ impl Delays {
         }
     }
 
-    /// Forgets all but the round trip: the delay of the path itself has grown.
+    /// Resets everything except the round trip, because the delay of the path itself has grown.
     pub fn reset(&mut self) {
         let (round_trip, before) = (self.round_trip, self.before);
         *self = Delays { round_trip, before, ..Delays::new(Span::from_seconds(self.target)) };
@@ -73,7 +75,7 @@ impl Delays {
         } else if self.filled.is_none() {
             self.filled = Some(message.now);
         }
-        // The lesser of the latest two: one message that was held up says nothing.
+        // The lesser of the latest two, so that a single delayed message does not count.
         let sample = queued.min(self.before);
         self.before = queued;
         self.average =
@@ -92,38 +94,39 @@ impl Delays {
         }
     }
 
-    /// The smoothed round trip, seconds; 0 before the first message.
+    /// Returns the smoothed round trip, seconds; 0 before the first message.
     pub fn round_trip(&self) -> f64 {
         self.round_trip.unwrap_or(0.0)
     }
 
-    /// The mean queueing delay, seconds.
+    /// Returns the mean queueing delay, seconds.
     pub fn queueing(&self) -> Option<f64> {
         Some(self.average).filter(|average| average.is_finite())
     }
 
-    /// More than half of the target.
+    /// Checks whether the delay exceeds half of the target.
     pub fn is_queueing(&self) -> bool {
         self.average.is_finite() && self.average > self.target / 2.0
     }
 
-    /// l4s_alpha_v (draft §4.2.2.1): from 0 at half of the target to 1 at the target.
+    /// Returns l4s_alpha_v (draft §4.2.2.1): from 0 at half of the target to 1 at the target.
     pub fn virtual_alpha(&self) -> f64 {
         let half = self.target / 2.0;
         ((self.average - half) / half).clamp(0.0, 1.0)
     }
 
-    /// Factor on the window's growth by the least delay of each message: 1 up to a quarter of 10 ms, 0.1 from 10 ms on.
+    /// Returns the factor on the window's growth from the least delay of each message: 1 up to a quarter of 10 ms, 0.1
+    /// from 10 ms on.
     pub fn least_delay_scale(&self, floor: f64) -> f64 {
         scale(self.least_average).clamp(floor, 1.0)
     }
 
-    /// The same by the spread of delays in each message.
+    /// Like [`Delays::least_delay_scale`], from the spread of delays in each message.
     pub fn spread_scale(&self) -> f64 {
         scale(self.spread_average).clamp(0.1, 1.0)
     }
 
-    /// False when the queue has not been drained for 20 s.
+    /// Returns false if the queue has not been drained for 20 s.
     pub fn drained_in_time(&self, now: Instant) -> bool {
         self.filled.is_none_or(|since| now - since < DRAIN_PERIOD)
     }

@@ -1,11 +1,11 @@
-//! Whether losses mean congestion (libwebrtc `loss_estimator.cc`): a level that climbs by a third in each round trip with a loss, and
-//! falls by half in each without.
+//! Loss level: distinguishes congestion from random loss (libwebrtc `loss_estimator.cc`). The level rises by a third in
+//! each round trip with a loss, and falls by half in each without.
 
 use fairwave_units::units::{Instant, Span};
 
 use super::{Message, VIRTUAL_ROUND_TRIP};
 
-/// Round trips with loss until it is congestion, and without until it is forgotten.
+/// Change of the level per round trip with loss, and without.
 const UP: f64 = 1.0 / 3.0;
 const DOWN: f64 = 1.0 / 2.0;
 
@@ -14,18 +14,19 @@ pub(super) struct Losses {
     level: f64,
     unrecovered: u64,
     in_this_round: bool,
-    /// When a loss or a recovery was told last, and when the round began.
+    /// Time of the latest loss or recovery, and start of the round.
     told: Option<Instant>,
     round: Option<Instant>,
 }
 
 impl Losses {
-    /// Takes a message in; answers whether it tells of a loss.
+    /// Handles a message. Returns whether it reports a loss.
     pub fn update(&mut self, message: &Message, round_trip: f64) -> bool {
         let round = VIRTUAL_ROUND_TRIP.max(Span::from_seconds(round_trip));
         let now = message.now;
         if self.told.is_none_or(|told| now - told > round) {
-            // What has not come back by now never will; it must not keep later losses from being taken back.
+            // Packets that have not arrived by now will never arrive. They must not prevent the recovery of later
+            // losses.
             self.unrecovered = 0;
         }
         if message.missing + message.recovered > 0 {
@@ -49,7 +50,7 @@ impl Losses {
         message.missing > 0
     }
 
-    /// From 0, none, to 1, congestion.
+    /// Returns the level: from 0 (none) to 1 (congestion).
     pub fn level(&self) -> f64 {
         self.level
     }
@@ -93,7 +94,7 @@ mod tests {
 
     #[test]
     fn after_a_round_trip_losses_of_before_cannot_come_back() {
-        // Without it, the two of the beginning would keep the one that comes back from clearing the level.
+        // Without the reset, the two early losses would keep the late recovery from clearing the level.
         assert_eq!(after(&[(0, 2, 0), (101, 1, 0), (110, 0, 1)]).level(), 0.0);
         assert!(after(&[(0, 2, 0), (100, 1, 0), (110, 0, 1)]).level() > 0.0);
     }

@@ -1,32 +1,36 @@
-//! SCReAM v2: a reference window that L4S marks, losses and queueing delay make smaller, and a rate of one window per round trip.
+//! SCReAM v2: a reference window that shrinks on L4S marks, losses and queueing delay, and a rate of one window per
+//! round trip.
 //!
-//! After draft-johansson-ccwg-rfc8298bis-screamv2 as libwebrtc has it (`modules/congestion_controller/scream/`). Between messages of
-//! feedback nothing changes; each message does, in this order:
-//! 1. The shares of marked packets go into α: a rise counts 1/8, a fall 1/128 (§4.2.1.3).
-//! 2. Congestion makes the window smaller, once per round trip or 25 ms, whichever is less (§4.2.2.1). A loss that lasts
-//!    takes 30 %. Marks take α/2, and less of it near the *inflection point*, the window at which congestion began. Delay of more
-//!    than half of its target counts as marks: α goes from 0 there to 1 at the target.
-//! 3. The bytes that arrived unmarked make the window larger (§4.2.2.2): by about a packet per round trip near the inflection
+//! Follows draft-johansson-ccwg-rfc8298bis-screamv2 as implemented in libwebrtc
+//! (`modules/congestion_controller/scream/`). Nothing changes between feedback messages. Each message triggers these
+//! steps in order:
+//! 1. The share of marked packets updates α: a rise with gain 1/8, a fall with gain 1/128 (§4.2.1.3).
+//! 2. Congestion shrinks the window, once per round trip or 25 ms, whichever is less (§4.2.2.1). Persistent loss
+//!    removes 30 %. Marks remove α/2, and less near the *inflection point*, the window at which congestion began. A
+//!    delay above half of its target acts like marks: α goes from 0 there to 1 at the target.
+//! 3. Bytes that arrived unmarked increase the window (§4.2.2.2): by about a packet per round trip near the inflection
 //!    point, and by 2 % of the window for each packet far from it.
-//! 4. The target rate is the window per round trip and the time that the receiver holds feedback back (§4.4).
+//! 4. The target rate is the window divided by the sum of round trip and feedback hold time (§4.4).
 //!
-//! A round trip of less than the *virtual round trip* of 25 ms counts as one for the window's growth, so flows with short paths
-//! do not starve others.
+//! For the window's growth, a round trip is at least the *virtual round trip* of 25 ms, so flows with short paths do
+//! not starve others.
 //!
-//! **Where the sources differ, this follows libwebrtc** (its `g3doc/implementation_diff.md`), because its published scenarios
-//! can be held against. Instead, the draft and the authors' program (`EricssonResearch/scream`, `ScreamV2Tx.cpp`)
+//! **Where the sources differ, this follows libwebrtc** (its `g3doc/implementation_diff.md`), because its published
+//! scenarios serve as tests. In contrast, the draft and the authors' program (`EricssonResearch/scream`,
+//! `ScreamV2Tx.cpp`)
 //! - react to every loss event, and to classic ECN;
-//! - scale with 8, not 2, around the inflection point (the draft moves that point every 10 round trips, not after each net growth);
+//! - scale with 8, not 2, around the inflection point (the draft moves that point every 10 round trips, not after each
+//!   net growth);
 //! - scale growth by the ratio of round trip and virtual round trip, not by its square;
 //! - let the window exceed the bytes in flight by 50 %, not 10 %;
-//! - take a tenth off the target for frames that are larger than the mean (the program);
-//! - raise the delay target beside loss-based flows, and pace faster near the highest rate.
+//! - subtract a tenth of the target for frames that are larger than the mean (the program);
+//! - raise the delay target in competition with loss-based flows, and pace faster near the highest rate.
 //!
-//! **Choices.** A packet that is missing counts among the bytes that arrived unmarked when it is first reported, as in libwebrtc, and not again
-//! when it comes late. libwebrtc asks the encoder to skip a share of frames while the pacer holds more than 100 ms (all from
-//! 500 ms on); here the target falls by that share. After 100 round trips without congestion the first mark takes the window back to what is
-//! in flight, and sets α to 1/4, as the draft and the authors mean it; libwebrtc's condition for it is never met, because it
-//! compares with a time that it has just set.
+//! **Choices.** A missing packet counts among the bytes that arrived unmarked when it is first reported, as in
+//! libwebrtc, and not again if it arrives late. libwebrtc asks the encoder to skip a share of frames while the pacer
+//! holds more than 100 ms (all from 500 ms on); here the target falls by that share. After 100 round trips without
+//! congestion, the first mark reduces the window to the bytes in flight and sets α to 1/4, as the draft and the authors
+//! intend. In libwebrtc this never happens, because the condition compares with a time that has just been set.
 
 mod delay;
 mod loss;
@@ -53,58 +57,62 @@ const SEGMENT: f64 = 1280.0;
 /// α rises by 1/8 and falls by 1/128 of the distance (`L4sAvgGUp`, `L4sAvgGDown`).
 const ALPHA_UP: f64 = 1.0 / 8.0;
 const ALPHA_DOWN: f64 = 1.0 / 128.0;
-/// α after long calm (`scream_v2.cc`), and how many round trips are long.
+/// α after a long calm period (`scream_v2.cc`), and the length of that period in round trips.
 const ALPHA_AFTER_CALM: f64 = 0.25;
 const CALM: f64 = 100.0;
 /// `BackoffScaleFactorCloseToRefWindowI`.
 const NEAR_INFLECTION: f64 = 2.0;
-/// Round trips after congestion until the window grows by a share of itself in full (`PostCongestionDelayRtts`), and that share.
+/// Round trips after congestion until the window's multiplicative growth is complete (`PostCongestionDelayRtts`), and
+/// the share of that growth.
 const POST_CONGESTION: f64 = 100.0;
 const MULTIPLICATIVE: f64 = 0.02;
 /// The window may exceed the bytes in flight by this factor and a packet (`BytesInFlightHeadRoom`).
 const HEAD_ROOM: f64 = 1.1;
-/// Bytes in flight may exceed the window by these factors (`RefWinMin`, `RefWinMax`).
+/// Largest ratio of bytes in flight to the window (`RefWinMin`, `RefWinMax`).
 const OVERHEAD_MIN: f64 = 1.5;
 const OVERHEAD_MAX: f64 = 3.0;
-/// Gain of the time that feedback is held back (`FeedbackHoldTimeAvgG`).
+/// Gain of the feedback hold time (`FeedbackHoldTimeAvgG`).
 const HOLD_GAIN: f64 = 1.0 / 8.0;
-/// The application limits below this share of the target (`AlrThreshold`); over which time the received rate is taken.
+/// Share of the target below which the application limits (`AlrThreshold`), and the window of the received rate.
 const LIMITED_BELOW: f64 = 0.9;
 const RECEIVED_WINDOW: f64 = 0.1;
-/// The pacer is no slower than this share of what arrives (`PacingRateReceivedFactor`).
+/// Lowest pacing rate, as a share of the received rate (`PacingRateReceivedFactor`).
 const PACING_OF_RECEIVED: f64 = 0.8;
-/// Round trips, and the time at least, that the target is halved for to drain a queue.
+/// Time for which the target is halved to drain a queue: round trips, and at least a duration.
 const DRAIN_ROUNDS: f64 = 5.0;
 const DRAIN_LEAST: f64 = 0.1;
-/// Padding lasts this long and pauses as long (`PaddingDuration`, `PeriodicPadding`), and begins this long after the window has shrunk.
+/// Duration of padding and of its pauses (`PaddingDuration`, `PeriodicPadding`), and its delay after the window has
+/// shrunk.
 const PADDING: Span = Span::from_secs(3);
 const PADDING_AFTER: Span = Span::from_secs(1);
-/// Bursts of the pacer are short until this long after congestion (`AllowLargePacingBurstsAfterCongestionTime`), and how short.
+/// Duration of short bursts after congestion (`AllowLargePacingBurstsAfterCongestionTime`), and their length.
 const SHORT_BURSTS: Span = Span::from_secs(15);
 const SHORT_BURST: Span = Span::from_millis(10);
-/// From which time in the pacer on the target falls, and from which on nothing is left, seconds.
+/// Delay in the pacer at which the target starts to fall, and at which it reaches zero, s.
 const PUSHBACK: (f64, f64) = (0.1, 0.5);
-/// Smaller changes of what is held back wait for another target.
+/// Smaller changes of push-back are applied with the next change of the target.
 const PUSHBACK_STEP: f64 = 0.1;
 
 /// SCReAM v2, with marks (L4S), delay and losses as signs of congestion.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct ScreamConfig {
-    /// Packets bear ECT(1), so that queues may mark them (RFC 9331); otherwise Not-ECT. Default true.
+    /// Packets carry ECT(1), so that queues may mark them (RFC 9331); otherwise Not-ECT. Default true.
     pub l4s: bool,
-    /// Queueing delay at which the window is halved per round trip; half of it is tolerated. Above 0; default 60 ms.
+    /// Queueing delay at which the window is halved per round trip; half of this delay is tolerated. Above 0; default
+    /// 60 ms.
     pub queue_delay_target: Span,
-    /// Share of the window that lasting loss leaves. Above 0 and below 1; default 0.7.
+    /// Share of the window that remains after persistent loss. Above 0 and below 1; default 0.7.
     #[serde(with = "Ratio")]
     pub loss_factor: f64,
-    /// The least window. 1 byte or more; default 1000 bytes.
+    /// Smallest window. At least 1 byte; default 1000 bytes.
     pub least_window: Bytes,
-    /// The pacer sends at this multiple of the target, from 1 to 10. Default 1.1.
+    /// Pacing rate as a multiple of the target, from 1 to 10. Default 1.1.
     pub pacing: f64,
-    /// Padding fills up to the target for 3 s, then pauses for 3 s, while the streams cannot use the target. Default true.
+    /// Adds padding up to the target for 3 s, then pauses for 3 s, while the streams cannot use the target. Default
+    /// true.
     pub padding: bool,
-    /// Video encoders leave frames out while more than 100 ms wait in the pacer, or more is in flight than the window. Default
+    /// Video encoders skip frames while the pacer holds more than 100 ms, or more is in flight than the window. Default
     /// true.
     pub pushback: bool,
 }
@@ -154,7 +162,7 @@ impl ControlLaw for ScreamConfig {
     }
 }
 
-/// What a message of feedback says; delays in seconds.
+/// Summary of a feedback message; delays in seconds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Message {
     now: Instant,
@@ -175,7 +183,7 @@ struct Message {
     last_arrival: Instant,
 }
 
-/// SCReAM v2 at work. Windows are bytes, rates bytes per second, times seconds.
+/// State of SCReAM v2. Windows in bytes, rates in bytes per second, times in seconds.
 #[derive(Clone, Debug)]
 pub struct Scream {
     config: ScreamConfig,
@@ -187,16 +195,16 @@ pub struct Scream {
     target: f64,
     window: f64,
     inflection: f64,
-    /// The window has grown since the inflection point was set.
+    /// True if the window has grown since the inflection point was set.
     may_move_inflection: bool,
     alpha: f64,
     hold: f64,
     in_flight: f64,
-    /// The most bytes in flight in this round trip and in the one before, and when this one began.
+    /// Most bytes in flight in this round trip and in the previous one, and the start of this one.
     flown: f64,
     flown_before: f64,
     round: Option<Instant>,
-    /// Received rate; what has arrived since the time at the receiver.
+    /// Received rate; bytes since a time of the receiver's clock.
     received: f64,
     gathered: f64,
     gathered_since: Option<Instant>,
@@ -206,9 +214,10 @@ pub struct Scream {
     is_limited: bool,
     pads_until: Option<Instant>,
     pads: bool,
-    /// Congestion was not long ago: the pacer's bursts are short.
+    /// True for a while after congestion: the pacer's bursts are short.
     is_careful: bool,
-    /// Share of the target that is held back, for the pacer's queue or a full window; and the target when it was said.
+    /// Share of the target that is held back because of the pacer's queue or a full window, and the target at that
+    /// time.
     pushback: f64,
     pushed: f64,
     state: &'static str,
@@ -294,7 +303,7 @@ impl Scream {
                 _ => {}
             }
         }
-        // Only so many losses are asked for here; this controller counts those that are reported.
+        // The lost packets are not needed: this controller counts reports of missing packets.
         while self.reports.lost().is_some() {}
         message
     }
@@ -302,7 +311,7 @@ impl Scream {
     fn measure_received(&mut self, message: &Message) {
         self.gathered += message.received_bytes;
         let Some(since) = self.gathered_since else {
-            // No rate yet, so the application cannot be what limits.
+            // Without a rate yet, the application cannot be the limit.
             (self.gathered_since, self.gathered) = (Some(message.last_arrival), 0.0);
             return;
         };
@@ -313,7 +322,7 @@ impl Scream {
         }
     }
 
-    /// Up to which the window may grow.
+    /// Returns the largest window that growth may reach.
     fn allowed(&self) -> f64 {
         (SEGMENT + self.flown.max(self.flown_before) * HEAD_ROOM).max(self.least_window())
     }
@@ -322,13 +331,13 @@ impl Scream {
         (SEGMENT / self.window).min(1.0)
     }
 
-    /// 0.1 at the inflection point, 1 far from it (§4.2.2.1).
+    /// Returns 0.1 at the inflection point, and 1 far from it (§4.2.2.1).
     fn near_inflection(&self) -> f64 {
         let distance = NEAR_INFLECTION * (self.window - self.inflection).abs() / self.inflection;
         (distance * distance).clamp(0.1, 1.0)
     }
 
-    /// Bytes that may be in flight (§4.3.1).
+    /// Returns the bytes that may be in flight (§4.3.1).
     fn send_window(&self) -> f64 {
         self.window * (OVERHEAD_MIN + (OVERHEAD_MAX - OVERHEAD_MIN) * self.delays.least_delay_scale(0.0))
     }
@@ -371,7 +380,7 @@ impl Scream {
                     share *= self.delays.least_delay_scale(0.1);
                 }
                 if since > CALM * longer {
-                    // The window may have grown far above what is in flight.
+                    // The window may have grown far above the bytes in flight.
                     self.window = self.flown_before.max(self.least_window()).min(self.window);
                     self.alpha = ALPHA_AFTER_CALM;
                 }
@@ -432,12 +441,12 @@ impl Scream {
         self.target = self.clamped(target);
     }
 
-    /// Bursts are short until 15 s have passed since congestion (`MaybeCreatePacerConfig`).
+    /// Keeps bursts short until 15 s after congestion (`MaybeCreatePacerConfig`).
     fn update_bursts(&mut self, now: Instant) {
         self.is_careful = self.reacted.is_some_and(|reacted| now - reacted <= SHORT_BURSTS);
     }
 
-    /// Pads or pauses. Padding begins with the session, lasts 3 s and pauses 3 s; a window that shrinks ends it.
+    /// Starts and stops padding. It starts with the session, lasts 3 s and pauses 3 s; a shrinking window ends it.
     fn update_padding(&mut self, now: Instant) {
         self.pads = false;
         if self.shrunk.is_none_or(|shrunk| now - shrunk > PADDING_AFTER) {
@@ -503,7 +512,7 @@ impl RateController for Scream {
         let waits = feedback.waiting.get() as f64 / bytes(self.decision().pacing).max(1.0);
         let full = message.in_flight > self.send_window();
         let pushback = if full { 1.0 } else { ((waits - PUSHBACK.0) / (PUSHBACK.1 - PUSHBACK.0)).clamp(0.0, 1.0) };
-        // Small changes alone are not passed on (`scream_network_controller.cc`, `CreateUpdate`).
+        // Small changes alone are not applied (`scream_network_controller.cc`, `CreateUpdate`).
         if self.target != self.pushed || (pushback - self.pushback).abs() > PUSHBACK_STEP {
             (self.pushback, self.pushed) = (pushback, self.target);
         }
@@ -534,7 +543,7 @@ impl RateController for Scream {
     fn decision(&self) -> Decision {
         let target = self.clamped(self.target);
         let received = if self.received.is_finite() { self.received } else { 0.0 };
-        // At least 800 b/s: a pacer that stands still would never learn of better times.
+        // At least 800 b/s, because a stopped pacer would get no feedback and never recover.
         let pacing = (target * self.config.pacing).max(received.min(1e12) * PACING_OF_RECEIVED).max(100.0);
         let pads = self.config.padding && self.pads && target < bytes(self.limits.most);
         let pushback = if self.config.pushback { self.pushback } else { 0.0 };

@@ -9,7 +9,7 @@ fn near(a: f64, b: f64) -> bool {
     (a - b).abs() < 1e-6 * b.abs().max(1.0)
 }
 
-/// A controller at 800 kb/s with a window of 10 000 bytes after a first message: round trip 100 ms, no queue.
+/// Returns a controller at 800 kb/s with a window of 10 000 bytes, after a first message: round trip 100 ms, no queue.
 fn started() -> Scream {
     let mut scream = ScreamConfig::default().controller(Seed(1).stream("control"));
     scream.on_limits(Instant::ZERO, limits(800_000, 30_000, 2_500_000));
@@ -31,8 +31,8 @@ fn the_first_message_gives_the_window_of_the_first_rate() {
     let sent = SentPacket { size: Bytes::new(20_000), ..report(0, 0, None).packet };
     scream.on_sent(&sent);
     scream.on_feedback(&feedback(100, &[report(0, 0, Some(50)), report(1, 5, Some(70))]));
-    // 100 kB/s over 95 ms of round trip and 20 ms held: 11 500 bytes, which then grow: 2000 bytes that arrived, times
-    // 1280/11500, times 1 + 0.02·11500/1280; the spread of 15 ms weighs nothing yet.
+    // 100 kB/s over a round trip of 95 ms and a hold time of 20 ms: 11 500 bytes. They grow by 2000 arrived bytes times
+    // 1280/11500, times 1 + 0.02·11500/1280; the spread of 15 ms has no weight yet.
     let grown = 11_500.0 + 2000.0 * (1280.0 / 11_500.0) * (1.0 + 0.02 * 11_500.0 / 1280.0);
     assert!(near(scream.window, grown), "{}", scream.window);
     assert!(near(scream.hold, 0.020));
@@ -42,7 +42,7 @@ fn the_first_message_gives_the_window_of_the_first_rate() {
 fn what_arrives_unmarked_makes_the_window_grow() {
     let mut scream = started();
     scream.on_feedback(&feedback(150, &[report(1, 50, Some(100))]));
-    // Without congestion so far: one packet of 1280 per window, times 1 + 2 % of the window's packets.
+    // No congestion so far: one packet of 1280 bytes per window, times 1 + 2 % of the window's packets.
     assert!(near(scream.window, 10_000.0 + 1000.0 * 0.128 * (1.0 + 0.02 * 10_000.0 / 1280.0)), "{}", scream.window);
     assert_eq!(scream.view().state, "increase");
 }
@@ -56,7 +56,7 @@ fn the_window_grows_by_a_quarter_near_the_inflection_point_and_after_congestion_
     let mut scream = started();
     scream.reacted = Some(Instant::ZERO);
     scream.on_feedback(&feedback(150, &[report(1, 50, Some(100))]));
-    // 150 ms of the 100 round trips are over.
+    // 150 ms of the 100 round trips have passed.
     let post = 0.150 / (100.0 * scream.delays.round_trip());
     assert!(near(scream.window, 10_000.0 + 128.0 * (1.0 + post * 0.02 * 10_000.0 / 1280.0)));
 }
@@ -100,7 +100,7 @@ fn marks_take_half_of_alpha_in_the_parts_of_a_long_round_trip() {
     (scream.alpha, scream.reacted) = (0.4, Some(Instant::from_seconds(1.0)));
     scream.on_feedback(&feedback(1150, &[marked(1, 1050, 1100)]));
     let alpha = 0.4 + 0.6 / 8.0;
-    // The round trip is four virtual ones; the packet was marked, so nothing is added.
+    // The round trip is four virtual round trips. The packet was marked, so nothing is added.
     assert!(near(scream.window, 10_000.0 * (1.0 - alpha / 2.0 / 4.0)), "{}", scream.window);
     assert!(near(scream.inflection, 10_000.0) && !scream.may_move_inflection);
     assert_eq!(scream.view().state, "marked");
@@ -159,7 +159,7 @@ fn delay_above_half_of_its_target_counts_as_marks_and_as_lasting_loss_with_a_los
     assert!(scream.window < 9000.0 && scream.state == "delay", "{} {:?}", scream.window, scream.view());
     let before = scream.window;
     scream.on_feedback(&feedback(1500, &[report(100, 1350, None), report(101, 1355, Some(1450))]));
-    // The loss takes 30 %; the two packets then add.
+    // The loss removes 30 %; then the two packets add.
     assert!(scream.window < before * 0.75 && scream.window > before * 0.699 && scream.state == "loss");
 }
 
@@ -274,7 +274,7 @@ fn padding_lasts_three_seconds_and_pauses_three_and_a_smaller_window_ends_it() {
     assert!(!scream.pads, "a second after the window has shrunk at the earliest");
     scream.on_timer(scream.deadline());
     assert!(scream.pads);
-    // Streams that get all that they can use need none.
+    // Streams that reach their highest rate need no padding.
     scream.target = bytes(scream.limits.most);
     assert_eq!(scream.decision().padding, Rate::default());
     scream.config.padding = false;
@@ -345,7 +345,8 @@ fn one(path: &Path, law: &str, seconds: u64) -> Course {
     run(path, &[(law, 0)], limits(300_000, 30_000, 2_500_000), seconds).remove(0)
 }
 
-/// The targets at each second's end lie within the band, in kb/s, from this many on: libwebrtc's `scream_test.cc`.
+/// Checks that the targets at each second's end, from this second on, are within the band in kb/s: libwebrtc's
+/// `scream_test.cc`.
 fn holds(path: &Path, law: &str, seconds: u64, from: usize, low: f64, high: f64) -> Course {
     let course = one(path, law, seconds);
     let (least, most) = course.band(from);
@@ -368,7 +369,7 @@ fn holds(path: &Path, law: &str, seconds: u64, from: usize, low: f64, high: f64)
 #[test]
 fn libwebrtcs_scenarios_with_dualpi2() {
     holds(&Path::dualpi2(600_000, 50), L4S, 10, 3, 350.0, 660.0);
-    // libwebrtc's band ends at 1000; single readings here are up to 3 % above.
+    // libwebrtc's band ends at 1000; here single readings are up to 3 % above.
     holds(&Path::dualpi2(1_000_000, 50), L4S, 10, 2, 600.0, 1050.0);
     holds(&Path::dualpi2(2_000_000, 25), L4S, 30, 1, 1300.0, 2300.0);
 }
@@ -378,7 +379,7 @@ fn libwebrtcs_scenarios_without_marks() {
     holds(&Path::drop_tail(600_000, 50, 1000), PLAIN, 10, 1, 250.0, 700.0);
     holds(&Path::drop_tail(600_000, 10, 1000), PLAIN, 30, 1, 200.0, 900.0);
     holds(&Path::drop_tail(1_500_000, 15, 1000), PLAIN, 30, 1, 800.0, 2200.0);
-    // libwebrtc's band holds a second earlier; here the second reading, after the ramp, is below it (1120).
+    // libwebrtc's band holds a second earlier. Here the second reading, after the ramp, is below it (1120).
     holds(&Path::drop_tail(2_000_000, 25, 1000), PLAIN, 30, 2, 1300.0, 2500.0);
     holds(&Path::drop_tail(100_000, 25, 1000), PLAIN, 10, 0, 10.0, 150.0);
     // Feedback every 90 ms, as with transport-wide congestion control.
