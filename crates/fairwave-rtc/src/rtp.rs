@@ -1,37 +1,37 @@
-//! Headers of media packets: RTP with the extensions that WebRTC uses, as the 32 bytes of [`Body::Opaque`].
+//! Headers of media packets: RTP with the extensions of WebRTC, stored in the 32 bytes of [`Body::Opaque`].
 
 use crate::mailbox::Mailbox;
 use fairwave_media::encoder::StreamKind;
 use fairwave_network::packet::Body;
 use fairwave_units::units::Instant;
 
-/// Which RTP stream a packet belongs to: the place of its SSRC among those of the peer.
+/// RTP stream of a packet: index of its SSRC among those of the peer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Ssrc(pub u8);
 
-/// What a stream is for.
+/// Role of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(u8)]
 pub enum Role {
     /// Encoded frames.
     Media = 0,
-    /// Packets sent again (RFC 4588 §4: a stream of its own), and padding.
+    /// Retransmissions, which form a separate stream (RFC 4588 §4), and padding.
     Retransmission = 1,
-    /// Forward error correction (RFC 8627: a stream of its own).
+    /// Forward error correction, as a separate stream (RFC 8627).
     Protection = 2,
 }
 
 impl Ssrc {
-    /// The feedback's own source: the other peer.
+    /// Source of the feedback: the other peer.
     pub const RECEIVER: Ssrc = Ssrc(255);
 
-    /// The stream of `kind` for `role`; `simulcast` is its place among the simulcast streams, 0 to 3. Both ends know it without
-    /// a session description.
+    /// Returns the stream of `kind` for `role`; `simulcast` is its index among the simulcast streams, 0 to 3. Both ends
+    /// know it without a session description.
     pub const fn new(kind: StreamKind, simulcast: u8, role: Role) -> Self {
         Ssrc((kind as u8) << 4 | (simulcast & 3) << 2 | role as u8)
     }
 
-    /// What it carries; none for a number that no stream has.
+    /// Returns kind, simulcast index and role; `None` for an unused number.
     pub fn parts(self) -> Option<(StreamKind, u8, Role)> {
         let role = match self.0 & 3 {
             0 => Role::Media,
@@ -42,31 +42,33 @@ impl Ssrc {
         Some((StreamKind::of(self.0 >> 4)?, self.0 >> 2 & 3, role))
     }
 
-    /// The 32 bits of RTCP.
+    /// Returns the 32-bit SSRC in RTCP.
     pub const fn number(self) -> u32 {
         self.0 as u32
     }
 
-    /// The stream with these 32 bits; none for a foreign one.
+    /// Returns the stream with this 32-bit SSRC; `None` for a foreign one.
     pub fn of(number: u32) -> Option<Self> {
         u8::try_from(number).ok().map(Ssrc)
     }
 }
 
-/// What the payload is (the payload type, as the session description maps it).
+/// Payload type of a packet (the session description would map it).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u8)]
 pub enum PayloadKind {
-    /// An encoded frame, or a part of one.
+    /// An encoded frame or a part of it.
     #[default]
     Media = 0,
-    /// A media packet sent again in a stream of its own (RFC 4588): [`RtpHeader::base`] is its original sequence number.
+    /// A retransmitted media packet in a separate stream (RFC 4588); [`RtpHeader::base`] is its original sequence
+    /// number.
     Retransmission = 1,
-    /// Forward error correction: [`RtpHeader::base`] and [`RtpHeader::mask`] name the packets that it protects (RFC 8627, RFC 5109).
+    /// Forward error correction; [`RtpHeader::base`] and [`RtpHeader::mask`] identify the protected packets (RFC 8627,
+    /// RFC 5109).
     Protection = 2,
-    /// Nothing but padding.
+    /// Only padding.
     Padding = 3,
-    /// RTCP of the sender: the bytes lie in the flow's other mailbox, see [`control_body`].
+    /// RTCP of the sender. Its bytes are in the flow's other mailbox, see [`control_body`].
     Control = 4,
 }
 
@@ -87,9 +89,9 @@ impl PayloadKind {
 /// Header of a media packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RtpHeader {
-    /// Its stream.
+    /// Stream of the packet.
     pub ssrc: Ssrc,
-    /// What it carries.
+    /// Payload type.
     pub kind: PayloadKind,
     /// RTP sequence number (RFC 3550 §5.1).
     pub sequence: u16,
@@ -97,39 +99,40 @@ pub struct RtpHeader {
     pub timestamp: u32,
     /// Transport-wide sequence number (draft-holmer-rmcat-transport-wide-cc-extensions-01 §2).
     pub transport_sequence: u16,
-    /// RTP marker: the last packet of a picture, the first of a talk spurt.
+    /// RTP marker: set on the last packet of a picture and on the first of a talk spurt.
     pub marker: bool,
-    /// It begins its frame.
+    /// True for the first packet of a frame.
     pub first: bool,
-    /// It ends its frame (the dependency descriptor's end of frame): of spatial layers the marker ends the last alone.
+    /// True for the last packet of a frame (the dependency descriptor's end of frame). With spatial layers, the marker
+    /// is set only on the last layer.
     pub last: bool,
-    /// Its frame depends on no other.
+    /// True if the frame depends on no other.
     pub key: bool,
-    /// The packet holds in-band FEC for the frame before it.
+    /// True if the packet contains in-band FEC for the previous frame.
     pub in_band_fec: bool,
-    /// Audio: how many frames before it the packet repeats (RFC 2198).
+    /// Audio: number of earlier frames that the packet repeats (RFC 2198).
     pub repeats: u8,
-    /// Temporal layer of its frame, 0 to 7.
+    /// Temporal layer of the frame, 0 to 7.
     pub temporal: u8,
-    /// Spatial layer of its frame, 0 to 7.
+    /// Spatial layer of the frame, 0 to 7.
     pub spatial: u8,
-    /// Number of the application's unit modulo 2³²: which frame of the camera or the microphone it is.
+    /// Number of the application's unit modulo 2³²: identifies the frame of the camera or the microphone.
     pub unit: u32,
-    /// Number of its frame within the RTP stream, modulo 2¹⁶ (the dependency descriptor's frame number).
+    /// Frame number in the RTP stream, modulo 2¹⁶ (the dependency descriptor's frame number).
     pub frame: u16,
-    /// The number of the frame that it depends on, counted back from its own; 0 for none (a key frame).
+    /// Distance to the frame that it depends on, in frames; 0 for none (a key frame).
     pub depends: u8,
-    /// Payload bytes, without what the header says.
+    /// Payload bytes, without the fields of this header.
     pub payload: u16,
-    /// Retransmission: the original sequence number. Protection: the first that it protects.
+    /// Retransmission: original sequence number. Protection: first protected sequence number.
     pub base: u16,
-    /// Protection: bit i set if it protects `base + i`.
+    /// Protection: bit i is set if it protects `base + i`.
     pub mask: u64,
 }
 
 impl RtpHeader {
-    /// As a packet's body. `sequence` is the number of packets that the sender sent before it; `created` is when the application
-    /// made the frame, for measurements alone.
+    /// Returns the header as a packet body. `sequence` is the number of packets sent before it; `created` is the
+    /// capture time of the frame, used only for measurements.
     pub fn body(&self, sequence: u32, created: Instant) -> Body {
         let mut header = [0; 32];
         let mut at = 0;
@@ -158,7 +161,7 @@ impl RtpHeader {
         Body::Opaque { header, sequence, created }
     }
 
-    /// The header of a media packet, and when its frame was made; none for another body.
+    /// Returns the header of a media packet and the capture time of its frame; `None` for other bodies.
     pub fn read(body: &Body) -> Option<(Self, Instant)> {
         let Body::Opaque { header, created, .. } = body else { return None };
         let byte = |at: usize| header.get(at).copied().unwrap_or_default();
@@ -190,12 +193,12 @@ impl RtpHeader {
     }
 }
 
-/// Byte of a [`Body::Opaque`] header that holds the payload kind, in its upper four bits.
+/// Index of the byte in a [`Body::Opaque`] header that contains the payload kind, in its upper four bits.
 const KIND_AT: usize = 1;
 
-/// The body of a packet that brings RTCP of the sender: its bytes lie in `mailbox`. [`control_message`] reads it.
+/// Returns the body of a packet with RTCP of the sender. Stores the bytes in `mailbox`; [`control_message`] reads them.
 pub fn control_body(mailbox: &Mailbox, message: &[u8], sequence: u32, now: Instant) -> Body {
-    // The mailbox's number takes the first four bytes; they move behind the byte that tells the kind.
+    // The mailbox's number uses the first four bytes. They move after the byte of the payload kind.
     let mut body = mailbox.put(message, sequence, now);
     if let Body::Opaque { header, .. } = &mut body {
         let [a, b, c, d, ..] = *header;
@@ -206,7 +209,7 @@ pub fn control_body(mailbox: &Mailbox, message: &[u8], sequence: u32, now: Insta
     body
 }
 
-/// The RTCP that a packet of the sender brings; none for a media packet, and for a message too old to be kept.
+/// Returns the RTCP bytes of the sender's packet; `None` for media packets, and for messages that are too old.
 pub fn control_message(mailbox: &Mailbox, body: &Body) -> Option<Box<[u8]>> {
     let Body::Opaque { header, sequence, created } = *body else { return None };
     if header[KIND_AT] >> 4 != PayloadKind::Control as u8 {

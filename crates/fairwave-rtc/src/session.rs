@@ -1,4 +1,4 @@
-//! Parameters of a session of WebRTC ([`WebrtcConfig`]).
+//! Parameters of a WebRTC session ([`WebrtcConfig`]).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,60 +17,60 @@ pub enum FecFormat {
     /// None.
     #[default]
     None,
-    /// FlexFEC (RFC 8627): parity in a stream of its own.
+    /// FlexFEC (RFC 8627): parity in a separate stream.
     Flexfec,
-    /// ULPFEC within RED (RFC 5109, RFC 2198): parity among the media's packets, as Chrome with VP8.
+    /// ULPFEC inside RED (RFC 5109, RFC 2198): parity in the media stream, as in Chrome with VP8.
     Ulpfec,
 }
 
-/// WebRTC: audio and video of a peer over RTP, with congestion control, pacing, retransmission and forward error correction.
-/// For traffic of the kind `media`. Defaults are those of libwebrtc where a key names no other source. Rates count
-/// whole IP packets.
+/// WebRTC: audio and video of a peer over RTP, with congestion control, pacing, retransmission and forward error
+/// correction. For traffic of the kind `media`. Defaults are those of libwebrtc unless a key names another source.
+/// Rates count whole IP packets.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct WebrtcConfig {
-    /// The rate controller: its name, or a table with its parameters.
+    /// Rate controller: its name, or a table with its parameters.
     #[serde(default)]
     pub control: RateControlConfig,
-    /// The rate at which the session begins. Default 300 kb/s.
+    /// Rate at the start of the session. Default 300 kb/s.
     pub start: Rate,
-    /// The least rate. Default 30 kb/s.
+    /// Lowest rate. Default 30 kb/s.
     pub least: Rate,
-    /// The most. Default: what the encoders can use.
+    /// Highest rate. Default: the most that the encoders can use.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "what the encoders can use"))]
     pub most: Option<Rate>,
-    /// Most payload bytes in a packet; a longer frame is cut into equal parts. Default 1200 B; 100 B to 65000 B.
+    /// Largest payload of a packet; longer frames are split into equal parts. Default 1200 B; 100 B to 65000 B.
     pub max_payload: Bytes,
-    /// They are sent again in a stream of their own (RFC 4588), which also pads and probes. Default true.
+    /// Sends retransmissions in a separate stream (RFC 4588), which also carries padding and probes. Default true.
     pub rtx: bool,
     /// Forward error correction of video: `none`, `flexfec` or `ulpfec`. Default `none`.
     pub fec: FecFormat,
-    /// FEC: a frame's parity is the least with which the frame is lost with at most this probability, if losses were
-    /// independent and parity ideal; at most as many packets as the frame has. Default 1 %.
+    /// FEC: largest probability of a frame loss, for the least parity of a frame. The calculation assumes independent
+    /// losses and ideal parity. Parity has at most as many packets as the frame. Default 1 %.
     #[serde(with = "Ratio")]
     pub protection: f64,
-    /// The pacer sends at this multiple of the target instead of at the controller's own pacing rate, 1 to 100. Default: the
+    /// Pacing rate as a multiple of the target, instead of the controller's pacing rate, 1 to 100. Default: the
     /// controller's.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "the controller's"))]
     pub pacing: Option<f64>,
-    /// The pacer sends up to this much at once, and then waits until it is paid. Default 40 ms.
+    /// Largest burst of the pacer; after it the pacer waits until its debt is paid. Default 40 ms.
     pub burst: Span,
-    /// The pacer sends faster where packets would wait longer than this. Default 2 s.
+    /// Waiting time in the pacer above which it sends faster. Default 2 s.
     pub queue_limit: Span,
-    /// Audio does not wait in the pacer. Default true; with `false` it stands in line with video.
+    /// Audio does not wait in the pacer. Default true; with `false` it queues with video.
     pub audio_first: bool,
-    /// Video stops where its share is below its least rate, and begins again 10 % above it, at least 20 kb/s. Default false, as in
-    /// libwebrtc (`suspend_below_min_bitrate`): it takes its least rate in any case.
+    /// Suspends video if its share is below its lowest rate, and resumes it 10 % above it, at least 20 kb/s. Default
+    /// false, as in libwebrtc (`suspend_below_min_bitrate`): video then always gets its lowest rate.
     pub suspend: bool,
-    /// Shortest time between key frames that receivers ask for. Default 300 ms.
+    /// Shortest interval between key frames that receivers request. Default 300 ms.
     pub key_frame_spacing: Span,
-    /// Mean time between sender reports of audio; each is drawn from half of it to one and a half. Default 5 s.
+    /// Mean interval of sender reports of audio; each interval is drawn from 0.5 to 1.5 times the mean. Default 5 s.
     pub report_audio: Span,
-    /// Mean time between sender reports of video. Default 1 s.
+    /// Mean interval of sender reports of video. Default 1 s.
     pub report_video: Span,
-    /// What the receiver does.
+    /// Configuration of the receiver.
     #[serde(flatten)]
     pub receive: ReceiveConfig,
 }

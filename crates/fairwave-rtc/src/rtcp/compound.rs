@@ -6,17 +6,17 @@ use super::{
 };
 use fairwave_endpoint::wire::WireError;
 
-/// Writes packets one behind the other; what `out` held before is gone.
+/// Writes packets one after another to `out`. Clears `out` first.
 ///
 /// # Errors
-/// The first that cannot be written.
+/// The first packet that cannot be written.
 pub fn write(packets: &[Rtcp], out: &mut Vec<u8>) -> Result<(), WireError> {
     out.clear();
     packets.iter().try_for_each(|packet| packet.write(out))
 }
 
-/// Whether packets make a compound message: it begins with a report, and names its source (RFC 3550 §6.1). Others are allowed
-/// where both ends agreed on reduced size (RFC 5506 §3.3).
+/// Checks whether packets form a compound message: it starts with a report and names its source (RFC 3550 §6.1). Other
+/// messages are allowed if both ends agreed on reduced size (RFC 5506 §3.3).
 pub fn is_compound(packets: &[Rtcp]) -> bool {
     matches!(packets.first(), Some(Rtcp::SenderReport(_) | Rtcp::ReceiverReport(_)))
         && packets.iter().any(|packet| matches!(packet, Rtcp::Description(_)))
@@ -25,7 +25,7 @@ pub fn is_compound(packets: &[Rtcp]) -> bool {
 /// Reads a message, compound or of reduced size.
 ///
 /// # Errors
-/// What is wrong with it first: then nothing of it is used.
+/// The first problem in the message. Then no part of it is used.
 pub fn parse(message: &[u8]) -> Result<Vec<Rtcp>, WireError> {
     if message.is_empty() {
         return Err(WireError::Short { have: 0, need: 4 });
@@ -56,7 +56,8 @@ pub fn parse(message: &[u8]) -> Result<Vec<Rtcp>, WireError> {
     Ok(packets)
 }
 
-/// A packet, of which `body` is what follows its header, without padding; none for a kind that is passed over.
+/// Reads one packet; `body` is its content after the header, without padding. Returns `None` for a kind that is
+/// ignored.
 fn one(kind: u8, format: u8, packet: &[u8], body: &[u8]) -> Result<Option<Rtcp>, WireError> {
     Ok(match (kind, format) {
         (200, _) => Some(Rtcp::SenderReport(SenderReport::read(packet)?)),

@@ -1,62 +1,62 @@
-//! Congestion control feedback (RFC 8888 §3.1): for each stream which packets arrived, with which mark, and how long before
-//! the report.
+//! Congestion control feedback (RFC 8888 §3.1): for each stream the arrived packets, their ECN marks, and their arrival
+//! times before the report.
 
 use super::{Bytes, TRANSPORT, feedback, foreign};
 use fairwave_endpoint::wire::WireError;
 use fairwave_network::packet::Ecn;
 use fairwave_units::units::{Instant, Span};
 
-/// Format in the header.
+/// Format (FMT) in the header.
 pub(crate) const FORMAT: u8 = 11;
-/// The most packets of a stream in a report (§3.1).
+/// Largest number of packets per stream in a report (§3.1).
 pub const MOST: usize = 16_384;
-/// An arrival earlier than this before the report is written so: 0x1FFE (§3.1).
+/// Value for an arrival too long before the report: 0x1FFE (§3.1).
 const OVERFLOW: u16 = 0x1ffe;
-/// The arrival time is not known: 0x1FFF (§3.1).
+/// Value for an unknown arrival time: 0x1FFF (§3.1).
 const UNKNOWN: u16 = 0x1fff;
 
-/// How one packet arrived.
+/// Arrival of one packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ArrivalReport {
-    /// Its mark.
+    /// ECN code point.
     pub ecn: Ecn,
-    /// How long before the report it arrived, 1/1024 s, 0 to 0x1FFD; 0x1FFE for longer, 0x1FFF for unknown.
+    /// Arrival time before the report, 1/1024 s, 0 to 0x1FFD; 0x1FFE for longer, 0x1FFF for unknown.
     pub offset: u16,
 }
 
 impl ArrivalReport {
-    /// Of a packet that arrived at `arrived`, in the report made at `now`.
+    /// Describes a packet that arrived at `arrived`, in a report made at `now`.
     pub fn of(now: Instant, arrived: Instant, ecn: Ecn) -> Self {
         let since = u128::from(now.since(arrived).nanos());
         let offset = (since * 1024 / 1_000_000_000).min(u128::from(OVERFLOW)) as u16;
         ArrivalReport { ecn, offset }
     }
 
-    /// How long before the report it arrived; none if the report does not tell.
+    /// Returns the arrival time before the report; `None` if the report does not contain it.
     pub fn before(self) -> Option<Span> {
         (self.offset < OVERFLOW).then(|| Span::from_nanos(u64::from(self.offset) * 1_000_000_000 / 1024))
     }
 }
 
-/// What a report says of one stream.
+/// Report on one stream.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct StreamReport {
     /// The stream.
     pub ssrc: u32,
     /// RTP sequence number of the first packet.
     pub base: u16,
-    /// For each packet from `base` on: how it arrived; none if it has not.
+    /// For each packet from `base` on: its arrival; `None` if it has not arrived.
     pub packets: Vec<Option<ArrivalReport>>,
 }
 
-/// One report.
+/// A report.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct CongestionFeedback {
-    /// Who reports.
+    /// SSRC of the reporter.
     pub sender: u32,
-    /// At least one.
+    /// Reports by stream; at least one.
     pub streams: Vec<StreamReport>,
-    /// When it was made: middle 32 bits of the NTP timestamp ([`super::time::middle`]).
+    /// Time of the report: middle 32 bits of the NTP timestamp ([`super::time::middle`]).
     pub timestamp: u32,
 }
 
@@ -65,7 +65,7 @@ impl CongestionFeedback {
         if let Some(stream) = self.streams.iter().find(|stream| stream.packets.len() > MOST) {
             return Err(foreign(format!("{} packets of a stream, but {MOST} are the most", stream.packets.len())));
         }
-        // The first stream stands where other feedback has its media source.
+        // The first stream takes the field that holds the media source in other feedback.
         let Some(first) = self.streams.first() else { return Err(foreign("a report about no stream")) };
         feedback(out, TRANSPORT, FORMAT, [self.sender, first.ssrc], |out| {
             for (place, stream) in self.streams.iter().enumerate() {

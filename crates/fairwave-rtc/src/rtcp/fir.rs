@@ -3,30 +3,30 @@
 use super::{Bytes, PAYLOAD, feedback};
 use fairwave_endpoint::wire::WireError;
 
-/// Format in the header.
+/// Format (FMT) in the header.
 pub(crate) const FORMAT: u8 = 4;
 
-/// A request for one stream.
+/// Request for one stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FirEntry {
     /// The stream.
     pub ssrc: u32,
-    /// Command number: a repeated request has the same.
+    /// Command number; a repetition has the same number.
     pub command: u8,
 }
 
-/// Someone joined: key frames are wanted.
+/// Request for key frames, for example after someone has joined.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Fir {
-    /// Who asks.
+    /// SSRC of the requester.
     pub sender: u32,
-    /// For what.
+    /// Requests by stream.
     pub entries: Vec<FirEntry>,
 }
 
 impl Fir {
     pub(crate) fn write(&self, out: &mut Vec<u8>) -> Result<(), WireError> {
-        // The media source is not used and 0 (§4.3.1.2).
+        // The media source is unused and 0 (§4.3.1.2).
         feedback(out, PAYLOAD, FORMAT, [self.sender, 0], |out| {
             for entry in &self.entries {
                 out.extend(entry.ssrc.to_be_bytes());

@@ -1,8 +1,8 @@
-//! RTCP as real bytes: reports (RFC 3550), feedback (RFC 4585, RFC 5104) and congestion control's feedback (transport-wide,
-//! RFC 8888). One file each.
+//! RTCP as real bytes: reports (RFC 3550), feedback (RFC 4585, RFC 5104) and congestion control feedback
+//! (transport-wide, RFC 8888). One file per kind.
 //!
-//! [`compound::write`] and [`compound::parse`] handle messages of several packets. Bytes that are no RTCP give an error.
-//! Packets of kinds that are not listed here are passed over (RFC 3550 §6.1).
+//! [`compound::write`] and [`compound::parse`] handle messages of several packets. Bytes that are not RTCP give an
+//! error. Packets of other kinds are ignored (RFC 3550 §6.1).
 
 pub mod compound;
 pub mod congestion_feedback;
@@ -51,11 +51,11 @@ pub enum Rtcp {
 }
 
 impl Rtcp {
-    /// Adds its bytes to `out`.
+    /// Appends the packet's bytes to `out`.
     ///
     /// # Errors
-    /// When the format cannot say it: more than 31 report blocks, a name above 255 B, more packets than 16 bits count.
-    /// `out` is then as before.
+    /// The format cannot represent the packet: more than 31 report blocks, a name above 255 B, or more packets than 16
+    /// bits can count. `out` is then unchanged.
     pub fn write(&self, out: &mut Vec<u8>) -> Result<(), WireError> {
         match self {
             Rtcp::SenderReport(report) => report.write(out),
@@ -70,7 +70,7 @@ impl Rtcp {
     }
 }
 
-/// What is wrong with bytes that came as RTCP.
+/// Returns an error about received bytes.
 pub(crate) fn foreign(why: impl ToString) -> WireError {
     WireError::Foreign { protocol: "RTCP", why: why.to_string() }
 }
@@ -80,8 +80,8 @@ pub(crate) const TRANSPORT: u8 = 205;
 /// Packet type of feedback for payloads (RFC 4585 §6.1).
 pub(crate) const PAYLOAD: u8 = 206;
 
-/// Adds a feedback message (RFC 4585 §6.1): header, both sources, and what `fill` adds, filled up to words of 4 B. The
-/// length says all of it; padding within does not set the padding bit, as for both formats of congestion control.
+/// Appends a feedback message (RFC 4585 §6.1): header, both sources, and the output of `fill`, padded to words of 4 B.
+/// The length covers all of it. Padding inside does not set the padding bit, as in both formats of congestion control.
 pub(crate) fn feedback(
     out: &mut Vec<u8>,
     kind: u8,
@@ -107,7 +107,7 @@ pub(crate) fn feedback(
     Ok(())
 }
 
-/// Reads numbers one after another, and says so when there are no more bytes.
+/// Reader of numbers. It returns an error when no bytes are left.
 pub(crate) struct Bytes<'a>(pub &'a [u8]);
 
 impl<'a> Bytes<'a> {

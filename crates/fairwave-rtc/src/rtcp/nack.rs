@@ -1,19 +1,19 @@
-//! Generic negative acknowledgements (RFC 4585 §6.2.1): a packet number and a mask of the 16 that follow.
+//! Generic negative acknowledgements (RFC 4585 §6.2.1): a packet number and a mask of the next 16.
 
 use super::{Bytes, TRANSPORT, feedback};
 use fairwave_endpoint::wire::WireError;
 
-/// Format in the header.
+/// Format (FMT) in the header.
 pub(crate) const FORMAT: u8 = 1;
 
-/// Packets that a receiver misses.
+/// Request for missing packets.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Nack {
-    /// Who misses them.
+    /// SSRC of the requester.
     pub sender: u32,
     /// The stream.
     pub media: u32,
-    /// Their RTP sequence numbers, rising from the first on (through a wrap).
+    /// RTP sequence numbers, ascending from the first (through a wrap).
     pub sequences: Vec<u16>,
 }
 

@@ -3,13 +3,13 @@
 use super::{PAYLOAD, feedback};
 use fairwave_endpoint::wire::WireError;
 
-/// Format in the header.
+/// Format (FMT) in the header.
 pub(crate) const FORMAT: u8 = 1;
 
-/// A receiver cannot decode a stream: it wants a key frame.
+/// Request for a key frame of a stream that cannot be decoded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Pli {
-    /// Who asks.
+    /// SSRC of the requester.
     pub sender: u32,
     /// The stream.
     pub media: u32,

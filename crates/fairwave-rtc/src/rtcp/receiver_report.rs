@@ -1,4 +1,4 @@
-//! Receiver reports (RFC 3550 §6.4.2), by the library `rtcp-types`.
+//! Receiver reports (RFC 3550 §6.4.2), with the library `rtcp-types`.
 
 use rtcp_types::RtcpWriteError;
 use rtcp_types::prelude::{RtcpPacketParser, RtcpPacketWriterExt};
@@ -6,25 +6,26 @@ use rtcp_types::prelude::{RtcpPacketParser, RtcpPacketWriterExt};
 use super::foreign;
 use fairwave_endpoint::wire::WireError;
 
-/// Bytes of a report with the most blocks, 31.
+/// Size of a report with the maximum of 31 blocks, bytes.
 const LONGEST: usize = 28 + 31 * 24;
 
-/// Reception of one stream.
+/// Reception report on one stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ReportBlock {
     /// The stream.
     pub ssrc: u32,
-    /// Lost of what was expected since the report before, in 1/256.
+    /// Fraction lost since the previous report, in 1/256.
     pub fraction_lost: u8,
-    /// Lost so far: duplicates make it negative, which is legal. 24 bits with a sign; beyond it the nearest is written.
+    /// Packets lost so far; duplicates may make it negative, which is legal. Written as 24 bits with a sign, clamped to
+    /// the range.
     pub lost: i32,
-    /// The highest sequence number received, with its cycles above.
+    /// Highest sequence number received, with its cycles in the upper half.
     pub highest: u32,
     /// Interarrival jitter, ticks of the stream's clock (§A.8).
     pub jitter: u32,
     /// Middle 32 bits of the latest sender report's NTP timestamp; 0 for none.
     pub last: u32,
-    /// How long ago that report arrived, 1/65 536 s.
+    /// Time since the arrival of that report, 1/65 536 s.
     pub delay: u32,
 }
 
@@ -53,10 +54,10 @@ impl ReportBlock {
     }
 }
 
-/// Reception of streams.
+/// Reception reports on streams.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ReceiverReport {
-    /// Who reports.
+    /// SSRC of the reporter.
     pub ssrc: u32,
     /// At most 31.
     pub blocks: Vec<ReportBlock>,
@@ -78,7 +79,7 @@ impl ReceiverReport {
     }
 }
 
-/// Adds what the library writes.
+/// Appends the output of the library.
 pub(crate) fn append(
     out: &mut Vec<u8>,
     write: impl FnOnce(&mut [u8]) -> Result<usize, RtcpWriteError>,

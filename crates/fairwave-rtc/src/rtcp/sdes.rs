@@ -1,4 +1,4 @@
-//! Source descriptions: the canonical name (RFC 3550 §6.5.1), by the library `rtcp-types`.
+//! Source descriptions: the canonical name (RFC 3550 §6.5.1), with the library `rtcp-types`.
 
 use rtcp_types::prelude::{RtcpPacketParser, RtcpPacketWriterExt};
 
@@ -6,12 +6,12 @@ use super::foreign;
 use super::receiver_report::append;
 use fairwave_endpoint::wire::WireError;
 
-/// Who a source is.
+/// Description of a source.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Description {
-    /// The source.
+    /// SSRC of the source.
     pub ssrc: u32,
-    /// Its canonical name, at most 255 B: the same for all streams of a peer.
+    /// Canonical name, at most 255 B; the same for all streams of a peer.
     pub name: String,
 }
 
@@ -23,7 +23,7 @@ impl Description {
         append(out, |bytes| sdes.write_into(bytes))
     }
 
-    /// The first name of the packet; none if it names nobody.
+    /// Returns the first name in the packet; `None` if it has none.
     pub(crate) fn read(bytes: &[u8]) -> Result<Option<Self>, WireError> {
         let sdes = rtcp_types::Sdes::parse(bytes).map_err(foreign)?;
         for chunk in sdes.chunks() {

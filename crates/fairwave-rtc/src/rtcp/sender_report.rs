@@ -1,4 +1,4 @@
-//! Sender reports (RFC 3550 §6.4.1), by the library `rtcp-types`.
+//! Sender reports (RFC 3550 §6.4.1), with the library `rtcp-types`.
 
 use rtcp_types::prelude::{RtcpPacketParser, RtcpPacketWriterExt};
 
@@ -6,20 +6,20 @@ use super::foreign;
 use super::receiver_report::{ReportBlock, append};
 use fairwave_endpoint::wire::WireError;
 
-/// What a sender says of one of its streams.
+/// Report of a sender on one of its streams.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SenderReport {
-    /// Its source.
+    /// SSRC of the stream.
     pub ssrc: u32,
-    /// When the report was made ([`super::time::ntp`]).
+    /// Time of the report ([`super::time::ntp`]).
     pub ntp: u64,
-    /// The same moment in ticks of the stream's clock: with it, receivers synchronise streams by capture times.
+    /// The same time in ticks of the stream's clock. Receivers use the pair to synchronise streams by capture times.
     pub rtp: u32,
     /// Packets sent, modulo 2³².
     pub packets: u32,
-    /// Their payload bytes, without headers and padding, modulo 2³².
+    /// Payload bytes sent, without headers and padding, modulo 2³².
     pub octets: u32,
-    /// What it received itself.
+    /// Reception reports of the sender.
     pub blocks: Vec<ReportBlock>,
 }
 

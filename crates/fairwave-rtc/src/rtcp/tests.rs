@@ -90,7 +90,7 @@ fn transport(packets: Vec<Option<i16>>) -> TransportFeedback {
     TransportFeedback { sender: 255, media: 0, base: 65_530, reference: 0xab_cdef, count: 200, packets }
 }
 
-/// The chunks that the packets take.
+/// Returns the chunks for these packets.
 fn chunks(packets: Vec<Option<i16>>, number: usize) -> Vec<u16> {
     let bytes = bytes(&[Rtcp::TransportFeedback(transport(packets))]);
     bytes[20..20 + 2 * number].chunks(2).map(|two| u16::from_be_bytes([two[0], two[1]])).collect()
@@ -185,7 +185,7 @@ fn padding_and_unknown_packets_are_passed_over_and_damaged_ones_refused() {
     assert!(refused(&reserved).contains("no packets"));
 }
 
-/// With what a NACK asks for as a set: it may name numbers in any order, and twice.
+/// Sorts the sequence numbers of NACKs and removes duplicates, because a NACK may list them in any order and twice.
 fn in_order(mut packets: Vec<Rtcp>) -> Vec<Rtcp> {
     for packet in &mut packets {
         if let Rtcp::Nack(nack) = packet {
@@ -223,7 +223,7 @@ proptest! {
         let mut message = vec![0x80 | format, kind, 0, body.len() as u8];
         message.extend(body.into_iter().flatten());
         if let Ok(packets) = parse(&message) {
-            // What was understood can be written and read again.
+            // Parsed packets can be written and read again.
             let mut again = Vec::new();
             if !packets.is_empty() && write(&packets, &mut again).is_ok() {
                 prop_assert_eq!(in_order(parse(&again).expect("own bytes")), in_order(packets));

@@ -1,44 +1,45 @@
-//! Transport-wide feedback (draft-holmer-rmcat-transport-wide-cc-extensions-01 §3.1): which packets of all streams arrived, and
-//! when.
+//! Transport-wide feedback (draft-holmer-rmcat-transport-wide-cc-extensions-01 §3.1): arrivals of the packets of all
+//! streams.
 //!
-//! A message covers the packets from `base` on without gaps. Status chunks say of each whether it arrived; a delta for each
-//! that did says how long after the one before, in 250 µs. The first delta counts from the reference time, in 64 ms.
+//! A message covers all packets from `base` on. Status chunks contain one arrival flag per packet. Each arrived packet
+//! has a delta: the time since the previous arrival, in 250 µs. The first delta is relative to the reference time, in
+//! 64 ms.
 
 use super::{Bytes, TRANSPORT, feedback, foreign};
 use fairwave_endpoint::wire::WireError;
 use fairwave_units::units::{Instant, Span};
 
-/// Format in the header.
+/// Format (FMT) in the header.
 pub(crate) const FORMAT: u8 = 15;
 
-/// A tick of deltas (§3.1.5).
+/// Unit of deltas (§3.1.5).
 pub const TICK: Span = Span::from_micros(250);
-/// A tick of the reference time (§3.1).
+/// Unit of the reference time (§3.1).
 pub const REFERENCE: Span = Span::from_millis(64);
-/// Ticks of a reference.
+/// Number of delta units in a reference unit.
 const TICKS: i64 = 256;
-/// The reference time has 24 bits.
+/// Number of values of the reference time (24 bits).
 const REFERENCES: i64 = 1 << 24;
 
-/// One message.
+/// A message.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TransportFeedback {
-    /// Who reports.
+    /// SSRC of the reporter.
     pub sender: u32,
-    /// A stream of the peer that it is for; the packets may be of any.
+    /// SSRC of a stream of the peer; the packets may belong to any of its streams.
     pub media: u32,
     /// Transport-wide number of the first packet.
     pub base: u16,
     /// Reference time: multiples of 64 ms by the receiver's clock, modulo 2²⁴.
     pub reference: u32,
-    /// How many messages there were before, modulo 256.
+    /// Number of earlier messages, modulo 256.
     pub count: u8,
-    /// For each packet from `base` on: the ticks since the packet before that arrived (for the first, since the reference
-    /// time); none if it has not arrived.
+    /// For each packet from `base` on: the ticks since the previous arrival (for the first, since the reference time);
+    /// `None` if it has not arrived.
     pub packets: Vec<Option<i16>>,
 }
 
-/// What a chunk says of a packet (§3.1.1).
+/// Returns the status symbol of a packet (§3.1.1).
 fn symbol(packet: Option<i16>) -> u16 {
     match packet {
         None => 0,
@@ -48,9 +49,10 @@ fn symbol(packet: Option<i16>) -> u16 {
 }
 
 impl TransportFeedback {
-    /// The message about `arrivals`, the first of which is packet `base`. It takes as many as one message can say: the last
-    /// may be left over where a delta does not fit 16 bits, or where `most` packets are reached. Answers with the message and how many it took; none without a packet that
-    /// arrived at the head of it (missing ones before the first arrival are fine).
+    /// Creates a message about `arrivals`, the first of which is packet `base`. It covers as many packets as one
+    /// message can: it ends before a delta that does not fit 16 bits, and after `most` packets. Returns the message and
+    /// the number of packets in it. Returns `None` if no packet of it would have arrived (missing packets before the
+    /// first arrival are allowed).
     pub fn of(
         sender: u32,
         media: u32,
@@ -80,8 +82,8 @@ impl TransportFeedback {
         Some((TransportFeedback { sender, media, base, reference, count, packets }, took))
     }
 
-    /// When each packet arrived, by the receiver's clock. `near` is a time of the same clock within 6 days of it: it tells the
-    /// reference time's wraps apart.
+    /// Returns the arrival times by the receiver's clock. `near` is a time of the same clock within 6 days; it resolves
+    /// the wraps of the reference time.
     pub fn arrivals(&self, near: Instant) -> impl Iterator<Item = Option<Instant>> + '_ {
         let near = (near.nanos() / REFERENCE.nanos()) as i64;
         let ahead = (i64::from(self.reference) - near).rem_euclid(REFERENCES);
@@ -114,8 +116,8 @@ impl TransportFeedback {
         })
     }
 
-    /// Runs where a run says more than a vector; vectors of 14 packets where no large delta is among them, else of 7
-    /// (§3.1.3, §3.1.4).
+    /// Encodes runs if they cover more packets than a vector; otherwise vectors of 14 packets without large deltas, or
+    /// of 7 packets (§3.1.3, §3.1.4).
     fn chunks(&self, out: &mut Vec<u8>) {
         let mut rest = self.packets.as_slice();
         while let Some(first) = rest.first().map(|packet| symbol(*packet)) {

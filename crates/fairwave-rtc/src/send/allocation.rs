@@ -1,40 +1,40 @@
-//! How the target is shared among streams (libwebrtc, `bitrate_allocator.cc`).
+//! Allocation of the target rate to streams (libwebrtc, `bitrate_allocator.cc`).
 //!
-//! Each stream gets its least rate. What is left is shared by weight (`bitrate_priority`), none beyond its most. A target that does not suffice for
-//! all least rates suspends video, the screen first: it begins again when its share is 10 % and at least 20 kb/s above its
-//! least rate. Audio always gets its least.
+//! Each stream gets its lowest rate. The rest is shared by weight (`bitrate_priority`), up to the highest rate of each
+//! stream. If the target is below the sum of the lowest rates, video is suspended, the screen first. It resumes when
+//! its share is 10 % and at least 20 kb/s above its lowest rate. Audio always gets its lowest rate.
 
 use fairwave_units::units::Rate;
 
-/// A stream's wishes and share; rates count whole IP packets.
+/// Demand and share of a stream; rates count whole IP packets.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Share {
-    /// The least.
+    /// Lowest rate, bits per second.
     pub least: u64,
-    /// The most.
+    /// Highest rate, bits per second.
     pub most: u64,
-    /// It may be suspended.
+    /// True if the stream may be suspended.
     pub suspendable: bool,
-    /// Its weight, above 0.
+    /// Weight, above 0.
     pub weight: f64,
-    /// What it gets, bits per second; 0 while it is suspended.
+    /// Allocated rate, bits per second; 0 while suspended.
     pub given: u64,
 }
 
 impl Share {
-    /// A stream that has nothing yet, and is not suspended.
+    /// Returns a stream without a share that is not suspended.
     pub fn new(least: Rate, most: Rate, suspendable: bool, weight: f64) -> Self {
         let least = least.bits_per_second();
         Share { least, most: most.bits_per_second().max(least), suspendable, weight, given: least }
     }
 
-    /// What a suspended stream needs to begin again (`MinBitrateWithHysteresis`).
+    /// Returns the rate that a suspended stream needs to resume (`MinBitrateWithHysteresis`).
     fn needs(&self) -> u64 {
         if self.given > 0 || !self.suspendable { self.least } else { self.least + (self.least / 10).max(20_000) }
     }
 }
 
-/// Shares `target` out, in the order of the streams.
+/// Allocates `target` to the streams, in their order.
 pub fn share(target: Rate, streams: &mut [Share]) {
     let mut left = target.bits_per_second();
     let fixed: u64 = streams.iter().filter(|stream| !stream.suspendable).map(|stream| stream.least).sum();
@@ -51,7 +51,7 @@ pub fn share(target: Rate, streams: &mut [Share]) {
         stream.given = stream.least;
     }
     left = left.saturating_sub(streams.iter().map(|stream| stream.given).sum());
-    // By weight; those that are full first come first (`DistributeBitrateRelatively`).
+    // Shares by weight, starting with the streams that reach their highest rate first (`DistributeBitrateRelatively`).
     let room = |stream: &Share| if stream.given == 0 { 0 } else { stream.most - stream.given };
     let weighted = |stream: &Share| room(stream) as f64 / stream.weight;
     let mut order: Vec<usize> = (0..streams.len()).collect();
@@ -91,7 +91,7 @@ mod tests {
     fn what_is_left_of_the_least_rates_is_shared_evenly_none_beyond_its_most() {
         assert_eq!(shares(110_000, &mut call()), [30, 30, 50]);
         assert_eq!(shares(170_000, &mut call()), [50, 50, 70]);
-        // 30 more for audio fill it; the others share what is left.
+        // 30 more for audio reach its highest rate; the others share the rest.
         assert_eq!(shares(1_110_000, &mut call()), [60, 515, 535]);
         assert_eq!(shares(9_000_000, &mut call()), [60, 2_500, 1_000]);
     }
@@ -101,7 +101,8 @@ mod tests {
         let mut streams = call();
         streams[0].weight = 0.5;
         streams[1].weight = 2.0;
-        // 110 are the least rates; 350 more: 50, 200 and 100. Audio takes 30 of its 50, the others share 320 as 2 to 1.
+        // The lowest rates are 110. The other 350 split into 50, 200 and 100. Audio takes 30 of its 50; the others
+        // share 320 as 2 to 1.
         assert_eq!(shares(460_000, &mut streams), [60, 30 + 213, 50 + 106]);
         assert_eq!(shares(9_000_000, &mut streams), [60, 2_500, 1_000]);
         streams[2].weight = 100.0;

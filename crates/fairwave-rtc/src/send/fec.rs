@@ -1,43 +1,45 @@
 //! Forward error correction of video: XOR parity over the packets of a frame (RFC 8627, RFC 5109).
 //!
-//! libwebrtc reads from a table how much parity a frame gets; the table was made from a model of loss, frame size and rate, and
-//! its model is not published. Here the number follows from its principle: the least parity with which a frame is lost
-//! with at most a given probability, if losses were independent and any lost packets could be restored by as many
-//! of parity; at most as much parity as media. XOR restores less than that, so frames are lost a little more often. Loss is
-//! the highest that reports told within 10 s (`kLossPrHistorySize` windows of a second).
+//! libwebrtc reads the amount of parity from a table. The table comes from an unpublished model of loss, frame size and
+//! rate. Here the amount follows from the same principle: the least parity with which a frame is lost with at most a
+//! given probability, and at most as much parity as media. The calculation assumes independent losses, and that any
+//! lost packets can be restored by as many parity packets. XOR restores fewer, so slightly more frames are lost. The
+//! loss rate is the highest that reports contained within 10 s (`kLossPrHistorySize` windows of a second).
 //!
-//! Where packets that are asked for come in time, parity is waste: below 20 ms of round trip there is none, above 100 ms all
-//! of it, in between in proportion (`kLowRttNackMs`, `kHighRttNackMs`). Without NACK there is always all of it.
+//! If retransmissions arrive in time, parity is wasteful. So below a round trip of 20 ms there is none, above 100 ms
+//! there is the full amount, and in between a proportional part (`kLowRttNackMs`, `kHighRttNackMs`). Without NACK the
+//! full amount is sent.
 //!
-//! Parity packet `j` of `m` protects the media packets `j`, `j + m`, `j + 2m`, …: so a burst of up to `m` losses is restored.
+//! Parity packet `j` of `m` protects the media packets `j`, `j + m`, `j + 2m`, …, so that bursts of up to `m` losses
+//! can be restored.
 
 use std::collections::VecDeque;
 
 use fairwave_units::units::{Instant, Span};
 
-/// The most media packets that one group protects (`kUlpfecMaxMediaPackets`).
+/// Largest number of media packets in a protection group (`kUlpfecMaxMediaPackets`).
 pub const GROUP: usize = 48;
-/// How long a report of loss counts.
+/// Validity of a loss report.
 const WINDOW: Span = Span::from_secs(10);
-/// Below this round trip, NACK does it alone.
+/// Round trip below which only NACK is used, s.
 const LOW: f64 = 0.020;
-/// Above this, parity alone counts.
+/// Round trip above which only parity counts, s.
 const HIGH: f64 = 0.100;
 
-/// How much parity frames get.
+/// Amount of parity for frames.
 #[derive(Clone, Debug)]
 pub struct Protection {
     acceptable: f64,
     nack: bool,
     losses: VecDeque<(Instant, f64)>,
     round_trip: f64,
-    /// By number of media packets, for the present loss.
+    /// Cache for the current loss, by number of media packets.
     known: Vec<Option<u8>>,
     loss: f64,
 }
 
 impl Protection {
-    /// Parity until a frame is lost with at most the probability `acceptable`.
+    /// Returns parity such that a frame is lost with at most the probability `acceptable`.
     pub fn new(acceptable: f64, nack: bool) -> Self {
         Protection {
             acceptable,
@@ -49,12 +51,12 @@ impl Protection {
         }
     }
 
-    /// A report told of this share of packets lost.
+    /// Records a loss report: share of packets lost, and round trip.
     pub fn on_report(&mut self, now: Instant, lost: f64, round_trip: Span) {
         while self.losses.front().is_some_and(|(then, _)| now.since(*then) > WINDOW) {
             self.losses.pop_front();
         }
-        // The highest of a window: those that a later one exceeds never count again.
+        // Keeps the maximum of a window: values below a later one never count again.
         while self.losses.back().is_some_and(|(_, other)| *other <= lost) {
             self.losses.pop_back();
         }
@@ -67,7 +69,7 @@ impl Protection {
         }
     }
 
-    /// Packets of parity for a frame of `media` packets, of which there are at most [`GROUP`].
+    /// Returns the number of parity packets for a frame of `media` packets, at most [`GROUP`].
     pub fn packets(&mut self, media: usize) -> usize {
         if self.loss <= 0.0 || media == 0 {
             return 0;
@@ -85,11 +87,11 @@ impl Protection {
     }
 }
 
-/// The least `m` up to `media` with P[more than m of media + m lost] ≤ `acceptable`.
+/// Returns the least `m` up to `media` with P[more than m of media + m lost] ≤ `acceptable`.
 fn least_parity(media: usize, loss: f64, acceptable: f64) -> u8 {
     for parity in 0..media {
         let all = media + parity;
-        // Binomial probabilities of 0, 1, …, parity losses, each from the one before.
+        // Binomial probabilities of 0, 1, …, parity losses, each computed from the previous one.
         let mut one = (0..all).fold(1.0, |product, _| product * (1.0 - loss));
         let mut within = one;
         for lost in 1..=parity {
@@ -103,7 +105,7 @@ fn least_parity(media: usize, loss: f64, acceptable: f64) -> u8 {
     media as u8
 }
 
-/// The packets that parity packet `which` of `parity` protects: bit i for the i-th of `media`.
+/// Returns the packets that parity packet `which` of `parity` protects: bit i for the i-th of `media`.
 pub fn mask(which: usize, parity: usize, media: usize) -> u64 {
     (which..media.min(64)).step_by(parity.max(1)).fold(0, |mask, place| mask | 1 << place)
 }
@@ -125,8 +127,8 @@ mod tests {
     #[test]
     fn parity_keeps_the_loss_of_frames_below_the_bound() {
         assert_eq!(protection(0.0, 200).packets(10), 0);
-        // 10 packets at 2 %: without parity 1 - 0.98^10 = 18 % of frames are lost; with one 1 - 0.98^11 - 11·0.02·0.98^10 = 1.95 %,
-        // with two 0.15 %.
+        // 10 packets at 2 %: without parity 1 - 0.98^10 = 18 % of frames are lost; with one parity packet 1 - 0.98^11 -
+        // 11·0.02·0.98^10 = 1.95 %, with two 0.15 %.
         assert_eq!(protection(0.02, 200).packets(10), 2);
         assert_eq!(protection(0.02, 200).packets(1), 1);
         assert_eq!(protection(0.009, 200).packets(1), 0, "a frame of one packet is lost with 0.9 %");

@@ -1,9 +1,9 @@
-//! What has been sent: by transport-wide number for feedback, and by stream for RFC 8888 (libwebrtc,
+//! History of sent packets: by transport-wide number for feedback, and by stream for RFC 8888 (libwebrtc,
 //! `transport_feedback_adapter.cc`).
 //!
-//! A packet is reported to the controller as missing once, and as arrived once, which may come later. So messages that come
-//! twice or in another order say nothing twice. A packet that no message reported leaves the flight when a later one is
-//! reported on: messages get lost. Messages about packets that were not sent are passed over.
+//! A packet is reported to the controller as missing once, and as arrived once, which may be later. So repeated or
+//! reordered messages have no second effect. Messages can get lost: a packet without a report leaves the flight when a
+//! later one is reported. Reports on packets that were not sent are ignored.
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ use crate::rtp::Ssrc;
 use fairwave_network::packet::Ecn;
 use fairwave_units::units::{Bytes, Instant, Span};
 
-/// How long a packet is remembered (`kSendTimeHistoryWindow`).
+/// Time for which a packet is remembered (`kSendTimeHistoryWindow`).
 const KEPT: Span = Span::from_secs(60);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,33 +23,33 @@ enum Said {
     Arrived,
 }
 
-/// See the module.
+/// History of sent packets.
 #[derive(Clone, Debug, Default)]
 pub struct SentHistory {
-    /// The number of the first packet kept.
+    /// Number of the first packet kept.
     first: u64,
     packets: VecDeque<(SentPacket, Said)>,
-    /// For each stream: the RTP number, without wraps, of the first packet kept, and the packets' transport-wide numbers.
+    /// For each stream: the unwrapped RTP number of the first packet kept, and the packets' transport-wide numbers.
     streams: Vec<(Ssrc, u64, VecDeque<u64>)>,
     by_stream: bool,
     in_flight: u64,
-    /// All before it are out of flight.
+    /// Number of the first packet that may still be in flight.
     settled: u64,
     reports: Vec<PacketReport>,
 }
 
-/// What a message said.
+/// Result of a feedback message.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Reported<'a> {
-    /// Packets, in the order of their transport-wide numbers.
+    /// Reports in the order of transport-wide numbers.
     pub packets: &'a [PacketReport],
-    /// From sending the newest of them that arrived until now; none if none arrived.
+    /// Time since the newest arrived packet was sent; `None` if none arrived.
     pub round_trip: Option<Span>,
-    /// Bytes sent and not reported on, these taken off.
+    /// Bytes sent and not reported yet, after this message.
     pub in_flight: Bytes,
 }
 
-/// The number nearest to `near` whose lower 16 bits are `low`; never below zero.
+/// Returns the number nearest to `near` with the lower 16 bits `low`; never below zero.
 pub fn unwrap16(near: u64, low: u16) -> u64 {
     let behind = (near as u16).wrapping_sub(low);
     if behind < 1 << 15 {
@@ -60,12 +60,12 @@ pub fn unwrap16(near: u64, low: u16) -> u64 {
 }
 
 impl SentHistory {
-    /// An empty history; `by_stream` for RFC 8888.
+    /// Returns an empty history; `by_stream` enables RFC 8888.
     pub fn new(by_stream: bool) -> Self {
         SentHistory { by_stream, ..SentHistory::default() }
     }
 
-    /// What was sent so far went another way: nothing that is said of it counts any more.
+    /// Discards all packets so far, because they used another path. Reports on them no longer count.
     pub fn forget(&mut self) {
         self.first = self.next();
         self.settled = self.first;
@@ -74,17 +74,17 @@ impl SentHistory {
         self.in_flight = 0;
     }
 
-    /// The number of the next packet.
+    /// Number of the next packet.
     pub fn next(&self) -> u64 {
         self.first + self.packets.len() as u64
     }
 
-    /// Bytes sent and not reported on.
+    /// Bytes sent and not reported yet.
     pub fn in_flight(&self) -> Bytes {
         Bytes::new(self.in_flight)
     }
 
-    /// A packet has been sent: its number is [`SentHistory::next`].
+    /// Adds a sent packet; its number is [`SentHistory::next`].
     pub fn add(&mut self, packet: SentPacket, ssrc: Ssrc, sequence: u16) {
         while let Some((oldest, said)) = self.packets.front()
             && packet.sent - oldest.sent > KEPT
@@ -110,7 +110,7 @@ impl SentHistory {
                 }
                 let place = unwrap16(*base + numbers.len() as u64, sequence);
                 match place.checked_sub(*base).map(|at| at as usize) {
-                    // Sent again under its own number.
+                    // Sent again under the same number.
                     Some(at) if at < numbers.len() => numbers[at] = packet.sequence,
                     Some(at) if at < numbers.len() + 1000 => {
                         numbers.resize(at, packet.sequence);
@@ -123,7 +123,7 @@ impl SentHistory {
         self.packets.push_back((packet, Said::Nothing));
     }
 
-    /// What a message says of packet `number`.
+    /// Handles a report on packet `number`.
     fn say(&mut self, number: u64, arrived: Option<Instant>, ecn: Ecn) {
         let Some(place) = number.checked_sub(self.first) else { return };
         let Some((packet, said)) = self.packets.get_mut(place as usize) else { return };
@@ -135,7 +135,7 @@ impl SentHistory {
         self.reports.push(PacketReport { packet: *packet, arrived, ecn });
     }
 
-    /// All up to the newest packet reported leave the flight.
+    /// Ends the flight of all packets up to the newest reported one.
     fn settle(&mut self, now: Instant) -> Reported<'_> {
         if let Some(newest) = self.reports.last().map(|report| report.packet.sequence) {
             while self.settled <= newest {
@@ -155,7 +155,7 @@ impl SentHistory {
         }
     }
 
-    /// A transport-wide message.
+    /// Handles a transport-wide message.
     pub fn transport_wide(&mut self, now: Instant, message: &TransportFeedback) -> Reported<'_> {
         self.reports.clear();
         let base = unwrap16(self.next(), message.base);
@@ -165,10 +165,10 @@ impl SentHistory {
         self.settle(now)
     }
 
-    /// A message of RFC 8888.
+    /// Handles a message of RFC 8888.
     pub fn per_stream(&mut self, now: Instant, message: &CongestionFeedback) -> Reported<'_> {
         self.reports.clear();
-        // When the report was made, by the receiver's clock: the time near now with these middle bits.
+        // Time of the report by the receiver's clock: the time nearest to `now` with these middle bits.
         let ahead = message.timestamp.wrapping_sub(time::middle(time::ntp(now))) as i32;
         let made = if ahead < 0 {
             Instant::from_nanos(now.nanos().saturating_sub(time::from_65536ths(ahead.unsigned_abs()).nanos()))
@@ -270,7 +270,7 @@ mod tests {
         let late = message(1, &[Some(90)]);
         assert_eq!(said(history.transport_wide(at(110), &late)), [(1, true)]);
         assert_eq!(history.in_flight(), Bytes::new(3000));
-        // The message about 3 is lost: 3 leaves the flight with 4, and is not reported.
+        // The message about 3 is lost: 3 leaves the flight together with 4, and is not reported.
         assert_eq!(said(history.transport_wide(at(120), &message(4, &[Some(110)]))), [(4, true)]);
         assert_eq!(history.in_flight(), Bytes::new(1000));
         assert_eq!(said(history.transport_wide(at(130), &message(3, &[Some(100)]))), [(3, true)], "reordered");

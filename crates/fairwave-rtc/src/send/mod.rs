@@ -1,11 +1,11 @@
-//! The sending end of a session: encoders, packets, pacer, repair, feedback.
+//! Sending end of a session: encoders, packetisation, pacer, repair and feedback.
 //!
-//! Media of a frame goes to the pacer, and from there to the network with a transport-wide number. Feedback comes back as
-//! packets whose bytes lie in a mailbox; sender reports go forward through another.
+//! Media packets of a frame go to the pacer, which sends them with transport-wide numbers. Feedback arrives as packets
+//! with bytes in a mailbox; sender reports leave through another mailbox.
 //!
-//! What is sent again has a stream of its own (RFC 4588) unless `rtx` is off; so has FlexFEC. ULPFEC's parity stands among the
-//! media's packets, each of which is then within RED. Padding is media sent again, or nothing but padding in the stream for
-//! retransmissions.
+//! Retransmissions use a separate stream (RFC 4588) unless `rtx` is off; FlexFEC uses a separate stream, too. ULPFEC
+//! parity is part of the media stream, whose packets are then inside RED. Padding consists of retransmitted media, or
+//! of padding-only packets in the retransmission stream.
 
 pub mod allocation;
 pub mod fec;
@@ -41,38 +41,39 @@ use pacer::{Next, Pacer, Waiting};
 use repair::RateLimiter;
 use stream::RtpStream;
 
-/// Payload of a packet of nothing but padding (libwebrtc sends 224 B, whole blocks of a cipher).
+/// Payload of a padding-only packet, bytes (libwebrtc sends 224 B, whole blocks of a cipher).
 const PADDING_PAYLOAD: u16 = 224;
-/// Payload of a frame of silence (RFC 6716 §2.1.9: Opus' DTX sends frames of at most 2 bytes).
+/// Payload of a silence frame, bytes (RFC 6716 §2.1.9: Opus' DTX sends frames of at most 2 bytes).
 const SILENCE: u16 = 2;
-/// Most of a video's rate that retransmissions and parity take off its encoder (`kMaxOverhead`: half).
+/// Largest share of a video's rate that retransmissions and parity take from its encoder (`kMaxOverhead`: half).
 const MOST_OVERHEAD: f64 = 0.5;
-/// A frame of at least this multiple of its share is huge (webrtc-stats, `hugeFramesSent`).
+/// A frame of at least this multiple of the average is huge (webrtc-stats, `hugeFramesSent`).
 const HUGE: f64 = 2.5;
-/// What a controller holds back below this share counts for nothing.
+/// A smaller share that a controller holds back is ignored.
 const HELD_BACK: f64 = 0.01;
-/// What the sender's reports name it.
+/// Name of the sender in its reports.
 const NAME: &str = "sender";
 
-/// A camera or a screen.
+/// A camera or screen.
 struct Camera {
     kind: StreamKind,
     encoder: VideoEncoder,
     frame_rate: f64,
-    /// Payload rate that the encoder was told; none yet.
+    /// Payload rate set at the encoder; `None` before the first.
     target: Option<Rate>,
-    /// Of so many frames the first is left out, while the controller holds back; and how many have come then.
+    /// While the controller holds back, the encoder skips the first of every `n` frames. `held` counts frames since the
+    /// last skip.
     leaves_out: Option<u64>,
     held: u64,
-    /// When it is off, whether it is now, and its share of the target while it is on.
+    /// When it is off, whether it is off now, and its share of the target while on.
     off: Spells,
     is_off: bool,
     share: Share,
 }
 
 impl Camera {
-    /// What the controller holds back of this payload rate, bits per second: a frame of every so many, two at least, and the same
-    /// share of the rate (libwebrtc, `VideoStreamEncoder::UpdateTargetBitrate`). Answers with what is left.
+    /// Applies push-back to this payload rate, bits per second: skips one of every `n` frames, `n` at least two, and
+    /// the same share of the rate (libwebrtc, `VideoStreamEncoder::UpdateTargetBitrate`). Returns the remaining rate.
     fn hold_back(&mut self, target: u64, share: f64) -> u64 {
         self.leaves_out = None;
         let spare = target.saturating_sub(self.encoder.rates().0.bits_per_second());
@@ -86,7 +87,7 @@ impl Camera {
         target - target / of
     }
 
-    /// Whether the frame that the camera made now is left out, because the controller holds back.
+    /// Decides whether the current frame is skipped because the controller holds back.
     fn leaves_out(&mut self) -> bool {
         let Some(of) = self.leaves_out else { return false };
         let first = self.held.is_multiple_of(of);
@@ -101,22 +102,22 @@ struct Microphone {
     frame: Span,
     target: Rate,
     speech: bool,
-    /// When the newest frame was made, and its unit: for the marker after a silence, and for the silence at the end.
+    /// Capture time and unit of the newest frame: for the marker after silence, and for the silence at the end.
     newest: Option<(Instant, u32)>,
 }
 
-/// The sending end.
+/// Sending end of a session.
 pub struct WebrtcSender {
     context: FlowContext,
     config: WebrtcConfig,
     seed: Seed,
-    /// Changes of network so far.
+    /// Number of network changes so far.
     networks: u32,
     controller: AnyRateController,
     ecn: Ecn,
     microphone: Option<Microphone>,
     cameras: Vec<Camera>,
-    /// In the order of the streams: audio, cameras.
+    /// Shares in the order of the streams: audio, cameras.
     shares: Vec<Share>,
     streams: Vec<RtpStream>,
     pacer: Pacer,
@@ -131,21 +132,21 @@ pub struct WebrtcSender {
     random: Stream,
     started: bool,
     stopped: bool,
-    /// Media has been sent, so padding may be.
+    /// True once media has been sent; padding is allowed from then on.
     pads: bool,
     sent: u64,
     retransmitted: u64,
-    /// Messages that were no RTCP.
+    /// Number of received messages that were not RTCP.
     refused: u64,
-    /// Share of packets lost, by the latest receiver reports.
+    /// Share of packets lost in the latest receiver reports.
     loss: f64,
     round_trip: Option<Span>,
     feedback_round_trip: Option<Span>,
     feedback_lost: Option<f64>,
-    /// Bytes of video sent since the second began: media, and what repairs it.
+    /// Bytes of video sent in the current second: media, and its repair.
     second: (u64, u64),
     overhead: f64,
-    /// When a camera goes off or on.
+    /// Next time at which a camera goes off or on.
     next_switch: Instant,
     next_sample: Instant,
     shown: MediaSent,
@@ -154,18 +155,17 @@ pub struct WebrtcSender {
     bytes: Vec<u8>,
 }
 
-/// Packets a second, and all bits of headers a second, of a video with these bits of payload in a frame.
+/// Returns the packets per second and the header bits per second of a video with this payload per frame, in bits.
 fn packets_of(frame_bits: f64, per_packet: u64) -> f64 {
     libm::ceil(frame_bits / 8.0 / per_packet as f64).max(1.0)
 }
 
 impl WebrtcSender {
-    /// The sender of a flow that carries `media`. Sender reports go forward through `forward`; feedback comes through `back`.
-    /// The
-    /// receiver finds in `backstage` what payloads would hold. All randomness comes from `stream`.
+    /// Returns the sender of a flow that carries `media`. Sender reports leave through `forward`; feedback arrives
+    /// through `back`. The receiver reads payloads from `backstage`. `stream` is the only source of randomness.
     ///
     /// # Errors
-    /// What [`WebrtcConfig`] refuses, and media without any stream.
+    /// An invalid [`WebrtcConfig`], and media without any stream.
     pub fn new(
         context: FlowContext,
         config: &WebrtcConfig,
@@ -266,20 +266,20 @@ impl WebrtcSender {
         })
     }
 
-    /// Bytes of headers of a packet of video.
+    /// Returns the header bytes of a video packet.
     fn video_header(config: &WebrtcConfig) -> u16 {
         let red = if config.fec == FecFormat::Ulpfec { sizes::RED } else { 0 };
         sizes::VIDEO_HEADER + sizes::VIDEO_DESCRIPTOR + red
     }
 
-    /// The rate of whole packets for a payload rate.
+    /// Converts a payload rate to the rate of whole packets.
     fn whole(frame_rate: f64, payload: Rate, config: &WebrtcConfig) -> Rate {
         let bits = payload.bits_per_second() as f64;
         let packets = packets_of(bits / frame_rate, config.max_payload.get()) * frame_rate;
         Rate::from_bits_per_second((bits + packets * f64::from(Self::video_header(config)) * 8.0) as u64)
     }
 
-    /// The payload rate that a rate of whole packets leaves.
+    /// Converts a rate of whole packets to the payload rate.
     fn payload(camera: &Camera, whole: u64, config: &WebrtcConfig) -> f64 {
         let header = u64::from(Self::video_header(config));
         let packets =
@@ -291,12 +291,12 @@ impl WebrtcSender {
         self.streams.iter_mut().find(|stream| stream.ssrc == ssrc)
     }
 
-    /// The round trip that repair counts with.
+    /// Returns the round trip for repair decisions.
     fn repair_round_trip(&self) -> Span {
         self.round_trip.or(self.feedback_round_trip).unwrap_or_default()
     }
 
-    /// Takes over what the controller decided.
+    /// Applies the controller's decision.
     fn refresh(&mut self, now: Instant) {
         let decision = self.controller.decision();
         if decision != self.decision {
@@ -321,7 +321,7 @@ impl WebrtcSender {
         }
     }
 
-    /// Cameras go off and on. One that is off gets no share. One that goes on begins with key frames.
+    /// Switches cameras off and on. A camera that is off gets no share; one that goes on starts with key frames.
     fn switch(&mut self, now: Instant) {
         if now < self.next_switch {
             return;
@@ -348,7 +348,7 @@ impl WebrtcSender {
         }
     }
 
-    /// Shares the target out among the encoders.
+    /// Allocates the target to the encoders.
     fn allocate(&mut self, now: Instant) {
         share(self.decision.target, &mut self.shares);
         let mut shares = self.shares.iter();
@@ -366,7 +366,7 @@ impl WebrtcSender {
             let payload = if share.given == 0 {
                 0
             } else {
-                // Least and most are the encoder's; repair does not press it below its least.
+                // The encoder sets lowest and highest rate; repair does not reduce its target below the lowest.
                 let (least, most) = camera.encoder.rates();
                 (payload as u64).clamp(least.bits_per_second(), most.bits_per_second().max(least.bits_per_second()))
             };
@@ -392,9 +392,9 @@ impl WebrtcSender {
         }
     }
 
-    /// Samples that were due before `now`; the overhead of repair in the second that ended.
+    /// Takes the samples that were due before `now`, and the overhead of repair in the past second.
     fn sample(&mut self, now: Instant) {
-        // Without a call for an hour there is nothing to show of it.
+        // After an hour without a call, the missed samples are skipped.
         let missed = now.since(self.next_sample.min(now));
         if missed > Span::from_secs(3600) {
             self.next_sample += SAMPLE_EVERY * (missed.nanos() / SAMPLE_EVERY.nanos());
@@ -440,7 +440,7 @@ impl WebrtcSender {
             microphone.speech = false;
             return false;
         };
-        // The first packet of a talk spurt is marked (RFC 3551 §4.1): speech after silence.
+        // The first packet of a talk spurt has the marker (RFC 3551 §4.1): speech after silence.
         let gap = microphone.newest.is_none_or(|(newest, _)| unit.created.since(newest) > microphone.frame * 2);
         let marker = frame.speech && (!microphone.speech || gap);
         microphone.speech = frame.speech;
@@ -460,7 +460,7 @@ impl WebrtcSender {
             payload: frame.payload,
             ..RtpHeader::default()
         };
-        // A later packet may repeat it.
+        // A later packet may repeat this one.
         self.backstage.put_header(&header, unit.created);
         let wire = sizes::AUDIO_HEADER.saturating_add(frame.payload);
         let packet = Waiting { header, wire, carries: Carries::Audio, created: unit.created, since: now };
@@ -468,8 +468,8 @@ impl WebrtcSender {
         true
     }
 
-    /// The microphone falls silent for good, or until the session goes on: one frame of silence follows, as with DTX, so that the
-    /// receiver does not take the end for a loss.
+    /// Ends the microphone's stream, for good or until the session resumes. One silence frame follows, as with DTX, so
+    /// that the receiver does not see the end as a loss.
     fn fall_silent(&mut self, now: Instant) {
         let (Some(microphone), Some(stream)) = (&mut self.microphone, self.streams.first_mut()) else { return };
         let Some((newest, unit)) = microphone.newest else { return };
@@ -507,7 +507,7 @@ impl WebrtcSender {
         }
         for (place, frame) in frames.iter().enumerate() {
             let huge = f64::from(frame.bytes) >= HUGE * usual;
-            // Spatial layers of a stream are one picture.
+            // Spatial layers of a stream form one picture.
             let ends = !frames.iter().skip(place + 1).any(|other| other.stream == frame.stream);
             self.packetize(now, unit, kind, frame, (huge, ends));
         }
@@ -548,7 +548,7 @@ impl WebrtcSender {
             depends,
             ..RtpHeader::default()
         };
-        // Parity follows the frame, so that its packets have numbers in a row.
+        // Parity follows the frame, so that the frame's packets have consecutive numbers.
         let mut groups: Vec<(u16, usize, u16)> = Vec::new();
         for (part, payload) in parts.enumerate() {
             let last = part as u32 + 1 == count;
@@ -578,7 +578,7 @@ impl WebrtcSender {
         }
     }
 
-    /// Adds parity behind a group of packets: the first's number, how many, and the longest's payload.
+    /// Adds parity after a group of packets, given by first number, count and longest payload.
     fn protect(
         &mut self,
         now: Instant,
@@ -592,7 +592,7 @@ impl WebrtcSender {
         let round_trip = self.repair_round_trip();
         for which in 0..parity {
             let Some(stream) = self.streams.get_mut(place) else { return };
-            // The header's mask is longer where it covers more packets (RFC 8627 §4.2.2, RFC 5109 §7.4).
+            // The mask in the header is longer if it covers more packets (RFC 8627 §4.2.2, RFC 5109 §7.4).
             let extra = match (own, media) {
                 (true, 0..=15) => sizes::FLEXFEC,
                 (true, 16..=46) => sizes::FLEXFEC + 4,
@@ -612,7 +612,7 @@ impl WebrtcSender {
             let wire = Self::video_header(&self.config).saturating_add(longest).saturating_add(extra);
             let packet = Waiting { header, wire, carries: Carries::Protection, created, since: now };
             if !own {
-                // It has a number among the media's, but is not sent again.
+                // Parity shares the numbers of media, but is not retransmitted.
                 stream.history.add(now, packet, round_trip);
             }
             self.push(now, packet);
@@ -627,7 +627,7 @@ impl WebrtcSender {
         self.pacer.push(now, packet);
     }
 
-    /// Sends what may leave now.
+    /// Sends packets that the pacer releases now.
     fn drain(&mut self, now: Instant, out: &mut Output) {
         loop {
             let full = self.decision.window.is_some_and(|window| self.history.in_flight() >= window);
@@ -655,7 +655,7 @@ impl WebrtcSender {
         }
     }
 
-    /// Padding of about this size: media sent again if there is any, or nothing but padding.
+    /// Returns padding of about this size: retransmitted media if there is any, otherwise a padding-only packet.
     fn padding(&self, now: Instant, _bytes: u64) -> Waiting {
         let again =
             self.config.rtx.then(|| self.streams.iter().rev().find_map(|stream| stream.history.newest())).flatten();
@@ -674,7 +674,7 @@ impl WebrtcSender {
         Waiting { header, wire, carries: Carries::Padding, created: now, since: now }
     }
 
-    /// A media packet as it is sent again.
+    /// Returns a media packet in the form of its retransmission.
     fn again(&self, now: Instant, packet: Waiting, carries: Carries) -> Waiting {
         let mut header = packet.header;
         header.base = header.sequence;
@@ -773,7 +773,7 @@ impl WebrtcSender {
         self.sent += 1;
     }
 
-    /// Sender reports that are due (RFC 3550 §6.4.1), each with a name.
+    /// Sends the sender reports that are due (RFC 3550 §6.4.1), each with a name.
     fn report(&mut self, now: Instant, out: &mut Output) {
         for place in 0..self.streams.len() {
             let Some(stream) = self.streams.get_mut(place) else { continue };
@@ -814,7 +814,7 @@ impl WebrtcSender {
             Rtcp::Fir(fir) => {
                 for entry in &fir.entries {
                     let Some(stream) = Ssrc::of(entry.ssrc).and_then(|ssrc| self.stream(ssrc)) else { continue };
-                    // A request that is repeated has the same command number (RFC 5104 §4.3.1.2).
+                    // A repeated request has the same command number (RFC 5104 §4.3.1.2).
                     if stream.command == Some(entry.command) {
                         continue;
                     }
@@ -828,7 +828,7 @@ impl WebrtcSender {
         }
     }
 
-    /// A receiver wants a key frame of a stream.
+    /// Handles the request for a key frame of a stream.
     fn key_frame(&mut self, now: Instant, ssrc: Ssrc) {
         let spacing = self.config.key_frame_spacing;
         let Some(stream) = self.stream(ssrc) else { return };
@@ -873,7 +873,7 @@ impl WebrtcSender {
                 None => i64::from((block.highest as u16).wrapping_sub(stream.begin)) + 1,
             };
             if since < 0 {
-                // An old report that came late.
+                // An old report that arrived late.
                 continue;
             }
             expected += since;
@@ -926,18 +926,18 @@ impl WebrtcSender {
         });
     }
 
-    /// The streams that it sends.
+    /// Returns the streams of the sender.
     pub fn expected(&self) -> Vec<StreamId> {
         self.streams.iter().map(|stream| stream.sample.stream).collect()
     }
 
-    /// Messages that came and were no RTCP.
+    /// Number of received messages that were not RTCP.
     pub fn refused(&self) -> u64 {
         self.refused
     }
 }
 
-/// Whether with this packet all of its unit has left.
+/// Checks whether this packet is the last of its unit.
 fn ends_unit(packet: &Waiting) -> bool {
     packet.carries == Carries::Audio || packet.header.marker
 }
@@ -1017,7 +1017,7 @@ impl Sender for WebrtcSender {
         self.pacer.set_rates(now, self.decision.pacing, Rate::default());
     }
 
-    /// The controller begins anew, with the first estimate (libwebrtc, `GoogCcNetworkController::OnNetworkRouteChange`).
+    /// Restarts the controller with the initial estimate (libwebrtc, `GoogCcNetworkController::OnNetworkRouteChange`).
     fn on_new_network(&mut self, now: Instant) {
         self.sample(now);
         self.networks += 1;

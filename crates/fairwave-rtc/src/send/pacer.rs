@@ -1,14 +1,14 @@
-//! The pacer: what waits, in which order, and when it may leave (libwebrtc, `pacing_controller.cc`).
+//! Pacer: queues packets, orders them and decides when they leave (libwebrtc, `pacing_controller.cc`).
 //!
-//! - Order: audio, then retransmissions, then video with its parity, each in the order in which it came. Audio does not wait
-//!   at all: it is sent at once, and counted.
-//! - What was sent is a debt that the pacing rate pays off. As long as the debt is below a burst's worth, packets leave; above
-//!   it none does until all of it is paid.
-//! - Where packets would wait longer than the limit on average, the rate is as high as that needs.
-//! - Nothing but audio leaves while the congestion window is full.
-//! - Padding has a debt of its own, paid off at the padding rate; media counts in it.
-//! - A cluster of probes begins with a media packet of at least 200 B, or of what 2 ms of its rate carry if that is less. Its
-//!   packets leave at the cluster's rate, whatever the debt; where media does not suffice padding fills up.
+//! - Order: audio, then retransmissions, then video with its parity, each first in, first out. Audio does not wait: it
+//!   is sent at once, but counts.
+//! - Sent bytes are a debt that decreases at the pacing rate. While the debt is below the burst size, packets leave.
+//!   Above it, no packet leaves until the whole debt is paid.
+//! - If the average waiting time would exceed the limit, the rate is raised accordingly.
+//! - While the congestion window is full, only audio leaves.
+//! - Padding has a separate debt, which decreases at the padding rate; media counts in it, too.
+//! - A probe cluster starts with a media packet of at least 200 B, or of the bytes in 2 ms at its rate if that is less.
+//!   Its packets leave at the cluster's rate, whatever the debt; padding fills the gaps.
 
 use std::collections::VecDeque;
 
@@ -16,38 +16,39 @@ use crate::control::{Carries, Probe};
 use crate::rtp::RtpHeader;
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
-/// The most that a burst sends (`kMaxBurstSize`).
+/// Largest burst (`kMaxBurstSize`).
 const MOST_BURST: Bytes = Bytes::new(63_000);
-/// Padding is sent for this much time at once (`kTargetPaddingDuration`).
+/// Amount of padding sent at once, as a time (`kTargetPaddingDuration`).
 const PADDING: Span = Span::from_millis(5);
-/// A step of a probe (`min_probe_delta`).
+/// Time step of a probe (`min_probe_delta`).
 const PROBE_STEP: Span = Span::from_millis(2);
-/// Media of less does not begin a cluster (`min_packet_size`).
+/// Smallest media packet that starts a cluster, bytes (`min_packet_size`).
 const PROBE_BEGINS: u64 = 200;
-/// A cluster that has not begun by then is void (`kProbeClusterTimeout`).
+/// A cluster that has not started after this time is discarded (`kProbeClusterTimeout`).
 const PROBE_TIMEOUT: Span = Span::from_secs(5);
-/// Clusters that wait at most (`kMaxPendingProbeClusters`).
+/// Largest number of pending clusters (`kMaxPendingProbeClusters`).
 const MOST_CLUSTERS: usize = 5;
 
-/// A packet that waits. Its transport-wide number is given when it is sent; that of a retransmission in its stream, too.
+/// A queued packet. It gets its transport-wide number when it is sent; a retransmission also gets its sequence number
+/// then.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Waiting {
     /// Its header.
     pub header: RtpHeader,
-    /// Bytes of the whole IP packet.
+    /// Size of the IP packet, bytes.
     pub wire: u16,
-    /// What it carries.
+    /// Content.
     pub carries: Carries,
-    /// When the application made its frame.
+    /// Capture time of the frame.
     pub created: Instant,
-    /// Since when it waits.
+    /// Start of the wait.
     pub since: Instant,
 }
 
-/// What the pacer wants to be sent now.
+/// Next packet to send.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Next {
-    /// A packet that waited, for a cluster or not.
+    /// A queued packet, and its cluster if it belongs to one.
     Packet(Waiting, Option<u32>),
     /// Padding of about this many bytes.
     Padding(u64, Option<u32>),
@@ -55,7 +56,7 @@ pub enum Next {
     Nothing,
 }
 
-/// A cluster at work.
+/// An active probe cluster.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Cluster {
     probe: Probe,
@@ -65,32 +66,32 @@ struct Cluster {
     packets: u32,
 }
 
-/// See the module.
+/// Pacer of a session.
 #[derive(Clone, Debug)]
 pub struct Pacer {
-    /// Audio, retransmissions, video with parity.
+    /// Queues of audio, retransmissions, and video with parity.
     queues: [VecDeque<Waiting>; 3],
     bytes: u64,
-    /// Sum of the times at which packets began to wait, nanoseconds.
+    /// Sum of the times at which queued packets started to wait, nanoseconds.
     since: u128,
     audio_first: bool,
     burst: Span,
     limit: Span,
     rate: Rate,
     padding: Rate,
-    /// Nanoseconds-bits would be exact; bits as a fraction suffice: they come from products and sums alone.
+    /// Debt, bits. A fraction is accurate enough, because the values are only products and sums.
     debt: f64,
     padding_debt: f64,
     paid: Instant,
-    /// A full window lets nothing but audio through.
+    /// True while the window is full: only audio leaves.
     blocked: bool,
-    /// Waits until the debt is paid.
+    /// True while packets wait until the debt is paid.
     paying: bool,
     clusters: VecDeque<Cluster>,
 }
 
 impl Pacer {
-    /// A pacer with nothing in it.
+    /// Returns an empty pacer.
     pub fn new(burst: Span, limit: Span, audio_first: bool) -> Self {
         Pacer {
             queues: Default::default(),
@@ -110,29 +111,29 @@ impl Pacer {
         }
     }
 
-    /// From now on it sends at these rates.
+    /// Sets pacing rate and padding rate.
     pub fn set_rates(&mut self, now: Instant, rate: Rate, padding: Rate) {
         self.pay(now);
         (self.rate, self.padding) = (rate, padding);
     }
 
-    /// From now on it sends at most this much at once, as a time at its rate.
+    /// Sets the largest burst, as a time at the pacing rate.
     pub fn set_burst(&mut self, burst: Span) {
         self.burst = burst;
     }
 
-    /// The most that it sends at once, as a time at its rate.
+    /// Returns the largest burst, as a time at the pacing rate.
     #[cfg(test)]
     pub fn burst(&self) -> Span {
         self.burst
     }
 
-    /// Whether the window is full.
+    /// Sets whether the window is full.
     pub fn set_blocked(&mut self, blocked: bool) {
         self.blocked = blocked;
     }
 
-    /// A packet begins to wait.
+    /// Adds a packet to its queue.
     pub fn push(&mut self, now: Instant, packet: Waiting) {
         self.pay(now);
         let queue = match packet.carries {
@@ -152,35 +153,35 @@ impl Pacer {
         }
     }
 
-    /// A cluster is asked for.
+    /// Adds a probe cluster.
     pub fn probe(&mut self, now: Instant, probe: Probe) {
         while self.clusters.len() >= MOST_CLUSTERS
             || self.clusters.front().is_some_and(|oldest| oldest.begun.is_none() && now - oldest.asked > PROBE_TIMEOUT)
         {
             self.clusters.pop_front();
         }
-        // Media that waits begins it at once.
+        // Queued media starts it at once.
         let begun = self.clusters.is_empty()
             && self.queues[2].front().is_some_and(|first| u64::from(first.wire) >= PROBE_BEGINS);
         self.clusters.push_back(Cluster { probe, asked: now, begun: begun.then_some(now), bytes: 0, packets: 0 });
     }
 
-    /// Bytes that wait.
+    /// Bytes in the queues.
     pub fn waiting(&self) -> Bytes {
         Bytes::new(self.bytes)
     }
 
-    /// Packets that wait.
+    /// Packets in the queues.
     pub fn packets(&self) -> usize {
         self.queues.iter().map(VecDeque::len).sum()
     }
 
-    /// Since when the one that waits longest does; none if none waits.
+    /// Returns the packet that has waited longest; `None` if the queues are empty.
     pub fn oldest(&self) -> Option<&Waiting> {
         self.queues.iter().filter_map(VecDeque::front).min_by_key(|first| first.since)
     }
 
-    /// The rate at which it pays now: higher than asked for where packets would wait too long.
+    /// Returns the current pacing rate: above the configured one if packets would wait too long.
     fn paying_rate(&self, now: Instant) -> f64 {
         let asked = self.rate.bits_per_second() as f64;
         let packets = self.packets() as u128;
@@ -198,7 +199,7 @@ impl Pacer {
         self.paid = self.paid.max(now);
         self.debt = (self.debt - self.paying_rate(now) * passed).max(0.0);
         self.padding_debt = (self.padding_debt - self.padding.bits_per_second() as f64 * passed).max(0.0);
-        // Less than a bit is no debt: times are rounded to nanoseconds.
+        // Less than a bit counts as no debt, because times are rounded to nanoseconds.
         if self.debt < 0.5 {
             self.debt = 0.0;
             self.paying = false;
@@ -219,7 +220,7 @@ impl Pacer {
         (0..3).find_map(|queue| self.take(queue))
     }
 
-    /// The cluster that is at work and when its next packet is due.
+    /// Returns the active cluster, and when its next packet is due.
     fn due(&self) -> Option<(u32, Instant, u64)> {
         let cluster = self.clusters.front()?;
         let begun = cluster.begun?;
@@ -228,7 +229,8 @@ impl Pacer {
         Some((cluster.probe.cluster, due, rate.bytes_in(PROBE_STEP).get().max(1)))
     }
 
-    /// What is to be sent at `now`; asked until there is nothing. `pads`: padding may be sent, since media has been.
+    /// Returns the next packet to send at `now`. The caller repeats the call until it returns [`Next::Nothing`]. `pads`
+    /// allows padding, once media has been sent.
     pub fn next(&mut self, now: Instant, pads: bool) -> Next {
         self.pay(now);
         if let Some(packet) = self.take(0) {
@@ -268,7 +270,7 @@ impl Pacer {
         Next::Nothing
     }
 
-    /// What [`Pacer::next`] named has been sent, with this many bytes.
+    /// Records that the packet from [`Pacer::next`] was sent, with this many bytes.
     pub fn sent(&mut self, bytes: u64, cluster: Option<u32>) {
         self.debt += bytes as f64 * 8.0;
         self.padding_debt += bytes as f64 * 8.0;
@@ -280,7 +282,7 @@ impl Pacer {
             let probe = front.probe;
             if front.packets >= probe.packets && front.bytes >= probe.rate.bytes_in(probe.lasts).get() {
                 self.clusters.pop_front();
-                // The next begins with the next media packet, or at once if one waits.
+                // The next cluster starts with the next media packet, or at once if one is queued.
                 let begins = self.queues[2].front().map(|_| self.paid);
                 if let Some(next) = self.clusters.front_mut() {
                     next.begun = next.begun.or(begins);
@@ -289,7 +291,7 @@ impl Pacer {
         }
     }
 
-    /// When it wants to be asked again.
+    /// Returns the time of the next call.
     pub fn deadline(&self, pads: bool) -> Instant {
         let now = self.paid;
         let waits = self.packets() > 0;
@@ -299,7 +301,7 @@ impl Pacer {
         };
         let rate = self.paying_rate(now);
         let paid = |debt: f64, rate: f64| {
-            // Rounded up, so that the debt is paid when the time comes.
+            // Rounded up, so that the debt is paid at that time.
             if rate > 0.0 { self.paid + Span::from_nanos((debt * 1e9 / rate) as u64 + 1) } else { Instant::NEVER }
         };
         let media = if self.blocked || !waits { Instant::NEVER } else { paid(self.debt, rate) };
@@ -330,7 +332,7 @@ mod tests {
         pacer
     }
 
-    /// What leaves at `now`.
+    /// Returns the packets that leave at `now`.
     fn leave(pacer: &mut Pacer, now: Instant) -> Vec<Carries> {
         let mut left = Vec::new();
         loop {
@@ -357,7 +359,7 @@ mod tests {
 
     #[test]
     fn a_burst_leaves_at_once_and_then_nothing_until_it_is_paid() {
-        // 1000 B are 8 ms at 1 Mb/s: 5 of them fill 40 ms.
+        // 1000 B take 8 ms at 1 Mb/s: 5 of them fill 40 ms.
         let mut pacer = pacer(1_000_000, 40);
         for _ in 0..8 {
             pacer.push(at(0), packet(Carries::Video, 1000, 0));
@@ -382,7 +384,7 @@ mod tests {
             }
             leave(&mut pacer, at(0)).len()
         };
-        // 1 Mb/s: 5000 bytes in 40 ms and 1250 in 10 ms, and the packet that goes beyond.
+        // 1 Mb/s: 5000 bytes in 40 ms and 1250 in 10 ms, plus the packet that crosses the limit.
         assert_eq!((burst(40), burst(10)), (5, 2));
     }
 

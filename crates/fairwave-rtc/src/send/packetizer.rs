@@ -1,6 +1,7 @@
-//! Frames become packets of about equal size: as few as the largest payload allows (libwebrtc, `rtp_format.cc`).
+//! Packetisation: splits frames into packets of about equal size, as few as the largest payload allows (libwebrtc,
+//! `rtp_format.cc`).
 
-/// Sizes of the parts of a frame, the larger last; none of an empty frame.
+/// Yields the sizes of a frame's parts, the larger ones last; nothing for an empty frame.
 pub fn parts(bytes: u32, most: u32) -> impl Iterator<Item = u16> {
     let most = most.max(1);
     let number = bytes.div_ceil(most);

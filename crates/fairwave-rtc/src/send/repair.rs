@@ -1,10 +1,10 @@
-//! Answers to lost packets: what is kept to be sent again, for how long, and how often (libwebrtc, `rtp_packet_history.cc`,
-//! `rate_limiter.cc`).
+//! Retransmission history: the packets kept, for how long, and how often they are retransmitted (libwebrtc,
+//! `rtp_packet_history.cc`, `rate_limiter.cc`).
 //!
-//! - A packet is kept for at least a second and three round trips. After that, it goes when 600 are kept or when three times as
-//!   long has passed. At most 9600 are kept.
-//! - A packet that was sent again is not sent a third time within a round trip and 5 ms.
-//! - Within a second, no more is sent again than the target rate carries in a second.
+//! - A packet is kept for at least a second and three round trips. After that it is removed if 600 are kept, or after
+//!   three times that time. At most 9600 are kept.
+//! - A packet is retransmitted at most once within a round trip plus 5 ms.
+//! - Within a second, retransmissions use at most the bytes that the target rate carries in a second.
 
 use std::collections::VecDeque;
 
@@ -23,7 +23,7 @@ const CULLING: u64 = 3;
 const STORED: usize = 600;
 /// `kMaxCapacity`.
 const MOST: usize = 9600;
-/// What is added to the round trip (`ModuleRtpRtcpImpl2::OnReceivedNack`).
+/// Time added to the round trip (`ModuleRtpRtcpImpl2::OnReceivedNack`).
 const SLACK: Span = Span::from_millis(5);
 
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +34,7 @@ struct Kept {
     pending: bool,
 }
 
-/// Packets of one stream that may be asked for.
+/// Packets of one stream that may be requested again.
 #[derive(Clone, Debug, Default)]
 pub struct PacketHistory {
     first: u64,
@@ -42,7 +42,7 @@ pub struct PacketHistory {
 }
 
 impl PacketHistory {
-    /// A packet waits to be sent for the first time; its RTP number follows the one before.
+    /// Adds a packet that waits for its first transmission; its RTP number follows the previous one.
     pub fn add(&mut self, now: Instant, packet: Waiting, round_trip: Span) {
         if self.packets.is_empty() {
             self.first = u64::from(packet.header.sequence);
@@ -66,7 +66,7 @@ impl PacketHistory {
         self.packets.get_mut(place as usize)
     }
 
-    /// The packet has been sent, for the first time or again.
+    /// Records that the packet was sent, for the first time or again.
     pub fn sent(&mut self, now: Instant, sequence: u16) {
         if let Some(kept) = self.find(sequence) {
             if kept.sent.is_some() {
@@ -76,11 +76,11 @@ impl PacketHistory {
         }
     }
 
-    /// The packet that a receiver misses, if it is to be sent again now; it is then under way to it.
+    /// Returns the requested packet if it should be retransmitted now, and marks it as pending.
     pub fn asked(&mut self, now: Instant, sequence: u16, round_trip: Span) -> Option<Waiting> {
         let kept = self.find(sequence)?;
         let sent = kept.sent?;
-        // Parity among the media is not sent again.
+        // Parity in the media stream is not retransmitted.
         if kept.packet.carries != Carries::Video || kept.pending || kept.again > 0 && now < sent + round_trip + SLACK {
             return None;
         }
@@ -88,14 +88,14 @@ impl PacketHistory {
         Some(kept.packet)
     }
 
-    /// It is not sent again after all.
+    /// Cancels a retransmission.
     pub fn forgo(&mut self, sequence: u16) {
         if let Some(kept) = self.find(sequence) {
             kept.pending = false;
         }
     }
 
-    /// The newest packet that was sent: what is best sent again where something must be sent.
+    /// Returns the newest packet that was sent: the best choice for padding.
     pub fn newest(&self) -> Option<Waiting> {
         self.packets
             .iter()
@@ -106,7 +106,7 @@ impl PacketHistory {
     }
 }
 
-/// Lets through at most what a rate carries in a second, over each second.
+/// Limit on bytes: over each second, at most the bytes that a rate carries.
 #[derive(Clone, Debug, Default)]
 pub struct RateLimiter {
     used: VecDeque<(Instant, u64)>,
@@ -114,7 +114,7 @@ pub struct RateLimiter {
 }
 
 impl RateLimiter {
-    /// Whether this many more bytes are within the rate; then they are used.
+    /// Checks whether `bytes` more are within the rate, and uses them if so.
     pub fn try_use(&mut self, now: Instant, bytes: u64, rate: Rate) -> bool {
         while let Some((used, size)) = self.used.front()
             && now.since(*used) >= Span::from_secs(1)
@@ -130,7 +130,7 @@ impl RateLimiter {
         true
     }
 
-    /// The rate of the last second.
+    /// Returns the bytes of the last second.
     pub fn within(&self) -> Bytes {
         Bytes::new(self.bytes)
     }

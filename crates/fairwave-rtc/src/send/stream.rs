@@ -1,4 +1,4 @@
-//! One RTP stream with what belongs to it: retransmissions, parity, reports, counters.
+//! A sent RTP stream with its retransmissions, parity, reports and counters.
 
 use std::collections::VecDeque;
 
@@ -11,42 +11,42 @@ use fairwave_media::encoder::{EncodedFrame, StreamKind};
 use fairwave_units::random::Stream;
 use fairwave_units::units::{Instant, Span};
 
-/// A stream that is sent.
+/// A sent RTP stream.
 #[derive(Clone, Debug)]
 pub struct RtpStream {
     pub(super) kind: StreamKind,
     pub(super) simulcast: u8,
     pub(super) ssrc: Ssrc,
-    /// The first sequence number, and the next of media, retransmissions and parity.
+    /// First sequence number, and the next ones of media, retransmissions and parity.
     pub(super) begin: u16,
     pub(super) sequence: u16,
     pub(super) again: u16,
     pub(super) parity: u16,
-    /// What is added to RTP timestamps (RFC 3550 §5.1: random).
+    /// Random offset of RTP timestamps (RFC 3550 §5.1).
     offset: u32,
     /// Number of the next frame.
     pub(super) frame: u16,
-    /// For each spatial and temporal layer, its newest frame.
+    /// Newest frame of each spatial and temporal layer.
     newest: [[Option<u16>; 8]; 8],
     pub(super) history: PacketHistory,
-    /// The next sender report; never before the first packet.
+    /// Time of the next sender report; never before the first packet.
     pub(super) report: Instant,
     packets: u32,
     octets: u32,
-    /// Highest number and loss at the latest report block.
+    /// Highest number and loss in the latest report block.
     pub(super) reported: Option<(u32, i32)>,
     pub(super) asked_key: Option<Instant>,
     pub(super) command: Option<u8>,
     encoded: VecDeque<Instant>,
     pub(super) sample: OutboundSample,
-    /// Since when the present reason limits quality.
+    /// Time since which the current reason limits quality.
     pub(super) limited_since: Instant,
 }
 
 impl RtpStream {
-    /// A stream that has sent nothing; where its numbers begin is drawn from `random` (RFC 3550 §5.1).
+    /// Returns a stream before its first packet; `random` draws its initial numbers (RFC 3550 §5.1).
     pub fn new(kind: StreamKind, simulcast: u8, random: &mut Stream) -> Self {
-        // libwebrtc begins in the lower half, which leaves room before the first wrap.
+        // libwebrtc starts in the lower half, which leaves room before the first wrap.
         let begin = random.below(1 << 15) as u16;
         RtpStream {
             kind,
@@ -72,27 +72,27 @@ impl RtpStream {
         }
     }
 
-    /// Ticks a second: 48 kHz for audio (RFC 7587 §4.1), 90 kHz for video (RFC 3551 §5).
+    /// Clock rate, ticks per second: 48 kHz for audio (RFC 7587 §4.1), 90 kHz for video (RFC 3551 §5).
     pub fn clock(&self) -> u32 {
         if self.kind == StreamKind::Audio { 48_000 } else { 90_000 }
     }
 
-    /// The RTP timestamp of a time of the sender's clock.
+    /// Converts a time of the sender's clock to an RTP timestamp.
     pub fn timestamp(&self, time: Instant) -> u32 {
         let ticks = u128::from(time.nanos()) * u128::from(self.clock()) / 1_000_000_000;
         (ticks as u32).wrapping_add(self.offset)
     }
 
-    /// Takes a number.
+    /// Returns the current value and increments it.
     pub(super) fn number(next: &mut u16) -> u16 {
         let number = *next;
         *next = next.wrapping_add(1);
         number
     }
 
-    /// The number of a frame, and how far back the frame is that it depends on; 0 for none. Frames of a temporal layer depend
-    /// on the newest frame of the layers below (the lowest: on its own); a key frame of an upper spatial layer
-    /// depends on the layer below it.
+    /// Returns the number of a frame, and the distance to the frame that it depends on; 0 for none. A frame of a
+    /// temporal layer depends on the newest frame of the layers below (the lowest: of the same layer). A key frame of
+    /// an upper spatial layer depends on the layer below it.
     pub(super) fn place(&mut self, frame: &EncodedFrame) -> (u16, u8) {
         let number = Self::number(&mut self.frame);
         let (spatial, temporal) = (usize::from(frame.spatial & 7), usize::from(frame.temporal & 7));
@@ -116,7 +116,7 @@ impl RtpStream {
         (number, u8::try_from(depends).unwrap_or(u8::MAX))
     }
 
-    /// A frame has been encoded; it `ends` its picture if it is the last of its spatial layers.
+    /// Counts an encoded frame; `ends` is true for the last spatial layer of a picture.
     pub(super) fn count_frame(&mut self, now: Instant, frame: &EncodedFrame, huge: bool, ends: bool) {
         self.sample.key_frames_encoded += u64::from(frame.key && frame.spatial == 0);
         self.sample.huge_frames_sent += u64::from(huge);
@@ -136,14 +136,14 @@ impl RtpStream {
         }
     }
 
-    /// A packet of media has been sent: for sender reports, which count no padding and, as each stream has its own, no
-    /// retransmissions.
+    /// Counts a sent media packet for sender reports. They count neither padding nor retransmissions; the latter have
+    /// separate streams.
     pub(super) fn count_media(&mut self, payload: u16) {
         self.packets = self.packets.wrapping_add(1);
         self.octets = self.octets.wrapping_add(u32::from(payload));
     }
 
-    /// Its sender report at `now`.
+    /// Returns the sender report at `now`.
     pub(super) fn sender_report(&self, now: Instant) -> SenderReport {
         SenderReport {
             ssrc: self.ssrc.number(),
@@ -155,7 +155,7 @@ impl RtpStream {
         }
     }
 
-    /// Counters at `at`.
+    /// Returns the counters at `at`.
     pub(super) fn sample_at(&mut self, at: Instant) -> OutboundSample {
         while self.encoded.front().is_some_and(|then| at.since(*then) >= Span::from_secs(1)) {
             self.encoded.pop_front();
@@ -186,7 +186,7 @@ mod tests {
     fn frames_depend_on_the_newest_of_the_layers_below() {
         let mut stream = RtpStream::new(StreamKind::Video, 0, &mut Seed(1).stream("rtp"));
         let mut depends = |key, temporal| stream.place(&frame(key, 0, temporal)).1;
-        // Three temporal layers: 0 2 1 2, and again.
+        // Three temporal layers: 0 2 1 2, repeated.
         assert_eq!(
             [(true, 0), (false, 2), (false, 1), (false, 2)].map(|(key, layer)| depends(key, layer)),
             [0, 1, 2, 1]

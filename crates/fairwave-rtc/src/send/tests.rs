@@ -1,4 +1,4 @@
-//! The sending end over a path, with a receiver that does as little as a test needs: feedback every 50 ms, NACK, reports.
+//! The sending end over a path, with a minimal receiver: feedback every 50 ms, NACK, reports.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,27 +19,27 @@ fn at(millis: u64) -> Instant {
     Instant::ZERO + Span::from_millis(millis)
 }
 
-/// A receiver for tests.
+/// A minimal receiver.
 struct Peer {
     mailbox: Mailbox,
     control: Mailbox,
     due: Instant,
-    /// Transport-wide numbers, without wraps, that arrived since the message before; the next to report on.
+    /// Unwrapped transport-wide numbers that arrived since the previous message; the next number to report.
     arrived: BTreeMap<u64, Instant>,
     base: u64,
     count: u8,
-    /// Of the camera: the first number, those that came, and the next to ask for.
+    /// Camera: the first number, the arrived numbers, and the next number to request.
     video: BTreeSet<u64>,
-    /// Restored by parity or sent again.
+    /// Restored by parity or retransmitted.
     repaired: BTreeSet<u64>,
-    /// Parity that arrived: first and mask.
+    /// Arrived parity: first number and mask.
     parity: Vec<(u64, u64)>,
     asked: u64,
     keys: u64,
     report: Option<(u32, Instant)>,
     reported: (u64, u64),
     asks: bool,
-    /// Each message is sent so often.
+    /// Number of copies of each message.
     copies: usize,
     plis: Vec<Instant>,
 }
@@ -90,7 +90,7 @@ impl Receiver for Peer {
         self.arrived.entry(number).or_insert(now);
         let near = self.video.last().copied().unwrap_or(40_000);
         if header.ssrc == CAMERA {
-            // Parity of ULPFEC has its numbers among the media's.
+            // ULPFEC parity shares the numbers of media.
             self.video.insert(unwrap16(near, header.sequence));
         }
         match header.kind {
@@ -116,7 +116,7 @@ impl Receiver for Peer {
         self.due = now + EVERY;
         let mut packets = Vec::new();
         if let Some((&last, _)) = self.arrived.last_key_value() {
-            // What came late begins the message earlier.
+            // A late arrival moves the start of the message back.
             let base = self.base.min(self.arrived.first_key_value().map_or(last, |(first, _)| *first));
             let arrivals: Vec<_> = (base..=last).map(|number| self.arrived.get(&number).copied()).collect();
             let made = TransportFeedback::of(255, 0, base as u16, self.count, &arrivals, 10_000);
@@ -168,7 +168,7 @@ impl Receiver for Peer {
     }
 }
 
-/// A call of this long with this table, over a path of 50 ms each way, not started.
+/// Returns a call of this duration with this configuration, over a path of 50 ms each way, before its start.
 fn call(seconds: u64, table: &str) -> Wire<WebrtcSender, Peer> {
     let config: WebrtcConfig = serde_json::from_str(table).expect("a table");
     let video = VideoConfig { most: Rate::from_bits_per_second(2_000_000), ..VideoConfig::default() };
@@ -216,7 +216,7 @@ fn call(seconds: u64, table: &str) -> Wire<WebrtcSender, Peer> {
 
 const FIXED: &str = r#"{"control": {"name": "fixed", "rate": "800 kb/s"}}"#;
 
-/// Loses each 50th packet, counted from the 100th.
+/// Loses each 50th packet, starting with the 100th.
 fn lossy(wire: &mut Wire<WebrtcSender, Peer>) {
     wire.fate = Box::new(|number, _, _| if number > 100 && number % 50 == 0 { PathFate::Lose } else { PathFate::Pass });
 }
@@ -288,7 +288,7 @@ fn parity_restores_single_losses_of_either_format() {
         let mut wire = call(20, &table);
         lossy(&mut wire);
         wire.run_until(at(21_000));
-        // After the first reports there is parity; each 50th packet lost is at most one of a frame.
+        // After the first reports there is parity; losing each 50th packet loses at most one per frame.
         let video: Vec<u64> = wire.receiver.video.iter().copied().collect();
         let late = video[video.len() / 4];
         let missing: Vec<u64> = wire.receiver.missing().into_iter().filter(|number| *number > late).collect();
@@ -324,7 +324,7 @@ fn feedback_that_is_lost_or_comes_twice_leaves_no_bytes_in_flight() {
     wire.lose_feedback = Box::new(|number, _| number % 3 == 0);
     wire.receiver.copies = 2;
     wire.run_until(at(20_000));
-    // A round trip and the time to the next message, at 800 kb/s, three times over for those that were lost.
+    // A round trip and the time to the next message, at 800 kb/s, three times for packets that were lost.
     let flight = wire.sender.history.in_flight().get();
     assert!(flight < 40_000, "{flight}");
 }
@@ -384,7 +384,7 @@ fn what_a_controller_holds_back_is_taken_off_in_whole_frames_and_at_most_half_of
         (800_000, 0.25, 600_000, 3), // a frame of four
         (800_000, 0.9, 400_000, 6),  // half of them at most
         (800_000, 0.3, 800_000 - 266_666, 4),
-        (110_000, 0.5, 100_000, 1), // no more than what is above the least: a frame of eleven, twice in twelve from a fresh count
+        (110_000, 0.5, 100_000, 1), // at most the part above the lowest: a frame of eleven, twice in twelve after a restart
         (100_000, 0.5, 100_000, 0),
         (0, 0.5, 0, 0),
     ] {
@@ -395,7 +395,8 @@ fn what_a_controller_holds_back_is_taken_off_in_whole_frames_and_at_most_half_of
     }
 }
 
-/// A path of a third of the start, with a buffer of many seconds: what is in flight exceeds the congestion window.
+/// A path with a third of the start rate and a buffer of many seconds: the bytes in flight exceed the congestion
+/// window.
 #[test]
 fn while_the_window_is_full_frames_are_left_out() {
     let frames = |push_back: &str| {
@@ -413,7 +414,7 @@ fn while_the_window_is_full_frames_are_left_out() {
     assert_eq!((u64::from(skipped) + encoded, u64::from(without) + all), (300, 300));
 }
 
-/// A path of a fifth of the start: SCReAM sees a queue.
+/// A path with a fifth of the start rate, so that SCReAM sees a queue.
 #[test]
 fn after_congestion_bursts_are_as_short_as_controller_or_scenario_say() {
     let burst = |said: &str| {

@@ -1,32 +1,33 @@
-//! Which layers a receiver gets: what its estimate allows.
+//! Choice of layers for a receiver, within the estimate of its path.
 //!
-//! 1. The audio that is forwarded now is taken off the estimate.
-//! 2. Each video gets its lowest rung, in the order given (screens, then cameras by how lately their owners spoke).
-//! 3. In the same order, each video goes up one rung, again and again, until the next rung of none fits.
+//! 1. The rate of forwarded audio is subtracted from the estimate.
+//! 2. Each video gets its lowest rung, in the given order (screens, then cameras by how recently their owners spoke).
+//! 3. In the same order, each video moves up one rung, repeatedly, until no next rung fits.
 //!
-//! A rung above the one that a video has must fit with a margin, and a video that has gone down waits before it goes up. So a
-//! choice does not swing with the estimate. A video whose lowest rung does not fit stops; it begins again with the same margin.
+//! A rung above the current one must fit with a margin, and a video that moved down waits before it moves up. This
+//! prevents oscillation with the estimate. A video whose lowest rung does not fit stops; it resumes with the same
+//! margin.
 
 use super::layers::Rung;
 use fairwave_units::units::{Instant, Span};
 
-/// What a higher rung needs, as a multiple of its rate †.
+/// Required rate for a higher rung, as a multiple of its rate †.
 pub const MARGIN: f64 = 1.1;
-/// From a step down to the next step up †.
+/// Wait from a step down to the next step up †.
 pub const PATIENCE: Span = Span::from_secs(2);
 
 /// A video that a receiver may get.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Candidate {
-    /// What can be forwarded, from the least to the most, bits per second.
+    /// Available rungs with their rates, ascending, bits per second.
     pub ladder: Vec<(Rung, f64)>,
-    /// What it gets now; none while it is stopped.
+    /// Current rung; `None` while stopped.
     pub has: Option<Rung>,
-    /// Since when it may go up.
+    /// Earliest time at which it may move up.
     pub up_from: Option<Instant>,
 }
 
-/// The rung of each candidate; none for one that stops. `budget`: bits per second for all of them.
+/// Returns the rung of each candidate; `None` to stop it. `budget` is the total rate, bits per second.
 pub fn choose(now: Instant, budget: f64, candidates: &[Candidate]) -> Vec<Option<Rung>> {
     let mut places: Vec<Option<usize>> = vec![None; candidates.len()];
     let mut spent = 0.0;

@@ -1,4 +1,4 @@
-//! The server's end of a session towards a participant: it sends what the room has for it, and answers what comes back.
+//! Server end of a session to a participant: sends packets from the room and handles feedback.
 
 use super::room::{CHOOSE_EVERY, Room, State};
 use crate::control::Carries;
@@ -16,18 +16,18 @@ use fairwave_network::packet::{Body, Packet};
 use fairwave_units::random::Stream;
 use fairwave_units::units::{Instant, Span};
 
-/// Payload of a packet of nothing but padding, as in [`crate::send`].
+/// Payload of a padding-only packet, bytes, as in [`crate::send`].
 const PADDING: u16 = 224;
-/// Kinds of streams, in the order of their places.
+/// Kinds of streams, in the order of their indices.
 const KINDS: [StreamKind; 3] = StreamKind::ALL;
 
-/// The sender at the server.
+/// Sender at the server.
 pub struct Egress {
     room: Room,
     leg: Leg,
 }
 
-/// What it is beside the room.
+/// State of the session outside the room.
 struct Leg {
     from: usize,
     to: usize,
@@ -43,7 +43,7 @@ struct Leg {
     started: bool,
     stopped: bool,
     deadline: Instant,
-    /// The earliest report of its streams.
+    /// Time of the next sender report of any stream.
     report: Instant,
     next_sample: Instant,
     reported: [Option<(u32, i32)>; 3],
@@ -104,7 +104,7 @@ impl Leg {
         self.sent += 1;
     }
 
-    /// Sends what waits; then what belongs to the path as a whole, if this session leads; and finds the next deadline.
+    /// Sends waiting packets. If this session leads its path, it also does the work of the path. Updates the deadline.
     fn act(&mut self, now: Instant, state: &mut State, out: &mut Output) {
         self.sample(now, state);
         if let Some((_, pair, subscriber)) = state.parties(self.from, self.to) {
@@ -119,7 +119,7 @@ impl Leg {
                     stream.cache(now, &header, leaving.wire, leaving.created);
                 }
                 if stream.report == Instant::NEVER {
-                    // The first report comes soon: lip synchronisation needs it.
+                    // The first report is early, because lip synchronisation needs it.
                     let interval = if kind == StreamKind::Audio { self.report_audio } else { self.report_video };
                     stream.report = now + interval.scaled(0.5 + self.random.uniform()).min(Span::from_secs(1));
                     self.report = self.report.min(stream.report);
@@ -176,7 +176,7 @@ impl Leg {
         }
     }
 
-    /// What belongs to the path: the controller's timer, the choice of layers, probes.
+    /// Does the work of the path: the controller's timer, the choice of layers, probes.
     fn lead(&mut self, now: Instant, state: &mut State, out: &mut Output) {
         let Some(subscriber) = state.subscribers.get_mut(self.to) else { return };
         if !subscriber.is_begun() {
@@ -213,7 +213,7 @@ impl Leg {
         self.deadline = self.deadline.min(subscriber.deadline(now)).min(now + CHOOSE_EVERY);
     }
 
-    /// Samples that were due before `now`.
+    /// Takes the samples that were due before `now`.
     fn sample(&mut self, now: Instant, state: &mut State) {
         if now < self.next_sample {
             return;
@@ -324,7 +324,7 @@ impl Sender for Egress {
         leg.act(now, &mut state, out);
     }
 
-    /// The publisher's devices made a frame: it comes by the publisher's own session.
+    /// Ignores units: the publisher's frames arrive over the publisher's session.
     fn on_unit(&mut self, _now: Instant, _unit: Unit, _out: &mut Output) {}
 
     fn on_packet(&mut self, now: Instant, packet: &Packet, out: &mut Output) {
@@ -350,7 +350,7 @@ impl Sender for Egress {
         let mut state = self.room.lock();
         self.leg.sample(now, &mut state);
         state.end(now, self.leg.from, self.leg.to);
-        // What says so leaves at once.
+        // The final packets leave at once.
         self.leg.deadline = now;
     }
 

@@ -1,7 +1,7 @@
-//! One stream from the server to one receiver: packets renumbered, and a cache of what was sent.
+//! Forwarding of one stream to one receiver: renumbers packets, and caches sent ones.
 //!
-//! The receiver sees one stream without gaps but those of the network. A number that the server has not received yet stays
-//! free for it. What the server leaves out on purpose (temporal or spatial layers) takes no number.
+//! The receiver sees one stream whose only gaps come from the network. Numbers that the server has not received yet
+//! stay reserved. Packets that the server omits on purpose (temporal or spatial layers) take no number.
 
 use super::layers::Rung;
 use crate::receive::reception::Unwrapper;
@@ -12,14 +12,14 @@ use fairwave_endpoint::media::{OutboundSample, QualityLimitation, StreamId};
 use fairwave_media::encoder::StreamKind;
 use fairwave_units::units::{Instant, Span};
 
-/// Packets that are remembered and cached, per stream; a power of two.
+/// Number of packets remembered and cached per stream; a power of two.
 const KEPT: usize = 1024;
-/// A larger jump of incoming numbers begins anew.
+/// A larger jump of incoming numbers restarts the numbering.
 const JUMP: u64 = 512;
-/// What is added to the round trip before a packet is sent again once more, as in [`crate::send::repair`].
+/// Time added to the round trip before another retransmission of a packet, as in [`crate::send::repair`].
 const SLACK: Span = Span::from_millis(5);
 
-/// Sequence numbers on the way in and on the way out.
+/// Mapping of incoming to outgoing sequence numbers.
 #[derive(Clone, Debug, Default)]
 struct Renumber {
     numbers: Unwrapper,
@@ -35,13 +35,14 @@ impl Renumber {
         out
     }
 
-    /// Numbers of another stream follow.
+    /// Prepares for the numbers of another stream.
     fn begin(&mut self) {
         (self.numbers, self.highest) = (Unwrapper::default(), None);
         self.kept.clear();
     }
 
-    /// The number with which a packet leaves; none if it is left out. Names the numbers before it that are still missing, in and out.
+    /// Returns the outgoing number of a packet; `None` if it is omitted. Appends earlier numbers that are still
+    /// missing, as (in, out), to `missing`.
     fn of(&mut self, sequence: u16, keep: bool, missing: &mut Vec<(u16, u16)>) -> Option<u16> {
         let number = self.numbers.unwrap(sequence);
         let highest = self.highest.unwrap_or(number - 1);
@@ -64,7 +65,7 @@ impl Renumber {
     }
 }
 
-/// A packet that was sent.
+/// A sent packet.
 #[derive(Clone, Copy, Debug)]
 struct Cached {
     header: RtpHeader,
@@ -74,54 +75,54 @@ struct Cached {
     again: bool,
 }
 
-/// What becomes of a packet.
+/// Result of forwarding a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Passed {
-    /// The packet as it leaves.
+    /// The outgoing packet, if it is forwarded.
     pub header: Option<RtpHeader>,
-    /// It begins a frame: the number of the frame on the way in.
+    /// If it starts a frame: the incoming frame number.
     pub frame: Option<u16>,
-    /// The publisher is to send a key frame of this layer.
+    /// The layer for which the publisher must send a key frame.
     pub wants_key: Option<u8>,
-    /// The stream begins with this packet, or begins again.
+    /// True if the stream starts or restarts with this packet.
     pub begins: bool,
 }
 
-/// A stream to a receiver.
+/// Forwarding state of a stream to a receiver.
 #[derive(Clone, Debug)]
 pub struct Forward {
     kind: StreamKind,
-    /// Spatial layers of one stream instead of simulcast streams.
+    /// True for spatial layers of one stream, false for simulcast streams.
     stacked: bool,
-    /// What the receiver is to get; none while it gets nothing.
+    /// Target rung; `None` while the receiver gets nothing.
     pub target: Option<Rung>,
-    /// The layer that it gets.
+    /// Layer that is forwarded.
     current: Option<u8>,
     numbers: Renumber,
     frames: u16,
     offset: u16,
     again: u16,
     cache: Recent<Cached, KEPT>,
-    /// Missing on the way in: numbers in and out of the latest packet.
+    /// Missing incoming packets before the latest one: numbers as (in, out).
     pub missing: Vec<(u16, u16)>,
-    /// When the receiver may go up again.
+    /// Earliest time at which the receiver may move up again.
     pub up_from: Option<Instant>,
-    /// When the next sender report is due.
+    /// Time of the next sender report.
     pub report: Instant,
     /// Counters.
     pub sample: OutboundSample,
-    /// Changes of the layer that is forwarded. That it stops for lack of rate is one, and that it goes on.
+    /// Changes of the forwarded layer, including stops for lack of rate and restarts.
     pub switches: u64,
-    /// It stopped for lack of rate.
+    /// True while stopped for lack of rate.
     paused: bool,
-    /// When the latest frame that was forwarded was captured.
+    /// Capture time of the latest forwarded frame.
     captured: Option<Instant>,
-    /// Why the receiver gets less than there is, and since when.
+    /// Why the receiver gets less than is available, and since when.
     limited: (QualityLimitation, Instant),
 }
 
 impl Forward {
-    /// A stream that nothing has been sent of.
+    /// Returns a stream before its first packet.
     pub fn new(kind: StreamKind, stacked: bool) -> Self {
         Forward {
             kind,
@@ -144,7 +145,7 @@ impl Forward {
         }
     }
 
-    /// Why the receiver gets less than there is, from `now` on.
+    /// Sets why the receiver gets less than is available, from `now` on.
     pub fn limit(&mut self, now: Instant, reason: QualityLimitation) {
         if reason != self.limited.0 {
             self.sample.quality_limitation_durations = self.limited_times(now);
@@ -160,12 +161,12 @@ impl Forward {
         times
     }
 
-    /// The session begins: times of [`Forward::limit`] count from here.
+    /// Starts the session: the times of [`Forward::limit`] count from `now`.
     pub fn begin(&mut self, now: Instant) {
         self.limited.1 = now;
     }
 
-    /// Counters by `at`.
+    /// Returns the counters at time `at`.
     pub fn sample_at(&self, at: Instant) -> OutboundSample {
         OutboundSample {
             at,
@@ -176,7 +177,7 @@ impl Forward {
         }
     }
 
-    /// The stream stops for lack of rate.
+    /// Stops the stream for lack of rate.
     pub fn pause(&mut self) {
         if self.current.is_some() {
             (self.switches, self.paused) = (self.switches + 1, true);
@@ -184,22 +185,22 @@ impl Forward {
         self.stop();
     }
 
-    /// Its SSRC.
+    /// Returns the SSRC for `role`.
     pub fn ssrc(&self, role: Role) -> Ssrc {
         Ssrc::new(self.kind, 0, role)
     }
 
-    /// When the latest frame that was forwarded was captured; none before the first.
+    /// Returns the capture time of the latest forwarded frame; `None` before the first.
     pub fn captured(&self) -> Option<Instant> {
         self.captured
     }
 
-    /// The layer that the receiver gets.
+    /// Returns the layer that is forwarded.
     pub fn current(&self) -> Option<u8> {
         self.current
     }
 
-    /// The RTP timestamp of a time of capture: one clock for all layers.
+    /// Converts a capture time to an RTP timestamp; all layers share one clock.
     pub fn timestamp(&self, created: Instant) -> u32 {
         let clock = if self.kind == StreamKind::Audio { 48_000 } else { 90_000 };
         (u128::from(created.nanos()) * clock / 1_000_000_000) as u32
@@ -218,14 +219,14 @@ impl Forward {
         }
     }
 
-    /// The stream stops: what comes next begins anew.
+    /// Stops the stream; the next packet restarts it.
     pub fn stop(&mut self) {
         if self.current.take().is_some() {
             self.numbers.begin();
         }
     }
 
-    /// A packet of speech that is forwarded.
+    /// Forwards a packet of speech.
     pub fn audio(&mut self, header: &RtpHeader, created: Instant) -> Passed {
         self.missing.clear();
         if self.current.is_none() {
@@ -241,7 +242,7 @@ impl Forward {
         Passed { header, ..Passed::default() }
     }
 
-    /// A frame of silence of the server's own, in the next number.
+    /// Returns a silence frame from the server, with the next number.
     pub fn silence(&mut self, template: RtpHeader, created: Instant) -> RtpHeader {
         let sequence = self.numbers.take();
         self.offset = self.frames.wrapping_sub(template.frame);
@@ -250,7 +251,7 @@ impl Forward {
         header
     }
 
-    /// A packet of video came from the publisher.
+    /// Handles a packet of video from the publisher.
     pub fn video(&mut self, header: &RtpHeader, created: Instant) -> Passed {
         self.missing.clear();
         let Some((_, place, _)) = header.ssrc.parts() else { return Passed::default() };
@@ -261,7 +262,8 @@ impl Forward {
         let mut passed = Passed::default();
         let layer = if self.stacked { header.spatial } else { place };
         if self.current != Some(target.layer) {
-            // A simulcast stream begins with a key frame, and so does a spatial layer above; one below takes no key frame.
+            // A switch to a simulcast stream or to a higher spatial layer needs a key frame; a switch to a lower
+            // spatial layer needs none.
             let begins = if self.stacked {
                 let down = self.current.is_some_and(|current| target.layer < current);
                 header.first && header.spatial == 0 && (header.key || down)
@@ -289,7 +291,7 @@ impl Forward {
         let Some(sequence) = self.numbers.of(header.sequence, keep, &mut self.missing) else { return passed };
         let mut out = self.rewrite(header, sequence, created);
         if self.stacked {
-            // The picture ends with the highest layer that is forwarded.
+            // The highest forwarded layer ends the picture.
             out.marker |= header.last && header.spatial == current;
         }
         let next = out.frame.wrapping_add(1);
@@ -301,13 +303,13 @@ impl Forward {
         passed
     }
 
-    /// A packet has been sent: it may be asked for.
+    /// Caches a sent packet for retransmission.
     pub fn cache(&mut self, now: Instant, header: &RtpHeader, wire: u16, created: Instant) {
         let cached = Cached { header: *header, wire, created, sent: now, again: false };
         self.cache.put(u64::from(header.sequence), cached);
     }
 
-    /// The packet that the receiver misses, in the stream for retransmissions, if it is to be sent again now.
+    /// Returns the requested packet in the retransmission stream, if it should be sent again now.
     pub fn asked(&mut self, now: Instant, sequence: u16, round_trip: Span) -> Option<(RtpHeader, u16, Instant)> {
         let cached = self.cache.get_mut(u64::from(sequence))?;
         if cached.again && now < cached.sent + round_trip + SLACK {
@@ -322,7 +324,7 @@ impl Forward {
         Some((header, wire.saturating_add(sizes::ORIGINAL_SEQUENCE), created))
     }
 
-    /// A number of the stream for retransmissions, which also pads.
+    /// Returns the next number of the retransmission stream, which also carries padding.
     pub fn next_again(&mut self) -> u16 {
         let number = self.again;
         self.again = number.wrapping_add(1);

@@ -1,4 +1,4 @@
-//! The server's end of a participant's session: a receiver with all that belongs to it, which hands media on to the room.
+//! Server end of a participant's session: a complete receiver that passes media to the room.
 
 use super::publisher::Publisher;
 use super::room::{Room, State};
@@ -12,9 +12,9 @@ use fairwave_endpoint::{FlowContext, Notice, Output, Receiver, ReceiverView};
 use fairwave_network::packet::{Ecn, FlowId, Packet};
 use fairwave_units::units::Instant;
 
-/// The receiver at the server. It gives feedback and asks for what is missing, as any receiver.
+/// Receiver at the server. It sends feedback and requests missing packets like any receiver.
 ///
-/// It decodes, too, which a server would not: so its statistics show what the server could have shown.
+/// Unlike a real server it also decodes, so its statistics show what the server could have displayed.
 pub struct Ingress {
     inner: WebrtcReceiver,
     room: Room,
@@ -30,12 +30,12 @@ impl Ingress {
         Ingress { inner, room, who, context, feedback, wakes: Vec::new(), message: Vec::new() }
     }
 
-    /// The key frames that receivers need.
+    /// Returns the streams of which receivers need key frames.
     fn wanted(&self, state: &mut State) -> Vec<Ssrc> {
         state.publishers.get_mut(self.who).map(Publisher::take_wants).unwrap_or_default()
     }
 
-    /// Asks the publisher for key frames.
+    /// Requests key frames from the publisher.
     fn ask(&mut self, now: Instant, wanted: Vec<Ssrc>, out: &mut Output) {
         for ssrc in wanted {
             let pli = Rtcp::Pli(Pli { sender: Ssrc::RECEIVER.number(), media: ssrc.number() });
@@ -75,7 +75,7 @@ impl Receiver for Ingress {
                     wire = wire.saturating_sub(sizes::ORIGINAL_SEQUENCE);
                     true
                 }
-                // Padding and parity end here.
+                // Padding and parity are not forwarded.
                 _ => false,
             };
             if media {

@@ -1,14 +1,14 @@
-//! Rates of layers as the server measures them: what arrived in the last second, whole IP packets.
+//! Measured rates of layers: arrivals of the last second, in whole IP packets.
 
 use std::collections::VecDeque;
 
 use fairwave_units::units::{Instant, Span};
 
-/// Over what a rate is measured.
+/// Window of the measurement.
 const WINDOW: Span = Span::from_secs(1);
-/// A layer of which nothing came for this long is not sent †.
+/// A layer without packets for this long counts as not sent †.
 const SILENT: Span = Span::from_millis(1_500);
-/// Width of a step of the window.
+/// Resolution of the window.
 const STEP: Span = Span::from_millis(100);
 
 /// Bytes of the last second.
@@ -31,7 +31,7 @@ impl RateMeter {
         }
     }
 
-    /// A packet came.
+    /// Adds a packet.
     pub fn add(&mut self, now: Instant, bytes: u64) {
         self.forget(now);
         if self.latest.is_none_or(|latest| now.since(latest) > SILENT) {
@@ -46,30 +46,30 @@ impl RateMeter {
         }
     }
 
-    /// Bits per second; over a shorter time while the layer is young, but never over less than 300 ms.
+    /// Returns bits per second, over a shorter time while the layer is young, but at least over 300 ms.
     pub fn rate(&mut self, now: Instant) -> f64 {
         self.forget(now);
         let since = self.begun.map_or(WINDOW, |begun| now.since(begun));
         self.sum as f64 * 8.0 / since.min(WINDOW).max(Span::from_millis(300)).seconds()
     }
 
-    /// Whether something came lately.
+    /// Checks whether packets arrived recently.
     pub fn is_sent(&self, now: Instant) -> bool {
         self.latest.is_some_and(|latest| now.since(latest) <= SILENT)
     }
 }
 
-/// The layers of a camera or a screen: simulcast streams or spatial layers, each with temporal layers.
+/// Layers of a camera or a screen: simulcast streams or spatial layers, each with temporal layers.
 #[derive(Clone, Debug, Default)]
 pub struct Layers {
     meters: [[RateMeter; 4]; 4],
-    /// When anything came last.
+    /// Arrival of the latest packet.
     latest: Option<Instant>,
-    /// Spatial layers of one stream (SVC): an upper one needs those below.
+    /// True for spatial layers of one stream (SVC): upper layers need the lower ones.
     pub stacked: bool,
 }
 
-/// A choice: a layer, and the highest temporal layer of it. In order of quality.
+/// A quality level: a layer, and its highest temporal layer. Ordered by quality.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Rung {
     /// Simulcast stream or spatial layer, from 0.
@@ -79,7 +79,7 @@ pub struct Rung {
 }
 
 impl Layers {
-    /// A packet of a layer came.
+    /// Adds a packet of a layer.
     pub fn add(&mut self, now: Instant, rung: Rung, bytes: u64) {
         let meters = self.meters.get_mut(usize::from(rung.layer));
         if let Some(meter) = meters.and_then(|meters| meters.get_mut(usize::from(rung.temporal))) {
@@ -88,12 +88,12 @@ impl Layers {
         }
     }
 
-    /// Whether anything is sent.
+    /// Checks whether any layer is sent.
     pub fn is_sent(&self, now: Instant) -> bool {
         self.latest.is_some_and(|latest| now.since(latest) <= SILENT)
     }
 
-    /// What can be forwarded now, each with its rate, bits per second; from the least to the most.
+    /// Returns the available rungs with their rates, bits per second, ascending.
     pub fn ladder(&mut self, now: Instant) -> Vec<(Rung, f64)> {
         let mut ladder: Vec<(Rung, f64)> = Vec::new();
         let mut below = 0.0;

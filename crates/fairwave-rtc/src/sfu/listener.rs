@@ -1,4 +1,5 @@
-//! A participant's end of a session from the server. All sessions of a participant give feedback together: they share one path.
+//! Participant end of a session from the server. All sessions of a participant share one path, so they share the
+//! feedback.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,7 +15,7 @@ use fairwave_endpoint::{FlowContext, Output, Receiver, ReceiverView};
 use fairwave_network::packet::{Ecn, Packet};
 use fairwave_units::units::{Instant, Span};
 
-/// Once a second the interval of feedback follows the rate.
+/// Interval at which the feedback interval follows the rate.
 const HOUSEKEEPING: Span = Span::from_secs(1);
 
 #[derive(Debug, Default)]
@@ -24,14 +25,15 @@ struct Together {
     since: Instant,
 }
 
-/// Feedback on all that a participant receives.
+/// Feedback on all packets that a participant receives.
 #[derive(Clone, Debug, Default)]
 pub struct Bundle(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
     together: Mutex<Together>,
-    /// When feedback is due, nanoseconds: all sessions ask for it after each packet. They are called one after the other.
+    /// Time of the next feedback, nanoseconds. All sessions read it after each packet. They are called one after the
+    /// other.
     due: AtomicU64,
 }
 
@@ -55,7 +57,7 @@ impl Bundle {
     }
 }
 
-/// The receiver of a session from the server.
+/// Receiver of a session from the server.
 pub struct Listener {
     inner: WebrtcReceiver,
     bundle: Bundle,
@@ -70,9 +72,9 @@ impl Listener {
         Listener { inner, bundle, context, feedback, message: Vec::new(), due: Instant::NEVER }
     }
 
-    /// Sends the feedback that is due, whichever session notices.
+    /// Sends feedback that is due; any session may do this.
     fn report(&mut self, now: Instant, out: &mut Output) {
-        // The session that gave feedback last keeps the clock.
+        // The session that sent the latest feedback keeps the timer.
         if self.bundle.due() > now {
             if self.due <= now {
                 self.due = Instant::NEVER;

@@ -1,4 +1,4 @@
-//! A participant as the server receives them: what they send, and what the server asks them for.
+//! A participant as the server sees it: its streams, and the server's requests to it.
 
 use super::layers::{Layers, Rung};
 use crate::backstage::Backstage;
@@ -8,31 +8,31 @@ use fairwave_endpoint::serial::ReplayWindow;
 use fairwave_media::encoder::{Media, StreamKind};
 use fairwave_units::units::{Instant, Span};
 
-/// For how long a measured ladder holds.
+/// Validity of a measured ladder.
 const LADDER: Span = Span::from_millis(100);
 
-/// One RTP stream of a publisher.
+/// An RTP stream of a publisher.
 #[derive(Clone, Debug, Default)]
 struct Incoming {
     numbers: Unwrapper,
     held: ReplayWindow<64>,
 }
 
-/// A publisher.
+/// State of a publisher.
 #[derive(Clone, Debug)]
 pub(super) struct Publisher {
-    /// By SSRC.
+    /// Streams, by SSRC.
     incoming: Vec<(Ssrc, Incoming)>,
     layers: [Layers; 3],
     ladders: [(Instant, Vec<(Rung, f64)>); 3],
     asked_key: [[Option<Instant>; 4]; 3],
     wants_key: Vec<Ssrc>,
     spacing: Span,
-    /// What payloads of the publisher's packets hold.
+    /// Payloads of the publisher's packets.
     pub backstage: Backstage,
-    /// Which streams are sent: audio, video, screen.
+    /// Streams that are sent: audio, video, screen.
     pub sends: [bool; 3],
-    /// The most that all of it takes, bits per second.
+    /// Largest total rate of its streams, bits per second.
     pub most: f64,
 }
 
@@ -51,7 +51,7 @@ impl Publisher {
         }
     }
 
-    /// What the participant sends, by their session's configuration.
+    /// Sets the streams of the participant from the configuration of the session.
     pub fn set_media(&mut self, media: &Media) {
         self.sends = [media.audio.is_some(), media.video.is_some(), media.screen.is_some()];
         let videos = [(1, &media.video), (2, &media.screen)];
@@ -70,7 +70,7 @@ impl Publisher {
         self.layers.get(kind as usize).is_some_and(|layers| layers.stacked)
     }
 
-    /// Whether a packet of media has not been here before. It then counts for its layer.
+    /// Checks whether a media packet is new, and counts it for its layer if so.
     pub fn is_new(&mut self, now: Instant, header: &RtpHeader, wire: u16) -> bool {
         let place = match self.incoming.binary_search_by_key(&header.ssrc, |one| one.0) {
             Ok(place) => place,
@@ -93,12 +93,12 @@ impl Publisher {
         true
     }
 
-    /// Whether anything of a kind came lately.
+    /// Checks whether a stream of this kind had packets recently.
     pub fn is_sent(&self, now: Instant, kind: StreamKind) -> bool {
         self.layers.get(kind as usize).is_some_and(|layers| layers.is_sent(now))
     }
 
-    /// What can be forwarded of a kind, with rates.
+    /// Returns the available rungs of a kind of stream, with rates.
     pub fn ladder(&mut self, now: Instant, kind: StreamKind) -> &[(Rung, f64)] {
         let place = kind as usize;
         let (Some(layers), Some((measured, ladder))) = (self.layers.get_mut(place), self.ladders.get_mut(place)) else {
@@ -110,7 +110,7 @@ impl Publisher {
         ladder
     }
 
-    /// A receiver needs a key frame of a layer: the publisher is asked, unless they were just now.
+    /// Requests a key frame of a layer from the publisher, unless there was a request just before.
     pub fn want_key(&mut self, now: Instant, kind: StreamKind, layer: u8) {
         let asked = self.asked_key.get_mut(kind as usize).and_then(|layers| layers.get_mut(usize::from(layer)));
         let Some(asked) = asked else { return };
@@ -121,7 +121,7 @@ impl Publisher {
         self.wants_key.push(Ssrc::new(kind, layer, crate::rtp::Role::Media));
     }
 
-    /// The streams of which key frames are to be asked for.
+    /// Removes and returns the streams of which to request key frames.
     pub fn take_wants(&mut self) -> Vec<Ssrc> {
         std::mem::take(&mut self.wants_key)
     }

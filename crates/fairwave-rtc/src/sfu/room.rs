@@ -1,4 +1,4 @@
-//! All that one server knows of one conference. The ends of its sessions share it.
+//! State of one conference at its server, shared by the ends of its sessions.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -28,51 +28,51 @@ use fairwave_units::config::ConfigError;
 use fairwave_units::random::{Seed, Stream};
 use fairwave_units::units::{Instant, Rate, Span};
 
-/// A packet of speech has more payload than this: comfort noise and the last frame of a talk spurt have less. Opus' least rate
-/// makes 7 B in its shortest frame.
+/// Largest payload of comfort noise and of the last frame of a talk spurt, bytes; speech has more. At the lowest rate,
+/// Opus produces 7 B in its shortest frame.
 const NOISE: u16 = 6;
-/// Payload of a frame of silence (RFC 6716 §2.1.9).
+/// Payload of a silence frame, bytes (RFC 6716 §2.1.9).
 const SILENCE: u16 = 2;
-/// Least time between two choices of layers that no lower estimate calls for †.
+/// Least time between two choices of layers, except after a lower estimate †.
 pub(super) const CHOOSE_EVERY: Span = Span::from_millis(100);
 
-/// Which session of a conference a flow is.
+/// Session of a conference that a flow belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LegRole {
     /// From a participant to the server.
     Up {
-        /// Who.
+        /// The participant.
         who: usize,
     },
-    /// From the server to a participant: what another one sends.
+    /// From the server to a participant, with the media of another one.
     Down {
-        /// Who sends it.
+        /// The publisher.
         from: usize,
-        /// Who receives it.
+        /// The receiver.
         to: usize,
     },
 }
 
-/// What a server is to know of a conference.
+/// Parameters of a conference.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RoomSetup {
-    /// Participants, present or not.
+    /// Number of participants, present or not.
     pub participants: usize,
-    /// How many are heard at once.
+    /// Number of participants whose audio is forwarded at once.
     pub speakers: usize,
-    /// How many cameras a receiver gets at the most; screens come on top.
+    /// Largest number of cameras per receiver; screens are additional.
     pub videos: usize,
-    /// The rate controller of each path from the server.
+    /// Rate controller of each path from the server.
     pub control: RateControlConfig,
-    /// With what an estimate begins.
+    /// Initial estimate.
     pub start: Rate,
-    /// The least estimate.
+    /// Lowest estimate.
     pub least: Rate,
     /// Least time between two requests for a key frame of a layer.
     pub key_frame_spacing: Span,
 }
 
-/// A packet that is to leave.
+/// A packet to send.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Leaving {
     pub header: RtpHeader,
@@ -81,11 +81,11 @@ pub(super) struct Leaving {
     pub created: Instant,
 }
 
-/// What goes from one participant to another.
+/// Media from one participant to another.
 pub(super) struct Pair {
     pub flow: FlowId,
     pub active: bool,
-    /// Audio, video, screen.
+    /// Streams: audio, video, screen.
     pub streams: [Option<Forward>; 3],
     pub queue: VecDeque<Leaving>,
     pub backstage: Backstage,
@@ -100,33 +100,33 @@ impl Pair {
     }
 }
 
-/// What a receiver is to get of a stream, as [`Forward`] has it too. Those of a receiver lie together here: choosing layers
-/// for one looks at all.
+/// Target of a receiver's stream, a copy of the one in [`Forward`]. All copies of a receiver are stored together,
+/// because the choice of layers reads all of them.
 #[derive(Clone, Copy, Default)]
 struct Held {
-    /// There is such a stream.
+    /// True if the stream exists.
     exists: bool,
     target: Option<Rung>,
     limited: QualityLimitation,
 }
 
-/// The state of a conference at its server.
+/// State of a conference at its server.
 pub(super) struct State {
     setup: RoomSetup,
     pub publishers: Vec<Publisher>,
     pub subscribers: Vec<Subscriber>,
-    /// By sender, then receiver.
+    /// Pairs by sender, then receiver.
     pairs: Vec<Option<Pair>>,
-    /// By receiver, sender, kind of video.
+    /// Targets by receiver, sender and kind of video.
     held: Vec<[Held; 2]>,
-    /// By sender, then kind of video: a bit for each receiver that gets some of it.
+    /// Bit set of the receivers that get some of the video, by sender and kind.
     watched: Vec<[Vec<u64>; 2]>,
-    /// A session that acts for a whole path may not have been called since the path is in use.
+    /// True if a lead session may not have been called since its path came into use.
     asleep: bool,
     speakers: Speakers,
     bundles: Vec<Bundle>,
     seed: Seed,
-    /// When each receiver came into another network last.
+    /// Latest network change of each receiver.
     moved: Vec<Option<Instant>>,
 }
 
@@ -135,10 +135,10 @@ pub(super) struct State {
 pub struct Room(Arc<Mutex<State>>);
 
 impl Room {
-    /// A conference before anybody is there. Randomness of its controllers comes from `stream`.
+    /// Returns an empty conference. The controllers draw from `stream`.
     ///
     /// # Errors
-    /// A controller that refuses its parameters.
+    /// Invalid parameters of the controller.
     pub fn new(setup: &RoomSetup, mut stream: Stream) -> Result<Self, ConfigError> {
         let seed = Seed(stream.below(u64::MAX));
         let many = setup.participants;
@@ -165,10 +165,10 @@ impl Room {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The session of a participant to the server.
+    /// Returns the session of a participant to the server.
     ///
     /// # Errors
-    /// What [`WebrtcSender::new`] refuses, and forward error correction: the server does not restore packets.
+    /// The errors of [`WebrtcSender::new`], and forward error correction, because the server does not restore packets.
     pub fn up(
         &self,
         who: usize,
@@ -194,7 +194,7 @@ impl Room {
         Ok((sender, Ingress::new(receiver, self.clone(), who, context, feedback)))
     }
 
-    /// The session from the server that brings one participant's media to another.
+    /// Returns the session from the server that carries one participant's media to another.
     pub fn down(
         &self,
         (from, to): (usize, usize),
@@ -215,7 +215,7 @@ impl Room {
             stacked(StreamKind::Video, &media.video),
             stacked(StreamKind::Screen, &media.screen),
         ];
-        // Whom a receiver need not hear or see is not missed.
+        // A stream counts as missing only if the receiver is entitled to hear or see it.
         let (hears, sees) = (many <= state.setup.speakers + 1, many <= state.setup.videos + 1);
         let expected = (streams.iter().flatten())
             .map(|stream| stream.sample.stream)
@@ -247,7 +247,7 @@ impl Room {
         let egress = Egress::new(self.clone(), (from, to), context, config, &shared, seed.stream("reports"));
         let setup = ReceiverSetup { audio: audio_setup(media), expected, off: off(media) };
         let mut receive = config.receive;
-        // The bundle gives feedback on all packets of the path.
+        // The bundle sends feedback on all packets of the path.
         receive.feedback = FeedbackFormat::None;
         let mailbox = shared.feedback.clone();
         let receiver = WebrtcReceiver::new(&receive, setup, context, shared, seed.stream("receiver"));
@@ -255,12 +255,12 @@ impl Room {
     }
 }
 
-/// A frame that says that silence follows, as with DTX.
+/// Returns a frame that announces silence, as with DTX.
 fn silence_follows() -> RtpHeader {
     RtpHeader { first: true, key: true, payload: SILENCE, ..RtpHeader::default() }
 }
 
-/// When camera and screen are off.
+/// Returns when camera and screen are off.
 fn off(media: &Media) -> [Spells; 2] {
     [media.off(StreamKind::Video), media.off(StreamKind::Screen)]
 }
@@ -279,14 +279,14 @@ impl State {
         self.pairs.get_mut(from * many + to)?.as_mut()
     }
 
-    /// A pair with what else concerns it: publisher, pair, path.
+    /// Returns the parts that concern a pair: publisher, pair, path.
     pub fn parties(&mut self, from: usize, to: usize) -> Option<(&mut Publisher, &mut Pair, &mut Subscriber)> {
         let many = self.setup.participants;
         let pair = self.pairs.get_mut(from * many + to)?.as_mut()?;
         Some((self.publishers.get_mut(from)?, pair, self.subscribers.get_mut(to)?))
     }
 
-    /// A session from the server begins.
+    /// Starts a session from the server.
     pub fn begin(&mut self, now: Instant, from: usize, to: usize) {
         if let Some(pair) = self.pair(from, to) {
             pair.active = true;
@@ -300,7 +300,8 @@ impl State {
         }
     }
 
-    /// A session from the server ends. Who spoke falls silent for the receiver, which else would conceal what never comes.
+    /// Ends a session from the server. An active speaker is silenced for the receiver, because the receiver would
+    /// conceal the missing frames.
     pub fn end(&mut self, now: Instant, from: usize, to: usize) {
         if let Some(pair) = self.pair(from, to) {
             pair.active = false;
@@ -322,7 +323,7 @@ impl State {
         }
     }
 
-    /// Notes what has changed of what a receiver is to get.
+    /// Updates the target copy of a stream.
     fn hold(&mut self, from: usize, to: usize, kind: StreamKind, change: impl FnOnce(&mut Held)) {
         let many = self.setup.participants;
         let Some(video) = (kind as usize).checked_sub(1) else { return };
@@ -335,7 +336,7 @@ impl State {
         }
     }
 
-    /// Whether the notes of what receivers are to get of a video say what its streams have.
+    /// Checks that the target copies of a video match its streams.
     fn is_held_right(&self, from: usize, kind: StreamKind) -> bool {
         let many = self.setup.participants;
         let Some(place) = (kind as usize).checked_sub(1) else { return true };
@@ -349,7 +350,7 @@ impl State {
         })
     }
 
-    /// Media of a participant has reached the server. Answers in `wakes` with the flows that have something to send.
+    /// Handles media of a participant at the server. Appends the flows that have something to send to `wakes`.
     pub fn on_media(
         &mut self,
         now: Instant,
@@ -407,7 +408,7 @@ impl State {
     ) {
         let many = self.setup.participants;
         if let Some(silent) = self.speakers.on_audio(now, who, header.payload > NOISE) {
-            // Receivers learn that nothing follows.
+            // Announces silence to the receivers.
             let template = silence_follows();
             for to in 0..many {
                 let Some(pair) = self.pairs.get_mut(silent * many + to).and_then(Option::as_mut) else { continue };
@@ -429,7 +430,7 @@ impl State {
                 continue;
             };
             let passed = stream.audio(header, created);
-            // What is missing may be repeated by this packet.
+            // This packet may repeat missing frames.
             for (number, out) in stream.missing.iter().copied().take(2) {
                 if let Some((lost, made)) = publisher.backstage.header(header.ssrc, number) {
                     let timestamp = stream.timestamp(made);
@@ -446,7 +447,7 @@ impl State {
         self.wake_leads(wakes);
     }
 
-    /// Sessions that act for a whole path and have not been called since it is in use.
+    /// Appends the lead sessions that have not been called since their path came into use.
     fn wake_leads(&mut self, wakes: &mut Vec<FlowId>) {
         if !std::mem::take(&mut self.asleep) {
             return;
@@ -466,7 +467,7 @@ impl State {
         }
     }
 
-    /// A receiver is in another network. All of their sessions say so; the first is enough.
+    /// Handles a receiver's network change. All of its sessions report it; only the first report counts.
     pub fn on_new_network(&mut self, now: Instant, to: usize) {
         let Some(moved) = self.moved.get_mut(to).filter(|moved| **moved != Some(now)) else { return };
         *moved = Some(now);
@@ -478,7 +479,7 @@ impl State {
         }
     }
 
-    /// Chooses the layers that a participant gets.
+    /// Chooses the layers for a participant.
     pub fn choose(&mut self, now: Instant, to: usize) {
         let many = self.setup.participants;
         let Some(subscriber) = self.subscribers.get_mut(to) else { return };
@@ -487,7 +488,7 @@ impl State {
         let held = self.held.get(to * many..(to + 1) * many).unwrap_or_default();
         let screens = (0..many).zip(held).filter(|(_, [_, screen])| screen.exists);
         let mut order: Vec<(StreamKind, usize)> = screens.map(|(from, _)| (StreamKind::Screen, from)).collect();
-        // A camera that is off takes no place.
+        // A camera that is off takes no slot.
         let mut cameras: Vec<usize> = (0..many).filter(|from| *from != to).collect();
         if cameras.len() > self.setup.videos {
             cameras.retain(|from| self.publishers.get(*from).is_some_and(|one| one.is_sent(now, StreamKind::Video)));
@@ -521,7 +522,7 @@ impl State {
             let reason = if rung < most { QualityLimitation::Bandwidth } else { QualityLimitation::None };
             self.set_target(now, (from, to), kind, rung, reason);
         }
-        // Cameras that are not among those shown.
+        // Cameras that are not shown.
         for from in (0..many).filter(|from| *from != to && !shown.contains(from)) {
             self.set_target(now, (from, to), StreamKind::Video, None, QualityLimitation::Other);
         }
@@ -546,8 +547,8 @@ impl State {
         let stacked = publisher.is_stacked(kind);
         let Some(stream) = pair.streams.get_mut(kind as usize).and_then(Option::as_mut) else { return };
         stream.limit(now, reason);
-        // A camera in whose place others are shown is not missed, until the server forwards it again. A camera that is shown and
-        // that the rate no longer allows is missed.
+        // A camera that is replaced by others does not count as missing until the server forwards it again. A camera
+        // that is shown but stopped for lack of rate does.
         if (rung, reason) == (None, QualityLimitation::Other) {
             pair.backstage.leave_out(kind, stream.captured().unwrap_or(Instant::ZERO));
         }
@@ -562,7 +563,7 @@ impl State {
                     stream.up_from = Some(now + PATIENCE);
                     stream.pause();
                 } else {
-                    // Others are shown in its place: nothing tells that the rate was too low, so it may come back at once.
+                    // The camera was replaced by others, not stopped for lack of rate, so it may resume at once.
                     stream.stop();
                 }
             }
@@ -578,7 +579,7 @@ impl State {
         }
     }
 
-    /// A receiver cannot decode: the publisher is asked for a key frame of the layer that the receiver gets.
+    /// Handles a PLI: requests a key frame from the publisher, of the layer that the receiver gets.
     pub fn on_pli(&mut self, now: Instant, (from, to): (usize, usize), kind: StreamKind) {
         let Some((publisher, pair, _)) = self.parties(from, to) else { return };
         let stacked = publisher.is_stacked(kind);

@@ -1,33 +1,33 @@
-//! Whose audio is forwarded: that of the loudest participants.
+//! Speaker selection: the server forwards the audio of the loudest participants.
 //!
-//! A participant talks while packets of speech come; a frame of comfort noise (DTX) is none. Real servers read the level of
-//! RFC 6464 from the packet; talk spurts stand in for it here, and all talk equally loud.
+//! A participant talks while packets of speech arrive; a comfort noise frame (DTX) is not speech. Real servers read the
+//! audio level of RFC 6464 from packets. Here talk spurts replace the level, so all speech is equally loud.
 //!
-//! Who talks takes a free place, or that of the one who has been silent longest, if for at least [`HOLD`]. While all places are
-//! taken by people who talk, further talkers are not heard.
+//! A new talker gets a free slot, or the slot of the participant who has been silent longest, if for at least [`HOLD`].
+//! While active talkers fill all slots, further talkers are not forwarded.
 
 use fairwave_units::units::{Instant, Span};
 
-/// A place is kept for this long after the last packet of speech †.
+/// A slot is kept for this long after the last packet of speech †.
 pub const HOLD: Span = Span::from_millis(300);
 
-/// The participants whose audio is forwarded.
+/// Participants with forwarded audio.
 #[derive(Clone, Debug)]
 pub struct Speakers {
     places: usize,
-    /// Who, and when speech of theirs came last.
+    /// Participants in slots, with the time of their latest speech.
     chosen: Vec<(usize, Instant)>,
-    /// When speech of a participant came last.
+    /// Latest speech of each participant.
     spoke: Vec<Option<Instant>>,
 }
 
 impl Speakers {
-    /// Of so many participants, the loudest so many.
+    /// Returns a selection of `places` out of `participants`.
     pub fn new(places: usize, participants: usize) -> Self {
         Speakers { places, chosen: Vec::new(), spoke: vec![None; participants] }
     }
 
-    /// Audio of a participant came. Answers with who lost their place by it.
+    /// Handles audio of a participant. Returns the participant who lost a slot to them.
     pub fn on_audio(&mut self, now: Instant, who: usize, speech: bool) -> Option<usize> {
         if !speech {
             return None;
@@ -50,12 +50,12 @@ impl Speakers {
         Some(std::mem::replace(silent, (who, now)).0)
     }
 
-    /// Whether the participant is heard.
+    /// Checks whether the participant's audio is forwarded.
     pub fn is_heard(&self, who: usize) -> bool {
         self.chosen.iter().any(|(one, _)| *one == who)
     }
 
-    /// When the participant spoke last.
+    /// Returns the time of the participant's latest speech.
     pub fn spoke(&self, who: usize) -> Option<Instant> {
         self.spoke.get(who).copied().flatten()
     }

@@ -1,4 +1,4 @@
-//! The path from the server to one participant: its rate controller, its numbers, its probes.
+//! Path from the server to one participant: rate controller, packet numbers and probes.
 
 use std::collections::VecDeque;
 
@@ -14,10 +14,10 @@ use fairwave_endpoint::media::TransportSample;
 use fairwave_network::packet::Ecn;
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
-/// A cluster that has waited this long is given up (libwebrtc, `kProbeClusterTimeout`: 5 s).
+/// Time after which a waiting cluster is discarded (libwebrtc, `kProbeClusterTimeout`: 5 s).
 const GIVEN_UP: Span = Span::from_secs(5);
 
-/// A cluster of packets of padding.
+/// A cluster of padding packets.
 #[derive(Clone, Copy, Debug)]
 struct Cluster {
     probe: Probe,
@@ -39,31 +39,31 @@ impl Cluster {
     }
 }
 
-/// The path to a participant.
+/// Path to a participant.
 pub(super) struct Subscriber {
     controller: AnyRateController,
     history: SentHistory,
-    /// What the controller allowed when it was last asked.
+    /// Latest decision of the controller.
     decision: Decision,
-    /// The controller may allow something else by now.
+    /// True if the decision may have changed.
     stale: bool,
     limits: Limits,
     begun: bool,
-    /// Something was sent, so padding may be.
+    /// True once something was sent; padding is allowed from then on.
     pads: bool,
-    /// Whose session sends what belongs to the path as a whole: the participant from whom it comes.
+    /// Publisher of the lead session, which sends packets of the path as a whole.
     pub lead: Option<usize>,
-    /// That session has been called.
+    /// True once the lead session has been called.
     pub awake: bool,
     ecn: Ecn,
     round_trip: Option<Span>,
     feedback_round_trip: Option<Span>,
     lost: Option<f64>,
     clusters: VecDeque<Cluster>,
-    /// Audio that was sent.
+    /// Rate of sent audio.
     pub audio: RateMeter,
     limiter: RateLimiter,
-    /// When layers were chosen last.
+    /// Time of the latest choice of layers.
     pub chosen: Instant,
 }
 
@@ -90,9 +90,9 @@ impl Subscriber {
         }
     }
 
-    /// The participant is in another network: the controller begins anew, and so does the path.
+    /// Restarts controller and path after a network change of the participant.
     pub fn reset(&mut self, now: Instant, controller: AnyRateController) {
-        // What the one before allowed holds until this one is begun.
+        // The previous decision applies until the new controller starts.
         self.target();
         self.controller = controller;
         self.history.forget();
@@ -104,7 +104,7 @@ impl Subscriber {
         }
     }
 
-    /// The path is in use. `most`: what all publishers together send at the most, bits per second.
+    /// Starts the path. `most` is the largest total rate of all publishers, bits per second.
     pub fn begin(&mut self, now: Instant, most: f64) {
         let most = Rate::from_bits_per_second(most as u64).max(self.limits.start);
         if !self.begun || most != self.limits.most {
@@ -122,18 +122,18 @@ impl Subscriber {
         self.ecn
     }
 
-    /// What repair counts with.
+    /// Returns the round trip for repair decisions.
     pub fn repair_round_trip(&self) -> Span {
         self.round_trip.or(self.feedback_round_trip).unwrap_or_default()
     }
 
-    /// Whether so many more bytes may be sent again.
+    /// Checks whether `bytes` more may be retransmitted.
     pub fn may_repair(&mut self, now: Instant, bytes: u64) -> bool {
         let target = self.target();
         self.limiter.try_use(now, bytes, target)
     }
 
-    /// What the controller lets media have.
+    /// Returns the rate for media.
     pub fn target(&mut self) -> Rate {
         self.decision = self.now_allowed();
         self.stale = false;
@@ -144,7 +144,7 @@ impl Subscriber {
         if self.stale { self.controller.decision() } else { self.decision }
     }
 
-    /// The controller has been called: it may have decided something, which is asked for when it is needed.
+    /// Marks the decision as outdated; it is read when needed.
     fn refresh(&mut self, now: Instant) {
         self.stale = true;
         while let Some(probe) = self.controller.next_probe() {
@@ -152,7 +152,7 @@ impl Subscriber {
         }
     }
 
-    /// A packet leaves: it gets its number.
+    /// Records a sent packet and assigns its number.
     pub fn send(&mut self, now: Instant, header: &mut RtpHeader, wire: u16, carries: Carries, probe: Option<u32>) {
         let sequence = self.history.next();
         header.transport_sequence = sequence as u16;
@@ -167,7 +167,7 @@ impl Subscriber {
         self.refresh(now);
     }
 
-    /// Feedback on packets. Answers whether the target is another one.
+    /// Handles feedback on packets. Returns whether the target has changed.
     pub fn on_feedback(&mut self, now: Instant, message: &Rtcp) -> bool {
         let Rtcp::TransportFeedback(message) = message else { return false };
         let before = self.target();
@@ -190,7 +190,7 @@ impl Subscriber {
         before != self.target()
     }
 
-    /// A receiver report on one session of the path.
+    /// Handles a receiver report on one session of the path.
     pub fn on_report(&mut self, now: Instant, lost: f64, expected: u32, round_trip: Option<Span>) {
         self.round_trip = round_trip.or(self.round_trip);
         self.controller.on_report(&LossReport { now, fraction_lost: lost, expected, round_trip: self.round_trip });
@@ -204,7 +204,7 @@ impl Subscriber {
         }
     }
 
-    /// The cluster that a packet of padding of so many bytes belongs to, if one is due.
+    /// Returns the cluster for a padding packet of `bytes`, if one is due.
     pub fn probes(&mut self, now: Instant, bytes: u64) -> Option<u32> {
         if !self.pads {
             return None;
@@ -222,7 +222,7 @@ impl Subscriber {
         Some(cluster.probe.cluster)
     }
 
-    /// When the path as a whole wants to be called.
+    /// Returns the deadline of the path.
     pub fn deadline(&self, now: Instant) -> Instant {
         if !self.begun {
             return Instant::NEVER;

@@ -1,4 +1,4 @@
-//! Ours beside crate `goog_cc` 0.1.4, a port of libwebrtc: both hear of the same packets and feedback.
+//! Comparison of `gcc` with crate `goog_cc` 0.1.4, a port of libwebrtc: both get the same packets and feedback.
 
 use crate::rig::{Controller, Sample, Scene, run};
 use fairwave_rtc::control::{Feedback, LossReport, Probe, SentPacket};
@@ -124,7 +124,7 @@ impl Controller for Port {
     }
 }
 
-/// The constants of libwebrtc of August 2026 for the port, whose own are older.
+/// Constants of libwebrtc of August 2026 for the port; its defaults are older.
 fn constants_of_2026() -> LossBasedBweV2Config {
     LossBasedBweV2Config {
         bw_rampup_upper_bound_factor: 1.5,
@@ -143,7 +143,7 @@ fn constants_of_2026() -> LossBasedBweV2Config {
     }
 }
 
-/// What is told of a scene: the share of samples further apart than 1 %, how far the furthest is apart, and the ratio of means.
+/// Compares a scene: share of samples that differ by more than 1 %, the largest difference, and the ratio of means.
 fn apart(scene: &Scene, loss: LossBasedBweV2Config) -> (f64, f64, f64) {
     let mut port = Port::new(scene, loss);
     let seen = run(scene, r#"{"name": "gcc"}"#, &mut port);
@@ -194,8 +194,8 @@ fn same(scene: &Scene) {
     assert!(far == 0.0 && furthest < 0.001 && (mean - 1.0).abs() < 1e-4, "{far} {furthest} {mean}");
 }
 
-/// With the constants of 2026 the port's code gives our estimate at each of 600 samples, to 0.1 %: rates in whole bits per second and
-/// bytes are what is left.
+/// With the constants of 2026, the port's estimate equals ours at each of 600 samples, to 0.1 %. The rest comes from
+/// rates in whole bits per second and sizes in bytes.
 #[test]
 fn with_the_constants_of_2026_the_estimates_are_the_same() {
     same(&steps());
@@ -205,9 +205,9 @@ fn with_the_constants_of_2026_the_estimates_are_the_same() {
     same(&shallow());
 }
 
-/// After a fall to a quarter, both leave a queue of 300 ms full for some 19 s. A full queue grows no longer, so its trend is flat, and
-/// what it drops does not lower the loss-based estimate: both go on at 106 % of the link's rate. That is libwebrtc's law as the port has
-/// it, and no clause that ours lacks.
+/// After a fall to a quarter, both leave a queue of 300 ms full for about 19 s. A full queue does not grow, so its
+/// trend is flat, and its drops do not lower the loss-based estimate. Both continue at 106 % of the link's rate. This
+/// is libwebrtc's behaviour as ported, not a missing clause in `gcc`.
 #[test]
 fn a_full_queue_after_a_fall_stays_full_with_both() {
     let scene = falls();
@@ -220,20 +220,21 @@ fn a_full_queue_after_a_fall_stays_full_with_both() {
     assert!(late.clone().all(|sample| (1.03..1.1).contains(&(sample.other / 0.6e6))), "{:?}", late.collect::<Vec<_>>());
 }
 
-/// At 10 % loss one sample of 600, a second after the start, is 26 % apart: both make the same decrease, to the same rate, but ours
-/// makes it before that sample and the port between it and the next. Why the port is later there is not known. All others agree to 1 %.
+/// At 10 % loss, one sample of 600, a second after the start, differs by 26 %. Both make the same decrease, to the same
+/// rate, but `gcc` makes it before that sample, and the port between that sample and the next. The reason is unknown.
+/// All other samples agree to 1 %.
 #[test]
 fn at_ten_percent_loss_one_sample_differs() {
     let (far, furthest, mean) = apart(&much_loss(), constants_of_2026());
     assert!(far <= 1.0 / 600.0 + 1e-9 && furthest < 0.3 && (mean - 1.0).abs() < 0.001, "{far} {furthest} {mean}");
 }
 
-/// The port's own constants are older than 2026. Without loss they change the start, where it does not yet know the loss-based
-/// estimate, and what overflows a queue: 14 % of samples in `steps`. With loss they count for most of the time:
+/// The port's default constants are older than 2026. Without loss they affect the start, before the loss-based estimate
+/// is known, and overflows of a queue: 14 % of samples in `steps`. With loss they matter most of the time:
 ///
-/// - it counts packets, not bytes, and does not leave out the observations of least and most loss;
-/// - what arrives is no lower bound of the estimate, so at 10 % loss it falls to about half of ours;
-/// - there is no hold after a decrease, no padding, and no bound of growth by what arrives.
+/// - the port counts packets, not bytes, and includes the observations of least and most loss;
+/// - the arrival rate is not a lower bound of the estimate, so at 10 % loss it falls to about half of ours;
+/// - there is no hold after a decrease, no padding, and no limit on growth by the arrival rate.
 #[test]
 fn with_its_own_constants_the_port_is_close_without_loss_and_lower_with_much() {
     for (scene, most_far, least, most) in [
@@ -249,7 +250,8 @@ fn with_its_own_constants_the_port_is_close_without_loss_and_lower_with_much() {
     }
 }
 
-/// Both ask for the same probes. (Those of limited applications are left out: the port tells the time of these by the wall clock.)
+/// Both request the same probes. Probes of application-limited phases are excluded, because the port takes their time
+/// from the wall clock.
 #[test]
 fn both_ask_for_the_same_probes() {
     for scene in [steps(), some_loss(), much_loss(), changing_loss(), application(), shallow()] {

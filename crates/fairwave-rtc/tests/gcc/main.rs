@@ -1,4 +1,4 @@
-//! `gcc` at work: on libwebrtc's own scenarios, and step by step beside a port of libwebrtc.
+//! `gcc` in libwebrtc's scenarios, and step by step compared with a port of libwebrtc.
 
 mod beside;
 mod rig;

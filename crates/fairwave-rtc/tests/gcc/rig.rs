@@ -1,4 +1,5 @@
-//! A sender, a bottleneck with a queue, and a receiver that reports each packet, in steps of a millisecond.
+//! Test bench: a sender, a bottleneck with a queue, and a receiver that reports each packet, in steps of one
+//! millisecond.
 
 use fairwave_network::packet::Ecn;
 use fairwave_rtc::control::{
@@ -8,7 +9,7 @@ use fairwave_units::random::{Seed, Stream};
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 use std::collections::{BTreeSet, VecDeque};
 
-/// What both controllers are told.
+/// Inputs of both controllers.
 pub trait Controller {
     fn on_sent(&mut self, packet: &SentPacket, probe: Option<&Probe>, in_flight: u64);
     fn on_feedback(&mut self, feedback: &Feedback<'_>);
@@ -16,37 +17,37 @@ pub trait Controller {
     fn on_timer(&mut self, now: Instant);
     /// Bits per second.
     fn target(&self) -> f64;
-    /// Bits per second of each probe that it asked for.
+    /// Rates of requested probes, bits per second.
     fn probes(&self) -> Vec<f64> {
         Vec::new()
     }
 }
 
-/// What was seen of a scene.
+/// Results of a scene.
 pub struct Seen {
-    /// Every tenth of a second.
+    /// Samples, every tenth of a second.
     pub samples: Vec<Sample>,
-    /// When ours asked for probes, and bits per second of each.
+    /// Probes of `gcc`: time, and rate in bits per second.
     pub probes: Vec<(f64, f64)>,
     /// Longest queue, seconds, from each whole second on.
     pub queues: Vec<f64>,
-    /// States that ours was in.
+    /// States of `gcc`.
     pub states: BTreeSet<&'static str>,
-    /// The most padding that ours allowed, bits per second.
+    /// Largest padding rate of `gcc`, bits per second.
     pub padding: f64,
 }
 
-/// The path and the application, over time.
+/// Path and application, over time.
 pub struct Scene {
-    /// From each second on, bits per second.
+    /// Link rates: second, bits per second from then on.
     pub rate: Vec<(f64, f64)>,
-    /// One way, seconds: from each second on.
+    /// One-way delays, seconds: second, value from then on.
     pub delay: Vec<(f64, f64)>,
     /// Longest queue, seconds.
     pub queue: f64,
-    /// Share of packets lost, from each second on.
+    /// Loss rates: second, share of packets lost from then on.
     pub loss: Vec<(f64, f64)>,
-    /// What the application sends at most, bits per second, from each second on.
+    /// Largest application rates: second, bits per second from then on.
     pub application: Vec<(f64, f64)>,
     pub start: f64,
     pub most: f64,
@@ -72,7 +73,7 @@ fn at(steps: &[(f64, f64)], seconds: f64) -> f64 {
     steps.iter().rev().find(|step| step.0 <= seconds).expect("a step at 0").1
 }
 
-/// What was seen at a tenth of a second.
+/// Sample at a tenth of a second.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
     pub seconds: f64,
@@ -85,7 +86,7 @@ struct InFlight {
     arrived: Option<Instant>,
 }
 
-/// Runs a scene. Our controller decides what is sent; the other one is only told.
+/// Runs a scene. `gcc` controls the sender; the other controller only observes.
 pub fn run(scene: &Scene, config: &str, other: &mut dyn Controller) -> Seen {
     let config: RateControlConfig = serde_json::from_str(config).expect("a controller");
     let mut ours = config.controller(Seed(1).stream("control")).expect("allowed");
@@ -96,8 +97,8 @@ pub fn run(scene: &Scene, config: &str, other: &mut dyn Controller) -> Seen {
     let mut seen =
         Seen { samples: Vec::new(), probes: Vec::new(), queues: Vec::new(), states: BTreeSet::new(), padding: 0.0 };
     let mut waiting: VecDeque<u64> = VecDeque::new(); // sizes in the pacer
-    let mut probes: VecDeque<(Probe, u64, u32, f64)> = VecDeque::new(); // sent bytes, packets, when next
-    let mut window: VecDeque<InFlight> = VecDeque::new(); // sent, and not reported
+    let mut probes: VecDeque<(Probe, u64, u32, f64)> = VecDeque::new(); // sent bytes, packets, time of the next one
+    let mut window: VecDeque<InFlight> = VecDeque::new(); // sent, not reported yet
     let mut messages: VecDeque<(Instant, Vec<PacketReport>)> = VecDeque::new();
     let mut reports: VecDeque<LossReport> = VecDeque::new();
     let (mut free, mut budget, mut padding, mut next_frame, mut next_message, mut sequence) =
@@ -109,7 +110,7 @@ pub fn run(scene: &Scene, config: &str, other: &mut dyn Controller) -> Seen {
         let now = Instant::from_nanos(tick * 1_000_000);
         let seconds = now.seconds();
         let delay = at(&scene.delay, seconds);
-        // What arrives at the sender.
+        // Arrivals at the sender.
         while messages.front().is_some_and(|message| message.0 <= now) {
             let (_, packets) = messages.pop_front().expect("there is one");
             in_flight -= packets.iter().map(|report| report.packet.size.get()).sum::<u64>();
@@ -243,7 +244,7 @@ pub fn run(scene: &Scene, config: &str, other: &mut dyn Controller) -> Seen {
     seen
 }
 
-/// Nobody.
+/// No second controller.
 pub struct Alone;
 
 impl Controller for Alone {
@@ -257,7 +258,7 @@ impl Controller for Alone {
 }
 
 impl Seen {
-    /// Ours at a second, bits per second.
+    /// Returns the estimate of `gcc` at a second, bits per second.
     pub fn at(&self, seconds: f64) -> f64 {
         self.samples.iter().rev().find(|sample| sample.seconds <= seconds + 1e-9).expect("within the scene").ours
     }
@@ -266,12 +267,12 @@ impl Seen {
         self.samples.iter().filter(move |sample| (from..until).contains(&sample.seconds))
     }
 
-    /// Mean of ours from one second to another.
+    /// Returns the mean estimate of `gcc` from one second to another.
     pub fn mean(&self, from: f64, until: f64) -> f64 {
         self.within(from, until).map(|sample| sample.ours).sum::<f64>() / self.within(from, until).count() as f64
     }
 
-    /// The most of ours from one second to another.
+    /// Returns the largest estimate of `gcc` from one second to another.
     pub fn most(&self, from: f64, until: f64) -> f64 {
         self.within(from, until).map(|sample| sample.ours).fold(0.0, f64::max)
     }

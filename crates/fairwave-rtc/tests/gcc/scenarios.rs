@@ -1,7 +1,7 @@
-//! libwebrtc's own scenarios (`goog_cc_network_control_unittest.cc`), with its bounds.
+//! libwebrtc's scenarios (`goog_cc_network_control_unittest.cc`), with its bounds.
 //!
-//! Its rig has a video encoder, pacer and feedback of its own; that of these tests is simpler, so the bounds hold for the mean of
-//! the last two seconds instead of one moment.
+//! libwebrtc's rig includes a video encoder, a pacer and feedback. The rig of these tests is simpler, so the bounds
+//! apply to the mean of the last two seconds instead of one moment.
 
 use crate::rig::{Alone, Scene, Seen, run};
 
@@ -58,8 +58,8 @@ fn a_capacity_that_grows_sixfold_is_found() {
     assert!(seen.at(17.0) > 1e6, "{}", seen.at(17.0));
 }
 
-/// The estimate of an application that sends 200 kb/s on 5 Mb/s: at most what probes found, which are at most twice what the
-/// encoders can use, or one and a half times what arrives and 10 kb/s.
+/// Estimate for an application that sends 200 kb/s on 5 Mb/s. It is at most the highest probe result (probes go up to
+/// twice the encoders' largest rate), or one and a half times the arrival rate plus 10 kb/s.
 #[test]
 fn the_estimate_of_a_limited_application_is_bounded() {
     let scene = |most: f64| Scene {
@@ -70,7 +70,7 @@ fn the_estimate_of_a_limited_application_is_bounded() {
         ..Scene::default()
     };
     let quiet = run(&scene(2.5e6), r#"{"name": "gcc", "probing": false}"#, &mut Alone);
-    // Frames of 833 bytes arrive as 200 kb/s; no more than half as much again is believed.
+    // Frames of 833 bytes arrive as 200 kb/s; the estimate is at most 1.5 times the arrival rate plus 10 kb/s.
     assert!(quiet.most(0.0, 120.0) <= 1.5 * 215_000.0 + 10_000.0, "{}", quiet.most(0.0, 120.0));
     assert!(quiet.probes.is_empty());
     for config in [GCC, r#"{"name": "gcc", "limited-probing": true}"#] {
@@ -106,7 +106,7 @@ fn the_same_scene_gives_the_same_estimates() {
     assert_eq!(bits(), bits());
 }
 
-/// Without probes the loss of reports and none at all work, too.
+/// Loss from reports, and no loss control, work, too.
 #[test]
 fn other_laws_of_loss() {
     let scene = Scene { rate: vec![(0.0, 2e6)], loss: vec![(0.0, 0.2)], seconds: 40.0, ..Scene::default() };
@@ -117,7 +117,7 @@ fn other_laws_of_loss() {
     assert!(none > 1.4e6, "{none}");
 }
 
-/// Time per message of feedback, printed; the bound is wide for slow machines.
+/// Prints the time per feedback message; the bound is wide for slow machines.
 #[test]
 fn a_message_costs_microseconds() {
     let began = std::time::Instant::now();
