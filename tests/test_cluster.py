@@ -202,7 +202,7 @@ def test_a_worker_without_a_law_is_told_how_to_get_it(tmp_path):
     assert run.returncode == 2
     assert "a worker does not know a law of this scenario" in run.stderr
     assert f"dask worker {started.address} --preload my_laws.py" in run.stderr
-    assert "unknown name `tcp/fixed-four`" in run.stderr
+    assert "unknown transport `tcp/fixed-four`" in run.stderr
 
 
 def test_in_python_everything_within_the_block_is_made_there(workers):

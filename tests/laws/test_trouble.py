@@ -322,7 +322,7 @@ def test_a_law_that_forks_hangs_neither_the_run_nor_its_copy(tmp_path, threads):
         "        window.congestion = window.threshold = 2.0\n"
         "    on_timeout = on_loss\n"
         "frame = fw.load(FRAME).with_(flow__files__transport='tcp/forks')\n"
-        f"frame.run(n=2, threads={threads})\n"
+        f"frame.replicate(2, threads={threads})\n"
         "print(os.waitstatus_to_exitcode(os.waitpid(Forks.child, 0)[1]))\n"
     )
     done = subprocess.run([sys.executable, file], capture_output=True, text=True, timeout=120, check=False)

@@ -33,7 +33,7 @@ from page_links import problems
 LETTERS = {4: "abcd", 5: "abcd", 6: "ab", 7: "ab", 8: "abcd", 9: "abcdef"}
 PAPER = [f"004-{number}{letter}" for number, letters in LETTERS.items() for letter in letters]
 TABLES = [f"table-{number}" for number in range(5, 10)]
-VERDICTS = {"reproduced", "not reproduced", "undecided"}
+VERDICTS = {"reproduced", "not reproduced", "undecided", "alike"}
 SHORT = Extent(duration=12, spoken=False)
 
 

@@ -26,7 +26,7 @@ OURS = [
     "003-beyond-readers",
     "003-beyond-friendly",
 ]
-VERDICTS = {"reproduced", "not reproduced", "undecided"}
+VERDICTS = {"reproduced", "not reproduced", "undecided", "alike"}
 
 FEW = Extent(
     flows=(10, 20),
