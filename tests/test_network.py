@@ -549,7 +549,7 @@ def test_of_many_calls_some_are_rated_and_the_others_are_there_one_by_one_only_o
         data = link.scenario().to_dict()
         others = {flow["name"]: flow for flow in data["flow"] if flow["name"] != "calls_x"}
         (own,) = [one for one in data["link"] if one["from"] == "x"]
-        left_out = (300 - linking.RATED) * link._calls[0].mix.bits
+        left_out = (300 - linking.RATED) * link._calls[""][0].mix.bits
         assert (units.rate(own["rate"], "rate") < units.rate(rate, "rate")) == slower
         if slower:
             assert not others

@@ -31,7 +31,10 @@ from fairwave.runs.memory import Memory
 from fairwave.runs.replication import replicate
 from fairwave_network import ratings
 from fairwave_network.linking import (
+    ACK,
     HOT,
+    PACKET,
+    PER_ACK,
     RANKS,
     SIZE,
     Alone,
@@ -62,7 +65,7 @@ if TYPE_CHECKING:
 LIGHT, NEGLIGIBLE = 0.5, 1e-4
 """Links that are offered a smaller share and on which packets would wait less, s, are not simulated †."""
 
-ALIKE = Features(odds=0.35, wait=0.35, local=0.25, slower=0.3, bound=0.3)
+ALIKE = Features(odds=0.35, wait=0.35, local=0.25, slower=0.3, bound=0.3, inflow=0.5)
 """Two links resemble each other where no feature differs by more †, and rate and queue are equal."""
 
 CALLS = 24
@@ -108,7 +111,13 @@ class Decomposition:
     _rating: ratings.Rating | None = None
 
     def of(self, networks: Sequence[Network], progress: Progress | None = None) -> list[list[RunAnswer]]:
-        """For each network an answer for each seed. The first network that is asked for is the one as it is."""
+        """For each network an answer for each seed. The first network that is asked for is the one as it is.
+
+        Raises:
+            fairwave.ScenarioError: That network has calls of more than one kind, or none.
+        """
+        if self._rating is None:
+            ratings.mix_of(networks[0])
         loaded = [_loaded(network) for network in networks]
         plans = [self._planned(links) for links in loaded]
         jobs = [
@@ -125,7 +134,8 @@ class Decomposition:
             self.simulated = sum(name == like for name, like in plans[0].items())
             self._clusters = [
                 _Simulated(_kind(one), one.features(), found[0][name])
-                for name, one in loaded[0].items() if plans[0].get(name) == name and one.load < HOT
+                for name, one in loaded[0].items()
+                if plans[0].get(name) == name and one.load < HOT and one.is_plain
             ]  # fmt: skip
             every = [link for name, like in plans[0].items() if name == like for link in found[0][name]]
             self._rating = ratings.of_calls(networks[0], every, self.threads, self.keep)
@@ -140,11 +150,11 @@ class Decomposition:
         there: list[tuple[str, _Simulated]] = []
         for name in sorted(links, key=lambda name: (-links[name].load, name)):
             one = links[name]
-            if one.load < LIGHT and not one.loses and one.wait_s < NEGLIGIBLE:
+            if one.is_limited or (one.is_plain and one.load < LIGHT and one.wait_s < NEGLIGIBLE):
                 continue
             kind, features = _kind(one), one.features()
             plan[name] = name
-            if one.load >= HOT:
+            if one.load >= HOT or not one.is_plain:
                 continue
             like = next((each for each in self._clusters if each.resembles(kind, features)), None)
             other = next((each for each, of in there if of.resembles(kind, features)), None)
@@ -203,12 +213,15 @@ class Decomposition:
         """The answer of one seed: calls are drawn for each pair, link by link along its path."""
         answer = RunAnswer()
         rates = network.rates()
-        links = {
-            name: found[name][at].pooled(found[name]) if name in found else light(
-                bits / rates[name], alone[name].wait_s if name in alone else 0.0
-            )
-            for name, bits in network.offered().items()
-        }  # fmt: skip
+        links = {}
+        for name, bits in network.offered().items():
+            one = alone.get(name)
+            if name in found:
+                links[name] = found[name][at].pooled(found[name])
+            elif one is not None and one.is_limited:
+                links[name] = one.passed()
+            else:
+                links[name] = light(bits / rates[name], one.wait_s if one is not None else 0.0)
         answer.links = {name: link.run for name, link in links.items()}
         delays = network.delays()
         parts: dict[tuple[str, str], list[Group]] = defaultdict(list)
@@ -294,13 +307,20 @@ def _loaded(network: Network) -> dict[str, Alone]:
     queues = {name: _of(network, link, "queue", "drop-tail") for name, link in edges.items()}
     rest = Rest(
         rates, network.delays(), network.offered(), bursts,
-        {name: mean_bits(bursts[name], calls[name]) for name in edges}, queues,
+        {name: mean_bits(bursts[name], calls[name]) for name in edges},
+        {name: mean_bits(files[name], calls[name]) for name in rates},
+        {name: files[_back(name)] / PACKET / PER_ACK * ACK * 8 for name in rates}, queues,
         {name: loss for name, link in edges.items() if (loss := _of(network, link, "loss", None)) is not None},
     )  # fmt: skip
     return {
         name: Alone(network, name, edges[name], crossing[name], rest)
         for name in sorted(crossing) if name in edges
     }  # fmt: skip
+
+
+def _back(name: str) -> str:
+    """The other direction of a link."""
+    return ">".join(reversed(name.split(">")))
 
 
 def _of(network: Network, link: Edge, key: str, default: Any) -> Any:

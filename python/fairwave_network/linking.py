@@ -1,18 +1,27 @@
 """A link alone: its scenario, how long it is simulated, what it resembles, and what its run says of calls.
 
-A link direction becomes a small scenario: its rate, delay and queue, and the flows that cross it. Calls over UDP go
-into it directly, as nothing on their way reacts to them. All other flows come over the links that bring them and go
-on over those that follow: of each path the narrowest link before this one and the narrowest after it are there, with
-their rates and queues, and with what other traffic takes of them. So TCP fills the queue that it fills in the network,
-and reacts within its round-trip time: a fast link before the first has the propagation of the rest of the path.
+A link direction becomes a small scenario: its rate, delay and queue, and the flows that cross it. What other links
+bring comes over these links, with their rates and queues and with what other traffic takes of them. So they bring no
+more than their rates, and packets that have waited before one link do not wait again at the next. Of each path of TCP
+the narrowest link before these and the narrowest after this one are there as well. So TCP fills the queue that it fills
+in the network, and reacts within its round-trip time: a fast link before the first has the propagation of the rest of
+the path.
 
-Of many calls some are rated. On a link that is offered less than `HOT` the others are not simulated call by call.
-Either the link is slower by what they take, or they are one flow at a constant rate. Where a queue holds W bits, a
-slower one fills and empties with the same W, and a packet waits W over the rate; so waits are multiplied by how much
-slower the link is.
+Some calls over UDP are rated. These go into the link directly, so they wait and lose packets there alone. Calls that
+begin here arrive and leave. Of those that other links bring a fixed number is rated: the links before bring the
+constant rest, so the sum does not vary where those links are busy.
 
-**Assumptions.** Other traffic of other links is constant †. Of their losses those that the scenario gives to them
-occur before the link †. Flows with the same narrowest links have the mean propagation of the rest of their paths †.
+On a link that is offered less than `HOT` the other calls are not simulated call by call. Either the link is slower by
+what they take, or they are one flow at a constant rate. Where a queue holds W bits, a slower one fills and empties with
+the same W, and a packet waits W over the rate; so waits are multiplied by how much slower the link is.
+
+**Limits.** A link whose links before bring at most its rate together needs no run (`Alone.is_limited`). A packet waits
+there for at most one packet of each of those links. Parsimon limits each flow by the rate of its first link; here each
+link before limits what it brings.
+
+**Assumptions.** Other traffic of other links is constant †, and so are acknowledgements that cross the link †; where a
+link needs no run they do not count †. Of the losses of other links those that the scenario gives to them occur before
+the link †. Flows with the same links before and after have the mean propagation of the rest of their paths †.
 """
 
 from __future__ import annotations
@@ -34,6 +43,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairwave_network.language import Group, Network
+    from fairwave_network.mixes import Mix
     from fairwave_network.topology import Link as Edge
 
     Numbers = NDArray[np.float64]
@@ -63,13 +73,19 @@ PLACE = 0.5e-3
 """Propagation of the rest of the path is rounded to multiples of this, s."""
 
 FAST = 10.0
-"""A flow that begins at a link's node enters at so many times the link's rate †."""
+"""A flow that begins at a link's node enters at so many times its rate †. A faster link before it is no limit."""
+
+BACK = 16
+"""So many links of each path before a link are asked how much they can bring."""
 
 SIZE = 200
 """Bytes of a call's packet on the wire, for the time of transmission †."""
 
 PACKET = 1500 * 8
 """A packet of TCP, bits."""
+
+ACK, PER_ACK = 52, 2
+"""Bytes of an acknowledgement, and packets that it acknowledges (RFC 1122 §4.2.3.2)."""
 
 DEEP = {"discipline": "drop-tail", "capacity": {"packets": 100_000}}
 """A queue that drops nothing."""
@@ -82,6 +98,9 @@ RATED = 16
 
 UNRATED = {"strategy": "fixed", "delay": "60 ms"}
 """Costs less to simulate than a jitter buffer that adapts."""
+
+PLAIN = {"rate", "delay", "queue"}
+"""Keys of a link that neither lose nor hold back packets of which it is offered less than its rate."""
 
 RANKS = 100
 """A call's waits are represented by so many quantiles, equally far apart."""
@@ -97,6 +116,7 @@ class Features(NamedTuple):
         wait: Logarithm of an estimate of the mean wait, s.
         local: Share of the files' traffic that begins here.
         slower, bound: By how many doublings the narrowest links before and after it leave less to files, in the mean.
+        inflow: By how many doublings the links before can bring more than its rate, at most those of `FAST`.
     """
 
     odds: float
@@ -104,6 +124,7 @@ class Features(NamedTuple):
     local: float
     slower: float
     bound: float
+    inflow: float
 
 
 @dataclass
@@ -156,13 +177,15 @@ def direct(group: Group) -> bool:
 
 @dataclass(frozen=True)
 class _Way:
-    """The flows of several groups that come over the same link and go on over the same.
+    """The flows of several groups that come over the same links and go on over the same.
 
     Attributes:
-        before, after: The narrowest link before this one and after it; empty where there is none that counts.
+        early, before, after: The narrowest link before the one that brings them, the one that brings them, and the
+            narrowest after this one; empty where there is none that counts.
         parts: The groups, each with the links of its path before this one and after it.
     """
 
+    early: str
     before: str
     after: str
     parts: list[tuple[Group, list[str], list[str]]]
@@ -190,6 +213,8 @@ class Rest:
         offered: What each would carry, b/s.
         bursts: Rate of files while they fill its queue, b/s: twice what calls leave of it, as in slow start †.
         packets: Mean size of the packets that its queue holds then, bits.
+        means: Mean size of the packets that cross it, bits.
+        acks: Acknowledgements of files of the other direction, b/s.
         queues, losses: Each one's queue, and losses where it has any, as a scenario says them.
     """
 
@@ -198,6 +223,8 @@ class Rest:
     offered: dict[str, float]
     bursts: dict[str, float]
     packets: dict[str, float]
+    means: dict[str, float]
+    acks: dict[str, float]
     queues: dict[str, Any]
     losses: dict[str, Any]
 
@@ -218,36 +245,72 @@ class Alone:
     ) -> None:
         self.network, self.name, self.edge, self.rest = network, name, edge, rest
         self.load = sum(group.offered_bps for group in crossing) / edge.rate_bps
-        self._calls = [group for group in crossing if direct(group)]
-        reacting = [(group, network.crossed(group)) for group in crossing if not direct(group)]
-        self._files = [group for group, _ in reacting if group.mix.lasts_s is None]
+        ways = []
+        for group in crossing:
+            way = network.crossed(group)
+            at = way.index(name)
+            ways.append((group, way[:at], way[at + 1 :]))
+        self.inflow_bps = _inflow({tuple(before[-BACK:]) for _, before, _ in ways}, rest.rates)
+        self._brings = {rest.rates[before[-1]] for _, before, _ in ways if before}
+        reacting = [part for part in ways if not direct(part[0])]
+        self._files = [group for group, *_ in reacting if group.mix.lasts_s is None]
         self._both: dict[str, float] = defaultdict(float)
-        for group, way in reacting:
-            for one in way:
+        for group, before, after in reacting:
+            for one in (*before, name, *after):
                 self._both[one] += group.offered_bps
-        parts: dict[tuple[str, str], list[tuple[Group, list[str], list[str]]]] = defaultdict(list)
+        parts: dict[tuple[str, str, str], list[tuple[Group, list[str], list[str]]]] = defaultdict(list)
         arrived: dict[str, float] = defaultdict(float)
         here = []
-        for group, way in reacting:
-            at = way.index(name)
-            before, after = way[:at], way[at + 1 :]
+        for group, before, after in reacting:
             arrived[before[-1] if before else ""] += group.offered_bps
             if not before and group.mix.lasts_s is None:
                 here.append((group, after))
-            ends = self._narrowest(before[::-1]), self._narrowest(after, name)
             # What calls wait and lose elsewhere would count as of this link.
-            parts[ends if group.mix.lasts_s is None else ("", "")].append((group, before, after))
+            ends = (*self._limits(before), self._narrowest(after, name))
+            parts[ends if group.mix.kind != "calls" else ("", "", "")].append((group, before, after))
         self._ways = [_Way(*ends, some) for ends, some in sorted(parts.items())]
         self._local = here
         total = sum(arrived.values()) or 1.0
         self._here = arrived[""] / total
         self._meeting = 1 - sum((bits / total) ** 2 for name, bits in arrived.items() if name)
+        self._calls: dict[str, list[Group]] = defaultdict(list)
+        for group, before, _ in ways:
+            if direct(group):
+                # Calls that a link without a limit brings come as if they began here.
+                limit = before[-1] if before and self._is_limit(before[-1]) else ""
+                self._calls[limit].append(group)
         self.wait_s = self._estimate_s()
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether the links before can bring no more than the rate, and the link does nothing else to packets."""
+        return self.is_plain and self.inflow_bps <= self.edge.rate_bps * (1 + 1e-9)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the scenario gives the link nothing but a rate, a delay and one queue."""
+        given = {**self.network.table.get("links", {}), **self.edge.direction}
+        queue = given.get("queue")
+        return given.keys() <= PLAIN and not (
+            isinstance(queue, dict) and queue.keys() & {"classes", "bandwidth"}
+        )
 
     def left(self, name: str) -> float:
         """What the flows that cross this link and that one find there beside the others, b/s."""
         rate = self.rest.rates[name]
         return max(rate - self.rest.offered.get(name, 0.0) + self._both[name], rate / NARROWEST)
+
+    def _is_limit(self, name: str) -> bool:
+        """Whether a link before this one brings TCP less than a host does."""
+        return self.left(name) < FAST * self.edge.rate_bps
+
+    def _limits(self, before: Sequence[str]) -> tuple[str, str]:
+        """The links that limit what a path brings: the narrowest before the last one, and the last one."""
+        *rest, last = before if before else [""]
+        if last and self._is_limit(last):
+            return self._narrowest(rest[::-1], last), last
+        found = self._narrowest(rest[::-1])
+        return "", found if found and self._is_limit(found) else ""
 
     def _narrowest(self, names: Sequence[str], than: str = "") -> str:
         """Where they find least; the first of several. Empty if that is not less than at `than`."""
@@ -261,10 +324,11 @@ class Alone:
         slower, bound = (
             sum(way.bits / total * max(math.log2(own / self.left(end)), 0.0) for way, end in ends if end)
             for ends in (
-                [(way, way.before) for way in self._ways], [(way, way.after) for way in self._ways]
+                [(way, way.early or way.before) for way in self._ways], [(way, way.after) for way in self._ways]
             )
         )  # fmt: skip
-        return Features(math.log(odds(self.load)), math.log(self.wait_s), self._here, slower, bound)
+        inflow = math.log2(min(max(self.inflow_bps / self.edge.rate_bps, 1.0), FAST))
+        return Features(math.log(odds(self.load)), math.log(self.wait_s), self._here, slower, bound, inflow)
 
     def _estimate_s(self) -> float:
         """An estimate of the mean wait, s: that of M/G/1 with packets in batches (Pollaczek and Khinchine).
@@ -285,10 +349,27 @@ class Alone:
         met = max(self._meeting - self._here, 0.02)
         return odds(self.load) * (self._here * batch + met * PACKET) / (2 * rate)
 
-    @property
-    def loses(self) -> bool:
-        """Whether the scenario says that packets are lost here."""
-        return self.name in self.rest.losses
+    def passed(self) -> Link:
+        """What calls meet on a link that is not simulated because its inflow is limited.
+
+        The links before space packets by their own rate. So a small packet that follows a large one there waits here
+        while the large one is transmitted; it does so wherever files were before it in the same busy time †. Packets
+        of different links may meet, one of each.
+        """
+        files = sum(group.offered_bps for group in self._files)
+        rate = self.edge.rate_bps
+        calls = self.load - files / rate
+        behind = min(files / rate / max(1 - calls, 1e-9), 1.0)
+        brings = min(self._brings, default=rate)
+        wait = max(PACKET / rate - 8 * SIZE / brings, 0.0)
+        met = self._meeting * files / rate
+        waits = np.where(1 - behind < _RANKS, wait, 0.0)
+        if met > 0:
+            waits += PACKET / rate * np.clip((_RANKS - 1 + met) / met, 0.0, 1.0)
+        small = calls / (8 * SIZE) / (calls / (8 * SIZE) + files / rate / PACKET) if self.load > 0 else 0.0
+        zero = np.zeros(1)
+        run = LinkRun(min(self.load, 1.0), 0.0, float(waits.mean()) * small)
+        return Link(zero, waits[None, :], zero, np.zeros((0, 3)), run)
 
     def relaxation_s(self) -> float:
         """The time in which the queue of files forgets how it began, s: that of M/M/1, 1 / (µ (1 - √load)²).
@@ -327,10 +408,10 @@ class Alone:
             "reverse": {"queue": DEEP},
         }  # fmt: skip
         left_out = self._unrated() if self.load < HOT else 0.0
-        links, flows = [own], _flows("x", "y", self._calls, unrated=not left_out)
+        links, flows = [own], self._calls_here(all_others=not left_out)
         slower = left_out <= SLOWED * edge.rate_bps
         if left_out:
-            rated = sum(group.offered_bps for group in self._calls) - left_out
+            rated = self._bits * sum(self._busy(name) for name in self._calls) - left_out
             left = mean_bits(self.rest.bursts[self.name], rated, 0.0 if slower else left_out)
             own["queue"] = _resized(
                 self.rest.queues[self.name], "packets", self.rest.packets[self.name] / left
@@ -339,26 +420,38 @@ class Alone:
             own["rate"] = units.rate_text(edge.rate_bps - left_out)
         else:
             flows += _steady("others_x-y", "x", "y", left_out, FEWER)
-        ends = {
-            end: (f"{side}-{number}", at)
-            for side, at, several in (
-                ("in", "x", {way.before for way in self._ways}), ("out", "y", {way.after for way in self._ways})
-            )
-            for number, end in enumerate(sorted(several - {""}))
-        }  # fmt: skip
-        for end, (node, at) in ends.items():
-            links.append(self._other(end, *((node, at) if at == "x" else (at, node))))
-            flows += self._others(end, *((node, at) if at == "x" else (at, node)))
+        flows += _steady("acks_x-y", "x", "y", self.rest.acks[self.name], ACK)
+        through = {} if left_out else self._brought()
+        entries, exits = {"": "x"}, {"": "y"}
+        early: dict[tuple[str, str], str] = {}
+
+        def add_other(name: str, from_: str, to: str, simulated: float = 0.0) -> None:
+            link, others = self._other(name, from_, to, simulated)
+            links.append(link)
+            flows.extend(others)
+
+        for number, name in enumerate(
+            sorted({way.before for way in self._ways if way.before} | through.keys())
+        ):
+            entries[name] = f"in-{number}"
+            add_other(name, entries[name], "x", through.get(name, 0.0) * self._bits)
+        for number, pair in enumerate(sorted({(way.early, way.before) for way in self._ways if way.early})):
+            early[pair] = f"early-{number}"
+            add_other(pair[0], early[pair], entries[pair[1]])
+        for number, name in enumerate(sorted({way.after for way in self._ways if way.after})):
+            exits[name] = f"out-{number}"
+            add_other(name, "y", exits[name])
+        for name, busy in sorted(through.items()):
+            flows += self._arriving("rest", entries[name], "y", busy, playout=UNRATED)
         for number, way in enumerate(self._ways):
-            first = ends[way.before][0] if way.before else "x"
-            last = ends[way.after][0] if way.after else "y"
+            first = early.get((way.early, way.before), entries[way.before])
             delay = round(way.mean(self.rest.delays) / PLACE) * PLACE
             links.append({
                 "from": f"host-{number}", "to": first, "rate": units.rate_text(edge.rate_bps * FAST),
                 "delay": units.span_text(delay), "queue": DEEP, "reverse": {"queue": DEEP, "loss": "none"},
                 **self._lossy(way),
             })  # fmt: skip
-            flows += _flows(f"host-{number}", last, (group for group, *_ in way.parts))
+            flows += _flows(f"host-{number}", exits[way.after], (group for group, *_ in way.parts))
         measured, before = self.spans_s(runs)
         frame: dict[str, Any] = {
             "name": "link",
@@ -377,15 +470,57 @@ class Alone:
             frame["record"] = {"units": heard}
         return Scenario.from_dict({**frame, "link": links, "flow": flows})
 
+    def _rated(self) -> tuple[float, int]:
+        """How many calls are rated: the mean number of those that begin here, and how many that other links bring."""
+        here = min(self._busy(""), RATED)
+        brought = sum(self._busy(name) for name in self._calls if name)
+        return here, max(round(min(brought, RATED - here)), 1) if brought > 0 and here < RATED else 0
+
+    def _busy(self, name: str) -> float:
+        """Mean number of calls at once that a link brings; without a name, of those that begin here."""
+        return sum(group.busy for group in self._calls.get(name, ()))
+
+    @property
+    def _bits(self) -> float:
+        """What a call offers, b/s."""
+        return self._mix.bits if self._calls else 0.0
+
+    @property
+    def _mix(self) -> Mix:
+        """The mix of its calls, of which a network has one."""
+        return next(group.mix for several in self._calls.values() for group in several)
+
+    def _brought(self) -> dict[str, float]:
+        """Mean number of calls at once that come over each link before this one and are not rated."""
+        busy = {name: self._busy(name) for name in self._calls if name}
+        left = 1 - self._rated()[1] / max(sum(busy.values()), 1e-9)
+        return {name: several * left for name, several in busy.items() if left > 0}
+
     def _unrated(self) -> float:
         """What the calls that are not rated offer, b/s."""
-        busy: dict[str, float] = defaultdict(float)
-        bits = {}
-        for group in self._calls:
-            if "playout" not in group.mix.flow:
-                busy[group.mix.name] += group.busy
-                bits[group.mix.name] = group.mix.bits
-        return sum(max(several - RATED, 0.0) * bits[name] for name, several in busy.items())
+        return self._bits * (self._busy("") - self._rated()[0] + sum(self._brought().values()))
+
+    def _calls_here(self, *, all_others: bool) -> list[dict[str, Any]]:
+        """The flow groups of calls that go into the link directly: those that are rated, and others that begin here."""
+        here, brought = self._rated()
+        flows = self._arriving("", "x", "y", here)
+        if all_others:
+            flows += self._arriving("rest", "x", "y", self._busy("") - here, playout=UNRATED)
+        if brought:
+            mix = self._mix
+            flows.append(
+                {"name": f"{mix.name}_brought", "from": "x", "to": "y", **mix.flow, "count": brought}
+            )
+        return flows
+
+    def _arriving(self, what: str, from_: str, to: str, busy: float, **other: Any) -> list[dict[str, Any]]:
+        """Calls that arrive and leave, so many at once in the mean: the group `MIX_PLACE` or `MIX_WHAT_PLACE`."""
+        if busy <= 0:
+            return []
+        mix = self._mix
+        name = "_".join(part for part in (mix.name, what, from_) if part)
+        arrivals = mix.arrivals(float(f"{busy / (mix.lasts_s or 1.0):.9g}"))
+        return [{"name": name, "from": from_, "to": to, **mix.flow, **other, "arrivals": arrivals}]
 
     def _lossy(self, way: _Way) -> dict[str, Any]:
         """Losses that the scenario gives to the rest of a way: together where they are Bernoulli's, else the first."""
@@ -397,24 +532,49 @@ class Alone:
             return {"loss": {"model": "bernoulli", "rate": float(f"{1 - kept:.6g}")}}
         return {"loss": models[0]} if models else {}
 
-    def _other(self, name: str, from_: str, to: str) -> dict[str, Any]:
-        """Another link of the paths, with its rate and queue."""
-        queue = self.rest.queues.get(name, self.network.table.get("access", {}).get("queue", "drop-tail"))
-        return {
-            "from": from_, "to": to, "rate": units.rate_text(self.rest.rates[name]), "delay": "0 s",
-            "queue": _resized(queue, "bytes", self.rest.packets.get(name, PACKET) / 8), "reverse": {"queue": DEEP},
-        }  # fmt: skip
+    def _other(
+        self, name: str, from_: str, to: str, simulated: float
+    ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        """Another link of the paths, with its rate and queue, and what traffic that is not simulated takes of it.
 
-    def _others(self, name: str, from_: str, to: str) -> list[dict[str, Any]]:
-        """What other traffic takes of another link."""
-        return _steady(f"others_{from_}-{to}", from_, to, self.rest.rates[name] - self.left(name), BUNDLE)
+        Where calls are simulated there, the queue counts packets, and other traffic has packets of mean size; calls
+        that are rated and do not come this way are part of it. Elsewhere other traffic is a few large packets, and the
+        queue counts bytes. Where other traffic takes a multiple of this link's rate, the other link is slower by it.
+        """
+        queue = self.rest.queues.get(name, self.network.table.get("access", {}).get("queue", "drop-tail"))
+        rate = self.rest.rates[name]
+        taken = max(rate - self.left(name) - simulated, 0.0)
+        left = 1.0
+        if taken > FAST * self.edge.rate_bps:
+            left, taken = 1 - taken / rate, 0.0
+        if simulated > 0:
+            rated, acks = min(self._bits * self._busy(name) - simulated, taken), self.rest.acks[name]
+            packets = rated / (8 * SIZE) + (taken - rated) / self.rest.means[name] + acks / (8 * ACK)
+            taken += acks
+            unit, factor, size = "packets", left, round(taken / max(packets, 1e-9) / 8)
+        else:
+            unit, factor, size = "bytes", left * self.rest.packets.get(name, PACKET) / 8, BUNDLE
+        return {
+            "from": from_, "to": to, "rate": units.rate_text(rate * left), "delay": "0 s",
+            "queue": _resized(queue, unit, factor), "reverse": {"queue": DEEP},
+        }, _steady(f"others_{from_}-{to}", from_, to, taken, size)  # fmt: skip
+
+
+def _inflow(paths: set[tuple[str, ...]], rates: dict[str, float]) -> float:
+    """The most that paths can bring, b/s: each link limits what the links before it bring together."""
+    if () in paths:
+        return math.inf
+    before: dict[str, set[tuple[str, ...]]] = defaultdict(set)
+    for path in paths:
+        before[path[-1]].add(path[:-1])
+    return math.fsum(min(rates[name], _inflow(several, rates)) for name, several in before.items())
 
 
 def _steady(name: str, from_: str, to: str, rate: float, size: int) -> list[dict[str, Any]]:
     """Traffic at a constant rate, b/s, in packets of `size` bytes."""
     if rate <= 0:
         return []
-    traffic = {"kind": "cbr", "rate": units.rate_text(float(f"{rate:.3g}")), "payload": f"{size} B"}
+    traffic = {"kind": "cbr", "rate": units.rate_text(float(f"{rate:.6g}")), "payload": f"{size} B"}
     transport = {"name": "udp", "header": "0 B", "max-payload": f"{size} B"}
     return [{"name": name, "from": from_, "to": to, "transport": transport, "traffic": traffic}]
 
@@ -450,31 +610,20 @@ def _resized(queue: Any, unit: str, factor: float) -> Any:
     return queue | {"capacity": {unit: max(round(capacity["packets"] * factor), least)}}
 
 
-def _flows(from_: str, to: str, groups: Iterable[Group], *, unrated: bool = True) -> list[dict[str, Any]]:
-    """One flow group for each mix of groups that enter at the same place, called `MIX_PLACE`.
-
-    Of many calls over UDP, those that are not rated are a group `MIX_rest_PLACE`.
-    """
-    busy: dict[str, float] = defaultdict(float)
-    of = {}
+def _flows(from_: str, to: str, groups: Iterable[Group]) -> list[dict[str, Any]]:
+    """One flow group for each mix of groups that enter at the same place, called `MIX_PLACE`."""
+    per_second: dict[str, float] = defaultdict(float)
+    mixes = {}
     for group in groups:
-        of[group.mix.name] = group
-        busy[group.mix.name] += group.busy
-    made = []
-    for name, several in sorted(busy.items()):
-        mix = of[name].mix
-        rated = min(several, RATED) if direct(of[name]) and "playout" not in mix.flow else several
-        parts = [(name, rated, mix.flow)]
-        if unrated:
-            parts.append((f"{name}_rest", several - rated, mix.flow | {"playout": UNRATED}))
-        made += [
-            {
-                "name": f"{called}_{from_}", "from": from_, "to": to, **flow,
-                "arrivals": mix.arrivals(float(f"{some / (mix.lasts_s or 1.0):.9g}")),
-            }
-            for called, some, flow in parts if some > 0
-        ]  # fmt: skip
-    return made
+        mixes[group.mix.name] = group.mix
+        per_second[group.mix.name] += group.per_second
+    return [
+        {
+            "name": f"{name}_{from_}", "from": from_, "to": to, **mixes[name].flow,
+            "arrivals": mixes[name].arrivals(float(f"{several:.9g}")),
+        }
+        for name, several in sorted(per_second.items()) if several > 0
+    ]  # fmt: skip
 
 
 def of_tables(tables: Any, scenario: Scenario, network: Network, name: str) -> Link:
@@ -501,7 +650,7 @@ def of_tables(tables: Any, scenario: Scenario, network: Network, name: str) -> L
     names = [str(name).rpartition("_") for name in flows["group"].texts]
     keep = np.flatnonzero([name in calls for name, _, _ in names] & np.isfinite(flows["mos"].numbers))
     at = [names[row][2] for row in keep]
-    delay = {"x": own} | {
+    delay = {"x": own, "brought": own} | {
         name: own + units.span(one["delay"], "delay")
         for name, one in entries.items()
         if name.startswith("host-")

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from fairwave.runs.keeping import Keep
     from fairwave_network.language import Network
     from fairwave_network.linking import Link
+    from fairwave_network.mixes import Mix
 
     Numbers = NDArray[np.float64]
 
@@ -65,8 +66,8 @@ class Rating:
         return found
 
 
-def of_calls(network: Network, links: Sequence[Link], threads: int | None, keep: Keep | None) -> Rating:
-    """The rating of the network's calls.
+def mix_of(network: Network) -> Mix:
+    """The mix of the network's calls.
 
     Raises:
         fairwave.ScenarioError: The network has calls of more than one kind, or none.
@@ -79,6 +80,12 @@ def of_calls(network: Network, links: Sequence[Link], threads: int | None, keep:
             "simulate the network as a whole",
         )
     (mix,) = mixes.values()
+    return mix
+
+
+def of_calls(network: Network, links: Sequence[Link], threads: int | None, keep: Keep | None) -> Rating:
+    """The rating of the network's calls, which are of one mix (`mix_of`)."""
+    mix = mix_of(network)
     paths = [(delay, 0.0) for delay in DELAYS_MS] + [(1, lost) for lost in LOSSES]
     table: dict[str, Any] = {"name": "ratings", "duration": "20 s", "link": [], "flow": []}
     for number, (delay, lost) in enumerate(paths):
