@@ -191,6 +191,18 @@ def test_doubt_says_so_where_no_default_changes_the_verdict():
     assert str(in_step) == "This scenario uses no default that has a plausible alternative."
 
 
+def test_doubt_holds_calls_with_a_long_gap_below_good():
+    """The mean of a minute hides a cut of 2 s: the same bands as in `run`."""
+    alone = fw.load(LINE.partition('[[flow]]\nname = "file"')[0])
+    cut = [
+        {"name": name, "at": at, "link": "a<>b", "state": name}
+        for name, at in (("down", "20 s"), ("up", "22 s"))
+    ]
+    for events, band in (([], "good"), (cut, "fair")):
+        doubted = fw.doubt(alone.with_(duration="60 s", event=events), 2)
+        assert {effect.bands for one in doubted.trials for effect in one.effects} == {(band, band)}
+
+
 def test_alternatives_have_the_seeds_of_the_scenario_and_smallest_differences_can_be_changed():
     scenario = fw.load(LINE)
     doubted = fw.doubt(scenario, 2, seed=5)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fairwave.answers.bands import in_words, scale_of
+from fairwave.answers.bands import Held, in_words, scale_of
+from fairwave.answers.events import Events
 from fairwave.answers.naming import listed
 from fairwave.answers.verdict import TELLING
 from fairwave.arguments import check_scenario, checked
@@ -69,15 +70,22 @@ class Effect:
 
     @property
     def changes_verdict(self) -> bool:
-        """Whether the band changes by a difference that is not negligible, or the difference counts."""
-        moved = self.bands is not None and self.bands[0] != self.bands[1] and not self.compared.is_little
-        return moved or self.is_relevant
+        """Whether the band changes by a difference that is not negligible or by gaps, or the difference counts."""
+        moved = self.bands is not None and self.bands[0] != self.bands[1]
+        return self.is_relevant or (moved and (self._gaps_differ or not self.compared.is_little))
+
+    @property
+    def _gaps_differ(self) -> bool:
+        """Whether gaps or freezes hold the mean below good with one of the two values only."""
+        return isinstance(self.before, Held) != isinstance(self.after, Held)
 
     def in_words(self) -> str:
         """`call: fair to poor (MOS 3.46 to 2.94)`."""
         means = f"{self.name} {self._rounded(self.before)} to {self._rounded(self.after)}"
         if self.bands and self.bands[0] != self.bands[1]:
-            return f"{self.group}: {self.bands[0]} to {self.bands[1]} ({means})"
+            gaps = [one.because for one in (self.before, self.after) if isinstance(one, Held)]
+            because = f"; {gaps[-1]}" if gaps and self._gaps_differ else ""
+            return f"{self.group}: {self.bands[0]} to {self.bands[1]} ({means}{because})"
         return f"{self.group}: {means}" + (f" ({self.bands[0]})" if self.bands else "")
 
     def _rounded(self, cell: Interval) -> str:
@@ -286,7 +294,7 @@ def doubt(
     )
     telling = _telling(results)
     trials = tuple(
-        Trial(default, one, _effects(telling, label, relevance))
+        Trial(default, one, _effects(results, telling, label, relevance))
         for label, (default, one) in wanted.tried.items()
     )
     return Doubt(trials, wanted.impossible, results, n)
@@ -317,17 +325,25 @@ def _telling(results: Results) -> dict[str, tuple[Measured, Scale | None]]:
 
 
 def _effects(
-    telling: Mapping[str, tuple[Measured, Scale | None]], label: str, relevance: Relevance
+    results: Results,
+    telling: Mapping[str, tuple[Measured, Scale | None]],
+    label: str,
+    relevance: Relevance,
 ) -> tuple[Effect, ...]:
     return tuple(
-        _effect(group, measured, scale, label, relevance) for group, (measured, scale) in telling.items()
+        _effect(group, measured, scale, Events.of(results, group), label, relevance)
+        for group, (measured, scale) in telling.items()
     )
 
 
-def _effect(group: str, measured: Measured, scale: Scale | None, label: str, relevance: Relevance) -> Effect:
-    before, after = (measured.interval(**{AXIS: one}) for one in (AS_IT_IS, label))
-    ours, theirs = (measured.samples(**{AXIS: one}) for one in (label, AS_IT_IS))
+def _effect(
+    group: str, measured: Measured, scale: Scale | None, events: Events, label: str, relevance: Relevance
+) -> Effect:
     measure = measured.measure
+    before, after = (
+        events.hold(measured.interval(**{AXIS: one}), measure.id, **{AXIS: one}) for one in (AS_IT_IS, label)
+    )
+    ours, theirs = (measured.samples(**{AXIS: one}) for one in (label, AS_IT_IS))
     bands: tuple[str, str] | None = None
     if scale is not None and after.n:
         bands = (in_words(scale.bands(before), before.n), in_words(scale.bands(after), after.n))
