@@ -1,11 +1,11 @@
-//! Sources of traffic ([`traffic`]), quality at the receiver ([`quality`]), and received speech ([`speech`]).
+//! Traffic sources ([`traffic`]), receiver quality ([`quality`]) and received speech ([`speech`]).
 
 pub mod encoder;
 pub mod quality;
 pub mod speech;
 pub mod traffic;
 
-// A file that is written for a program of your own, with names under `fairwave_core`, is a file here as it is.
+// Files for custom programs use names under `fairwave_core`. This alias allows such a file here without changes.
 extern crate self as fairwave_core;
 #[allow(unused_imports)]
 pub(crate) use fairwave_units::{config, random, ratio, registry, timed, units};

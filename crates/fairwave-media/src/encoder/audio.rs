@@ -1,16 +1,18 @@
-//! Audio encoders of calls: Opus (RFC 6716), in packets as RFC 7587 has them, with what WebRTC adds against losses.
+//! Audio encoder for calls: Opus (RFC 6716), in packets of RFC 7587, with WebRTC's protection against losses.
 //!
-//! - *In-band FEC* (RFC 6716 §2.1.7): a packet carries a coarse copy of the frame before it. It exists in the modes that use
-//!   SILK alone, so at [`SPEECH_MODE`] or below, and in frames of 10 ms and more. Its bits come from the target. The encoder
-//!   adds it only if it has been told of losses and the rate suffices; libopus lowers that rate as losses rise
-//!   (`decide_fec` in its `opus_encoder.c`).
-//! - *Redundancy* (RFC 2198, as Chrome's `red/48000/2`): a packet repeats whole frames before it. These bits come on top.
-//! - *DRED* (draft-ietf-mlcodec-opus-dred): a coarse copy of up to a second of speech, at some 500 B/s of it (assumed).
-//! - *DTX*: nothing in pauses but a frame of comfort noise each 400 ms (RFC 6716 §2.1.9).
+//! - *In-band FEC* (RFC 6716 §2.1.7): a packet carries a low-rate copy of the previous frame. It exists only in modes
+//!   with SILK, so at or below [`SPEECH_MODE`], and in frames of at least 10 ms. Its bits are part of the target. The
+//!   encoder adds it only if it knows of losses and the rate is sufficient; libopus lowers the required rate as losses
+//!   rise (`decide_fec` in its `opus_encoder.c`).
+//! - *Redundancy* (RFC 2198, as in Chrome's `red/48000/2`): a packet repeats whole earlier frames. Its bits are
+//!   additional to the target.
+//! - *DRED* (draft-ietf-mlcodec-opus-dred): a low-rate copy of up to one second of speech, at about 500 B per second of
+//!   speech (assumed).
+//! - *DTX*: in pauses only a comfort noise frame every 400 ms (RFC 6716 §2.1.9).
 //!
-//! **Assumptions.** libopus' thresholds are those of fullband speech in one channel. In-band FEC takes [`FEC_SHARE`] of the bits.
-//! Talk spurts and pauses of a microphone with DTX are exponential, as ITU-T P.59's means have them (1.0 s and 1.6 s are of one party
-//! of a conversation).
+//! **Assumptions.** The thresholds of libopus are those for fullband mono speech. In-band FEC takes [`FEC_SHARE`] of
+//! the bits. Talk spurts and pauses of a microphone with DTX are exponential, with the means of ITU-T P.59 (1.0 s and
+//! 1.6 s for one party of a conversation).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,46 +24,47 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::Checked;
 use fairwave_units::units::{Instant, Rate, Span};
 
-/// Up to this rate libopus codes speech of one channel in a mode that has SILK, with its hysteresis left out.
+/// Up to this rate, libopus codes mono speech in a mode with SILK; its hysteresis is ignored.
 pub const SPEECH_MODE: u64 = 64_000;
-/// The rate from which libopus adds in-band FEC to fullband speech, at losses that are small.
+/// Rate above which libopus adds in-band FEC to fullband speech at small losses, b/s.
 const FEC_FROM: f64 = 22_000.0;
-/// Share of a packet's bits that in-band FEC takes. Assumed.
+/// Share of a packet's bits for in-band FEC. Assumed.
 pub const FEC_SHARE: f64 = 0.3;
-/// Bytes of header before each frame that a packet repeats (RFC 2198 §3).
+/// Header bytes before each repeated frame (RFC 2198 §3).
 const REPEAT_HEADER: u64 = 4;
-/// The byte before the packet's own frame (RFC 2198 §3).
+/// Header bytes before the packet's primary frame (RFC 2198 §3).
 const OWN_HEADER: u64 = 1;
-/// The most frames that a packet repeats.
+/// Largest number of repeated frames in a packet.
 const MOST_REPEATS: u8 = 2;
-/// From one frame of comfort noise to the next.
+/// Interval of comfort noise frames.
 const NOISE_EVERY: Span = Span::from_millis(400);
-/// Payload bytes of a frame of comfort noise.
+/// Payload of a comfort noise frame, bytes.
 const NOISE: u16 = 2;
-/// Mean talk spurt and mean pause (ITU-T P.59, Table 1).
+/// Mean talk spurt and mean pause, seconds (ITU-T P.59, Table 1).
 const TALKS: [f64; 2] = [1.004, 1.587];
-/// What DRED adds for each second of speech that it covers, bits. Assumed.
+/// Bits of DRED per second of covered speech. Assumed.
 const DRED_BITS: f64 = 4_000.0;
-/// The longest speech that DRED covers.
+/// Longest speech that DRED covers.
 const MOST_DRED: Span = Span::from_secs(1);
 
-/// How a microphone is encoded: Opus.
+/// Opus encoder of a microphone.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct AudioConfig {
     /// Bit rate of the payload without redundancy, 6 kb/s to 128 kb/s. Default 32 kb/s, as in Chrome for speech of one channel.
     pub rate: Rate,
-    /// Speech in a packet: 10, 20, 40 or 60 ms. Default 20 ms.
+    /// Duration of speech in a packet: 10, 20, 40 or 60 ms. Default 20 ms.
     pub frame: Span,
-    /// In-band FEC, where losses and rate allow it. Default true, as in Chrome.
+    /// In-band FEC, if losses and rate allow it. Default true, as in Chrome.
     pub in_band_fec: bool,
-    /// How many frames before it each packet repeats whole (RFC 2198), 0 to 2. Default 0.
+    /// Number of earlier frames that each packet repeats (RFC 2198), 0 to 2. Default 0.
     pub redundancy: u8,
-    /// Speech of which each packet carries a coarse copy (DRED), up to 1 s. Default 0 s: none. Rate and effect are assumed (†).
+    /// Duration of speech that each packet repeats in a low-rate copy (DRED), up to 1 s. Default 0 s: none. Rate and
+    /// effect are assumed (†).
     pub dred: Span,
-    /// Send nothing in pauses but comfort noise. Default false, as in Chrome; then the speaker talks all the time.
+    /// Sends only comfort noise in pauses. Default false, as in Chrome; then the speaker talks all the time.
     pub dtx: bool,
-    /// Weight with which it shares what is above all least rates with the other streams of its session, 0.01 to 100. Default 1.
+    /// Weight in the allocation of rate above the lowest rates among the streams of a session, 0.01 to 100. Default 1.
     pub priority: f64,
 }
 
@@ -100,23 +103,23 @@ impl Checked for AudioConfig {
 }
 
 impl AudioConfig {
-    /// The wideband impairment of its speech ([`impairment::opus`]), without in-band FEC. The receiver counts a frame that in-band FEC
-    /// restores as part of a lost one, so the copies count once.
+    /// Returns the wideband impairment of the speech ([`impairment::opus`]), without in-band FEC. The receiver counts a
+    /// frame restored by in-band FEC as part of a lost one, so the copies count once.
     pub fn impairment(&self) -> Impairment {
         impairment::opus(self.rate, false)
     }
 
-    /// The part of a lost frame as which a frame counts that in-band FEC restored.
+    /// Returns the weight of a frame restored by in-band FEC, as a fraction of a lost frame.
     pub fn copy_impairment(&self) -> f64 {
         impairment::opus_copy(self.rate)
     }
 
-    /// Payload bytes of a frame at its rate.
+    /// Returns the payload bytes of a frame at the configured rate.
     fn frame_bytes(&self) -> u64 {
         self.rate.bytes_in(self.frame).get().max(1)
     }
 
-    /// Whether a packet has in-band FEC when the network loses this share.
+    /// Checks whether packets have in-band FEC at this loss rate.
     fn has_fec(&self, loss: f64) -> bool {
         let rate = self.rate.bits_per_second();
         // libopus: LBRR_rate_thres · (125 − min(PacketLoss_perc, 25)) / 100.
@@ -125,40 +128,41 @@ impl AudioConfig {
     }
 }
 
-/// A frame of speech, encoded.
+/// An encoded packet of speech.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AudioFrame {
-    /// Payload bytes of the packet: the frame and all that is added for its predecessors.
+    /// Payload bytes of the packet: the frame and all copies of earlier frames.
     pub payload: u16,
-    /// How many frames before it the packet repeats, whole (RFC 2198) or as a coarse copy (DRED): the latest first, without gaps.
+    /// Number of earlier frames that the packet repeats, whole (RFC 2198) or as a low-rate copy (DRED): the latest
+    /// first, without gaps.
     pub repeats: u8,
-    /// The packet holds a coarse copy of the frame before it (in-band FEC).
+    /// True if the packet contains a low-rate copy of the previous frame (in-band FEC).
     pub in_band_fec: bool,
-    /// Speech, as opposed to comfort noise.
+    /// True for speech, false for comfort noise.
     pub speech: bool,
 }
 
-/// An encoder of speech at work.
+/// State of a speech encoder.
 #[derive(Clone, Debug)]
 pub struct AudioEncoder {
     config: AudioConfig,
     stream: Stream,
     talking: bool,
-    /// When the talk spurt or the pause ends.
+    /// End of the current talk spurt or pause.
     until: Option<Instant>,
-    /// The latest frame of comfort noise in this pause.
+    /// Time of the latest comfort noise frame in this pause.
     noise: Option<Instant>,
-    /// Frames in a row that were sent before this one.
+    /// Number of consecutive frames sent before this one.
     in_row: u8,
 }
 
 impl AudioEncoder {
-    /// An encoder; all its randomness comes from `stream`.
+    /// Returns an encoder; `stream` is its only source of randomness.
     pub fn new(config: &AudioConfig, stream: Stream) -> Self {
         AudioEncoder { config: *config, stream, talking: false, until: None, noise: None, in_row: 0 }
     }
 
-    /// Payload rates: of the frames alone, and the most with all that it adds.
+    /// Returns the payload rate of the frames alone, and the highest rate including all copies.
     pub fn rates(&self) -> (Rate, Rate) {
         let config = &self.config;
         let repeats = u64::from(config.redundancy) * (config.frame_bytes() + REPEAT_HEADER);
@@ -169,9 +173,9 @@ impl AudioEncoder {
         (config.rate, Rate::from_bits_per_second(most))
     }
 
-    /// Encodes the frame that the microphone made at `created`; none if it sends nothing for it (DTX). `target` is the payload
-    /// rate that it may use: redundancy is left out where it does not fit. `loss` is the share of packets that the network loses, 0
-    /// to 1.
+    /// Encodes the frame captured at `created`; returns `None` if nothing is sent for it (DTX). `target` is the allowed
+    /// payload rate: redundancy is omitted if it does not fit. `loss` is the share of packets lost in the network, 0 to
+    /// 1.
     pub fn encode(&mut self, created: Instant, target: Rate, loss: f64) -> Option<AudioFrame> {
         if self.config.dtx && !self.talks(created) {
             self.in_row = 0;
@@ -202,7 +206,7 @@ impl AudioEncoder {
         Some(AudioFrame { payload: payload.min(1_275 * 4) as u16, repeats, in_band_fec, speech: true })
     }
 
-    /// Whether the speaker talks: spurts and pauses take turns.
+    /// Returns whether the speaker talks: spurts and pauses alternate.
     fn talks(&mut self, now: Instant) -> bool {
         let mut until = self.until.unwrap_or(now);
         while until <= now {
@@ -238,7 +242,7 @@ mod tests {
         assert_eq!(encoder(long).encode(at(0), ENOUGH, 0.0).map(|frame| frame.payload), Some(240));
     }
 
-    /// Whether the second frame has in-band FEC.
+    /// Returns whether the second frame has in-band FEC.
     fn fec(kilobits: u64, loss: f64, on: bool) -> bool {
         let rate = Rate::from_bits_per_second(kilobits * 1000);
         let mut encoder = encoder(AudioConfig { rate, in_band_fec: on, ..AudioConfig::default() });
@@ -275,7 +279,7 @@ mod tests {
             (0..4).filter_map(|n| twice.encode(at(20 * n), ENOUGH, 0.0)).map(|f| (f.payload, f.repeats)).collect();
         assert_eq!(frames, [(80, 0), (80 + 84 + 1, 1), (80 + 2 * 84 + 1, 2), (80 + 2 * 84 + 1, 2)]);
         assert_eq!(twice.rates().1.bits_per_second(), 249 * 8 * 50);
-        // 70 kb/s: 175 bytes a frame, so one repeat; 40 kb/s: none.
+        // 70 kb/s: 175 bytes per frame, so one repeat; 40 kb/s: none.
         let fits = |twice: &mut AudioEncoder, kilobits: u64| {
             let target = Rate::from_bits_per_second(kilobits * 1000);
             twice.encode(at(100), target, 0.0).map(|frame| frame.repeats)

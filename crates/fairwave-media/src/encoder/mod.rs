@@ -1,5 +1,5 @@
-//! Encoders of calls: a target rate goes in, frames come out. Unlike a source ([`crate::traffic`]), an encoder is asked by
-//! the transport, which knows the rate that the network allows.
+//! Encoders of calls: they turn a target rate into frames. Unlike a source ([`crate::traffic`]), an encoder is called
+//! by the transport, which knows the available rate.
 
 pub mod audio;
 mod scaler;
@@ -16,7 +16,7 @@ pub use audio::{AudioConfig, AudioEncoder, AudioFrame};
 pub use spells::Spells;
 pub use video::{EncodedFrame, VideoConfig, VideoEncoder};
 
-/// Refuses a weight among the streams of a session that is not from 0.01 to 100.
+/// Checks that a stream's weight is between 0.01 and 100.
 fn check_priority(priority: f64) -> Result<(), ConfigError> {
     if (0.01..=100.0).contains(&priority) {
         return Ok(());
@@ -24,8 +24,8 @@ fn check_priority(priority: f64) -> Result<(), ConfigError> {
     Err(ConfigError::new("priority", priority, "from 0.01 to 100", "priority = 2.0"))
 }
 
-/// What a peer of a call sends over the transport `webrtc`, which encodes it for the rate that the network allows: microphone and
-/// camera, or a shared screen besides. Each is a table, `true` for its defaults, or `false`.
+/// Media of a peer in a call over the transport `webrtc`, which encodes it for the available rate: microphone and
+/// camera, and optionally a shared screen. Each is a table, `true` for its defaults, or `false`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Media {
@@ -41,11 +41,11 @@ pub struct Media {
     #[serde(with = "switch")]
     #[schemars(schema_with = "switch::schema::<VideoConfig>", extend("default" = false))]
     pub screen: Option<VideoConfig>,
-    /// Times of the run at which the camera is off: `[from, until]` in ascending order. It makes no pictures then, its rate goes to the
-    /// other streams, and viewers miss nothing. It begins again with a key frame. Left out: it is always on.
+    /// Times of the run when the camera is off: `[from, until]` in ascending order. It makes no pictures then, its rate
+    /// goes to the other streams, and viewers miss nothing. It resumes with a key frame. Default: always on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub camera_off: Vec<[Span; 2]>,
-    /// Times of the run at which the screen is shared, likewise. Left out: always, if there is a `screen`.
+    /// Times of the run when the screen is shared, in the same form. Default: always, if there is a `screen`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub screen_on: Vec<[Span; 2]>,
 }
@@ -63,7 +63,7 @@ impl Default for Media {
 }
 
 impl Media {
-    /// When a stream is off.
+    /// Returns when a stream is off.
     pub fn off(&self, kind: StreamKind) -> Spells {
         match kind {
             StreamKind::Audio => Spells::default(),
@@ -73,7 +73,7 @@ impl Media {
         }
     }
 
-    /// Refuses times that are none, or of a stream that is not there.
+    /// Rejects empty time ranges, and times of a missing stream.
     pub(crate) fn check_times(&self) -> Result<(), ConfigError> {
         let times = [
             ("camera-off", &self.camera_off, self.video.is_some(), "video"),
@@ -103,7 +103,7 @@ impl Media {
     }
 }
 
-/// A stream that can be switched off: a table, or `true` for its defaults, or `false`.
+/// (De)serialisation of an optional stream: a table, `true` for its defaults, or `false`.
 mod switch {
     use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
     use serde::de::{DeserializeOwned, Error};
@@ -134,7 +134,7 @@ mod switch {
     }
 }
 
-/// A stream of a peer: the number is the unit's `layer` in traffic of the kind `media`.
+/// Stream of a peer. Its number is the unit's `layer` in traffic of the kind `media`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(u8)]
 pub enum StreamKind {
@@ -150,7 +150,7 @@ impl StreamKind {
     /// All kinds, in the order of their numbers.
     pub const ALL: [StreamKind; 3] = [StreamKind::Audio, StreamKind::Video, StreamKind::Screen];
 
-    /// Its name in tables.
+    /// Returns the name in tables.
     pub fn name(self) -> &'static str {
         match self {
             StreamKind::Audio => "audio",
@@ -159,7 +159,7 @@ impl StreamKind {
         }
     }
 
-    /// The stream with this number.
+    /// Returns the stream with this number.
     pub fn of(number: u8) -> Option<Self> {
         Self::ALL.get(usize::from(number)).copied()
     }

@@ -1,28 +1,30 @@
-//! When a camera's picture is made smaller or larger: by the quantiser, as libwebrtc's `quality_scaler.cc` has it.
+//! Quality scaler: changes the picture size of a camera by the quantiser, as libwebrtc's `quality_scaler.cc`.
 //!
-//! A picture is made smaller when the smoothed quantiser exceeds a bound, or when the encoder left out most frames; larger when the
-//! slowly smoothed quantiser is at most another bound. What was seen before a change does not count after it. Constants are those of
-//! its default field trial (`WebRTC-Video-QualityScaling`: `Enabled-29,95,149,205,24,37,26,36,0.9995,0.9999,1`).
+//! The picture becomes smaller if the quickly smoothed quantiser exceeds a bound or if the encoder skipped most frames.
+//! It becomes larger if the slowly smoothed quantiser is at or below another bound. A change discards all earlier
+//! observations. The constants are those of libwebrtc's default field trial (`WebRTC-Video-QualityScaling`:
+//! `Enabled-29,95,149,205,24,37,26,36,0.9995,0.9999,1`).
 
 use std::collections::VecDeque;
 
 use fairwave_units::units::{Instant, Span};
 
-/// Time between two decisions, until the picture is made smaller for the first time and afterwards (`kMeasureMs`,
-/// `kSamplePeriodScaleFactor`), and while there are not [`ENOUGH`] frames.
+/// Time between two decisions, before the first reduction and after it (`kMeasureMs`, `kSamplePeriodScaleFactor`), and
+/// while there are fewer than [`ENOUGH`] frames.
 const FIRST: Span = Span::from_millis(2000);
 const LATER: Span = Span::from_millis(5000);
 const SOON: Span = Span::from_millis(1000);
-/// Frames that a decision needs (`kMinFramesNeededToScale`), and that it looks back on.
+/// Number of frames that a decision requires (`kMinFramesNeededToScale`) and considers.
 const ENOUGH: usize = 60;
 const WINDOW: usize = 150;
-/// Share of frames left out above which the picture is too large (`kFramedropPercentThreshold`).
+/// Share of skipped frames above which the picture is too large (`kFramedropPercentThreshold`).
 const LEFT_OUT: f64 = 0.6;
-/// What is left of a smoothed quantiser after a millisecond: of the one that makes smaller, and of the one that makes larger.
+/// Remaining share of a smoothed quantiser after one millisecond: quick smoothing (for reductions), and slow smoothing
+/// (for enlargements).
 const QUICK: f64 = 0.9995;
 const SLOW: f64 = 0.9999;
 
-/// What is to be done.
+/// Change of size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Step {
     /// To the next smaller size.
@@ -31,21 +33,21 @@ pub(super) enum Step {
     Larger,
 }
 
-/// See the module.
+/// Quality scaler of a camera.
 #[derive(Clone, Debug)]
 pub(super) struct Scaler {
-    /// Above and at most which quantiser the picture becomes smaller and larger.
+    /// Quantiser above which the picture becomes smaller, and at or below which it becomes larger.
     bounds: (f64, f64),
-    /// Smoothed quantisers, quickly and slowly, and when the latest was added.
+    /// Quickly and slowly smoothed quantiser, and the time of the latest update.
     smoothed: Option<(f64, f64, Instant)>,
-    /// Of the latest frames, whether they were left out.
+    /// For each of the latest frames: true if it was skipped.
     left_out: VecDeque<bool>,
     check: Option<Instant>,
     eager: bool,
 }
 
 impl Scaler {
-    /// With these bounds.
+    /// Returns a scaler with these bounds.
     pub(super) fn new(smaller_above: f64, larger_at: f64) -> Self {
         Scaler {
             bounds: (smaller_above, larger_at),
@@ -56,7 +58,7 @@ impl Scaler {
         }
     }
 
-    /// A frame was encoded with this quantiser, or left out.
+    /// Records a frame with this quantiser, or a skipped frame.
     pub(super) fn on_frame(&mut self, now: Instant, quantiser: Option<f64>) {
         self.check.get_or_insert(now + FIRST);
         if self.left_out.len() == WINDOW {
@@ -77,7 +79,7 @@ impl Scaler {
         });
     }
 
-    /// What is to be done now, if it is time to decide.
+    /// Returns the change of size, if a decision is due.
     pub(super) fn decide(&mut self, now: Instant) -> Option<Step> {
         if self.check.is_none_or(|check| now < check) {
             return None;
@@ -104,7 +106,7 @@ impl Scaler {
         step
     }
 
-    /// What was seen does not count any more.
+    /// Discards all observations.
     pub(super) fn forget(&mut self) {
         self.smoothed = None;
         self.left_out.clear();
@@ -119,7 +121,7 @@ mod tests {
         Instant::ZERO + Span::from_seconds(number as f64 / 30.0)
     }
 
-    /// Frames from one number to another with a quantiser; the steps, each with its frame's number.
+    /// Feeds frames `from` to `to` with a quantiser. Returns the steps with their frame numbers.
     fn run(scaler: &mut Scaler, from: u64, to: u64, quantiser: Option<f64>) -> Vec<(u64, Step)> {
         let mut steps = Vec::new();
         for number in from..to {
@@ -133,7 +135,7 @@ mod tests {
     fn a_coarse_quantiser_makes_the_picture_smaller_after_some_seconds() {
         let mut scaler = Scaler::new(95.0, 29.0);
         assert_eq!(run(&mut scaler, 0, 300, Some(70.0)), []);
-        // From 70 towards 106 with a time constant of 2 s: 96 is reached after 2.6 s, the decision falls each 2 s.
+        // From 70 towards 106 with a time constant of 2 s: 96 is reached after 2.6 s; decisions are made every 2 s.
         assert_eq!(run(&mut scaler, 300, 450, Some(106.0)), [(420, Step::Smaller)]);
     }
 
@@ -141,7 +143,7 @@ mod tests {
     fn a_fine_quantiser_makes_it_larger_and_more_slowly() {
         let mut scaler = Scaler::new(95.0, 29.0);
         run(&mut scaler, 0, 300, Some(70.0));
-        // From 70 towards 20 with a time constant of 10 s: less than 30 after 16.1 s.
+        // From 70 towards 20 with a time constant of 10 s: below 30 after 16.1 s.
         assert_eq!(run(&mut scaler, 300, 900, Some(20.0)), [(840, Step::Larger)]);
         let mut fine = Scaler::new(95.0, 29.0);
         assert_eq!(run(&mut fine, 0, 70, Some(29.9)), [(60, Step::Larger)], "after two seconds");
@@ -174,7 +176,7 @@ mod tests {
         let mut scaler = Scaler::new(95.0, 29.0);
         assert_eq!(run(&mut scaler, 0, 61, Some(100.0)), [(60, Step::Smaller)]);
         assert_eq!(run(&mut scaler, 61, 230, Some(100.0)), [(210, Step::Smaller)], "not before 7 s");
-        // Ten frames a second: 60 of them take 6 s, so it looks again each second after 5.
+        // Ten frames per second: 60 of them take 6 s. So after 5 s it decides every second.
         let mut few = Scaler::new(95.0, 29.0);
         run(&mut few, 0, 61, Some(100.0));
         let mut steps = Vec::new();

@@ -1,18 +1,18 @@
-//! Times at which something holds, for example that a camera is off.
+//! Sets of time intervals, for example when a camera is off.
 
 use fairwave_units::units::{Instant, Span};
 
-/// Times of a run, in order and apart from each other: each from its beginning until just before its end.
+/// Disjoint intervals of a run in ascending order; start inclusive, end exclusive.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Spells(Vec<(Instant, Instant)>);
 
 impl Spells {
-    /// These times, in order and apart from each other, from the beginning of the run.
+    /// Returns these intervals, relative to the start of the run. They must be ascending and disjoint.
     pub fn of(times: &[[Span; 2]]) -> Self {
         Spells(times.iter().map(|[from, until]| (Instant::ZERO + *from, Instant::ZERO + *until)).collect())
     }
 
-    /// All other times.
+    /// Returns all other times.
     #[must_use]
     pub fn complement(&self) -> Self {
         let mut free = Instant::ZERO;
@@ -27,23 +27,23 @@ impl Spells {
         Spells(others)
     }
 
-    /// Whether there are none.
+    /// Checks whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// When the spell ends that `at` is in; none outside of all.
+    /// Returns the end of the interval that contains `at`, if there is one.
     pub fn until(&self, at: Instant) -> Option<Instant> {
         self.0.iter().find(|(from, until)| (*from..*until).contains(&at)).map(|one| one.1)
     }
 
-    /// The first beginning or end after `at`; [`Instant::NEVER`] after the last.
+    /// Returns the first start or end after `at`; [`Instant::NEVER`] after the last.
     pub fn next(&self, at: Instant) -> Instant {
         let turns = self.0.iter().flat_map(|(from, until)| [*from, *until]);
         turns.filter(|turn| *turn > at).min().unwrap_or(Instant::NEVER)
     }
 
-    /// How much of the time from `from` to `until` lies in them.
+    /// Returns how much of the time from `from` to `until` is inside the intervals.
     pub fn within(&self, from: Instant, until: Instant) -> Span {
         let common = |(begins, ends): &(Instant, Instant)| until.min(*ends).since(from.max(*begins));
         self.0.iter().map(common).fold(Span::ZERO, |sum, one| sum + one)

@@ -1,27 +1,30 @@
-//! Video encoders of calls: a target rate goes in, frames come out.
+//! Video encoder for calls: turns a target rate into frames.
 //!
-//! The encoder follows its target after [`VideoConfig::reaction`], within [`VideoConfig::error`], as RFC 8868's test encoder
-//! does (150 kb/s to 1.5 Mb/s there, 100 ms, 5 %). Frames vary about their share of the rate as real encodings do: `fit.json` holds
-//! what encodings by libvpx, libx264 and SVT-AV1 of scenes made for it showed (`fairwave_report.encoder_fit`). A frame that was
-//! larger than its share is paid back within half a second. A key frame is larger by the fitted ratio, at most nine
-//! shares (libvpx's bound on the size of key frames in calls). An encoder that is in debt for more than [`DEBT`] leaves frames out.
+//! The encoder follows its target after [`VideoConfig::reaction`], within [`VideoConfig::error`], like RFC 8868's test
+//! encoder (150 kb/s to 1.5 Mb/s there, 100 ms, 5 %). Frame sizes vary around their share of the rate as in real
+//! encodings. `fit.json` contains the results of encodings by libvpx, libx264 and SVT-AV1, of synthetic scenes
+//! (`fairwave_report.encoder_fit`). A frame that exceeds its share is paid back within half a second. A key frame is
+//! larger by the fitted ratio, at most nine shares (libvpx's bound on the size of key frames in calls). An encoder with
+//! a debt of more than [`DEBT`] skips frames.
 //!
-//! *The coarsest quantiser.* libwebrtc lets VP8 quantise by at most 56 of 63 (106 in the stream), H.264 by 51, AV1 by 52 of 63. A frame
-//! that needs more bits at it than its share takes them, and others are left out.
+//! *The coarsest quantiser.* libwebrtc limits the quantiser of VP8 to 56 of 63 (106 in the stream), of H.264 to 51, and
+//! of AV1 to 52 of 63. A frame that needs more bits than its share at this quantiser gets them, and later frames are
+//! skipped.
 //!
-//! *The picture's size.* The camera's picture is made smaller and larger by the quantiser, as in libwebrtc ([`super::scaler`]),
-//! and not below 320 × 180 pixels. The first picture is smaller where the first target is low (`DropDueToSize`). Simulcast streams
-//! and spatial layers keep their sizes.
+//! *Picture size.* The quantiser controls the size of the camera's picture, as in libwebrtc ([`super::scaler`]), with a
+//! minimum of 320 × 180 pixels. The first picture is smaller if the first target is low (`DropDueToSize`). Simulcast
+//! streams and spatial layers keep their sizes.
 //!
-//! *Layers.* Temporal layers halve the frame rate (shares of the rate as in libwebrtc: 60/40; 40/20/40). Simulcast streams halve
-//! the size, with the rates of libwebrtc's table (`simulcast.cc`); each has its own frames. Spatial layers halve it too, but a
-//! layer depends on the one below.
+//! *Layers.* Each temporal layer doubles the frame rate (shares of the rate as in libwebrtc: 60/40; 40/20/40).
+//! Simulcast streams halve the size, with the rates of libwebrtc's table (`simulcast.cc`); their frames are
+//! independent. Spatial layers halve the size, too, but each depends on the layer below.
 //!
-//! *A shared screen* stands still most of the time. Its pages stand, scroll and change at times drawn from the stream. What is
-//! new on it is sent within the rate, and the picture sharpens until it is as good as the codec makes it; then only empty frames follow.
+//! *A shared screen* is static most of the time. Its pages are static, scroll and change at times drawn from the
+//! stream. New content is sent within the rate. The picture sharpens until it reaches the best quality of the codec;
+//! then only empty frames follow.
 //!
-//! **Assumptions.** The opinion of a picture by its PSNR interpolates the table of Klaue, Rathke and Wolisz (EvalVid, 2003): 20, 25,
-//! 31 and 37 dB are the bounds of the five grades.
+//! **Assumptions.** The opinion score of a picture interpolates the table of Klaue, Rathke and Wolisz (EvalVid, 2003)
+//! for PSNR: 20, 25, 31 and 37 dB are the bounds of the five grades.
 
 use std::collections::VecDeque;
 use std::sync::OnceLock;
@@ -37,39 +40,41 @@ use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::Checked;
 use fairwave_units::units::{Instant, Rate, Span};
 
-/// A debt of more than this time at the target's rate makes the encoder leave frames out.
+/// Debt at which the encoder skips frames, as a time at the target rate.
 pub const DEBT: Span = Span::from_millis(400);
-/// A frame that is too large is paid back within this time.
+/// Time within which the excess of a frame is paid back, s.
 const PAY_BACK: f64 = 0.5;
-/// The most shares of the rate that a key frame takes (libvpx, `rc_max_intra_bitrate_pct` as libwebrtc sets it: 0.5 · 600 ms · 30/s).
+/// Largest size of a key frame, as a multiple of a frame's share (libvpx, `rc_max_intra_bitrate_pct` as set by
+/// libwebrtc: 0.5 · 600 ms · 30/s).
 const MOST_KEY: f64 = 9.0;
-/// A picture is not made smaller than this, pixels (`kDefaultMinPixelsPerFrame`).
+/// Smallest picture, pixels (`kDefaultMinPixelsPerFrame`).
 const LEAST_PIXELS: f64 = 320.0 * 180.0;
-/// Below these targets the first picture has at most so many pixels (libwebrtc, `DropDueToSize`: 300 and 500 kb/s of what the path
-/// gives; the target lacks what speech and headers take, up to 100 kb/s †).
+/// Limits of the first picture: below a target rate, at most a number of pixels. libwebrtc (`DropDueToSize`) uses 300
+/// and 500 kb/s of the path's rate. The target is up to 100 kb/s lower, because speech and headers are subtracted †.
 const FIRST_PICTURE: [(f64, f64); 2] = [(200e3, 320.0 * 240.0), (400e3, 640.0 * 480.0)];
-/// Sizes that a camera's picture is scaled to: the adaptation steps of libwebrtc (two thirds and three quarters, in turn, of its pixels).
+/// Scale factors of a camera's picture: the adaptation steps of libwebrtc (two thirds and three quarters of the pixels,
+/// alternating).
 const SCALES: [f64; 5] = [1.0, 0.75, 0.5, 0.375, 0.25];
-/// The rate error holds for this long.
+/// Duration of a constant rate error.
 const ERROR_HOLDS: Span = Span::from_secs(1);
-/// A frame in which nothing is new.
+/// Bits of a frame without new content.
 const EMPTY_FRAME: f64 = 40.0;
-/// PSNR in dB, and the opinion that it stands for.
+/// PSNR in dB, and the opinion score for it.
 const OPINION: [(f64, f64); 6] = [(15.0, 1.0), (20.0, 1.5), (25.0, 2.5), (31.0, 3.5), (37.0, 4.5), (43.0, 5.0)];
-/// Mean times for which a screen stands and scrolls, seconds; and the share of changes that are new pages.
+/// Mean durations of static and of scrolling phases of a screen, seconds; and the share of changes that are new pages.
 const STANDS: f64 = 4.0;
 const SCROLLS: f64 = 1.0;
 const NEW_PAGE: f64 = 0.3;
-/// A screen's picture is not made any sharper than this, dB.
+/// Highest PSNR of a screen's picture, dB.
 const SHARP: f64 = 40.0;
-/// Share of the page that comes into view each second while it scrolls.
+/// Share of the page that scrolls into view per second.
 const SCROLL_SPEED: f64 = 0.7;
 
-/// The codec.
+/// Video codec.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum VideoCodec {
-    /// VP8 (RFC 6386), by libvpx as calls use it.
+    /// VP8 (RFC 6386), by libvpx with the settings of calls.
     #[default]
     Vp8,
     /// H.264, by x264 without delay.
@@ -79,7 +84,7 @@ pub enum VideoCodec {
 }
 
 impl VideoCodec {
-    /// Its name in scenarios.
+    /// Returns the name in scenarios.
     pub fn name(self) -> &'static str {
         match self {
             VideoCodec::Vp8 => "vp8",
@@ -88,7 +93,8 @@ impl VideoCodec {
         }
     }
 
-    /// On the scale of its stream: the quantisers at and above which libwebrtc makes the picture larger and smaller, and the coarsest.
+    /// Returns quantisers on the scale of the stream: where libwebrtc enlarges the picture, where it reduces it, and
+    /// the coarsest one.
     fn quantisers(self) -> (f64, f64, f64) {
         match self {
             VideoCodec::Vp8 => (29.0, 95.0, 106.0),
@@ -98,52 +104,52 @@ impl VideoCodec {
     }
 }
 
-/// What the picture shows.
+/// Content of the picture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scene {
-    /// A head that moves a little and talks.
+    /// A talking head with little movement.
     #[default]
     TalkingHead,
-    /// A textured picture that moves as a whole, as from a camera in motion: it needs several times the bits.
+    /// A textured picture that moves as a whole, as from a moving camera. It needs several times as many bits.
     Moving,
-    /// Pages of text that stand still, scroll and change.
+    /// Pages of text that are static, scroll and change.
     Screen,
 }
 
-/// How a camera or a screen is encoded.
+/// Video encoder of a camera or a screen.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct VideoConfig {
     /// The codec: `vp8`, `h264` or `av1`. Default `vp8`.
     pub codec: VideoCodec,
-    /// What it shows: `talking-head`, `moving` or `screen`. Default `talking-head`.
+    /// Content of the picture: `talking-head`, `moving` or `screen`. Default `talking-head`.
     pub scene: Scene,
-    /// Pixels across, 64 to 3840. Default 1280.
+    /// Width in pixels, 64 to 3840. Default 1280.
     pub width: u16,
-    /// Pixels down, 64 to 2160. Default 720.
+    /// Height in pixels, 64 to 2160. Default 720.
     pub height: u16,
-    /// Frames that the camera makes a second, 1 to 60. Default 30.
+    /// Frames per second of the camera, 1 to 60. Default 30.
     pub frame_rate: f64,
-    /// The least rate of the payload. Default 30 kb/s, as in libwebrtc.
+    /// Lowest payload rate. Default 30 kb/s, as in libwebrtc.
     pub least: Rate,
-    /// The most. Default 2.5 Mb/s, libwebrtc's for this size.
+    /// Highest payload rate. Default 2.5 Mb/s, libwebrtc's for this size.
     pub most: Rate,
-    /// From a new target until the encoder follows it, up to 10 s. Default 100 ms (RFC 8868's test encoder).
+    /// Delay until the encoder follows a new target, up to 10 s. Default 100 ms (RFC 8868's test encoder).
     pub reaction: Span,
-    /// How far its rate strays from the target, 0 to 0.5. Default 0.05 (likewise).
+    /// Relative deviation of the rate from the target, 0 to 0.5. Default 0.05 (RFC 8868's test encoder).
     #[serde(with = "Ratio")]
     pub error: f64,
-    /// From one key frame to the next, at least 100 ms. Default: key frames only where they are asked for, as in calls.
+    /// Interval of key frames, at least 100 ms. Default: key frames only on request, as in calls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key_interval: Option<Span>,
     /// Temporal layers, 1 to 3. Default 1.
     pub temporal_layers: u8,
-    /// Simulcast streams, 1 to 3, each of half the size of the next. Default 1.
+    /// Number of simulcast streams, 1 to 3, each half the size of the next. Default 1.
     pub simulcast: u8,
-    /// Spatial layers of one stream, 1 to 3. Default 1.
+    /// Number of spatial layers in a stream, 1 to 3. Default 1.
     pub spatial_layers: u8,
-    /// Weight with which it shares what is above all least rates with the other streams of its session, 0.01 to 100. Default 1.
+    /// Weight in the allocation of rate above the lowest rates among the streams of a session, 0.01 to 100. Default 1.
     /// W3C's very-low, low, medium and high are 0.5, 1, 2 and 4.
     pub priority: f64,
 }
@@ -219,36 +225,36 @@ impl Checked for VideoConfig {
     }
 }
 
-/// One encoding of a frame of the camera: of one simulcast stream, or of one spatial layer.
+/// One encoding of a camera frame: of a simulcast stream or of a spatial layer.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct EncodedFrame {
     /// Payload bytes, at least 1.
     pub bytes: u32,
-    /// It depends on no other frame; of an upper spatial layer, on no frame but that of the layer below.
+    /// True if it depends on no other frame; for an upper spatial layer, on no other frame than the layer below.
     pub key: bool,
-    /// The simulcast stream, each of which has an SSRC of its own, from 0 (the smallest picture).
+    /// Simulcast stream, from 0 (the smallest picture). Each has a separate SSRC.
     pub stream: u8,
-    /// Spatial layer within its stream, from 0.
+    /// Spatial layer in its stream, from 0.
     pub spatial: u8,
-    /// Temporal layer, from 0; frames depend only on frames of their own layer and below.
+    /// Temporal layer, from 0. A frame depends only on frames of the same layer and below.
     pub temporal: u8,
-    /// Pixels across.
+    /// Width, pixels.
     pub width: u16,
-    /// Pixels down.
+    /// Height, pixels.
     pub height: u16,
-    /// How good the encoded picture is: the opinion score that a viewer would give if all frames were shown, 1 to 5.
+    /// Opinion score that a viewer would give the encoded picture if all frames were shown, 1 to 5.
     pub quality: f32,
 }
 
-/// What the encodings of one codec and scene showed.
+/// Fit to encodings of one codec and scene.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct Fit {
-    /// Size of a key frame over that of the others.
+    /// Mean size of key frames relative to other frames.
     key_ratio: f64,
-    /// Standard deviation of the logarithm of the others' sizes.
+    /// Standard deviation of the logarithm of other frames' sizes.
     deviation: f64,
-    /// Correlation of neighbours' logarithms.
+    /// Correlation of consecutive logarithms.
     correlation: f64,
     sizes: Vec<FitOfSize>,
 }
@@ -258,14 +264,14 @@ struct Fit {
 struct FitOfSize {
     width: f64,
     height: f64,
-    /// PSNR at one bit per pixel, and what each doubling adds, dB.
+    /// PSNR at one bit per pixel, and gain per doubling of the bits, dB.
     psnr_at_one_bit: f64,
     psnr_per_doubling: f64,
-    /// How far the line strays from what it was fitted to, dB.
+    /// Largest deviation of the fitted line, dB.
     #[allow(dead_code)] // for readers of the file
     worst: f64,
-    /// Quantisers, ascending, each with the bits per pixel that it gives; none for a screen. The file has the bits, here are their
-    /// logarithms to base 2.
+    /// Quantisers in ascending order, each with its bits per pixel; empty for a screen. The file contains the bits;
+    /// here they are logarithms to base 2.
     #[serde(deserialize_with = "with_logarithms")]
     quantisers: Vec<(f64, f64)>,
 }
@@ -312,20 +318,20 @@ impl Fit {
         }
     }
 
-    /// PSNR of a picture with so many pixels, seen at its camera's size, coded with so many bits: between the fitted sizes by the
-    /// logarithm of the pixels, and no better than the codec made any.
+    /// Returns the PSNR of a picture with `pixels` pixels and `bits` bits, shown at the size of its camera.
+    /// Interpolates between the fitted sizes by the logarithm of the pixels, up to the best PSNR of the codec.
     fn psnr(&self, pixels: f64, bits: f64) -> f64 {
         let per_pixel = libm::log2((bits / pixels).clamp(1e-4, 1.0));
         let line = |size: &FitOfSize| size.psnr_at_one_bit + size.psnr_per_doubling * per_pixel;
         let psnr = self.between_sizes(pixels, line);
         match self.sizes.first().map(FitOfSize::area) {
-            // Half the pixels across cost a camera's picture about as much as from the second size to the first.
+            // Half the width costs a camera's picture about as much as the step from the second size to the first.
             Some(least) if pixels < least => psnr - 1.5 * libm::log2(least / pixels),
             _ => psnr,
         }
     }
 
-    /// What a size has, for so many pixels: between the fitted sizes by the logarithm of the pixels, beyond them as they have it.
+    /// Interpolates a value between the fitted sizes by the logarithm of the pixels; constant outside of them.
     fn between_sizes(&self, pixels: f64, of: impl Fn(&FitOfSize) -> f64) -> f64 {
         let (Some(first), Some(last)) = (self.sizes.first(), self.sizes.last()) else { return 0.0 };
         if pixels <= first.area() {
@@ -342,24 +348,25 @@ impl Fit {
         of(last)
     }
 
-    /// The quantiser with which a camera's frame of so many pixels takes so many bits, by the logarithm of the bits; at least 0 and at
-    /// most the coarsest.
+    /// Returns the quantiser at which a camera frame of `pixels` pixels has `bits` bits, by the logarithm of the bits;
+    /// from 0 to the coarsest.
     fn quantiser(&self, pixels: f64, bits: f64, coarsest: f64) -> f64 {
         let per_pixel = libm::log2((bits / pixels).max(1e-9));
         self.between_sizes(pixels, |size| size.quantiser(per_pixel)).clamp(0.0, coarsest)
     }
 
-    /// Bits of a camera's frame of so many pixels with this quantiser.
+    /// Returns the bits of a camera frame of `pixels` pixels with this quantiser.
     fn bits(&self, pixels: f64, quantiser: f64) -> f64 {
         pixels * libm::exp2(self.between_sizes(pixels, |size| size.bits_per_pixel(quantiser)))
     }
 
-    /// Bits per pixel of a screen's picture that is sent whole and as sharp as it gets. Screens are coded in their own size.
+    /// Returns the bits per pixel of a screen's picture that is sent completely, at full sharpness. Screens are coded
+    /// in their native size.
     fn whole_screen(&self) -> f64 {
         self.sizes.last().map_or(1.0, |size| libm::exp2((SHARP - size.psnr_at_one_bit) / size.psnr_per_doubling))
     }
 
-    /// PSNR of a screen of whose bits this share has been sent, 0 to 1.
+    /// Returns the PSNR of a screen after `share` (0 to 1) of its bits has been sent.
     fn screen_psnr(&self, share: f64) -> f64 {
         self.sizes.last().map_or(SHARP, |size| SHARP + size.psnr_per_doubling * libm::log2(share.max(0.01)))
     }
@@ -370,19 +377,19 @@ impl FitOfSize {
         self.width * self.height
     }
 
-    /// The quantiser for the logarithm of bits per pixel: on straight lines between the fitted points, and on beyond them.
+    /// Returns the quantiser for a logarithm of bits per pixel; piecewise linear, extrapolated at both ends.
     fn quantiser(&self, per_pixel: f64) -> f64 {
         on_lines(&self.quantisers, |&(quantiser, per_pixel)| (-per_pixel, quantiser), -per_pixel)
     }
 
-    /// The logarithm of the bits per pixel for a quantiser, likewise.
+    /// Returns the logarithm of the bits per pixel for a quantiser; piecewise linear, extrapolated at both ends.
     fn bits_per_pixel(&self, quantiser: f64) -> f64 {
         on_lines(&self.quantisers, |&point| point, quantiser)
     }
 }
 
-/// The value at `x` on straight lines through the points, of which the first parts ascend; the first and the last line go on. `point`
-/// says how an entry of the table is read.
+/// Returns the value at `x` on the lines through the points, in ascending order of their first values; extrapolates at
+/// both ends. `point` converts an entry of the table to a point.
 fn on_lines(table: &[(f64, f64)], point: impl Fn(&(f64, f64)) -> (f64, f64), x: f64) -> f64 {
     let at = table.iter().skip(1).take_while(|entry| point(entry).0 < x).count().min(table.len().saturating_sub(2));
     let ends = table.get(at).map(&point).zip(table.get(at + 1).map(&point));
@@ -392,7 +399,7 @@ fn on_lines(table: &[(f64, f64)], point: impl Fn(&(f64, f64)) -> (f64, f64), x: 
     }
 }
 
-/// The opinion that a PSNR stands for, 1 to 5.
+/// Returns the opinion score for a PSNR, 1 to 5.
 pub fn opinion_of(psnr: f64) -> f64 {
     let mut opinion = OPINION[0].1;
     for pair in OPINION.windows(2) {
@@ -405,8 +412,8 @@ pub fn opinion_of(psnr: f64) -> f64 {
     opinion
 }
 
-/// Rates of a simulcast stream by its pixels: the most, what is wanted before the next gets any, and the least, bits per second
-/// (libwebrtc, `video/config/simulcast.cc`).
+/// Returns the rates of a simulcast stream for its pixels, bits per second: the highest, the rate required before the
+/// next stream gets any, and the lowest (libwebrtc, `video/config/simulcast.cc`).
 fn simulcast_rates(pixels: f64) -> (f64, f64, f64) {
     const TABLE: [(f64, f64, f64, f64); 6] = [
         (1920.0 * 1080.0, 5e6, 4e6, 8e5),
@@ -420,50 +427,50 @@ fn simulcast_rates(pixels: f64) -> (f64, f64, f64) {
     (found.1, found.2, found.3)
 }
 
-/// What one simulcast stream is at.
+/// State of one simulcast stream.
 #[derive(Clone, Debug)]
 struct StreamState {
-    /// Full size, pixels across and down.
+    /// Full size: width and height, pixels.
     size: (u16, u16),
-    /// Bits that its frames were larger than their shares.
+    /// Excess of its frames over their shares, bits.
     debt: f64,
-    /// Deviation of the next frame's logarithm.
+    /// Deviation of the logarithm of the next frame's size.
     deviation: f64,
-    /// Mean bits of its frames, by which quality goes.
+    /// Mean size of its frames, bits; it determines the quality.
     mean: Option<f64>,
-    /// Index into [`SCALES`]; none before the first picture.
+    /// Index into [`SCALES`]; `None` before the first picture.
     scale: Option<usize>,
     scaler: Scaler,
-    /// The next frame is to be a key frame.
+    /// True if the next frame must be a key frame.
     key: bool,
     keyed: Option<Instant>,
-    /// Frames since the key frame.
+    /// Number of frames since the key frame.
     number: u64,
-    /// Bits of the screen's picture that have been sent and that it needs.
+    /// Share of the screen's picture that has been sent at full sharpness.
     sharp: f64,
-    /// It has had a rate.
+    /// True once it has had a rate.
     active: bool,
 }
 
-/// A video encoder at work.
+/// State of a video encoder.
 #[derive(Clone, Debug)]
 pub struct VideoEncoder {
     config: VideoConfig,
     fit: &'static Fit,
     stream: Stream,
-    /// Targets that it will follow, and from when; the first is the present one.
+    /// Targets with their start times; the first is the current one.
     targets: VecDeque<(Instant, f64)>,
     streams: Vec<StreamState>,
     error: f64,
     error_until: Instant,
-    /// A screen: it scrolls, until when, and what is new on it, as a share of the page.
+    /// Screen: whether it scrolls, until when, and the share of the page that is new.
     scrolls: bool,
     scene_until: Instant,
     news: f64,
 }
 
 impl VideoEncoder {
-    /// An encoder; all its randomness comes from `stream`. The parameters have been checked.
+    /// Returns an encoder; `stream` is its only source of randomness. The parameters have been checked.
     pub fn new(config: &VideoConfig, stream: Stream) -> Self {
         let count = usize::from(config.simulcast);
         let streams = (0..count).map(|place| {
@@ -496,18 +503,18 @@ impl VideoEncoder {
         }
     }
 
-    /// Payload rates between which its target moves.
+    /// Returns the range of the target, as payload rates.
     pub fn rates(&self) -> (Rate, Rate) {
         (self.config.least, self.config.most)
     }
 
-    /// Simulcast streams that it makes, at least 1.
+    /// Returns the number of simulcast streams, at least 1.
     pub fn streams(&self) -> u8 {
         self.config.simulcast
     }
 
-    /// The payload rate that it may use from `now` on, all its streams and layers together; it follows with its reaction time.
-    /// Zero suspends it, at once.
+    /// Sets the target payload rate of all streams and layers together, from `now` on; the encoder follows after its
+    /// reaction time. Zero suspends it at once.
     pub fn set_target(&mut self, now: Instant, target: Rate) {
         let target = target.bits_per_second().min(self.config.most.bits_per_second()) as f64;
         if target == 0.0 {
@@ -524,14 +531,14 @@ impl VideoEncoder {
         }
     }
 
-    /// The receiver cannot decode: the next frame of this simulcast stream is to be a key frame.
+    /// Requests a key frame of this simulcast stream, because the receiver cannot decode.
     pub fn request_key_frame(&mut self, stream: u8) {
         if let Some(state) = self.streams.get_mut(usize::from(stream)) {
             state.key = true;
         }
     }
 
-    /// The camera made a frame at `created`. Adds its encodings to `out`: none if the encoder leaves the frame out.
+    /// Encodes the camera frame captured at `created`. Appends its encodings to `out`: none if the frame is skipped.
     pub fn encode(&mut self, created: Instant, out: &mut Vec<EncodedFrame>) {
         while self.targets.get(1).is_some_and(|(from, _)| *from <= created) {
             self.targets.pop_front();
@@ -555,7 +562,7 @@ impl VideoEncoder {
         self.news = 0.0;
     }
 
-    /// The rate of a simulcast stream: what it wants, then what is left for the largest that runs.
+    /// Returns the rate of a simulcast stream: the rate that it requires, or the rest for the largest running stream.
     fn share(&self, place: usize, rest: &mut f64) -> f64 {
         if self.streams.len() == 1 {
             return std::mem::take(rest);
@@ -570,7 +577,7 @@ impl VideoEncoder {
         }
         let next = (place + 1 < self.streams.len()).then(|| rates(place + 1).2);
         let given = match next {
-            // The next larger one runs, too: what this one wants.
+            // The next larger stream runs, too, so this one gets the rate that it requires.
             Some(least_of_next) if *rest - wanted.min(*rest) >= least_of_next => wanted,
             _ => most,
         };
@@ -594,7 +601,8 @@ impl VideoEncoder {
         let share = rate / config.frame_rate;
         let due = config.key_interval.is_some_and(|every| state.keyed.is_none_or(|latest| created - latest >= every));
         if state.debt > rate * DEBT.seconds() {
-            // The frame is left out; its share pays back. A key frame that was asked for comes as soon as may be.
+            // The frame is skipped; its share reduces the debt. A requested key frame comes with the next frame that is
+            // not skipped.
             state.debt -= share;
             state.scaler.on_frame(created, None);
             return;
@@ -609,7 +617,7 @@ impl VideoEncoder {
         let pixels = f64::from(width) * f64::from(height);
         let temporal = temporal_layer(config.temporal_layers, if key { 0 } else { state.number });
         let weight = temporal_weight(config.temporal_layers, temporal);
-        // What was too much is paid back by all frames of half a second; what was too little may be made up for in the same way.
+        // All frames of the next half second pay back an excess; unused bits are used up in the same way.
         let budget = share * weight - (state.debt / (PAY_BACK * config.frame_rate)).clamp(-0.5 * share, 0.5 * share);
         let bits = match config.scene {
             Scene::TalkingHead | Scene::Moving => {
@@ -623,7 +631,7 @@ impl VideoEncoder {
             }
             Scene::Screen => {
                 let whole = self.fit.whole_screen() * pixels;
-                // A key frame sends it again.
+                // A key frame sends the complete picture again.
                 if key {
                     state.sharp = 0.0;
                 }
@@ -665,7 +673,7 @@ impl VideoEncoder {
         }
     }
 
-    /// What is new on the screen since the frame before.
+    /// Updates the share of the screen that is new since the previous frame.
     fn turn_pages(&mut self, now: Instant) {
         if now >= self.scene_until {
             self.scrolls = !self.scrolls;
@@ -683,7 +691,7 @@ impl VideoEncoder {
 }
 
 impl StreamState {
-    /// Another size, if it is time for one.
+    /// Changes the picture size if a change is due.
     fn resize(&mut self, rate: f64, now: Instant) {
         let pixels = |scale: usize| {
             let (width, height) = scaled(self.size, SCALES.get(scale).copied().unwrap_or_default());
@@ -704,19 +712,19 @@ impl StreamState {
             _ => return,
         };
         if next != present {
-            // Another size needs a key frame (VP8, H.264).
+            // A change of size needs a key frame (VP8, H.264).
             (self.scale, self.key) = (Some(next), true);
         }
     }
 }
 
-/// Pixels of a scaled picture, whole pairs.
+/// Returns the pixels of a scaled picture; both sides are even.
 fn scaled(size: (u16, u16), scale: f64) -> (u16, u16) {
     let side = |pixels: u16| ((f64::from(pixels) * scale / 2.0) as u16 * 2).max(2);
     (side(size.0), side(size.1))
 }
 
-/// The temporal layer of a frame by its number since the key frame.
+/// Returns the temporal layer of a frame from its number since the key frame.
 fn temporal_layer(layers: u8, number: u64) -> u8 {
     match layers {
         2 => [0, 1][(number % 2) as usize],
@@ -725,7 +733,8 @@ fn temporal_layer(layers: u8, number: u64) -> u8 {
     }
 }
 
-/// What a frame of a temporal layer gets, as a multiple of its even share (libwebrtc: 60/40; 40/20/40 of the rate).
+/// Returns the share of a frame of a temporal layer, relative to an equal share (libwebrtc: 60/40; 40/20/40 of the
+/// rate).
 fn temporal_weight(layers: u8, temporal: u8) -> f64 {
     match (layers, temporal) {
         (2, 0) => 1.2,
@@ -736,7 +745,8 @@ fn temporal_weight(layers: u8, temporal: u8) -> f64 {
     }
 }
 
-/// What a spatial layer gets of its stream's bits: each three times that of the one below. Assumed.
+/// Returns the share of a spatial layer in the bits of its stream: each layer has three times as many bits as the one
+/// below. Assumed.
 fn spatial_share(layers: u8, spatial: u8) -> f64 {
     let whole: f64 = (0..layers).map(|layer| 3_f64.powi(i32::from(layer))).sum();
     3_f64.powi(i32::from(spatial)) / whole
@@ -760,7 +770,7 @@ mod tests {
         Rate::from_bits_per_second(rate * 1000)
     }
 
-    /// Frames of so many seconds from `from` on.
+    /// Encodes `seconds` seconds of frames from second `from` on.
     fn encoded(encoder: &mut VideoEncoder, from: u64, seconds: u64) -> Vec<(u64, EncodedFrame)> {
         let mut frames = Vec::new();
         for number in from * 30..(from + seconds) * 30 {
@@ -881,7 +891,7 @@ mod tests {
         assert_eq!((before.len(), before.last().map(|(_, frame)| frame.height)), (300, Some(360)));
         encoder.set_target(at(300), kilobits(100));
         let after = encoded(&mut encoder, 10, 20);
-        // 360 lines take 191 kb/s at the coarsest quantiser, 180 lines 94.
+        // At the coarsest quantiser, 360 lines take 191 kb/s, and 180 lines 94.
         let seconds =
             |from: u64| after.iter().filter(|(number, _)| (from * 30..from * 30 + 30).contains(number)).count();
         assert!((5..25).contains(&seconds(12)), "{} frames in the third second", seconds(12));

@@ -1,5 +1,5 @@
-//! The rating of a call from the effects of its network: narrowband codecs by ITU-T G.107, wideband codecs by G.107.1.
-//! Also the remarks that belong to a rating, and the reasons why some calls have none.
+//! Call rating by the E-model: ITU-T G.107 for narrowband codecs, G.107.1 for wideband codecs. Also the caveats of a
+//! rating, and the reasons why some calls have none.
 
 use core::fmt;
 
@@ -11,23 +11,23 @@ use super::opinion::mean_opinion_score;
 use crate::traffic::Codec;
 use fairwave_units::units::Span;
 
-/// A call's rating.
+/// Rating of a call.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct CallRating {
-    /// R and its parts; on the wideband scale for a wideband codec.
+    /// R and its parts; on the wideband scale for wideband codecs.
     pub rating: Rating,
     /// Mean opinion score (conversational), 1 to 4.5: MOS-CQE, for wideband codecs MOS-CQEW.
     pub mos: f64,
-    /// Remarks on them.
+    /// Caveats.
     pub caveats: Caveats,
 }
 
 /// Why a call has no rating.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum UnratedCause {
-    /// Its application sent nothing: there was nothing to hear.
+    /// The application sent nothing.
     NothingSent,
-    /// No impairment factor for the codec is known, of ITU-T G.113 or of the scenario.
+    /// The codec has no known impairment factor, in ITU-T G.113 or in the scenario.
     NoImpairment(Codec),
 }
 
@@ -54,17 +54,17 @@ impl fmt::Display for UnratedCause {
 
 impl std::error::Error for UnratedCause {}
 
-/// Remarks on a rating. Shown, its parts are separated by `; `, each after a word of its own and a colon:
-/// `extrapolated`, one of `assumed`, `determined here` and `given`, `wideband`, `advantage`. Empty when there is nothing to say.
+/// Caveats of a rating. When displayed, they are separated by `; `, and each starts with a keyword and a colon:
+/// `extrapolated`, one of `assumed`, `determined here` and `given`, `wideband`, `advantage`. Empty without caveats.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Caveats {
-    /// What lies outside the range in which the E-model was validated: delay, loss, burst ratio, codec.
+    /// Parameters outside the range in which the E-model was validated: delay, loss, burst ratio, codec.
     pub outside: [Option<RangeViolation>; 4],
     /// The codec's factors, unless ITU-T has published them.
     pub factors: Option<Impairment>,
-    /// Whether R is on the wideband scale, to 129.
+    /// True if R is on the wideband scale, up to 129.
     pub wideband: bool,
-    /// A, which is part of R: 0 where nothing has been added.
+    /// A, which is included in R; 0 without an advantage.
     pub advantage: f64,
 }
 
@@ -72,7 +72,7 @@ impl Caveats {
     fn new(outside: impl Iterator<Item = RangeViolation>, codec: Impairment, wideband: bool, advantage: f64) -> Self {
         let mut found = [None; 4];
         for one in outside {
-            // Echo and round trip are outside whenever the delay is: one word suffices.
+            // Echo and round trip are out of range whenever the delay is, so one caveat is enough.
             let place = match one.parameter {
                 Parameter::Delay => 0,
                 Parameter::Loss => 1,
@@ -112,8 +112,9 @@ impl fmt::Display for Caveats {
     }
 }
 
-/// Rates a call: mouth-to-ear `delay`, fraction `loss` of packets not played, their `burst_ratio` (losses more even
-/// than random count as random), the codec, the concealment of gaps and the advantage of access ([`Reception`]).
+/// Rates a call. `delay` is mouth to ear, `loss` is the fraction of packets not played, and `burst_ratio` is the burst
+/// ratio of these losses (values below random losses count as random). [`Reception`] gives the concealment and the
+/// advantage of access.
 ///
 /// # Errors
 /// [`UnratedCause::NoImpairment`] for a codec without factors.
@@ -127,8 +128,8 @@ pub fn rate(
     rate_with_echo(codec, reception, delay, delay * 2, loss, burst_ratio)
 }
 
-/// The same, of a call whose way there and back together takes `round_trip`: over half of it comes the echo (T), over all of it
-/// goes the loop (Tr).
+/// Like [`rate`], for a call with the given `round_trip` of both directions. T, the delay of the echo, is half of it,
+/// and Tr, the delay of the loop, is all of it.
 ///
 /// # Errors
 /// [`UnratedCause::NoImpairment`] for a codec without factors.

@@ -1,32 +1,32 @@
-//! How long it takes until all of something is there: a file, a page with what is embedded in it.
+//! Completion time of transfers: a file, or a page with its embedded objects.
 //!
-//! **Definition.** The completion time of a transfer is from its beginning to the moment at which its last byte is
-//! delivered to the receiving application. A file begins when the application hands it over, which is when its flow
-//! begins: the handshake of a connection counts, the acknowledgement of the last byte does not. A page begins when it
-//! is asked for: the request's way counts, and parsing between the page and its objects. Its *slowdown* is the
-//! completion time over the time that its bytes alone would take at the rate of the narrowest link on their way. A
-//! slowdown of 1 is out of reach, since headers, round trips and slow start count too.
+//! **Definition.** The completion time of a transfer is the time from its start to the delivery of its last byte to the
+//! receiving application. A file starts when the application hands it over, which is when its flow starts. So the
+//! handshake of a connection counts, and the acknowledgement of the last byte does not. A page starts with its request.
+//! So the request's delay counts, and the parsing between the page and its objects. The *slowdown* is the completion
+//! time divided by the time that the bytes alone would take at the rate of the narrowest link on the path. A slowdown
+//! of 1 is impossible, because headers, round trips and slow start count, too.
 //!
-//! **Censoring.** What is not complete when the run, or its flow, ends has no completion time, and neither has what was refused.
-//! Both are counted and stay out of the mean and the quantiles. Where much is unfinished, these are too low: what takes long is what
-//! is unfinished.
+//! **Censoring.** A transfer that is incomplete at the end of the run or of its flow has no completion time, and
+//! neither has a refused one. Both are counted, but excluded from the mean and the quantiles. If many transfers are
+//! unfinished, mean and quantiles are too low, because mainly long transfers remain unfinished.
 
 use super::delay::DelaySummary;
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
-/// What became of a transfer.
+/// Fate of a transfer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TransferFate {
-    /// Its last byte was delivered at this moment.
+    /// The last byte was delivered at this time.
     Completed(Instant),
-    /// It was under way when the run or its flow ended.
+    /// Incomplete at the end of the run or of its flow.
     Unfinished,
-    /// As many as may be at work were, when it would have begun.
+    /// Refused, because as many transfers were active as the limit allows.
     Refused,
 }
 
 impl TransferFate {
-    /// Its name in tables.
+    /// Returns the name in tables.
     pub const fn name(self) -> &'static str {
         match self {
             TransferFate::Completed(_) => "completed",
@@ -39,18 +39,18 @@ impl TransferFate {
 /// A transfer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TransferRecord {
-    /// When it began.
+    /// Start time.
     pub began: Instant,
-    /// Its payload.
+    /// Payload size.
     pub size: Bytes,
-    /// What became of it.
+    /// Fate.
     pub fate: TransferFate,
-    /// The rate of the narrowest link on its way.
+    /// Rate of the narrowest link on its path.
     pub narrowest: Rate,
 }
 
 impl TransferRecord {
-    /// Its completion time; none when it was not completed.
+    /// Returns the completion time; `None` unless completed.
     pub fn took(&self) -> Option<Span> {
         match self.fate {
             TransferFate::Completed(at) => Some(at.since(self.began)),
@@ -58,30 +58,30 @@ impl TransferRecord {
         }
     }
 
-    /// Its slowdown; none when it was not completed, or when its link takes no time for it.
+    /// Returns the slowdown; `None` unless completed, or if its link needs no time for it.
     pub fn slowdown(&self) -> Option<f64> {
         let alone = self.narrowest.time_for(self.size);
         self.took().filter(|_| alone > Span::ZERO).map(|took| took.seconds() / alone.seconds())
     }
 }
 
-/// Joint results of several transfers.
+/// Summary of several transfers.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Completions {
-    /// Transfers that were completed.
+    /// Completed transfers.
     pub completed: u64,
-    /// Transfers that were not.
+    /// Unfinished transfers.
     pub unfinished: u64,
-    /// Transfers that were refused.
+    /// Refused transfers.
     pub refused: u64,
-    /// Completion times of those that were completed; quantiles by the nearest rank. None when there is none.
+    /// Completion times of completed transfers; quantiles by the nearest rank. `None` if there are none.
     pub times: Option<DelaySummary>,
-    /// Mean of their slowdowns; none when there is none.
+    /// Mean slowdown; `None` if there is none.
     pub slowdown: Option<f64>,
 }
 
 impl Completions {
-    /// Of these transfers.
+    /// Summarises these transfers.
     pub fn of<'a>(transfers: impl IntoIterator<Item = &'a TransferRecord>) -> Self {
         let (mut unfinished, mut refused, mut times) = (0, 0, Vec::new());
         let (mut slowdowns, mut slowed) = (0.0, 0u64);
@@ -130,7 +130,7 @@ mod tests {
         let found = Completions::of(&several);
         assert_eq!((found.completed, found.unfinished, found.refused), (2, 1, 1));
         assert_eq!(found.times.expect("times").mean, Span::from_secs(3));
-        // A megabyte takes a second at 8 Mb/s.
+        // One megabyte takes one second at 8 Mb/s.
         assert_eq!(found.slowdown, Some(3.0));
     }
 

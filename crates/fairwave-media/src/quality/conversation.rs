@@ -1,44 +1,44 @@
-//! A conversation as a whole: how long the two are apart, how often both talk at once, and how both directions are rated.
+//! Quality of a conversation: the round trip, the time of double talk, and the rating of both directions.
 //!
-//! **Delay.** Mouth-to-ear delay is that of each direction; their sum is the round trip. It leads from one party's
-//! mouth to the other's ear and, with an immediate answer, from that party's mouth back to the first party's ear.
+//! **Delay.** Each direction has a mouth-to-ear delay; their sum is the round trip. It leads from the mouth of one
+//! party to the ear of the other and, with an immediate reply, back to the ear of the first.
 //!
 //! **Rating.** The E-model (ITU-T G.107, G.107.1) rates each direction for its listener. Ta is the delay of that
-//! direction. The echo path runs there and back: T, its mean one-way delay, is half the round trip, and Tr is the round
-//! trip. The conversation is as good as its worse direction; the mean of the two is told beside it. A call that is
-//! rated alone ([`super::call::rate`]) takes its own delay for both, which is the same where both directions take as
-//! long.
+//! direction. The echo path includes both directions: its mean one-way delay T is half the round trip, and Tr is the
+//! round trip. The rating of the conversation is that of the worse direction; the mean of both is reported, too. A call
+//! that is rated alone ([`super::call::rate`]) uses its one-way delay for both directions. The result is the same if
+//! both directions have equal delays.
 //!
-//! **Double talk.** As meant: the share of time in which both talk, by one clock. As heard: at each end, the share of time in which that party
-//! talks and hears the other. Delay shifts what is heard, so that those who took turns find themselves talking at once. For two
-//! who talk independently of each other nothing would change.
+//! **Double talk.** As spoken: the share of time when both talk, by a common clock. As heard: at each end, the share of
+//! time when that party talks and hears the other. Delay shifts the heard speech, so parties who take turns find
+//! themselves talking at once. For two independent talkers, delay would change nothing.
 
 use super::call::{self, CallRating, UnratedCause};
 use super::impairment::Reception;
 use crate::traffic::Codec;
 use fairwave_units::units::{Instant, Span};
 
-/// What the listener of one direction gets.
+/// Conditions of the listener in one direction.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Direction {
     /// The talker's codec.
     pub codec: Codec,
-    /// What the listener's side does about gaps, and what its users put up with.
+    /// Concealment at the listener, and the tolerance of the users.
     pub reception: Reception,
-    /// Mean delay mouth to ear.
+    /// Mean mouth-to-ear delay.
     pub delay: Span,
-    /// Packets not played, 0 to 1.
+    /// Fraction of packets not played, 0 to 1.
     pub loss: f64,
-    /// Burst ratio of those.
+    /// Burst ratio of the losses.
     pub burst_ratio: f64,
 }
 
-/// Both directions of a conversation, rated together.
+/// Rating of both directions of a conversation.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ConversationRating {
     /// Sum of both delays.
     pub round_trip: Span,
-    /// Each direction, in the order given.
+    /// Rating of each direction, in the given order.
     pub directions: [CallRating; 2],
 }
 
@@ -48,7 +48,7 @@ impl ConversationRating {
         self.directions[0].mos.min(self.directions[1].mos)
     }
 
-    /// Mean of both directions' mean opinion scores.
+    /// Mean of both mean opinion scores.
     pub fn mean(&self) -> f64 {
         (self.directions[0].mos + self.directions[1].mos) / 2.0
     }
@@ -66,10 +66,10 @@ pub fn rate(directions: &[Direction; 2]) -> Result<ConversationRating, UnratedCa
     Ok(ConversationRating { round_trip, directions: [rated(&directions[0])?, rated(&directions[1])?] })
 }
 
-/// A time from its beginning to its end.
+/// A time interval: start and end.
 pub type Interval = (Instant, Instant);
 
-/// These times, in order, as intervals that neither touch nor overlap, cut off where the `window` ends.
+/// Merges times to disjoint intervals in ascending order, cut at the ends of `window`.
 pub fn joined(times: impl IntoIterator<Item = Interval>, window: Interval) -> Vec<Interval> {
     let mut joined: Vec<Interval> = Vec::new();
     for (from, until) in times {
@@ -83,7 +83,7 @@ pub fn joined(times: impl IntoIterator<Item = Interval>, window: Interval) -> Ve
     joined
 }
 
-/// How long both lists of intervals, each in order and without overlap, hold at once.
+/// Returns how long both lists of intervals overlap. Each list is ascending and disjoint.
 pub fn both(one: &[Interval], other: &[Interval]) -> Span {
     let (mut i, mut j, mut sum) = (0, 0, Span::ZERO);
     while let (Some(a), Some(b)) = (one.get(i), other.get(j)) {
@@ -93,7 +93,7 @@ pub fn both(one: &[Interval], other: &[Interval]) -> Span {
     sum
 }
 
-/// How long a list of intervals without overlap holds.
+/// Returns the total length of disjoint intervals.
 pub fn length(intervals: &[Interval]) -> Span {
     intervals.iter().fold(Span::ZERO, |sum, (from, until)| sum + until.since(*from))
 }
@@ -156,7 +156,7 @@ mod tests {
     fn delay_makes_double_talk_of_taking_turns() {
         let (one, other) = ([(at(0), at(1000))], [(at(1000), at(2000))]);
         assert_eq!(both(&one, &other), Span::ZERO);
-        // At the other's end the first talkspurt is heard 300 ms later, until 1300 ms.
+        // At the other end, the first talk spurt is heard 300 ms later, until 1300 ms.
         assert_eq!(both(&[(at(300), at(1300))], &other), Span::from_millis(300));
     }
 

@@ -1,50 +1,51 @@
-//! Which frames of a video can be decoded when they are shown, from when what belongs to them and to their references arrived.
+//! Decodable frames of a video at their display times, computed from the arrival times of the frames and their
+//! references.
 //!
-//! Paper 002 §1 gives the dependencies. An I frame is coded by itself. A P frame refers to the I or P frame before it
-//! (its anchor), a B frame to the anchors on both sides. With a(f, j) the moment by which layers 1 to j of frame f have
+//! Paper 002 §1 defines the dependencies. An I frame is independent. A P frame refers to the previous I or P frame (its
+//! anchor), a B frame to the anchors on both sides. With a(f, j) the time by which layers 1 to j of frame f have
 //! arrived, the decoder has frame f in j layers from
 //!
 //! ```text
 //! t(f, j) = max( a(f, j), max over the frames g that f refers to of t(g, j) ),
 //! ```
 //!
-//! and shows it in d(f) = max{ j : t(f, j) ≤ shown(f) } layers. The *decodable frame ratio* is the share of the frames with
-//! d(f) ≥ 1. So each frame has one deadline for everything that it needs: the time at which it is shown. A reference
-//! that arrives after a frame was shown does not help that frame, but helps frames that are shown later. A frame that
-//! arrives after it should be shown is still decoded, because other frames refer to it. A B frame needs the anchor
-//! after it, which is made later. The reorder delay is the time from a B frame to that anchor. If frames are shown
-//! earlier than the sum of reorder delay and network delay, no B frame is ever shown.
+//! and shows it in d(f) = max{ j : t(f, j) ≤ shown(f) } layers. The *decodable frame ratio* is the share of frames with
+//! d(f) ≥ 1. So each frame has a single deadline for everything that it needs: its display time. A reference that
+//! arrives after the display of a frame does not help that frame, but it helps later ones. A frame that arrives after
+//! its display time is still decoded, because other frames refer to it. A B frame needs the next anchor, which is
+//! captured later. The reorder delay is the time from a B frame to that anchor. If frames are displayed earlier than
+//! the sum of reorder delay and network delay, no B frame is ever shown.
 //!
-//! **Assumptions.** The decoder takes no time. Each layer is predicted from the same layer of the references (a closed
-//! loop per layer), so a reference that came in fewer layers limits the frames after it to as many. A part that is
-//! missing makes its layer of that frame useless. Trailing B frames refer to the I frame of the next group (an open
-//! group, as encoders make it). A reference that the video does not have, before its beginning or behind its end, is
-//! not waited for: an encoder would have done without it. But a P or B frame before any anchor cannot be decoded.
+//! **Assumptions.** Decoding takes no time. Each layer is predicted from the same layer of the references (a closed
+//! loop per layer). So a reference with fewer layers limits all dependent frames to as many. A missing part makes its
+//! layer of the frame useless. Trailing B frames refer to the I frame of the next group (an open group, as encoders
+//! produce it). The decoder does not wait for references outside the video, because an encoder would not have used
+//! them. But a P or B frame before any anchor cannot be decoded.
 
 use crate::traffic::{FrameType, LayerRates};
 use fairwave_units::units::Instant;
 
-/// When each layer of a frame arrived, base first; [`Instant::NEVER`] for those that did not, or that the video does not have.
+/// Arrival time of each layer, base first; [`Instant::NEVER`] for layers that did not arrive or do not exist.
 pub type Arrivals = [Instant; LayerRates::MOST];
 
-/// One frame as it was received.
+/// A received frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReceivedFrame {
-    /// How it was coded.
+    /// Type of the frame.
     pub frame_type: FrameType,
-    /// When it is shown: what arrives up to that moment counts.
+    /// Display time; arrivals up to this time count.
     pub shown: Instant,
-    /// When all of each layer had arrived.
+    /// Arrival times of the complete layers.
     pub arrived: Arrivals,
 }
 
-/// For each number of layers the later of two moments.
+/// Returns the later of two times, for each number of layers.
 fn later(mut one: Arrivals, other: &Arrivals) -> Arrivals {
     one.iter_mut().zip(other).for_each(|(moment, other)| *moment = (*moment).max(*other));
     one
 }
 
-/// a(f, j): a layer is of use only with all layers below it.
+/// a(f, j): a layer is useful only with all layers below it.
 fn cumulative(mut arrived: Arrivals) -> Arrivals {
     let mut latest = Instant::ZERO;
     for moment in &mut arrived {
@@ -54,10 +55,10 @@ fn cumulative(mut arrived: Arrivals) -> Arrivals {
     arrived
 }
 
-/// d(f) of every frame, in the order in which they are shown. Linear in the number of frames.
+/// Returns d(f) of every frame, in display order. Linear in the number of frames.
 pub fn decodable_layers(frames: &[ReceivedFrame]) -> Vec<u8> {
     let mut ready: Vec<Arrivals> = frames.iter().map(|frame| cumulative(frame.arrived)).collect();
-    // All wait for the anchor before them.
+    // All frames wait for the previous anchor.
     let mut anchor = [Instant::NEVER; LayerRates::MOST];
     for (slot, frame) in ready.iter_mut().zip(frames) {
         if matches!(frame.frame_type, FrameType::P | FrameType::B) {
@@ -67,7 +68,7 @@ pub fn decodable_layers(frames: &[ReceivedFrame]) -> Vec<u8> {
             anchor = *slot;
         }
     }
-    // B frames wait for the anchor behind them, too.
+    // B frames also wait for the next anchor.
     let mut behind = [Instant::ZERO; LayerRates::MOST];
     for (slot, frame) in ready.iter_mut().zip(frames).rev() {
         if frame.frame_type == FrameType::B {
@@ -82,19 +83,19 @@ pub fn decodable_layers(frames: &[ReceivedFrame]) -> Vec<u8> {
     ready.iter().zip(frames).map(in_time).collect()
 }
 
-/// Results of a video.
+/// Summary of a video.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Decodability {
-    /// Frames that were to be shown.
+    /// Number of frames.
     pub frames: u64,
-    /// Of these, frames of which at least the base layer could be decoded.
+    /// Number of frames with at least the base layer decodable.
     pub decodable: u64,
-    /// Σ d(f) over them.
+    /// Σ d(f) over all frames.
     pub layers: u64,
 }
 
 impl Decodability {
-    /// Over the frames whose d(f) is given.
+    /// Summarises frames from their d(f).
     pub fn of(layers: &[u8]) -> Self {
         Decodability {
             frames: layers.len() as u64,
@@ -103,12 +104,12 @@ impl Decodability {
         }
     }
 
-    /// The decodable frame ratio, from 0 to 1; none without frames.
+    /// Returns the decodable frame ratio, from 0 to 1; `None` without frames.
     pub fn ratio(&self) -> Option<f64> {
         (self.frames > 0).then(|| self.decodable as f64 / self.frames as f64)
     }
 
-    /// Mean d(f); none without frames.
+    /// Returns the mean d(f); `None` without frames.
     pub fn mean_layers(&self) -> Option<f64> {
         (self.frames > 0).then(|| self.layers as f64 / self.frames as f64)
     }
@@ -132,7 +133,7 @@ mod tests {
         }
     }
 
-    /// Frames of 40 ms that are shown 100 ms after they are made, with the arrivals of their layers in milliseconds.
+    /// Returns frames of 40 ms, displayed 100 ms after capture, with the arrival times of their layers in ms.
     fn received<const LAYERS: usize>(types: &str, arrived: &[[u64; LAYERS]]) -> Vec<ReceivedFrame> {
         let of = |(number, (letter, layers)): (usize, (char, &[u64; LAYERS]))| {
             let mut arrived = [Instant::NEVER; LayerRates::MOST];
@@ -144,7 +145,7 @@ mod tests {
 
     const NEVER: u64 = u64::MAX;
 
-    /// Frames whose first so many layers arrived at once, the others never.
+    /// Returns frames with the first layers (as many as given) arriving at once and the others never.
     fn frames(types: &str, layers: &[u8]) -> Vec<ReceivedFrame> {
         let arrived: Vec<[u64; 8]> = (layers.iter())
             .map(|&layers| std::array::from_fn(|place| if place < usize::from(layers) { 0 } else { NEVER }))
@@ -152,7 +153,7 @@ mod tests {
         received(types, &arrived)
     }
 
-    /// The slow twin: the layers of a frame that a decoder has at a moment, by looking for all that it refers to.
+    /// Slow reference implementation: the decodable layers of a frame at a time, by recursion over its references.
     fn slow(frames: &[ReceivedFrame], at: usize, now: Instant) -> u8 {
         let anchor = |place: &usize| frames[*place].frame_type != FrameType::B;
         let before = (0..at).rev().find(anchor);
@@ -217,15 +218,17 @@ mod tests {
 
     #[test]
     fn a_b_frame_that_is_shown_before_the_anchor_behind_it_arrives_is_not_seen() {
-        // The P frame is shown at 220 ms and comes at 150 ms: in time for itself, too late for the B frame shown at 140 ms.
+        // The P frame is displayed at 220 ms and arrives at 150 ms: in time for itself, too late for the B frame
+        // displayed at 140 ms.
         assert_eq!(decodable_layers(&received("IBBP", &[[50], [60], [70], [150]])), [1, 0, 1, 1]);
     }
 
     #[test]
     fn a_reference_that_missed_its_own_showing_still_helps_what_is_shown_later() {
-        // The I frame is shown at 100 ms and comes at 170 ms: after the first P frame was shown, before the second is.
+        // The I frame is displayed at 100 ms and arrives at 170 ms: after the display of the first P frame, before the
+        // second.
         assert_eq!(decodable_layers(&received("IPP", &[[170], [120], [130]])), [0, 0, 1]);
-        // So does a P frame, for the B frame that is shown before it and for the one behind it.
+        // The same holds for a P frame, for the B frames before and after it.
         assert_eq!(decodable_layers(&received("IBPBP", &[[0], [0], [190], [0], [0]])), [1, 0, 0, 1, 1]);
     }
 
@@ -233,13 +236,15 @@ mod tests {
     fn a_layer_waits_for_the_layers_below_it_and_for_the_same_layer_of_its_references() {
         assert_eq!(decodable_layers(&received("I", &[[101, 10]])), [0]);
         assert_eq!(decodable_layers(&received("I", &[[10, 101, 10]])), [1]);
-        // The second layer of the I frame comes at 130 ms: too late for itself, in time for the P frame shown at 140 ms.
+        // The second layer of the I frame arrives at 130 ms: too late for itself, in time for the P frame displayed at
+        // 140 ms.
         assert_eq!(decodable_layers(&received("IP", &[[10, 130], [50, 50]])), [1, 2]);
     }
 
     #[test]
     fn frames_that_are_shown_sooner_than_they_can_be_reordered_show_no_b_frame() {
-        // 25 frames/s in IBBP, 10 ms under way: the anchor behind the first B frame arrives 90 ms after that was made.
+        // 25 frames/s in IBBP, with a network delay of 10 ms: the anchor after the first B frame arrives 90 ms after
+        // its capture.
         let types = "IBBPBBPBBP";
         let shown_after = |delay: u64| {
             let mut frames = frames(types, &[1; 10]);
@@ -265,7 +270,8 @@ mod tests {
         assert_eq!((Decodability::of(&[]).ratio(), Decodability::of(&[]).mean_layers()), (None, None));
     }
 
-    /// Frames of any types, shown every 40 ms, whose three layers arrived at any time up to 300 ms after they were made, or never.
+    /// Generates frames of any types, displayed every 40 ms. Their three layers arrive up to 300 ms after capture, or
+    /// never.
     fn any_frames() -> impl Strategy<Value = Vec<ReceivedFrame>> {
         let arrival = prop_oneof![4 => (0u64..300).prop_map(Some), 1 => Just(None)];
         prop::collection::vec((prop::sample::select(vec!['I', 'P', 'B', '-']), prop::array::uniform3(arrival)), 0..40)

@@ -2,11 +2,11 @@
 
 use fairwave_units::units::{Instant, Span};
 
-/// Mean and quantiles of delays. Quantiles are exact, by the nearest rank: the q-quantile is the smallest delay that at
-/// least a share q of all delays do not exceed.
+/// Mean and quantiles of delays. Quantiles are exact, by the nearest rank: the q-quantile is the smallest delay such
+/// that at least a share q of all delays do not exceed it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DelaySummary {
-    /// How many delays there are.
+    /// Number of delays.
     pub count: u64,
     /// Mean.
     pub mean: Span,
@@ -23,7 +23,7 @@ pub struct DelaySummary {
 }
 
 impl DelaySummary {
-    /// Summarises `delays`; none when there are none.
+    /// Summarises `delays`; `None` if there are none.
     pub fn of(delays: impl IntoIterator<Item = Span>) -> Option<Self> {
         let mut sorted: Vec<Span> = delays.into_iter().collect();
         sorted.sort_unstable();
@@ -34,19 +34,20 @@ impl DelaySummary {
         Some(DelaySummary { count: sorted.len() as u64, mean, min, p50: at(0.50), p95: at(0.95), p99: at(0.99), max })
     }
 
-    /// Summarises the delays of units given as (made, arrived).
+    /// Summarises the delays of units given as (created, arrived).
     pub fn of_units(units: impl IntoIterator<Item = (Instant, Instant)>) -> Option<Self> {
         Self::of(units.into_iter().map(|(created, arrived)| arrived - created))
     }
 }
 
-/// The `q`-quantile (0 to 1) of delays in ascending order, by the nearest rank; none when there are none.
+/// Returns the `q`-quantile (0 to 1) of delays in ascending order, by the nearest rank; `None` if there are none.
 pub fn quantile(sorted: &[Span], q: f64) -> Option<Span> {
     let rank = libm::ceil(q * sorted.len() as f64) as usize;
     sorted.get(rank.clamp(1, sorted.len().max(1)) - 1).copied()
 }
 
-/// The share of delays, given in ascending order, that do not exceed `delay`: the empirical distribution function; none when there are none.
+/// Returns the share of delays, given in ascending order, that do not exceed `delay` (the empirical distribution
+/// function); `None` if there are none.
 pub fn share_within(sorted: &[Span], delay: Span) -> Option<f64> {
     (!sorted.is_empty()).then(|| sorted.partition_point(|&d| d <= delay) as f64 / sorted.len() as f64)
 }

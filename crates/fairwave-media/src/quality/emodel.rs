@@ -1,17 +1,18 @@
-//! The E-model, ITU-T G.107 (06/2015): how a telephone connection will be rated, R = Ro − Is − Id − Ie,eff + A (Eq. 7-1).
+//! E-model of ITU-T G.107 (06/2015): the expected rating of a telephone connection, R = Ro − Is − Id − Ie,eff + A (Eq.
+//! 7-1).
 //!
-//! Every parameter of the Recommendation's Table 2 is here with its default, so a connection is described by what differs.
-//! Ranges are those of the same table; [`EModel::outside`] names what lies beyond them. Also paper 004's simplification,
-//! Eq. (1)–(2), as printed. Wideband connections are in [`super::emodel_wideband`].
+//! It has every parameter of the Recommendation's Table 2 with its default, so you only set the parameters that differ.
+//! Ranges are those of the same table; [`EModel::outside`] returns parameters out of range. The module also has paper
+//! 004's simplification, Eq. (1)–(2), as printed. For wideband connections see [`super::emodel_wideband`].
 //!
-//! **Assumptions**, for what the Recommendation leaves open, so that a worse network never has a better rating:
-//! - R ends at 0 and 100, where its scale does (Annex B gives both ends' scores to what lies beyond).
-//! - Beyond 500 ms the equations of delay continue to hold: they rise and stay bounded.
-//! - Ie,eff is at most 95, the most that Eq. 7-29 has for losses that are not bursty. Beyond a loss of 20 % it is at
-//!   least the value on the straight line to a loss of 100 %, at which R is 0. By the equation alone, a dead line would
-//!   have R = 17.
-//! - Burst ratios below 1 count as 1, those above 8 as 8.
-//! - Talker echo impairs by 0 at least; between 1 and 3 ms Eq. 7-19 has down to −0.1.
+//! **Assumptions**, for details that the Recommendation leaves open, so that a worse network never has a better rating:
+//! - R is limited to 0 to 100, the range of its scale (Annex B gives values beyond it the scores of the ends).
+//! - The delay equations are used beyond 500 ms, too: they rise and are bounded.
+//! - Ie,eff is at most 95, the most in Eq. 7-29 for losses that are not bursty. Beyond a loss of 20 % it is at least
+//!   the value on the straight line to a loss of 100 %, at which R is 0. By the equation alone, a dead line would have
+//!   R = 17.
+//! - Burst ratios below 1 count as 1, above 8 as 8.
+//! - The impairment by talker echo is at least 0; between 1 and 3 ms, Eq. 7-19 reaches −0.1.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,7 +22,7 @@ use super::emodel_ranges::{Parameter, Range, RangeViolation};
 use super::impairment::Impairment;
 use fairwave_units::units::Span;
 
-/// How much people mind delay (G.107 Table 1).
+/// Sensitivity of users to delay (G.107 Table 1).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DelaySensitivity {
@@ -35,7 +36,7 @@ pub enum DelaySensitivity {
 }
 
 impl DelaySensitivity {
-    /// sT, and mT in milliseconds.
+    /// Returns sT, and mT in milliseconds.
     const fn parameters(self) -> (f64, f64) {
         match self {
             DelaySensitivity::Default => (1.0, 100.0),
@@ -45,7 +46,7 @@ impl DelaySensitivity {
     }
 }
 
-/// A connection, in the parameters of G.107 Table 2. Loudness and levels are in dB, dBm or dBmp as there.
+/// Connection, in the parameters of G.107 Table 2. Loudness and levels are in dB, dBm or dBmp as in the table.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct EModel {
@@ -121,7 +122,7 @@ impl Default for EModel {
     }
 }
 
-/// The parts of a rating.
+/// Rating and its parts.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Rating {
     /// Ro, basic signal-to-noise ratio; 129 on the wideband scale.
@@ -140,22 +141,22 @@ pub struct Rating {
     pub r: f64,
 }
 
-/// Sum of powers that are given in dB, in dB.
+/// Returns the sum, in dB, of powers given in dB.
 fn sum_of_powers(levels: [f64; 4]) -> f64 {
     10.0 * libm::log10(levels.iter().map(|level| libm::pow(10.0, level / 10.0)).sum())
 }
 
-/// (1 + xⁿ)^(1/n): a soft maximum of 1 and x, of which the Recommendation is fond. x may be negative when n is even.
+/// Returns (1 + xⁿ)^(1/n), a soft maximum of 1 and x that the Recommendation uses often. x may be negative if n is
+/// even.
 fn soft_max(x: f64, n: f64) -> f64 {
     libm::pow(1.0 + libm::pow(x, n), 1.0 / n)
 }
 
 impl EModel {
-    /// A call over a packet network: mouth-to-ear `delay`, fraction `loss` of packets lost, `burst_ratio` of the losses, and
-    /// the codec's impairment.
+    /// Returns a call over a packet network: mouth-to-ear `delay`, fraction `loss` of packets lost, `burst_ratio` of
+    /// the losses, and impairment of the codec.
     ///
-    /// As G.107 advises where nothing else is known of the echo path: T = Ta = delay and Tr = 2·delay, with the default
-    /// echo losses.
+    /// As G.107 advises for an unknown echo path: T = Ta = delay and Tr = 2·delay, with the default echo losses.
     pub fn call(delay: Span, loss: f64, burst_ratio: f64, codec: Impairment) -> Self {
         EModel {
             echo_delay: delay,
@@ -169,7 +170,7 @@ impl EModel {
         }
     }
 
-    /// The rating and its parts.
+    /// Returns the rating and its parts.
     pub fn rate(&self) -> Rating {
         let noise = self.noise();
         let signal_to_noise = 15.0 - 1.5 * (self.send_loudness + noise);
@@ -191,7 +192,8 @@ impl EModel {
         Rating { signal_to_noise, simultaneous, talker_echo, listener_echo, absolute_delay, equipment, r }
     }
 
-    /// Which parameters lie outside G.107 Table 2's ranges; above a loss of 2 %, burst ratios only to 2 are inside.
+    /// Returns the parameters outside G.107 Table 2's ranges. Above a loss of 2 %, only burst ratios up to 2 are in
+    /// range.
     pub fn outside(&self) -> impl Iterator<Item = RangeViolation> {
         let burst = Range::of_burst_ratio(self.loss);
         [
@@ -303,10 +305,10 @@ pub(super) fn absolute_delay(delay: Span, sensitivity: DelaySensitivity) -> f64 
     25.0 * (soft_max(x, n) - 3.0 * soft_max(x / 3.0, n) + 2.0)
 }
 
-/// Paper 004's Eq. (1)–(2), as printed, with the natural logarithm: R = 94.2 − 0.11 (d − 177.3) H(d − 177.3) − 0.024 d −
-/// 30 ln(1 + 15 p), for the mean end-to-end `delay` d in milliseconds and the fraction p of voice packets lost.
+/// Paper 004's Eq. (1)–(2), as printed, with the natural logarithm: R = 94.2 − 0.11 (d − 177.3) H(d − 177.3) − 0.024 d
+/// − 30 ln(1 + 15 p), for the mean end-to-end `delay` d in milliseconds and the fraction p of voice packets lost.
 ///
-/// It is the fit of Cole & Rosenbluth (2001) for G.711; as printed it has no bounds.
+/// This is the fit of Cole & Rosenbluth (2001) for G.711; as printed it has no bounds.
 pub fn simplified_rating(delay: Span, loss: f64) -> f64 {
     let d = delay.millis();
     94.2 - 0.11 * (d - 177.3).max(0.0) - 0.024 * d - 30.0 * libm::log(1.0 + 15.0 * loss)

@@ -1,17 +1,18 @@
-//! What packet loss costs, on the narrowband and on the wideband scale alike: Ie,eff of ITU-T G.107 §7.5 (Eq. 7-29) and
-//! G.107.1 §7.5 (Eq. 7-15), continued to a loss of 100 %.
+//! Impairment by packet loss, for both the narrowband and the wideband scale: Ie,eff of ITU-T G.107 §7.5 (Eq. 7-29) and
+//! G.107.1 §7.5 (Eq. 7-15), extended to a loss of 100 %.
 
-/// The most that a codec and its losses cost in Eq. 7-29 while losses are not bursty.
+/// Largest impairment by codec and losses in Eq. 7-29 if losses are not bursty.
 const MOST: f64 = 95.0;
-/// Ppl up to which the Recommendations hold, percent.
+/// Upper limit of Ppl in the Recommendations, percent.
 const VALID: f64 = 20.0;
-/// Burst ratios up to which G.107 holds.
+/// Upper limit of the burst ratio in G.107.
 const BURSTIEST: f64 = 8.0;
 
-/// Ie,eff = Ie + (95 − Ie) · Ppl / (Ppl / BurstR + Bpl), for the fraction `loss` of packets lost.
+/// Returns Ie,eff = Ie + (95 − Ie) · Ppl / (Ppl / BurstR + Bpl), for the fraction `loss` of packets lost.
 ///
-/// At most 95 within the Recommendation's range. Beyond a loss of 20 %, at least what lies on the straight line to
-/// `everything` at a loss of 100 %: what R is without losses, so that nothing is left of it. Never falls with `loss` or `burst_ratio`.
+/// At most 95 within the Recommendation's range. Beyond a loss of 20 %, at least the value on the straight line to
+/// `everything` at a loss of 100 %. `everything` is R without losses, so that R reaches 0 there. The result never
+/// decreases with `loss` or `burst_ratio`.
 pub(super) fn effective_impairment(
     equipment: f64,
     robustness: f64,
@@ -58,11 +59,12 @@ mod tests {
 
     #[test]
     fn between_20_and_100_percent_the_line_holds_where_the_equation_is_milder() {
-        // G.711 with concealment at 60 %: the equation has 95 · 60 / 85.1 = 66.98, the line from 42.13 half way to 93.35 has 67.74.
+        // G.711 with concealment at 60 %: the equation yields 95 · 60 / 85.1 = 66.98; the line from 42.13 to 93.35 is
+        // at 67.74 halfway.
         let last = 95.0 * 20.0 / 45.1;
         let line = (last + UNDISTURBED) / 2.0;
         assert!((effective_impairment(0.0, 25.1, 0.6, 1.0, UNDISTURBED) - line).abs() < 1e-9);
-        // At 30 % the equation is the harsher.
+        // At 30 % the equation yields more impairment.
         assert!((effective_impairment(0.0, 25.1, 0.3, 1.0, UNDISTURBED) - 95.0 * 30.0 / 55.1).abs() < 1e-9);
     }
 
@@ -108,7 +110,7 @@ mod tests {
             let here = at(loss, burst);
             prop_assert!(here >= equipment - 1e-9 && here <= everything.max(95.0) + 1e-9);
             prop_assert!(at((loss + more).min(1.0), burst) >= here - 1e-9);
-            // The line begins where the equation ends, so a burstier one lies above all along.
+            // The line starts at the end of the equation, so the line for a higher burst ratio is above it everywhere.
             prop_assert!(at(loss, burst + burstier) >= here - 1e-9);
         }
     }

@@ -1,4 +1,5 @@
-//! In which ranges the E-model has been validated (ITU-T G.107 Table 2, G.107.1 Table 1), and what is said of what lies outside.
+//! Ranges in which the E-model was validated (ITU-T G.107 Table 2, G.107.1 Table 1), and messages about values out of
+//! range.
 
 use core::fmt;
 
@@ -48,7 +49,7 @@ pub enum Parameter {
 }
 
 impl Parameter {
-    /// Its name in a sentence, and its unit.
+    /// Returns the name for messages, and the unit.
     const fn words(self) -> (&'static str, &'static str) {
         match self {
             Parameter::SendLoudness => ("send loudness rating", " dB"),
@@ -75,29 +76,30 @@ impl Parameter {
     }
 }
 
-/// From the first number to the second, both inside, in the parameter's unit.
+/// Closed range, in the parameter's unit.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Range(pub f64, pub f64);
 
 impl Range {
-    /// BurstR is validated to 8 below a loss of 2 %, from there on to 2 (G.107 Table 2, last note).
+    /// Returns the validated range of BurstR: up to 8 below a loss of 2 %, otherwise up to 2 (G.107 Table 2, last
+    /// note).
     pub(super) fn of_burst_ratio(loss: f64) -> Range {
         Range(1.0, if loss < 0.02 { 8.0 } else { 2.0 })
     }
 
-    /// The finding when `value` is not in the range.
+    /// Returns a violation if `value` is out of range.
     pub(super) fn outside(self, parameter: Parameter, value: f64) -> Option<RangeViolation> {
         let inside = value >= self.0 && value <= self.1;
         (!inside).then_some(RangeViolation { parameter, value, range: self })
     }
 }
 
-/// A parameter outside the range in which the Recommendation was validated.
+/// Value of a parameter outside the validated range.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RangeViolation {
-    /// Which.
+    /// The parameter.
     pub parameter: Parameter,
-    /// Its value, in the unit of the Recommendation's table (delays in ms, loss in percent).
+    /// The value, in the unit of the Recommendation's table (delays in ms, loss in percent).
     pub value: f64,
     /// The range.
     pub range: Range,
@@ -106,7 +108,7 @@ pub struct RangeViolation {
 impl fmt::Display for RangeViolation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, unit) = self.parameter.words();
-        // Three digits tell a reader how far off it is.
+        // Three digits are enough to show the distance.
         let value = if self.value.abs() >= 100.0 { format!("{:.0}", self.value) } else { format!("{:.3}", self.value) };
         let value = if value.contains('.') { value.trim_end_matches('0').trim_end_matches('.') } else { &value };
         write!(f, "{name} {value}{unit} outside {}–{}{unit}", self.range.0, self.range.1)

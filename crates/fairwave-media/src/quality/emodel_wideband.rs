@@ -1,13 +1,13 @@
-//! The wideband E-model, ITU-T G.107.1 (06/2019). It rates a connection of 50 to 7000 Hz: R = Ro,WB − Is,WB − Id,WB −
-//! Ie,eff,WB + A (Eq. 7-1). The scale ends at 129 where the narrowband one ends at 93.
+//! Wideband E-model, ITU-T G.107.1 (06/2019), for connections with 50 to 7000 Hz: R = Ro,WB − Is,WB − Id,WB − Ie,eff,WB
+//! + A (Eq. 7-1). The scale ends at 129; the narrowband scale ends at 93.
 //!
-//! Its ratings and the narrowband ones are on different scales and must not be compared; opinion scores may, with care: each
-//! is what people say who know calls of that bandwidth.
+//! Do not compare its ratings with narrowband ones: the scales differ. Opinion scores can be compared with care: each
+//! reflects the judgement of people who are used to calls of that bandwidth.
 //!
-//! **Assumptions.** Ro,WB = 129 and Is,WB = 0 (Eq. 7-2, 7-3). The noise in the talker's echo (Eq. 7-6), for which the
-//! Recommendation defines no wideband sum, is G.107's (Eq. 7-3 to 7-7) with G.107.1 Table 1's noise floor of −96 dBmp.
-//! Eq. 7-15 is for losses that are not bursty; bursts count as in G.107 Eq. 7-29. Outside the ranges all is as in
-//! [`super::emodel`], whose ranges Table 1 shares.
+//! **Assumptions.** Ro,WB = 129 and Is,WB = 0 (Eq. 7-2, 7-3). For the noise in the talker's echo (Eq. 7-6) the
+//! Recommendation defines no wideband sum. It is G.107's (Eq. 7-3 to 7-7) with G.107.1 Table 1's noise floor of −96
+//! dBmp. Eq. 7-15 covers losses that are not bursty; bursts count as in G.107 Eq. 7-29. Outside the ranges the rules of
+//! [`super::emodel`] apply; Table 1 has the same ranges.
 
 use super::emodel::{DelaySensitivity, EModel, Rating, absolute_delay, listener_echo};
 use super::emodel_loss::effective_impairment;
@@ -15,13 +15,13 @@ use super::emodel_ranges::{Parameter, Range, RangeViolation};
 use super::impairment::Impairment;
 use fairwave_units::units::Span;
 
-/// Ro,WB (Eq. 7-2): the end of the scale.
+/// Ro,WB (Eq. 7-2): upper end of the scale.
 pub const SCALE: f64 = 129.0;
 
-/// What a point of the narrowband scale is on the wideband one: the factor of Idd,WB (Eq. 7-13) and of Annex A (Eq. A-1).
+/// Ratio of the wideband to the narrowband scale: the factor of Idd,WB (Eq. 7-13) and of Annex A (Eq. A-1).
 const STRETCH: f64 = 1.29;
 
-/// A wideband connection, in those parameters of G.107.1 Table 1 that its equations use.
+/// Wideband connection, in the parameters of G.107.1 Table 1 that its equations use.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct WidebandEModel {
     /// RLR, dB. Default 2.
@@ -71,7 +71,7 @@ impl Default for WidebandEModel {
 }
 
 impl WidebandEModel {
-    /// A call over a packet network; arguments as for [`EModel::call`].
+    /// Returns a call over a packet network; arguments as for [`EModel::call`].
     pub fn call(delay: Span, loss: f64, burst_ratio: f64, codec: Impairment) -> Self {
         WidebandEModel {
             echo_delay: delay,
@@ -85,7 +85,7 @@ impl WidebandEModel {
         }
     }
 
-    /// The rating, 0 to 129, and its parts.
+    /// Returns the rating, 0 to 129, and its parts.
     pub fn rate(&self) -> Rating {
         let talker_echo = self.talker_echo();
         let listener_echo = listener_echo(SCALE, self.weighted_echo_path_loss, self.round_trip_delay);
@@ -102,7 +102,7 @@ impl WidebandEModel {
         Rating { signal_to_noise: SCALE, simultaneous: 0.0, talker_echo, listener_echo, absolute_delay, equipment, r }
     }
 
-    /// Idte,WB (Eq. 7-5 to 7-10). K makes wideband echo weigh less the later it comes, up to 100 ms.
+    /// Idte,WB (Eq. 7-5 to 7-10). K reduces the weight of wideband echo as its delay grows, up to 100 ms.
     fn talker_echo(&self) -> f64 {
         let t = self.echo_delay.millis();
         let k = if t < 100.0 { 0.08 * t + 10.0 } else { 18.0 };
@@ -112,7 +112,7 @@ impl WidebandEModel {
         ((half + libm::sqrt(half * half + 100.0) - 1.0) * (1.0 - libm::exp(-t))).max(0.0)
     }
 
-    /// Which parameters lie outside Table 1's ranges; burst ratios as in G.107.
+    /// Returns the parameters outside Table 1's ranges; burst ratios as in G.107.
     pub fn outside(&self) -> impl Iterator<Item = RangeViolation> {
         [
             (Parameter::ReceiveLoudness, self.receive_loudness, Range(-5.0, 14.0)),
@@ -130,7 +130,7 @@ impl WidebandEModel {
     }
 }
 
-/// The rating on the narrowband scale that has the same opinion score: Rx = R / 1.29 (Annex A, Eq. A-1).
+/// Returns the rating on the narrowband scale with the same opinion score: Rx = R / 1.29 (Annex A, Eq. A-1).
 pub fn narrowband_equivalent(rating: f64) -> f64 {
     rating / STRETCH
 }
@@ -147,7 +147,8 @@ mod tests {
         mean_opinion_score(narrowband_equivalent(rating))
     }
 
-    /// Id,WB written down once more in the Recommendation's letters, for a call of `d` ms: Idte,WB, Idle,WB, Idd,WB.
+    /// Second implementation of Id,WB with the Recommendation's symbols, for a call of `d` ms: Idte,WB, Idle,WB,
+    /// Idd,WB.
     fn by_the_book(d: f64, noise: f64) -> [f64; 3] {
         let k = if d < 100.0 { 0.08 * d + 10.0 } else { 18.0 };
         let terv = 65.0 + k - 40.0 * ((1.0 + d / 10.0) / (1.0 + d / 150.0)).log10() + 6.0 * (-0.3 * d * d).exp();
@@ -171,8 +172,8 @@ mod tests {
 
     #[test]
     fn an_echo_that_comes_at_once_is_masked_by_ones_own_voice() {
-        // Eq. 7-8's last term, 6 exp(−0.3 T²), is worth 4.4 dB after a millisecond. Worked out by hand for TELR 10 dB:
-        // TERV = 10 + 10.08 − 1.54 + 4.44 = 22.98, Roe = 106.2, Re = 106.9.
+        // Eq. 7-8's last term, 6 exp(−0.3 T²), is 4.4 dB after a millisecond. By hand for TELR 10 dB: TERV = 10 + 10.08
+        // − 1.54 + 4.44 = 22.98, Roe = 106.2, Re = 106.9.
         let model =
             WidebandEModel { talker_echo_loudness: 10.0, echo_delay: Span::from_millis(1), ..Default::default() };
         let t: f64 = 1.0;
@@ -185,7 +186,7 @@ mod tests {
 
     #[test]
     fn the_modes_of_amr_wb_score_as_g107_1_has_them() {
-        // R = 129 − Ie,WB of G.113 Table IV.1, by Annex A: worked out by hand from Eq..
+        // R = 129 − Ie,WB of G.113 Table IV.1, by Annex A: computed by hand from Eq..
         for (codec, expected) in [
             (Codec::AmrWb2305, 4.4940),
             (Codec::AmrWb2385, 4.4206),

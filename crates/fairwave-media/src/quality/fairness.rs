@@ -1,12 +1,12 @@
-//! How evenly flows share: Jain's index, the worst case, and both over short times.
+//! Fairness among flows: Jain's index, the worst case, and both over short times.
 //!
-//! Measured over connection time they are papers 000–003's fairness; over one short bin, paper 003's *allotted* fairness;
-//! averaged over bins, its *short-term* fairness.
+//! Over the connection time these are the fairness measures of papers 000–003; over one short bin, paper 003's
+//! *allotted* fairness; averaged over bins, its *short-term* fairness.
 
 use fairwave_units::units::Rate;
 
-/// Jain's fairness index (Chiu & Jain 1989): (Σxᵢ)² / (n Σxᵢ²), from 1/n when one flow has everything to 1 when all have the
-/// same. None without flows; 1 when all have nothing, for then all have the same.
+/// Jain's fairness index (Chiu & Jain 1989): (Σxᵢ)² / (n Σxᵢ²), from 1/n if one flow has everything to 1 if all are
+/// equal. `None` without flows; 1 if all have nothing, because all are equal then.
 pub fn jain(throughputs: &[Rate]) -> Option<f64> {
     let (sum, squares) =
         throughputs.iter().map(|rate| rate.bits_per_second() as f64).fold((0.0, 0.0), |(s, q), x| (s + x, q + x * x));
@@ -17,7 +17,8 @@ pub fn jain(throughputs: &[Rate]) -> Option<f64> {
     }
 }
 
-/// Worst-case fairness (paper 002 §4.2): the smallest throughput over the largest. None without flows; 1 when all have nothing.
+/// Worst-case fairness (paper 002 §4.2): smallest throughput divided by the largest. `None` without flows; 1 if all
+/// have nothing.
 pub fn worst_case(throughputs: &[Rate]) -> Option<f64> {
     let bits = || throughputs.iter().map(|rate| rate.bits_per_second());
     match (bits().min(), bits().max()) {
@@ -27,10 +28,10 @@ pub fn worst_case(throughputs: &[Rate]) -> Option<f64> {
     }
 }
 
-/// Short-term fairness (paper 003 §II.A): the mean over time of Jain's index within each bin.
+/// Short-term fairness (paper 003 §II.A): the mean over time of Jain's index in each bin.
 ///
-/// Each item holds the allotted throughputs of all flows in one bin. Bins in which no flow receives anything have no
-/// information about sharing and are left out (**assumption**: the paper leaves this open). None when no bin is left.
+/// Each item holds the allotted throughputs of all flows in one bin. Bins in which no flow receives anything contain no
+/// information about sharing and are skipped (**assumption**: the paper leaves this open). `None` if no bin is left.
 pub fn short_term<'a>(bins: impl IntoIterator<Item = &'a [Rate]>) -> Option<f64> {
     let (sum, count) = (bins.into_iter())
         .filter(|bin| bin.iter().any(|rate| rate.bits_per_second() > 0))

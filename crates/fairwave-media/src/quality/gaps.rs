@@ -1,21 +1,21 @@
-//! Gaps of speech: the events that means over a call hide.
+//! Gaps of speech: events that averages over a call hide.
 //!
-//! A gap is speech that is missing without a break: units that were not played, and time that the receiver made up for units that
-//! came late. Pauses of the talker do not lengthen a gap.
+//! A gap is an uninterrupted period of missing speech: units that were not played, and concealment time for units that
+//! arrived late. Pauses of the talker do not extend a gap.
 //!
-//! **Assumptions.** A gap above 0.5 s interrupts the call. In ITU-T P.59 (Table 1) both parties are silent for 0.508 s on average, so
-//! a listener takes a longer gap for the end of a turn. The bound is fairwave's: no Recommendation has one for single gaps.
-//! Concealment fades to silence within 60 ms, as in ITU-T G.711 Appendix I, whatever the codec.
+//! **Assumptions.** A gap above 0.5 s interrupts the call. In ITU-T P.59 (Table 1) both parties are silent for 0.508 s
+//! on average, so a listener takes a longer gap for the end of a turn. The bound is fairwave's: no Recommendation has
+//! one for single gaps. Concealment fades to silence within 60 ms, as in ITU-T G.711 Appendix I, for every codec.
 
 use fairwave_units::units::Span;
 
-/// A longer gap interrupts the call.
+/// Longest gap that does not interrupt the call.
 pub const INTERRUPTION: Span = Span::from_millis(500);
 
-/// After so long, concealment has faded to silence.
+/// Time after which concealment has faded to silence.
 pub const FADED: Span = Span::from_millis(60);
 
-/// The gaps of a call, counted in the order of hearing.
+/// Gaps of a call, counted in playout order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Gaps {
     current: Span,
@@ -25,7 +25,7 @@ pub struct Gaps {
 }
 
 impl Gaps {
-    /// Speech of this length is missing.
+    /// Records missing speech of this duration.
     pub fn on_missing(&mut self, speech: Span) {
         let before = self.current;
         self.current += speech;
@@ -34,22 +34,22 @@ impl Gaps {
         self.interruptions += u64::from(before <= INTERRUPTION && self.current > INTERRUPTION);
     }
 
-    /// Speech is heard again.
+    /// Records played speech.
     pub fn on_played(&mut self) {
         self.current = Span::ZERO;
     }
 
-    /// The longest gap.
+    /// Returns the longest gap.
     pub fn longest(&self) -> Span {
         self.longest
     }
 
-    /// Time in gaps after their concealment had faded.
+    /// Returns the time in gaps after the concealment had faded.
     pub fn silence(&self) -> Span {
         self.silence
     }
 
-    /// Gaps above [`INTERRUPTION`].
+    /// Returns the number of gaps above [`INTERRUPTION`].
     pub fn interruptions(&self) -> u64 {
         self.interruptions
     }
@@ -59,7 +59,7 @@ impl Gaps {
 mod tests {
     use super::*;
 
-    /// Gaps of units of 20 ms, `.` for those played.
+    /// Returns the gaps of units of 20 ms, `.` for played ones.
     fn gaps(units: &str) -> Gaps {
         let mut gaps = Gaps::default();
         for unit in units.bytes() {

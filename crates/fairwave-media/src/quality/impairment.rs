@@ -1,26 +1,28 @@
-//! How codecs sound and how well they bear losses: equipment impairment factors Ie and packet-loss robustness factors Bpl.
+//! Impairment of codecs: equipment impairment factors Ie and packet-loss robustness factors Bpl.
 //!
-//! Narrowband: ITU-T G.113 Appendix I (2007), Tables I.1 and I.4. Wideband: ITU-T G.113 Appendix IV, Table IV.1 (listening
-//! with one ear, as with a handset) for Ie,wb and Table IV.4 for Bpl,wb.
+//! Narrowband: ITU-T G.113 Appendix I (2007), Tables I.1 and I.4. Wideband: ITU-T G.113 Appendix IV, Table IV.1
+//! (monaural listening, as with a handset) for Ie,wb and Table IV.4 for Bpl,wb.
 //!
-//! **Assumptions.** G.113 has Ie for more codecs than Bpl. Where it has none, one is assumed and marked
+//! **Assumptions.** G.113 has Ie for more codecs than Bpl. A missing factor is assumed and marked
 //! ([`Impairment::assumed`], with the reason in [`Impairment::source`]):
-//! - A narrowband codec that conceals losses takes 10.0, the least that G.113 has for one that does (GSM-EFR); G.723.1 at
-//!   5.3 kb/s takes 16.1 from its other rate, whose concealment it shares. Without concealment, 4.3: G.711 without.
-//! - AMR at 12.2 kb/s takes both values of GSM-EFR, whose coder it is (3GPP TS 26.071).
-//! - A wideband codec takes 4.3, the least of Table IV.4. What that table has for three modes of AMR-WB was measured with
-//!   both ears, so beside Table IV.1's Ie,wb it counts as assumed too.
+//! - A narrowband codec with concealment gets 10.0, the least in G.113 for such a codec (GSM-EFR). G.723.1 at 5.3 kb/s
+//!   gets 16.1 from its other rate, which has the same concealment. Without concealment the value is 4.3, that of G.711
+//!   without concealment.
+//! - AMR at 12.2 kb/s gets both values of GSM-EFR, which is the same coder (3GPP TS 26.071).
+//! - A wideband codec gets 4.3, the least of Table IV.4. That table's values for three modes of AMR-WB were measured
+//!   binaurally. So together with Table IV.1's Ie,wb they count as assumed, too.
 //!
-//! - AMR at 7.4 kb/s takes Ie of IS-641, whose coder it is (3GPP TS 26.071), and Bpl as above.
+//! - AMR at 7.4 kb/s gets Ie of IS-641, which is the same coder (3GPP TS 26.071), and Bpl as above.
 //!
-//! A codec that a scenario describes ([`CodecTable`](crate::traffic::CodecTable)) has the factors, and the source, that the scenario
-//! gives, or none.
+//! A codec that a scenario describes ([`CodecTable`](crate::traffic::CodecTable)) has the factors and the source from
+//! the scenario, or none.
 //!
-//! G.729 and G.723.1 are those with voice activity detection (G.729A + VAD, G.723.1A + VAD), for which both are published.
-//! For iLBC, the other modes of AMR and EVS no factor on either scale is known here: nothing is made up. (The fullband scale
-//! of G.107.2 is not modelled.)
+//! G.729 and G.723.1 are the versions with voice activity detection (G.729A + VAD, G.723.1A + VAD), for which both
+//! factors are published. For iLBC, the other modes of AMR, and EVS, no factor on either scale is known; none is
+//! invented. (The fullband scale of G.107.2 is not modelled.)
 //!
-//! No table of ITU-T has Opus. Its factors are determined here as G.113 and P.834.1 describe ([`opus`], `docs/opus.md`).
+//! No table of ITU-T has Opus. Its factors are determined here by the methods of G.113 and P.834.1 ([`opus`],
+//! `docs/opus.md`).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,26 +30,29 @@ use serde::{Deserialize, Serialize};
 use crate::traffic::{Codec, OtherCodec};
 use fairwave_units::units::Rate;
 
-/// How the decoder conceals a lost packet. You can choose for G.711 and G.726 only: the other codecs conceal by design.
+/// Concealment of lost packets by the decoder. You can choose it for G.711 and G.726 only: the other codecs conceal by
+/// design.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Concealment {
-    /// Waveform substitution as in ITU-T G.711 Appendix I.
+    /// Waveform substitution of ITU-T G.711 Appendix I.
     #[default]
     AppendixI,
     /// Silence.
     None,
 }
 
-/// Properties of both ends that count in a rating: protection against gaps, and the patience of users.
+/// Properties of both ends that affect a rating: protection against gaps, and tolerance of users.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Reception {
-    /// What the decoder does about lost packets.
+    /// Concealment of lost packets by the decoder.
     pub concealment: Concealment,
-    /// Whether packets of Opus carry a coarse copy of the frame before them (RFC 6716 §2.1.7). Other codecs have no such copies.
+    /// True if packets of Opus contain a low-rate copy of the previous frame (RFC 6716 §2.1.7). Other codecs have no
+    /// such copies.
     pub in_band_fec: bool,
-    /// A, the advantage factor of ITU-T G.107 §7.6, 0 to 20: what users forgive for an advantage of access. Its provisional values are at most 0 by
-    /// wire, 5 within a building, 10 within an area or in a vehicle, 20 where nothing else reaches.
+    /// A, the advantage factor of ITU-T G.107 §7.6, 0 to 20: the impairment that users accept in exchange for an
+    /// advantage of access. Its provisional upper limits are 0 by wire, 5 within a building, 10 within an area or in a
+    /// vehicle, 20 in places without other access.
     pub advantage: f64,
 }
 
@@ -63,15 +68,15 @@ impl From<Concealment> for Reception {
     }
 }
 
-/// Whether Opus sends in-band FEC by default: WebRTC does.
+/// True if Opus sends in-band FEC by default, as WebRTC does.
 pub const IN_BAND_FEC: bool = true;
 
-/// Where the factors of a codec come from.
+/// Origin of a codec's factors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Origin {
     /// ITU-T G.113 has both.
     Published,
-    /// One or both are assumed, because no published one is known for this codec (†).
+    /// One or both are assumed, because none is published for this codec (†).
     Assumed,
     /// Determined here by experiment (‡).
     Determined,
@@ -79,22 +84,22 @@ pub enum Origin {
     Given,
 }
 
-/// A codec's impairment.
+/// Impairment of a codec.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Impairment {
     /// Equipment impairment factor Ie (wideband: Ie,wb), without losses.
     pub equipment: f64,
     /// Packet-loss robustness factor Bpl (wideband: Bpl,wb); larger is more robust.
     pub robustness: f64,
-    /// Where the factors come from.
+    /// Origin of the factors.
     pub origin: Origin,
-    /// The source in words; of an assumed factor, the values that it follows.
+    /// Source in words; for an assumed factor, the reason for its value.
     pub source: &'static str,
 }
 
 /// Bpl of G.711 without concealment, and G.107's default.
 const LEAST_ROBUST: f64 = 4.3;
-/// Bpl of GSM-EFR: the least in G.113 Table I.4 of a codec that conceals.
+/// Bpl of GSM-EFR: the least in G.113 Table I.4 for a codec with concealment.
 const LEAST_CONCEALED: f64 = 10.0;
 /// Bpl,wb of AMR-WB at 12.65 kb/s: the least in G.113 Table IV.4.
 const LEAST_WIDEBAND: f64 = 4.3;
@@ -107,7 +112,7 @@ const fn assumed(equipment: f64, robustness: f64, source: &'static str) -> Optio
     Some(Impairment { equipment, robustness, origin: Origin::Assumed, source })
 }
 
-/// The impairment that a scenario gives for a custom codec, if that codec is rated on the requested scale.
+/// Returns the impairment that a scenario gives for a custom codec, if that codec is rated on the requested scale.
 const fn given(codec: OtherCodec, wideband: bool) -> Option<Impairment> {
     let table = codec.table();
     match (table.ie, table.bpl, &table.source) {
@@ -118,12 +123,12 @@ const fn given(codec: OtherCodec, wideband: bool) -> Option<Impairment> {
     }
 }
 
-/// An Ie of G.113 Appendix I for a codec that has no Bpl there.
+/// Returns an Ie of G.113 Appendix I for a codec without Bpl there.
 const fn without_bpl(equipment: f64) -> Option<Impairment> {
     assumed(equipment, LEAST_CONCEALED, "Bpl: the least in G.113 of a codec that conceals")
 }
 
-/// An Ie of G.113 Appendix I for G.726, which conceals only if the receiver does.
+/// Returns an Ie of G.113 Appendix I for G.726, which conceals only if the receiver does.
 const fn adaptive_pcm(equipment: f64, concealment: Concealment) -> Option<Impairment> {
     match concealment {
         Concealment::AppendixI => without_bpl(equipment),
@@ -131,7 +136,8 @@ const fn adaptive_pcm(equipment: f64, concealment: Concealment) -> Option<Impair
     }
 }
 
-/// The narrowband impairment of `codec`, for [`super::emodel`]; none for wideband codecs and those that G.113 does not have.
+/// Returns the narrowband impairment of `codec`, for [`super::emodel`]; `None` for wideband codecs, and for codecs
+/// missing in G.113.
 pub const fn of(codec: Codec, concealment: Concealment) -> Option<Impairment> {
     match codec {
         Codec::G711 => match concealment {
@@ -160,7 +166,8 @@ pub const fn of(codec: Codec, concealment: Concealment) -> Option<Impairment> {
     }
 }
 
-/// Opus with frames of 20 ms, determined here (`docs/opus.json`): rate in kb/s, Ie,wb, Bpl,wb without and with in-band FEC.
+/// Opus with frames of 20 ms, determined here (`docs/opus.json`): rate in kb/s, Ie,wb, Bpl,wb without and with in-band
+/// FEC.
 const OPUS: [(f64, f64, f64, f64); 8] = [
     (6.0, 51.3, 34.5, 34.5),
     (8.0, 37.3, 15.7, 15.7),
@@ -172,12 +179,12 @@ const OPUS: [(f64, f64, f64, f64); 8] = [
     (96.0, 0.0, 6.8, 16.6),
 ];
 
-/// The part of a lost frame as which a frame of Opus counts that in-band FEC restored, determined here (`docs/opus.json`): rate in
-/// kb/s, part.
+/// Weight of a frame of Opus restored by in-band FEC, as a fraction of a lost frame, determined here
+/// (`docs/opus.json`): rate in kb/s, weight.
 const COPIES: [(f64, f64); 4] = [(24.0, 0.34), (32.0, 0.24), (64.0, 0.11), (96.0, 0.12)];
 
-/// Two neighbours in a table in ascending order of rates, and the place of `rate` between them, 0 to 1; beyond the table's ends that of the
-/// end.
+/// Returns two neighbours in a table in ascending order of rates, and the position of `rate` between them, 0 to 1;
+/// clamped at the ends of the table.
 fn neighbours<T: Copy, const N: usize>(table: &[T; N], rate: Rate, kilobits: impl Fn(&T) -> f64) -> (T, T, f64) {
     let wanted = (rate.bits_per_second() as f64 / 1e3).clamp(kilobits(&table[0]), kilobits(&table[N - 1]));
     let above = table.iter().position(|one| wanted <= kilobits(one)).unwrap_or(N - 1).max(1);
@@ -185,10 +192,10 @@ fn neighbours<T: Copy, const N: usize>(table: &[T; N], rate: Rate, kilobits: imp
     (low, high, (wanted - kilobits(&low)) / (kilobits(&high) - kilobits(&low)))
 }
 
-/// The wideband impairment of Opus at this rate of its payload.
+/// Returns the wideband impairment of Opus at this payload rate.
 ///
-/// **Assumptions.** Between two rates of the experiment, each factor lies on the straight line between their values. Beyond the first and
-/// the last rate the factors remain those of that rate. Factors of frames of 20 ms hold for all frames.
+/// **Assumptions.** Between two rates of the experiment, each factor is interpolated linearly. Below the first and
+/// above the last rate the factors are constant. Factors of frames of 20 ms hold for all frames.
 pub fn opus(rate: Rate, in_band_fec: bool) -> Impairment {
     let (low, high, share) = neighbours(&OPUS, rate, |one| one.0);
     let between = |low: f64, high: f64| low * (1.0 - share) + high * share;
@@ -200,15 +207,15 @@ pub fn opus(rate: Rate, in_band_fec: bool) -> Impairment {
     }
 }
 
-/// The part of a lost frame as which a frame of Opus counts that in-band FEC restored, at this rate of its payload, by the same rule as
-/// [`opus`]. It includes the price of the copies: their bits are missing in all frames.
+/// Returns the weight of a frame of Opus restored by in-band FEC, as a fraction of a lost frame, at this payload rate;
+/// interpolated like [`opus`]. It includes the cost of the copies: their bits are missing in all frames.
 pub fn opus_copy(rate: Rate) -> f64 {
     let (low, high, share) = neighbours(&COPIES, rate, |one| one.0);
     low.1 * (1.0 - share) + high.1 * share
 }
 
-/// The wideband impairment of `codec`, for [`super::emodel_wideband`]; none for narrowband codecs and those without known factors.
-/// `in_band_fec` matters to Opus alone.
+/// Returns the wideband impairment of `codec`, for [`super::emodel_wideband`]; `None` for narrowband codecs and for
+/// codecs without known factors. `in_band_fec` affects only Opus.
 pub fn wideband(codec: Codec, in_band_fec: bool) -> Option<Impairment> {
     const ONE_EAR: &str = "Bpl,wb: G.113 Table IV.4, which is for listening with both ears";
     const LEAST: &str = "Bpl,wb: the least in G.113 Table IV.4";
@@ -233,10 +240,10 @@ pub fn wideband(codec: Codec, in_band_fec: bool) -> Option<Impairment> {
 mod tests {
     use super::*;
 
-    /// Ie, Bpl and whether either is assumed.
+    /// Ie, Bpl, and whether either is assumed.
     type Factors = Option<(f64, f64, bool)>;
 
-    /// With what receivers do by default.
+    /// Returns the factors with the default settings of receivers.
     fn factors(codec: Codec) -> Factors {
         let one = of(codec, Concealment::AppendixI).or(wideband(codec, IN_BAND_FEC))?;
         Some((one.equipment, one.robustness, one.origin == Origin::Assumed))

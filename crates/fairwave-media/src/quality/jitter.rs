@@ -1,14 +1,15 @@
-//! Interarrival jitter (RFC 3550 §6.4.1, paper 002 Eq. 12–13): how unevenly units arrive compared with how they were sent.
+//! Interarrival jitter (RFC 3550 §6.4.1, paper 002 Eq. 12–13): the variation of arrival times relative to send times.
 //!
-//! For units i, j received one after the other, D(i, j) = (Rⱼ − Rᵢ) − (Sⱼ − Sᵢ) and J ← J + (|D| − J)/16.
+//! For consecutively received units i, j: D(i, j) = (Rⱼ − Rᵢ) − (Sⱼ − Sᵢ) and J ← J + (|D| − J)/16.
 //!
-//! **Assumptions.** S is when the application made the unit, as RTP's timestamp says, not when a packet left the host. RFC
-//! 3550 counts in timestamp units; here in nanoseconds. The estimate forgets within a few dozen units, so its value at
-//! the end of a call describes only the end. The value for a whole call is its mean over the units received.
+//! **Assumptions.** S is the time when the application produced the unit, as in RTP timestamps, not the time when a
+//! packet left the host. RFC 3550 counts in timestamp units; here in nanoseconds. The estimate has a memory of a few
+//! dozen units, so its value at the end of a call describes only the end. The value for a whole call is its mean over
+//! the received units.
 
 use fairwave_units::units::{Instant, Span};
 
-/// The estimate, unit by unit in order of arrival.
+/// Jitter estimate, updated per unit in order of arrival.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct InterarrivalJitter {
     /// Nanoseconds.
@@ -20,12 +21,12 @@ pub struct InterarrivalJitter {
 }
 
 impl InterarrivalJitter {
-    /// Nothing received yet.
+    /// Returns an estimate before the first unit.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A unit made at `created` arrived at `arrived`.
+    /// Records a unit produced at `created` that arrived at `arrived`.
     pub fn on_received(&mut self, created: Instant, arrived: Instant) {
         let transit = i128::from(arrived.nanos()) - i128::from(created.nanos());
         if let Some(previous) = self.previous_transit {
@@ -38,17 +39,17 @@ impl InterarrivalJitter {
         self.previous_transit = Some(transit);
     }
 
-    /// The present estimate J; zero until two units have arrived.
+    /// Returns the current estimate J; zero until two units have arrived.
     pub fn estimate(&self) -> Span {
         Span::from_nanos(self.estimate as u64)
     }
 
-    /// Mean of the estimates after each unit but the first; zero until two units have arrived.
+    /// Returns the mean of the estimates after each unit except the first; zero until two units have arrived.
     pub fn mean(&self) -> Span {
         Span::from_nanos(if self.terms == 0 { 0 } else { (self.sum / self.terms as f64) as u64 })
     }
 
-    /// The largest estimate so far.
+    /// Returns the largest estimate so far.
     pub fn largest(&self) -> Span {
         Span::from_nanos(self.largest as u64)
     }

@@ -1,6 +1,6 @@
-//! How much is lost and in what clusters: loss rate, mean burst, and the burst ratio of ITU-T G.107.
+//! Loss statistics: loss rate, mean burst, and the burst ratio of ITU-T G.107.
 
-/// Counts losses, unit by unit in the order in which they were sent.
+/// Counter of losses, unit by unit in send order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LossRuns {
     sent: u64,
@@ -10,12 +10,12 @@ pub struct LossRuns {
 }
 
 impl LossRuns {
-    /// Nothing sent yet.
+    /// Returns an empty counter.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The next unit was lost or not.
+    /// Records the next unit; `lost` is true if it was lost.
     pub fn on_unit(&mut self, lost: bool) {
         self.sent += 1;
         self.lost += u64::from(lost);
@@ -23,28 +23,28 @@ impl LossRuns {
         self.in_burst = lost;
     }
 
-    /// Units so far.
+    /// Returns the number of units so far.
     pub const fn sent(&self) -> u64 {
         self.sent
     }
 
-    /// Units lost.
+    /// Returns the number of lost units.
     pub const fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// Lost over sent (papers 000–002: packet loss rate); none when nothing was sent.
+    /// Returns lost over sent (papers 000–002: packet loss rate); `None` if nothing was sent.
     pub fn rate(&self) -> Option<f64> {
         (self.sent > 0).then(|| self.lost as f64 / self.sent as f64)
     }
 
-    /// Mean length of a run of losses; none when nothing was lost.
+    /// Returns the mean length of a run of losses; `None` if nothing was lost.
     pub fn mean_burst(&self) -> Option<f64> {
         (self.bursts > 0).then(|| self.lost as f64 / self.bursts as f64)
     }
 
-    /// ITU-T G.107 §7.5: mean burst over the mean burst that independent losses of the same rate p would have, 1/(1 − p).
-    /// 1 for independent losses, more for clustered ones; 1 when nothing or everything was lost.
+    /// ITU-T G.107 §7.5: mean burst divided by 1/(1 − p), the mean burst of independent losses at the same rate p. It
+    /// is 1 for independent losses and larger for clustered ones; 1 if nothing or everything was lost.
     pub fn burst_ratio(&self) -> f64 {
         match (self.mean_burst(), self.rate()) {
             (Some(burst), Some(rate)) if self.lost < self.sent => burst * (1.0 - rate),

@@ -1,8 +1,8 @@
-//! Quality at the receiver. Each measure is defined once, here, with its equation; simulator, live runs and studies use
-//! this definition.
+//! Receiver quality measures. Each measure is defined once, here, with its equation; simulator, live runs and studies
+//! use this definition.
 //!
-//! Measures that get events one by one are accumulators (`on_received`); measures over a finished run are functions. If
-//! papers leave the meaning of a measure open, each reading has a name, and all readings are reported.
+//! Measures over single events are accumulators (`on_received`); measures over a finished run are functions. If papers
+//! leave the meaning of a measure open, each reading has a name, and all readings are reported.
 
 pub mod call;
 pub mod completion;

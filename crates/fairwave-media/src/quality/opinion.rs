@@ -1,10 +1,10 @@
-//! From the E-model's rating to what people would say (ITU-T G.107 Annex B and Appendix I).
+//! Conversion of E-model ratings to opinions of users (ITU-T G.107 Annex B and Appendix I).
 
-/// Mean opinion score (conversational) of a rating R, G.107 Eq. (B-4): 1 + 0.035 R + R (R − 60) (100 − R)·7·10⁻⁶, 1 for R ≤ 0
-/// and 4.5 for R ≥ 100.
+/// Returns the mean opinion score (conversational) of a rating R, G.107 Eq. (B-4): 1 + 0.035 R + R (R − 60) (100 −
+/// R)·7·10⁻⁶, 1 for R ≤ 0 and 4.5 for R ≥ 100.
 ///
-/// For R below 6.5 the cubic dips up to 0.012 below 1, the lowest score there is; there it is clipped, so that a better
-/// rating never has a worse score.
+/// For R below 6.5 the cubic dips up to 0.012 below 1, the lowest score; there it is clipped, so that a better rating
+/// never has a worse score.
 pub fn mean_opinion_score(rating: f64) -> f64 {
     if rating.is_nan() {
         return f64::NAN;
@@ -13,7 +13,8 @@ pub fn mean_opinion_score(rating: f64) -> f64 {
     (1.0 + 0.035 * r + r * (r - 60.0) * (100.0 - r) * 7e-6).max(1.0)
 }
 
-/// The rating that has this mean opinion score, G.107 Appendix I; scores are clipped to what ratings from 6.5 to 100 reach.
+/// Returns the rating with this mean opinion score, G.107 Appendix I; scores are clipped to the range of ratings from
+/// 6.5 to 100.
 pub fn rating_of(mean_opinion_score: f64) -> f64 {
     let mos = mean_opinion_score.clamp(1.0, 4.5);
     let root = libm::sqrt((-903_522.0 + 1_113_960.0 * mos - 202_500.0 * mos * mos).max(0.0));
@@ -22,17 +23,18 @@ pub fn rating_of(mean_opinion_score: f64) -> f64 {
     rating.clamp(6.5, 100.0)
 }
 
-/// Percentage of people who find a connection of this rating good or better, G.107 Eq. (B-2): 100 Φ((R − 60)/16).
+/// Returns the percentage of people who find a connection of this rating good or better, G.107 Eq. (B-2): 100 Φ((R −
+/// 60)/16).
 pub fn good_or_better(rating: f64) -> f64 {
     100.0 * standard_normal((rating - 60.0) / 16.0)
 }
 
-/// Percentage of people who find it poor or worse, G.107 Eq. (B-3): 100 Φ((45 − R)/16).
+/// Returns the percentage of people who find it poor or worse, G.107 Eq. (B-3): 100 Φ((45 − R)/16).
 pub fn poor_or_worse(rating: f64) -> f64 {
     100.0 * standard_normal((45.0 - rating) / 16.0)
 }
 
-/// How users feel about a rating, in the words of ITU-T G.109 (paper 000's Table IV has the same bounds).
+/// Returns the user satisfaction for a rating, in the words of ITU-T G.109 (paper 000's Table IV has the same bounds).
 pub const fn satisfaction(rating: f64) -> &'static str {
     match rating {
         r if r >= 90.0 => "very satisfied",
@@ -44,7 +46,7 @@ pub const fn satisfaction(rating: f64) -> &'static str {
     }
 }
 
-/// Φ, the distribution function of the standard normal distribution.
+/// Φ, the cumulative distribution function of the standard normal distribution.
 fn standard_normal(x: f64) -> f64 {
     0.5 * libm::erfc(-x * core::f64::consts::FRAC_1_SQRT_2)
 }
@@ -72,7 +74,7 @@ mod tests {
 
     #[test]
     fn users_are_as_satisfied_as_g109_says() {
-        // Its categories: best from 90, high from 80, medium from 70, low from 60, poor from 50.
+        // Categories: best from 90, high from 80, medium from 70, low from 60, poor from 50.
         for (rating, words) in [
             (93.2, "very satisfied"),
             (90.0, "very satisfied"),

@@ -1,14 +1,15 @@
-//! Quality of Outcome (QoO): how near latency and loss are to what an application needs, from 0 to 100.
+//! Quality of Outcome (QoO): how closely latency and loss meet the requirements of an application, from 0 to 100.
 //!
-//! Source: draft-ietf-ippm-qoo-11, *Describing Network Performance Requirements* and *Calculating QoO*: a requirement has percentiles of latency
-//! and a share of loss, each for the best outcome (ROP, *requirements for optimal performance*) and for the worst (CPUP, *conditions at the
-//! point of unacceptable performance*). Each of them counts linearly from 100 at the first to 0 at the second; the score is the least of all.
+//! Source: draft-ietf-ippm-qoo-11, *Describing Network Performance Requirements* and *Calculating QoO*. A requirement
+//! has percentiles of latency and a share of loss. Each has a value for the best outcome (ROP, *requirements for
+//! optimal performance*) and one for the worst (CPUP, *conditions at the point of unacceptable performance*). Each part
+//! is linear from 100 at the first to 0 at the second; the score is the least of all.
 //!
-//! **Deviation.** The draft sets the score to 0 where the path has less throughput than the application needs. Here this is left out: what an
-//! application does with too little shows in its latency and loss.
+//! **Deviation.** The draft sets the score to 0 if the path has less throughput than the application needs. This rule
+//! is omitted here, because insufficient throughput already shows in the application's latency and loss.
 //!
-//! **Assumptions.** Percentiles are by the nearest rank. Latency is what the caller hands in, one-way or round trip: a requirement is
-//! written for one of them.
+//! **Assumptions.** Percentiles are by the nearest rank. The caller supplies latencies, one-way or round trip: a
+//! requirement applies to one of them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,11 +19,11 @@ use fairwave_units::config::ConfigError;
 use fairwave_units::ratio::Ratio;
 use fairwave_units::units::Span;
 
-/// A percentile of latency, with its best and worst value.
+/// Percentile of latency, with its best and worst value.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct LatencyRequirement {
-    /// Which percentile, above 0 and at most 100.
+    /// Percentile, above 0 and at most 100.
     pub percentile: f64,
     /// Up to this value the application works perfectly.
     pub optimal: Span,
@@ -30,7 +31,7 @@ pub struct LatencyRequirement {
     pub unacceptable: Span,
 }
 
-/// The share of lost packets, with its best and worst value.
+/// Share of lost packets, with its best and worst value.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct LossRequirement {
@@ -42,27 +43,27 @@ pub struct LossRequirement {
     pub unacceptable: f64,
 }
 
-/// The latency that a requirement limits.
+/// Kind of latency that a requirement limits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Latency {
     /// One way from application to application, over units that arrived.
     #[default]
     OneWay,
-    /// From the sender and back, for pings and for flows in `record.round-trips`.
+    /// Round trip, for pings and for flows in `record.round-trips`.
     RoundTrip,
 }
 
-/// The requirements of an application on latency and loss.
+/// Requirements of an application on latency and loss.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Requirement {
-    /// The latency that the percentile is taken of.
+    /// Kind of latency for the percentiles.
     #[serde(default)]
     pub of: Latency,
     /// Percentiles of latency, at least one.
     pub latency: Vec<LatencyRequirement>,
-    /// Loss; left out, only latency counts.
+    /// Loss. Without it, only latency counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossRequirement>,
 }
@@ -101,20 +102,20 @@ impl Requirement {
 /// A score and its parts, each from 0 to 100.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Outcome {
-    /// The least of the others.
+    /// Least of the other values.
     pub score: f64,
-    /// The least over the percentiles of latency.
+    /// Least value over the percentiles of latency.
     pub latency: f64,
-    /// Of loss; 100 where loss does not count.
+    /// Value for loss; 100 if loss does not count.
     pub loss: f64,
 }
 
-/// 100 at the best, 0 at the worst, linear between.
+/// Returns 100 at the best, 0 at the worst, and linear values in between.
 fn part(found: f64, optimal: f64, unacceptable: f64) -> f64 {
     (100.0 * (1.0 - (found - optimal) / (unacceptable - optimal))).clamp(0.0, 100.0)
 }
 
-/// The score of latencies in ascending order and a share of packets lost; none without latencies.
+/// Returns the score of latencies in ascending order and a share of packets lost; `None` without latencies.
 pub fn outcome(requirement: &Requirement, sorted: &[Span], lost: f64) -> Option<Outcome> {
     let of = |one: &LatencyRequirement| {
         let found = quantile(sorted, one.percentile / 100.0)?;
@@ -144,7 +145,7 @@ mod tests {
     }
 
     fn latencies(most: u64, longest: u64) -> Vec<Span> {
-        // 98 of 100 take `most`, the last two `longest`: the median is `most`, the 99th percentile `longest`.
+        // 98 of 100 take `most`, and the last two `longest`: the median is `most`, the 99th percentile `longest`.
         let mut each = vec![Span::from_millis(most); 98];
         each.extend([Span::from_millis(longest); 2]);
         each

@@ -1,12 +1,12 @@
-//! An application that plays back at a constant rate: how often it finds what it wants to read (paper 003 §II.A).
+//! Application with constant-rate playback, and the share of its reads that succeed (paper 003 §II.A).
 //!
 //! The application attempts to read `rate` × `every` (1 Mb/s × 1 s = 125 kB) at regular times from a playback buffer of
-//! that size. The paper has two definitions, and fairwave reports both. By its *formula* a read succeeds when the
-//! goodput of that interval alone exceeds a share of the rate. By its *prose* a read succeeds when the buffer holds
-//! that much, including data from earlier intervals.
+//! that size. The paper has two definitions, and fairwave reports both. By its *formula* a read succeeds if the goodput
+//! of that interval alone exceeds a share of the rate. By its *prose* a read succeeds if the buffer holds that much,
+//! including data from earlier intervals.
 //!
-//! **Assumptions.** The first read comes one interval after the flow began, so that the beginning of the connection
-//! counts, as the formula's "connection time" has it. An interval that the end cuts short is not read.
+//! **Assumptions.** The first read comes one interval after the start of the flow, so that the start of the connection
+//! counts, as in the formula's "connection time". There is no read for a final incomplete interval.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,15 +20,15 @@ use fairwave_units::units::{Bytes, Instant, Rate, Span};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PlaybackConfig {
-    /// The rate at which the application reads, above 0.
+    /// Rate at which the application reads, above 0.
     pub rate: Rate,
-    /// Size of the playback buffer, above 0; the application loses data that arrive beyond it. Default: one read.
+    /// Size of the playback buffer, above 0. The application loses data that exceed it. Default: one read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer: Option<Bytes>,
     /// Time from one read to the next, above 0. Default 1 s.
     #[serde(default = "second")]
     pub every: Span,
-    /// A read succeeds when more than this share of its data has arrived: each from 0 to below 1. Default 0.9.
+    /// Shares of a read's data that must have arrived for success: each from 0 to below 1. Default 0.9.
     #[serde(with = "Ratios", default = "nine_tenths")]
     pub shares: Vec<f64>,
 }
@@ -69,7 +69,7 @@ impl PlaybackConfig {
     }
 }
 
-/// By which wording of the paper a read succeeds.
+/// Definition of a successful read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PlaybackReading {
     /// The goodput of the interval exceeds the share of the rate.
@@ -79,7 +79,7 @@ pub enum PlaybackReading {
 }
 
 impl PlaybackReading {
-    /// Its name in results.
+    /// Returns the name in results.
     pub const fn name(self) -> &'static str {
         match self {
             PlaybackReading::Goodput => "goodput",
@@ -88,12 +88,12 @@ impl PlaybackReading {
     }
 }
 
-/// What became of the reads, by one wording and share.
+/// Results of the reads, by definition and share.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PlaybackSuccess {
-    /// By which wording.
+    /// Definition of success.
     pub reading: PlaybackReading,
-    /// The share that must be there.
+    /// Required share.
     pub share: f64,
     /// Reads attempted.
     pub reads: u64,
@@ -101,7 +101,7 @@ pub struct PlaybackSuccess {
     pub success: Option<f64>,
 }
 
-/// Records payload as it arrives, and reads at its times.
+/// Playback buffer that records arrivals and performs the reads.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Playback {
     rate: Rate,
@@ -114,10 +114,10 @@ pub struct Playback {
 }
 
 impl Playback {
-    /// An application that begins at `start`, and as `config` says.
+    /// Returns an application that starts at `start`.
     ///
     /// # Errors
-    /// When [`PlaybackConfig::check`] refuses the configuration.
+    /// The errors of [`PlaybackConfig::check`].
     pub fn new(config: &PlaybackConfig, start: Instant) -> Result<Self, ConfigError> {
         config.check()?;
         let per_read = config.rate.bytes_in(config.every);
@@ -133,7 +133,7 @@ impl Playback {
         })
     }
 
-    /// Payload arrived at `now`, which must not decrease from call to call.
+    /// Records payload that arrived at `now`, which must not decrease from call to call.
     #[inline]
     pub fn on_received(&mut self, now: Instant, payload: Bytes) {
         if now >= self.next_read {
@@ -142,7 +142,7 @@ impl Playback {
         self.received += payload;
     }
 
-    /// Makes all reads that are due by `now`; call it once more when the flow ends.
+    /// Performs all reads that are due by `now`. Call it once more at the end of the flow.
     pub fn read_until(&mut self, now: Instant) {
         while now >= self.next_read && self.next_read != Instant::NEVER {
             self.goodputs.push(self.received.per(self.every));
@@ -155,7 +155,7 @@ impl Playback {
         }
     }
 
-    /// Every wording and share.
+    /// Returns the results for every definition and share.
     pub fn results(&self) -> impl Iterator<Item = PlaybackSuccess> + '_ {
         let reads = self.goodputs.len() as u64;
         self.shares.iter().zip(&self.buffers).flat_map(move |(&share, buffer)| {
@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(PlaybackReading::Buffer.name(), "buffer");
     }
 
-    /// Reads of 125 kB, of which `seconds` (kB each) arrive.
+    /// Returns the success of reads of 125 kB, given the arrivals per second in kB.
     fn played(seconds: &[u64], share: f64) -> Vec<f64> {
         let config = PlaybackConfig { shares: vec![share], ..config(r#"{ "rate": "1 Mb/s" }"#) };
         let mut playback = Playback::new(&config, at(10.0)).expect("in range");
@@ -204,9 +204,9 @@ mod tests {
 
     #[test]
     fn with_a_buffer_of_one_read_both_wordings_say_the_same() {
-        // 90 % of a read are 112.5 kB. The second second has 100 kB by itself; nothing was left of the first.
+        // 90 % of a read are 112.5 kB. The second second has only 100 kB, and nothing was left from the first.
         assert_eq!(played(&[125, 100], 0.9), [50.0, 50.0]);
-        // 70 % are 87.5 kB: after the first failure, whose 80 kB are read all the same, nothing is left either.
+        // 70 % are 87.5 kB. The first read fails but still consumes its 80 kB, so nothing is left.
         assert_eq!(played(&[80, 125, 80, 125], 0.7), [50.0, 50.0]);
     }
 

@@ -1,4 +1,4 @@
-//! The E-model beside an independent one, and beside the Recommendation's own numbers.
+//! The E-model, compared with an independent implementation and with the Recommendation's numbers.
 
 use super::*;
 use crate::quality::impairment::{self, Concealment};
@@ -11,8 +11,8 @@ fn call(millis: u64, loss: f64, codec: Codec) -> f64 {
     EModel::call(Span::from_millis(millis), loss, 1.0, codec).rate().r
 }
 
-/// G.107 clause 7 written down once more, equation by equation in the Recommendation's letters and the order in which it
-/// has them, with powers of dB instead of shared helpers: Ro, Is, Idte, Idle, Idd.
+/// Second implementation of G.107 clause 7, equation by equation, with the Recommendation's symbols and order, and with
+/// powers of dB instead of shared helpers. Returns Ro, Is, Idte, Idle, Idd.
 fn by_the_book(m: &EModel) -> [f64; 5] {
     let (slr, rlr, stmr) = (m.send_loudness, m.receive_loudness, m.sidetone_masking);
     let (ds, dr, telr, wepl) = (m.send_d_value, m.receive_d_value, m.talker_echo_loudness, m.weighted_echo_path_loss);
@@ -116,7 +116,7 @@ fn each_parameter_acts_as_in_an_independent_implementation() {
 
 #[test]
 fn a_packet_calls_rating_is_the_full_equation() {
-    // Table 3's grid as planners use it: delay, loss, bursts and codec within their ranges.
+    // Table 3's grid for planning: delay, loss, bursts and codec within their ranges.
     for codec in [Codec::G711, Codec::G729, Codec::G7231At63, Codec::GsmEnhancedFullRate] {
         let factors = impairment::of(codec, Concealment::AppendixI).expect("in G.113");
         for millis in [0, 50, 150, 177, 250, 400, 500] {
@@ -156,7 +156,7 @@ fn a_call_echoes_after_its_delay_and_twice_it() {
 fn ratings_end_where_the_scale_does() {
     assert_eq!(EModel { advantage: 20.0, ..EModel::default() }.rate().r, 100.0);
     assert_eq!(EModel { loss: 0.2, burst_ratio: 8.0, ..EModel::default() }.rate().r, 0.0);
-    // An advantage does not bring a dead line to life, and adds what it says elsewhere.
+    // An advantage does not improve a dead line. In other cases it adds its full value.
     assert_eq!(EModel { loss: 1.0, advantage: 20.0, loss_robustness: 25.1, ..EModel::default() }.rate().r, 0.0);
     let with = |advantage| EModel { loss: 0.05, advantage, ..EModel::default() }.rate().r;
     assert!((with(10.0) - with(0.0) - 10.0).abs() < 1e-9);
@@ -164,7 +164,8 @@ fn ratings_end_where_the_scale_does() {
 
 #[test]
 fn an_outage_is_no_worse_than_the_worst() {
-    // One gap of half a call in an otherwise perfect one: BurstR in the thousands, once R = −981.
+    // One gap of half a call in an otherwise perfect call: BurstR is in the thousands; the plain equation gave R =
+    // −981.
     let codec = impairment::of(Codec::G711, Concealment::AppendixI).expect("in G.113");
     let outage = EModel::call(Span::from_millis(100), 0.5, 1500.0, codec).rate();
     assert!((0.0..50.0).contains(&outage.r), "{outage:?}");
@@ -277,7 +278,7 @@ fn each_range_is_that_of_table_2_and_one_step_beyond_is_outside() {
         assert_eq!(named(inside), Vec::<String>::new(), "{said}");
         assert_eq!(named(beyond), [said]);
     }
-    // LSTR = STMR + Dr goes with either.
+    // LSTR = STMR + Dr; both values are in range.
     assert_eq!(named(EModel { sidetone_masking: 20.0, ..d }), Vec::<String>::new());
     assert_eq!(named(EModel { sidetone_masking: 10.0, ..d }), Vec::<String>::new());
     assert_eq!(
@@ -293,7 +294,7 @@ fn each_range_is_that_of_table_2_and_one_step_beyond_is_outside() {
 
 #[test]
 fn without_echo_delay_impairs_from_100_ms_on() {
-    // X = log2(Ta / 100 ms) is 1 at 200 ms and 2 at 400 ms, which Eq. 7-27 turns into these by hand.
+    // X = log2(Ta / 100 ms) is 1 at 200 ms and 2 at 400 ms. Eq. 7-27 yields these values by hand.
     let impairment =
         |millis| EModel { absolute_delay: Span::from_millis(millis), ..EModel::default() }.rate().absolute_delay;
     assert_eq!([impairment(50), impairment(100)], [0.0, 0.0]);
@@ -313,7 +314,7 @@ fn tolerant_users_mind_delay_less() {
     let r = |delay_sensitivity| {
         EModel { absolute_delay: Span::from_millis(400), delay_sensitivity, ..EModel::default() }.rate().r
     };
-    // Table 1: delay is noticed from 100, 120 and 150 ms on.
+    // Table 1: delay is noticeable from 100, 120 and 150 ms on.
     for (class, from) in
         [(DelaySensitivity::Default, 100), (DelaySensitivity::Low, 120), (DelaySensitivity::VeryLow, 150)]
     {
@@ -340,7 +341,8 @@ fn loss_equal_to_bpl_costs_half_of_what_is_left() {
 
 #[test]
 fn the_delay_impairment_follows_cole_and_rosenbluths_fit() {
-    // Their 0.024 d + 0.11 (d − 177.3) H was fitted to G.107 with the same echo losses; the two differ by a few points.
+    // The term 0.024 d + 0.11 (d − 177.3) H was fitted to G.107 with the same echo losses; the two differ by a few
+    // points.
     for millis in (0..=400).step_by(10) {
         let full = call(0, 0.0, Codec::G711) - call(millis, 0.0, Codec::G711);
         let fit = 94.2 - simplified_rating(Span::from_millis(millis), 0.0);
