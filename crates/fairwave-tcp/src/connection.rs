@@ -1,5 +1,5 @@
-//! What a connection knows of what it has sent, and the few things that can be done with it: the ground on which the sender
-//! and every loss recovery stand. Neither knows the other; both know this.
+//! The state of a connection's sending half, with the basic operations on it. The sender and every loss recovery
+//! use it. They depend on this module, not on each other.
 //!
 //! Source: RFC 9293 in outline (one direction, no closing handshake), RFC 5681, 6298, 3042; ns-2.35 where the preset says so.
 
@@ -24,37 +24,37 @@ mod extras;
 mod sending;
 use extras::Extras;
 
-/// When a segment was last sent, and how often it has been.
+/// Time of the last transmission of a segment, and the number of its transmissions.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Transmission {
     pub at: Instant,
     pub times: u32,
-    /// Which sending of the connection it was, modulo 2³².
+    /// Serial number among all transmissions of the connection, modulo 2³².
     pub order: u32,
 }
 
 /// The contents of an acknowledgement in addition to the next expected segment.
 pub(super) struct Acknowledgement {
-    /// When the segment left that it answers.
+    /// Sending time of the segment that caused the acknowledgement.
     pub echo: Instant,
     /// Rate of the last wave, bits per second; 0 without waves.
     pub rate: f32,
     /// The wave.
     pub wave: u16,
-    /// A mark has been seen.
+    /// The receiver echoes a congestion mark.
     pub congestion_echo: bool,
     /// Number of segments that have been marked.
     pub marked: u32,
 }
 
-/// For how many segments there is room at first; what needs more doubles.
+/// Initial capacity in segments; it doubles when needed.
 const FIRST_ROOM: u32 = 8;
 
 /// The state of the sending half.
 ///
-/// The fields are in the order of use. The fields that every acknowledgement reads come first and together, because
-/// with many connections each of their cache lines is fetched from memory again. What connections have in common is
-/// kept once.
+/// Fields are in the order of use. The fields that every acknowledgement reads come first and together, because
+/// with many connections each of their cache lines is fetched from memory again. Connections share their common
+/// parameters.
 #[repr(C)]
 pub(super) struct Connection {
     /// First segment that is not acknowledged.
@@ -63,48 +63,48 @@ pub(super) struct Connection {
     next: u32,
     /// One past the highest segment sent.
     max: u32,
-    /// One past the last segment that there is to send.
+    /// One past the last segment that can be sent.
     limit: u32,
-    /// Duplicate acknowledgements since the last of new data.
+    /// Duplicate acknowledgements since the last acknowledgement of new data.
     duplicates: u32,
     /// Segments that fast recovery adds to the window.
     inflation: u32,
-    /// What holds sending back since the last event.
+    /// The limiting cause since the last event.
     limited_by: Limit,
-    /// The timer has gone off since the last acknowledgement of new data.
+    /// The timer has expired since the last acknowledgement of new data.
     timed_out: bool,
     started: bool,
     stopped: bool,
-    /// Each segment says to which wave it belongs, and how large that is.
+    /// The wave and its size, which each segment carries.
     wave: u16,
     wave_size: u16,
     window: Window,
     retransmit_at: Instant,
-    /// When a sending that was put off happens, or the recovery wants to be woken.
+    /// Time of a delayed transmission, or of the recovery's next timer.
     send_at: Instant,
     parameters: Arc<TcpParameters>,
     bulk: bool,
     class: Class,
     dscp: Dscp,
-    /// The SYN was lost: its timer has gone off.
+    /// The SYN was lost: its timer has expired.
     syn_lost: bool,
     flow: FlowId,
     echo: Instant,
     rtt: RttEstimator,
     path: Path,
     control: Control,
-    /// What waits and for how long it is worth sending, where that is not for ever.
+    /// Unsent data and its lifetime, for partially reliable connections.
     lifetime: Option<Box<Lifetime>>,
-    /// What most connections do without.
+    /// State that most connections do not need.
     extras: Option<Box<Extras>>,
     sent: u64,
     /// One past the last segment handed over by the application.
     handed: u32,
-    /// What the segments carry; bulk data needs no note of it.
+    /// Contents of the segments. Bulk data needs no record.
     pieces: Ring<Piece>,
-    /// The wave ends when this segment is acknowledged: it was the next to be sent when the wave began.
+    /// The wave ends when this segment is acknowledged. It was the next to be sent when the wave began.
     wave_end: u32,
-    /// From here on the connection has been idle for longer than a timeout.
+    /// From this time on, the connection has been idle for longer than a timeout.
     idle_at: Instant,
     /// Congestion window after the handshake, segments; a lost SYN lowers it.
     initial_window: f64,
@@ -112,12 +112,12 @@ pub(super) struct Connection {
     timeouts: u64,
     fast_retransmits: u64,
     limited: LimitedTimes,
-    /// Where each sending waits for a random time.
+    /// Random stream for the delay of each transmission, if configured.
     stream: Option<Box<Stream>>,
 }
 
 impl Connection {
-    /// A connection of `context`'s flow that has sent nothing.
+    /// Creates a connection that has sent nothing.
     pub fn new(context: FlowContext, parameters: Arc<TcpParameters>, control: Control, mut stream: Stream) -> Self {
         let phase = stream.span_between(Span::ZERO, parameters.rto.tick);
         let first = u32::from(!parameters.handshake);
@@ -184,13 +184,13 @@ impl Connection {
         self.max
     }
 
-    /// One past the last segment that there is to send.
+    /// One past the last segment that can be sent.
     #[inline]
     pub fn limit(&self) -> u32 {
         self.limit
     }
 
-    /// Duplicate acknowledgements since the last of new data.
+    /// Duplicate acknowledgements since the last acknowledgement of new data.
     #[inline]
     pub fn duplicates(&self) -> u32 {
         self.duplicates
@@ -208,13 +208,13 @@ impl Connection {
         &self.window
     }
 
-    /// What the controller is told of the path.
+    /// The path state for the controller.
     #[inline]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What connections have in common.
+    /// The parameters, shared by connections.
     #[inline]
     pub fn parameters(&self) -> &TcpParameters {
         &self.parameters
@@ -226,19 +226,19 @@ impl Connection {
         self.sent
     }
 
-    /// When the segment left whose acknowledgement came last, as that acknowledgement says.
+    /// Sending time of the segment that caused the latest acknowledgement, as the acknowledgement echoes it.
     #[inline]
     pub fn echo(&self) -> Instant {
         self.echo
     }
 
-    /// When the retransmission timer goes off; never while it rests.
+    /// Time of the retransmission timer; never if it is stopped.
     #[inline]
     pub fn retransmit_at(&self) -> Instant {
         self.retransmit_at
     }
 
-    /// When a sending that was put off happens, or the recovery wants to be woken; never, if neither.
+    /// Time of a delayed transmission, or of the recovery's next timer; never if there is neither.
     #[inline]
     pub fn send_at(&self) -> Instant {
         self.send_at
@@ -249,25 +249,25 @@ impl Connection {
         self.rtt.smoothed(&self.parameters.rto)
     }
 
-    /// Nothing is in flight.
+    /// True if no segment is in flight.
     #[inline]
     pub fn is_idle(&self) -> bool {
         self.una == self.max
     }
 
-    /// One past the last new segment that the application and the receiver's window allow.
+    /// One past the last new segment within the application's data and the receiver's window.
     #[inline]
     pub fn new_data_end(&self) -> u32 {
         self.limit.min(self.receiver_reach())
     }
 
-    /// One more duplicate acknowledgement has come.
+    /// Counts a duplicate acknowledgement.
     #[inline]
     pub fn count_duplicate(&mut self) {
         self.duplicates += 1;
     }
 
-    /// Sets the number of duplicates that count as received.
+    /// Sets the number of duplicates received.
     #[inline]
     pub fn set_duplicates(&mut self, duplicates: u32) {
         self.duplicates = duplicates;
@@ -279,63 +279,63 @@ impl Connection {
         self.inflation = segments;
     }
 
-    /// Ends the inflation. Answers how many segments it was.
+    /// Ends the inflation. Returns the number of inflated segments.
     #[inline]
     pub fn take_inflation(&mut self) -> u32 {
         std::mem::take(&mut self.inflation)
     }
 
-    /// The recovery sets the congestion window, segments.
+    /// Sets the congestion window, segments. For recoveries.
     #[inline]
     pub fn set_congestion_window(&mut self, segments: f64) {
         self.window.congestion = segments;
     }
 
-    /// The recovery sets the slow start threshold, segments.
+    /// Sets the slow start threshold, segments. For recoveries.
     #[inline]
     pub fn set_threshold(&mut self, segments: f64) {
         self.window.threshold = segments;
     }
 
-    /// Sending in order goes on from `segment`.
+    /// Continues sending in order from `segment`.
     #[inline]
     pub fn go_on_from(&mut self, segment: u32) {
         self.next = segment;
     }
 
-    /// Sets the number of segments in flight, as the recovery counts them.
+    /// Sets the recovery's count of segments in flight.
     #[inline]
     pub fn set_pipe(&mut self, segments: u32) {
         self.path.pipe = segments;
     }
 
-    /// The round trip that the controller gets, as the recovery has measured it.
+    /// Sets the controller's round trip to the recovery's measurement.
     #[inline]
     pub fn set_round_trip(&mut self, rtt: Span) {
         self.path.rtt = rtt;
     }
 
-    /// The timeout is no longer doubled.
+    /// Resets the exponential backoff of the timeout.
     pub fn forget_backoff(&mut self) {
         self.rtt.forget_backoff();
     }
 
-    /// What is being timed has been sent again: no round trip follows from it.
+    /// Discards the running measurement: its segment has been retransmitted.
     pub fn distrust_timing(&mut self) {
         self.rtt.distrust();
     }
 
-    /// The timeout doubles.
+    /// Doubles the timeout.
     pub fn back_off(&mut self) {
         self.rtt.expired(&self.parameters.rto);
     }
 
-    /// The retransmission timer rests.
+    /// Stops the retransmission timer.
     pub fn stop_timer(&mut self) {
         self.retransmit_at = Instant::NEVER;
     }
 
-    /// The application begins, or begins again. True if a handshake has been begun, and nothing else is to be sent.
+    /// Starts or restarts the application. Returns true if a handshake has begun, so that no data can be sent yet.
     pub fn start(&mut self, now: Instant, out: &mut Output) -> bool {
         self.shed(now);
         self.stopped = false;
@@ -350,7 +350,7 @@ impl Connection {
         false
     }
 
-    /// The application hands over a unit, which is cut into segments. True if something may be sent.
+    /// Cuts a unit of the application into segments. Returns true if data may be sent.
     pub fn take_unit(&mut self, now: Instant, unit: Unit) -> bool {
         if self.stopped || self.bulk {
             return false;
@@ -384,7 +384,7 @@ impl Connection {
         self.started
     }
 
-    /// The application has ended: what has not been sent never is.
+    /// Ends the application. Unsent data is never sent.
     pub fn stop(&mut self, now: Instant) {
         self.stopped = true;
         self.limit = self.max.max(1);
@@ -395,9 +395,9 @@ impl Connection {
         self.note_limit(now);
     }
 
-    /// An acknowledgement of everything before `next` has come, which is neither below what was acknowledged nor beyond what was sent:
-    /// the path that the controller is told of follows.
-    #[inline(always)] // as all that each acknowledgement needs
+    /// Updates the controller's path for an acknowledgement of everything before `next`. `next` must be between
+    /// the acknowledged and the sent segments.
+    #[inline(always)] // on the path of every acknowledgement
     pub fn take_ack(&mut self, now: Instant, next: u32, ack: &Acknowledgement) {
         self.shed(now);
         let path = &mut self.path;
@@ -416,7 +416,7 @@ impl Connection {
         let path = &mut self.path;
         if path.acknowledged > 0 {
             path.rtt = now.since(ack.echo);
-            // The SYN is smaller than what follows, so its round trip is none that data could have.
+            // The SYN is smaller than data segments, so its round trip is no sample for data.
             if next > 1 {
                 path.min_rtt = path.min_rtt.min(path.rtt);
                 path.max_rtt = path.max_rtt.max(path.rtt);
@@ -426,7 +426,7 @@ impl Connection {
         }
     }
 
-    /// What may be plotted.
+    /// State for plots and traces.
     pub fn view(&self) -> SenderView {
         let smoothed_rtt = Some(self.smoothed_rtt().seconds()).filter(|seconds| *seconds > 0.0);
         let window = self.window.congestion.min(f64::from(self.parameters.receiver_window));
@@ -445,30 +445,30 @@ impl Connection {
         }
     }
 
-    /// One past the last segment that the receiver's window allows.
+    /// One past the last segment within the receiver's window.
     #[inline]
     pub fn receiver_reach(&self) -> u32 {
         self.una.saturating_add(self.parameters.receiver_window)
     }
 
-    /// One past the last segment that both windows and the application allow.
+    /// One past the last segment within both windows and the application's data.
     #[inline]
     fn reach(&self) -> u32 {
         self.una.saturating_add(self.usable()).min(self.limit)
     }
 
-    /// The window in whole segments that the sender may use now.
+    /// The usable window in whole segments.
     #[inline]
     fn usable(&self) -> u32 {
         (self.window.congestion as u32).saturating_add(self.inflation).min(self.parameters.receiver_window)
     }
 
-    /// What a decrease starts from, see [`Path::in_use`].
+    /// The window that a decrease starts from, see [`Path::in_use`].
     fn in_use(&self) -> f64 {
         self.in_use_of(self.max - self.una)
     }
 
-    /// The same with `flight` segments out.
+    /// Like `in_use`, with `flight` segments in flight.
     pub fn in_use_of(&self, flight: u32) -> f64 {
         let inflated = self.window.congestion + f64::from(self.inflation);
         if self.parameters.decrease_from_flight {
@@ -478,7 +478,8 @@ impl Connection {
         }
     }
 
-    /// Asks the controller about a loss of the first unacknowledged segment, which has been sent `transmissions` times.
+    /// Asks the controller about the loss of the first unacknowledged segment, which has been sent `transmissions`
+    /// times.
     pub fn ask_on_loss(&mut self, now: Instant, transmissions: u32) -> Verdict {
         if self.loss_is_answered() {
             self.fast_retransmits += 1;
@@ -496,13 +497,13 @@ impl Connection {
         verdict
     }
 
-    /// Loss recovery has ended.
+    /// Reports the end of loss recovery to the controller.
     #[inline(never)]
     pub fn recovered(&mut self) {
         self.control.on_recovered(&self.path, &mut self.window);
     }
 
-    /// Asks the controller about an expiry of the timer.
+    /// Asks the controller about a timeout.
     pub fn ask_on_timeout(&mut self, now: Instant) -> Verdict {
         self.path.now = now;
         self.path.in_use = self.in_use();
@@ -511,7 +512,8 @@ impl Connection {
             if self.parameters.shrinks_after_lost_syn {
                 self.initial_window = 1.0;
             }
-            // A lost SYN says little of the path: the connection starts carefully (RFC 5681 §3.1), no more.
+            // A lost SYN is weak evidence about the path: the connection only starts with a smaller window
+            // (RFC 5681 §3.1).
             if !self.parameters.like_ns2 {
                 return Verdict::Congestion;
             }
@@ -520,7 +522,7 @@ impl Connection {
         self.control.on_timeout(&self.path, &mut self.window)
     }
 
-    /// The timer has gone off.
+    /// Counts a timeout.
     pub fn count_timeout(&mut self) {
         self.timeouts += 1;
         self.path.timed_out_before = self.timed_out;
@@ -528,13 +530,13 @@ impl Connection {
         self.duplicates = 0;
     }
 
-    /// Starts the retransmission timer again.
+    /// Restarts the retransmission timer.
     #[inline]
     pub fn restart_timer(&mut self, now: Instant) {
         self.retransmit_at = now + self.rtt.timeout(&self.parameters.rto);
     }
 
-    /// Everything before `next` is acknowledged.
+    /// Moves `una` to `next`.
     #[inline]
     fn move_to(&mut self, next: u32) {
         self.una = next;
@@ -544,14 +546,16 @@ impl Connection {
         self.timed_out = false;
     }
 
-    /// A partial acknowledgement within a recovery: moves on and notes the round trip as far as the clock allows.
+    /// Handles a partial acknowledgement within a recovery: advances `una`, and samples the round trip if the
+    /// clock allows it.
     pub fn move_partially(&mut self, now: Instant, next: u32) {
         self.move_to(next);
         self.rtt.acknowledged_partially(&self.parameters.rto, now, next, self.echo);
     }
 
-    /// Everything before `next` is acknowledged: duplicates, round trip and timer follow.
-    #[inline(always)] // as all that each acknowledgement needs
+    /// Handles an acknowledgement of everything before `next`: advances `una`, and updates duplicates, round trip
+    /// and timer.
+    #[inline(always)] // on the path of every acknowledgement
     pub fn advance(&mut self, now: Instant, next: u32) {
         self.duplicates = 0;
         self.move_to(next);
@@ -567,10 +571,10 @@ impl Connection {
         }
     }
 
-    /// The controller opens the window; the acknowledgement of the SYN sets the initial one, and is no business of its.
-    #[inline(always)] // as all that each acknowledgement needs
+    /// The controller opens the window. The acknowledgement of the SYN sets the initial window without the controller.
+    #[inline(always)] // on the path of every acknowledgement
     pub fn open_window(&mut self) {
-        // ns-2's Vegas begins with one segment, and takes up the initial window when that is acknowledged.
+        // ns-2's Vegas begins with one segment. It takes the initial window when that segment is acknowledged.
         let late = self.parameters.late_initial_window;
         if self.una == 1 && self.parameters.handshake {
             self.window.congestion = if late { 1.0 } else { self.initial_window };
@@ -582,13 +586,13 @@ impl Connection {
         }
     }
 
-    /// Tells the controller of an acknowledgement that does not open the window.
-    #[inline(always)] // as all that each acknowledgement needs
+    /// Reports to the controller an acknowledgement that does not open the window.
+    #[inline(always)] // on the path of every acknowledgement
     pub fn note_ack(&mut self) {
         self.tell(false);
     }
 
-    /// Forgets what has waited for too long. To be called before anything else on every event.
+    /// Discards expired data. Must be called first on every event.
     #[inline]
     pub fn shed(&mut self, now: Instant) {
         if let Some(lifetime) = &mut self.lifetime {
@@ -608,8 +612,8 @@ impl Connection {
         }
     }
 
-    /// Notes what holds sending back from now on; to be called when an event has been dealt with.
-    #[inline(always)] // as all that each acknowledgement needs
+    /// Updates the limiting cause. Must be called after every event.
+    #[inline(always)] // on the path of every acknowledgement
     pub fn note_limit(&mut self, now: Instant) {
         let by = if self.stopped || !self.started {
             Limit::Nothing
@@ -629,15 +633,15 @@ impl Connection {
 
 #[cfg(test)]
 impl Connection {
-    /// Where the law begins in a connection, bytes.
+    /// Offset of the controller in a connection, bytes.
     pub const CONTROL_AT: usize = std::mem::offset_of!(Connection, control);
 
-    /// The retransmission timer goes off at `at`.
+    /// Sets the retransmission timer.
     pub fn set_retransmit_at(&mut self, at: Instant) {
         self.retransmit_at = at;
     }
 
-    /// Another law takes over.
+    /// Replaces the controller.
     pub fn set_control(&mut self, control: Control) {
         self.control = control;
     }

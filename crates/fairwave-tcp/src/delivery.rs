@@ -1,26 +1,27 @@
-//! How fast segments are delivered: a sample of the rate on every acknowledgement that delivers anything.
+//! Delivery rate estimation: a rate sample on every acknowledgement that delivers a segment.
 //!
-//! Source: draft-ietf-ccwg-bbr §4.1 (before, draft-cheng-iccrg-delivery-rate-estimation). Each segment remembers, from its last sending,
-//! how much had been delivered by then and when, and when the segment had been sent whose delivery that was. Delivered since, over the
-//! longer of the times that sending and acknowledging took, is the rate: neither acknowledgements that come in a bunch nor a
-//! sender that pauses make it too high. What is sent while the application leaves the sender without data makes a *bubble*, and
-//! samples up to its end are marked.
+//! Source: draft-ietf-ccwg-bbr §4.1 (before, draft-cheng-iccrg-delivery-rate-estimation). Each segment records
+//! three values at its last transmission: the number of deliveries so far, the time of the last delivery, and the
+//! sending time of the segment that was delivered then. The rate is the deliveries since then over the longer one
+//! of the send and ACK intervals. So neither aggregated acknowledgements nor pauses of the sender make it too
+//! high. When the application leaves the sender without data, the data in flight is a *bubble*. Samples until its
+//! end are marked.
 //!
-//! **Assumptions.** Segments are counted, not bytes. What is reported as held counts as delivered where recovery knows of it (`sack` by RFC
-//! 6675, `rack`); with the others only what is acknowledged does. A segment counts as lost when recovery by time marks
-//! it, and with the other recoveries when it is sent again.
+//! **Assumptions.** Segments are counted, not bytes. Held segments count as delivered if the recovery records them
+//! (`sack` by RFC 6675, `rack`). With other recoveries only acknowledged segments count. A segment counts as lost
+//! when time-based recovery marks it, and with the other recoveries when it is retransmitted.
 
 use super::control::{Path, RateSample};
 use super::pieces::Ring;
 use fairwave_units::units::{Instant, Span};
 
-/// What a segment remembers of its last sending.
+/// Record of a segment's last transmission.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 struct SegmentRecord {
     at: Instant,
-    /// [`DeliveryRate::first_sent`] then.
+    /// [`DeliveryRate::first_sent`] at that time.
     first_sent: Instant,
-    /// [`DeliveryRate::delivered_at`] then.
+    /// [`DeliveryRate::delivered_at`] at that time.
     delivered_at: Instant,
     delivered: u64,
     lost: u64,
@@ -28,36 +29,36 @@ struct SegmentRecord {
     marked: u32,
     application_limited: bool,
     again: bool,
-    /// It is on its way.
+    /// The segment is in flight.
     out: bool,
 }
 
-/// The newest segment that the acknowledgement at hand delivers.
+/// The latest-sent segment that the current acknowledgement delivers.
 #[derive(Clone, Copy, Debug)]
 struct NewestSegment {
     segment: u32,
     note: SegmentRecord,
 }
 
-/// Notes of what is in flight, and of what has been delivered.
+/// Records of the segments in flight, and of deliveries.
 #[derive(Debug)]
 pub(super) struct DeliveryRate {
     notes: Ring<SegmentRecord>,
-    /// When anything was last delivered; while nothing is in flight, when the flight began.
+    /// Time of the latest delivery. While no segment is in flight, the start of the flight.
     delivered_at: Instant,
-    /// When the segment was sent that was delivered last; while nothing is in flight, when the flight began.
+    /// Sending time of the latest delivered segment. While no segment is in flight, the start of the flight.
     first_sent: Instant,
-    /// The bubble ends when more than this has been delivered; 0 for none.
+    /// The bubble ends when more than this number has been delivered; 0 for none.
     bubble_until: u64,
     newest: Option<NewestSegment>,
     newly: u32,
 }
 
-/// For how many segments there is room at first; what needs more doubles.
+/// Initial capacity in segments; it doubles when needed.
 const FIRST_ROOM: u32 = 8;
 
 impl DeliveryRate {
-    /// Nothing has been sent.
+    /// Creates the state of a connection that has sent nothing.
     pub fn new() -> Self {
         DeliveryRate {
             notes: Ring::new(FIRST_ROOM),
@@ -69,13 +70,14 @@ impl DeliveryRate {
         }
     }
 
-    /// `segment` leaves, `again` or for the first time; `path.pipe` are in flight before it, and `una` is the first that is not
-    /// acknowledged. `marked` have been reported as marked so far.
+    /// Records the transmission of `segment`; `again` for a retransmission. `path.pipe` are in flight before it,
+    /// and `una` is the first unacknowledged segment. `marked` segments have been reported as marked so far.
     pub fn sent(&mut self, now: Instant, una: u32, segment: u32, again: bool, marked: u32, path: &Path) {
         if path.pipe == 0 {
             (self.first_sent, self.delivered_at) = (now, now);
         }
-        // What has been delivered is not delivered again, though a sender that has forgotten so may send it again.
+        // A delivered segment is not delivered again, although a sender that has forgotten the delivery may
+        // retransmit it.
         let out = !again || self.notes.get(segment).out;
         let note = SegmentRecord {
             at: now,
@@ -92,7 +94,8 @@ impl DeliveryRate {
         self.notes.put(una, segment, note);
     }
 
-    /// The segments from `first` to before `end` are acknowledged or reported as held; those that have been before are left out.
+    /// Counts the segments from `first` to before `end` as delivered: acknowledged, or reported as held. Skips
+    /// those delivered before.
     pub fn deliver(&mut self, now: Instant, first: u32, end: u32, path: &mut Path) {
         for segment in first..end {
             let note = self.notes.get(segment);
@@ -110,7 +113,8 @@ impl DeliveryRate {
         }
     }
 
-    /// The sample of what has been delivered since the last one; `marked` have been reported as marked so far.
+    /// Returns the sample for the deliveries since the previous one. `marked` segments have been reported as
+    /// marked so far.
     pub fn sample(&mut self, now: Instant, marked: u32, path: &Path) -> Option<RateSample> {
         let newly_delivered = std::mem::take(&mut self.newly);
         let NewestSegment { note, .. } = self.newest.take()?;
@@ -119,7 +123,7 @@ impl DeliveryRate {
             self.bubble_until = 0;
         }
         let interval = note.at.since(note.first_sent).max(now.since(note.delivered_at));
-        // Acknowledgements that come faster than a round trip were held up somewhere: they say nothing of the rate.
+        // Acknowledgements that arrive faster than a round trip were delayed somewhere: they do not show the rate.
         let is_long_enough = interval > Span::ZERO && (path.min_rtt == Span::MAX || interval >= path.min_rtt);
         let delivered = path.delivered - note.delivered;
         Some(RateSample {
@@ -135,7 +139,7 @@ impl DeliveryRate {
         })
     }
 
-    /// The application has nothing to send, and the window has room: what is in flight now is the end of a bubble.
+    /// The application has no data to send, and the window has room: the data in flight is a bubble.
     pub fn limited_by_application(&mut self, path: &Path) {
         self.bubble_until = (path.delivered + u64::from(path.pipe)).max(1);
     }
@@ -149,7 +153,7 @@ mod tests {
         Instant::ZERO + Span::from_millis(millis)
     }
 
-    /// What a connection does to the path around the notes.
+    /// Applies a connection's changes of the path around the records.
     struct Rig {
         rate: DeliveryRate,
         path: Path,
@@ -200,7 +204,7 @@ mod tests {
 
     #[test]
     fn acknowledgements_that_come_in_a_bunch_do_not_raise_the_rate() {
-        // A segment per 10 ms for ever; what would come from 200 to 300 ms comes at 300.
+        // A segment per 10 ms without end. Segments due from 200 to 300 ms arrive at 300 ms.
         let mut rig = Rig::new();
         let mut rates = Vec::new();
         for n in 0..60u32 {
@@ -261,7 +265,7 @@ mod tests {
         rig.send(2, 3, false);
         assert!(!rig.acknowledge(100, 2).application_limited, "sent before");
         assert!(rig.acknowledge(101, 3).application_limited);
-        // More than the one that was in flight has been delivered: what is sent from now on is free of it.
+        // More than the one segment in flight has been delivered: later segments are not limited by it.
         rig.send(102, 4, false);
         assert!(rig.acknowledge(103, 4).application_limited);
         assert!(!rig.acknowledge(202, 5).application_limited);

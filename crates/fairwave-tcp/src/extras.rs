@@ -1,6 +1,6 @@
-//! What a connection does beyond windows and acknowledgements, where it is asked to: marks, pacing, samples of the delivery
-//! rate, times of sending. A connection that does none of it has no such box: the methods here, which every connection calls,
-//! test a pointer and do nothing then.
+//! Optional features of a connection: marks, pacing, samples of the delivery rate, and times of transmissions. A
+//! connection without them has no `Extras`. The methods here, which every connection calls, then only test a
+//! pointer.
 
 use super::{Connection, Transmission};
 use crate::control::Controller;
@@ -13,27 +13,27 @@ use crate::{Marks, TcpParameters};
 use fairwave_network::packet::{Body, Packet};
 use fairwave_units::units::Instant;
 
-/// For how many segments there is room at first; what needs more doubles.
+/// Initial capacity in segments; it doubles when needed.
 const FIRST_ROOM: u32 = 8;
 
-/// Everything that most connections do without.
+/// State that most connections do not need.
 #[derive(Debug)]
 pub(super) struct Extras {
-    /// When each outstanding segment was last sent, for a recovery that asks.
+    /// Last transmission of each outstanding segment, for recoveries that need it.
     pub sendings: Option<Ring<Transmission>>,
     pub answers: Option<MarkReaction>,
     pub pacer: Option<Pacer>,
     pub rate: Option<DeliveryRate>,
     /// The recovery reports when it has processed an acknowledgement: it knows which segments are held.
     pub sampled_by_recovery: bool,
-    /// When a sending that was put off happens.
+    /// Time of a delayed transmission.
     pub release_at: Instant,
-    /// When the recovery wants to be woken.
+    /// Time of the recovery's timer.
     pub recovery_at: Instant,
 }
 
 impl Extras {
-    /// What these parameters ask for; none for most.
+    /// Creates the features that these parameters enable. `None` for most connections.
     pub fn new(parameters: &TcpParameters) -> Option<Box<Self>> {
         let notes_sendings = matches!(parameters.recovery, Recovery::Vegas | Recovery::Rack);
         let extras = Extras {
@@ -50,19 +50,19 @@ impl Extras {
         (asked || extras.rate.is_some()).then(|| Box::new(extras))
     }
 
-    /// Whether an acknowledgement that may open the window does: not while a mark is being answered.
+    /// True unless the response to a mark holds the window.
     fn opens_window(&self) -> bool {
         self.answers.as_ref().is_none_or(MarkReaction::opens)
     }
 
-    /// When the first of the two timers goes off.
+    /// Expiry of the first of the two timers.
     pub fn next_at(&self) -> Instant {
         self.release_at.min(self.recovery_at)
     }
 }
 
 impl Connection {
-    /// Does what a connection without extras skips. What is skipped stays out of line.
+    /// Calls `run` if there are extras. The call stays out of line.
     #[inline]
     fn if_extended(&mut self, run: impl FnOnce(&mut Self)) {
         if self.extras.is_some() {
@@ -70,13 +70,13 @@ impl Connection {
         }
     }
 
-    /// When the outstanding `segment` was last sent, and how often; never if no part records it.
+    /// Last transmission of the outstanding `segment`. Its time is never if transmissions are not recorded.
     pub fn sending(&self, segment: u32) -> Transmission {
         let sendings = self.extras.as_ref().and_then(|extras| extras.sendings.as_ref());
         sendings.map(|sendings| sendings.get(segment)).unwrap_or_default()
     }
 
-    /// An acknowledgement of everything before `next` has come in: what it says of marks, and what it delivers.
+    /// Processes the marks and deliveries of an acknowledgement of everything before `next`.
     #[inline]
     pub fn hear(&mut self, now: Instant, next: u32, echo: bool, count: u32) {
         self.if_extended(|own| own.note_marks_and_delivery(now, next, echo, count));
@@ -94,16 +94,16 @@ impl Connection {
         }
     }
 
-    /// The segments from `first` to before `end` are held by the receiver, and were not known to be.
+    /// The receiver newly holds the segments from `first` to before `end`.
     pub fn hold(&mut self, now: Instant, first: u32, end: u32) {
         if let Some(rate) = self.extras.as_mut().and_then(|extras| extras.rate.as_mut()) {
             rate.deliver(now, first, end, &mut self.path);
         }
     }
 
-    /// The controller learns of an acknowledgement that may or may not open the window, then of a mark, then gets its
-    /// sample.
-    #[inline(always)] // as all that each acknowledgement needs
+    /// Reports to the controller an acknowledgement, which may or may not open the window, then a mark, then the
+    /// rate sample.
+    #[inline(always)] // on the path of every acknowledgement
     pub fn tell(&mut self, may_open: bool) {
         if may_open && self.extras.as_ref().is_none_or(|extras| extras.opens_window()) {
             self.control.on_ack(&self.path, &mut self.window);
@@ -127,7 +127,7 @@ impl Connection {
     }
 
     fn answer_mark(&mut self) {
-        // What is acknowledged now was in flight when the segment was marked.
+        // The newly acknowledged data was in flight when the segment was marked.
         self.path.in_use = self.in_use_of(self.path.flight);
         self.path.transmissions = 1;
         self.path.timed_out_before = false;
@@ -135,20 +135,20 @@ impl Connection {
         self.note_answer(true);
     }
 
-    /// Congestion has been answered with everything before `max` sent.
+    /// Records a response to congestion, with everything before `max` sent.
     pub fn note_answer(&mut self, to_mark: bool) {
         if let Some(answers) = self.extras.as_mut().and_then(|extras| extras.answers.as_mut()) {
             answers.answer(self.max, to_mark);
         }
     }
 
-    /// Whether the loss of the first unacknowledged segment has been answered with a mark.
+    /// True if a response to a mark covers the loss of the first unacknowledged segment.
     pub fn loss_is_answered(&self) -> bool {
         let answers = self.extras.as_ref().and_then(|extras| extras.answers.as_ref());
         answers.is_some_and(|answers| answers.covers(self.una))
     }
 
-    /// The controller has its sample of what has been delivered since the last one, if anything has.
+    /// Gives the controller the sample of the deliveries since the previous one, if there are any.
     pub fn sample(&mut self) {
         let Some(extras) = &mut self.extras else { return };
         let Some(rate) = &mut extras.rate else { return };
@@ -158,7 +158,7 @@ impl Connection {
         }
     }
 
-    /// Whether the controller has samples.
+    /// True if the controller receives samples.
     pub fn is_sampled(&self) -> bool {
         self.extras.as_ref().is_some_and(|extras| extras.rate.is_some())
     }
@@ -168,7 +168,8 @@ impl Connection {
         self.path.lost += u64::from(segments);
     }
 
-    /// The application is about to hand something over; if it has left a connection that has begun without data so far, samples say so.
+    /// Called before the application provides data. If the connection has begun but had no data until now, the
+    /// samples are marked.
     pub fn note_application_limit(&mut self) {
         if self.started
             && self.next >= self.limit
@@ -179,8 +180,8 @@ impl Connection {
         }
     }
 
-    /// `segment` is about to leave, and `packet` is what leaves, if it
-    /// is not given up instead: notes that, and has the packet say what it says of congestion.
+    /// Records the transmission of `segment`, or that it is abandoned. `packet` is the transmitted packet; its
+    /// congestion fields are set.
     #[inline]
     pub fn leave(&mut self, now: Instant, segment: u32, again: bool, packet: Option<&mut Packet>) {
         self.if_extended(|own| own.note_leaving(now, segment, again, packet));
@@ -222,7 +223,7 @@ impl Connection {
         }
     }
 
-    /// The rate at which segments leave, segments per second; infinite if nothing paces them.
+    /// The pacing rate, segments per second; infinite without pacing.
     pub fn pace(&self) -> f64 {
         let rate = self.control.pacing(&self.path, &self.window);
         if self.parameters.pacing != Pacing::Window || rate.is_finite() {
@@ -232,7 +233,7 @@ impl Connection {
         of_window(self.window.congestion, self.window.threshold, flight, self.rtt.smoothed(&self.parameters.rto))
     }
 
-    /// Whether a segment may leave now as far as pacing goes; if not, it is arranged that it may.
+    /// True if pacing allows a segment to leave now. If not, schedules the transmission.
     #[inline]
     pub fn may_leave(&mut self, now: Instant) -> bool {
         let Some(extras) = &mut self.extras else { return true };
@@ -245,12 +246,12 @@ impl Connection {
         false
     }
 
-    /// When a sending that was put off happens; never, if none is.
+    /// Time of a delayed transmission; never if there is none.
     pub fn released_at(&self) -> Instant {
         self.extras.as_ref().map_or(self.send_at, |extras| extras.release_at)
     }
 
-    /// A sending that is put off happens at `at`.
+    /// Schedules a delayed transmission at `at`.
     pub fn release(&mut self, at: Instant) {
         self.send_at = match &mut self.extras {
             Some(extras) => {
@@ -261,7 +262,7 @@ impl Connection {
         };
     }
 
-    /// What was put off happens: forgets the timers that are due. True if the recovery wanted to be woken.
+    /// Clears the timers that are due. Returns true if the recovery's timer was due.
     pub fn take_send_timer(&mut self, now: Instant) -> bool {
         self.send_at = Instant::NEVER;
         let Some(extras) = &mut self.extras else { return false };
@@ -276,7 +277,7 @@ impl Connection {
         is_due
     }
 
-    /// The recovery wants to be woken at `at`, and not at the time it named before.
+    /// Sets the recovery's timer to `at`.
     pub fn wake_recovery(&mut self, at: Instant) {
         if let Some(extras) = &mut self.extras {
             extras.recovery_at = at;

@@ -45,7 +45,7 @@ macro_rules! flavours {
 controllers! { flavours! () }
 
 impl TcpConfig {
-    /// The preset of the RFCs, for tests of protocol arithmetic: its numbers are small.
+    /// The preset of the RFCs, for tests of protocol arithmetic: it has small numbers.
     pub(crate) fn rfc() -> TcpConfig {
         TcpConfig { preset: Preset::Rfc, ..TcpConfig::default() }
     }

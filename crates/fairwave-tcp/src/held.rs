@@ -1,37 +1,38 @@
-//! What a receiver holds out of order: which segments, and what each carries.
+//! The receiver's out-of-order segments and their contents.
 
 use fairwave_units::units::Instant;
 
 use super::pieces::{Piece, Ring};
 use super::ranges::Ranges;
 
-/// For how many segments out of order there is room before the ring has to grow.
+/// Capacity in out-of-order segments before the ring has to grow.
 const FIRST_HELD: u32 = 8;
 
-/// What arrived out of order. Takes no memory until something does.
+/// Segments received out of order. Uses no memory before the first one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OutOfOrderSegments {
     pub ranges: Ranges,
     pieces: Option<Box<Pieces>>,
 }
 
-/// What the held segments carry. With many connections this is a good part of the memory.
+/// Contents of the held segments. With many connections this is a large part of the memory.
 #[derive(Clone, Debug)]
 enum Pieces {
-    /// Each carries a unit of its own, like those of the others, made within two seconds of that of the segment which was held first.
+    /// Compact form: each segment carries one whole unit, all units are alike, and all were made within two
+    /// seconds of the first held one.
     Alike {
-        /// That segment, and what it carries.
+        /// The first held segment, and its contents.
         segment: u32,
         piece: Piece,
-        /// How much later a segment's unit was made than that, nanoseconds.
+        /// Creation time of each segment's unit relative to the first one, nanoseconds.
         later: Ring<i32>,
     },
-    /// They differ.
+    /// General form.
     Each(Ring<Piece>),
 }
 
 impl OutOfOrderSegments {
-    /// Keeps `segment`, which is not held and beyond `next`.
+    /// Stores `segment`, which is not held and is beyond `next`.
     pub fn put(&mut self, next: u32, segment: u32, piece: Piece) {
         let pieces = self.pieces.get_or_insert_with(|| {
             let later = Ring::new(FIRST_HELD);
@@ -42,7 +43,7 @@ impl OutOfOrderSegments {
                 later.put(next, segment, time);
             } else {
                 let mut each = Ring::new(FIRST_HELD);
-                // From the highest down: the ring grows once.
+                // In descending order, so that the ring grows only once.
                 for held in self.ranges.descending().flat_map(|range| (range.first..range.end).rev()) {
                     each.put(next, held, pieces.get(held));
                 }
@@ -55,13 +56,13 @@ impl OutOfOrderSegments {
         self.ranges.insert(segment, segment + 1);
     }
 
-    /// What `segment` carries, which is held.
+    /// The contents of the held `segment`.
     pub fn piece(&self, segment: u32) -> Piece {
         self.pieces.as_ref().map(|pieces| pieces.get(segment)).unwrap_or_default()
     }
 
-    /// Forgets what is held before `next`. With the last of it the room goes, too: most connections hold nothing most of
-    /// the time.
+    /// Removes held segments before `next`. Frees the memory with the last one: most connections hold no segments
+    /// most of the time.
     pub fn remove_before(&mut self, next: u32) {
         self.ranges.remove_before(next);
         if self.ranges.first().is_none() {
@@ -69,7 +70,7 @@ impl OutOfOrderSegments {
         }
     }
 
-    /// One past the run of held segments that begins with `next`.
+    /// One past the run of held segments that starts at `next`.
     pub fn end_of_run(&self, next: u32) -> u32 {
         self.ranges.first().filter(|range| range.first == next).map_or(next, |range| range.end)
     }
@@ -91,8 +92,8 @@ impl Pieces {
     }
 }
 
-/// How much later than `model` a piece was made, nanoseconds, if it is that of the segment `behind` places behind and differs from it in
-/// nothing else; none if it does, or if the time is too long to be kept.
+/// The creation time of `piece` relative to `model`, nanoseconds, for a segment that is `behind` positions after
+/// the model's. `None` if the pieces differ in other fields than unit and time, or if the time does not fit.
 fn how_much_later(model: &Piece, behind: u32, piece: &Piece) -> Option<i32> {
     let alike = Piece { created: piece.created, unit: model.unit.wrapping_add(behind), ..*model };
     let later = piece.created.nanos().wrapping_sub(model.created.nanos()) as i64;
@@ -108,8 +109,7 @@ mod tests {
 
     use super::*;
 
-    /// What a segment carries: by `what`, a unit like those of the others, one of another size, of another layer, out of the count, only
-    /// a part, or of another time.
+    /// Contents of a segment. `what` selects a normal unit, or one of another size, layer, number, part or time.
     fn piece(segment: u32, what: u8) -> Piece {
         let time = 3_000_000_000 + u64::from(segment % 7) * 90_000_000;
         let like = Piece { created: Instant::from_nanos(time), unit: segment - 1, payload: 1000, layer: 0, last: true };

@@ -1,4 +1,4 @@
-//! TCP: one sender and one receiver. A flavour is a controller (`control/`) with a recovery (`recovery/`).
+//! TCP: one sender and one receiver. A flavour is a controller (`control/`) with a loss recovery (`recovery/`).
 //!
 //! Each part states its sources and assumptions: [`sender`], [`receiver`], [`rtt`], [`recovery`], [`control`]. This
 //! module is the configuration. You can set every parameter; the controller and the preset give the others. The presets
@@ -30,7 +30,7 @@ mod modern_tests;
 #[cfg(test)]
 mod storyboards;
 
-// A file that is written for a program of your own, with names under `fairwave_core`, is a file here as it is.
+// Files written for external programs use the name `fairwave_core`. This alias lets the same files compile here.
 extern crate self as fairwave_core;
 #[allow(unused_imports)]
 pub(crate) use fairwave_network::packet;
@@ -60,7 +60,7 @@ pub use recovery::{ProbeRule, Recovery};
 pub use rtt::{RtoLimits, RttClock};
 pub use sender::TcpSender;
 
-/// Parameters of a connection as written. What is left out comes from the controller and the preset.
+/// Parameters of a connection as written in a scenario. The controller and the preset supply missing ones.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct TcpConfig {
@@ -108,7 +108,7 @@ pub struct TcpConfig {
     /// 5681 §3.1), ns2 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_window: Option<u32>,
-    /// Slow start threshold at the beginning, segments. Default: the receiver's window.
+    /// Initial slow start threshold, segments. Default: the receiver's window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_threshold: Option<u32>,
     /// The connection begins with a SYN and its acknowledgement. Default true.
@@ -180,37 +180,37 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// Every parameter of a connection, spelled out; those of every packet first.
+/// All parameters of a connection, with defaults filled in. Those used for every packet come first.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TcpParameters {
     /// Loss recovery.
     pub recovery: Recovery,
-    /// SYN first.
+    /// The connection begins with a SYN.
     pub handshake: bool,
     /// RFC 3042.
     pub limited_transmit: bool,
-    /// No second fast retransmit within a window.
+    /// Allow no second fast retransmit within a window.
     pub careful: bool,
-    /// Set the window to the threshold when fast recovery ends.
+    /// Set the window to the threshold at the end of fast recovery.
     pub deflate: bool,
-    /// A decrease starts from what is in flight, not from the window.
+    /// A decrease starts from the data in flight, not from the window.
     pub decrease_from_flight: bool,
-    /// Follow ns-2.35 where no single parameter says so.
+    /// Follow ns-2.35 in rules without a parameter.
     pub like_ns2: bool,
-    /// Segments carry waves and acknowledgements their rate.
+    /// Segments carry waves, and acknowledgements carry their rate.
     pub waves: bool,
-    /// What segments say of congestion, and how the receiver reports marks.
+    /// ECN code point of the segments, and the receiver's way of reporting marks.
     pub marks: Marks,
-    /// A mark and a loss in one window are answered once.
+    /// A mark and a loss in one window cause one response.
     pub one_answer: bool,
-    /// What paces segments.
+    /// The source of the pacing rate.
     pub pacing: Pacing,
     /// After a paced segment that left late, the next gap is shorter by the delay, at most by half.
     pub pacing_credit: bool,
-    /// The controller has samples of the delivery rate.
+    /// The controller receives samples of the delivery rate.
     pub samples: bool,
-    /// The window falls little by little in recovery.
+    /// Proportional rate reduction in recovery.
     pub prr: bool,
     /// Payload bytes of a segment.
     pub segment: u16,
@@ -220,21 +220,21 @@ pub struct TcpParameters {
     pub syn: u16,
     /// The receiver's window, segments.
     pub receiver_window: u32,
-    /// Duplicates that mean loss.
+    /// Number of duplicates that signal a loss.
     pub duplicate_threshold: u32,
-    /// Random delay of sending.
+    /// Largest random delay of a transmission.
     pub jitter: Span,
     /// Congestion window after the handshake, segments.
     pub initial_window: f64,
     /// Congestion avoidance counts the segments that an acknowledgement covers, see [`control::Path::credit`].
     pub counts_segments: bool,
-    /// Slow start after idling.
+    /// Slow start after an idle time.
     pub slow_start_restart: bool,
     /// After a lost SYN the window begins with one segment (RFC 5681 §3.1).
     pub shrinks_after_lost_syn: bool,
-    /// The initial window is taken up when the first segment of data is acknowledged.
+    /// The connection takes its initial window when the first data segment is acknowledged.
     pub late_initial_window: bool,
-    /// How SACK counts the pipe.
+    /// The pipe rule of SACK.
     pub pipe: PipeRule,
     /// Wire bytes of an acknowledgement.
     pub acknowledgement: u16,
@@ -242,25 +242,25 @@ pub struct TcpParameters {
     pub restart_window: f64,
     /// Initial slow start threshold, segments.
     pub initial_threshold: f64,
-    /// Longest delay of an acknowledgement, if they are delayed.
+    /// Longest delay of an acknowledgement; `None` without delayed acknowledgements.
     pub delayed_ack: Option<Span>,
-    /// How many segments are acknowledged at once before that begins.
+    /// Number of segments that are acknowledged at once before delayed acknowledgements begin.
     pub quick_acks: u32,
-    /// Retransmission timeout.
+    /// Limits of the retransmission timeout.
     pub rto: RtoLimits,
-    /// How long a tail-loss probe waits.
+    /// Waiting time of a tail loss probe.
     pub probe: ProbeRule,
-    /// For how long the application's units are worth sending.
+    /// Lifetime of the application's units.
     pub deadline: Option<Span>,
 }
 
 impl TcpParameters {
-    /// Whether acknowledgements carry blocks.
+    /// True if acknowledgements carry SACK blocks.
     pub fn sends_sack(&self) -> bool {
         matches!(self.recovery, Recovery::Sack | Recovery::Rack)
     }
 
-    /// Whether the recovery keeps what the receiver holds, acknowledgement by acknowledgement.
+    /// True if the recovery records the receiver's held segments on every acknowledgement.
     pub(crate) fn knows_what_is_held(&self) -> bool {
         match self.recovery {
             Recovery::Rack => true,
@@ -270,7 +270,7 @@ impl TcpParameters {
     }
 }
 
-/// What a controller asks of its connection, see [`ControlLaw`].
+/// A controller's requirements on its connection, see [`ControlLaw`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Needs {
     /// [`ControlLaw::RECOVERY`].
@@ -288,7 +288,7 @@ pub struct Needs {
 }
 
 impl Needs {
-    /// Those of a controller.
+    /// The needs of a controller.
     pub const fn of<C: ControlLaw>() -> Self {
         Needs {
             recovery: C::RECOVERY,
@@ -300,22 +300,22 @@ impl Needs {
         }
     }
 
-    /// Those of a controller that asks for nothing but a recovery.
+    /// The needs of a controller that only requires a recovery.
     pub const fn recovery(recovery: Recovery) -> Self {
         Needs { recovery, waves: false, samples: false, marks: Marks::None, paces: false, credit: true }
     }
 }
 
-/// Segments that a receiver's window may hold at most, and does unless it is told otherwise: with segments of 1000 bytes what a
-/// path of 300 Gb/s and 100 ms holds, so it never limits.
+/// The largest receiver's window, also the default, segments. With segments of 1000 bytes it covers a path of 300
+/// Gb/s and 100 ms, so it never limits.
 const LARGEST_WINDOW: u32 = 1 << 22;
 
 /// An acknowledgement must be sent within this time of the segment (RFC 5681 §4.2).
 const LONGEST_ACK_DELAY: Span = Span::from_millis(500);
 
 impl TcpConfig {
-    /// The parameters of a connection whose controller has these needs; the configuration may choose another recovery and other marks,
-    /// and have segments paced or not.
+    /// The parameters of a connection whose controller has these needs. The configuration may override recovery,
+    /// marks and pacing.
     pub fn parameters_with(&self, needs: Needs) -> TcpParameters {
         let ns2 = self.preset.like_ns2();
         let linux = self.preset == Preset::Linux;
@@ -323,7 +323,8 @@ impl TcpConfig {
         let segment = narrow(self.segment.unwrap_or(self.default_segment()));
         let receiver_window = self.receiver_window.unwrap_or(if ns2 { 64 } else { LARGEST_WINDOW });
         let recovery = self.recovery_with(needs);
-        // ns-2.35's Vegas has a sending routine of its own, which knows neither headers nor SYNs, nor what follows from the loss of one.
+        // Vegas in ns-2.35 has a separate sending routine. It has neither headers nor SYNs, so a lost SYN has no
+        // consequences.
         let ns2_vegas = ns2 && recovery == Recovery::Vegas;
         let header = narrow(self.header.unwrap_or(self.default_header(ns2_vegas)));
         let initial = self.initial_window.unwrap_or(match segment {
@@ -366,7 +367,7 @@ impl TcpConfig {
             pipe: self.pipe.unwrap_or(if ns2 { PipeRule::Counted } else { PipeRule::Rfc6675 }),
             rto: RtoLimits {
                 clock: self.clock.unwrap_or(if ns2 { RttClock::Coarse } else { RttClock::Fine }),
-                // Linux bounds four deviations from below, and not the timeout (`tcp_rtt_estimator`).
+                // Linux bounds four deviations from below, not the timeout (`tcp_rtt_estimator`).
                 tick: self.tick.unwrap_or(if linux { min_rto } else { millis(1, 10) }),
                 initial: self.initial_rto.unwrap_or(millis(1000, if old { 6000 } else { 3000 })),
                 min: min_rto,
@@ -389,8 +390,8 @@ impl TcpConfig {
         }
     }
 
-    /// What each key of a connection whose controller has these needs is: its own value, or what holds where it is left out. A key that
-    /// nothing would read, or that may not be set, is left out.
+    /// Fills in the default of every key, for a controller with these needs. Omits keys that have no effect or may
+    /// not be set.
     pub fn spelled_out(&self, needs: Needs) -> TcpConfig {
         let parameters = self.parameters_with(needs);
         let linux = self.preset == Preset::Linux;
@@ -400,7 +401,7 @@ impl TcpConfig {
             recovery: Some(parameters.recovery),
             prr: Some(parameters.prr),
             ecn: Some(parameters.marks),
-            // A controller's own rate has no value: `true` asks for a pace by the window.
+            // A controller's pacing rate has no value here: `true` requests pacing by the window.
             pacing: self.pacing.or((!needs.paces).then_some(false)),
             pacing_credit: Some(parameters.pacing_credit),
             segment: bytes(parameters.segment),
@@ -429,7 +430,7 @@ impl TcpConfig {
         }
     }
 
-    /// The recovery of a connection whose controller has these needs.
+    /// The recovery of a connection with a controller of these needs.
     fn recovery_with(&self, needs: Needs) -> Recovery {
         self.recovery.unwrap_or(match needs.recovery {
             Recovery::Sack if self.preset == Preset::Linux => Recovery::Rack,
@@ -437,8 +438,8 @@ impl TcpConfig {
         })
     }
 
-    /// Whether the receiver delays acknowledgements: RFC 5681 §4.2 has it as a SHOULD, and RFC 9293 §3.8.6.3, too; ns-2's sink does
-    /// not.
+    /// True if the receiver delays acknowledgements. RFC 5681 §4.2 and RFC 9293 §3.8.6.3 have it as a SHOULD;
+    /// ns-2's sink does not do it.
     fn delays_acknowledgements(&self) -> bool {
         self.delayed_ack.unwrap_or(!self.preset.like_ns2())
     }
@@ -459,7 +460,7 @@ impl TcpConfig {
         })
     }
 
-    /// Checks that every key is in its range, and that they go together with a controller that has these needs.
+    /// Checks the range of every key, and that the keys suit each other and a controller with these needs.
     ///
     /// # Errors
     /// The first key that is out of range or does not go with the others.
@@ -496,7 +497,7 @@ impl TcpConfig {
         Ok(())
     }
 
-    /// Checks that every key is in its range.
+    /// Checks the range of every key.
     ///
     /// # Errors
     /// The first key that is out of range.

@@ -1,53 +1,54 @@
-//! Partial reliability: what the application made too long ago is not worth sending any more (paper 000 §6 names a partially
-//! reliable TCP-Real as its future work).
+//! Partial reliability: the sender abandons data that the application made too long ago (paper 000 §6 names a
+//! partially reliable TCP-Real as its future work).
 //!
-//! Source: RFC 3758 §4.1, timed reliability. Data that has not been sent within its lifetime is never sent. Data that
-//! would have to be retransmitted after its lifetime is *abandoned*: as FORWARD TSN does for SCTP (§3.5, §3.6), a
-//! packet of headers alone names the first segment that is not abandoned. The receiver stops waiting for earlier
-//! segments, and its acknowledgement confirms it. To the sender's congestion control a loss is a loss, whether it is
-//! repaired or not.
+//! Source: RFC 3758 §4.1, timed reliability. Data that has not been sent within its lifetime is never sent. Data
+//! that would have to be retransmitted after its lifetime is *abandoned*. As FORWARD TSN does for SCTP (§3.5,
+//! §3.6), a packet of headers alone names the first segment that is not abandoned. The receiver stops waiting for
+//! earlier segments, and its acknowledgement confirms it. Congestion control treats repaired and abandoned losses
+//! alike.
 //!
-//! **Assumptions.** Any controller and any recovery may have it. Units take their segment number when they are first sent, so those
-//! that never are leave no hole. A unit's lifetime counts from when the application made it, to the moment at which it is
-//! sent. One packet gives up everything as old that has been sent, also what may still arrive. What the receiver holds of it is
-//! as old as the rest and is dropped, where RFC 3758 §3.6 hands it up. The packet has the size of an acknowledgement.
+//! **Assumptions.** Any controller and any recovery may have it. A unit gets its segment number when it is first
+//! sent, so unsent units leave no hole. A unit's lifetime is the time from its creation by the application to its
+//! transmission. One packet abandons all sent data that is too old, including segments that may still arrive. The
+//! receiver drops its held segments of that range, since they are as old as the rest; RFC 3758 §3.6 delivers them.
+//! The packet has the size of an acknowledgement.
 
 use std::collections::VecDeque;
 
 use super::pieces::Piece;
 use fairwave_units::units::{Instant, Span};
 
-/// What waits to be sent for the first time, and for how long that is worth while.
+/// Unsent data, with its lifetime.
 #[derive(Debug)]
 pub(super) struct Lifetime {
     span: Span,
     waiting: VecDeque<Piece>,
-    /// One past the last segment that the receiver has been told to give up.
+    /// One past the last segment that the sender has abandoned.
     forwarded: u32,
 }
 
 impl Lifetime {
-    /// Nothing waits; units live for `span`.
+    /// Creates an empty queue for units with the lifetime `span`.
     pub fn new(span: Span) -> Self {
         Lifetime { span, waiting: VecDeque::new(), forwarded: 0 }
     }
 
-    /// Whether what was made at `created` is too old.
+    /// True if the lifetime of data created at `created` is over.
     pub fn is_over(&self, created: Instant, now: Instant) -> bool {
         now.since(created) > self.span
     }
 
-    /// The application handed this over.
+    /// Adds data of the application.
     pub fn wait(&mut self, piece: Piece) {
         self.waiting.push_back(piece);
     }
 
-    /// What is to be sent next, if anything waits.
+    /// Removes and returns the next data to send.
     pub fn take(&mut self) -> Option<Piece> {
         self.waiting.pop_front()
     }
 
-    /// Forgets what has waited for too long; says how many pieces that were. What was made first waits first.
+    /// Discards data past its lifetime. Returns the number of pieces. The oldest data is first.
     pub fn shed(&mut self, now: Instant) -> u32 {
         let mut shed = 0;
         while self.waiting.front().is_some_and(|piece| self.is_over(piece.created, now)) {
@@ -57,12 +58,12 @@ impl Lifetime {
         shed
     }
 
-    /// Nothing will be sent any more.
+    /// Discards all unsent data.
     pub fn clear(&mut self) {
         self.waiting.clear();
     }
 
-    /// The receiver is told to give up everything before `next`; true if it has not been before.
+    /// Records that everything before `next` is abandoned. Returns true if this is new.
     pub fn forward(&mut self, next: u32) -> bool {
         let new = next > self.forwarded;
         self.forwarded = self.forwarded.max(next);
@@ -101,7 +102,7 @@ mod tests {
 
     const ALL: [Flavour; 5] = [Flavour::Tahoe, Flavour::Reno, Flavour::Newreno, Flavour::Sack, Flavour::Vegas];
 
-    /// Every sending of these segments is lost.
+    /// A path on which every transmission of these segments is lost.
     fn blocked(flavour: Flavour, deadline: Option<u64>, lost: &'static [u32], units: u32) -> TcpWire {
         let mut path = wire(flavour, &config(deadline), false);
         path.units = speech(units);
@@ -147,7 +148,7 @@ mod tests {
 
     #[test]
     fn what_waits_for_too_long_is_never_sent_and_leaves_no_hole() {
-        // 80 kb/s with headers through 20 kb/s: once the window is full, three of four units cannot go.
+        // 80 kb/s with headers through 20 kb/s: once the window is full, three of four units cannot be sent.
         let mut path = wire(Flavour::Newreno, &config(Some(300)), false);
         path.units = speech(200);
         path.bottleneck = Some(Rate::from_bits_per_second(20_000));
@@ -182,7 +183,7 @@ mod tests {
                 Some(true) => PathFate::Lose,
                 _ => PathFate::Pass,
             });
-            // Long enough for a first packet that is lost ten times, each time twice as long up to 60 s.
+            // Long enough for a first packet that is lost ten times, with a timeout that doubles up to 60 s.
             path.run_until(at(600_000));
             let units: Vec<u32> = path.deliveries.iter().map(|(_, delivery)| delivery.unit).collect();
             prop_assert!(units.windows(2).all(|pair| pair[0] < pair[1]), "{:?}", units);

@@ -1,49 +1,51 @@
-//! Congestion that is marked instead of dropped: what a sender makes of marks, and how a receiver tells of them.
+//! Explicit congestion notification: the sender's response to marks, and the receiver's reports of marks.
 //!
 //! Source: RFC 3168 §6.1 for `classic`: the receiver repeats the echo (ECE) until the sender reports that it has
 //! reduced the window (CWR), and an acknowledgement with the echo does not open the window. For `accurate` and
-//! `scalable` a count of the segments that arrived marked goes back with every acknowledgement, which is what RFC 9768
-//! has its counters for. A delayed acknowledgement leaves at once when marks begin or end (RFC 8257 §3.2, RFC 9768
+//! `scalable` every acknowledgement carries a count of the segments that arrived marked, the purpose of RFC 9768's
+//! counters. A delayed acknowledgement leaves at once when marks begin or end (RFC 8257 §3.2, RFC 9768
 //! §3.2.2.5.1). ECT(1) by RFC 9331 §4.1.
 //!
-//! **Answers.** A mark is answered at most once for what was in flight at the answer before, whether that was to a mark, to a loss
-//! or to a timeout. If a mark counts as a loss (with `classic`, and with any law that ignores marks), a loss among the
-//! segments in flight at the response to a mark is repaired without a second response. Laws that ask for accurate marks
-//! hear of every loss (RFC 8257 §3.5).
+//! **Responses.** The sender responds to a mark at most once for the data in flight at its previous response,
+//! whether to a mark, a loss or a timeout. A mark counts as a loss with `classic`, and with any law that ignores
+//! marks. A loss among the segments in flight at the response to a mark is then repaired without a second
+//! response. Laws that use accurate marks receive every loss (RFC 8257 §3.5).
 //!
-//! **Assumptions.** Both ends want it: nothing is negotiated, though captures show the flags of a negotiation. SYNs, pure acknowledgements
-//! and what gives segments up are never marked; what is sent again is not with `classic` (RFC 3168 §6.1.5) and is
-//! with the others, as Linux does for laws that need marks. The count is 32 bits of every acknowledgement, in segments, and so is never
-//! ambiguous as the three bits of RFC 9768's ACE field may be; it begins at 0. A mark on what is outside the receiver's window is left
-//! out (RFC 3168 §6.1.5). With accurate marks the law is told of acknowledgements as ever, with [`Path::marked`](super::control::Path::marked), and
-//! decides itself whether they open its window. At a window of one segment a mark does not stop the sender for a timeout (RFC 3168 §6.1.2
-//! asks for that; laws here leave two segments).
+//! **Assumptions.** Both ends support it without negotiation, though captures show the flags of a negotiation.
+//! SYNs, pure acknowledgements and packets that abandon segments are never ECN-capable. Retransmissions are not
+//! ECN-capable with `classic` (RFC 3168 §6.1.5). With the others they are, as Linux does for laws that need marks.
+//! Every acknowledgement carries the count in segments as 32 bits, so it is never ambiguous as the three bits of
+//! RFC 9768's ACE field may be; it begins at 0. Marks outside the receiver's window are ignored (RFC 3168 §6.1.5).
+//! With accurate marks the law receives all acknowledgements as usual, with
+//! [`Path::marked`](super::control::Path::marked), and itself decides whether they open its window. At a window of
+//! one segment a mark does not stop the sender for a timeout (RFC 3168 §6.1.2 requires it; laws here leave two
+//! segments).
 
 use super::control::Marks;
 use fairwave_network::packet::Ecn;
 
-/// What a sender knows of marks.
+/// The sender's state of marks.
 #[derive(Debug)]
 pub(super) struct MarkReaction {
     marks: Marks,
-    /// A loss within a window whose mark has been answered has been answered, too.
+    /// A response to a mark also covers losses in the same window.
     one_for_all: bool,
     /// Number of segments that have been reported as marked.
     counted: u32,
-    /// One past what was in flight at the last answer to congestion.
+    /// One past the data in flight at the last response to congestion.
     answered: u32,
-    /// That answer was to a mark.
+    /// The last response was to a mark.
     to_mark: bool,
-    /// The acknowledgement at hand tells of a mark that is to be answered.
+    /// The current acknowledgement reports a mark that needs a response.
     due: bool,
-    /// It does not open the window.
+    /// The current acknowledgement does not open the window.
     holds: bool,
-    /// The next new segment tells the receiver that the window has been reduced.
+    /// The next new segment reports the reduced window to the receiver.
     tells: bool,
 }
 
 impl MarkReaction {
-    /// No mark so far. `one_for_all` where a mark counts as a loss.
+    /// Creates the state without marks. `one_for_all`: a mark counts as a loss.
     pub fn new(marks: Marks, one_for_all: bool) -> Self {
         MarkReaction {
             marks,
@@ -57,32 +59,33 @@ impl MarkReaction {
         }
     }
 
-    /// An acknowledgement of everything before `next` echoes a mark and carries the total count. Answers how many are
-    /// new.
+    /// Processes the echo and the total count of an acknowledgement of everything before `next`. Returns the
+    /// number of new marks.
     pub fn hear(&mut self, next: u32, echo: bool, count: u32) -> u32 {
         if self.marks == Marks::Classic {
             self.holds = echo;
             self.due = echo && next > self.answered;
             return 0;
         }
-        // What was overtaken on its way tells of fewer.
+        // A reordered acknowledgement reports a lower count.
         let news = Some(count.wrapping_sub(self.counted)).filter(|&news| news < 1 << 31).unwrap_or(0);
         self.counted = self.counted.wrapping_add(news);
         self.due = news > 0 && next > self.answered;
         news
     }
 
-    /// Whether the acknowledgement at hand may open the window.
+    /// True if the current acknowledgement may open the window.
     pub fn opens(&self) -> bool {
         !self.holds
     }
 
-    /// Whether a mark is to be answered now; asked once.
+    /// Returns whether a mark needs a response now, and clears the flag.
     pub fn take_due(&mut self) -> bool {
         std::mem::take(&mut self.due)
     }
 
-    /// The window has been reduced with everything before `max` sent, because of a mark or of something else.
+    /// Records that the window has been reduced with everything before `max` sent, because of a mark or another
+    /// signal.
     pub fn answer(&mut self, max: u32, to_mark: bool) {
         self.answered = max;
         self.to_mark = to_mark;
@@ -90,7 +93,7 @@ impl MarkReaction {
         self.tells = self.marks == Marks::Classic;
     }
 
-    /// Whether the loss of `segment` is of a window whose congestion has been answered because of a mark.
+    /// True if a response to a mark covers the loss of `segment`.
     pub fn covers(&self, segment: u32) -> bool {
         self.one_for_all && self.to_mark && segment < self.answered
     }
@@ -100,7 +103,7 @@ impl MarkReaction {
         self.counted
     }
 
-    /// The congestion mark of a data segment, and whether the segment reports a reduced window.
+    /// The ECN code point of a data segment, and whether the segment reports a reduced window.
     pub fn dress(&mut self, again: bool) -> (Ecn, bool) {
         match self.marks {
             Marks::None => (Ecn::NotEct, false),
@@ -112,30 +115,31 @@ impl MarkReaction {
     }
 }
 
-/// What a receiver says of marks.
+/// The receiver's reports of marks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Echo {
     pub marks: Marks,
-    /// The echo stands.
+    /// Acknowledgements carry the echo.
     pub stands: bool,
     /// The latest segment was marked.
     latest: bool,
-    /// Number of segments that arrived marked, modulo 2³²; kept only for accurate feedback.
+    /// Number of segments that arrived marked, modulo 2³²; updated only for accurate feedback.
     pub counted: u32,
 }
 
 impl Echo {
-    /// Nothing has come.
+    /// Creates the state before any segment.
     pub fn new(marks: Marks) -> Self {
         Echo { marks, ..Echo::default() }
     }
 
-    /// A segment of data within the window has come. True if it is to be acknowledged at once, since marks begin or end with it.
+    /// Processes a data segment within the window. Returns true if it must be acknowledged at once, because marks
+    /// begin or end with it.
     #[inline(never)]
     pub fn on_segment(&mut self, ecn: Ecn, window_reduced: bool) -> bool {
         let marked = ecn == Ecn::Ce;
         if self.marks == Marks::Classic {
-            // Of a segment that is both, CWR counts first (RFC 8257 §3.2).
+            // In a segment with both, CWR applies before the mark (RFC 8257 §3.2).
             self.stands = marked || (self.stands && !window_reduced);
             return false;
         }

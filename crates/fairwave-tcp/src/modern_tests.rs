@@ -1,4 +1,4 @@
-//! Connections of today told as stories: marks, pacing, samples of the delivery rate, recovery by time.
+//! Storyboards of current connections: marks, pacing, samples of the delivery rate, time-based recovery.
 
 use std::sync::{Arc, Mutex};
 
@@ -18,7 +18,7 @@ fn marked_by(marks: Marks) -> TcpConfig {
     TcpConfig { ecn: Some(marks), ..undelayed() }
 }
 
-/// Marks the first sending of these segments.
+/// Marks the first transmission of these segments.
 fn marking(mut wire: TcpWire, segments: &'static [u32]) -> TcpWire {
     wire.mark = Box::new(move |packet, _| {
         segments.contains(&sequence(packet)) && matches!(packet.body, Body::Segment { retransmission: false, .. })
@@ -30,7 +30,7 @@ fn is_echo(packet: &Packet) -> bool {
     matches!(packet.body, Body::Ack { congestion_echo: true, .. })
 }
 
-/// What a controller was told, in order.
+/// The controller calls, in order.
 #[derive(Clone, Default)]
 struct CallLog(Arc<Mutex<Vec<Event>>>);
 
@@ -44,7 +44,7 @@ enum Event {
     Recovered,
 }
 
-/// Keeps a window of its own, paces at a rate of its own, and notes what it is told.
+/// A controller with a constant window and pace. It logs its calls.
 struct LoggingController {
     told: CallLog,
     window: f64,
@@ -87,7 +87,8 @@ impl Controller for LoggingController {
     }
 }
 
-/// A connection whose controller notes what it is told, keeps `window` segments out and sends `rate` segments per second at most.
+/// A connection with a logging controller. It keeps `window` segments in flight and sends at most `rate` segments
+/// per second.
 fn noting(config: &TcpConfig, needs: Needs, window: f64, rate: f64, bulk: bool) -> (TcpWire, CallLog) {
     let told = CallLog::default();
     let control = Control::Own(Box::new(LoggingController { told: told.clone(), window, rate }));
@@ -154,7 +155,7 @@ fn a_mark_halves_the_window_and_nothing_is_sent_again_whatever_the_recovery() {
         let before = wire.sender.view().window.expect("a window").min(40.0);
         wire.run_until(marked + Span::from_millis(101));
         let after = wire.sender.view().window.expect("a window");
-        // Half, and what the acknowledgements that followed have added; Vegas keeps three quarters.
+        // One half (Vegas: three quarters), plus the growth by later acknowledgements.
         assert!(after < 0.8 * before, "{flavour:?} {marks:?}: {before} to {after}");
         wire.run_until(at(4000));
         assert_eq!((wire.sender.view().retransmitted, wire.sender.view().timeouts), (0, 0), "{flavour:?} {marks:?}");
@@ -164,7 +165,7 @@ fn a_mark_halves_the_window_and_nothing_is_sent_again_whatever_the_recovery() {
 
 #[test]
 fn a_marked_window_is_answered_once_and_the_next_one_again() {
-    // Every segment of a round trip of 32 is marked, then one of the next.
+    // Every segment of a round trip of 32 is marked, then one in the next.
     for marks in [Marks::Classic, Marks::Accurate] {
         let (mut wire, told) = noting(&marked_by(marks), SACK, 32.0, f64::INFINITY, true);
         wire.mark = Box::new(|packet, _| (100..132).contains(&sequence(packet)) || sequence(packet) == 170);
@@ -184,7 +185,7 @@ fn the_echo_stands_until_the_sender_has_told_of_its_answer_and_opens_no_window()
         .filter(|(_, ack)| is_echo(ack))
         .filter_map(|(_, ack)| if let Body::Ack { next, .. } = ack.body { Some(next) } else { None })
         .collect();
-    // Ten are in flight when 50's acknowledgement comes back; the first after them, 60, says that the window has been reduced.
+    // Ten are in flight when 50's acknowledgement arrives. The first after them, 60, reports the reduced window.
     assert_eq!(echoes, (51..=60).collect::<Vec<_>>());
     let told_of: Vec<u32> = (wire.sent.iter())
         .filter(|(_, packet)| matches!(packet.body, Body::Segment { window_reduced: true, .. }))
@@ -265,7 +266,7 @@ fn with_a_threshold_that_marks_nothing_is_lost_and_the_bottleneck_stays_busy() {
     }
 }
 
-/// Gaps between sendings from `from` on, in microseconds.
+/// Gaps between transmissions from `from` on, in microseconds.
 fn gaps(wire: &TcpWire, from: Instant) -> Vec<u64> {
     let times: Vec<Instant> = wire.sent.iter().map(|(time, _)| *time).filter(|time| *time >= from).collect();
     times.windows(2).map(|pair| (pair[1] - pair[0]).nanos() / 1000).collect()
@@ -365,7 +366,7 @@ fn a_sample_measures_the_rate_of_a_bottleneck_within_a_hundredth() {
         let needs = Needs { samples: true, ..Needs::recovery(recovery) };
         for megabits in [1u64, 10, 100] {
             let rate = megabits as f64 * 1e6 / (8.0 * 1040.0);
-            // One and a half times what the path holds, without a loss.
+            // One and a half times the path's capacity, without a loss.
             let (mut wire, told) = noting(&undelayed(), needs, 1.5 * (rate * 0.1 + 2.0), f64::INFINITY, true);
             wire.bottleneck = Some(Rate::from_bits_per_second(megabits * 1_000_000));
             wire.run_until(at(3000));
@@ -393,7 +394,7 @@ fn with_losses_samples_stay_at_the_bottlenecks_rate_since_what_is_held_counts() 
         wire.run_until(at(10_000));
         let samples = told.samples();
         let settled = &samples[samples.len() / 5..];
-        // A loss leaves a gap at the end of the bottleneck: what is delivered is at most its rate, and hardly less.
+        // A loss leaves a gap at the bottleneck's output, so the delivery rate is at most its rate, and close to it.
         let most = settled.iter().filter_map(|sample| sample.rate).fold(0.0, f64::max);
         assert!((most / rate - 1.0).abs() < 0.01, "{recovery:?}: {most} for {rate}");
         let mut rates: Vec<f64> = settled.iter().filter_map(|sample| sample.rate).collect();
@@ -483,7 +484,7 @@ fn the_preset_linux_is_what_it_says() {
 
 #[test]
 fn linux_timeout_is_the_round_trip_and_two_tenths_of_a_second() {
-    // A window that never fills the path: the round trip stays that of the path.
+    // The window never fills the path, so the round trip remains the path's.
     let mut wire = bulk(Flavour::Sack, &TcpConfig { receiver_window: Some(20), ..linux() });
     wire.run_until(at(3000));
     let rto = wire.sender.connection.timeout();
@@ -536,7 +537,7 @@ fn recovery_by_time_sends_nothing_again_that_is_only_late_by_less_than_a_quarter
             },
         );
     late.run_until(at(10_000));
-    // Before the first reordering has been seen three held segments are taken for a loss.
+    // Before the first reordering is detected, three held segments count as a loss.
     assert!(late.sender.view().retransmitted <= 1, "{:?}", late.sender.view());
     let mut counted = bulk(Flavour::Sack, &TcpConfig { recovery: Some(Recovery::Sack), ..config });
     counted.fate =
@@ -587,8 +588,8 @@ fn any_recovery() -> impl Strategy<Value = Option<Recovery>> {
 proptest! {
     #![proptest_config(fairwave_units::testing::fuzz_cases(96))]
 
-    /// Whatever is lost, marked, late or comes twice, everything arrives once and in order, nothing spins, marks are counted once and
-    /// samples count every delivery.
+    /// With any loss, marking, delay and duplication, everything arrives once and in order. Timers do not spin,
+    /// each mark is counted once, and samples count every delivery.
     #[test]
     fn fuzz_whatever_happens_to_packets_everything_arrives_once(
         recovery in any_recovery(),

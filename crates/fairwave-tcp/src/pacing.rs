@@ -1,56 +1,56 @@
-//! Segments leave no faster than at a rate, rather than as acknowledgements come in.
+//! Pacing: segments leave at a limited rate instead of at the arrival of acknowledgements.
 //!
-//! Source: draft-ietf-ccwg-bbr §5.6.2 for the rule: a segment leaves when the one before has had its time at the rate
-//! that held when it left. For a window without a rate of its own, the rates are Linux' (`tcp_update_pacing_rate`).
-//! They are the window, or what is in flight if that is more, per smoothed round trip. This counts times 2 while the
-//! window is below half of the slow start threshold and times 1.2 from there on.
+//! Source: draft-ietf-ccwg-bbr §5.6.2 for the rule: a segment leaves after the transmission time of the previous
+//! one, at the rate of that time. For a window without a pacing rate, the rates are Linux'
+//! (`tcp_update_pacing_rate`). They are the window, or the data in flight if larger, per smoothed round trip. The
+//! factor is 2 while the window is below half of the slow start threshold, and 1.2 above it.
 //!
-//! **Assumptions.** Each segment is paced by itself and counts as one whatever its payload. There are no bursts of a
-//! millisecond's worth of segments as from Linux' segmentation offload. The first ten segments are no exception, as
-//! they are in Linux. Without a round trip a window has no rate. A segment that leaves late does not shorten later
+//! **Assumptions.** Each segment is paced separately and counts as one for any payload. There are no bursts of a
+//! millisecond's worth of segments as from Linux' segmentation offload. The first ten segments are no exception,
+//! unlike in Linux. Without a round trip a window has no rate. A segment that leaves late does not shorten later
 //! gaps, except with the preset `linux`: there the delay shortens the next gap by up to half of the gap
-//! (`tcp_update_skb_after_send`). Without this, a sender that its window sometimes holds back has a mean rate below its
-//! pacing rate. A segment that recovery sends again at once (the first of a recovery, the one of a timeout, a loss
-//! probe, the next hole of NewReno) does not wait, but those behind it do.
+//! (`tcp_update_skb_after_send`). Without this, a sender that is sometimes limited by its window has a mean rate
+//! below its pacing rate. Some retransmissions leave at once (the first of a recovery, the one of a timeout, a
+//! loss probe, the next hole of NewReno). The segments behind them wait.
 
 use fairwave_units::units::{Instant, Span};
 
-/// What paces a connection.
+/// The source of a connection's pacing rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Pacing {
-    /// Nothing: acknowledgements clock segments out.
+    /// No pacing: acknowledgements clock segments out.
     #[default]
     Off,
-    /// Its controller, by [`Controller::pacing`](super::control::Controller::pacing).
+    /// The controller, by [`Controller::pacing`](super::control::Controller::pacing).
     Law,
-    /// Its controller if that has a rate, else the window per round trip, as Linux has it.
+    /// The controller if it has a rate, else the window per round trip, as in Linux.
     Window,
 }
 
 /// Linux' `tcp_pacing_ss_ratio` and `tcp_pacing_ca_ratio`.
 const RATIOS: [f64; 2] = [2.0, 1.2];
 
-/// Linux' rate of a window of `window` segments with threshold `threshold`, `flight` being out and `smoothed` the round trip:
-/// segments per second; infinite without a round trip.
+/// Linux' pacing rate, segments per second, for a window of `window` segments with threshold `threshold`, `flight`
+/// segments in flight and the round trip `smoothed`. Infinite without a round trip.
 pub(super) fn of_window(window: f64, threshold: f64, flight: u32, smoothed: Span) -> f64 {
     let ratio = RATIOS[usize::from(window >= threshold / 2.0)];
     ratio * window.max(f64::from(flight)) / smoothed.seconds()
 }
 
-/// When the next segment may leave.
+/// Computes the earliest time of the next segment.
 #[derive(Debug, Default)]
 pub(super) struct Pacer {
     free_at: Instant,
 }
 
 impl Pacer {
-    /// From when on the next segment may leave.
+    /// The earliest time of the next segment.
     pub fn free_at(&self) -> Instant {
         self.free_at
     }
 
-    /// A segment leaves while `rate` (segments per second) holds. A rate that is no positive number paces nothing. With `credit` what
-    /// left late takes as much off the gap behind it, at most half.
+    /// Records a transmission at `rate` (segments per second). A rate that is not positive and finite disables
+    /// pacing. With `credit` a late segment shortens the next gap by its delay, at most by half.
     pub fn sent(&mut self, now: Instant, rate: f64, credit: bool) {
         if rate > 0.0 && rate.is_finite() {
             // Rounded up: never faster than the rate.

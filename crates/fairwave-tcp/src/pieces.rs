@@ -1,8 +1,8 @@
-//! What each segment carries, kept from the moment the application hands it over until it is acknowledged.
+//! Contents of segments, kept from the application's write until the acknowledgement.
 
 use fairwave_units::units::Instant;
 
-/// What a segment carries: a whole unit or a piece of one.
+/// Contents of a segment: a whole unit or a piece of one.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct Piece {
     /// When the application made the unit.
@@ -13,19 +13,19 @@ pub(crate) struct Piece {
     pub payload: u16,
     /// Video layer.
     pub layer: u8,
-    /// The last piece of its unit.
+    /// True for the last piece of its unit.
     pub last: bool,
 }
 
-/// One value per outstanding segment, in a ring that doubles when it is full and then stays.
+/// One value per outstanding segment, in a ring that doubles when it is full and never shrinks.
 #[derive(Clone, Debug)]
 pub(crate) struct Ring<T> {
-    /// Length is a power of two; segment `s` is at `s mod` length.
+    /// The length is a power of two; segment `s` is at `s mod` length.
     slots: Vec<T>,
 }
 
 impl<T: Copy + Default> Ring<T> {
-    /// A ring for at least `room` segments. Without room it takes no memory until something is put in.
+    /// Creates a ring for at least `room` segments. With `room` 0 it allocates no memory before the first value.
     pub fn new(room: u32) -> Self {
         let slots = if room == 0 { 0 } else { (room as usize).next_power_of_two() };
         Ring { slots: vec![T::default(); slots] }
@@ -36,13 +36,13 @@ impl<T: Copy + Default> Ring<T> {
         segment as usize & (self.slots.len() - 1)
     }
 
-    /// What is kept for `segment`. Only segments from the first unacknowledged one to the last put in are kept.
+    /// The value of `segment`. Valid from the first unacknowledged segment to the last one stored.
     #[inline]
     pub fn get(&self, segment: u32) -> T {
         self.slots[self.place(segment)]
     }
 
-    /// Keeps a value for `segment`; those in `[first, segment)` stay.
+    /// Stores a value for `segment`. The values of `[first, segment)` remain.
     #[inline]
     pub fn put(&mut self, first: u32, segment: u32, value: T) {
         if segment.saturating_sub(first) as usize >= self.slots.len() {
@@ -52,7 +52,7 @@ impl<T: Copy + Default> Ring<T> {
         self.slots[place] = value;
     }
 
-    /// Keeps another value for `segment`, for which one is kept.
+    /// Replaces the value of `segment`, which must have one.
     #[inline]
     pub fn set(&mut self, segment: u32, value: T) {
         let place = self.place(segment);
@@ -62,7 +62,7 @@ impl<T: Copy + Default> Ring<T> {
     #[cold]
     fn grow(&mut self, first: u32, segment: u32) {
         let mut larger = Ring::new((segment - first).saturating_add(1));
-        // Only the latest of as many segments as there are slots are here at all.
+        // The ring holds at most as many segments as it has slots.
         let kept = u32::try_from(self.slots.len()).unwrap_or(u32::MAX);
         for segment in first..segment.min(first.saturating_add(kept)) {
             let place = larger.place(segment);

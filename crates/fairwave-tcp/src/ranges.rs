@@ -1,7 +1,7 @@
-//! Segments as ranges: what a receiver holds beyond the next one expected, and what a sender knows of that.
+//! Sets of segments as ranges: a receiver's held segments, and a sender's record of them.
 //!
-//! Most of what is added extends the last range and most of what is removed is at the front, so both cost the same however
-//! many segments and ranges there are. What comes out of order is found by bisection.
+//! Most additions extend the last range, and most removals are at the front. So both have a constant cost for any
+//! number of segments and ranges. Out-of-order positions are found by bisection.
 
 use std::collections::VecDeque;
 
@@ -18,21 +18,21 @@ impl Range {
     }
 }
 
-/// A set of segments. Takes no memory until it has some.
+/// A set of segments. Uses no memory while it has none.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ranges {
-    /// In order, none empty, none touching another.
+    /// Sorted, not empty, and not touching each other.
     ranges: VecDeque<Range>,
     count: u32,
 }
 
 impl Ranges {
-    /// How many segments it has.
+    /// Number of segments in the set.
     pub fn count(&self) -> u32 {
         self.count
     }
 
-    /// Forgets all.
+    /// Removes all segments.
     pub fn clear(&mut self) {
         self.ranges.clear();
         self.count = 0;
@@ -43,12 +43,12 @@ impl Ranges {
         self.ranges.front().copied()
     }
 
-    /// The ranges from the highest down.
+    /// The ranges in descending order.
     pub fn descending(&self) -> impl Iterator<Item = Range> {
         self.ranges.iter().rev().copied()
     }
 
-    /// Place of the first range that ends after `segment`.
+    /// Index of the first range that ends after `segment`.
     fn place(&self, segment: u32) -> usize {
         match self.ranges.back() {
             Some(last) if last.first <= segment => self.ranges.len() - usize::from(last.end > segment),
@@ -56,23 +56,23 @@ impl Ranges {
         }
     }
 
-    /// The range that `segment` belongs to.
+    /// The range that contains `segment`.
     pub fn range_of(&self, segment: u32) -> Option<Range> {
         self.ranges.get(self.place(segment)).copied().filter(|range| range.first <= segment)
     }
 
-    /// How many segments of `[first, end)` it has.
+    /// Number of segments of `[first, end)` in the set.
     pub fn count_in(&self, first: u32, end: u32) -> u32 {
         let inside = self.ranges.range(self.place(first)..).take_while(|range| range.first < end);
         inside.map(|range| range.end.min(end) - range.first.max(first)).sum()
     }
 
-    /// Whether it has `segment`.
+    /// True if the set contains `segment`.
     pub fn has(&self, segment: u32) -> bool {
         self.range_of(segment).is_some()
     }
 
-    /// The stretches of `[first, end)` that it has not, in order, each from its first to before its end.
+    /// The gaps of the set within `[first, end)`, in order, each as (first, end).
     pub fn gaps(&self, first: u32, end: u32) -> impl Iterator<Item = (u32, u32)> {
         let mut from = first;
         let inside = self.ranges.range(self.place(first)..).take_while(move |range| range.first < end).copied();
@@ -84,14 +84,14 @@ impl Ranges {
         })
     }
 
-    /// The first segment from `segment` on that it has not.
+    /// The first segment at or after `segment` that is not in the set.
     pub fn next_absent(&self, segment: u32) -> u32 {
         self.range_of(segment).map_or(segment, |range| range.end)
     }
 
-    /// Adds `[first, end)`, which is not empty.
+    /// Adds `[first, end)`, which must not be empty.
     pub fn insert(&mut self, first: u32, end: u32) {
-        // Ranges that merely touch become one, too.
+        // Adjacent ranges are merged, too.
         let from = self.place(first.saturating_sub(1));
         let touching = self.ranges.range(from..).take_while(|range| range.first <= end).count();
         let Some(lowest) = self.ranges.get(from).copied().filter(|_| touching > 0) else {
@@ -111,7 +111,7 @@ impl Ranges {
         self.count += whole.length() - before;
     }
 
-    /// Forgets the segments of `[first, end)`.
+    /// Removes the segments of `[first, end)`.
     pub fn remove(&mut self, first: u32, end: u32) {
         let mut place = self.place(first);
         while let Some(range) = self.ranges.get(place).copied().filter(|range| range.first < end) {
@@ -144,7 +144,7 @@ impl Ranges {
         }
     }
 
-    /// Forgets the segments before `segment`.
+    /// Removes the segments before `segment`.
     pub fn remove_before(&mut self, segment: u32) {
         while let Some(lowest) = self.ranges.front_mut() {
             if lowest.first >= segment {

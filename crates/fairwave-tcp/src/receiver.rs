@@ -1,8 +1,8 @@
-//! The one TCP receiver: delivers in order, acknowledges, reports which segments it holds beyond a gap (SACK) and the
-//! rate of waves (TCP-Real).
+//! The TCP receiver: delivers in order, acknowledges, and reports held segments (SACK) and the rate of waves
+//! (TCP-Real).
 //!
-//! Source: RFC 9293 §3.10 in outline; RFC 5681 §4.2 for delayed acknowledgements; RFC 2018 §4 for which blocks to report; paper 000
-//! §3.1 for the rate of a wave.
+//! Source: RFC 9293 §3.10 in outline; RFC 5681 §4.2 for delayed acknowledgements; RFC 2018 §4 for the choice of
+//! blocks; paper 000 §3.1 for the rate of a wave.
 //!
 //! **Assumptions.** Every segment is acknowledged at once unless acknowledgements are delayed. With delayed
 //! acknowledgements the receiver acknowledges every second segment in order, a segment out of order or in a hole at
@@ -23,12 +23,12 @@ use fairwave_network::dscp::Dscp;
 use fairwave_network::packet::{Body, Class, Ecn, FlowId, Packet, SackBlock};
 use fairwave_units::units::{Bytes, Instant, Span};
 
-/// The receiving half of a TCP connection. As in the sender, what every segment needs comes first.
+/// The receiving half of a TCP connection. As in the sender, fields that every segment needs come first.
 #[repr(C)]
 pub struct TcpReceiver {
     /// The next segment expected.
     next: u32,
-    /// One past the highest segment held; `next` if nothing is held out of order.
+    /// One past the highest segment held; `next` if no segment is held out of order.
     top: u32,
     window: u32,
     flow: FlowId,
@@ -36,35 +36,35 @@ pub struct TcpReceiver {
     class: Class,
     dscp: Dscp,
     sack: bool,
-    /// What it says of marks.
+    /// Reports of ECN marks.
     echo: Echo,
     acknowledge_at: Instant,
-    /// How long an acknowledgement may be delayed; zero where none is.
+    /// Longest delay of an acknowledgement; zero without delayed acknowledgements.
     delay: Span,
     /// Number of further segments that are acknowledged at once although acknowledgements are delayed.
     at_once: u32,
-    /// What an acknowledgement that is being delayed would echo; [`Instant::NEVER`] when none is.
+    /// Echo of the delayed acknowledgement; [`Instant::NEVER`] if there is none.
     waiting: Instant,
-    /// Blocks as last reported, newest first.
+    /// SACK blocks as last reported, newest first.
     blocks: [SackBlock; 3],
     held: OutOfOrderSegments,
     /// For senders that send in waves.
     wave: Option<Box<SegmentWave>>,
 }
 
-/// The wave that is coming in, and the rate of the last one.
+/// The current wave, and the rate of the last one.
 #[derive(Clone, Copy, Debug, Default)]
 struct SegmentWave {
     id: u16,
-    /// Segments of it so far.
+    /// Segments of the current wave so far.
     arrived: u16,
     began: Instant,
     last: Instant,
     /// Payload after the first segment.
     payload: u64,
-    /// It has had as many segments as it was to have: the rest is left out.
+    /// The wave has its full number of segments; later ones are ignored.
     full: bool,
-    /// The last wave that has a rate, and the rate in bits per second.
+    /// The last wave with a rate, and the rate in bits per second.
     measured: u16,
     rate: f32,
 }
@@ -73,7 +73,7 @@ impl SegmentWave {
     fn on_segment(&mut self, now: Instant, id: u16, size: u16, payload: u16) {
         if id != self.id || self.arrived == 0 {
             if id.wrapping_sub(self.id) > u16::MAX / 2 {
-                return; // a straggler of an earlier wave
+                return; // a late segment of an earlier wave
             }
             self.close();
             let SegmentWave { measured, rate, .. } = *self;
@@ -100,7 +100,7 @@ impl SegmentWave {
 }
 
 impl TcpReceiver {
-    /// The receiver of `context`'s flow.
+    /// Creates the receiver of a flow.
     pub fn new(context: FlowContext, parameters: &TcpParameters) -> Self {
         let first = u32::from(!parameters.handshake);
         TcpReceiver {
@@ -134,14 +134,14 @@ impl TcpReceiver {
         });
     }
 
-    /// Whether this segment is one of the first, which are acknowledged at once.
+    /// Returns true for the first segments, which are acknowledged at once.
     fn take_quick(&mut self) -> bool {
         let quick = self.at_once > 0;
         self.at_once -= u32::from(quick);
         quick
     }
 
-    /// Acknowledges, and with it what was to be acknowledged later.
+    /// Sends an acknowledgement, which also covers delayed ones.
     #[inline(never)]
     fn acknowledge_all(&mut self, echo: Instant, out: &mut Output) {
         self.waiting = Instant::NEVER;
@@ -149,7 +149,8 @@ impl TcpReceiver {
         self.acknowledge(echo, out);
     }
 
-    /// Acknowledges, where nothing waits to be acknowledged. Always inlined: it follows each segment of undelayed acknowledgements.
+    /// Sends an acknowledgement if none is delayed. Always inlined: without delayed acknowledgements it follows
+    /// each segment.
     #[inline(always)]
     fn acknowledge(&self, echo: Instant, out: &mut Output) {
         let (rate, wave) = self.wave.as_ref().map_or((0.0, 0), |wave| (wave.rate, wave.measured));
@@ -174,7 +175,7 @@ impl TcpReceiver {
         });
     }
 
-    /// Puts the block that `segment` belongs to in front, and keeps the others that are still apart (RFC 2018 §4).
+    /// Moves the block that contains `segment` to the front, and keeps the other separate blocks (RFC 2018 §4).
     fn report(&mut self, segment: u32) {
         if !self.sack {
             return;
@@ -189,7 +190,7 @@ impl TcpReceiver {
         }
     }
 
-    /// Takes in a segment while something is held, or one that is not the next: fills a gap, is held, or is thrown away.
+    /// Handles a segment out of order, or any segment while others are held: it fills a gap, is held, or is discarded.
     #[inline(never)]
     fn take_in_disorder(&mut self, sequence: u32, piece: Piece, out: &mut Output) {
         if sequence == self.next {
@@ -214,7 +215,8 @@ impl TcpReceiver {
         }
     }
 
-    /// The sender gives up everything before `next`: what is held of it is as old and goes, too; what follows is delivered.
+    /// Handles the abandonment of everything before `next`: discards held segments of that range, which are as
+    /// old, and delivers the following ones.
     #[inline(never)]
     fn move_on(&mut self, next: u32, out: &mut Output) {
         if self.next == 0 || next <= self.next || next - self.next > self.window {
@@ -231,7 +233,7 @@ impl TcpReceiver {
         self.forget_blocks();
     }
 
-    /// Forgets blocks that the cumulative acknowledgement has reached.
+    /// Removes blocks that the cumulative acknowledgement has reached.
     fn forget_blocks(&mut self) {
         if self.blocks[0].end == self.blocks[0].first {
             return;
@@ -242,7 +244,7 @@ impl TcpReceiver {
         {
             *place = *kept;
         }
-        // RFC 2018 §4: as long as anything is held, acknowledgements say so, also when it has fallen out of the list.
+        // RFC 2018 §4: acknowledgements report held data while there is any, even if its block has left the list.
         if self.blocks[0].end == self.blocks[0].first && self.top > self.next {
             self.report(self.top - 1);
         }
@@ -250,7 +252,7 @@ impl TcpReceiver {
 }
 
 impl Receiver for TcpReceiver {
-    #[inline(always)] // every packet of data comes through here
+    #[inline(always)] // on the path of every data packet
     fn on_packet(&mut self, now: Instant, packet: &Packet, out: &mut Output) {
         let Body::Segment { payload, sequence, unit, wave, wave_size, window_reduced, last, sent, created, .. } =
             packet.body
@@ -264,7 +266,7 @@ impl Receiver for TcpReceiver {
         if let Some(waves) = &mut self.wave {
             waves.on_segment(now, wave, wave_size, payload);
         }
-        // A mark on what is outside the window says nothing (RFC 3168 §6.1.5).
+        // A mark outside the window has no meaning (RFC 3168 §6.1.5).
         let marks_change = self.echo.marks != Marks::None
             && (1..self.next.saturating_add(self.window)).contains(&sequence)
             && sequence >= self.next
@@ -341,7 +343,7 @@ mod tests {
             receiver.on_packet(Instant::ZERO, &segment(sequence), &mut out);
         }
         out.clear();
-        // Segments 2 to 4 are given up: 3, which is held, is as old and goes with them; 5 and 6 are next.
+        // Segments 2 to 4 are abandoned. 3 is held, but as old, and is dropped; 5 and 6 are next.
         receiver.on_packet(Instant::ZERO, &forward(5), &mut out);
         assert_eq!(out.deliveries.iter().map(|delivery| delivery.unit).collect::<Vec<_>>(), [5, 6]);
         let acknowledged = |out: &Output| match out.packets.last().map(|packet| packet.body) {
@@ -350,7 +352,7 @@ mod tests {
         };
         assert_eq!(acknowledged(&out), (7, SackBlock::default()));
         out.clear();
-        // What is already past, and what no window reaches, changes nothing.
+        // Past values, and values beyond any window, have no effect.
         for next in [3, u32::MAX] {
             receiver.on_packet(Instant::ZERO, &forward(next), &mut out);
         }
@@ -383,7 +385,7 @@ mod tests {
         }
     }
 
-    /// What it acknowledges after each of these segments: (next, blocks).
+    /// The acknowledgements after each of these segments: (next, blocks).
     fn acknowledgements(receiver: &mut TcpReceiver, segments: &[u32]) -> Vec<(u32, Vec<(u32, u32)>)> {
         let mut out = Output::default();
         for &sequence in segments {
@@ -401,7 +403,7 @@ mod tests {
 
     #[test]
     fn a_delayed_acknowledgement_echoes_the_earliest_segment_that_it_covers_and_any_other_the_latest() {
-        // RFC 7323 §4.3. Each segment was sent as many nanoseconds after the beginning as its number says.
+        // RFC 7323 §4.3. Each segment's number is its sending time in nanoseconds.
         let echoes = |delayed| {
             let mut receiver = receiver(TcpConfig { delayed_ack: Some(delayed), ..TcpConfig::rfc() });
             let mut out = Output::default();
@@ -415,13 +417,13 @@ mod tests {
             out.packets.iter().map(echo).collect::<Vec<_>>()
         };
         assert_eq!(echoes(false), [(1, 0), (2, 1), (3, 2), (4, 3), (5, 4)]);
-        // The SYN is answered at once.
+        // The SYN is acknowledged at once.
         assert_eq!(echoes(true), [(1, 0), (3, 1), (5, 3)]);
     }
 
     #[test]
     fn blocks_are_reported_newest_first() {
-        // RFC 2018 §4: the first block is the one that the segment belongs to, the others as last reported.
+        // RFC 2018 §4: the first block contains the latest segment, the others are as last reported.
         let acks = acknowledgements(&mut receiver(undelayed()), &[0, 1, 3, 5, 6, 8, 2, 4]);
         assert_eq!(acks[2], (2, vec![(3, 4)]));
         assert_eq!(acks[3], (2, vec![(5, 6), (3, 4)]));
@@ -443,12 +445,13 @@ mod tests {
     #[test]
     fn rfc_5681_section_4_2_every_segment_of_a_gap_that_fills_is_acknowledged_at_once() {
         let mut receiver = receiver(TcpConfig { delayed_ack: Some(true), ..TcpConfig::rfc() });
-        // 5 and 7 come too early; 3 and 4 fill the first gap, 6 the second. Then every second one again.
+        // 5 and 7 come too early; 3 and 4 fill the first gap, 6 the second. Then every second segment is
+        // acknowledged again.
         let acks = acknowledgements(&mut receiver, &[0, 1, 2, 5, 7, 3, 4, 6, 8, 9]);
         assert_eq!(acks.iter().map(|(next, _)| *next).collect::<Vec<_>>(), [1, 3, 3, 3, 4, 6, 8, 10]);
     }
 
-    /// What it acknowledges after each segment: (next, echo, count).
+    /// The acknowledgements after each segment: (next, echo, count).
     fn marked(receiver: &mut TcpReceiver, segments: &[(u32, Ecn)]) -> Vec<(u32, bool, u32)> {
         let mut out = Output::default();
         for &(sequence, ecn) in segments {
@@ -536,14 +539,14 @@ mod tests {
         }
         let Some(Packet { body: Body::Ack { rate, wave, .. }, .. }) = out.packets.last() else { panic!("no ack") };
         assert_eq!((*rate, *wave), (2e6, 7));
-        // A wave of which one segment has come has none: the last one's stands.
+        // A wave with one segment has no rate, so the previous rate remains.
         receiver.on_packet(Instant::ZERO + Span::from_millis(40), &waving(5, 8, 3), &mut out);
         let said = |out: &Output| match out.packets.last().map(|packet| packet.body) {
             Some(Body::Ack { rate, wave, .. }) => (rate, wave),
             _ => (0.0, 0),
         };
         assert_eq!(said(&out), (2e6, 7));
-        // It is measured from its own first segment, and by what came after that: 1000 B in 8 ms, then as many more.
+        // Measured from the wave's first segment, by the later arrivals: 1000 B in 8 ms, then the same again.
         for (n, millis) in [(6, 48), (7, 56)] {
             receiver.on_packet(Instant::ZERO + Span::from_millis(millis), &waving(n, 8, 3), &mut out);
         }
@@ -560,7 +563,7 @@ mod tests {
             for (place, segment) in again {
                 order.insert(place, segment);
             }
-            // Whatever was lost comes again, as a sender sees to.
+            // Lost segments come again, as from a sender.
             order.extend(1..60);
             let config = TcpConfig { delayed_ack: Some(delayed), ..TcpConfig::rfc() };
             let mut receiver = receiver(config);

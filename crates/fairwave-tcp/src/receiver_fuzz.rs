@@ -1,8 +1,8 @@
-//! The TCP receiver under disorder, duplication, loss and segments beyond its window, against a plain set of what it
-//! holds. The stream is delivered exactly once and in order, every acknowledgement says what has arrived, and every
-//! SACK block is held (RFC 2018 §4).
+//! Fuzz test of the TCP receiver with reordering, duplication, loss and segments beyond its window, against a
+//! simple set of held segments. The receiver delivers the stream exactly once and in order. Every acknowledgement
+//! reports the arrived segments, and every SACK block is held (RFC 2018 §4).
 //!
-//! Few cases in `make test`, many in `make fuzz` (`FAIRWAVE_FUZZ_CASES`).
+//! `make test` runs few cases, `make fuzz` many (`FAIRWAVE_FUZZ_CASES`).
 
 use std::collections::BTreeSet;
 
@@ -47,7 +47,7 @@ fn segment(sequence: u32, sent: Instant) -> Packet {
     }
 }
 
-/// The slow twin: the next segment expected, and what is held beyond it.
+/// The slow reference: the next expected segment, and the set of held segments beyond it.
 #[derive(Default)]
 struct SlowTwin {
     next: u32,
@@ -55,7 +55,7 @@ struct SlowTwin {
 }
 
 impl SlowTwin {
-    /// True for a segment that is new, beyond the next one, and within the window.
+    /// True if the segment is new, beyond the next one, and within the window.
     fn takes(&mut self, sequence: u32, window: u32) -> bool {
         let beyond = sequence > self.next && sequence - self.next < window && self.held.insert(sequence);
         if sequence == self.next {
@@ -67,7 +67,7 @@ impl SlowTwin {
         beyond
     }
 
-    /// The whole run of held segments around one of them.
+    /// The run of held segments around one of them.
     fn run(&self, sequence: u32) -> SackBlock {
         let first = (0..=sequence).rev().take_while(|place| self.held.contains(place)).last().unwrap_or(sequence);
         let end = (sequence..).find(|place| !self.held.contains(place)).unwrap_or(sequence);
@@ -79,7 +79,7 @@ fn is_used(block: &SackBlock) -> bool {
     block.end > block.first
 }
 
-/// What RFC 2018 asks of the blocks of an acknowledgement.
+/// Checks the requirements of RFC 2018 on the blocks of an acknowledgement.
 fn check_blocks(plain: &SlowTwin, blocks: &[SackBlock; 3], newest: Option<u32>) -> Result<(), TestCaseError> {
     let used: Vec<&SackBlock> = blocks.iter().take_while(|block| is_used(block)).collect();
     prop_assert!(blocks[used.len()..].iter().all(|block| !is_used(block)), "a gap between blocks: {:?}", blocks);
@@ -112,7 +112,7 @@ proptest! {
         let (mut delivered, mut unacknowledged, mut acknowledged) = (0u32, 0u32, 0u32);
         let mut steps = steps.into_iter();
         while plain.next <= DATA {
-            // First what comes, then what is missing, in order.
+            // First the random steps, then the missing segments in order.
             let (sequence, millis) = match steps.next() {
                 Some((offset, millis)) => ((i64::from(plain.next) + offset).clamp(0, i64::from(DATA)) as u32, millis),
                 None => (plain.next, 1),

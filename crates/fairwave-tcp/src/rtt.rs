@@ -1,19 +1,19 @@
 //! Round-trip times and the retransmission timeout.
 //!
-//! Source: RFC 6298 (Jacobson & Karels 1988). Two clocks are offered. The *fine* one measures every acknowledgement by
-//! its echoed time stamp, in nanoseconds, so Karn's rule is met by construction (RFC 6298 §3). The *coarse* clock is
-//! that of ns-2.35 and of the BSD code before it. It times one segment at a time, never a retransmitted one (Karn), and
-//! the smoothed values are integers in ticks, scaled by 8 and 4.
+//! Source: RFC 6298 (Jacobson & Karels 1988). There are two clocks. The *fine* one measures every acknowledgement
+//! by its echoed time stamp, in nanoseconds, so Karn's rule is met by construction (RFC 6298 §3). The *coarse*
+//! clock follows ns-2.35 and the BSD code before it. It times one segment at a time, never a retransmitted one
+//! (Karn), and the smoothed values are integers in ticks, scaled by 8 and 4.
 //!
-//! **Assumptions.** The coarse clock's phase is uniform over a tick, as in ns-2.35. Both double the timeout on expiry
-//! until it reaches the maximum, and forget the doubling with the next valid sample.
+//! **Assumptions.** The coarse clock's phase is uniform over a tick, as in ns-2.35. Both double the timeout on
+//! expiry until it reaches the maximum, and undo the doubling with the next valid sample.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use fairwave_units::units::{Instant, Span};
 
-/// Which clock measures round trips.
+/// The clock that measures round trips.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RttClock {
@@ -26,20 +26,20 @@ pub enum RttClock {
 /// Limits and granularity of the retransmission timeout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RtoLimits {
-    /// Which clock.
+    /// The clock that measures round trips.
     pub clock: RttClock,
     /// Granularity: a tick of the coarse clock, G of RFC 6298 §2.3 for the fine one.
     pub tick: Span,
     /// The timeout before the first sample.
     pub initial: Span,
-    /// Never below this.
+    /// The shortest timeout.
     pub min: Span,
-    /// Never above this.
+    /// The longest timeout.
     pub max: Span,
 }
 
-/// Smoothed round-trip time, its variation, and the timeout that follows from them. The limits, which many connections have in
-/// common, are the caller's and the same in every call.
+/// Smoothed round-trip time, its variation, and the resulting timeout. The caller owns the limits, which
+/// connections share, and passes the same ones in every call.
 #[derive(Clone, Debug)]
 pub struct RttEstimator {
     /// Nanoseconds on the fine clock, ticks × 8 on the coarse one; 0 before the first sample.
@@ -48,7 +48,7 @@ pub struct RttEstimator {
     variation: u64,
     /// The timeout before limits and backoff, nanoseconds.
     base: u64,
-    /// How often the timeout has been doubled.
+    /// Number of times that the timeout has been doubled.
     doublings: u8,
     timing: bool,
     timed: u32,
@@ -57,13 +57,13 @@ pub struct RttEstimator {
     timed_at: Instant,
 }
 
-/// The timeout with which data begins when the SYN was lost (RFC 6298 §5.7).
+/// The initial timeout of data after a lost SYN (RFC 6298 §5.7).
 const AFTER_LOST_SYN: Span = Span::from_secs(3);
 
-/// Beyond eight times the timeout the old round-trip time is believed no more (BSD, ns-2.35).
+/// Above this backoff factor the old round-trip time is discarded (BSD, ns-2.35).
 const DISTRUST_BACKOFF: u32 = 8;
 
-/// More doublings no timeout needs.
+/// The maximum number of doublings; no timeout needs more.
 const MOST_DOUBLINGS: u8 = 31;
 
 impl RttEstimator {
@@ -81,13 +81,13 @@ impl RttEstimator {
         }
     }
 
-    /// The timeout now, backoff included.
+    /// The current timeout, including backoff.
     pub fn timeout(&self, limits: &RtoLimits) -> Span {
         let floor = self.base.max(limits.min.nanos());
         Span::from_nanos(floor.saturating_mul(u64::from(self.backoff())).min(limits.max.nanos()))
     }
 
-    /// How often the timeout has been doubled since the last valid sample, as a factor: 1, 2, 4, …
+    /// The backoff factor since the last valid sample: 1, 2, 4, …
     pub fn backoff(&self) -> u32 {
         1 << self.doublings
     }
@@ -100,7 +100,7 @@ impl RttEstimator {
         }
     }
 
-    /// New data, numbered `sequence`, leaves: it is timed if no other segment is.
+    /// Records a new segment `sequence`. It is timed if no other segment is.
     pub fn sent_new(&mut self, now: Instant, sequence: u32) {
         if !self.timing && (sequence > self.timed || self.timed_at == Instant::ZERO) {
             self.timing = true;
@@ -109,12 +109,12 @@ impl RttEstimator {
         }
     }
 
-    /// A recovery begins: what is being timed is not believed (ns-2.35).
+    /// Discards the running measurement at the start of a recovery (ns-2.35).
     pub fn distrust(&mut self) {
         self.timing = false;
     }
 
-    /// Everything before `next` is acknowledged, and the segment that caused it had left at `echo`.
+    /// Processes an acknowledgement of everything before `next`. The segment that caused it left at `echo`.
     pub fn acknowledged(&mut self, limits: &RtoLimits, now: Instant, next: u32, echo: Instant) {
         match limits.clock {
             RttClock::Fine => {
@@ -131,8 +131,8 @@ impl RttEstimator {
         }
     }
 
-    /// As [`Self::acknowledged`], for a partial acknowledgement within a recovery. The coarse clock ends its timing and its
-    /// backoff then, and takes no sample.
+    /// Like [`Self::acknowledged`], for a partial acknowledgement within a recovery. The coarse clock then ends
+    /// its timing and its backoff, and takes no sample.
     pub fn acknowledged_partially(&mut self, limits: &RtoLimits, now: Instant, next: u32, echo: Instant) {
         match limits.clock {
             RttClock::Fine => self.acknowledged(limits, now, next, echo),
@@ -145,15 +145,15 @@ impl RttEstimator {
         }
     }
 
-    /// `segment` is sent again: if it is the one being timed, its time says nothing any more (Karn's rule).
+    /// Records a retransmission. If the segment is being timed, its measurement is discarded (Karn's rule).
     pub fn sent_again(&mut self, segment: u32) {
         if self.timed == segment {
             self.timing = false;
         }
     }
 
-    /// The handshake completes after its SYN was lost: a timeout below 3 s is set to 3 s (RFC 6298 §5.7), until the
-    /// next measurement.
+    /// Handles a handshake with a lost SYN: a timeout below 3 s is set to 3 s (RFC 6298 §5.7), until the next
+    /// measurement.
     pub fn restart_after_lost_syn(&mut self, limits: &RtoLimits) {
         if limits.initial < AFTER_LOST_SYN {
             self.base = AFTER_LOST_SYN.nanos();
@@ -161,12 +161,12 @@ impl RttEstimator {
         }
     }
 
-    /// The connection makes progress: the timeout is no longer backed off.
+    /// Resets the backoff when the connection makes progress.
     pub fn forget_backoff(&mut self) {
         self.doublings = 0;
     }
 
-    /// The timer went off: the timeout doubles (RFC 6298 §5.5).
+    /// Doubles the timeout after an expiry (RFC 6298 §5.5).
     pub fn expired(&mut self, limits: &RtoLimits) {
         self.timing = false;
         if self.timeout(limits) < limits.max {
@@ -190,7 +190,7 @@ impl RttEstimator {
         self.base = self.smoothed + (4 * self.variation).max(limits.tick.nanos());
     }
 
-    /// The same in whole ticks, as BSD did it.
+    /// The same in whole ticks, as in BSD.
     fn sample_coarse(&mut self, limits: &RtoLimits, from: Instant, to: Instant) {
         let tick = limits.tick.nanos().max(1);
         let offset = (from.nanos() + self.phase) % tick;
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn a_steady_round_trip_leaves_it_and_the_granularity_as_the_timeout() {
-        // RFC 6298 §2.3: RTO = SRTT + max(G, 4·RTTVAR), and RTTVAR dies away.
+        // RFC 6298 §2.3: RTO = SRTT + max(G, 4·RTTVAR), and RTTVAR decays to zero.
         let limits = limits(RttClock::Fine);
         let mut rtt = RttEstimator::new(&limits, Span::ZERO);
         for n in 1..200u64 {

@@ -1,5 +1,6 @@
-//! The one TCP sender. It numbers segments, keeps their contents until they are acknowledged, and runs the
-//! retransmission timer. Its controller decides *how much* to send, its recovery (`recovery/`) *what* to retransmit.
+//! The TCP sender. It numbers segments, keeps their contents until they are acknowledged, and runs the
+//! retransmission timer. Its controller decides *how much* to send, its recovery (`recovery/`) *which segments* to
+//! retransmit.
 //!
 //! Source: RFC 9293 in outline (one direction, no closing handshake), RFC 5681, 6298, 3042; ns-2.35 where the preset says so.
 //!
@@ -21,7 +22,7 @@ use fairwave_network::packet::{Body, Packet};
 use fairwave_units::random::Stream;
 use fairwave_units::units::Instant;
 
-/// The sending half of a TCP connection: what has been sent, and how losses among it are repaired.
+/// The sending half of a TCP connection: the connection state and its loss recovery.
 #[repr(C)]
 pub struct TcpSender {
     pub(super) recovery: LossRecovery,
@@ -29,7 +30,8 @@ pub struct TcpSender {
 }
 
 impl TcpSender {
-    /// A sender of `context`'s flow. `stream` is used for the phase of the coarse clock and the random delay of sending.
+    /// Creates the sender of a flow. `stream` supplies the phase of the coarse clock and the random delays of
+    /// transmissions.
     pub fn new(context: FlowContext, parameters: Arc<TcpParameters>, control: Control, stream: Stream) -> Self {
         let recovery = LossRecovery::new(parameters.recovery);
         TcpSender { recovery, connection: Connection::new(context, parameters, control, stream) }
@@ -39,7 +41,7 @@ impl TcpSender {
         self.recovery.send(&mut self.connection, now, out);
     }
 
-    /// What was put off happens, or the recovery is woken.
+    /// Handles a delayed transmission or the recovery's timer.
     fn on_send_timer(&mut self, now: Instant, out: &mut Output) {
         if self.connection.take_send_timer(now) {
             self.recovery.on_wake(&mut self.connection, now, out);
@@ -62,7 +64,7 @@ impl TcpSender {
         }
         connection.back_off();
         connection.restart_timer(now);
-        // Everything from the first unacknowledged segment on counts as lost: slow start goes through it again.
+        // Everything from the first unacknowledged segment on counts as lost: slow start retransmits it.
         if !self.recovery.goes_by_marks() {
             connection.go_on_from(connection.una());
         }
@@ -85,7 +87,7 @@ impl Sender for TcpSender {
         self.connection.note_limit(now);
     }
 
-    #[inline(always)] // every acknowledgement comes through here
+    #[inline(always)] // on the path of every acknowledgement
     fn on_packet(&mut self, now: Instant, packet: &Packet, out: &mut Output) {
         let Body::Ack { next, echo, rate, wave, congestion_echo, marked, ref sack } = packet.body else { return };
         let connection = &mut self.connection;

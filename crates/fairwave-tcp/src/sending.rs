@@ -1,5 +1,4 @@
-//! How segments leave a connection: as far as windows, pacing and jitter allow, again after a loss, or given up when they are
-//! too old.
+//! Transmission of segments: within windows, pacing and jitter, as retransmissions, or abandoned if they are too old.
 //!
 //! Source: RFC 9293 in outline; RFC 3042 for limited transmit.
 
@@ -10,7 +9,7 @@ use fairwave_network::packet::{Body, Ecn, Packet};
 use fairwave_units::units::{Instant, Span};
 
 impl Connection {
-    /// Sends what the window allows, at most `burst` segments, or arranges to do so after a random delay.
+    /// Sends at most `burst` segments within the window, or schedules this after a random delay.
     #[inline]
     pub fn send(&mut self, now: Instant, burst: u32, out: &mut Output) {
         if self.parameters.jitter > Span::ZERO {
@@ -22,13 +21,13 @@ impl Connection {
         self.send_now(now, burst, out);
     }
 
-    /// Whether each sending waits for a random time.
+    /// True if each transmission has a random delay.
     #[inline]
     pub fn is_jittered(&self) -> bool {
         self.parameters.jitter > Span::ZERO
     }
 
-    /// Arranges for sending after a random delay, unless that is arranged already.
+    /// Schedules a transmission after a random delay, unless one is scheduled.
     pub fn postpone(&mut self, now: Instant) {
         if self.released_at() == Instant::NEVER {
             let jitter = self.parameters.jitter;
@@ -37,7 +36,7 @@ impl Connection {
         }
     }
 
-    /// As [`Self::send`], without delay.
+    /// Like [`Self::send`], without delay.
     #[inline]
     pub fn send_now(&mut self, now: Instant, burst: u32, out: &mut Output) {
         let end = self.reach().min(self.next.saturating_add(burst));
@@ -63,14 +62,14 @@ impl Connection {
         }
     }
 
-    /// Sends the first unacknowledged segment again and restarts the timer.
+    /// Retransmits the first unacknowledged segment and restarts the timer.
     pub fn retransmit_first(&mut self, now: Instant, out: &mut Output) {
         self.rtt.distrust();
         self.restart_timer(now);
         self.transmit_first(now, out);
     }
 
-    /// Sends the first unacknowledged segment again.
+    /// Retransmits the first unacknowledged segment.
     pub fn transmit_first(&mut self, now: Instant, out: &mut Output) {
         let una = self.una;
         self.transmit(now, una, out);
@@ -79,7 +78,7 @@ impl Connection {
         }
     }
 
-    /// Puts `segment` on the network.
+    /// Transmits `segment`.
     #[inline]
     pub fn transmit(&mut self, now: Instant, segment: u32, out: &mut Output) {
         let again = segment < self.max;
@@ -132,8 +131,8 @@ impl Connection {
         }
     }
 
-    /// For partial reliability. A new segment takes the first of what waits; instead of what is too old the receiver is told to
-    /// move on, past everything as old that has been sent. True when nothing else is to be sent.
+    /// For partial reliability. A new segment takes the first waiting piece. If a retransmission is too old, sends
+    /// a packet that abandons it and all following old segments. Returns true if no data segment must be sent.
     #[inline(never)]
     fn forwards_instead(&mut self, now: Instant, segment: u32, again: bool, out: &mut Output) -> bool {
         let Some(lifetime) = &mut self.lifetime else { return false };
@@ -152,7 +151,7 @@ impl Connection {
         }
         let next = segment + old as u32;
         self.next = self.next.max(next);
-        // The first missing one asks again; those behind it are covered by what it is told.
+        // Only the first missing segment repeats the packet, which also covers the old ones behind it.
         if segment > self.una && !lifetime.forward(next) {
             return true;
         }
@@ -179,7 +178,7 @@ impl Connection {
         true
     }
 
-    /// A wave is a round of the window: what is sent until its first segment is acknowledged.
+    /// A wave is a round of the window: the segments sent until its first segment is acknowledged.
     #[inline(never)]
     fn begin_wave_if_due(&mut self) {
         if self.una >= self.wave_end {

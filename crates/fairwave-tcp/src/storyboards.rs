@@ -1,4 +1,4 @@
-//! Two endpoints, a path, chosen losses: what each flavour does, told as stories.
+//! Storyboards: the behaviour of each flavour between two endpoints, over a path with chosen losses.
 
 use proptest::prelude::*;
 
@@ -20,7 +20,7 @@ pub(super) fn at(millis: u64) -> Instant {
     Instant::ZERO + Span::from_millis(millis)
 }
 
-/// Every segment is acknowledged.
+/// A configuration without delayed acknowledgements.
 pub(super) fn undelayed() -> TcpConfig {
     TcpConfig { delayed_ack: Some(false), ..TcpConfig::rfc() }
 }
@@ -36,7 +36,7 @@ pub(super) fn wire(flavour: Flavour, config: &TcpConfig, bulk: bool) -> TcpWire 
     Wire::new(sender, receiver, DELAY)
 }
 
-/// A bulk transfer over 100 ms of round trip, unless told otherwise without a bottleneck.
+/// A bulk transfer over 100 ms of round trip, by default without a bottleneck.
 pub(super) fn bulk(flavour: Flavour, config: &TcpConfig) -> TcpWire {
     wire(flavour, config, true)
 }
@@ -56,7 +56,7 @@ pub(super) fn sequence(packet: &Packet) -> u32 {
     }
 }
 
-/// Loses the first sending of these segments.
+/// Loses the first transmission of these segments.
 pub(super) fn losing(mut wire: TcpWire, segments: &'static [u32]) -> TcpWire {
     wire.fate = Box::new(move |_, _, packet| match packet.body {
         Body::Segment { sequence, retransmission: false, .. } if segments.contains(&sequence) => PathFate::Lose,
@@ -65,7 +65,7 @@ pub(super) fn losing(mut wire: TcpWire, segments: &'static [u32]) -> TcpWire {
     wire
 }
 
-/// When each sending of `segment` took place, in milliseconds.
+/// Times of all transmissions of `segment`, in milliseconds.
 pub(super) fn sendings(wire: &TcpWire, segment: u32) -> Vec<u64> {
     wire.sent.iter().filter(|(_, p)| sequence(p) == segment).map(|(time, _)| time.nanos() / 1_000_000).collect()
 }
@@ -165,9 +165,10 @@ fn three_duplicates_bring_the_segment_again_at_once() {
 
 #[test]
 fn fast_recovery_halves_what_was_in_flight_and_lets_a_segment_go_for_each_further_duplicate() {
-    // Sixteen segments are in flight from segment 50 on, which is lost. Of the other fifteen three duplicates bring it again;
-    // of the twelve further ones five make up for what is above half of sixteen and the three, and each of the rest lets a
-    // new segment go: seven. With the one that the repair's acknowledgement lets go, eight are in flight then.
+    // Sixteen segments are in flight from segment 50 on, which is lost. Of the other fifteen, three duplicates
+    // trigger its retransmission. Of the twelve further ones, five account for the flight above half of sixteen
+    // and the three, and each of the rest allows a new segment: seven. With the one that the repair's
+    // acknowledgement allows, eight are then in flight.
     let config = TcpConfig { receiver_window: Some(16), limited_transmit: Some(false), ..TcpConfig::rfc() };
     let mut wire = losing(bulk(Flavour::Reno, &config), &[50]);
     wire.run_until(at(3000));
@@ -196,7 +197,7 @@ fn a_partial_acknowledgement_brings_the_next_missing_segment_one_round_trip_afte
 
 #[test]
 fn vegas_needs_but_one_duplicate_where_a_segment_has_been_out_for_longer_than_its_fine_timeout() {
-    // Two more segments in flight draw two duplicates: too few for Reno.
+    // Two more segments in flight cause two duplicates: too few for Reno.
     let timeouts = |flavour| {
         let config = TcpConfig { receiver_window: Some(3), limited_transmit: Some(false), ..ns2() };
         let mut wire = losing(bulk(flavour, &config), &[40]);
@@ -207,7 +208,7 @@ fn vegas_needs_but_one_duplicate_where_a_segment_has_been_out_for_longer_than_it
     assert_eq!(timeouts(Flavour::Vegas), (2, 0));
 }
 
-/// How long recovery from these losses takes until all up to `last` is delivered, and the timeouts it took.
+/// The time until these losses are repaired and all up to `last` is delivered, and the number of timeouts.
 fn recovery_from(flavour: Flavour, segments: &'static [u32], last: u32) -> (Instant, u64) {
     let config = TcpConfig { initial_threshold: Some(16), ..TcpConfig::rfc() };
     let mut wire = losing(bulk(flavour, &config), segments);
@@ -257,8 +258,9 @@ fn the_timeout_doubles_with_each_expiry() {
 
 #[test]
 fn a_round_trip_of_what_was_sent_again_is_not_believed() {
-    // Segment 1 is lost once and sent again after the initial 3 s. Measured from its first sending its round trip would
-    // be above 3 s; Karn's rule forbids the measurement, and the doubled timeout stays until new data is measured.
+    // Segment 1 is lost once and retransmitted after the initial 3 s. Measured from its first transmission, its
+    // round trip would exceed 3 s. Karn's rule forbids the measurement, and the doubled timeout stays until new
+    // data is measured.
     let config = TcpConfig { initial_window: Some(1), ..ns2() };
     let mut wire = losing(bulk(Flavour::Reno, &config), &[1]);
     wire.run_until(at(10_000));
@@ -276,7 +278,7 @@ fn limited_transmit_sends_two_new_segments_on_the_first_duplicates() {
     };
     assert_eq!(new_on_duplicates(true), 20);
     assert_eq!(new_on_duplicates(false), 20, "with eight segments three duplicates come anyway");
-    // Of three segments in flight one is lost: only limited transmit draws the third duplicate.
+    // One of three segments in flight is lost: only limited transmit causes the third duplicate.
     let timeouts = |limited| {
         let config = TcpConfig { limited_transmit: Some(limited), receiver_window: Some(5), ..ns2() };
         let config = TcpConfig { initial_threshold: Some(3), ..config };
@@ -287,7 +289,8 @@ fn limited_transmit_sends_two_new_segments_on_the_first_duplicates() {
     assert_eq!((timeouts(true), timeouts(false)), (0, 1));
 }
 
-/// Period and mean of the window's saw-tooth on a path of constant round trip: each time the window reaches `peak`, one segment is lost.
+/// Period and mean of the window's saw-tooth on a path of constant round trip. One segment is lost each time the
+/// window reaches `peak`.
 fn sawtooth(alpha: f64, beta: f64, peak: f64) -> (f64, f64) {
     let config = TcpConfig {
         recovery: Some(Recovery::Sack),
@@ -473,7 +476,8 @@ fn random_delays_of_sending_stay_below_their_bound() {
     assert!(data.clone().any(|(time, _)| time.nanos() % 100_000_000 > 100_000));
 }
 
-/// More than three duplicates while a timeout is repaired close ns-2's window; with nothing in flight nothing would open it.
+/// More than three duplicates during the repair of a timeout close ns-2's window. With no segment in flight, no
+/// acknowledgement would open it.
 #[test]
 fn a_vegas_window_that_has_closed_opens_again_when_nothing_is_in_flight() {
     let config = TcpConfig { preset: Preset::Ns2, receiver_window: Some(10), ..TcpConfig::rfc() };
@@ -496,8 +500,8 @@ fn any_flavour() -> impl Strategy<Value = Flavour> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
-    /// Whatever the network does to packets both ways, each unit arrives once and in order, and the sender never has
-    /// more outstanding than the receiver takes.
+    /// For any treatment of packets in both directions, each unit arrives once and in order. The sender never has
+    /// more outstanding than the receiver's window.
     #[test]
     fn any_flavour_delivers_every_unit_once_in_order_within_the_window(
         flavour in any_flavour(),
@@ -559,7 +563,7 @@ fn a_sender_says_what_held_it_back_and_for_how_long() {
     // A round trip for the handshake and three of slow start: 4, 8, 16 segments.
     assert_eq!(shares(&TcpConfig { receiver_window: Some(32), ..undelayed() }, Vec::new()), [9600, 400, 0]);
     assert_eq!(shares(&TcpConfig { initial_threshold: Some(2), ..TcpConfig::rfc() }, Vec::new()), [0, 10_000, 0]);
-    // A unit per second is sent as soon as it is made, but for the first, which waits for the handshake.
+    // A unit per second is sent as soon as it is made, except the first, which waits for the handshake.
     let unit =
         |id: u32| Unit { id, payload: 160, created: at(u64::from(id) * 1000), layer: 0, frame_type: FrameType::None };
     assert_eq!(shares(&TcpConfig::rfc(), (0..9).map(unit).collect()), [0, 100, 9900]);

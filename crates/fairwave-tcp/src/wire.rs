@@ -1,8 +1,8 @@
-//! TCP's segments and acknowledgements in a framing of our own over UDP, byte by byte (`docs/protocols/segments.md`).
+//! TCP segments and acknowledgements in a framing of fairwave over UDP, byte by byte (`docs/protocols/segments.md`).
 //!
-//! It is not TCP's header: our sender and receiver count segments where TCP counts bytes, and say things for which its header
-//! has no room (waves, nanoseconds, counts of marks). A kernel does not understand it, and nothing on the way takes it for TCP. What
-//! most acknowledgements have nothing to say of is left out, so that they are about as long as TCP's.
+//! The header is not TCP's: fairwave's sender and receiver count segments instead of bytes, and need fields for
+//! which TCP's header has no room (waves, nanoseconds, counts of marks). Neither a kernel nor a middlebox treats
+//! it as TCP. Fields that most acknowledgements do not use are omitted, so that they are about as long as TCP's.
 
 use fairwave_endpoint::wire::WireError;
 use fairwave_endpoint::wire::bytes::{Reader, need, packet_type, put, zero};
@@ -13,21 +13,21 @@ use fairwave_units::units::Instant;
 pub const VERSION: u8 = 1;
 /// Bytes of a segment's header.
 pub const SEGMENT_HEADER: usize = 20;
-/// Bytes of a message that segments are given up.
+/// Bytes of a message that abandons segments.
 pub const FORWARD: usize = 16;
-/// Bytes of an acknowledgement with nothing that may be left out.
+/// Bytes of an acknowledgement without optional fields.
 pub const ACKNOWLEDGEMENT: usize = 16;
 
 mod at {
     pub const VERSION_AND_TYPE: usize = 0;
     pub const FLAGS: usize = 1;
-    // Of a segment.
+    // Fields of a segment.
     pub const WAVE: usize = 2;
     pub const WAVE_SIZE: usize = 4;
     pub const SEQUENCE: usize = 16;
-    // Of everything: when it, or the segment that it answers, was sent.
+    // Common field: sending time of the packet, or of the segment that caused it.
     pub const TIMESTAMP: usize = 8;
-    // Of what says up to where.
+    // Next segment, in acknowledgements and `Forward`.
     pub const NEXT: usize = 4;
 }
 
@@ -45,9 +45,10 @@ const CONGESTION_ECHO: u8 = 4;
 const MARKED: u8 = 8;
 const RATE: u8 = 16;
 
-/// A segment, an acknowledgement, or what gives segments up, without payload. Fields are those of [`fairwave_network::packet::Body`].
+/// A segment, an acknowledgement, or the abandonment of segments, without payload. The fields are those of
+/// [`fairwave_network::packet::Body`].
 #[derive(Clone, Copy, PartialEq, Debug)]
-#[allow(missing_docs)] // see there
+#[allow(missing_docs)] // documented there
 pub enum Header {
     /// A segment.
     Segment {
@@ -59,9 +60,9 @@ pub enum Header {
         last: bool,
         sent: Instant,
     },
-    /// Segments before `next` are given up.
+    /// The segments before `next` are abandoned.
     Forward { next: u32, sent: Instant },
-    /// An acknowledgement. Blocks in which nothing is held are not carried; those that are stand in front.
+    /// An acknowledgement. Empty blocks are not carried; used blocks come first.
     Acknowledgement {
         next: u32,
         echo: Instant,
@@ -77,7 +78,7 @@ fn flag(set: bool, flag: u8) -> u8 {
     if set { flag } else { 0 }
 }
 
-/// Version, type, flags, and what stands where in everything but segments.
+/// Version, type, flags, and the common fields of all packets except segments.
 fn short(packet_type: u8, flags: u8, next: u32, time: Instant) -> [u8; ACKNOWLEDGEMENT] {
     let mut bytes = [0; ACKNOWLEDGEMENT];
     bytes[at::VERSION_AND_TYPE] = VERSION << 4 | packet_type;
@@ -88,7 +89,7 @@ fn short(packet_type: u8, flags: u8, next: u32, time: Instant) -> [u8; ACKNOWLED
 }
 
 impl Header {
-    /// Writes the header at the end of `out`.
+    /// Appends the header to `out`.
     pub fn encode(&self, out: &mut Vec<u8>) {
         match *self {
             Header::Segment { sequence, wave, wave_size, retransmission, window_reduced, last, sent } => {
@@ -127,10 +128,10 @@ impl Header {
         }
     }
 
-    /// Reads the header at the beginning of `bytes`; what follows it is not looked at.
+    /// Reads the header at the start of `bytes` and ignores the rest.
     ///
     /// # Errors
-    /// Whatever is wrong first.
+    /// The first problem found.
     pub fn decode(bytes: &[u8]) -> Result<Header, WireError> {
         let reader = Reader(bytes);
         match packet_type(bytes, VERSION, ACKNOWLEDGEMENT_TYPE)? {

@@ -3,12 +3,13 @@
 //! Source: paper 003 §I and Eq. (1)–(4); Yang & Lam, *General AIMD congestion control* (2000); RFC 5681 §3.1 for slow
 //! start and for α = 1, β = 0.5. Here β is the part of the window that is KEPT.
 //!
-//! **Assumptions.** The window grows by α / window for each segment that [`Path::credit`] counts: α per round trip.
-//! A timeout lowers the slow start threshold by β as well. With `like_ns2` the law follows three habits of ns-2.35. The
-//! first decrease of a connection, a decrease in slow start and one by timeout halve the window for any β. The
-//! threshold is truncated to a whole number. Each timeout lowers the threshold, also for a segment that has timed out
-//! before (RFC 5681 §3.1 keeps the threshold then). In ns-2 of the beginning of 2004 what is lowered is the whole part
-//! of the window, and to a whole number of segments (`precisionReduce_` false, the default until 2006-01-24).
+//! **Assumptions.** The window grows by α / window for each segment that [`Path::credit`] counts: α per round
+//! trip. A timeout lowers the slow start threshold by β as well. With `like_ns2` the law follows three rules of
+//! ns-2.35. The first decrease of a connection, a decrease in slow start and one by timeout halve the window for
+//! any β. The threshold is truncated to a whole number. Each timeout lowers the threshold, also for a segment that
+//! has timed out before (RFC 5681 §3.1 keeps the threshold then). At the beginning of 2004, ns-2 truncated the
+//! window before a decrease and the result of the decrease (`precisionReduce_` false, the default until
+//! 2006-01-24).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,7 +21,7 @@ use fairwave_units::config::{ConfigError, check_between};
 use fairwave_units::ratio::OptionalRatio;
 use fairwave_units::registry::{Checked, Law};
 
-/// What is added and what is kept where nothing else is said: Reno's.
+/// Default increase and kept part: Reno's.
 pub(super) const ALPHA: f64 = 1.0;
 pub(super) const BETA: f64 = 0.5;
 
@@ -40,7 +41,7 @@ pub struct AimdConfig {
 }
 
 impl AimdConfig {
-    /// The controller with what is set, and TCP(1, 0.5) where nothing is.
+    /// Creates the controller. Unset parameters are those of TCP(1, 0.5).
     pub(super) fn aimd(&self, preset: Preset) -> Aimd {
         let aimd = Aimd::new(self.alpha.unwrap_or(ALPHA), self.beta.unwrap_or(BETA), preset.like_ns2());
         Aimd { growth: Growth::of(preset), whole: preset == Preset::Ns2Of2004, ..aimd }
@@ -67,14 +68,14 @@ impl ControlLaw for AimdConfig {
         self.aimd(preset)
     }
 
-    /// α and β, where at least one is set.
+    /// α and β, if at least one is set.
     fn shown(&self) -> Option<String> {
         (self.alpha.or(self.beta))?;
         Some(format!("{}, {}", self.alpha.unwrap_or(ALPHA), self.beta.unwrap_or(BETA)))
     }
 }
 
-/// TCP(1, 0.5) by the names that it has with its recoveries: one line each.
+/// Defines the names of TCP(1, 0.5) with each recovery, one line per name.
 macro_rules! reno_with {
     ($($($doc:literal)+ $Config:ident $name:literal $recovery:ident;)+) => {$(
         $(#[doc = $doc])+
@@ -131,12 +132,12 @@ pub struct Aimd {
     like_ns2: bool,
     /// Decreases are in whole segments.
     whole: bool,
-    /// No decrease yet.
+    /// True until the first decrease.
     first: bool,
 }
 
 impl Aimd {
-    /// TCP(`alpha`, `beta`): `alpha` > 0 segments per round trip, `beta` in (0, 1) the part kept.
+    /// Creates TCP(`alpha`, `beta`): `alpha` > 0 segments per round trip; `beta` in (0, 1) is the part kept.
     pub fn new(alpha: f64, beta: f64, like_ns2: bool) -> Self {
         Aimd { alpha, beta, growth: Growth::default(), like_ns2, whole: false, first: true }
     }
@@ -145,7 +146,7 @@ impl Aimd {
         if self.like_ns2 && (self.first || window.in_slow_start()) { 0.5 } else { self.beta }
     }
 
-    /// What a decrease leaves of the window in use.
+    /// The window after a decrease.
     fn left(&self, kept: f64, path: &Path) -> f64 {
         if self.whole { libm::trunc(kept * libm::trunc(path.in_use)) } else { kept * path.in_use }
     }
@@ -156,18 +157,19 @@ impl Aimd {
     }
 }
 
-/// The α that makes TCP(α, β) as fast as TCP(1, 0.5) at equal loss: α = 4(1 − β²)/3 (paper 003 Eq. 3; Yang & Lam 2000).
-/// `beta` in (0, 1) is the part kept.
+/// The α that gives TCP(α, β) the throughput of TCP(1, 0.5) at equal loss: α = 4(1 − β²)/3 (paper 003 Eq. 3; Yang
+/// & Lam 2000). `beta` in (0, 1) is the part kept.
 pub fn friendly_alpha(beta: f64) -> f64 {
     4.0 * (1.0 - beta * beta) / 3.0
 }
 
-/// Additive increase that others can build on.
+/// Additive increase that other controllers can build on.
 pub trait Additive: Controller {
     /// Segments per round trip added in congestion avoidance.
     fn alpha(&self) -> f64;
 
-    /// For how many segments the last acknowledgement counted: one, whatever it covered, unless the base counts what it covers.
+    /// The number of segments that the last acknowledgement counts for. It is one, unless the base counts the
+    /// acknowledged segments.
     fn weight(&self, path: &Path) -> f64;
 }
 

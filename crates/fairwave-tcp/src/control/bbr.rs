@@ -1,21 +1,22 @@
-//! BBR, version 3: a model of what the path delivers and holds, probed from time to time, and bounded by what losses and marks say.
+//! BBR, version 3: a model of the path's bandwidth and capacity, probed periodically and bounded by losses and marks.
 //!
-//! Source: draft-ietf-ccwg-bbr (as of 2026-08-03), by the names of its functions; for marks, which it leaves open,
-//! version 3 in `google/bbr`. *Startup* doubles the rate until three round trips have brought less than a quarter more
-//! or too much was lost, *Drain* empties the queue. Then *ProbeBW* repeats a cycle ([`probe_bw`]). DOWN gives way.
-//! CRUISE keeps the rate for two to three seconds (or as many round trips as Reno would take). REFILL fills the pipe.
-//! UP sends a quarter faster until the delivery rate stops growing or loss is too high. *ProbeRTT* ([`probe_rtt`])
-//! halves what is in flight for 200 ms if five seconds have brought no shorter round trip. Two bounds of what may be in
-//! flight and one of the rate ([`bounds`]) say what losses have taught: over the long term, and since the last probing.
+//! Source: draft-ietf-ccwg-bbr (as of 2026-08-03), by the names of its functions. Marks, which the draft leaves
+//! open, follow version 3 in `google/bbr`. *Startup* doubles the rate until three round trips have added less than
+//! a quarter, or until losses are too high. *Drain* empties the queue. Then *ProbeBW* repeats a cycle
+//! ([`probe_bw`]). DOWN yields to other flows. CRUISE keeps the rate for two to three seconds (or as many round
+//! trips as Reno would take). REFILL fills the pipe. UP sends a quarter faster until the delivery rate stops
+//! growing or loss is too high. *ProbeRTT* ([`probe_rtt`]) halves the data in flight for 200 ms if five seconds
+//! have brought no shorter round trip. Losses set two bounds of the data in flight and one of the rate
+//! ([`bounds`]): over the long term, and since the last probing.
 //!
-//! **Assumptions and deviations.** Acknowledgements are selective. Losses are dealt with once for each acknowledgement
-//! that tells of some, not for each segment. In flight at the loss was what was in flight when the segment was sent by
-//! whose delivery it was found. Discontiguous ranges lost in Startup are counted as acknowledgements that tell of
-//! losses, as in Google's code. A segment is a quantum (`C.send_quantum`): nothing is handed to hardware in larger
-//! pieces. Starting again after an idle time is known by the first segment that is delivered after it, which was alone
-//! in flight. ProbeRTT is spared then, but the pace is not lowered to the rate itself for the flight before. Spurious
-//! losses are not undone. After a timeout one segment is sent, since all that was in flight counts as lost. Google's
-//! quicker probing after marks have ceased is left out.
+//! **Assumptions and deviations.** Acknowledgements are selective. Losses are processed once per acknowledgement
+//! that reports losses, not once per segment. The data in flight at a loss is taken from the segment whose
+//! delivery revealed the loss: the data in flight when that segment was sent. Discontiguous ranges lost in Startup
+//! count as acknowledgements that report losses, as in Google's code. A segment is a quantum (`C.send_quantum`):
+//! the sender passes no larger pieces to hardware. A restart after an idle time is recognised by the first segment
+//! delivered after it, which was alone in flight. ProbeRTT is skipped then, but the pace of the flight before is
+//! not lowered to the rate itself. Spurious losses are not undone. After a timeout one segment is sent, since all
+//! data in flight counts as lost. Google's quicker probing after the end of marks is left out.
 
 mod bounds;
 #[cfg(test)]
@@ -158,21 +159,21 @@ const UP_GAIN: f64 = 1.25;
 /// `BBR.DefaultCwndGain`.
 const CWND_GAIN: f64 = 2.0;
 const UP_CWND_GAIN: f64 = 2.25;
-/// The part of the rate that the pace stays below it (`BBR.PacingMarginPercent`).
+/// Margin of the pace below the rate (`BBR.PacingMarginPercent`).
 const MARGIN: f64 = 0.01;
-/// `BBR.MinPipeCwnd`: segments that keep acknowledgements of every second one coming.
+/// `BBR.MinPipeCwnd`: segments that keep delayed acknowledgements coming.
 const LEAST: f64 = 4.0;
 /// Three quanta of a segment each (`BBR.offload_budget`).
 const QUANTA: f64 = 3.0;
-/// Growth of the rate that says that the pipe is not full, and round trips without it that say that it is.
+/// Rate growth below this factor, for this many round trips, means that the pipe is full.
 const GROWTH: f64 = 1.25;
 const FULL_ROUNDS: u32 = 3;
-/// Drain lasts for so many round trips at most.
+/// Drain lasts for at most this many round trips.
 const DRAIN_ROUNDS: u64 = 3;
 /// `BBRStartupFullLossCnt`.
 const STARTUP_LOSSES: u32 = 6;
 
-/// What it does.
+/// State of the state machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     Startup,
@@ -206,19 +207,19 @@ impl State {
     }
 }
 
-/// Whether the rate has stopped growing (`CheckFullBWReached`).
+/// Detects that the rate has stopped growing (`CheckFullBWReached`).
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 struct FullPipe {
-    /// The rate that counts as no growth yet.
+    /// The rate that further growth is compared with.
     bw: f64,
     count: u32,
     now: bool,
-    /// It once had.
+    /// True after the pipe was full once.
     reached: bool,
 }
 
 impl FullPipe {
-    /// `ResetFullBW`, with the rate from which growth is looked for.
+    /// `ResetFullBW`: further growth is compared with `bw`.
     fn reset(&mut self, bw: f64) {
         *self = FullPipe { bw, count: 0, now: false, reached: self.reached };
     }
@@ -234,7 +235,7 @@ impl FullPipe {
     }
 }
 
-/// How much more is acknowledged at once than the rate explains (`UpdateACKAggregation`).
+/// Excess of acknowledged data over the estimated rate (`UpdateACKAggregation`).
 #[derive(Clone, PartialEq, Debug, Default)]
 struct Aggregation {
     since: Instant,
@@ -263,7 +264,7 @@ pub struct Bbr {
     stream: Stream,
     state: State,
     rounds: Rounds,
-    /// The largest rates of the last cycle of probing and of this one, segments per second.
+    /// The largest rates of the previous and the current probing cycle, segments per second.
     max_bw: [f64; 2],
     bounds: Bounds,
     marked: MarkShare,
@@ -276,30 +277,30 @@ pub struct Bbr {
     held: LimitedSamples,
     /// Segments per second; 0 before the first sample.
     pace: f64,
-    /// `BBR.prior_cwnd`: the window to come back to.
+    /// `BBR.prior_cwnd`: the window to return to.
     prior: f64,
-    /// The window with which it began.
+    /// The initial window.
     initial: f64,
-    /// What was lost so far.
+    /// Losses so far.
     lost: u64,
-    /// Recovery ends when everything before is acknowledged.
+    /// Recovery ends when everything before this segment is acknowledged.
     recover: Option<u32>,
     /// Bytes of a segment.
     payload: u32,
 }
 
-/// What an acknowledgement says, once for all steps.
+/// An acknowledgement, prepared for all steps.
 #[derive(Clone, Copy, Debug)]
 struct Ack<'a> {
     path: &'a Path,
     sample: &'a RateSample,
-    /// The delivery rate; 0 if the interval was too short to say.
+    /// The delivery rate; 0 if the interval was too short.
     rate: f64,
-    /// RS.delivered: what was delivered in the sample's interval.
+    /// RS.delivered: segments delivered in the sample's interval.
     delivered: f64,
-    /// What was taken for lost since the acknowledgement before.
+    /// Segments newly counted as lost since the previous acknowledgement.
     lost: u64,
-    /// The sender, or this law, kept less in flight than the path may carry.
+    /// The sender, or this law, kept less in flight than the path can carry.
     is_limited: bool,
     /// The window was full before this acknowledgement.
     fills_window: bool,
@@ -316,7 +317,7 @@ impl Bbr {
         self.max_bw().min(self.bounds.bw_shortterm)
     }
 
-    /// `BDPMultiple` of this rate: segments that the path holds, so many times.
+    /// `BDPMultiple` of this rate: `gain` times the bandwidth-delay product, segments.
     fn product(&self, bw: f64, gain: f64) -> f64 {
         if self.min_rtt.seconds() == f64::INFINITY { self.initial } else { gain * bw * self.min_rtt.seconds() }
     }
@@ -336,7 +337,7 @@ impl Bbr {
         self.product(self.bw(), 1.0).min(window.congestion)
     }
 
-    /// `UpdateMaxBw`, but for the round.
+    /// `UpdateMaxBw`, without the round count.
     fn update_max_bw(&mut self, ack: &Ack) {
         if ack.rate > 0.0 && (ack.rate >= self.max_bw() || !ack.is_limited) {
             self.max_bw[1] = self.max_bw[1].max(ack.rate);
@@ -375,7 +376,7 @@ impl Bbr {
         }
     }
 
-    /// `SetPacingRate`: before the pipe was full, only upwards.
+    /// `SetPacingRate`. Before the pipe was full, the pace only rises.
     fn set_pace(&mut self) {
         let pace = self.state.pacing_gain() * self.bw() * (1.0 - MARGIN);
         if pace > 0.0 && (self.full.reached || pace > self.pace) {
@@ -434,7 +435,7 @@ impl Bbr {
         self.pace = self.pacing(path, window);
     }
 
-    /// The pace before the first sample (`InitPacingRate`) and after.
+    /// The pace before the first sample (`InitPacingRate`) and after it.
     fn pacing(&self, path: &Path, window: &Window) -> f64 {
         if self.pace > 0.0 {
             return self.pace;
@@ -498,7 +499,7 @@ impl Controller for Box<Bbr> {
         Verdict::Congestion
     }
 
-    /// A mark of which only this is known that there was one counts as a loss; those that are counted come with the samples.
+    /// A mark without a count is handled as a loss. Counted marks arrive with the samples.
     fn on_mark(&mut self, path: &Path, _window: &mut Window) {
         if path.marked == 0 {
             self.bounds.note_loss(path);
@@ -518,7 +519,7 @@ impl Controller for Box<Bbr> {
         Verdict::Congestion
     }
 
-    /// Its window stays unchanged: pacing alone prevents a burst at the restart.
+    /// The window stays unchanged: pacing alone prevents a burst at the restart.
     fn on_restart(&mut self, _path: &Path, window: &mut Window) {
         if self.full.reached {
             window.congestion = window.congestion.max(self.with_quanta(self.product(self.bw(), CWND_GAIN)));

@@ -1,22 +1,22 @@
-//! BBR, version 1: paced at the rate that the path was seen to deliver, with little more in flight than it holds.
+//! BBR, version 1: paced at the measured delivery rate, with little more than the bandwidth-delay product in flight.
 //!
-//! Source: draft-cardwell-iccrg-bbr-congestion-control-00, by the names of its functions. The bottleneck's bandwidth is the largest delivery
-//! rate of the last ten round trips, the round-trip propagation time the smallest round trip of the last ten seconds.
-//! *Startup* doubles the rate each round trip until three round trips have brought less than a quarter more. *Drain*
-//! empties the queue that Startup left. *ProbeBW* has eight phases of a round trip each: a quarter faster, a quarter
-//! slower, and six at the rate. *ProbeRTT* keeps four segments in flight for 200 ms if no round trip as short has been
-//! seen for ten seconds. Losses change the model only in what is delivered less; within the first round trip of a
-//! recovery as much is sent as is delivered, and afterwards the window of before returns.
+//! Source: draft-cardwell-iccrg-bbr-congestion-control-00, by the names of its functions. The bottleneck bandwidth
+//! is the largest delivery rate of the last ten round trips. The round-trip propagation time is the smallest round
+//! trip of the last ten seconds. *Startup* doubles the rate each round trip until three round trips have added
+//! less than a quarter. *Drain* empties the queue that Startup left. *ProbeBW* has eight phases of a round trip
+//! each: a quarter faster, a quarter slower, and six at the rate. *ProbeRTT* keeps four segments in flight for
+//! 200 ms if ten seconds have brought no round trip as short. Losses affect the model only by reducing deliveries.
+//! In the first round trip of a recovery the sender sends as much as is delivered; afterwards the previous window
+//! returns.
 //!
-//! With the preset `linux` it has three things more, as Linux does (`net/ipv4/tcp_bbr.c`): extra window for acknowledgements that come
-//! in bunches ([`aggregation`]), windows of even numbers, and a pace 1 % below the rate.
+//! The preset `linux` adds three features of Linux (`net/ipv4/tcp_bbr.c`): extra window for aggregated
+//! acknowledgements ([`aggregation`]), windows of even numbers, and a pace 1 % below the rate.
 //!
-//! **Assumptions and deviations.** Linux' long-term model of policers is left out. Segments leave one by one: nothing
-//! is handed to hardware in larger pieces. But the window has room for three quanta (`BBR.send_quantum`) as if it were,
-//! as senders need it that do. Starting again after an idle time is known by the first segment that is delivered after
-//! it, which was alone in flight. ProbeRTT is spared then, but the pace is not lowered to the rate itself for the
-//! flight before. The random phase in which ProbeBW begins is drawn from the connection's stream. Marks are losses in
-//! that they are ignored.
+//! **Assumptions and deviations.** Linux' long-term model of policers is left out. Segments leave one by one: the
+//! sender passes no larger pieces to hardware. But the window has room for three quanta (`BBR.send_quantum`), as
+//! for senders that do. A restart after an idle time is recognised by the first segment delivered after it, which
+//! was alone in flight. ProbeRTT is skipped then, but the pace of the flight before is not lowered to the rate
+//! itself. The connection's random stream selects the first phase of ProbeBW. Marks are ignored, as losses are.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -134,34 +134,34 @@ impl ControlLaw for Bbr1Config {
 /// `bbr_pacing_margin_percent` of Linux.
 const LINUX_MARGIN: f64 = 0.01;
 
-/// By which part the pace stays below the gains where nothing else is said.
+/// Margin of the pace below the gains, if not configured.
 fn margin(preset: Preset) -> f64 {
     if preset == Preset::Linux { LINUX_MARGIN } else { 0.0 }
 }
-/// `BBRHighGain`, 2/ln 2: the smallest that doubles the rate each round trip.
+/// `BBRHighGain`, 2/ln 2: the smallest gain that doubles the rate each round trip.
 const HIGH_GAIN: f64 = 2.0 / std::f64::consts::LN_2;
 /// Pacing gains of the phases of ProbeBW.
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
-/// `BBRMinPipeCwnd`: segments that keep acknowledgements of every second one coming.
+/// `BBRMinPipeCwnd`: segments that keep delayed acknowledgements coming.
 const LEAST: f64 = 4.0;
-/// Quanta for which a window has room beyond what the model says: in the sender, on the wire, at the receiver.
+/// Quanta added to the model's window: in the sender, on the wire, at the receiver.
 const QUANTA: f64 = 3.0;
-/// Linux' segments beyond that while bandwidth is probed, so that a small window grows at all.
+/// Segments that Linux adds while probing for bandwidth, so that a small window can grow.
 const PROBING: f64 = 2.0;
-/// Below the first pace, in bits of payload per second, a quantum is a segment, below the second two.
+/// Paces in bits of payload per second: below the first a quantum is one segment, below the second two.
 const PACES: [f64; 2] = [1.2e6, 24e6];
-/// Beyond, it is what the pace gives in a millisecond, but no more than these bytes.
+/// Above both, a quantum is the data of a millisecond, but at most this many bytes.
 const LARGEST_QUANTUM: f64 = 65_536.0;
-/// Growth of the rate that says that the pipe is not full, and round trips without it that say that it is.
+/// Rate growth below this factor, for this many round trips, means that the pipe is full.
 const GROWTH: f64 = 1.25;
 const FULL_ROUNDS: u32 = 3;
 
-/// What it does.
+/// State of the state machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     Startup,
     Drain,
-    /// With the phase.
+    /// Bandwidth probing, with the index of the phase.
     ProbeBw(usize),
     ProbeRtt,
 }
@@ -171,9 +171,9 @@ enum State {
 pub struct Bbr1 {
     config: Bbr1Config,
     aggregation: Option<Aggregation>,
-    /// By this part the pace stays below what the gains say.
+    /// Margin of the pace below the gains.
     below: f64,
-    /// Windows are even, and two segments larger while bandwidth is probed.
+    /// Windows are even, and two segments larger while probing for bandwidth.
     even: bool,
     stream: Stream,
     state: State,
@@ -185,24 +185,24 @@ pub struct Bbr1 {
     min_rtt_at: Instant,
     full: f64,
     full_count: u32,
-    /// The pipe was full once.
+    /// True after the pipe was full once.
     filled: bool,
-    /// When the phase began.
+    /// Start of the phase.
     cycle_at: Instant,
-    /// ProbeRTT has few enough in flight, and lasts until then.
+    /// The end of ProbeRTT, once the data in flight is small enough.
     probe_rtt_until: Option<Instant>,
     probe_rtt_round_done: bool,
     /// Segments per second; 0 before the first sample.
     pace: f64,
-    /// The window to come back to.
+    /// The window to return to.
     prior: f64,
-    /// The window with which it began.
+    /// The initial window.
     initial: f64,
-    /// What was lost so far.
+    /// Losses so far.
     lost: u64,
-    /// As much is sent as is delivered.
+    /// Packet conservation: the sender sends as much as is delivered.
     conserves: bool,
-    /// Recovery ends when everything before is acknowledged.
+    /// Recovery ends when everything before this segment is acknowledged.
     recover: Option<u32>,
     held: LimitedSamples,
     /// Bytes of a segment.
@@ -227,12 +227,12 @@ impl Bbr1 {
         }
     }
 
-    /// `BBRInflight`: segments in flight for this multiple of what the path holds.
+    /// `BBRInflight`: segments in flight for this multiple of the bandwidth-delay product.
     fn inflight(&self, gain: f64) -> f64 {
         self.inflight_and(gain, 0.0)
     }
 
-    /// The same plus a number of segments.
+    /// The same, plus `more` segments.
     fn inflight_and(&self, gain: f64, more: f64) -> f64 {
         if self.min_rtt == f64::INFINITY {
             return self.initial;
@@ -288,7 +288,7 @@ impl Bbr1 {
         }
     }
 
-    /// `BBREnterProbeBW`: in any phase but the one that drains.
+    /// `BBREnterProbeBW`: starts in any phase except the draining one.
     fn enter_probe_bw(&mut self, now: Instant) {
         let back = self.stream.below(CYCLE.len() as u64 - 1) as usize;
         self.state = State::ProbeBw((CYCLE.len() - back) % CYCLE.len());
@@ -356,7 +356,7 @@ impl Bbr1 {
         }
     }
 
-    /// `BBRSetPacingRate`: before the pipe was full, only upwards.
+    /// `BBRSetPacingRate`. Before the pipe was full, the pace only rises.
     fn set_pace(&mut self) {
         let pace = self.pacing_gain() * (1.0 - self.below) * self.bandwidth.largest();
         if pace > 0.0 && (self.filled || pace > self.pace) {
@@ -442,7 +442,7 @@ impl Controller for Box<Bbr1> {
         self.recover = Some(path.next);
         self.conserves = true;
         self.rounds.begin(path);
-        // What was found lost by now is no longer in flight, and is not to be taken off once more.
+        // Segments lost by now are no longer in flight; they must not be subtracted again.
         self.lost = path.lost.max(self.lost);
         window.congestion = f64::from(path.pipe).max(1.0) + 1.0;
         window.threshold = window.congestion;
@@ -461,7 +461,7 @@ impl Controller for Box<Bbr1> {
         Verdict::Congestion
     }
 
-    /// Its window stays unchanged: pacing alone prevents a burst at the restart.
+    /// The window stays unchanged: pacing alone prevents a burst at the restart.
     fn on_restart(&mut self, _path: &Path, window: &mut Window) {
         if self.filled {
             window.congestion = window.congestion.max(self.inflight(self.config.cwnd_gain));
@@ -476,7 +476,7 @@ impl Controller for Box<Bbr1> {
         HIGH_GAIN * window.congestion / rtt.seconds()
     }
 
-    /// The bandwidth of the bottleneck, bits per second of payload.
+    /// The bottleneck bandwidth, bits per second of payload.
     fn estimate(&self) -> Option<Estimate> {
         let bits = self.bandwidth.largest() * f64::from(self.payload) * 8.0;
         (bits > 0.0).then_some(Estimate::Bandwidth(bits))

@@ -2,12 +2,13 @@
 //! (inverse increase, additive decrease) k = 1 and l = 0; TCP(α, β) would be k = 0 and l = 1.
 //!
 //! Source: Bansal & Balakrishnan, *Binomial congestion control algorithms*, INFOCOM 2001. With k + l = 1 the mean
-//! window is √(α/(β·p)) at loss rate p. TCP's window is √(3/(2p)), so the law is as fast as TCP if α/β = 3/2. The
-//! defaults are α = 1 and β = 2/3.
+//! window is √(α/(β·p)) at loss rate p. TCP's window is √(3/(2p)), so the law has TCP's throughput if α/β = 3/2.
+//! The defaults are α = 1 and β = 2/3.
 //!
-//! **Assumptions.** The window grows by α/w^(k+1) for each segment that [`Path::credit`] counts. Slow start, the least threshold and what
-//! a timeout leaves are TCP's; a timeout lowers the slow start threshold by the law. With ns-2's presets a first decrease, one
-//! out of slow start and one by timeout go to half, as for TCP(α, β).
+//! **Assumptions.** The window grows by α/w^(k+1) for each segment that [`Path::credit`] counts. Slow start, the
+//! least threshold and the window after a timeout are TCP's; a timeout lowers the slow start threshold by the law.
+//! With ns-2's presets a first decrease, one out of slow start and one by timeout halve the window, as for TCP(α,
+//! β).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,7 +21,7 @@ use fairwave_units::registry::{Checked, Law};
 const ALPHA: f64 = 1.0;
 const BETA: f64 = 2.0 / 3.0;
 
-/// A law by its name and its powers: one line each.
+/// Defines a law by its name and its exponents, one line per law.
 macro_rules! binomial {
     ($($doc:literal $Config:ident $name:literal $k:literal $l:literal;)+) => {$(
         #[doc = $doc]
@@ -57,7 +58,7 @@ macro_rules! binomial {
                 Binomial { alpha, beta, k: $k, l: $l, like_ns2: preset.like_ns2(), first: true }
             }
 
-            /// α and β, where at least one is set.
+            /// α and β, if at least one is set.
             fn shown(&self) -> Option<String> {
                 (self.alpha.or(self.beta))?;
                 Some(format!("{}, {:.3}", self.alpha.unwrap_or(ALPHA), self.beta.unwrap_or(BETA)))
@@ -66,7 +67,7 @@ macro_rules! binomial {
     )+};
 }
 
-/// Above this β a law would take more than the window where the window is small.
+/// Above this β a decrease would exceed a small window.
 const MOST_BETA: f64 = 2.0 + f64::EPSILON;
 
 binomial! {
@@ -82,12 +83,12 @@ pub struct Binomial {
     k: f64,
     l: f64,
     like_ns2: bool,
-    /// No decrease yet.
+    /// True until the first decrease.
     first: bool,
 }
 
 impl Binomial {
-    /// What a decrease leaves of the window in use.
+    /// The window after a decrease.
     fn left(&self, path: &Path, halve: bool) -> f64 {
         let kept = path.in_use - self.beta * libm::pow(path.in_use, self.l);
         if halve { path.in_use / 2.0 } else { kept }.max(LEAST_THRESHOLD)
@@ -174,7 +175,7 @@ mod tests {
 
     #[test]
     fn the_mean_window_is_that_of_tcp_at_the_same_loss() {
-        // A loss every 1/p segments: w² p = 3/2, that is 38.7 segments at one in a thousand.
+        // A loss every 1/p segments: w² p = 3/2, so w is 38.7 segments at p = 0.001.
         for (name, mut law) in [("sqrt", sqrt()), ("iiad", iiad())] {
             let mut window = Window { congestion: 30.0, threshold: 2.0 };
             let (mut sum, mut rounds) = (0.0, 0.0);

@@ -1,16 +1,16 @@
-//! CUBIC: a window that is a cubic function of the time since the last loss, and Reno's where that is more.
+//! CUBIC: the window is a cubic function of the time since the last loss, but at least Reno's window.
 //!
-//! Source: RFC 9438. Outside slow start the window follows W_cubic(t) = C·(t − K)³ + W_max (§4.2 Eq. 1). W_max is the
-//! window before the last decrease and K (Eq. 2) the time after which it is reached again. The window grows fast at
-//! first, flat around W_max, then fast again. Beside it runs an estimate of what Reno would have (§4.3), which is taken
-//! where it is larger. A loss keeps β of what is in flight (§4.6), and fast convergence (§4.7) lets W_max fall further
-//! if the window had not reached the last one. Slow start is HyStart++ (§4.10).
+//! Source: RFC 9438. Outside slow start the window follows W_cubic(t) = C·(t − K)³ + W_max (§4.2 Eq. 1). W_max is
+//! the window before the last decrease, and K (Eq. 2) is the time to reach it again. The window grows fast at
+//! first, slowly around W_max, then fast again. CUBIC also estimates Reno's window (§4.3) and uses it if it is
+//! larger. A loss keeps β of the data in flight (§4.6). Fast convergence (§4.7) lowers W_max further if the window
+//! had not reached the previous one. Slow start is HyStart++ (§4.10).
 //!
-//! **Assumptions and deviations.** What an acknowledgement adds, (target − window)/window (§4.4, §4.5), is for each segment that it
-//! acknowledges, as §4.3 counts them and as Linux does; the RFC says for each acknowledgement. An epoch begins with the first acknowledgement
-//! outside of recovery and slow start. The time during which the sender does not fill its window stands still (§4.2, §5.8). Spurious
-//! losses (§4.9, optional) are not undone: the controller does not learn of them. C is in segments per second³, as
-//! written, whatever a segment's size.
+//! **Assumptions and deviations.** The increase (target − window)/window (§4.4, §4.5) applies to each acknowledged
+//! segment, as §4.3 counts them and as Linux does. The RFC applies it to each acknowledgement. An epoch begins
+//! with the first acknowledgement outside recovery and slow start. Time during which the sender does not fill its
+//! window does not count (§4.2, §5.8). Spurious losses (§4.9, optional) are not undone: the controller does not
+//! learn of them. C is in segments per second³, as in the RFC, for any segment size.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -74,9 +74,9 @@ impl ControlLaw for CubicConfig {
 /// A stage of congestion avoidance.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Epoch {
-    /// When it began; later by the time in which the window was not filled.
+    /// Start of the epoch, shifted by the time in which the window was not filled.
     began: Instant,
-    /// Seconds from there to the plateau.
+    /// Seconds from the start to the plateau.
     k: f64,
     /// Window of the plateau.
     plateau: f64,
@@ -85,7 +85,7 @@ struct Epoch {
 }
 
 impl Epoch {
-    /// W_cubic, `t` seconds after the beginning (RFC 9438 §4.2 Eq. 1).
+    /// W_cubic, `t` seconds after the start (RFC 9438 §4.2 Eq. 1).
     fn window(&self, c: f64, t: f64) -> f64 {
         let distance = t - self.k;
         self.plateau + c * distance * distance * distance
@@ -99,13 +99,13 @@ pub struct Cubic {
     beta: f64,
     fast_convergence: bool,
     alpha_one: bool,
-    /// No peak to come back to: nothing was lost yet, or a timeout has made all older knowledge void.
+    /// No peak to return to: no loss has occurred, or a timeout has invalidated the peak.
     aimless: bool,
     /// W_max.
     peak: f64,
     /// cwnd_prior: the window when the threshold was set.
     prior: f64,
-    /// W_est: what Reno would have.
+    /// W_est: Reno's window.
     reno: f64,
     epoch: Option<Epoch>,
     rtt: SmoothedRtt,
@@ -131,16 +131,16 @@ impl Cubic {
         }
     }
 
-    /// α_cubic: what a window gains per round trip that keeps β and is to have the mean of Reno's (RFC 9438 §4.3).
+    /// α_cubic: the increase per round trip that gives Reno's mean window with a decrease to β (RFC 9438 §4.3).
     fn friendly_alpha(&self) -> f64 {
         3.0 * (1.0 - self.beta) / (1.0 + self.beta)
     }
 
-    /// Congestion avoidance begins with this window.
+    /// Begins congestion avoidance with this window.
     #[cold]
     fn begin(&mut self, now: Instant, window: f64) -> Epoch {
         if self.prior == 0.0 {
-            // Slow start has ended by HyStart++ or at a threshold that was given (§4.10).
+            // HyStart++ or an initial threshold has ended slow start (§4.10).
             self.prior = window;
         }
         if self.aimless {
@@ -177,7 +177,7 @@ impl Cubic {
         };
     }
 
-    /// A decrease to β of what is in use, to at least `least` segments (RFC 9438 §4.6, §4.7).
+    /// Decreases to β of the window in use, to at least `least` segments (RFC 9438 §4.6, §4.7).
     fn decrease(&mut self, path: &Path, least: f64, window: &mut Window) {
         let congestion = window.congestion;
         let falls_short = self.fast_convergence && congestion < self.peak;
@@ -225,7 +225,7 @@ impl Controller for Cubic {
     }
 
     fn on_timeout(&mut self, path: &Path, window: &mut Window) -> Verdict {
-        // The threshold is held when the timer goes off again for the same segment (RFC 5681 §3.1).
+        // The threshold stays if the timer expires again for the same segment (RFC 5681 §3.1).
         if !path.timed_out_before {
             self.decrease(path, 1.0, window);
         }
@@ -249,7 +249,7 @@ mod tests {
         CubicConfig::default().controller(Preset::Rfc)
     }
 
-    /// A path of 100 ms, whose window is filled.
+    /// A path of 100 ms with a filled window.
     fn path(millis: u64, window: f64) -> Path {
         Path {
             now: Instant::ZERO + Span::from_millis(millis),
@@ -263,8 +263,8 @@ mod tests {
         }
     }
 
-    /// A connection that fills its window, all of whose round trips take equally long, and which loses one segment of every `period`. A
-    /// round trip is one acknowledgement.
+    /// A connection that fills its window. All round trips are equally long, and one segment of every `period` is
+    /// lost. A round trip is one acknowledgement.
     struct Periodic {
         law: Box<Cubic>,
         window: Window,
@@ -303,8 +303,8 @@ mod tests {
             assert!(self.rounds < 100_000_000, "{sent} segments in a hundred million round trips");
         }
 
-        /// The mean window over time of a hundred periods, after four hundred in which it settles: the flatter the function where the loss
-        /// happens, the more slowly the peak moves to where it belongs.
+        /// The mean window over a hundred periods, after four hundred periods of settling. The flatter the
+        /// function at the loss, the more slowly the peak converges.
         fn mean(mut self) -> f64 {
             while self.sent < 400 * self.period {
                 self.round();
@@ -344,7 +344,7 @@ mod tests {
         let mut window = Window { congestion: 1000.0, threshold: 5.0 };
         law.on_loss(&path(0, 1000.0), &mut window);
         assert_eq!(window, Window { congestion: 700.0, threshold: 700.0 });
-        // K = ∛(300 / 0.4) = 9.0856 s; each round trip reaches what the function has at its end.
+        // K = ∛(300 / 0.4) = 9.0856 s. Each round trip reaches the function's value at its end.
         let k = libm::cbrt(300.0 / 0.4);
         for round in 0..150u64 {
             let segments = window.congestion as u64;
@@ -369,7 +369,7 @@ mod tests {
         let mut window = Window { congestion: 1000.0, threshold: 5.0 };
         law.on_loss(&path(0, 1000.0), &mut window);
         law.on_ack(&path(100, 700.0), &mut window);
-        // A second after the epoch began: the target is what the function has a round trip later.
+        // A second after the epoch began. The target is the function's value a round trip later.
         let (mut twice, mut once) = (law.clone(), law);
         let (mut by_two, mut by_one) = (window, window);
         once.on_ack(&path(1100, 700.0), &mut by_one);
@@ -385,7 +385,7 @@ mod tests {
 
     #[test]
     fn slow_start_without_hystart_opens_the_window_only_while_it_is_filled() {
-        // RFC 5681 §3.1: ten segments of a window of a hundred are in flight.
+        // RFC 5681 §3.1: 10 of the window's 100 segments are in flight.
         let mut law = CubicConfig { hystart: false, ..CubicConfig::default() }.controller(Preset::Rfc);
         let mut window = Window { congestion: 100.0, threshold: 1000.0 };
         law.on_ack(&path(1, 10.0), &mut window);
@@ -409,7 +409,7 @@ mod tests {
 
     #[test]
     fn a_stage_that_begins_above_the_last_peak_has_its_plateau_there() {
-        // RFC 9438 §4.2: the window grows from the first moment on, and faster and faster.
+        // RFC 9438 §4.2: the window grows from the start, and faster and faster.
         let mut law = Cubic { peak: 100.0, aimless: false, ..*cubic() };
         let mut window = Window { congestion: 200.0, threshold: 5.0 };
         law.on_ack(&path(0, 200.0), &mut window);
@@ -442,7 +442,8 @@ mod tests {
         assert_eq!(window.congestion, before);
     }
 
-    /// The window before each of thirty round trips after a loss at 20 segments, and what it gained in it, where Reno would have more.
+    /// In each of thirty round trips after a loss at 20 segments: the window before, and its gain, while Reno's
+    /// window is larger.
     fn gains_where_reno_would_have_more(config: &CubicConfig) -> Vec<(f64, f64)> {
         let mut law = config.controller(Preset::Rfc);
         let mut window = Window { congestion: 20.0, threshold: 5.0 };

@@ -1,14 +1,14 @@
-//! DCTCP: the window falls by how many segments were marked, not by whether one was.
+//! DCTCP: the window falls in proportion to the number of marked segments.
 //!
-//! Source: RFC 8257. In each window of data the part M of marked segments is measured (§3.3), of which α = (1 − g)·α +
-//! g·M is the mean. A mark takes α/2 of the window, once per window. All else is Reno's: growth (§3.4) and losses
-//! (§3.5).
+//! Source: RFC 8257. M is the marked part of the segments of each window of data (§3.3). Its moving mean is α =
+//! (1 − g)·α + g·M. A mark reduces the window by α/2, once per window. All other rules are Reno's: growth (§3.4)
+//! and losses (§3.5).
 //!
-//! **Assumptions and deviations.** Segments are counted where the RFC counts bytes. Marks are reported by count, and not by the receiver's
-//! state machine (RFC 8257 §3.2), which tries to say the same with one bit. The window falls with the first mark of a window, by the α of
-//! the windows before, as Linux has it; step 9 of RFC 8257 §3.3 can be read as falling at its end. A loss in a window in which a
-//! mark has taken its part already leaves half of what there was before the mark: the decrease of that window is Reno's, and
-//! one. The window opens only while it is filled.
+//! **Assumptions and deviations.** Segments are counted, not bytes. The receiver reports the count of marks
+//! instead of the one-bit state machine of RFC 8257 §3.2. The window falls with the first mark of a window, by the
+//! α of the previous windows, as in Linux; step 9 of RFC 8257 §3.3 can be read as a decrease at its end. If a loss
+//! follows a mark in the same window, the total decrease is half of the window before the mark: one decrease, of
+//! Reno's size. The window opens only while it is filled.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -65,7 +65,7 @@ impl ControlLaw for DctcpConfig {
     }
 }
 
-/// α: the mean part of segments that were marked, window by window (RFC 8257 §3.3).
+/// α: the moving mean of the marked part, window by window (RFC 8257 §3.3).
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct MarkedPart {
     gain: f64,
@@ -76,7 +76,7 @@ pub(super) struct MarkedPart {
 }
 
 impl MarkedPart {
-    /// With the part `gain` of each measurement, beginning with `alpha`.
+    /// Creates the mean with the weight `gain` and the first value `alpha`.
     pub fn new(gain: f64, alpha: f64) -> Self {
         MarkedPart { gain, alpha, round: Round::default(), acknowledged: 0, marked: 0 }
     }
@@ -86,8 +86,7 @@ impl MarkedPart {
         self.alpha
     }
 
-    /// Counts the marks that an acknowledgement reports (steps 1 to 3), and answers whether a window of data has
-    /// passed.
+    /// Counts the marks that an acknowledgement reports (steps 1 to 3). Returns true if a window of data has passed.
     #[inline]
     pub fn count(&mut self, path: &Path) -> bool {
         self.acknowledged += path.acknowledged;
@@ -95,28 +94,28 @@ impl MarkedPart {
         self.round.ends(path)
     }
 
-    /// The end of an observation (steps 5, 6 and 8).
+    /// Ends an observation (steps 5, 6 and 8).
     pub fn observe(&mut self) {
         if self.acknowledged > 0 {
-            // Marks of what is held but not acknowledged come early.
+            // Marks of segments that are held but not yet acknowledged count early.
             let part = (f64::from(self.marked) / f64::from(self.acknowledged)).min(1.0);
             self.alpha += self.gain * (part - self.alpha);
         }
         self.forget();
     }
 
-    /// A new observation begins, and the counts so far are dropped.
+    /// Begins a new observation and discards the counts.
     pub fn forget(&mut self) {
         (self.acknowledged, self.marked) = (0, 0);
     }
 }
 
-/// A decrease for marks.
+/// A decrease caused by marks.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct MarkDecrease {
-    /// The window before it.
+    /// The window before the decrease.
     from: f64,
-    /// The first segment that was sent after it.
+    /// The first segment sent after the decrease.
     end: u32,
 }
 
@@ -130,7 +129,7 @@ pub struct Dctcp {
 }
 
 impl Dctcp {
-    /// The decrease of the window of data that this acknowledgement belongs to, if there was one.
+    /// The decrease in the window of data that this acknowledgement belongs to, if any.
     fn cut_of(&self, path: &Path) -> Option<MarkDecrease> {
         self.cut.filter(|cut| path.unacknowledged <= cut.end)
     }
@@ -170,7 +169,7 @@ impl Controller for Dctcp {
 
     fn on_loss(&mut self, path: &Path, window: &mut Window) -> Verdict {
         let from = self.cut_of(path).map_or(path.in_use, |cut| cut.from);
-        // No mark of what is in flight takes a second part.
+        // Marks of segments in flight cause no second decrease.
         self.cut = Some(MarkDecrease { from, end: path.next });
         window.threshold = (from / 2.0).max(LEAST_THRESHOLD);
         window.congestion = window.threshold;
@@ -218,8 +217,8 @@ mod tests {
         let mut law = dctcp();
         let mut window = Window { congestion: 10.0, threshold: 2.0 };
         assert_eq!(estimated(&law), 1.0);
-        // The first acknowledgement ends the first observation (WindowEnd is SND.UNA at the beginning); ten more, three of them marked, the
-        // next one.
+        // The first acknowledgement ends the first observation (WindowEnd is SND.UNA at the beginning). Ten more,
+        // three of them marked, end the next one.
         for number in 1..=10 {
             law.on_ack(&ack(number, (4..7).contains(&number)), &mut window);
             assert_eq!(estimated(&law), 15.0 / 16.0, "{number}");
@@ -230,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_part_is_one_at_most() {
-        // RFC 8257 §3.3: M is a fraction. Marks of what is held come before the acknowledgement that covers it.
+        // RFC 8257 §3.3: M is a fraction. Marks of held segments arrive before the acknowledgement that covers them.
         let mut law = dctcp();
         let mut window = Window { congestion: 10.0, threshold: 2.0 };
         law.on_other_ack(&Path { acknowledged: 0, marked: 5, unacknowledged: 0, ..ack(0, true) }, &mut window);
@@ -264,7 +263,8 @@ mod tests {
         let lost = Path { in_use: 60.0, ..ack(10, false) };
         assert_eq!(dctcp().on_loss(&lost, &mut window), Verdict::Congestion);
         assert_eq!(window, Window { congestion: 30.0, threshold: 30.0 });
-        // Marks of what was in flight at the loss take nothing more, and a loss after a mark makes the half of it whole.
+        // Marks of segments in flight at the loss cause no further decrease. A loss after a mark completes the
+        // decrease to one half.
         let mut law = dctcp();
         let mut window = Window { congestion: 80.0, threshold: 5.0 };
         law.on_loss(&lost, &mut window);
@@ -301,8 +301,9 @@ mod tests {
         assert!(window.congestion < 12.5, "{}", window.congestion);
     }
 
-    /// On a queue that marks whatever finds more than K segments waiting, α and the window go the saw-tooth of Alizadeh et al.: with W* = C·RTT + K,
-    /// one round trip in each period is marked, so that α²(1 − α/4) = (2W* + 1)/(W* + 1)², and the queue moves within (W* + 1)·α/2 of K + 1.
+    /// On a queue that marks every packet behind more than K segments, α and the window follow the saw-tooth of
+    /// Alizadeh et al. With W* = C·RTT + K, one round trip in each period is marked, so that α²(1 − α/4) = (2W* +
+    /// 1)/(W* + 1)². The queue stays within (W* + 1)·α/2 of K + 1.
     #[test]
     fn on_a_step_alpha_and_queue_are_those_of_the_saw_tooth() {
         let (rate, millis, step) = (10_000.0, 20, 40.0);

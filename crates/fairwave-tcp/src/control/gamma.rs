@@ -5,12 +5,12 @@
 //! system to the knee, where the queue is just empty. With δ, the window grows by δ per round trip instead of α while
 //! the share is at most Th_lower.
 //!
-//! **Assumptions.** The round trip is the sender's own, to the nanosecond, and its extremes are those of the whole
-//! connection. 'After one RTT' is the round trip measured at detection. With `at-once` the law reads the same words as
-//! a limit of one decrease per round trip. After a decrease nothing is detected until a segment that left after it is
-//! acknowledged, since what is measured before was queued before. Both act in congestion avoidance only: in slow start
-//! the largest round trip is always the present one. The threshold follows the window down, so that a decrease does not
-//! start slow start.
+//! **Assumptions.** The sender measures the round trip to the nanosecond, and its extremes are those of the whole
+//! connection. 'After one RTT' is the round trip measured at detection. With `at-once` the law reads the same
+//! words as a limit of one decrease per round trip. After a decrease the law detects nothing until a segment sent
+//! after it is acknowledged: earlier segments met the old queue. Both act in congestion avoidance only: in slow
+//! start the current round trip is always the largest. The threshold follows the window down, so that a decrease
+//! does not start slow start.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -157,23 +157,24 @@ pub struct Gamma<B> {
     upper: f64,
     lower: f64,
     delta: Option<f64>,
-    /// What is detected is acted on at once.
+    /// A detected decrease takes effect at once.
     at_once: bool,
     /// When a detected decrease takes effect.
     due: Instant,
-    /// Nothing is detected before this segment is acknowledged: it was the next to leave at the last decrease.
+    /// No decrease is detected before this segment is acknowledged. It was the next to be sent at the last decrease.
     rest: u32,
     /// The γ of the last decrease.
     last: Option<f64>,
 }
 
 impl<B: Additive> Gamma<B> {
-    /// γ around `base` with Th_upper = `upper`; with `delta` segments per round trip while the share is at most `lower`.
+    /// Creates γ around `base` with Th_upper = `upper`. With `delta`, the window grows by `delta` segments per
+    /// round trip while the share is at most `lower`.
     pub fn new(base: B, upper: f64, lower: f64, delta: Option<f64>) -> Self {
         Gamma { base, upper, lower, delta, at_once: false, due: Instant::NEVER, rest: 0, last: None }
     }
 
-    /// A decrease that was due is not made: a loss made a larger one.
+    /// Cancels a due decrease after the larger decrease of a loss.
     fn overtaken(&mut self, path: &Path) {
         self.due = Instant::NEVER;
         self.rest = path.next;
@@ -242,7 +243,7 @@ mod tests {
     use super::super::pipe_test::estimated;
     use super::*;
 
-    /// Segments leave and are acknowledged every millisecond.
+    /// A segment is sent and acknowledged every millisecond.
     fn path(now_ms: u64, rtt_ms: u64) -> Path {
         Path {
             next: now_ms as u32,
@@ -373,7 +374,7 @@ mod tests {
             event(&mut gamma, &Path { in_use: 30.0, ..path(1100, 150) }, &mut window);
             let mut window = Window { congestion: 15.0, threshold: 15.0 };
             gamma.on_ack(&path(1150, 150), &mut window);
-            // Segment 1150 − 150 left before it: not even detected again.
+            // Segment 1150 − 150 was sent before it, so it is not detected again.
             gamma.on_ack(&path(1240, 150), &mut window);
             gamma.on_ack(&path(1390, 150), &mut window);
             assert!(window.congestion > 15.0, "{window:?}");
@@ -404,7 +405,7 @@ mod tests {
         let mut gamma = Gamma::new(Aimd::new(0.5, 0.5, false), 0.5, 0.1, Some(2.0));
         let mut window = Window { congestion: 30.0, threshold: 10.0 };
         gamma.on_ack(&path(1000, 105), &mut window);
-        // α / 30, then (δ − α) over the window so grown.
+        // α / 30, then (δ − α) over the increased window.
         let grown = 30.0 + 0.5 / 30.0;
         assert_eq!(window.congestion, grown + 1.5 / grown);
     }

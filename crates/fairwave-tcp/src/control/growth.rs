@@ -1,29 +1,29 @@
-//! Parts that current controllers share: a window that grows by acknowledged segments, and only while it is filled; a
-//! smoothed round trip; the round trips of a window.
+//! Parts that several controllers share: growth by acknowledged segments while the window is filled, a smoothed
+//! round trip, and the round trips of a window.
 //!
-//! Source: RFC 5681 §3.1 for slow start and congestion avoidance, by the number of segments that an acknowledgement covers, as it
-//! recommends; RFC 6298 §2 for the smoothed round trip.
+//! Source: RFC 5681 §3.1 for slow start and congestion avoidance, by the number of segments that an
+//! acknowledgement covers, as it recommends; RFC 6298 §2 for the smoothed round trip.
 //!
-//! **Assumptions.** A window is filled if within the last round trip as much was in flight as it allowed when that
-//! round trip began. So a sender that is paced, and reaches its window only now and then, fills it. One that its
-//! application or its receiver holds back does not, at the latest a round trip after that began.
+//! **Assumptions.** A window is filled if the data in flight within the last round trip reached the window at the
+//! start of that round trip. So a paced sender that reaches its window only now and then fills it. A sender
+//! limited by its application or receiver stops filling it at most a round trip later.
 
 use super::{Path, Window};
 use crate::Preset;
 use fairwave_units::units::Span;
 
-/// Slow start (RFC 5681 §3.1): the window grows by what is acknowledged, at most `most` segments for one acknowledgement, and not
-/// beyond the threshold.
+/// Slow start (RFC 5681 §3.1): the window grows by the acknowledged segments, at most `most` per acknowledgement,
+/// and not beyond the threshold.
 pub(super) fn slow_start(acknowledged: u32, most: f64, window: &mut Window) {
     window.congestion = (window.congestion + f64::from(acknowledged).min(most)).min(window.threshold);
 }
 
-/// Congestion avoidance: `alpha` segments for a window that is acknowledged (RFC 5681 §3.1).
+/// Congestion avoidance: `alpha` segments per acknowledged window (RFC 5681 §3.1).
 pub(super) fn avoidance(acknowledged: u32, alpha: f64, window: &mut Window) {
     window.congestion += alpha * f64::from(acknowledged) / window.congestion;
 }
 
-/// The smoothed round trip of RFC 6298 §2: an eighth of each sample enters.
+/// The smoothed round trip of RFC 6298 §2: each sample has a weight of 1/8.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct SmoothedRtt {
     /// Seconds; zero before the first sample.
@@ -31,7 +31,7 @@ pub(super) struct SmoothedRtt {
 }
 
 impl SmoothedRtt {
-    /// Takes in the round trip that this acknowledgement measured, if it did.
+    /// Adds the round trip that this acknowledgement measured, if any.
     #[inline]
     pub fn note(&mut self, path: &Path) {
         if path.acknowledged == 0 || path.rtt == Span::ZERO {
@@ -48,14 +48,15 @@ impl SmoothedRtt {
     }
 }
 
-/// Counts the round trips of a connection by its segments: one ends with the acknowledgement of a segment that was sent after it began.
+/// Counts the round trips of a connection by its segments. One ends with the acknowledgement of a segment sent
+/// after it began.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Round {
     end: u32,
 }
 
 impl Round {
-    /// Whether a round ends with this acknowledgement; then the next one begins.
+    /// True if a round ends with this acknowledgement. The next round then begins.
     #[inline]
     pub fn ends(&mut self, path: &Path) -> bool {
         let ends = path.unacknowledged > self.end;
@@ -66,15 +67,15 @@ impl Round {
     }
 }
 
-/// Whether the sender fills its congestion window.
+/// Detects whether the sender fills its congestion window.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct WindowUse {
     round: Round,
     /// The whole part of the window when the round began.
     allowed: u32,
-    /// The most that was in flight in the round.
+    /// The most segments in flight in the round.
     most: u32,
-    /// The round before this one filled its window.
+    /// The previous round filled its window.
     filled: bool,
 }
 
@@ -85,12 +86,12 @@ impl Default for WindowUse {
 }
 
 impl WindowUse {
-    /// Takes note of an acknowledgement, and says whether the window is filled. To be asked before the window changes.
+    /// Processes an acknowledgement. Returns true if the window is filled. Must be called before the window changes.
     #[inline]
     pub fn is_filled(&mut self, path: &Path, window: &Window) -> bool {
         self.most = self.most.max(path.flight);
         if self.round.ends(path) {
-            // Before the first round there is nothing to go by.
+            // Before the first round there is no measurement.
             self.filled = self.allowed == u32::MAX || self.most >= self.allowed;
             self.allowed = window.congestion as u32;
             self.most = path.flight;
@@ -98,29 +99,29 @@ impl WindowUse {
         self.was_filled()
     }
 
-    /// What the last acknowledgement was answered.
+    /// The result for the last acknowledgement.
     #[inline]
     fn was_filled(&self) -> bool {
         self.filled || self.most >= self.allowed
     }
 }
 
-/// Growth of a window by a number of segments per round trip. By the RFCs: in slow start by one segment per
-/// acknowledgement (RFC 5681 §3.1 Eq. 2), beyond it by what [`Path::credit`] counts. As in Linux
-/// (`tcp_reno_cong_avoid`): by what an acknowledgement covers, and only while the window is filled.
+/// Growth of a window by a number of segments per round trip. By the RFCs, slow start adds one segment per
+/// acknowledgement (RFC 5681 §3.1 Eq. 2), and congestion avoidance counts [`Path::credit`]. As in Linux
+/// (`tcp_reno_cong_avoid`), both count the acknowledged segments, and only while the window is filled.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Growth {
-    /// Where what is acknowledged is counted.
+    /// Present if the law counts acknowledged segments.
     counted: Option<WindowUse>,
 }
 
 impl Growth {
-    /// As it is in this preset.
+    /// The growth rule of a preset.
     pub fn of(preset: Preset) -> Self {
         Growth { counted: (preset == Preset::Linux).then(WindowUse::default) }
     }
 
-    /// For how many segments the acknowledgement that [`Self::grow`] was told of counts in congestion avoidance.
+    /// The number of segments that the acknowledgement of the last [`Self::grow`] counts for in congestion avoidance.
     #[inline]
     pub fn weight(&self, path: &Path) -> f64 {
         match &self.counted {
@@ -130,7 +131,8 @@ impl Growth {
         }
     }
 
-    /// The window after an acknowledgement: slow start up to the threshold, `alpha` segments per round trip from there on.
+    /// Updates the window after an acknowledgement: slow start up to the threshold, then `alpha` segments per
+    /// round trip.
     #[inline]
     pub fn grow(&mut self, alpha: f64, path: &Path, window: &mut Window) {
         match &mut self.counted {
@@ -196,7 +198,7 @@ mod tests {
     fn a_round_ends_with_the_acknowledgement_of_a_segment_that_was_sent_after_it_began() {
         let mut round = Round::default();
         let ends: Vec<bool> = (1..=12).map(|n| round.ends(&ack(1, 4, n))).collect();
-        // Four are in flight at each: the first acknowledgement begins a round at whose beginning segments up to 3 had been sent.
+        // Four are in flight at each acknowledgement. The first begins a round when segments up to 3 have been sent.
         let expected = [1, 5, 9];
         assert_eq!(ends, (1..=12).map(|n| expected.contains(&n)).collect::<Vec<_>>());
     }
@@ -238,7 +240,7 @@ mod tests {
         let mut growth = Growth::of(Preset::Linux);
         let mut window = Window { congestion: 10.0, threshold: 5.0 };
         for round in 1..4 {
-            // Two segments in each round trip, of the ten that the window allows.
+            // Two segments in each round trip, of the window's ten.
             growth.grow(1.0, &ack(2, 2, 2 * round), &mut window);
         }
         let before = window.congestion;

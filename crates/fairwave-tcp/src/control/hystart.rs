@@ -1,14 +1,14 @@
 //! HyStart++: a slow start that ends when the round trip grows, before the queue overflows.
 //!
-//! Source: RFC 9406 §4.2 and §4.3. Each round trip the smallest of its samples is compared with that of the one before.
-//! If it has grown by an eighth of it (but at least 4 ms and at most 16 ms), slow start becomes conservative. For five
-//! round trips the window opens at a quarter of the pace, and then slow start is over. If within these the round trip
-//! falls below what it was when they began, the growth was none of a queue, and slow start goes on.
+//! Source: RFC 9406 §4.2 and §4.3. Each round trip, the smallest sample is compared with the smallest sample of
+//! the previous round trip. If it has grown by an eighth (but at least 4 ms and at most 16 ms), slow start becomes
+//! conservative. For five round trips the window opens at a quarter of the pace, and then slow start ends. If the
+//! round trip falls below its value at their start, no queue caused the growth, and slow start continues.
 //!
-//! **Assumptions.** Only for a connection's first slow start, whose threshold is unknown (RFC 9406 §4.3 recommends it);
-//! one after a timeout or an idle time ends at the threshold that was found. An acknowledgement adds at most eight
-//! segments (L, for senders that are not paced); paced or not, since only very long gaps between acknowledgements meet
-//! that limit.
+//! **Assumptions.** HyStart++ applies only to a connection's first slow start, whose threshold is unknown
+//! (RFC 9406 §4.3 recommends it). A slow start after a timeout or an idle time ends at the known threshold. An
+//! acknowledgement adds at most eight segments (L, for senders without pacing). The limit also applies to paced
+//! senders, since only very long gaps between acknowledgements reach it.
 
 use super::growth::{Round, slow_start};
 use super::{Path, Window};
@@ -26,19 +26,19 @@ const SAMPLES: u32 = 8;
 const SLOWER: f64 = 4.0;
 /// `CSS_ROUNDS`.
 const CONSERVATIVE_ROUNDS: u32 = 5;
-/// L: segments that an acknowledgement adds at most.
+/// L: the largest number of segments that an acknowledgement adds.
 pub(super) const LARGEST_STEP: f64 = 8.0;
 
 /// A connection's first slow start.
 #[derive(Clone, PartialEq, Debug)]
 pub struct HyStart {
     round: Round,
-    /// `lastRoundMinRTT`; the longest span before there is one.
+    /// `lastRoundMinRTT`; the longest span before the first round.
     last: Span,
     /// `currentRoundMinRTT`.
     current: Span,
     samples: u32,
-    /// While slow start is conservative: `cssBaselineMinRtt`, and how many of its round trips have begun.
+    /// While slow start is conservative: `cssBaselineMinRtt`, and the number of its round trips begun.
     conservative: Option<(Span, u32)>,
 }
 
@@ -49,8 +49,8 @@ impl Default for HyStart {
 }
 
 impl HyStart {
-    /// Opens the window for an acknowledgement of new data in slow start; `filled` says whether the sender fills its window, without which
-    /// it does not open. When slow start is to end the threshold is set to the window.
+    /// Opens the window for an acknowledgement of new data in slow start, if `filled`: the sender fills its
+    /// window. Sets the threshold to the window when slow start ends.
     pub fn on_ack(&mut self, path: &Path, filled: bool, window: &mut Window) {
         if self.round.ends(path) && self.begin_round() {
             window.threshold = window.congestion;
@@ -68,18 +68,18 @@ impl HyStart {
         self.judge();
     }
 
-    /// Whether slow start is conservative.
+    /// True if slow start is conservative.
     pub fn is_conservative(&self) -> bool {
         self.conservative.is_some()
     }
 
-    /// A round trip begins. True when slow start is over.
+    /// Begins a round trip. Returns true if slow start is over.
     fn begin_round(&mut self) -> bool {
         self.last = self.current;
         self.current = Span::MAX;
         self.samples = 0;
         match &mut self.conservative {
-            // The round in which it began counts as one, though it is not whole.
+            // The incomplete round in which it began counts as one.
             Some((_, begun)) if *begun >= CONSERVATIVE_ROUNDS => return true,
             Some((_, begun)) => *begun += 1,
             None => {}
@@ -87,7 +87,7 @@ impl HyStart {
         false
     }
 
-    /// Whether the round trip has grown, or the growth was spurious.
+    /// Detects growth of the round trip, or that the growth was spurious.
     fn judge(&mut self) {
         if self.samples < SAMPLES || self.current == Span::MAX {
             return;
@@ -112,7 +112,7 @@ impl HyStart {
 mod tests {
     use super::*;
 
-    /// A slow start whose round trips are told, each with so many acknowledgements as the window has segments.
+    /// A slow start with given round trips. Each has one acknowledgement per segment of the window.
     struct SlowStart {
         hystart: HyStart,
         window: Window,
@@ -139,7 +139,7 @@ mod tests {
             self.sent = self.sent.max(self.acknowledged + self.window.congestion as u32);
         }
 
-        /// Acknowledges all that is outstanding; true when slow start is over.
+        /// Acknowledges all outstanding segments. Returns true when slow start is over.
         fn round(&mut self, micros: u64) -> bool {
             let end = self.sent;
             for _ in self.acknowledged..end {
@@ -179,7 +179,7 @@ mod tests {
         let mut start = SlowStart::new();
         start.round(40_000);
         (0..8).for_each(|_| start.ack(60_000));
-        // The first of these ended the round before, and its sample is the new one's first.
+        // The first of these ended the previous round, and its sample is the first of the new one.
         assert!(start.hystart.is_conservative());
         let mut start = SlowStart::new();
         start.round(40_000);
@@ -204,7 +204,7 @@ mod tests {
         assert_eq!((start.window.congestion, start.hystart.is_conservative()), (40.0, true));
         let is_over = (0..20).any(|_| start.round(60_000));
         assert!(is_over, "slow start goes on after twenty round trips");
-        // Of the round in which it began 24 acknowledgements are left, and four more follow.
+        // The round in which it began has 24 acknowledgements left, and four more rounds follow.
         let expected = (40.0 + 24.0 / 4.0) * libm::pow(1.25, 4.0);
         assert!((start.window.congestion / expected - 1.0).abs() < 0.02, "{} for {expected}", start.window.congestion);
         assert_eq!(start.window.threshold, start.window.congestion);

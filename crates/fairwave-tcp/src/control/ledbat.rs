@@ -1,4 +1,4 @@
-//! LEDBAT++: transfer in the background, that leaves as soon as others come.
+//! LEDBAT++: background transfer that yields as soon as other traffic arrives.
 //!
 //! Source: draft-irtf-iccrg-ledbat-plus-plus (Balasubramanian, Ertugay, Havey & Bagnulo), by the titles of its
 //! sections; LEDBAT is RFC 6817. The queueing delay is the round trip above the smallest one of the last minutes.
@@ -10,13 +10,13 @@
 //! slowdown comes two round trips after the first slow start; each later one comes after nine times the length of the
 //! slowdown before it.
 //!
-//! **Assumptions and deviations.** The delay is that of the smallest of the last four round trips. The base is that of
-//! the last ten minutes, by the minute (both as RFC 6817 §2.4.2 has them for one-way delays). Changes per round trip
-//! are spread over its acknowledgements. Slow start back from a slowdown has the same GAIN as the first one, as Apple's
-//! implementation has it; the draft says *the slow start algorithm*. A loss halves the window (RFC 6817 §2.4.2), ends
-//! slow start and counts as the end of a slowdown; a timeout leaves one segment and half as the threshold. An idle time
-//! does not count as a slowdown. The window opens only while it is filled. The delayed acknowledgements of the receiver
-//! are part of the round trip, as everywhere.
+//! **Assumptions and deviations.** The delay is the smallest of the last four round trips. The base is the
+//! smallest of the last ten minutes, by the minute (both as RFC 6817 §2.4.2 has them for one-way delays). Changes
+//! per round trip are spread over its acknowledgements. Slow start after a slowdown has the same GAIN as the first
+//! one, as in Apple's implementation; the draft says *the slow start algorithm*. A loss halves the window
+//! (RFC 6817 §2.4.2), ends slow start and counts as the end of a slowdown. A timeout leaves one segment, and half
+//! the window as the threshold. An idle time does not count as a slowdown. The window opens only while it is
+//! filled. The receiver's delayed acknowledgements are part of the round trip, as everywhere.
 
 #[cfg(test)]
 mod clauses;
@@ -83,48 +83,48 @@ impl ControlLaw for LedbatPlusPlusConfig {
     }
 }
 
-/// The smallest of so many round trips is the present one.
+/// Number of round trips for the minimum that counts as the current one.
 const FILTER: usize = 4;
-/// The window while it slows down, and the least otherwise, segments.
+/// The window during a slowdown, and the minimum otherwise, segments.
 const LEAST: f64 = 2.0;
-/// The first slow start ends at this part of the target.
+/// The first slow start ends at this share of the target.
 const EARLY: f64 = 0.75;
-/// It slows down for so many round trips, and first waits as many.
+/// Length of a slowdown, and of the wait before the first one, in round trips.
 const SLOW_ROUNDS: u64 = 2;
-/// The time between two slowdowns over the time that one took.
+/// Pause between two slowdowns ÷ duration of the previous one.
 const PAUSE: u64 = 9;
 
-/// What goes on.
+/// Phase of the window rule.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Phase {
     /// The first slow start.
     First,
     /// Congestion avoidance, and slow start after a timeout.
     Steady,
-    /// Two segments, until then.
+    /// Slowdown: two segments until this time.
     Slow { since: Instant, until: Instant },
-    /// Slow start, back to the window of before.
+    /// Slow start back to the window before the slowdown.
     Back { since: Instant },
 }
 
-/// The smallest of what was measured in the last minutes, by the minute.
+/// Minima of the last minutes, one per minute.
 #[derive(Clone, PartialEq, Debug)]
 struct MinuteMinima {
-    /// Seconds; infinite where nothing was measured.
+    /// Seconds; infinite without a measurement.
     least: [f64; Self::KEPT],
     minute: u64,
 }
 
 impl MinuteMinima {
-    /// So many minutes are remembered, the present one among them.
+    /// Number of minutes kept, including the current one.
     const KEPT: usize = 10;
 
-    /// Nothing measured.
+    /// Creates minima without a measurement.
     fn new() -> Self {
         MinuteMinima { least: [f64::INFINITY; Self::KEPT], minute: 0 }
     }
 
-    /// Takes in a measurement, in seconds.
+    /// Adds a measurement, in seconds.
     fn note(&mut self, now: Instant, seconds: f64) {
         let minute = now.nanos() / 60_000_000_000;
         let passed = (minute - self.minute).min(Self::KEPT as u64);
@@ -136,7 +136,7 @@ impl MinuteMinima {
         *present = present.min(seconds);
     }
 
-    /// The smallest; infinite if nothing was measured.
+    /// The smallest; infinite without a measurement.
     fn least(&self) -> f64 {
         self.least.iter().copied().fold(f64::INFINITY, f64::min)
     }
@@ -151,7 +151,7 @@ pub struct LedbatPlusPlus {
     latest: [f64; FILTER],
     place: usize,
     phase: Phase,
-    /// When it slows down next.
+    /// Time of the next slowdown.
     slow_at: Instant,
     window_use: WindowUse,
 }
@@ -166,7 +166,7 @@ impl LedbatPlusPlus {
         }
     }
 
-    /// The queueing delay over the target; 0 without a measurement.
+    /// Queueing delay ÷ target; 0 without a measurement.
     fn delay(&self) -> f64 {
         let latest = self.latest.iter().copied().fold(f64::INFINITY, f64::min);
         let delay = latest - self.base.least();
@@ -179,7 +179,7 @@ impl LedbatPlusPlus {
         1.0 / divisor.clamp(1.0, self.config.gain_divisor)
     }
 
-    /// The window of congestion avoidance after an acknowledgement.
+    /// Updates the window of congestion avoidance after an acknowledgement.
     fn avoid(&self, path: &Path, filled: bool, window: &mut Window) {
         let (congestion, excess) = (window.congestion, self.delay() - 1.0);
         if excess <= 0.0 {
@@ -192,12 +192,12 @@ impl LedbatPlusPlus {
         if per_round_trip < 0.0 || filled {
             let part = (f64::from(path.acknowledged) / congestion).min(1.0);
             window.congestion = (congestion + per_round_trip * part).max(LEAST);
-            // Else what has given way would come back by slow start.
+            // Otherwise slow start would undo the decrease.
             window.threshold = window.threshold.min(window.congestion);
         }
     }
 
-    /// Slow start is over, whichever it was: congestion avoidance, and a time for the next slowdown.
+    /// Ends slow start after any phase: begins congestion avoidance and schedules the next slowdown.
     fn settle(&mut self, path: &Path) {
         let wait = match self.phase {
             Phase::First => path.rtt * SLOW_ROUNDS,
@@ -208,7 +208,7 @@ impl LedbatPlusPlus {
         self.slow_at = path.now + wait;
     }
 
-    /// Whether the window is held, since it slows down; begins and ends that.
+    /// True during a slowdown, which holds the window. Begins and ends slowdowns.
     fn is_slow(&mut self, path: &Path, window: &mut Window) -> bool {
         if let Phase::Slow { since, until } = self.phase {
             if path.now < until {
@@ -269,7 +269,7 @@ impl Controller for Box<LedbatPlusPlus> {
         Verdict::Congestion
     }
 
-    /// The queueing delay that it sees, seconds.
+    /// The measured queueing delay, seconds.
     fn estimate(&self) -> Option<Estimate> {
         Some(Estimate::QueueingDelay(self.delay() * self.config.target.seconds()))
     }
@@ -298,7 +298,7 @@ mod tests {
         }
     }
 
-    /// One in congestion avoidance that knows the base and has seen four round trips of `rtt` milliseconds.
+    /// A law in congestion avoidance with a known base and four round trips of `rtt` milliseconds.
     fn steady(base: u64, rtt: u64) -> Box<LedbatPlusPlus> {
         let mut law = ledbat();
         law.phase = Phase::Steady;
@@ -326,7 +326,7 @@ mod tests {
 
     #[test]
     fn above_the_target_it_loses_its_part_of_the_excess_and_half_at_most() {
-        // 40 ms of base: 112 ms are a delay of 1.2 targets, 220 ms of three.
+        // 40 ms of base: 112 ms mean a delay of 1.2 targets, 220 ms of three.
         for (rtt, change) in [(112, 1.0 / 3.0 - 200.0), (220, -500.0)] {
             let law = steady(40, rtt);
             let mut window = Window { congestion: 1000.0, threshold: 5.0 };
@@ -384,7 +384,7 @@ mod tests {
             }
         }
         assert!(!window.in_slow_start(), "slow start does not lead back to the window of before: {window:?}");
-        // 800 ms from the beginning to the end; the next one begins nine times as long later.
+        // 800 ms from start to end. The next one begins nine times that duration later.
         assert_eq!((law.phase, law.slow_at), (Phase::Steady, Instant::ZERO + Span::from_millis(2040 + 7200)));
     }
 
@@ -403,7 +403,7 @@ mod tests {
 
     #[test]
     fn alone_it_keeps_the_queue_at_its_target_the_pipe_nearly_full_and_measures_the_path_again_and_again() {
-        // 40 ms, of which 60 ms of queue are one and a half pipes.
+        // At 40 ms, a queue of 60 ms is one and a half pipes.
         let mut pipe = Pipe::new(ledbat(), 1000.0, 40);
         pipe.run_until(30.0, |_| {});
         let before = pipe.path.delivered;

@@ -1,9 +1,9 @@
-//! Controllers: a TCP flavour is a controller. The one TCP sender reports acknowledgements, losses and timeouts to its
-//! controller, together with the state of the path, and the controller answers with a [`Window`].
+//! TCP controllers: a TCP flavour is a controller. The TCP sender reports acknowledgements, losses and timeouts to
+//! its controller, together with the state of the path. The controller returns a [`Window`].
 //!
-//! A controller is one file here, which holds its parameters ([`ControlLaw`]) and its window rule ([`Controller`]), and one
-//! line in `controllers!`. A program writes its own in the same way and adds it by [`register`]. `docs/extend.md`
-//! shows both.
+//! A controller is one file here, with its parameters ([`ControlLaw`]) and its window rule ([`Controller`]), and
+//! one line in `controllers!`. A program writes further controllers in the same way and adds them with
+//! [`register`]. `docs/extend.md` shows both.
 
 pub mod aimd;
 pub mod bbr;
@@ -36,8 +36,8 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law, delegate};
 use fairwave_units::units::{Instant, Rate, Span};
 
-/// All controllers in the order in which they are listed to people: a file, and within braces the names that it gives, each
-/// with its parameters.
+/// All controllers in the order of listings: a file, and in braces the names that it defines, each with its
+/// parameters.
 #[macro_export]
 macro_rules! controllers {
     ($then:ident! $arguments:tt) => {
@@ -61,94 +61,97 @@ macro_rules! controllers {
 }
 pub use crate::controllers;
 
-/// What a controller decides, in segments.
+/// A controller's decision, in segments.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Window {
     /// Congestion window. The sender uses its whole part.
     pub congestion: f64,
-    /// Slow start threshold: below it the window is in slow start.
+    /// Slow start threshold. A window below it is in slow start.
     pub threshold: f64,
 }
 
 impl Window {
-    /// Whether the window is still in slow start.
+    /// True if the window is in slow start.
     pub fn in_slow_start(&self) -> bool {
         self.congestion < self.threshold
     }
 }
 
-/// What the sender knows of the path when it asks its controller.
+/// The sender's measurements of the path, for the controller.
 #[derive(Clone, Copy, Debug)]
 pub struct Path {
-    /// The present time.
+    /// The current time.
     pub now: Instant,
-    /// The round trip that the latest acknowledgement measured by its echo; zero before the first.
+    /// The latest acknowledgement's round trip, measured by its echo; zero before the first.
     pub rtt: Span,
     /// The smallest so far; [`Span::MAX`] before the first.
     pub min_rtt: Span,
     /// The largest so far.
     pub max_rtt: Span,
-    /// The segment that the receiver waits for: all before are acknowledged, this acknowledgement included.
+    /// The segment that the receiver expects next: all earlier ones are acknowledged, including by this
+    /// acknowledgement.
     pub unacknowledged: u32,
-    /// The segment that would be sent next.
+    /// The segment to be sent next.
     pub next: u32,
-    /// Segments that this acknowledgement newly covers; 0 for a duplicate.
+    /// Segments newly acknowledged; 0 for a duplicate.
     pub acknowledged: u32,
-    /// For how many segments this acknowledgement counts in congestion avoidance: what it newly covers where the receiver delays
-    /// acknowledgements, as RFC 5681 §3.1 recommends; else 1, as its Eq. 3 has it. ns-2.35 counts 1 in either case.
+    /// The number of segments that this acknowledgement counts for in congestion avoidance. With delayed
+    /// acknowledgements it is the newly acknowledged segments, as RFC 5681 §3.1 recommends; else 1, as its Eq. 3
+    /// has it. ns-2.35 counts 1 in either case.
     pub credit: u32,
-    /// Segments sent and not acknowledged before this acknowledgement.
+    /// Segments sent but not acknowledged before this acknowledgement.
     pub flight: u32,
-    /// Payload bytes of a segment: of the latest that was sent.
+    /// Payload of the latest segment sent, bytes.
     pub payload: u32,
-    /// The window that a decrease starts from, in segments: what was in flight (RFC 5681 §3.1 Eq. 4), or the window that
-    /// the sender could use (ns-2.35).
+    /// The window that a decrease starts from, in segments. It is the data in flight (RFC 5681 §3.1 Eq. 4), or the
+    /// usable window (ns-2.35).
     pub in_use: f64,
-    /// The receiver's rate of the last wave, payload (TCP-Real); zero when it has measured none.
+    /// The receiver's rate of the last wave, payload (TCP-Real); zero without a measurement.
     pub rate: Rate,
-    /// The wave over which that rate was measured.
+    /// The wave of that rate.
     pub wave: u16,
-    /// How often the lost segment has been sent, the coming retransmission not counted; 1 unless the sender keeps count.
+    /// Number of transmissions of the lost segment, without the coming retransmission; 1 unless the sender counts
+    /// them.
     pub transmissions: u32,
-    /// The timer has gone off before for this segment.
+    /// The timer has expired before for this segment.
     pub timed_out_before: bool,
-    /// Segments of which this acknowledgement newly reports that they arrived marked; 0 unless feedback is accurate.
+    /// Marked segments that this acknowledgement newly reports; 0 unless feedback is accurate.
     pub marked: u32,
-    /// Segments that have been delivered so far: acknowledged, or reported as held. Kept, as what follows, for laws that
-    /// ask for samples only ([`ControlLaw::SAMPLES`]).
+    /// Segments delivered so far: acknowledged, or reported as held. This and the following fields are updated
+    /// only for laws that use samples ([`ControlLaw::SAMPLES`]).
     pub delivered: u64,
-    /// Segments that have been taken for lost so far.
+    /// Segments counted as lost so far.
     pub lost: u64,
-    /// Segments in flight, as loss recovery counts them, after this acknowledgement.
+    /// Segments in flight after this acknowledgement, as loss recovery counts them.
     pub pipe: u32,
 }
 
-/// How fast segments were delivered, measured from one that this acknowledgement covers back to what had been delivered when
-/// that was sent (draft-ietf-ccwg-bbr §4.1).
+/// A sample of the delivery rate. It compares a segment that this acknowledgement covers with the deliveries at
+/// the time when the segment was sent (draft-ietf-ccwg-bbr §4.1).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RateSample {
-    /// Delivered in the interval over the interval, segments per second; none if the interval is too short to say.
+    /// Segments delivered ÷ interval, segments per second. `None` if the interval is too short.
     pub rate: Option<f64>,
-    /// The longer of the times that sending and acknowledging took.
+    /// The longer one of the send and ACK intervals.
     pub interval: Span,
     /// [`Path::delivered`] when the segment was sent.
     pub prior_delivered: u64,
-    /// Segments in flight when it was sent, itself included.
+    /// Segments in flight when the segment was sent, including itself.
     pub in_flight: u32,
-    /// Segments taken for lost between its sending and now.
+    /// Segments counted as lost since the segment was sent.
     pub lost: u32,
     /// Number of marked packets among those delivered in the interval.
     pub marked: u32,
-    /// The application left the sender without data at some time in the interval: the path may carry more.
+    /// The application left the sender without data at some time in the interval, so the path may carry more.
     pub application_limited: bool,
-    /// The round trip of the segment sent last of those covered; [`Span::MAX`] if it had been sent twice.
+    /// Round trip of the latest-sent segment among those covered. [`Span::MAX`] if that segment was retransmitted.
     pub rtt: Span,
     /// Segments newly delivered by this acknowledgement.
     pub newly_delivered: u32,
 }
 
 impl Path {
-    /// A path of which nothing is known.
+    /// Creates the state of an unknown path.
     pub fn new(payload: u32) -> Self {
         Path {
             now: Instant::ZERO,
@@ -173,14 +176,14 @@ impl Path {
         }
     }
 
-    /// Whether application or receiver's window, and not the congestion window, held the sender back before this
-    /// acknowledgement arrived: less was in flight than `window` allowed. A window that is not used says nothing of the path,
-    /// so a controller may choose not to open it further.
+    /// True if the application or the receiver's window limited the sender before this acknowledgement: less was
+    /// in flight than `window` allowed. An unused window is untested, so a controller may choose not to open it
+    /// further.
     pub fn limited(&self, window: &Window) -> bool {
         self.flight < window.congestion as u32
     }
 
-    /// The queueing delay's share of the largest seen, 0 to 1 (paper 003 Eq. 15); 0 while no two round trips differ.
+    /// Queueing delay ÷ largest queueing delay so far, 0 to 1 (paper 003 Eq. 15). 0 while all round trips are equal.
     pub fn queueing_share(&self) -> f64 {
         let range = self.max_rtt.saturating_sub(self.min_rtt).nanos();
         if range == 0 {
@@ -206,75 +209,79 @@ pub enum Marks {
     Scalable,
 }
 
-/// A controller's answer to a loss.
+/// A controller's verdict on a loss.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// Congestion: the window has been set anew.
+    /// Congestion: the controller has set the window.
     Congestion,
-    /// Not congestion (an error of the wire): the window stays, the segment is sent again.
+    /// Not congestion (a transmission error): the window stays, and the segment is retransmitted.
     Random,
 }
 
-/// The law of a TCP flavour.
+/// The window rule of a TCP flavour.
 ///
-/// The window is the sender's; a controller changes it in place. It never has to clamp to what the receiver allows, and
-/// it need not care for the inflation of fast recovery, which the sender keeps apart.
+/// The sender owns the window; a controller changes it in place. A controller never has to clamp to the receiver's
+/// window. It can ignore the inflation of fast recovery, which the sender stores separately.
 pub trait Controller: Send {
-    /// New data is acknowledged, outside of loss recovery. With `classic` marks not by an acknowledgement that bears the echo of
-    /// one (RFC 3168 §6.1.2): that is told by [`Controller::on_other_ack`].
+    /// Called when new data is acknowledged outside loss recovery. With `classic` marks, an acknowledgement that
+    /// echoes a mark (RFC 3168 §6.1.2) calls [`Controller::on_other_ack`] instead.
     fn on_ack(&mut self, path: &Path, window: &mut Window);
 
-    /// An acknowledgement arrived that does not open the window: a duplicate, or one within loss recovery
-    /// (`path.acknowledged` tells which).
+    /// Called for an acknowledgement that does not open the window: a duplicate, or one within loss recovery
+    /// (`path.acknowledged` distinguishes them).
     fn on_other_ack(&mut self, path: &Path, window: &mut Window) {
         let _ = (path, window);
     }
 
-    /// A loss was found by duplicate or selective acknowledgements; asked once per recovery. Sets both fields of the window.
+    /// Called once per recovery, when duplicate or selective acknowledgements reveal a loss. Sets both fields of
+    /// the window.
     fn on_loss(&mut self, path: &Path, window: &mut Window) -> Verdict;
 
-    /// The path has marked a segment (RFC 3168 §6.1.2): asked at most once for what was in flight at the answer before, to a mark or to a
-    /// loss; after [`Controller::on_ack`] or [`Controller::on_other_ack`] of the acknowledgement that tells of it. `path.in_use` is
-    /// what was in flight before that. A mark counts as a loss unless the law says otherwise.
+    /// Called when the path has marked a segment (RFC 3168 §6.1.2), after [`Controller::on_ack`] or
+    /// [`Controller::on_other_ack`] of the acknowledgement that reports the mark. It is called at most once for
+    /// the data in flight at the previous response to a mark or a loss. `path.in_use` is the data in flight before
+    /// the acknowledgement. By default a mark counts as a loss.
     fn on_mark(&mut self, path: &Path, window: &mut Window) {
         self.on_loss(path, window);
     }
 
-    /// A sample of the delivery rate, on every acknowledgement that delivers anything, in recovery and outside; after
-    /// [`Controller::on_ack`] or [`Controller::on_other_ack`]. Only for laws that ask for it ([`ControlLaw::SAMPLES`]).
+    /// Called with a sample of the delivery rate, on every acknowledgement that delivers a segment, inside and
+    /// outside recovery. It follows [`Controller::on_ack`] or [`Controller::on_other_ack`]. Only for laws that use
+    /// samples ([`ControlLaw::SAMPLES`]).
     fn on_sample(&mut self, path: &Path, sample: &RateSample, window: &mut Window) {
         let _ = (path, sample, window);
     }
 
-    /// Loss recovery has ended: what was in flight when it began has been delivered. Fast recovery, and with `rack` also that from
-    /// a timeout.
+    /// Called at the end of a loss recovery: the data in flight at its start has been delivered. This covers fast
+    /// recovery, and with `rack` also the recovery from a timeout.
     fn on_recovered(&mut self, path: &Path, window: &mut Window) {
         let _ = (path, window);
     }
 
-    /// The rate at which segments leave, in segments per second; infinite for a law that leaves it to acknowledgements. Asked
-    /// whenever a segment is sent, of laws that say so ([`ControlLaw::PACES`]).
+    /// The pacing rate, segments per second; infinite if acknowledgements clock the segments out. Called for every
+    /// segment sent, if the law paces ([`ControlLaw::PACES`]).
     fn pacing(&self, path: &Path, window: &Window) -> f64 {
         let _ = (path, window);
         f64::INFINITY
     }
 
-    /// The retransmission timer went off.
+    /// Called when the retransmission timer expires.
     fn on_timeout(&mut self, path: &Path, window: &mut Window) -> Verdict;
 
-    /// The connection was idle for longer than the retransmission timeout and sends again; the sender has set the
-    /// congestion window to the restart window.
+    /// Called when the connection sends again after it was idle for longer than the retransmission timeout. The
+    /// sender has set the congestion window to the restart window.
     fn on_restart(&mut self, path: &Path, window: &mut Window) {
         let _ = (path, window);
     }
 
-    /// What it estimates of the path, for plots; none if nothing, or nothing yet.
+    /// The estimate of the path, for plots. `None` without an estimate.
     fn estimate(&self) -> Option<Estimate> {
         None
     }
 }
 
-/// A law whose state is large is in a box: each connection has room for the state of any law, so a large one would be paid for by all.
+/// Laws with a large state are boxed: each connection has room for any law's state, so a large one would cost
+/// every connection.
 impl<C: Controller> Controller for Box<C> {
     #[inline]
     fn on_ack(&mut self, path: &Path, window: &mut Window) {
@@ -319,56 +326,56 @@ impl<C: Controller> Controller for Box<C> {
     }
 }
 
-/// The parameters of a controller, and how it is made. The connection's own keys ([`TcpConfig`](super::TcpConfig)) stand beside
-/// them in a scenario's table, so none of them may be used again.
+/// The parameters of a controller, and its constructor. The connection's keys ([`TcpConfig`](super::TcpConfig))
+/// are in the same scenario table, so a controller cannot use them.
 pub trait ControlLaw: Law {
     /// The window rule.
     type Controller: Controller + 'static;
 
-    /// The loss recovery of a connection that does not choose one.
+    /// Default loss recovery of a connection.
     const RECOVERY: Recovery;
 
-    /// The receiver measures the rate of each wave of segments and says so: [`Path::rate`], [`Path::wave`].
+    /// The receiver measures and reports the rate of each wave of segments: [`Path::rate`], [`Path::wave`].
     const WAVES: bool = false;
 
-    /// It asks for samples of the delivery rate.
+    /// The law uses samples of the delivery rate.
     const SAMPLES: bool = false;
 
-    /// What its segments say of congestion, and how its receiver answers, unless the connection says otherwise.
+    /// Default ECN code point of the segments, and the receiver's way of reporting marks.
     const MARKS: Marks = Marks::None;
 
-    /// It grows in congestion avoidance by [`Path::credit`], so that the connection's `byte-counting` is of use to it.
+    /// The law grows in congestion avoidance by [`Path::credit`], so the connection's key `byte-counting` affects it.
     const CREDIT: bool = true;
 
-    /// Its segments leave at the rate that [`Controller::pacing`] says. That is asked for no other law, unless a connection wants its segments
-    /// paced in any case.
+    /// Segments are paced at [`Controller::pacing`]. For other laws that method is called only if the connection
+    /// enables pacing.
     const PACES: bool = false;
 
-    /// Whether a connection can begin: all that the parameters name is there.
+    /// Checks that a connection can begin: everything that the parameters name exists.
     ///
     /// # Errors
-    /// The key of what is missing.
+    /// The key of a missing object.
     fn ready(&self) -> Result<(), ConfigError> {
         Ok(())
     }
 
-    /// A controller for a new connection. The parameters have been checked; `preset` says whose habits to follow where the
-    /// controller's source and a simulator differ.
+    /// Creates a controller for a new connection. The parameters have been checked. `preset` selects between the
+    /// controller's source and a simulator if their rules differ.
     fn controller(&self, preset: Preset) -> Self::Controller;
 
-    /// As [`ControlLaw::controller`], for a law that draws random numbers: `stream` is the controller's own.
+    /// Like [`ControlLaw::controller`], for a law that draws random numbers from `stream`.
     fn controller_with(&self, preset: Preset, stream: Stream) -> Self::Controller {
         let _ = stream;
         self.controller(preset)
     }
 
-    /// The parameters that tell it from another of its name, for labels: `0.31, 0.875`.
+    /// The parameters that distinguish controllers of one name, for labels: `0.31, 0.875`.
     fn shown(&self) -> Option<String> {
         None
     }
 }
 
-/// What is asked of a controller that was made while the program runs: [`ControlLaw`], without types of its own.
+/// The object-safe form of [`ControlLaw`], for controllers that are created at run time.
 pub trait AnyControlLaw: Checked + Send + Sync {
     /// See [`ControlLaw::RECOVERY`].
     fn any_recovery(&self) -> Recovery;
@@ -386,7 +393,7 @@ pub trait AnyControlLaw: Checked + Send + Sync {
     fn any_paces(&self) -> bool {
         false
     }
-    /// See [`ControlLaw::controller`]. `stream` is the controller's own.
+    /// See [`ControlLaw::controller`]. `stream` is the controller's random stream.
     fn any_controller(&self, preset: Preset, stream: Stream) -> Box<dyn Controller>;
     /// See [`ControlLaw::shown`].
     fn any_shown(&self) -> Option<String>;
@@ -398,12 +405,12 @@ macro_rules! at_work {
             pub use $file::{$($Config),+};
         )+
 
-        /// Any controller: built-in ones are dispatched by variant.
-        #[allow(clippy::large_enum_variant)] // one per flow, and the flow is what is large
-        #[allow(missing_docs)] // each controller's parameters say what it is
+        /// Any controller. Built-in ones are dispatched by variant.
+        #[allow(clippy::large_enum_variant)] // one per flow, and the rest of the flow is large
+        #[allow(missing_docs)] // each controller's parameters are documented
         pub enum Control {
             $($($Variant(<$Config as ControlLaw>::Controller),)+)+
-            /// A program's own.
+            /// A registered controller.
             Own(Box<dyn Controller>),
         }
 
@@ -429,7 +436,7 @@ macro_rules! at_work {
 
 controllers! { at_work! () }
 
-// With many flows their state is a large part of the memory.
+// With many flows, controllers are a large part of the memory.
 const _: () = assert!(size_of::<Control>() <= 64, "put the state of the large law in a box");
 
 /// The slow start threshold never falls below two segments (RFC 5681 §3.1 Eq. 4).
@@ -470,11 +477,11 @@ mod tests {
 
     #[test]
     fn a_controller_takes_little_room_in_a_connection() {
-        // Many connections do not fit a cache: what a law keeps beyond two lines of it belongs into a box of its own.
+        // Many connections exceed a cache: a law boxes any state beyond two cache lines.
         assert!(size_of::<Control>() <= 128 + 8, "{}", size_of::<Control>());
     }
 
-    /// A controller whose answers tell which of its methods was asked.
+    /// A controller whose window reveals the called method.
     struct Echo(f64);
 
     impl Controller for Echo {
@@ -519,7 +526,7 @@ mod tests {
 
     #[test]
     fn a_built_in_controller_hears_of_everything() {
-        // In ns-2 a restart counts as the first decrease, so the next loss keeps β and not a half.
+        // In ns-2 a restart counts as the first decrease, so the next loss keeps β instead of one half.
         let law = AimdConfig { alpha: Some(2.0), beta: Some(0.75) };
         let mut control = Control::Aimd(law.controller(Preset::Ns2));
         let (path, mut window) =

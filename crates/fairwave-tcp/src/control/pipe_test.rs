@@ -1,54 +1,55 @@
-//! A law and the pipe that it fills, without a connection: a bottleneck with its queue, a delay, and acknowledgements that come back from
-//! each segment by itself. What laws do over time is told with it; how a connection carries them out is told elsewhere.
+//! A test model of a law and its path, without a connection: a bottleneck with its queue, a delay, and one
+//! acknowledgement per segment. It shows the behaviour of laws over time; other tests cover connections.
 //!
-//! Delivery rates are sampled as draft-ietf-ccwg-bbr says in its section *Detailed Delivery Rate Sampling Algorithm*, plainly.
+//! Delivery rates are sampled by a plain implementation of the section *Detailed Delivery Rate Sampling Algorithm*
+//! of draft-ietf-ccwg-bbr.
 //!
-//! **Assumptions.** A segment that finds the queue full is lost; the next segment that arrives reveals the loss. The
-//! model never retransmits it and does not count its data as missing. Segments are numbered without end.
+//! **Assumptions.** A segment that finds the queue full is lost; the next segment that arrives reveals the loss.
+//! The model never retransmits it and does not count its data as missing. Segments are numbered without end.
 
 use std::collections::VecDeque;
 
 use super::{Controller, Path, RateSample, Window};
 use fairwave_units::units::{Instant, Span};
 
-/// More segments and acknowledgements than any test needs in one run.
+/// More steps (segments and acknowledgements) than any test needs in one run.
 const MOST_STEPS: u64 = 20_000_000;
 
-/// What `law` estimates, as a number.
+/// The estimate of `law`, as a number.
 pub(super) fn estimated(law: &impl Controller) -> f64 {
     law.estimate().expect("the law estimates something").value()
 }
 
-/// What is remembered of a segment.
+/// Record of a segment.
 struct Sent {
     number: u32,
     at: Instant,
-    /// When the first segment of the flight was sent, at whose end this one stands.
+    /// Sending time of the first segment of the flight that this segment ends.
     first_at: Instant,
     delivered: u64,
     delivered_at: Instant,
     lost: u64,
     in_flight: u32,
     application_limited: bool,
-    /// When its acknowledgement comes; never if it is lost.
+    /// Arrival of its acknowledgement; never if the segment is lost.
     back: Option<Instant>,
     marked: bool,
 }
 
-/// A law with the pipe that it fills.
+/// A law with its path.
 pub(super) struct Pipe<C> {
     pub law: C,
     pub path: Path,
     pub window: Window,
-    /// What the bottleneck serves, segments per second.
+    /// Rate of the bottleneck, segments per second.
     pub rate: f64,
     /// The round trip without a queue.
     pub delay: Span,
-    /// Segments that the queue holds at most, the one in service included.
+    /// Capacity of the queue in segments, including the one in service.
     pub buffer: f64,
-    /// A segment that finds more than so many before it is marked.
+    /// A segment is marked if more than this number are before it.
     pub mark_above: f64,
-    /// Until then the application has nothing to send.
+    /// The application has no data until this time.
     pub idle_until: Instant,
     pub now: Instant,
     /// The latest sample.
@@ -59,17 +60,17 @@ pub(super) struct Pipe<C> {
     free_at: Instant,
     next: u32,
     recover: Option<u32>,
-    /// No mark counts before this segment.
+    /// Marks of segments below this one do not count.
     marked_below: u32,
     first_at: Instant,
     delivered_at: Instant,
-    /// While `delivered` is not above it, segments are sent for want of more.
+    /// Samples are application-limited until `delivered` exceeds this.
     limited_below: u64,
 }
 
 impl<C: Controller> Pipe<C> {
-    /// A pipe of `rate` segments per second and `millis` of round trip, with a queue that is never full and marks nothing; the law begins with
-    /// ten segments.
+    /// A pipe of `rate` segments per second and `millis` of round trip, with an infinite queue and without marks.
+    /// The law begins with ten segments.
     pub fn new(law: C, rate: f64, millis: u64) -> Self {
         Pipe {
             law,
@@ -95,7 +96,7 @@ impl<C: Controller> Pipe<C> {
         }
     }
 
-    /// Segments that the pipe holds without a queue.
+    /// The bandwidth-delay product, segments.
     pub fn product(&self) -> f64 {
         self.rate * self.delay.seconds()
     }
@@ -110,7 +111,7 @@ impl<C: Controller> Pipe<C> {
         self.free_at.since(self.now).seconds() * self.rate
     }
 
-    /// Runs until `seconds`, and shows itself after each acknowledgement.
+    /// Runs until `seconds`, and calls `see` after each acknowledgement.
     pub fn run_until(&mut self, seconds: f64, mut see: impl FnMut(&Self)) {
         let end = Instant::from_seconds(seconds);
         for step in 0.. {
@@ -227,7 +228,7 @@ impl<C: Controller> Pipe<C> {
         self.law.on_sample(&self.path, &sample, &mut self.window);
     }
 
-    /// All that is in flight is lost, and nothing will tell of it.
+    /// All segments in flight are lost, and no acknowledgement will reveal it.
     fn time_out(&mut self) {
         self.now += Span::from_secs(1);
         self.path.lost += self.sent.len() as u64;
@@ -240,7 +241,7 @@ impl<C: Controller> Pipe<C> {
     }
 }
 
-/// A law that does nothing: its window and its pace stay.
+/// A law with a constant window and pace.
 struct ConstantWindow(f64);
 
 impl Controller for ConstantWindow {

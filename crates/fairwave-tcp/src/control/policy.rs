@@ -1,10 +1,12 @@
-//! A window that a learned policy sets: each monitor interval it multiplies the window by 2^a, a from −1 to 1.
+//! A window set by a learned policy: each monitor interval multiplies the window by 2^a, with a from −1 to 1.
 //!
-//! [`fairwave_endpoint::policy`] says what the policy sees and what it answers. A controller of TCP has no timer of its own, so an action
-//! takes effect with the first acknowledgement that delivers anything after the interval. Delays are round trips.
+//! [`fairwave_endpoint::policy`] describes the policy's observation and action. A TCP controller has no timer, so
+//! an action takes effect with the first acknowledgement that delivers a segment after the interval. Delays are
+//! round trips.
 //!
-//! **Assumptions.** A loss leaves the window to the policy, which sees the loss; loss recovery itself is SACK's (RFC 6675). A timeout leaves one
-//! segment (RFC 5681 §3.1), and the action that was due is void. The window is at least 2 and at most 10⁶ segments.
+//! **Assumptions.** A loss leaves the window to the policy, which observes the loss. Loss recovery is SACK
+//! (RFC 6675). A timeout leaves one segment (RFC 5681 §3.1) and discards the pending action. The window is at
+//! least 2 and at most 10⁶ segments.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,7 +25,8 @@ const MOST: f64 = 1e6;
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct TcpPolicyConfig {
-    /// The policy itself. Default: a plain linear rule that grows by 3.5 % each 50 ms and rests where packets wait for 50 ms.
+    /// The policy. Default: a linear rule that grows by 3.5 % each 50 ms and is in equilibrium at a queueing delay
+    /// of 50 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "a plain linear rule"))]
     pub policy: Option<Policy>,
@@ -31,7 +34,7 @@ pub struct TcpPolicyConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "none"))]
     pub file: Option<String>,
-    /// Who decides in place of a policy; not part of a scenario.
+    /// The desk of an external decider that replaces the policy; not part of a scenario.
     #[serde(skip)]
     pub desk: Option<SharedDesk>,
 }
@@ -63,10 +66,10 @@ impl ControlLaw for TcpPolicyConfig {
     }
 }
 
-/// The sender's side of the desk.
+/// The controller at the sender's side of the desk.
 pub struct TcpPolicy {
     desk: SharedDesk,
-    /// [`Path::lost`] at the sample before.
+    /// [`Path::lost`] at the previous sample.
     lost: u64,
     least: Span,
     has_begun: bool,
@@ -78,7 +81,7 @@ fn level(path: &Path, window: &Window) -> Level {
 
 impl Controller for TcpPolicy {
     fn on_ack(&mut self, _path: &Path, window: &mut Window) {
-        // Neither slow start nor congestion avoidance: the policy alone opens the window.
+        // Neither slow start nor congestion avoidance: only the policy opens the window.
         window.threshold = window.congestion.max(LEAST_THRESHOLD);
     }
 

@@ -1,22 +1,23 @@
-//! Prague: DCTCP's answer to marks, for the Internet: paced, in fractions of a segment, and in the long run independent of the round trip.
+//! Prague: DCTCP's response to marks for the Internet. It is paced, uses fractional windows, and in the long run
+//! does not depend on the round trip.
 //!
 //! Source: TCP Prague as its authors run it (`L4STeam/linux`, `net/ipv4/tcp_prague.c`, version 0.6;
 //! `L4STeam/udp_prague` is a short version). It is designed to meet the requirements of RFC 9331 §4.3 for scalable
-//! congestion controls. α is DCTCP's mean part of marked segments (RFC 8257 §3.3), and a mark takes α/2 of the window.
-//! Where DCTCP grows by a segment per round trip, only the segments that were not marked count, also right after a
-//! decrease. Else a queue that marks many would be answered by growth that does not notice. After `rtt-transition`
-//! round trips, a connection whose round trip R is below `rtt-virtual` V behaves like one with round trip V. Growth is
-//! scaled by (R/V)², so that the rate gains a segment per V in each V. The window falls, and α is measured, at most
-//! once per V.
+//! congestion controls. α is DCTCP's mean part of marked segments (RFC 8257 §3.3), and a mark reduces the window
+//! by α/2. DCTCP grows by a segment per round trip. In Prague only unmarked segments add to this growth, also
+//! right after a decrease. Otherwise growth would ignore a queue that marks many segments. After `rtt-transition`
+//! round trips, a connection whose round trip R is below `rtt-virtual` V behaves like one with round trip V.
+//! Growth is scaled by (R/V)², so that the rate gains a segment per V in each V. The window falls, and α is
+//! measured, at most once per V.
 //!
-//! **Assumptions and deviations.** The window is a fraction of which the sender uses the whole segments above it, never
-//! fewer than two. The rate is the fraction per smoothed round trip, twice that in slow start below half of the
-//! threshold. The authors' window moves to the fraction by one segment per acknowledgement; this one at once, which is
-//! the same when it falls, as nothing leaves meanwhile. A loss halves the window, nothing grows until it is repaired.
-//! There is **no fall-back for classic ECN**: the law does not recognise a queue that marks where it would drop. In the
-//! deployed code the fall-back is off too. Such a queue gives this law more than its share. α is not measured before
-//! the first mark, which therefore finds α = 1 and halves the window. Undoing of spurious losses and the authors'
-//! choice of bursts for segmentation by hardware are left out.
+//! **Assumptions and deviations.** The window is a fraction. The sender uses it rounded up to whole segments, at
+//! least two. The rate is the fraction per smoothed round trip, twice that in slow start below half of the
+//! threshold. The authors' window moves to the fraction by one segment per acknowledgement; this one moves at
+//! once. Decreases are the same, as no segment leaves meanwhile. A loss halves the window, and the window does not
+//! grow until the loss is repaired. There is **no fall-back for classic ECN**: the law does not recognise a queue
+//! that marks where it would drop. In the deployed code the fall-back is off too. Such a queue gives this law more
+//! than its share. α is not measured before the first mark, which therefore finds α = 1 and halves the window.
+//! Undoing of spurious losses and the authors' choice of bursts for segmentation by hardware are left out.
 
 #[cfg(test)]
 mod clauses;
@@ -100,37 +101,37 @@ pub struct Prague {
     marked: MarkedPart,
     window_use: WindowUse,
     rtt: SmoothedRtt,
-    /// The window, in segments and parts of one.
+    /// The window, in segments, with a fractional part.
     fraction: f64,
-    /// The window as it was last told to the sender: where it is another now, the sender has changed it.
+    /// The window last given to the sender. If the sender's window differs, the sender has changed it.
     shown: f64,
     /// Round trips of congestion avoidance.
     rounds: u32,
     has_seen_mark: bool,
     /// A loss is being repaired.
     is_repairing: bool,
-    /// A window of data has passed since α was measured.
+    /// A window of data has passed since the last measurement of α.
     window_passed: bool,
-    /// When α was measured.
+    /// Time of the last measurement of α.
     observed: Instant,
-    /// When a mark has taken its part.
+    /// Time of the last decrease by a mark.
     reduced: Instant,
 }
 
 impl Prague {
-    /// The round trip that this one goes at the pace of, if it does.
+    /// The virtual round trip, while the connection behaves as if it had that one.
     fn pace(&self, window: &Window) -> Option<f64> {
         let pace = self.config.rtt_virtual.seconds();
         let independent = !window.in_slow_start() && self.rounds >= self.config.rtt_transition;
         (independent && self.rtt.seconds() < pace).then_some(pace)
     }
 
-    /// Whether the virtual round trip has passed since then.
+    /// True if the virtual round trip has passed since then.
     fn has_passed(&self, path: &Path, since: Instant, window: &Window) -> bool {
         self.pace(window).is_none() || path.now.since(since) >= self.config.rtt_virtual
     }
 
-    /// Takes over what the sender has made of the window.
+    /// Adopts the sender's change of the window.
     fn take(&mut self, window: &Window) {
         if window.congestion != self.shown {
             self.fraction = window.congestion;
@@ -246,7 +247,7 @@ mod tests {
         PragueConfig::default().controller(Preset::Rfc)
     }
 
-    /// One whose round trip does not matter from the beginning.
+    /// A law that is independent of the round trip from the start.
     fn independent() -> Box<Prague> {
         PragueConfig { rtt_transition: 0, ..PragueConfig::default() }.controller(Preset::Rfc)
     }
@@ -326,7 +327,7 @@ mod tests {
         let mut law = independent();
         let mut window = Window { congestion: 100.0, threshold: 10.0 };
         let mut reductions = Vec::new();
-        // A window of ten takes 5 ms; each has a mark.
+        // A window of ten takes 5 ms; each window has a mark.
         for number in 1..=200 {
             let before = law.fraction;
             law.on_ack(&Path { flight: 100, ..ack(number, number % 10 == 0) }, &mut window);
@@ -338,7 +339,7 @@ mod tests {
             }
         }
         assert_eq!(reductions, [1, 6, 11, 16], "each 25 ms");
-        // Four measurements in 100 ms, of a tenth each, after the first, in which nothing was marked yet.
+        // Four measurements in 100 ms: the first without a mark, then a tenth each.
         let measured = (0..3).fold(1.0, |alpha: f64, _| alpha + (0.1 - alpha) / 16.0);
         assert!((estimated(&law) - measured).abs() < 0.06, "{} for {measured}", estimated(&law));
     }
@@ -390,8 +391,9 @@ mod tests {
         assert_eq!(law.fraction, 6.0);
     }
 
-    /// RFC 9332 Appendix C.2 has r = 2/(R·p), two marks per round trip, for a control that falls in each. At random marks this one waits
-    /// for the next mark after a round trip in which it has fallen: with two per round trip half a round trip more, in which it grows.
+    /// RFC 9332 Appendix C.2 has r = 2/(R·p): two marks per round trip, for a control that falls in each. After a
+    /// round trip with a decrease, this law waits for the next random mark. With two marks per round trip it waits
+    /// half a round trip more, and grows meanwhile.
     #[test]
     fn on_marks_at_random_it_has_two_to_three_of_them_in_each_round_trip() {
         let mut dice = fairwave_units::random::Seed(4).stream("marks");
@@ -424,7 +426,7 @@ mod tests {
                     rounds += 1;
                 }
             }
-            // Growth counts unmarked segments alone, and falls only where there is a mark at all.
+            // Growth counts only unmarked segments, and is lower only in round trips with a mark.
             let mean = sum / f64::from(rounds);
             let per_round_trip = mean * part;
             assert!((2.0..3.0).contains(&per_round_trip), "{per_round_trip} marks at {part}");

@@ -1,20 +1,20 @@
-//! TCP-Real: the receiver measures at what rate each wave of segments comes in and says so on its acknowledgements.
+//! TCP-Real: the receiver measures the arrival rate of each wave of segments and reports it on its acknowledgements.
 //!
 //! Source: paper 000 §3.1 and §5.1, paper 003 §IV; Tsaoussidis & Zhang, *TCP-Real: receiver-oriented congestion
-//! control* (2002). A wave is a window's worth of segments. Once per wave the new rate is held against the one before.
-//! Without a drop the window grows by one per round trip. After a small drop it rests. After a larger one it is
-//! multiplied by 1 − γ, γ = 1/8. A loss while the rate holds and the jitter is low is judged an error of the wire and
-//! costs no window, and so is a timeout; any other loss is congestion, as in Reno.
+//! control* (2002). A wave is a window's worth of segments. Once per wave the new rate is compared with the
+//! previous one. Without a drop the window grows by one per round trip. After a small drop it stays. After a
+//! larger one it is multiplied by 1 − γ, γ = 1/8. A loss or timeout while the rate holds and the jitter is low
+//! counts as a transmission error and does not reduce the window. Any other loss is congestion, as in Reno.
 //!
-//! **Assumptions** (the papers give no thresholds; all can be set). *No drop*: the rate is at least (1 − `hold`) of the
-//! one before, `hold` = 0.01, which is what rounding moves. *Small*: not below (1 − `cut`), `cut` = 1/8, so that the
-//! window never falls by more than the rate did. *The rate holds* at a loss: the last comparison was no large drop.
-//! *Jitter is low*: the smoothed round trip is little above its minimum (packet delay variation as RFC 5481 §4.2 has
-//! it). The limit is `jitter` = half of the largest queueing delay seen, as for γ in paper 003 Eq. (15). It is a tenth
-//! of the minimum where nothing ever queued. The receiver's rate is that of the payload that came in between the wave's
-//! first and last arrival. In slow start the window grows by one per acknowledgement, and a large drop ends it. A
-//! timeout is judged random once in a row; if the timer goes off again before anything came through, the path is gone
-//! and the window is too.
+//! **Assumptions** (the papers give no thresholds; all can be set). *No drop*: the rate is at least (1 − `hold`)
+//! of the previous one, `hold` = 0.01, the effect of rounding. *Small*: not below (1 − `cut`), `cut` = 1/8, so
+//! that the window never falls by more than the rate did. *The rate holds* at a loss: the last comparison was no
+//! large drop. *Jitter is low*: the smoothed round trip is little above its minimum (packet delay variation as in
+//! RFC 5481 §4.2). The limit is `jitter` = half of the largest queueing delay seen, as for γ in paper 003
+//! Eq. (15). If no queue was ever seen, it is a tenth of the minimum. The receiver's rate is the payload between
+//! the wave's first and last arrival over that time. In slow start the window grows by one per acknowledgement,
+//! and a large drop ends it. At most one timeout in a row counts as random. If the timer expires again before new
+//! data is acknowledged, the path is lost and the window falls.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -96,7 +96,7 @@ impl ControlLaw for RealConfig {
 /// Thresholds of TCP-Real.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RealThresholds {
-    /// The part that a large drop takes from the window.
+    /// The part of the window that a large drop removes.
     pub gamma: f64,
     /// A drop of the rate by up to this part is none.
     pub hold: f64,
@@ -126,11 +126,11 @@ enum Trend {
     Large,
 }
 
-/// Delay variation below this part of the smallest round trip is low wherever the largest is.
+/// Delay variation below this part of the smallest round trip is low for any largest round trip.
 const QUIET: f64 = 0.1;
 
 impl Real {
-    /// TCP-Real with these thresholds.
+    /// Creates TCP-Real with these thresholds.
     pub fn new(thresholds: RealThresholds) -> Self {
         Real { thresholds, rate: 0.0, wave: 0, trend: Trend::NoDrop, rtt: 0.0 }
     }

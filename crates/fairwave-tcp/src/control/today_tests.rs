@@ -1,4 +1,4 @@
-//! The laws of today within whole connections: what their windows, their marks and their samples make of a path.
+//! Tests of the current laws in whole connections: the effect of their windows, marks and samples on a path.
 
 use super::super::storyboards::{TcpWire, at, wire};
 use super::super::{Flavour, TcpConfig};
@@ -12,9 +12,9 @@ use fairwave_units::units::{Rate, Span};
 const PACKET: f64 = 1040.0 * 8.0;
 const PAYLOAD: f64 = 8000.0;
 
-/// A bulk transfer over 50 ms of round trip and this many megabits per second, with room for `buffer` packets.
+/// A bulk transfer over 50 ms of round trip and `megabits` Mb/s, with room for `buffer` packets.
 fn path(flavour: Flavour, megabits: u64, buffer: usize) -> TcpWire {
-    // As the laws' equations suppose, each segment is acknowledged.
+    // Each segment is acknowledged, as the laws' equations assume.
     let mut wire = wire(flavour, &TcpConfig { delayed_ack: Some(false), ..TcpConfig::rfc() }, true);
     wire.delay = Span::from_millis(25);
     wire.bottleneck = Some(Rate::from_bits_per_second(megabits * 1_000_000));
@@ -27,11 +27,11 @@ fn product(megabits: u64) -> f64 {
     megabits as f64 * 1e6 * 0.05 / PACKET
 }
 
-/// What is seen of a connection each 10 ms between two times, in seconds.
+/// Averages of a connection, sampled each 10 ms between two times in seconds.
 struct ConnectionSamples {
-    /// Goodput over what the bottleneck carries of payload.
+    /// Goodput ÷ the bottleneck's payload rate.
     used: f64,
-    /// Packets that wait, by the smoothed round trip.
+    /// Queued packets, by the smoothed round trip.
     queue: f64,
     longest_queue: f64,
     /// The law's estimate.
@@ -107,7 +107,8 @@ fn bbr_bears_losses_that_take_most_of_cubics_rate() {
         see(&mut wire, 5, 40).used
     };
     let (three, one, cubic) = (used(Flavour::Bbr), used(Flavour::Bbr1), used(Flavour::Cubic));
-    // Version 3 falls by what is lost in each round trip until it probes again: 1 % and the pace's margin, in some fifty round trips.
+    // Version 3 falls by the losses in each round trip until it probes again: by 1 % and the pace's margin, in
+    // some fifty round trips.
     assert!(one > 0.85 && three > 0.4 && cubic < 0.2, "{three}, {one} and {cubic}");
 }
 
@@ -117,7 +118,7 @@ fn dctcps_alpha_on_a_step_is_that_of_the_saw_tooth() {
     let mut wire = path(Flavour::Dctcp, 50, 1000);
     wire.mark = Box::new(move |_, waiting| waiting as f64 > step);
     let seen = see(&mut wire, 20, 60);
-    // As in the law's own test: α²(1 − α/4) = (2W + 1)/(W + 1)², W what path and step hold.
+    // As in the law's unit test: α²(1 − α/4) = (2W + 1)/(W + 1)², with W the capacity of path and step.
     let peak = product(50) + step;
     let right = (2.0 * peak + 1.0) / (peak + 1.0) / (peak + 1.0);
     let alpha = (0..50).fold(0.1, |alpha: f64, _| libm::sqrt(right / (1.0 - alpha / 4.0)));

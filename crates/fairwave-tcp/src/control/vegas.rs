@@ -1,15 +1,16 @@
-//! Vegas: congestion avoidance by comparing the rate that the window promises with the one that it gets.
+//! Vegas: congestion avoidance by comparing the expected rate of the window with the measured rate.
 //!
-//! Source: Brakmo & Peterson 1995; paper 000 §3.3 (thresholds 1 and 3); the once-per-round-trip bookkeeping of ns-2.35.
-//! Once per round trip, diff = (expected − actual)·baseRTT segments are taken to stand in queues. If they are fewer
-//! than α, the window grows by one in the next round. If they are more than β, it shrinks by one. Between them it
-//! rests. In slow start it doubles every *other* round trip, and leaves slow start, an eighth lower, when diff exceeds
-//! γ.
+//! Source: Brakmo & Peterson 1995; paper 000 §3.3 (thresholds 1 and 3); the once-per-round-trip bookkeeping of
+//! ns-2.35. Once per round trip, the law estimates the queued segments as diff = (expected − actual)·baseRTT. If
+//! they are fewer than α, the window grows by one in the next round. If they are more than β, it shrinks by one.
+//! Between them it stays. In slow start it doubles every *other* round trip. Slow start ends, and the window falls
+//! by an eighth, when diff exceeds γ.
 //!
-//! **Assumptions.** diff is rounded to the nearest segment, as in ns-2.35. baseRTT is the smallest round trip. A round
-//! in which one segment was in flight sets it anew, also upwards. That of the SYN does not count. The window grows only
-//! while it is nearly used: at most two segments more than in flight. Loss lowers the window to three quarters, to one
-//! half if the segment had been sent again before, and not at all when it left before the last decrease.
+//! **Assumptions.** diff is rounded to the nearest segment, as in ns-2.35. baseRTT is the smallest round trip. A
+//! round with one segment in flight sets it again, also upwards. The SYN's round trip does not count. The window
+//! grows only while it is nearly used: at most two segments more than in flight. Loss reduces the window to three
+//! quarters, or to one half if the segment had been retransmitted before. A segment sent before the last decrease
+//! causes no further one.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -83,7 +84,7 @@ pub struct Vegas {
     /// Sum and number of the round trips measured in this round.
     sum: f64,
     count: u32,
-    /// What each segment acknowledged adds in this round; in slow start, each acknowledgement.
+    /// The increase per acknowledged segment in this round; in slow start, per acknowledgement.
     increment: f64,
     /// Slow start grows in every other round.
     growing: bool,
@@ -91,7 +92,8 @@ pub struct Vegas {
 }
 
 impl Vegas {
-    /// Vegas with its thresholds in segments: grow below `alpha`, shrink above `beta`, leave slow start above `gamma`.
+    /// Creates Vegas with thresholds in segments: grow below `alpha`, shrink above `beta`, leave slow start above
+    /// `gamma`.
     pub fn new(alpha: f64, beta: f64, gamma: f64) -> Self {
         Vegas {
             alpha,
@@ -108,7 +110,7 @@ impl Vegas {
         }
     }
 
-    /// What is decided once per round trip.
+    /// The decision once per round trip.
     fn decide(&mut self, path: &Path, window: &mut Window) {
         let now = path.now.seconds();
         let rtt = match self.count {
@@ -200,7 +202,7 @@ mod tests {
     use super::*;
     use fairwave_units::units::{Instant, Span};
 
-    /// Feeds one round of `window` segments with the given round trip, and returns the window after it.
+    /// Runs one round of `window` segments with the given round trip. The window is updated.
     fn round(vegas: &mut Vegas, window: &mut Window, first: &mut u32, now_ms: &mut u64, rtt_ms: u64) {
         let size = window.congestion as u32;
         *now_ms += rtt_ms;
@@ -236,7 +238,7 @@ mod tests {
 
     #[test]
     fn it_shrinks_by_one_per_round_when_more_than_beta_are_queued() {
-        // Twice the base round trip: half of the window is queued.
+        // At twice the base round trip, half of the window is queued.
         let shrunk = steady(&[200, 200, 200, 200], 20.0).congestion - steady(&[200; 6], 20.0).congestion;
         assert!((shrunk - 2.0).abs() < 1e-6, "{shrunk} in two rounds");
     }
@@ -251,7 +253,8 @@ mod tests {
         assert_eq!(window.congestion, 7.0);
     }
 
-    /// Vegas after a round whose round trips were `rtt`, with 21 segments sent in it and 20 of them in flight; the smallest was 100 ms.
+    /// Vegas after a round with round trips `rtt`, with 21 segments sent in it and 20 of them in flight. The
+    /// smallest was 100 ms.
     fn in_round(rtt: f64) -> (Vegas, Path) {
         let vegas = Vegas {
             base_rtt: 0.1,
@@ -272,7 +275,7 @@ mod tests {
 
     #[test]
     fn diff_is_what_stands_in_queues_to_the_nearest_segment() {
-        // 21 expected in a round; actually 21 · 100 ms / rtt.
+        // 21 segments expected in a round; actually 21 · 100 ms / rtt.
         for (rtt, diff) in [(0.1, 0.0), (0.102, 0.0), (0.105, 1.0), (0.11, 2.0), (0.115, 3.0), (0.13, 5.0)] {
             let (mut vegas, path) = in_round(rtt);
             assert_eq!(vegas.estimate(), None);
@@ -288,7 +291,7 @@ mod tests {
             let mut window = Window { congestion: 20.0, threshold: 2.0 };
             vegas.on_ack(&path, &mut window);
             assert_eq!(window.congestion, expected, "{rtt} s");
-            // The second acknowledgement of the round decides nothing, and adds as the first.
+            // The second acknowledgement of the round makes no decision, and increases the window like the first.
             vegas.on_ack(&Path { unacknowledged: 102, next: 122, ..path }, &mut window);
             let again = if expected > 20.0 { expected + 1.0 / 20.0 } else { expected };
             assert_eq!(window.congestion, again, "{rtt} s");
@@ -338,7 +341,7 @@ mod tests {
             };
             assert_eq!(window, expected, "{rtt} s");
         }
-        // In the round in which it does not grow it does not look either.
+        // In a round without growth it makes no comparison.
         let (vegas, path) = in_round(0.13);
         let mut vegas = Vegas { growing: true, ..vegas };
         let mut window = Window { congestion: 20.0, threshold: 64.0 };

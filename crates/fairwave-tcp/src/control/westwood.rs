@@ -1,13 +1,14 @@
-//! Westwood: Reno whose window falls to what the path is estimated to carry.
+//! Westwood: Reno with a decrease to the estimated bandwidth-delay product.
 //!
 //! Source: paper 000 §3.2, Algorithm 1; Mascolo, Casetti, Gerla, Sanadidi & Wang 2001. Every acknowledgement gives a
 //! sample of the bandwidth, (segments acknowledged · segment size) / (time since the last acknowledgement). The
 //! estimate is BWE[n] = (1 − β)·(sample[n] + sample[n − 1])/2 + β·BWE[n − 1] with the pole β = 19/21. On loss the slow
 //! start threshold becomes BWE·RTTmin.
 //!
-//! **Assumptions.** A duplicate acknowledgement stands for one segment, and the cumulative one after it does not count these again
-//! (as in the 2001 paper's *AckedCount*); acknowledgements of the same instant make one sample. Sizes are payload. The window falls to the threshold on
-//! loss, if it is above it, and to one segment on timeout. Without an estimate the window halves.
+//! **Assumptions.** A duplicate acknowledgement counts as one segment, and the cumulative one after it does not
+//! count these again (as in the 2001 paper's *AckedCount*). Acknowledgements at the same time form one sample.
+//! Sizes are payload. On loss the window falls to the threshold, if it is above it; on timeout it falls to one
+//! segment. Without an estimate the window halves.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,7 +21,7 @@ use fairwave_units::ratio::OptionalRatio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Instant, Rate};
 
-/// The pole of the filter where nothing else is said.
+/// The default pole of the filter.
 const FILTER: f64 = 19.0 / 21.0;
 
 /// Westwood (Mascolo, Casetti, Gerla, Sanadidi & Wang 2001; paper 000). Each acknowledgement gives a sample of the bandwidth; on loss the slow
@@ -34,7 +35,7 @@ pub struct WestwoodConfig {
     pub filter: Option<f64>,
 }
 
-/// Accepts a part of the old estimate that a filter keeps: some of the new must enter.
+/// Accepts the filter's share of the old estimate. It must be below 1, so that new samples count.
 pub(super) fn check_filter(filter: Option<f64>) -> Result<(), ConfigError> {
     match filter {
         Some(filter) if !(0.0..1.0).contains(&filter) => {
@@ -77,14 +78,14 @@ pub struct Westwood {
     estimate: f64,
 }
 
-/// How many segments an acknowledgement says have left the network, duplicates counted once.
+/// Counts the segments that left the network according to acknowledgements, duplicates once.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct AckedCount {
     counted: u32,
 }
 
 impl AckedCount {
-    /// Segments that this acknowledgement reports and none before has.
+    /// Segments that this acknowledgement reports for the first time.
     pub(super) fn count(&mut self, path: &Path) -> u32 {
         if path.acknowledged == 0 {
             self.counted += 1;
@@ -97,7 +98,7 @@ impl AckedCount {
 }
 
 impl Westwood {
-    /// Westwood with the given pole of its filter, in [0, 1).
+    /// Creates Westwood with the given pole of its filter, in [0, 1).
     pub fn new(pole: f64) -> Self {
         let (counter, growth) = (AckedCount::default(), Growth::default());
         Westwood { growth, pole, counter, pending: 0, last: Instant::ZERO, sample: 0.0, estimate: 0.0 }
@@ -124,7 +125,7 @@ impl Westwood {
     }
 }
 
-/// The threshold that a bandwidth of `estimate` bits per second sets: BWE·RTTmin in segments.
+/// The threshold for a bandwidth of `estimate` bits per second: BWE·RTTmin in segments.
 pub(super) fn threshold_of(estimate: f64, path: &Path) -> f64 {
     if estimate <= 0.0 || path.rtt.nanos() == 0 || path.payload == 0 {
         return (path.in_use / 2.0).max(LEAST_THRESHOLD);
@@ -224,7 +225,7 @@ mod tests {
         westwood.on_other_ack(&ack(1000, 0), &mut window);
         assert_eq!(estimated(&westwood), 0.0);
         westwood.on_other_ack(&ack(1002, 0), &mut window);
-        // Two segments of 8000 bits in 2 ms, and half of it since the sample before was none.
+        // Two segments of 8000 bits in 2 ms, and half of that since the previous sample was zero.
         assert_eq!(estimated(&westwood), 4e6);
         assert_eq!(westwood.bandwidth(), Rate::from_bits_per_second(4_000_000));
         assert_eq!(window.congestion, 10.1, "duplicates do not open the window");

@@ -20,7 +20,7 @@ use fairwave_units::ratio::OptionalRatio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Instant, Rate, Span};
 
-/// The part of the estimate that is kept where nothing else is said.
+/// The default share of the estimate that is kept.
 const FILTER: f64 = 0.9;
 
 /// Westwood+ (Grieco & Mascolo 2004). Westwood with one bandwidth sample per round trip, so that compressed
@@ -70,7 +70,7 @@ pub struct WestwoodPlus {
 const LEAST_ROUND: Span = Span::from_millis(50);
 
 impl WestwoodPlus {
-    /// Westwood+ that keeps `filter`, in [0, 1), of its estimate in each round.
+    /// Creates Westwood+. It keeps the share `filter`, in [0, 1), of its estimate in each round.
     pub fn new(filter: f64) -> Self {
         let (counter, growth) = (AckedCount::default(), Growth::default());
         WestwoodPlus { growth, filter, counter, bits: 0.0, began: Instant::ZERO, estimate: 0.0 }

@@ -1,4 +1,5 @@
-//! Each clause of the recoveries' sources alone: a sender, acknowledgements written out, and what it sends on each.
+//! Tests of the clauses of the recoveries' sources, one by one: a sender, explicit acknowledgements, and the
+//! segments sent on each.
 
 use crate::sender::TcpSender;
 use crate::{Flavour, Preset, TcpConfig};
@@ -8,10 +9,10 @@ use fairwave_network::packet::{Body, Class, Ecn, FlowId, Packet, SackBlock};
 use fairwave_units::random::Seed;
 use fairwave_units::units::{Instant, Span};
 
-/// Nothing is sent.
+/// No segments.
 pub(super) const NONE: [u32; 0] = [];
 
-/// A sender with `window` segments in flight, 1 to `window`, of as many units as are given.
+/// A sender with segments 1 to `window` in flight, and the given number of units.
 pub(super) struct Rig {
     pub sender: TcpSender,
     pub now: Instant,
@@ -52,7 +53,7 @@ impl Rig {
         rig
     }
 
-    /// An acknowledgement 1 ms after the last event, with these blocks; what is sent on it.
+    /// An acknowledgement 1 ms after the last event, with these blocks. Returns the segments sent on it.
     pub fn ack(&mut self, next: u32, blocks: &[(u32, u32)]) -> Vec<u32> {
         self.now += Span::from_millis(1);
         let mut sack = [SackBlock::default(); 3];
@@ -76,12 +77,12 @@ impl Rig {
         numbers(&out)
     }
 
-    /// So many duplicates of `next`; what is sent on all of them.
+    /// `count` duplicates of `next`. Returns the segments sent on all of them.
     fn duplicates(&mut self, next: u32, count: u32) -> Vec<u32> {
         (0..count).flat_map(|_| self.ack(next, &[])).collect()
     }
 
-    /// What is sent when the timer goes off.
+    /// Lets the timer expire. Returns the segments sent.
     pub fn expire(&mut self) -> Vec<u32> {
         self.now = self.sender.deadline();
         let mut out = Output::default();
@@ -132,15 +133,15 @@ fn tahoe_goes_through_everything_again_by_slow_start() {
     assert_eq!((rig.window(), rig.sender.connection.window().threshold), (1.0, 10.0));
     assert_eq!(rig.duplicates(1, 5), NONE, "nothing is inflated");
     assert_eq!(rig.ack(2, &[]), [2, 3]);
-    // Duplicates from what had arrived already, at the highest segment sent before the loss, are no new loss.
+    // Duplicates of earlier arrivals, at the highest segment sent before the loss, are no new loss.
     rig.ack(21, &[]);
     assert!(!rig.duplicates(21, 3).contains(&21));
 }
 
 #[test]
 fn a_loss_right_after_recovery_is_found_by_duplicates_where_the_source_says_so() {
-    // The segment after the recovery point, 21, is lost. Reno as printed in RFC 5681, and SACK, look at duplicates alone; the careful
-    // variant asks for an acknowledgement of more than what was in flight at the last loss.
+    // The segment after the recovery point, 21, is lost. Reno as printed in RFC 5681, and SACK, count only
+    // duplicates. The careful variant requires an acknowledgement beyond the data in flight at the last loss.
     let again = |flavour, config: TcpConfig| {
         let mut rig = Rig::new(flavour, &config, 20, 100);
         for held in 3..=20 {
@@ -199,7 +200,7 @@ fn rfc_6582_step_3_only_the_first_partial_acknowledgement_restarts_the_timer() {
     rig.ack(5, &[]);
     rig.ack(7, &[]);
     assert_eq!(rig.sender.deadline(), first, "the impatient variant");
-    // The next recovery has a first one of its own.
+    // The next recovery has a first partial acknowledgement again.
     rig.ack(21, &[]);
     rig.ack(22, &[]);
     rig.duplicates(22, 3);
@@ -253,7 +254,7 @@ fn rfc_6675_recovery_begins_with_the_third_duplicate() {
 
 #[test]
 fn rfc_6675_recovery_begins_as_soon_as_the_first_segment_is_lost() {
-    // Acknowledgements were lost, so the first that comes tells of three held: IsLost(HighACK + 1).
+    // Acknowledgements were lost, so the first that arrives reports three held segments: IsLost(HighACK + 1).
     let mut rig = Rig::new(Flavour::Sack, &plain(), 20, 100);
     assert_eq!(rig.ack(1, &[(3, 6)]), [1]);
     // ns-2.35 counts duplicates only.
@@ -272,7 +273,8 @@ fn rfc_6675_an_acknowledgement_of_new_data_with_news_is_a_duplicate_too() {
 
 #[test]
 fn rfc_6675_set_pipe_says_how_much_may_be_sent() {
-    // 20 in flight, window 10 after the loss. Held: 6 to 15, so 1 to 5 are lost; the pipe has 16 to 20 and what is sent again.
+    // 20 in flight, window 10 after the loss. Held: 6 to 15, so 1 to 5 are lost; the pipe has 16 to 20 and the
+    // retransmissions.
     let mut rig = Rig::new(Flavour::Sack, &plain(), 20, 100);
     assert_eq!(rig.ack(1, &[(6, 16)]), [1, 2, 3, 4, 5], "five and five");
     assert_eq!(rig.ack(1, &[(6, 16)]), NONE, "full");
@@ -307,7 +309,7 @@ fn rfc_6675_rule_3_what_is_missing_but_not_lost_is_sent_rather_than_nothing() {
 
 #[test]
 fn rfc_6675_rule_4_one_rescue_per_recovery_with_the_highest_outstanding() {
-    // 17 to 20 are lost with 1, and nothing above them can tell.
+    // 17 to 20 are lost with 1, and no segment above them can reveal it.
     let mut rig = Rig::new(Flavour::Sack, &plain(), 20, 20);
     assert_eq!(rig.ack(1, &[(2, 15), (16, 17)]), [1, 15]);
     assert_eq!(rig.ack(2, &[(2, 15), (16, 17)]), NONE, "HighACK is not greater than RescueRxt yet");
@@ -324,7 +326,7 @@ fn rfc_6675_rule_4_one_rescue_per_recovery_with_the_highest_outstanding() {
 fn rfc_6675_the_scoreboard_is_kept_across_acknowledgements_and_recoveries() {
     let mut rig = Rig::new(Flavour::Sack, &plain(), 20, 60);
     rig.ack(1, &[(2, 3), (4, 8)]);
-    // Up to 3 is acknowledged without a word of what is held above: 3 has been sent again, and nothing else is missing.
+    // The acknowledgement up to 3 carries no blocks: 3 was retransmitted, and no other segment is missing.
     let sent = rig.ack(3, &[]);
     assert!(sent.iter().all(|&segment| segment > 20), "{sent:?}");
     let sent = rig.ack(21, &[(23, 26)]);
@@ -346,7 +348,7 @@ fn rfc_6675_after_a_timeout_no_recovery_begins_before_what_was_sent_is_acknowled
 
 #[test]
 fn a_timeout_forgets_what_was_held_before_it() {
-    // RFC 2018 §8: the receiver may have thrown it away.
+    // RFC 2018 §8: the receiver may have discarded the segment.
     let mut rig = Rig::new(Flavour::Sack, &plain(), 20, 100);
     rig.ack(1, &[(2, 4)]);
     assert_eq!(rig.expire(), [1]);
@@ -355,7 +357,7 @@ fn a_timeout_forgets_what_was_held_before_it() {
 
 #[test]
 fn ns2s_sack_counts_its_pipe() {
-    // 20 in flight less three duplicates are 17; the window is ten, so eight acknowledgements go by first.
+    // 20 in flight less three duplicates are 17. The window is ten, so eight acknowledgements pass first.
     let mut rig = Rig::new(Flavour::Sack, &ns2(), 20, 100);
     assert_eq!((rig.ack(1, &[(3, 4)]), rig.ack(1, &[(3, 5)])), (vec![], vec![]));
     assert_eq!(rig.ack(1, &[(3, 6)]), [1]);
@@ -465,7 +467,7 @@ fn ns2s_vegas_counts_no_header() {
 
 #[test]
 fn rfc_6675_data_that_the_application_brings_in_a_recovery_goes_as_the_pipe_allows() {
-    // 1 is lost of twenty, 2 to 15 are held: what was sent again and 16 to 20 are in the pipe, and the window is ten.
+    // 1 of twenty is lost, 2 to 15 are held. The retransmission and 16 to 20 are in the pipe, and the window is ten.
     let mut rig = Rig::new(Flavour::Sack, &plain(), 20, 20);
     for held in 2..=15 {
         rig.ack(1, &[(2, held + 1)]);
@@ -522,7 +524,8 @@ fn brakmo_peterson_the_fine_timeout_doubles_when_a_segment_is_sent_again_repeate
     let mut rig = Rig::new(Flavour::Vegas, &plain(), 20, 100);
     rig.now = at(100);
     rig.ack(2, &[]);
-    // 17/16 of 101 ms and half of it: 161 ms. The third duplicate brings 2 again, and makes it an eighth longer: 181 ms.
+    // 17/16 of 101 ms and half of that: 161 ms. The third duplicate retransmits 2 and makes the timeout an eighth
+    // longer: 181 ms.
     let sent = rig.duplicates(2, 3);
     assert!(sent.contains(&2), "{sent:?}");
     let wait = |rig: &mut Rig, millis: u64| {

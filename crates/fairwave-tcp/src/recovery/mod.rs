@@ -1,6 +1,6 @@
-//! Detection and repair of lost segments. A recovery keeps its state of a loss; the [`Connection`] keeps the sent
-//! segments. The sender hands a recovery four events (new data acknowledged, a duplicate, the timer, room to send), and
-//! the recovery answers with the connection's next action. Each file is one set of rules.
+//! Loss recovery: detection and repair of lost segments. A recovery holds the state of a loss; the [`Connection`]
+//! holds the sent segments. The sender passes four events to a recovery (new data acknowledged, a duplicate, the
+//! timer, room to send). The recovery then calls the connection's operations. Each file is one set of rules.
 
 mod newreno;
 mod probe;
@@ -35,7 +35,7 @@ pub enum Recovery {
     Tahoe,
     /// Fast retransmit and fast recovery, which ends with the first new acknowledgement (RFC 2001, 5681).
     Reno,
-    /// Fast recovery that lasts until all that was in flight is acknowledged (RFC 6582).
+    /// Fast recovery until all data in flight at the loss is acknowledged (RFC 6582).
     Newreno,
     /// Selective acknowledgements (RFC 2018, 6675).
     Sack,
@@ -45,7 +45,7 @@ pub enum Recovery {
     Vegas,
 }
 
-/// A recovery at work. Those that keep much are in a box: most flows have none of them.
+/// The state of a recovery. Large states are boxed: most flows do not use them.
 pub(super) enum LossRecovery {
     Tahoe(tahoe::Tahoe),
     Reno(reno::Reno),
@@ -56,7 +56,7 @@ pub(super) enum LossRecovery {
 }
 
 impl LossRecovery {
-    /// One that has seen no loss yet.
+    /// Creates a recovery without a loss.
     pub fn new(recovery: Recovery) -> Self {
         match recovery {
             Recovery::Tahoe => LossRecovery::Tahoe(tahoe::Tahoe::default()),
@@ -68,8 +68,8 @@ impl LossRecovery {
         }
     }
 
-    /// An acknowledgement came: everything before `next`, which is not below what was acknowledged before, has arrived.
-    #[inline(always)] // as all that each acknowledgement needs
+    /// Handles an acknowledgement of everything before `next`, which is not below earlier acknowledgements.
+    #[inline(always)] // on the path of every acknowledgement
     pub fn on_ack(
         &mut self,
         connection: &mut Connection,
@@ -94,7 +94,7 @@ impl LossRecovery {
         }
     }
 
-    /// The timer has gone off and the controller has not been asked yet: whatever was being repaired is given up.
+    /// Handles a timeout before the controller's verdict: ends the current repair.
     pub fn on_timeout(&mut self, connection: &mut Connection, now: Instant) {
         match self {
             LossRecovery::Tahoe(tahoe) => tahoe.guard.raise(connection),
@@ -107,7 +107,8 @@ impl LossRecovery {
         connection.set_inflation(0);
     }
 
-    /// The controller took that timeout for a random loss: only the first segment is sent again, and the window stays.
+    /// Handles the controller's verdict that the timeout was random: only the first segment is retransmitted, and
+    /// the window stays.
     pub fn on_random_timeout(&mut self, connection: &mut Connection) {
         match self {
             LossRecovery::Newreno(newreno) => newreno.on_random_timeout(),
@@ -118,26 +119,26 @@ impl LossRecovery {
         }
     }
 
-    /// Whether what is to be sent again has been marked, so that sending never goes back in order.
+    /// True if lost segments are marked, so that sending in order never goes back.
     pub fn goes_by_marks(&self) -> bool {
         matches!(self, LossRecovery::Rack(_))
     }
 
-    /// An acknowledgement of what was acknowledged before came while nothing was in flight.
+    /// Handles a repeated acknowledgement while no segment is in flight.
     pub fn on_idle_ack(&mut self, next: u32, blocks: &[SackBlock; 3]) {
         if let LossRecovery::Rack(rack) = self {
             rack.on_idle_ack(next, blocks);
         }
     }
 
-    /// The time that the recovery named has come.
+    /// Handles the recovery's timer.
     pub fn on_wake(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
         if let LossRecovery::Rack(rack) = self {
             rack.on_wake(connection, now, out);
         }
     }
 
-    /// Sends what may be sent, or arranges to do so after the random delay that is configured.
+    /// Sends all segments that may be sent, or schedules this after the configured random delay.
     #[inline]
     pub fn send(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
         match self {
@@ -147,7 +148,7 @@ impl LossRecovery {
         }
     }
 
-    /// As [`Self::send`], without delay.
+    /// Like [`Self::send`], without delay.
     #[inline]
     pub fn send_now(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
         match self {
@@ -158,26 +159,26 @@ impl LossRecovery {
     }
 }
 
-/// Keeps a second fast retransmit from what was in flight at the first: such duplicates may come from segments that were
-/// sent again without need.
+/// Prevents a second fast retransmit for the segments that were in flight at the first one. Their duplicates may
+/// come from unnecessary retransmissions.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FastRetransmitGuard {
-    /// One past the highest segment sent when the last loss was found; 0 if there is none to guard against.
+    /// One past the highest segment sent when the last loss was detected; 0 without a guard.
     recover: u32,
 }
 
 impl FastRetransmitGuard {
-    /// A loss has been found.
+    /// Sets the guard after a loss.
     pub fn raise(&mut self, connection: &Connection) {
         self.recover = connection.max();
     }
 
-    /// There is nothing more to guard against.
+    /// Removes the guard.
     pub fn lower(&mut self) {
         self.recover = 0;
     }
 
-    /// One past the highest segment sent when the last loss was found.
+    /// One past the highest segment sent when the last loss was detected.
     pub fn recover(&self) -> u32 {
         self.recover
     }
@@ -188,8 +189,8 @@ impl FastRetransmitGuard {
         connection.una() > self.recover || connection.una() == 1
     }
 
-    /// As [`Self::is_passed`] where that is configured; if not, only at `recover` itself, where a timeout's retransmissions
-    /// of what had arrived draw their duplicates.
+    /// With `careful`, like [`Self::is_passed`]. Otherwise false only at `recover` itself: retransmissions after a
+    /// timeout cause duplicates of segments that had arrived.
     pub fn allows(&self, connection: &Connection) -> bool {
         self.is_passed(connection) || (!connection.parameters().careful && connection.una() != self.recover)
     }

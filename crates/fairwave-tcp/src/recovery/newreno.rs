@@ -1,20 +1,21 @@
-//! NewReno: fast recovery lasts until all that was in flight at the loss is acknowledged; each partial acknowledgement has
-//! the next hole sent again at once.
+//! NewReno: fast recovery lasts until all data in flight at the loss is acknowledged. Each partial acknowledgement
+//! retransmits the next hole at once.
 //!
-//! Source: RFC 6582, the 'careful' variant, with the 'impatient' timer (restarted by the first partial acknowledgement only).
-//! The end of recovery keeps `recover` (§3.2 step 2 asks for more than it; so does ns-2.35). The loss of the very next
-//! segment waits for the timer, because its duplicates look like those of unnecessary retransmissions.
+//! Source: RFC 6582, the 'careful' variant, with the 'impatient' timer (restarted only by the first partial
+//! acknowledgement). `recover` remains after recovery (§3.2 step 2 requires an acknowledgement beyond it; so does
+//! ns-2.35). So a loss of the very next segment waits for the timer, because its duplicates look like those of
+//! unnecessary retransmissions.
 //!
-//! **Assumptions.** A partial acknowledgement deflates the window by what it acknowledges less one segment. While duplicates
-//! come in, at most two segments leave per acknowledgement, as in ns-2.35. On leaving, the window is min(threshold, flight + 1)
-//! (§3.2 step 3, option 1) with `deflate`, and stays as it is without (ns-2.35).
+//! **Assumptions.** A partial acknowledgement deflates the window by the acknowledged segments less one. While
+//! duplicates arrive, at most two segments leave per acknowledgement, as in ns-2.35. At the end, the window is
+//! min(threshold, flight + 1) (§3.2 step 3, option 1) with `deflate`, and unchanged without (ns-2.35).
 
 use super::super::connection::Connection;
 use super::reno::Reno;
 use fairwave_endpoint::Output;
 use fairwave_units::units::Instant;
 
-/// Segments sent per duplicate at most.
+/// Maximum number of segments sent per duplicate.
 const BURST: u32 = 2;
 
 #[derive(Debug, Default)]
@@ -46,7 +47,7 @@ impl Newreno {
         self.partial = false;
         connection.advance(now, next);
         if recovered && connection.parameters().deflate && !self.reno.keeps_window {
-            // Option 1 of §3.2 step 3: no burst when little is left in flight.
+            // Option 1 of §3.2 step 3: no burst when little data is in flight.
             let flight = f64::from(connection.max().saturating_sub(connection.una()).max(1));
             connection.set_congestion_window(connection.window().threshold.min(flight + 1.0));
             connection.recovered();
@@ -62,7 +63,8 @@ impl Newreno {
 
     #[inline(never)]
     fn on_partial(&mut self, connection: &mut Connection, now: Instant, next: u32, out: &mut Output) {
-        // What it covers has left the network; the segment sent again below enters it. What the inflation cannot give the window does.
+        // The covered segments have left the network; the retransmission below enters it. The window provides the
+        // part that exceeds the inflation.
         let covered = next - connection.una();
         if connection.inflation() > covered {
             connection.set_inflation(connection.inflation() - (covered - 1));
@@ -73,7 +75,7 @@ impl Newreno {
         }
         connection.move_partially(now, next);
         if !self.partial {
-            // The impatient variant: many losses end in a timeout rather than in as many round trips.
+            // The impatient variant: many losses end in a timeout instead of taking one round trip each.
             self.partial = true;
             connection.restart_timer(now);
         }

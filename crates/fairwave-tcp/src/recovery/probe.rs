@@ -1,29 +1,32 @@
-//! The tail-loss probe: when a flight's end stays without acknowledgement for two round trips, a segment is sent that draws one, so
-//! that a loss there is found by recovery and not by the timeout.
+//! The tail loss probe: if the end of a flight is not acknowledged for two round trips, the sender sends a segment
+//! that triggers an acknowledgement. Recovery then detects a loss there before the timeout.
 //!
-//! Source: RFC 8985 §7, and Linux' `tcp_schedule_loss_probe` for how long Linux waits. Whether the probe itself has repaired a loss
-//! is told by what follows it (§7.4.2).
+//! Source: RFC 8985 §7, and Linux' `tcp_schedule_loss_probe` for the waiting time of Linux. The next
+//! acknowledgements show whether the probe itself has repaired a loss (§7.4.2).
 //!
-//! **Assumptions.** The receiver does not tell of duplicates (no DSACK), so a probe without need is known by the duplicate
-//! acknowledgement that it draws (case 2 of §7.4.2). By the RFC's rule the longest delay of an acknowledgement is the one that the connection
-//! is configured with. No timer is set for a probe that might not be sent, where §7.3 sets one and then restarts the timeout.
+//! **Assumptions.** The receiver does not report duplicates (no DSACK). So an unneeded probe is recognised by its
+//! duplicate acknowledgement (case 2 of §7.4.2). By the RFC's rule, the longest delay of an acknowledgement is the
+//! connection's configured one. The timer is set only if a probe can be sent. §7.3 always sets it, and then
+//! restarts the timeout.
 
 use super::super::TcpParameters;
 use fairwave_units::units::{Instant, Span};
 
-/// Without a round trip a probe would wait for this long (RFC 8985 §7.2).
+/// The waiting time without a round trip (RFC 8985 §7.2).
 const WITHOUT_ROUND_TRIP: Span = Span::from_secs(1);
 
-/// What Linux waits for longer than two round trips when several segments are in flight (`TCP_TIMEOUT_MIN_US`).
+/// The wait beyond two round trips in Linux with several segments in flight (`TCP_TIMEOUT_MIN_US`).
 const LEAST_WAIT_OF_LINUX: Span = Span::from_millis(2);
 
-/// Whose rule says how long a probe waits beyond two round trips.
+/// The rule for the wait beyond two round trips.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum ProbeRule {
-    /// One segment in flight: the longest delay of its acknowledgement, as the receiver is configured. Several: no longer (RFC 8985 §7.2).
+    /// One segment in flight: the receiver's configured longest delay of an acknowledgement. Several: no further
+    /// wait (RFC 8985 §7.2).
     #[default]
     Rfc8985,
-    /// One segment in flight: the shortest timeout, as Linux does not know the receiver's delay. Several: 2 ms (`tcp_schedule_loss_probe`).
+    /// One segment in flight: the shortest timeout, since Linux does not know the receiver's delay. Several: 2 ms
+    /// (`tcp_schedule_loss_probe`).
     Linux,
 }
 
@@ -39,14 +42,14 @@ impl ProbeRule {
     }
 }
 
-/// A probe that is scheduled or out.
+/// A scheduled or outstanding probe.
 #[derive(Debug)]
 pub(super) struct Probe {
-    /// When one is sent.
+    /// Time of the next probe.
     at: Instant,
-    /// TLP.end_seq: one past what had been sent with the probe that is out.
+    /// TLP.end_seq: one past the highest segment sent with the outstanding probe.
     end: Option<u32>,
-    /// TLP.is_retrans: that probe was a segment sent again.
+    /// TLP.is_retrans: the outstanding probe was a retransmission.
     again: bool,
     /// A round trip has been measured since the last probe.
     measured: bool,
@@ -58,34 +61,34 @@ impl Default for Probe {
     }
 }
 
-/// What tells when a probe is due.
+/// Inputs for the time of a probe.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timing {
     /// Smoothed round trip; zero without a measurement.
     pub smoothed: Span,
     /// See [`ProbeRule::allowance`].
     pub allowance: Span,
-    /// When the timeout goes off.
+    /// Expiry of the timeout.
     pub timeout_at: Instant,
 }
 
 impl Probe {
-    /// A recovery begins: probes are not needed (§7.1).
+    /// Cancels probes at the start of a recovery (§7.1).
     pub fn reset(&mut self) {
         (self.at, self.end, self.again) = (Instant::NEVER, None, false);
     }
 
-    /// When the next one is sent.
+    /// Time of the next probe.
     pub fn at(&self) -> Instant {
         self.at
     }
 
-    /// None is sent for now.
+    /// Cancels the scheduled probe.
     pub fn cancel(&mut self) {
         self.at = Instant::NEVER;
     }
 
-    /// New data was sent, or acknowledged (§7.2): the next one is sent when that has been out for too long.
+    /// Schedules a probe after new data was sent or acknowledged (§7.2).
     pub fn schedule(&mut self, now: Instant, timing: Timing) {
         if self.end.is_some() || !self.measured {
             self.at = Instant::NEVER;
@@ -95,18 +98,19 @@ impl Probe {
         self.at = (now + wait + timing.allowance).min(timing.timeout_at);
     }
 
-    /// A probe leaves, a segment sent `again` or a new one, after which everything before `end` has been sent.
+    /// Records a probe: a new segment, or with `again` a retransmission. Everything before `end` has then been sent.
     pub fn sent(&mut self, end: u32, again: bool) {
         *self = Probe { at: Instant::NEVER, end: Some(end), again, measured: false };
     }
 
-    /// A round trip has been measured.
+    /// Records that a round trip has been measured.
     pub fn measured(&mut self) {
         self.measured = true;
     }
 
-    /// An acknowledgement of everything before `next`; `is_bare_duplicate`: it delivers nothing and tells of nothing held. True if the probe
-    /// has repaired a loss, to which congestion control has to answer (§7.4.2).
+    /// Handles an acknowledgement of everything before `next`. `is_bare_duplicate`: it acknowledges no new data
+    /// and reports no held segments. Returns true if the probe has repaired a loss, which needs a congestion
+    /// response (§7.4.2).
     pub fn on_ack(&mut self, next: u32, is_bare_duplicate: bool) -> bool {
         let Some(end) = self.end.filter(|&end| next >= end) else { return false };
         let repaired = self.again && next > end;

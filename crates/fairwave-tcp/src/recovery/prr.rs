@@ -1,34 +1,36 @@
-//! Proportional rate reduction: in recovery segments leave in proportion to what is delivered. So the window has fallen
-//! to its target when recovery ends, with neither a pause at its beginning nor a burst at its end.
+//! Proportional rate reduction: in recovery segments leave in proportion to deliveries. So the window reaches its
+//! target at the end of recovery, without a pause at the start or a burst at the end.
 //!
-//! Source: RFC 9937 (before, RFC 6937 §3). While more is in flight than the target, out of what is delivered the share
-//! target/flight may be sent. Below the target, until it is reached, as much as is delivered (the conservative bound).
-//! An acknowledgement that moves forward and reports no further loss allows one segment more (the bound of slow start).
+//! Source: RFC 9937 (before, RFC 6937 §3). While more than the target is in flight, the sender may send the share
+//! target/flight of the deliveries. Below the target, it may send as much as is delivered (the conservative
+//! bound). An acknowledgement that advances and reports no further loss allows one segment more (the bound of slow
+//! start).
 //!
-//! **Assumptions.** Segments are counted, not bytes. The target is the controller's window after its answer to the loss, and that is
-//! what the congestion window shows during the recovery; what is sent is counted here. When recovery ends the window is the target.
+//! **Assumptions.** Segments are counted, not bytes. The target is the controller's window after its response to
+//! the loss. The congestion window has this value during the recovery; PRR counts transmissions separately. At the
+//! end of recovery the window is the target.
 
-/// What is delivered and sent in a recovery.
+/// Deliveries and transmissions of a recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in super::super) struct Prr {
     /// ssthresh.
     target: u32,
-    /// RecoverFS: segments in flight when recovery began; those held by then are left out.
+    /// RecoverFS: segments in flight at the start of recovery, without those already held.
     flight: u32,
     delivered: u64,
     sent: u64,
-    /// SndCnt, less what has been sent of it.
+    /// SndCnt, less the segments already sent.
     allowance: u32,
 }
 
 impl Prr {
-    /// A recovery begins that is to end with a window of `target` segments, `flight` being in flight.
+    /// Begins a recovery with `flight` segments in flight. Its final window is `target` segments.
     pub fn new(target: u32, flight: u32) -> Self {
         Prr { target, flight: flight.max(1), delivered: 0, sent: 0, allowance: 0 }
     }
 
-    /// An acknowledgement delivers a number of segments; `pipe` are in flight after it. `safe`: it moves forward and
-    /// reports no further loss.
+    /// Processes an acknowledgement that delivers `delivered` segments; `pipe` are in flight after it. `safe`: it
+    /// advances and reports no further loss.
     pub fn on_ack(&mut self, delivered: u32, pipe: u32, safe: bool) {
         self.delivered += u64::from(delivered);
         let count = if pipe > self.target {
@@ -38,7 +40,7 @@ impl Prr {
             let bound = self.delivered.saturating_sub(self.sent).max(u64::from(delivered)) + u64::from(safe);
             bound.min(u64::from(self.target - pipe))
         };
-        // The first retransmission leaves in any case.
+        // The first retransmission always leaves.
         self.allowance = if self.sent == 0 { count.max(1) } else { count } as u32;
     }
 
@@ -47,7 +49,7 @@ impl Prr {
         self.allowance
     }
 
-    /// A segment leaves.
+    /// Counts a transmitted segment.
     pub fn on_sent(&mut self) {
         self.sent += 1;
         self.allowance = self.allowance.saturating_sub(1);
@@ -58,7 +60,8 @@ impl Prr {
 mod tests {
     use super::*;
 
-    /// What leaves on acknowledgements that deliver a segment each, when everything that may leave does.
+    /// Segments sent per acknowledgement, if each acknowledgement delivers one segment and the allowance is always
+    /// used.
     fn sent_per_ack(mut prr: Prr, mut pipe: u32, acknowledgements: u32, safe: bool) -> Vec<u32> {
         let on_ack = |_| {
             pipe -= 1;
@@ -73,10 +76,10 @@ mod tests {
 
     #[test]
     fn rfc_9937_above_the_target_the_share_of_target_to_flight_leaves() {
-        // Half of twenty: a segment for every second one that is delivered; the first leaves at once.
+        // Half of twenty: one segment per two deliveries; the first leaves at once.
         let sent = sent_per_ack(Prr::new(10, 20), 19, 16, false);
         assert_eq!(sent, [1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0]);
-        // Seven tenths, as CUBIC's.
+        // Seven tenths, as with CUBIC.
         assert_eq!(sent_per_ack(Prr::new(14, 20), 19, 10, false).iter().sum::<u32>(), 7);
     }
 

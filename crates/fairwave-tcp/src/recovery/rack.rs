@@ -1,21 +1,21 @@
-//! RACK-TLP: a segment is lost when one that was sent later has been delivered and a little time has passed; the end of a flight is probed.
+//! RACK-TLP: a segment is lost when a later-sent one has been delivered and a short time has passed. Probes cover
+//! the end of a flight.
 //!
-//! Source: RFC 8985: §6.2 for what an acknowledgement tells, §6.3 for the timeout, §7 for the probe ([`super::probe`]). Selective
-//! acknowledgements as RFC 2018 has them; in flight is what is neither held nor marked as lost. In recovery as much may
-//! be in flight as the window allows, or what [`super::prr`] lets go.
+//! Source: RFC 8985: §6.2 for acknowledgements, §6.3 for the timeout, §7 for the probe ([`super::probe`]).
+//! Selective acknowledgements follow RFC 2018. Segments are in flight if they are neither held nor marked as lost.
+//! In recovery, the window or [`super::prr`] limits the data in flight.
 //!
-//! Nothing looks through the window. Segments that were sent once were sent in order, so the first of them that has not
-//! been judged says whether any is due. Those that were sent again stand in line by the time of that. Each is judged
-//! once per sending.
+//! No operation scans the window. Segments sent once were sent in order, so the first unjudged one shows whether
+//! any is due. Retransmitted segments are queued in order of retransmission. Each is judged once per transmission.
 //!
-//! **Where it deviates from RFC 8985.** The receiver does not report duplicates (no DSACK), so the reordering window
-//! does not adapt. It is a quarter of the shortest round trip once reordering has been seen, and before that zero in
-//! recovery or with three segments held (§6.2 step 4 with RACK.reo_wnd_mult = 1). The shortest round trip is that of
-//! the whole connection, without a window in time. Of segments sent at the same time, which a simulation has often, the
-//! one that left later counts as sent later, not the one with the higher number. The reordering timer is set for the
-//! first segment that is due, not for the last; the retransmission timer runs on beside it. What is held is kept over a
-//! timeout (receivers here never throw it away). Segments are counted, not bytes. No reduction is undone (no F-RTO, no
-//! Eifel).
+//! **Deviations from RFC 8985.** The receiver does not report duplicates (no DSACK), so the reordering window does
+//! not adapt. It is a quarter of the shortest round trip once reordering has been seen, and before that zero in
+//! recovery or with three segments held (§6.2 step 4 with RACK.reo_wnd_mult = 1). The shortest round trip covers
+//! the whole connection, without a time window. Simulations often send several segments at the same time. Of
+//! these, the one that left later counts as sent later, not the one with the higher number. The reordering timer
+//! is set for the first segment that is due, not for the last; the retransmission timer continues to run. Held
+//! segments are kept over a timeout (receivers here never discard them). Segments are counted, not bytes. No
+//! reduction is undone (no F-RTO, no Eifel).
 
 use std::collections::VecDeque;
 
@@ -28,18 +28,18 @@ use fairwave_endpoint::Output;
 use fairwave_network::packet::SackBlock;
 use fairwave_units::units::{Instant, Span};
 
-/// What goes on.
+/// Phase of recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Phase {
     #[default]
     Open,
     /// Fast recovery, until everything before `recover` is acknowledged.
     Recovering,
-    /// Recovery from a timeout, likewise.
+    /// Recovery from a timeout, until everything before `recover` is acknowledged.
     TimedOut,
 }
 
-/// A sending: its time, and which of the connection it was; later ones are greater (RACK_sent_after).
+/// A transmission: its time, and its serial number in the connection. Later ones are greater (RACK_sent_after).
 type SentAt = (Instant, u32);
 
 #[derive(Debug)]
@@ -47,15 +47,15 @@ pub(in super::super) struct Rack {
     phase: Phase,
     /// Held by the receiver beyond what is acknowledged.
     held: Ranges,
-    /// Marked as lost, and not sent again since.
+    /// Marked as lost and not yet retransmitted.
     lost: Ranges,
-    /// Below this every segment that was sent once has been judged: it is delivered or marked.
+    /// Every segment below this that was sent once has been judged: delivered or marked.
     judged_below: u32,
-    /// What was sent again, in the order of that: which sending it was, and the segment. An entry holds while that is the
-    /// segment's last sending.
+    /// Retransmissions in order: serial number and segment. An entry is valid while it is the segment's last
+    /// transmission.
     resent: VecDeque<(u32, u32)>,
     recover: u32,
-    /// RACK.xmit_ts and RACK.segment: the last sending that is known to have been delivered.
+    /// RACK.xmit_ts and RACK.segment: the latest transmission known to be delivered.
     latest: Option<SentAt>,
     /// RACK.rtt.
     rtt: Span,
@@ -63,13 +63,13 @@ pub(in super::super) struct Rack {
     front: u32,
     /// RACK.reordering_seen.
     reordered: bool,
-    /// When the first that is not due yet will be lost.
+    /// Time at which the first segment that is not yet due will be lost.
     due: Instant,
-    /// The next that is sent again does not wait for room.
+    /// The next retransmission does not wait for room.
     forced: bool,
     prr: Option<Prr>,
     probe: Probe,
-    /// Something happened from which a probe's time counts.
+    /// An event restarted the probe's waiting time.
     restarts_probe: bool,
 }
 
@@ -139,8 +139,8 @@ impl Rack {
         self.send(connection, now, out);
     }
 
-    /// §6.2 steps 2 and 3: what the acknowledgement delivers, the last sending among it, and whether it came out of order. Answers how many
-    /// segments are held that were not known to be.
+    /// §6.2 steps 2 and 3: processes the delivered segments, finds the latest-sent one, and detects reordering.
+    /// Returns the number of segments newly held.
     fn take_in(&mut self, connection: &mut Connection, now: Instant, next: u32, blocks: &[SackBlock; 3]) -> u32 {
         let mut newest = None;
         for (first, end) in self.held.gaps(connection.una(), next) {
@@ -151,7 +151,7 @@ impl Rack {
         self.held.remove_before(next);
         self.lost.remove_before(next);
         let held = self.held.count();
-        // In ascending order, so that only what came out of order looks as if it had.
+        // In ascending order, so that only real reordering is detected.
         let mut blocks = *blocks;
         blocks.sort_unstable_by_key(|block| block.first);
         for block in blocks {
@@ -175,7 +175,7 @@ impl Rack {
         self.held.count() - held
     }
 
-    /// New data is acknowledged.
+    /// Handles newly acknowledged data.
     fn move_on(&mut self, connection: &mut Connection, now: Instant, next: u32) {
         self.restarts_probe = true;
         let was = self.phase;
@@ -208,12 +208,12 @@ impl Rack {
         let smoothed = connection.smoothed_rtt();
         let shortest = connection.path().min_rtt.min(self.rtt);
         let quarter = Span::from_nanos(shortest.nanos() / 4);
-        // Before the first measurement there is no SRTT that could bound it.
+        // Before the first measurement no SRTT bounds it.
         if smoothed > Span::ZERO { quarter.min(smoothed) } else { quarter }
     }
 
-    /// §6.2 step 5: marks what is lost by now, and notes when the next would be. Answers how many were marked. `expired` (§6.3): also what was
-    /// sent after all that is known to have been delivered.
+    /// §6.2 step 5: marks segments lost by now, and sets the time for the next. Returns the number of marked
+    /// segments. `expired` (§6.3): also marks segments sent after all segments known to be delivered.
     fn judge(&mut self, connection: &Connection, now: Instant, expired: bool) -> u32 {
         self.due = Instant::NEVER;
         let Some(latest) = self.latest.or(expired.then_some((now, 0))) else { return 0 };
@@ -227,7 +227,7 @@ impl Rack {
                 break;
             }
             let sending = connection.sending(segment);
-            // What a probe has sent again stands in line with the others that were.
+            // A segment retransmitted by a probe is in the queue of retransmissions.
             if sending.times == 1 {
                 if !expired && (sending.at, sending.order) >= latest {
                     break;
@@ -260,7 +260,7 @@ impl Rack {
         marked
     }
 
-    /// Fast recovery begins, perhaps by an acknowledgement that delivers this many segments.
+    /// Begins fast recovery. The acknowledgement that triggers it delivers `delivered` segments.
     fn enter(&mut self, connection: &mut Connection, now: Instant, delivered: u32) {
         self.phase = Phase::Recovering;
         self.recover = connection.max();
@@ -275,7 +275,7 @@ impl Rack {
         self.forced = true;
     }
 
-    /// §6.3: the first is lost, and each other that has been out for long enough.
+    /// §6.3: the first segment is lost, and so is each other one that has been in flight for long enough.
     pub(super) fn on_timeout(&mut self, connection: &mut Connection, now: Instant) {
         self.phase = Phase::TimedOut;
         self.recover = connection.max();
@@ -290,16 +290,16 @@ impl Rack {
         self.forced = true;
     }
 
-    /// The controller took the timeout for a random loss: the first segment is sent again by itself.
+    /// The controller classified the timeout as random: only the first segment is retransmitted.
     pub(super) fn on_random_timeout(&mut self, connection: &Connection) {
         self.phase = Phase::Open;
         self.forced = false;
         self.lost.remove(connection.una(), connection.una() + 1);
-        // That is the connection's next sending.
+        // The retransmission is the connection's next transmission.
         self.resent.push_back((connection.sent().wrapping_add(1) as u32, connection.una()));
     }
 
-    /// The reordering timer has gone off, or a probe is due.
+    /// Handles the reordering timer, or a due probe.
     pub(super) fn on_wake(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
         if now >= self.due {
             let lost = self.judge(connection, now, false);
@@ -313,7 +313,7 @@ impl Rack {
         }
     }
 
-    /// §7.3: new data if there is any, else the highest segment again.
+    /// §7.3: sends new data if available, else retransmits the highest segment.
     fn send_probe(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
         let is_new = connection.next() < connection.new_data_end();
         if is_new {
@@ -377,7 +377,8 @@ impl Rack {
         }
     }
 
-    /// Whether there is new data within the receiver's window. Without limited transmit what is held lets none go outside of a recovery.
+    /// True if there is new data within the receiver's window. Without limited transmit, held segments allow no
+    /// new data outside recovery.
     fn may_send_new(&self, connection: &Connection) -> bool {
         let mut end = connection.new_data_end();
         if !connection.parameters().limited_transmit && self.phase == Phase::Open {
@@ -386,12 +387,12 @@ impl Rack {
         connection.next() < end
     }
 
-    /// §8: the reordering timer while something waits to be judged, else the probe's.
+    /// §8: sets the reordering timer while a segment waits to be judged, else the probe's timer.
     fn set_timer(&mut self, connection: &mut Connection, now: Instant) {
         let restarts = std::mem::take(&mut self.restarts_probe);
         let flight = connection.max() - connection.una();
         let is_quiet = self.phase == Phase::Open && self.held.count() == 0 && self.lost.count() == 0;
-        // A SYN is no data (segment 0).
+        // A SYN (segment 0) is not data.
         if !is_quiet || flight == 0 || connection.una() == 0 {
             self.probe.cancel();
         } else if restarts {
@@ -402,13 +403,13 @@ impl Rack {
         connection.wake_recovery(self.due.min(self.probe.at()));
     }
 
-    /// An acknowledgement came although nothing is in flight: it may be what a probe without need has drawn.
+    /// Handles an acknowledgement while no segment is in flight. An unneeded probe may have caused it.
     pub(super) fn on_idle_ack(&mut self, next: u32, blocks: &[SackBlock; 3]) {
         self.probe.on_ack(next, blocks.iter().all(|block| block.first >= block.end));
     }
 }
 
-/// §6.2 steps 2 and 3 for one segment: `newest` is the last sending that this acknowledgement tells of.
+/// §6.2 steps 2 and 3 for one segment. `newest` is the latest transmission that this acknowledgement reports.
 fn note_delivery(
     segment: u32,
     connection: &Connection,
@@ -425,7 +426,7 @@ fn note_delivery(
         *reordered = true;
     }
     if sending.times > 1 {
-        // The acknowledgement may be of an earlier sending: its echo says so, or it came too soon.
+        // The acknowledgement may be for an earlier transmission: its echo shows it, or it arrived too soon.
         let shortest = Some(connection.path().min_rtt).filter(|&rtt| rtt < Span::MAX).unwrap_or(Span::ZERO);
         if connection.echo() < sending.at || now.since(sending.at) < shortest {
             return;

@@ -1,4 +1,4 @@
-//! Each clause of RFC 8985 and RFC 9937 alone, as in [`super::clauses`].
+//! Tests of the clauses of RFC 8985 and RFC 9937, one by one, as in [`super::clauses`].
 
 use super::Recovery;
 use super::clauses::{NONE, Rig, at, numbers, plain};
@@ -17,13 +17,13 @@ fn proportional(recovery: Recovery) -> TcpConfig {
     TcpConfig { recovery: Some(recovery), prr: Some(true), ..plain() }
 }
 
-/// Twenty segments, sent at 0, of as many units as are given.
+/// Twenty segments, sent at 0, with the given number of units.
 fn rig(units: u32) -> Rig {
     Rig::new(Flavour::Sack, &rack(), 20, units)
 }
 
 impl Rig {
-    /// An acknowledgement at this time, in milliseconds, of what was sent at `echo`; what is sent on it.
+    /// An acknowledgement at `millis`, with the echo `echo`. Returns the segments sent on it.
     fn ack_at(&mut self, millis: u64, echo: u64, next: u32, blocks: &[(u32, u32)]) -> Vec<u32> {
         self.now = at(millis);
         let mut sack = [SackBlock::default(); 3];
@@ -46,7 +46,7 @@ impl Rig {
         numbers(&out)
     }
 
-    /// The application hands over a unit at this time; what is sent on it.
+    /// The application creates a unit at this time. Returns the segments sent on it.
     fn unit_at(&mut self, millis: u64, id: u32) -> Vec<u32> {
         self.now = at(millis);
         let unit = Unit { id, payload: 1000, created: self.now, layer: 0, frame_type: FrameType::None };
@@ -65,7 +65,7 @@ fn rfc_8985_section_6_2_what_was_sent_earlier_is_lost_once_a_quarter_of_the_roun
     let mut rig = rig(22);
     assert_eq!(rig.ack_at(100, 0, 2, &[]), [21, 22], "a round trip of 100 ms");
     rig.ack_at(101, 0, 21, &[]);
-    // 21 left at 100 like 22, which arrives. A quarter of the round trip of 100 ms is given to it.
+    // 21 left at 100 like 22, which arrives. 21 gets a quarter of the round trip of 100 ms.
     assert_eq!(rig.ack_at(201, 100, 21, &[(22, 23)]), NONE);
     assert_eq!(rig.deadline_in_millis(), 226, "sent at 100, a round trip of 101, 25 more");
     assert_eq!(rig.sender.view().fast_retransmits, 0);
@@ -83,7 +83,8 @@ fn rfc_8985_section_6_2_what_was_sent_more_than_that_before_a_delivery_is_lost_a
 
 #[test]
 fn rfc_8985_section_6_2_a_timer_finds_the_loss_that_no_acknowledgement_tells_of() {
-    // 1 to 3 leave at 0, and 3 alone arrives: it was sent with the others, so a quarter of the round trip is waited for.
+    // 1 to 3 leave at 0, and only 3 arrives. It was sent with the others, so the reordering window is a quarter of
+    // the round trip.
     let mut rig = Rig::new(Flavour::Sack, &rack(), 3, 3);
     assert_eq!(rig.ack_at(100, 0, 1, &[(3, 4)]), NONE);
     assert_eq!(rig.deadline_in_millis(), 125);
@@ -100,7 +101,7 @@ fn rfc_8985_section_6_2_three_held_end_the_waiting_unless_there_has_been_reorder
     let mut rig = self::rig(20);
     rig.ack_at(100, 0, 1, &[(2, 3)]);
     rig.ack_at(101, 0, 3, &[]);
-    // 1 came after 2 though it was sent before: reordering.
+    // 1 arrived after 2, though it was sent before: reordering.
     assert_eq!(rig.ack_at(102, 0, 3, &[(4, 9)]), NONE);
     assert_eq!(rig.deadline_in_millis(), 127, "a quarter of 100 ms after the round trip of 102");
     assert_eq!(rig.expire(), [3]);
@@ -111,7 +112,7 @@ fn rfc_8985_section_6_2_in_recovery_nothing_is_waited_for_with_fewer_than_three_
     let mut rig = Rig::new(Flavour::Sack, &rack(), 3, 3);
     rig.ack_at(100, 0, 1, &[(3, 4)]);
     assert_eq!(rig.expire(), [1, 2], "at 125 ms");
-    // The retransmission of 2 arrives. That of 1 left before it, and two segments are held.
+    // The retransmission of 2 arrives. The retransmission of 1 left before it, and two segments are held.
     assert_eq!(rig.ack_at(225, 125, 1, &[(2, 4)]), [1]);
 }
 
@@ -136,7 +137,7 @@ fn rfc_8985_section_6_2_a_lost_retransmission_is_found_by_what_was_sent_after_it
 
 #[test]
 fn rfc_8985_section_6_2_an_acknowledgement_of_an_earlier_sending_says_nothing_of_the_last() {
-    // 1 is sent again at 100. What acknowledges it echoes the first sending: 22 was not sent before it.
+    // 1 is retransmitted at 100. Its acknowledgement echoes the first transmission: 22 was not sent before it.
     let mut rig = rig(60);
     rig.ack_at(100, 0, 1, &[(2, 12)]);
     let before = rig.sender.view().retransmitted;
@@ -150,7 +151,8 @@ fn rfc_8985_section_6_2_an_acknowledgement_of_an_earlier_sending_says_nothing_of
 
 #[test]
 fn rfc_8985_section_6_2_step_2_an_old_echo_is_of_the_earlier_sending() {
-    // The shortest round trip is 50 ms, and 2 is sent again at 60 ms. An acknowledgement 55 ms later echoes its first sending.
+    // The shortest round trip is 50 ms, and 2 is retransmitted at 60 ms. An acknowledgement 55 ms later echoes its
+    // first transmission.
     let mut rig = rig(60);
     rig.ack_at(50, 0, 2, &[]);
     assert_eq!(rig.ack_at(60, 0, 2, &[(3, 13)])[..1], [2]);
@@ -161,7 +163,7 @@ fn rfc_8985_section_6_2_step_2_an_old_echo_is_of_the_earlier_sending() {
 
 #[test]
 fn rfc_8985_section_6_2_step_2_less_than_a_round_trip_after_it_nothing_is_of_the_second_sending() {
-    // 2 and 3 are sent again at 60 ms. 3 is reported 30 ms later, where the shortest round trip is 50 ms.
+    // 2 and 3 are retransmitted at 60 ms. 3 is reported 30 ms later, but the shortest round trip is 50 ms.
     let mut rig = rig(60);
     rig.ack_at(50, 0, 2, &[]);
     assert_eq!(rig.ack_at(60, 0, 2, &[(4, 16)])[..2], [2, 3]);
@@ -183,7 +185,7 @@ fn rfc_6675_section_5_an_acknowledgement_of_all_that_was_sent_before_a_recovery_
     let mut rig = rig(60);
     assert_eq!(rig.ack_at(100, 0, 1, &[(2, 13)]), [1, 21]);
     rig.ack_at(200, 100, 21, &[]);
-    // 21 left in that recovery. Its loss begins another.
+    // 21 left in that recovery. Its loss begins a new one.
     assert_eq!(rig.ack_at(300, 200, 21, &[(22, 25)])[..1], [21]);
     assert_eq!(rig.sender.view().fast_retransmits, 2);
 }
@@ -209,7 +211,7 @@ fn rfc_8985_section_6_3_a_timeout_marks_the_first_and_what_has_been_out_for_long
     assert!(rig.now >= deadline);
     assert_eq!(numbers(&out), [11], "one segment of window");
     assert_eq!(rig.window(), 1.0);
-    // The acknowledgement of 11 opens slow start: 12 and 13 were marked with it.
+    // The acknowledgement of 11 opens slow start: 12 and 13 were marked with 11.
     let now = rig.now.nanos() / 1_000_000;
     assert_eq!(rig.ack_at(now + 100, now, 12, &[]), [12, 13]);
 }
@@ -219,7 +221,7 @@ fn rfc_8985_section_6_3_what_left_just_before_the_timeout_is_not_lost_by_it() {
     let config = TcpConfig { min_rto: Some(Span::from_millis(200)), tick: Some(Span::from_millis(150)), ..rack() };
     let mut rig = Rig::new(Flavour::Sack, &config, 20, 2);
     rig.ack_at(100, 0, 2, &[]);
-    // 2 is out since 0; 3 leaves shortly before the timeout.
+    // 2 is in flight since 0; 3 leaves shortly before the timeout.
     let timeout = rig.sender.connection.retransmit_at().nanos() / 1_000_000;
     rig.unit_at(timeout - 10, 2);
     rig.sender.connection.set_retransmit_at(at(timeout));
@@ -238,7 +240,7 @@ fn rfc_8985_section_7_the_last_segment_is_probed_after_two_round_trips() {
     assert_eq!(rig.expire(), [10], "the highest, since there is no new data");
     assert_eq!(rig.deadline_in_millis(), 1300, "the timeout begins anew, and no second probe is sent");
     assert_eq!(rig.sender.view().timeouts, 0);
-    // Its acknowledgement finds 9: it was sent long before.
+    // Its acknowledgement reveals the loss of 9, which was sent long before.
     assert_eq!(rig.ack_at(400, 300, 9, &[(10, 11)]), [9]);
     assert_eq!(rig.sender.view().fast_retransmits, 1);
 }
@@ -266,7 +268,7 @@ fn rfc_8985_section_7_2_without_delayed_acknowledgements_one_segment_in_flight_i
     assert_eq!(rig.deadline_in_millis(), 300);
 }
 
-/// Linux' preset with a first timeout far away, so that only the probe's own time counts.
+/// Linux' preset with a late first timeout, so that only the probe's waiting time matters.
 fn linux() -> TcpConfig {
     TcpConfig { preset: Preset::Linux, tick: Some(Span::from_secs(1)), segment: Some(Bytes::new(1000)), ..plain() }
 }
@@ -294,7 +296,7 @@ fn linux_adds_two_milliseconds_with_several_in_flight() {
 
 #[test]
 fn linux_probes_at_the_timeout_if_that_is_earlier() {
-    // A round trip of 100 ms makes a timeout of 300 ms, and one of 20 ms one of 220 ms.
+    // A round trip of 100 ms gives a timeout of 300 ms, one of 20 ms a timeout of 220 ms.
     for round_trip in [100, 20] {
         let mut rig = Rig::new(Flavour::Sack, &TcpConfig { tick: None, ..linux() }, 10, 10);
         rig.ack_at(round_trip, 0, 10, &[]);
@@ -341,7 +343,7 @@ fn rfc_8985_section_7_4_2_a_bare_duplicate_ends_the_probe_with_new_data_on_its_w
         rig.ack_at(100, 0, 10, &[]);
         assert_eq!(rig.expire(), [10]);
         rig.ack_at(400, 300, 11, &[]);
-        // 11 and 12 are out when the duplicate comes.
+        // 11 and 12 are in flight when the duplicate arrives.
         rig.unit_at(401, 10);
         rig.unit_at(402, 11);
         rig.ack_at(403, 300, 11, blocks);
@@ -352,7 +354,7 @@ fn rfc_8985_section_7_4_2_a_bare_duplicate_ends_the_probe_with_new_data_on_its_w
     assert_eq!(answers(&[(12, 13)]), 1, "what tells of 12 says nothing of the probe");
 }
 
-/// Takes every loss for random.
+/// Classifies every loss as random.
 struct RandomLossController;
 
 impl Controller for RandomLossController {
@@ -378,11 +380,11 @@ fn a_timeout_that_is_taken_for_a_random_loss_brings_the_first_segment_again_and_
     }
     assert_eq!(rig.sender.view().timeouts, 1, "no timeout after ten timers");
     assert_eq!((sent, rig.window()), (vec![2], 21.0));
-    // It is on its way, not lost: what is acknowledged meanwhile does not bring it once more.
+    // It is in flight, not lost: acknowledgements in the meantime do not retransmit it again.
     let now = rig.now.nanos() / 1_000_000;
     let sent = rig.ack_at(now + 50, 0, 2, &[(3, 4)]);
     assert!(!sent.contains(&2), "{sent:?}");
-    // What left after it and arrives tells that it is lost again.
+    // A later segment arrives and reveals that it is lost again.
     let after = *sent.last().expect("what is held lets new data go");
     assert_eq!(rig.ack_at(now + 150, now + 50, 2, &[(3, 4), (after, after + 1)])[..1], [2]);
 }
@@ -390,7 +392,7 @@ fn a_timeout_that_is_taken_for_a_random_loss_brings_the_first_segment_again_and_
 #[test]
 fn rfc_8985_the_window_holds_what_is_neither_held_nor_lost() {
     let mut rig = rig(100);
-    // Ten held, five marked (1 to 5), five neither: the window of ten has room for five, the lost first.
+    // Ten held, five marked (1 to 5), five neither. The window of ten has room for five, the lost ones first.
     assert_eq!(rig.ack_at(100, 0, 1, &[(6, 16)]), [1, 2, 3, 4, 5]);
     assert_eq!(rig.ack_at(101, 0, 1, &[(6, 17)]), [21]);
 }
@@ -423,7 +425,7 @@ fn rfc_9937_half_of_what_is_delivered_is_sent_with_either_recovery() {
         assert_eq!(rig.ack_at(100, 0, 1, &[(2, 5)]), [1], "{recovery:?}");
         assert_eq!(rig.window(), 10.0, "the target");
         let sent: Vec<usize> = (5..20).map(|held| rig.ack_at(100, 0, 1, &[(2, held + 1)]).len()).collect();
-        // 17 are in flight when recovery begins (1 is lost): ten of twenty per segment delivered.
+        // 17 are in flight when recovery begins (1 is lost). Ten of twenty are sent per segment delivered.
         assert!(sent.iter().all(|&one| one <= 1), "{recovery:?}: {sent:?}");
         assert_eq!(sent.iter().sum::<usize>(), 8, "{recovery:?}: {sent:?}");
     }
@@ -439,7 +441,7 @@ fn rfc_9937_what_is_in_flight_when_recovery_begins_is_counted_from_the_first_tha
         }
         assert_eq!(rig.ack_at(200, 100, 21, &[(22, 25)]), [21], "{recovery:?}");
         let sent: usize = (4..21).map(|held| rig.ack_at(200, 100, 21, &[(22, 22 + held)]).len()).sum();
-        // Half of the twenty delivered, the first retransmission among them.
+        // Half of the twenty deliveries, including the first retransmission.
         assert!((8..=9).contains(&sent), "{recovery:?}: {sent}");
     }
 }
@@ -450,7 +452,7 @@ fn rfc_9937_what_was_held_before_recovery_began_is_no_part_of_the_flight() {
         let mut rig = Rig::new(Flavour::Sack, &proportional(recovery), 20, 100);
         rig.ack_at(100, 0, 1, &[(2, 4)]);
         assert_eq!(rig.ack_at(100, 0, 1, &[(2, 5)]), [1], "{recovery:?}");
-        // Two were held before. Ten of eighteen delivered are sent: six of ten, the first retransmission among them.
+        // Two were held before. Ten of eighteen deliveries are sent: six of ten, including the first retransmission.
         let sent: usize = (5..14).map(|held| rig.ack_at(100, 0, 1, &[(2, held + 1)]).len()).sum();
         assert_eq!(sent, 5, "{recovery:?}");
     }
@@ -473,7 +475,7 @@ fn rfc_9937_after_the_recovery_the_window_alone_says_what_is_sent() {
 fn rfc_9937_after_many_losses_the_window_grows_towards_its_target_again() {
     for recovery in [Recovery::Sack, Recovery::Rack] {
         let mut rig = Rig::new(Flavour::Sack, &proportional(recovery), 20, 100);
-        // 1 to 16 are lost: four are left in flight, of which three are held.
+        // 1 to 16 are lost. Four remain in flight; three of them are held.
         let first = rig.ack_at(100, 0, 1, &[(17, 20)]);
         assert_eq!(first[0], 1);
         assert!(first.len() <= 3, "{recovery:?}: not more than is delivered: {first:?}");
@@ -545,7 +547,7 @@ fn rfc_9937_a_timeout_ends_the_proportional_reduction() {
         }
     }
     assert_eq!((rig.sender.view().timeouts, rig.window()), (1, 1.0));
-    // Slow start from one segment, and not what ten less the one in flight would allow.
+    // Slow start from one segment, not the difference of ten and the one in flight.
     let now = rig.now.nanos() / 1_000_000;
     assert_eq!(rig.ack_at(now + 100, now, 14, &[]), [14, 15]);
 }

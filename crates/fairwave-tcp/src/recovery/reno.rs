@@ -1,11 +1,12 @@
-//! Reno: three duplicates mean loss; the segment is sent again, the window halves, and each further duplicate lets one more
-//! segment go until new data is acknowledged.
+//! Reno: three duplicates signal a loss. The segment is retransmitted, the window halves, and each further
+//! duplicate allows one more segment until new data is acknowledged.
 //!
-//! Source: RFC 2001 §4, RFC 5681 §3.2. Several losses in a window make Reno stall until the timer goes off.
+//! Source: RFC 2001 §4, RFC 5681 §3.2. Several losses in a window make Reno stall until the timeout.
 //!
-//! **Assumptions.** With `careful` set (as in ns-2.35) a second fast retransmit within what was in flight at the first
-//! loss is not made. Without it, as printed in the RFCs, each loss that draws three duplicates halves the window again.
-//! After a timeout duplicates at the highest segment sent before are no loss in either: going back makes them.
+//! **Assumptions.** With `careful` set (as in ns-2.35) there is no second fast retransmit for the segments in
+//! flight at the first loss. Without it, as printed in the RFCs, each loss with three duplicates halves the window
+//! again. After a timeout, duplicates at the highest segment sent before are no loss in either case:
+//! retransmissions cause them.
 
 use super::super::connection::Connection;
 use super::super::control::Verdict;
@@ -13,13 +14,13 @@ use super::FastRetransmitGuard;
 use fairwave_endpoint::Output;
 use fairwave_units::units::Instant;
 
-/// Fast retransmit and what fast recovery remembers; NewReno's begins in the same way.
+/// State of fast retransmit and fast recovery, shared with NewReno.
 #[derive(Debug, Default)]
 pub(in super::super) struct Reno {
     pub(super) guard: FastRetransmitGuard,
-    /// Fast recovery is going on.
+    /// Fast recovery is in progress.
     pub(super) recovering: bool,
-    /// The loss under repair was judged random: the window is not to be deflated.
+    /// The current loss was classified as random: the window must not be deflated.
     pub(super) keeps_window: bool,
 }
 
@@ -34,20 +35,21 @@ impl Reno {
         }
     }
 
-    /// Counts a duplicate and does what needs no decision; true for the one that means loss.
+    /// Counts a duplicate, inflates the window and sends new data. Returns true for the duplicate that signals a loss.
     pub(super) fn count_duplicate(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) -> bool {
         connection.count_duplicate();
         let threshold = connection.parameters().duplicate_threshold;
         if connection.duplicates() < threshold {
             connection.limited_transmit(now, out);
         } else if connection.duplicates() > threshold && self.recovering {
-            // A duplicate says that a segment has left the network: another may enter it (RFC 5681 §3.2 step 4).
+            // A duplicate shows that a segment has left the network, so another may enter it (RFC 5681 §3.2 step 4).
             connection.set_inflation(connection.inflation() + 1);
         }
         connection.duplicates() == threshold
     }
 
-    /// Enters fast recovery: window, timer, retransmission, inflation by the segments that have left the network.
+    /// Enters fast recovery: sets window and timer, retransmits, and inflates by the segments that have left the
+    /// network.
     pub(super) fn fast_retransmit(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
         self.guard.raise(connection);
         self.recovering = true;
@@ -56,13 +58,14 @@ impl Reno {
         connection.set_inflation(connection.parameters().duplicate_threshold);
     }
 
-    #[inline(always)] // as all that each acknowledgement needs
+    #[inline(always)] // on the path of every acknowledgement
     pub(super) fn on_new_data(&mut self, connection: &mut Connection, now: Instant, next: u32, out: &mut Output) {
         let recovered = std::mem::take(&mut self.recovering);
         connection.set_inflation(0);
         connection.advance(now, next);
         if recovered && !connection.parameters().careful {
-            // Nothing was sent again that may have arrived: the first segment after those in flight may be lost like any other.
+            // No segment that may have arrived was retransmitted, so a loss of the first segment after the flight
+            // is treated like any other.
             self.guard.lower();
         }
         if recovered && connection.parameters().deflate && !self.keeps_window {

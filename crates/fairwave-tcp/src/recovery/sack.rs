@@ -1,19 +1,19 @@
-//! SACK: the receiver says which segments it holds, so the sender sends again what is missing and nothing else.
+//! SACK: the receiver reports its held segments, so the sender retransmits only missing ones.
 //!
-//! Source: RFC 2018 for what is reported; RFC 6675. Two sets of rules are offered. [`PipeRule::Rfc6675`] is RFC 6675 as
-//! written. Recovery begins with the third duplicate or as soon as IsLost(HighACK + 1). The pipe is counted from the
-//! scoreboard (§4, SetPipe). NextSeg has its four rules, the scoreboard lives on across acknowledgements.
-//! [`PipeRule::Counted`] is ns-2.35's. A counter starts at the segments in flight less three. It falls by one with each
-//! acknowledgement and by one more with each partial one, and rises with each segment sent. Every hole below the
-//! highest segment held is sent again. Whatever is not recovery empties the scoreboard. Leaving recovery forgets the
-//! recovery point in both: the next segment's loss is found like any other.
+//! Source: RFC 2018 for the reports; RFC 6675. There are two sets of rules. [`PipeRule::Rfc6675`] is RFC 6675 as
+//! written. Recovery begins with the third duplicate or as soon as IsLost(HighACK + 1). The pipe is counted from
+//! the scoreboard (§4, SetPipe). NextSeg has its four rules, and the scoreboard persists across acknowledgements.
+//! [`PipeRule::Counted`] follows ns-2.35. A counter starts at the segments in flight less three. It falls by one
+//! with each acknowledgement and by one more with each partial one, and rises with each segment sent. Every hole
+//! below the highest segment held is retransmitted. Outside recovery the scoreboard is emptied. In both, the end
+//! of recovery clears the recovery point: a loss of the next segment is detected like any other.
 //!
-//! **Where it deviates from RFC 6675.** Segments are counted, not bytes ([`super::scoreboard`]). A timeout empties the
-//! scoreboard (RFC 2018 §8; RFC 6675 §5.1 leaves that open). Then no recovery begins until what had been sent is
-//! acknowledged, also when none was going on (RFC 6675 §5.1 asks for that only when one was). While slow start goes
-//! through what was sent before a timeout it leaves out what has been reported as held since (RFC 6675 §5.1 leaves the
-//! choice open). Limited transmit (RFC 6675 §5 step 3) may be switched off. With `prr` what may be sent in a recovery
-//! follows from [`super::prr`], not from window and pipe (RFC 9937).
+//! **Deviations from RFC 6675.** Segments are counted, not bytes ([`super::scoreboard`]). A timeout empties the
+//! scoreboard (RFC 2018 §8; RFC 6675 §5.1 leaves that open). Then no recovery begins until all data sent before is
+//! acknowledged, even if no recovery was in progress (RFC 6675 §5.1 requires this only after a recovery). After a
+//! timeout, slow start skips segments that are reported as held (RFC 6675 §5.1 leaves the choice open). Limited
+//! transmit (RFC 6675 §5 step 3) can be disabled. With `prr`, [`super::prr`] instead of window and pipe limits
+//! transmissions in a recovery (RFC 9937).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ use fairwave_endpoint::Output;
 use fairwave_network::packet::SackBlock;
 use fairwave_units::units::Instant;
 
-/// How SACK recovery counts the segments in flight.
+/// The rule that counts the segments in flight.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PipeRule {
@@ -36,14 +36,14 @@ pub enum PipeRule {
     Counted,
 }
 
-/// What goes on.
+/// Phase of recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Phase {
     #[default]
     Open,
     /// Until everything before `recover` is acknowledged.
     Recovering,
-    /// The timer has gone off, and nothing has been acknowledged since.
+    /// The timer has expired, and no new data has been acknowledged since.
     TimedOut,
 }
 
@@ -51,13 +51,13 @@ enum Phase {
 pub(in super::super) struct Sack {
     phase: Phase,
     board: Scoreboard,
-    /// RecoveryPoint + 1, and after a timeout one past what had been sent; 0 when there is none.
+    /// RecoveryPoint + 1, and after a timeout one past the highest segment sent; 0 if there is none.
     recover: u32,
     /// RescueRxt + 1.
     rescued_below: u32,
     /// ns-2.35's pipe.
     pipe: u32,
-    /// How the window falls, where that is by proportion.
+    /// Proportional rate reduction, if enabled.
     prr: Option<Prr>,
 }
 
@@ -108,12 +108,12 @@ impl Sack {
         }
     }
 
-    /// Begins a recovery: the first unacknowledged segment is sent again (RFC 6675 §5 step 4). `delivered` by the acknowledgement that
-    /// has begun it.
+    /// Begins a recovery: retransmits the first unacknowledged segment (RFC 6675 §5 step 4). The acknowledgement
+    /// that triggers it delivers `delivered` segments.
     fn enter(&mut self, connection: &mut Connection, now: Instant, delivered: u32, out: &mut Output) {
         self.phase = Phase::Recovering;
         self.recover = connection.max();
-        // A loss that the controller takes for random leaves the window as it is, and the pipe has more room.
+        // If the controller classifies the loss as random, the window stays, and the pipe has more room.
         let verdict = connection.ask_on_loss(now, 1);
         let una = connection.una();
         if connection.parameters().prr && verdict == Verdict::Congestion {
@@ -128,10 +128,10 @@ impl Sack {
             self.prr = Some(prr);
         }
         connection.retransmit_first(now, out);
-        // A new recovery begins: nothing above has been sent again in it.
+        // At the start of a recovery no segment above has been retransmitted in it.
         self.board.forget_resent(una);
         self.board.mark_resent(una);
-        // Step 4.3: RescueRxt is set, too, so that there is no premature rescue.
+        // Step 4.3: RescueRxt is set, too, to prevent a premature rescue.
         self.rescued_below = una + 1;
     }
 
@@ -175,14 +175,15 @@ impl Sack {
             connection.advance(now, next);
             if recovered {
                 connection.recovered();
-                // Step A. What is held above stays on the scoreboard.
+                // Step A. The scoreboard keeps the held segments above.
                 connection.note_ack();
             } else {
                 connection.open_window();
             }
         }
         self.take_sample(connection);
-        // RFC 6675 §2: a duplicate is what brings selective news, also when it acknowledges new data.
+        // RFC 6675 §2: an acknowledgement with new selective information is a duplicate, even if it acknowledges
+        // new data.
         if !news || next < self.recover || connection.una() == connection.max() {
             if new_data {
                 self.send(connection, now, out);
@@ -200,7 +201,7 @@ impl Sack {
         }
     }
 
-    /// The acknowledgement has been taken in: samples of the delivery rate may be taken.
+    /// Takes a sample of the delivery rate after an acknowledgement is processed.
     fn take_sample(&self, connection: &mut Connection) {
         if connection.is_sampled() {
             connection.set_pipe(self.board.pipe(connection.max(), connection.parameters().duplicate_threshold));
@@ -215,7 +216,7 @@ impl Sack {
         let window = connection.window().congestion as u32;
         let end = connection.new_data_end();
         let pipe = self.board.pipe(connection.max(), threshold);
-        // While slow start goes through what was sent before a timeout, its own pace stands.
+        // After a timeout, slow start determines the retransmission of earlier data.
         if connection.next() == connection.max() {
             for _ in pipe..window {
                 if connection.next() >= end || !connection.may_leave(now) {
@@ -244,9 +245,9 @@ impl Sack {
         }
     }
 
-    /// NextSeg (RFC 6675 §4). Marks what it names as sent, by whichever rule that asks for.
+    /// NextSeg (RFC 6675 §4). Marks the segment as retransmitted, if its rule requires this.
     fn next_seg(&mut self, connection: &Connection, threshold: u32) -> Option<u32> {
-        // Rule 1: the lowest that is lost and has not been sent again.
+        // Rule 1: the lowest lost segment that has not been retransmitted.
         if let Some(lost) = self.board.next_hole(self.board.lost_below(threshold)) {
             self.board.mark_resent(lost);
             return Some(lost);
@@ -255,12 +256,13 @@ impl Sack {
         if connection.next() < connection.new_data_end() {
             return Some(connection.next());
         }
-        // Rule 3: one that is missing but not known to be lost, rather than nothing.
+        // Rule 3: a missing segment that is not known to be lost, if there is nothing else.
         if let Some(missing) = self.board.next_hole(self.board.top()) {
             self.board.mark_resent(missing);
             return Some(missing);
         }
-        // Rule 4: the highest outstanding once per recovery, since nothing above it can report its loss. HighRxt stays.
+        // Rule 4: the highest outstanding segment once per recovery, since no segment above can report its loss.
+        // HighRxt stays.
         if connection.una() > self.rescued_below {
             self.rescued_below = self.recover;
             return Some(self.board.highest_outstanding(connection.max()));
@@ -268,7 +270,7 @@ impl Sack {
         None
     }
 
-    /// After a timeout: goes again through what had been sent, without what has been reported as held since.
+    /// After a timeout: retransmits the segments sent before, except those reported as held since.
     fn send_what_is_missing(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
         while connection.next() < connection.max() {
             connection.go_on_from(self.board.next_absent(connection.next()).min(connection.max()));

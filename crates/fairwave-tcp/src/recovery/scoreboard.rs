@@ -1,45 +1,46 @@
-//! What the sender knows of the segments on their way: which the receiver holds selectively, which count as lost, and
-//! up to where they have been sent again. From this follows how many are still in the network.
+//! The sender's scoreboard: the segments in flight that the receiver holds, the lost ones, and the highest
+//! retransmitted one. It determines the number of segments still in the network.
 //!
 //! Source: RFC 6675 §3 (HighACK, HighData, HighRxt, pipe, DupThresh) and §4 (Update, IsLost, SetPipe). Here HighACK + 1 is `una`,
 //! HighData + 1 is `max`, HighRxt + 1 is [`Scoreboard::resent_below`].
 //!
-//! What is held is kept as ranges, and beside them two sums. So an acknowledgement costs the same however many segments
-//! are in flight. Holes are sent again in ascending order, so HighRxt says of each whether it has been.
+//! Held segments are stored as ranges, with two sums. So an acknowledgement costs the same for any number of
+//! segments in flight. Holes are retransmitted in ascending order, so HighRxt shows for each whether it has been.
 //!
-//! **Assumptions.** Segments are counted, not bytes: 'more than (DupThresh − 1) · SMSS bytes' held above a segment are DupThresh
-//! segments above it, each taken for a full one. DupThresh discontiguous ranges are no fewer segments, so that clause says nothing more.
+//! **Assumptions.** Segments are counted, not bytes. 'More than (DupThresh − 1) · SMSS bytes' held above a segment
+//! mean DupThresh segments above it, each counted as a full one. DupThresh discontiguous ranges contain at least
+//! as many segments, so that clause adds nothing.
 
 use super::super::ranges::Ranges;
 use fairwave_network::packet::SackBlock;
 
-/// The scoreboard of RFC 6675. Takes no memory until something is held.
+/// The scoreboard of RFC 6675. Uses no memory until a segment is held.
 #[derive(Clone, Debug, Default)]
 pub struct Scoreboard {
     held: Ranges,
-    /// First segment that is not acknowledged.
+    /// First unacknowledged segment.
     una: u32,
-    /// One past the highest segment sent again; not below `una`.
+    /// One past the highest retransmitted segment; at least `una`.
     resent_below: u32,
-    /// How many of the segments from `una` to before `resent_below` are held.
+    /// Number of held segments from `una` to before `resent_below`.
     held_resent: u32,
 }
 
 impl Scoreboard {
-    /// Forgets what the receiver holds and what was sent again.
+    /// Clears held segments and retransmissions.
     pub fn clear(&mut self, una: u32) {
         self.held.clear();
         self.forget_resent(una);
     }
 
-    /// Forgets what was sent again: HighRxt := HighACK.
+    /// Clears retransmissions: HighRxt := HighACK.
     pub fn forget_resent(&mut self, una: u32) {
         self.advance(una);
         self.resent_below = self.una;
         self.held_resent = 0;
     }
 
-    /// Everything before `una` is acknowledged.
+    /// Moves `una`: everything before it is acknowledged.
     fn advance(&mut self, una: u32) {
         if una <= self.una {
             return;
@@ -50,13 +51,14 @@ impl Scoreboard {
         self.held.remove_before(una);
     }
 
-    /// Update (§4): everything before `una` is acknowledged and the receiver holds these blocks. True if one of them names a segment between
-    /// `una` and `max` that was not known to be held: then the acknowledgement is a duplicate by §2.
+    /// Update (§4): everything before `una` is acknowledged, and the receiver holds these blocks. Returns true if
+    /// a block reports a segment between `una` and `max` as newly held. The acknowledgement is then a duplicate by
+    /// §2.
     pub fn update(&mut self, una: u32, max: u32, blocks: &[SackBlock; 3]) -> bool {
         self.update_telling(una, max, blocks, |_, _| {})
     }
 
-    /// As [`Self::update`]; `news` is told each stretch that was not known to be held, from its first segment to before its end.
+    /// Like [`Self::update`]. Calls `news` with each newly held range: its first segment, and one past its last.
     pub fn update_telling(
         &mut self,
         una: u32,
@@ -80,12 +82,12 @@ impl Scoreboard {
         self.held.count() > known
     }
 
-    /// How many segments beyond the first unacknowledged one are held.
+    /// Number of held segments beyond the first unacknowledged one.
     pub fn held(&self) -> u32 {
         self.held.count()
     }
 
-    /// HighRxt := `segment`, which is not held and not below HighRxt.
+    /// HighRxt := `segment`, which must not be held or below HighRxt.
     pub fn mark_resent(&mut self, segment: u32) {
         let to = segment.saturating_add(1);
         if to > self.resent_below {
@@ -94,20 +96,21 @@ impl Scoreboard {
         }
     }
 
-    /// One past the highest segment sent again; the first unacknowledged one if none has been.
+    /// One past the highest retransmitted segment; the first unacknowledged one if there is none.
     pub fn resent_below(&self) -> u32 {
         self.resent_below
     }
 
-    /// One past the highest segment that is held; the first unacknowledged one if none is.
+    /// One past the highest held segment; the first unacknowledged one if there is none.
     pub fn top(&self) -> u32 {
         self.held.descending().next().map_or(self.una, |range| range.end)
     }
 
-    /// IsLost (§4) holds for the segments below this one that are not held: at least `threshold` held ones are above them.
+    /// IsLost (§4) is true for the segments below this one that are not held: at least `threshold` held ones are
+    /// above them.
     pub fn lost_below(&self, threshold: u32) -> u32 {
         let mut missing = threshold;
-        // At most `threshold` ranges are looked at: each holds at least one segment.
+        // Inspects at most `threshold` ranges, since each holds at least one segment.
         for range in self.held.descending() {
             if range.end - range.first >= missing {
                 return range.end - missing;
@@ -122,8 +125,8 @@ impl Scoreboard {
         self.held.count() >= threshold
     }
 
-    /// SetPipe (§4): the segments in the network, when all before `max` have been sent. Each that is not held counts unless it is
-    /// lost, and once more if it has been sent again.
+    /// SetPipe (§4): the number of segments in the network, if all before `max` have been sent. A segment that is
+    /// not held counts unless it is lost, and once more if it has been retransmitted.
     pub fn pipe(&self, max: u32, threshold: u32) -> u32 {
         let held = self.held.count();
         let not_lost =
@@ -137,12 +140,12 @@ impl Scoreboard {
         Some(self.held.next_absent(self.resent_below)).filter(|&hole| hole < below)
     }
 
-    /// The first segment from `segment` on that is not held.
+    /// The first segment at or after `segment` that is not held.
     pub fn next_absent(&self, segment: u32) -> u32 {
         self.held.next_absent(segment)
     }
 
-    /// The highest segment that has been sent and is not held; `una` at the least.
+    /// The highest segment that has been sent and is not held; at least `una`.
     pub fn highest_outstanding(&self, max: u32) -> u32 {
         let end = match self.held.descending().next() {
             Some(range) if range.end >= max => range.first,
@@ -168,7 +171,7 @@ mod tests {
         blocks
     }
 
-    /// A board of segments from 10 on with these held.
+    /// A scoreboard of segments from 10 on with these held.
     fn board(held: &[(u32, u32)]) -> Scoreboard {
         let mut board = Scoreboard::default();
         board.clear(10);
@@ -205,10 +208,10 @@ mod tests {
         assert_eq!(board.pipe(20, 3), 6);
         board.mark_resent(11);
         assert_eq!(board.pipe(20, 3), 7);
-        // Sent again though not lost, it may be there twice.
+        // Retransmitted though not lost, it may be in the network twice.
         board.mark_resent(14);
         assert_eq!(board.pipe(20, 3), 8);
-        // With fewer than three held nothing is lost.
+        // With fewer than three held, no segment is lost.
         assert_eq!(self::board(&[(12, 14)]).pipe(20, 3), 8);
     }
 

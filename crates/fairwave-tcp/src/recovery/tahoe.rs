@@ -1,6 +1,7 @@
-//! Tahoe: three duplicates mean loss; the window falls to one segment and slow start sends everything from the loss on again.
+//! Tahoe: three duplicates signal a loss. The window falls to one segment, and slow start retransmits everything
+//! from the loss on.
 //!
-//! Source: Jacobson 1988; RFC 2001 §3 without §4. As in ns-2.35 nothing is inflated.
+//! Source: Jacobson 1988; RFC 2001 §3 without §4. As in ns-2.35 there is no window inflation.
 
 use super::super::connection::Connection;
 use super::super::control::Verdict;
@@ -21,7 +22,7 @@ impl Tahoe {
             if self.guard.allows(connection) {
                 self.guard.raise(connection);
                 if connection.ask_on_loss(now, 1) == Verdict::Congestion {
-                    // Slow start from the loss on: all that follows is sent again, whether it had arrived or not.
+                    // Slow start from the loss on: all later segments are retransmitted, even if they had arrived.
                     connection.set_congestion_window(1.0);
                     connection.go_on_from(connection.una());
                     connection.restart_timer(now);

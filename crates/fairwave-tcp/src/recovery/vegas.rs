@@ -1,17 +1,18 @@
-//! Vegas' retransmission: a duplicate acknowledgement looks at a fine-grained timer and need not wait for two more.
+//! Vegas' retransmission: a duplicate acknowledgement checks a fine-grained timer and need not wait for two more.
 //!
-//! Source: Brakmo & Peterson 1995 §3.1 as ns-2.35 has it. On each duplicate, and on the first two acknowledgements after a
-//! retransmission, the oldest segment is sent again if it has been out for longer than the fine-grained timeout. The window is
-//! lowered only if it has not been since that segment left.
+//! Source: Brakmo & Peterson 1995 §3.1 as in ns-2.35. On each duplicate, and on the first two acknowledgements
+//! after a retransmission, the oldest segment is retransmitted if it has been in flight for longer than the
+//! fine-grained timeout. The window falls only if it has not fallen since that segment left.
 //!
-//! **Assumptions.** The fine timeout is 17/16 of the smoothed round trip plus twice its mean deviation, grows by an eighth with
-//! each retransmission of a segment and doubles with repeated ones. No limited transmit. The preset of ns-2.35 has four
-//! habits of that simulator. Each early retransmit backs the coarse timer off. The inflation of an early retransmit
-//! (one to three segments) stays in the window unless more than three duplicates arrive. If more than three arrive
-//! during the repair after a timeout, the window closes completely, because the value it should return to is unset.
-//! When the acknowledgement of a retransmission has emptied the flight, the next new segment counts as sent at time 0,
-//! and leaves twice. A closed window opens to one segment again here when nothing is in flight any more: no
-//! acknowledgement could open it, and the connection would never send again.
+//! **Assumptions.** The fine timeout is 17/16 of the smoothed round trip plus twice its mean deviation. It grows
+//! by an eighth with each retransmission of a segment and doubles with repeated ones. There is no limited
+//! transmit. The preset of ns-2.35 has four rules of that simulator. Each early retransmit backs the coarse timer
+//! off. The inflation of an early retransmit (one to three segments) stays in the window unless more than three
+//! duplicates arrive. If more than three arrive during the repair after a timeout, the window closes completely,
+//! because the value it should return to is unset. When the acknowledgement of a retransmission has emptied the
+//! flight, the next new segment counts as sent at time 0, and leaves twice. One deviation: here a closed window
+//! opens to one segment again when no segment is in flight. Otherwise no acknowledgement could open it, and the
+//! connection would never send again.
 
 use super::super::connection::Connection;
 use super::super::control::LEAST_THRESHOLD;
@@ -19,21 +20,21 @@ use super::FastRetransmitGuard;
 use fairwave_endpoint::Output;
 use fairwave_units::units::{Instant, Span};
 
-/// The fine-grained timer, and what was done at the last loss. When each segment was last sent the connection knows.
+/// The fine-grained timer, and the response to the last loss. The connection records each segment's last transmission.
 #[derive(Debug)]
 pub(in super::super) struct Vegas {
     guard: FastRetransmitGuard,
-    /// The last loss was found by the coarse timer.
+    /// The coarse timer found the last loss.
     timed_out: bool,
     /// Smoothed round trip and mean deviation, seconds.
     smoothed: f64,
     deviation: f64,
     timeout: f64,
-    /// Acknowledgements after a retransmission that still look at the timer.
+    /// Acknowledgements after a retransmission that still check the timer.
     worried: u32,
-    /// When the window was last lowered.
+    /// Time of the last decrease of the window.
     lowered: Instant,
-    /// To what an early retransmit lowered it; 0 after a timeout.
+    /// The window after an early retransmit; 0 after a timeout.
     lowered_to: f64,
 }
 
@@ -68,7 +69,7 @@ impl Vegas {
         self.timeout = (self.smoothed + 2.0 * self.deviation) * 1.0625;
     }
 
-    /// The first unacknowledged segment has been out for longer than the fine timeout.
+    /// True if the first unacknowledged segment has been in flight for longer than the fine timeout.
     fn is_first_expired(&self, connection: &Connection, now: Instant) -> bool {
         let left = connection.sending(connection.una()).at;
         now.since(left).seconds() >= self.timeout
@@ -100,7 +101,7 @@ impl Vegas {
         }
         self.timed_out = false;
         self.guard.raise(connection);
-        // A window that has been lowered since this segment left was lowered for the same congestion.
+        // A decrease since this segment left was a response to the same congestion.
         if self.lowered < sending.at {
             self.lowered = now;
             let inflation = connection.take_inflation();
@@ -118,7 +119,7 @@ impl Vegas {
         }
     }
 
-    /// New data is acknowledged: what duplicates added to the window goes.
+    /// Removes the inflation by duplicates when new data is acknowledged.
     fn deflate(&mut self, connection: &mut Connection) {
         let inflation = connection.take_inflation();
         let inflated = connection.window().congestion + f64::from(inflation);
@@ -136,8 +137,8 @@ impl Vegas {
 
     pub(super) fn on_new_data(&mut self, connection: &mut Connection, now: Instant, next: u32, out: &mut Output) {
         self.deflate(connection);
-        // Vegas reads its own clock for each segment: what waited at the receiver for a hole to be filled took that long. What was sent
-        // more than once tells nothing (Karn's rule).
+        // Vegas times each segment. The time includes the wait at the receiver for a hole to be filled.
+        // Retransmitted segments give no sample (Karn's rule).
         let sending = connection.sending(next - 1);
         let rtt = if sending.times == 1 { now.since(sending.at) } else { Span::ZERO };
         connection.set_round_trip(rtt);
@@ -158,7 +159,7 @@ impl Vegas {
         }
     }
 
-    /// One of the first acknowledgements after a retransmission: the next segment may be lost as well.
+    /// Handles one of the first acknowledgements after a retransmission: the next segment may be lost as well.
     fn look_again(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
         self.worried -= 1;
         let sent = connection.una() < connection.max();
@@ -167,7 +168,7 @@ impl Vegas {
             connection.set_duplicates(connection.parameters().duplicate_threshold);
             let una = connection.una();
             connection.transmit(now, una, out);
-            // ns-2.35 leaves `t_seqno_` where it is, so what goes on from there sends the segment again.
+            // ns-2.35 does not advance `t_seqno_`, so sending continues from there and sends the segment again.
             if connection.next() == una && !connection.parameters().like_ns2 {
                 connection.go_on_from(una + 1);
             }

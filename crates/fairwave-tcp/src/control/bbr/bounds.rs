@@ -1,9 +1,10 @@
-//! What losses and marks teach: how much may be in flight over the long term, and how much, and how fast, since the last probing.
+//! Bounds from losses and marks: the data in flight over the long term, and data in flight and rate since the last
+//! probing.
 
 use super::{Ack, Bbr, BbrConfig, Window};
 use crate::control::Path;
 
-/// The bounds, and what they are made of; infinite where nothing bounds.
+/// The bounds, and the signals that set them. Infinite without a bound.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Bounds {
     /// Segments per second.
@@ -12,16 +13,16 @@ pub(super) struct Bounds {
     pub inflight_shortterm: f64,
     /// Segments.
     pub inflight_longterm: f64,
-    /// The largest of the present round trip: segments per second, and segments.
+    /// The largest values of the current round trip: segments per second, and segments.
     pub bw_latest: f64,
     pub inflight_latest: f64,
-    /// Something was lost in the present round trip.
+    /// Losses occurred in the current round trip.
     pub lost_in_round: bool,
-    /// The round trip in which losses are looked at ends when something is delivered that was sent when so much had been.
+    /// The loss round ends with the delivery of a segment that was sent after this many deliveries.
     pub round_delivered: u64,
-    /// Such a round trip begins with this acknowledgement.
+    /// A loss round begins with this acknowledgement.
     pub round_begins: bool,
-    /// Acknowledgements of the present round trip that told of losses.
+    /// Acknowledgements of the current round trip that reported losses.
     pub loss_events: u32,
 }
 
@@ -77,14 +78,14 @@ impl Bounds {
         (self.bw_shortterm, self.inflight_shortterm) = (f64::INFINITY, f64::INFINITY);
     }
 
-    /// `IsInflightTooHigh`: more was lost, or marked, of what was in flight than the thresholds allow.
+    /// `IsInflightTooHigh`: losses or marks exceed their threshold, as a share of the data in flight.
     pub fn is_too_high(&self, ack: &Ack, config: &BbrConfig, marks_counted: bool) -> bool {
         let (in_flight, marked) = (f64::from(ack.sample.in_flight), f64::from(ack.sample.marked));
         let lost = f64::from(ack.sample.lost) + if marks_counted { 0.0 } else { marked };
         lost > in_flight * config.loss_threshold || (marks_counted && marked > ack.delivered * config.ecn_threshold)
     }
 
-    /// `InflightAtLoss`: what was in flight when the losses passed the threshold.
+    /// `InflightAtLoss`: the data in flight when the losses passed the threshold.
     pub fn inflight_at_loss(&self, ack: &Ack, config: &BbrConfig) -> f64 {
         let lost = ack.lost as f64;
         let in_flight_before = (f64::from(ack.sample.in_flight) - lost).max(0.0);
@@ -93,8 +94,8 @@ impl Bounds {
         in_flight_before + prefix.max(0.0)
     }
 
-    /// Whether a round trip of Startup ends that was wholly in recovery and had this many acknowledgements that
-    /// reported losses.
+    /// True if this acknowledgement ends a round trip of Startup that was entirely in recovery and had `enough`
+    /// acknowledgements with losses.
     pub fn startup_losses(&mut self, ack: &Ack, recovers: bool, enough: u32) -> bool {
         self.loss_events += u32::from(ack.lost > 0);
         let many = recovers && self.round_begins && self.loss_events >= enough;
@@ -113,22 +114,22 @@ impl Bounds {
     }
 }
 
-/// Marks, as version 3 in `google/bbr` answers them: by their share, on short paths.
+/// The response to marks of version 3 in `google/bbr`: by their share, on short paths.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct MarkShare {
-    /// The path is short enough.
+    /// True on a path that is short enough.
     pub is_counted: bool,
-    /// Mean share of marked segments, of which a sixteenth is each round trip's.
+    /// Mean share of marked segments. Each round trip has a weight of 1/16.
     pub alpha: f64,
     delivered: f64,
     marked: f64,
-    /// Round trips of Startup in a row with more than the threshold.
+    /// Consecutive round trips of Startup above the threshold.
     too_many: u32,
-    /// Something was marked in the present round trip.
+    /// Marks occurred in the current round trip.
     in_round: bool,
 }
 
-/// `bbr_ecn_alpha_gain`, and the round trips too full of marks after which Startup ends (`bbr_full_ecn_cnt`).
+/// `bbr_ecn_alpha_gain`, and the number of round trips above the threshold that end Startup (`bbr_full_ecn_cnt`).
 const ALPHA_GAIN: f64 = 1.0 / 16.0;
 const FULL_ROUNDS: u32 = 2;
 
@@ -158,14 +159,14 @@ impl MarkShare {
         (self.delivered, self.marked) = (0.0, 0.0);
     }
 
-    /// Startup has met too many.
+    /// True if marks end Startup.
     pub fn ends_startup(&self) -> bool {
         self.too_many >= FULL_ROUNDS
     }
 }
 
 impl Bbr {
-    /// `HandleLostPacket`, once for what an acknowledgement tells of; marks that are not counted are losses, too.
+    /// `HandleLostPacket`, once per acknowledgement. Marks that are not counted are losses, too.
     pub(super) fn note_losses(&mut self, ack: &Ack, window: &Window) {
         let marked_as_lost = ack.path.marked > 0 && !self.marked.is_counted;
         if ack.lost > 0 || marked_as_lost {
@@ -186,7 +187,7 @@ impl Bbr {
         }
     }
 
-    /// `UpdateCongestionSignals`, but for the largest rate: `AdaptLowerBoundsFromCongestion` once in a round trip.
+    /// `UpdateCongestionSignals` without the largest rate. `AdaptLowerBoundsFromCongestion` runs once per round trip.
     pub(super) fn adapt_lower_bounds(&mut self, window: &Window) {
         if !self.bounds.round_begins {
             return;

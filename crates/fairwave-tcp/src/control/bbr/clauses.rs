@@ -1,9 +1,9 @@
-//! Each clause of draft-ietf-ccwg-bbr alone: the law as it stands, one acknowledgement, and what it makes of it.
+//! Tests of the clauses of draft-ietf-ccwg-bbr, one by one: a prepared law, one acknowledgement, and the result.
 
 use super::tests::{ack, bbr, cruising, sample};
 use super::*;
 
-/// What the law of [`cruising`] takes for the rate and for what the path holds.
+/// Rate and bandwidth-delay product of the law of [`cruising`].
 const RATE: f64 = 1000.0;
 const HOLDS: f64 = 100.0;
 
@@ -106,7 +106,7 @@ fn check_full_bw_reached_needs_three_rounds_without_growth_of_a_quarter() {
     assert_eq!((full.now, full.count, full.reached), (false, 0, true), "what was once reached stays so");
 }
 
-/// The count of rounds without growth after one sample of 100 segments per second, where 100 were the rate before.
+/// Rounds without growth after one sample of 100 segments per second, the same rate as before.
 fn counted(prior_delivered: u64, application_limited: bool) -> u32 {
     let mut law = bbr();
     (law.full.bw, law.initial, law.rounds.next) = (100.0, 10.0, 500);
@@ -154,8 +154,8 @@ fn bound_bw_for_model_is_the_smaller_of_the_maximum_and_the_short_term_bound() {
     assert_eq!(law.bw(), RATE);
 }
 
-/// Startup in recovery on a path that holds a hundred: rounds of acknowledgements, so many of which tell of losses, with so many lost of
-/// a hundred in flight.
+/// Startup in recovery on a path with a capacity of 100 segments. Each element of `rounds` is the number of loss
+/// reports in a round. Each report has `lost` losses out of 100 in flight.
 fn startup(rounds: &[u32], lost: u32, recovers: bool) -> Box<Bbr> {
     let mut law = in_state(State::Startup);
     law.full.reached = false;
@@ -275,7 +275,7 @@ fn is_inflight_too_high_compares_losses_with_what_was_in_flight() {
     assert!(is(3, 1000.0) && !is(2, 10.0), "more than 2 % of the 100 in flight, whatever was delivered");
 }
 
-/// A law in this state after a round trip with a loss, and after the next round trip, which has none; short-term rate and bound.
+/// Short-term rate and bound in this state: after a round trip with a loss, and after the next one without.
 fn after_a_lossy_round(state: State) -> [(f64, f64); 2] {
     let mut law = in_state(state);
     law.bounds.note_loss(&path());
@@ -322,7 +322,8 @@ fn inflight_with_headroom_leaves_fifteen_per_cent_and_at_least_one_segment() {
     assert_eq!((left(100.0), left(6.0), left(4.5)), (85.0, 5.0, 4.0));
 }
 
-/// The mean share after rounds with these numbers of segments and marks, on a short path; and whether Startup ends.
+/// The mean share after rounds with these numbers of segments and marks, on a short path. The flag is true if
+/// Startup ends.
 fn marked(rounds: &[(u32, u32)]) -> (f64, bool) {
     let (mut marks, config) = (MarkShare::default(), BbrConfig::default());
     for (segments, marked) in rounds {
@@ -354,7 +355,7 @@ fn start_probe_bw_down_begins_the_wait_and_the_count_of_rounds() {
     let mut law = in_state(State::Up);
     law.cycle.rounds_since_up = 50;
     law.start_down(&Path { now: at(7000), ..path() });
-    // The next probing is due 2 to 3 s after that, or after as many round trips as Reno would take.
+    // The next probing is due 2 to 3 s after that, or after the number of round trips that Reno would take.
     let probes = |law: &mut Bbr, millis: u64| {
         law.update_cycle(&ack(&Path { now: at(millis), pipe: 1000, ..path() }, &sample(), 0), &window(100.0));
         law.state == State::Refill
@@ -483,8 +484,8 @@ fn update_min_rtt_takes_a_longer_round_trip_when_ten_seconds_are_over() {
     assert_eq!(take(&mut law, 100 + 10_001, 140), (130.0, false), "the smallest since that was due");
 }
 
-/// A law for which ProbeRTT is due with the next acknowledgement, with a window of 150 and 50 or fewer in flight: one that holds
-/// half of a hundred.
+/// A law with ProbeRTT due at the next acknowledgement and a window of 150. It has at most 50 in flight, half of
+/// its path's 100.
 fn probes_rtt() -> (Box<Bbr>, Window) {
     let (mut law, mut window) = (cruising(), window(150.0));
     law.min_rtt.expired = true;

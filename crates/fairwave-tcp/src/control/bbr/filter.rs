@@ -1,16 +1,16 @@
-//! What both versions of BBR measure with: a maximum over the last round trips, round trips counted by what is delivered, and which samples
-//! were taken while the law held the sender back by itself.
+//! Filters that both versions of BBR share: a maximum over the last round trips, round trips counted by
+//! deliveries, and samples taken while the law limited the sender.
 
 use super::super::{Path, RateSample};
 use fairwave_units::units::Span;
 
-/// The largest value of the last `N` round trips, the present one among them; exact, and at a constant cost for each value.
+/// The largest value of the last `N` round trips, including the current one. Exact, with constant cost per value.
 #[derive(Clone, PartialEq, Debug)]
 pub(in super::super) struct MaxOverRounds<const N: usize> {
-    /// The largest of each round trip.
+    /// The largest value of each round trip.
     of: [f64; N],
     round: u64,
-    /// The largest of all of them.
+    /// The largest of all these values.
     largest: f64,
 }
 
@@ -21,7 +21,7 @@ impl<const N: usize> Default for MaxOverRounds<N> {
 }
 
 impl<const N: usize> MaxOverRounds<N> {
-    /// Takes in a value, 0 or more, of this round trip, which is not before those of earlier values.
+    /// Adds a value, 0 or more, of this round trip. Round trips must not decrease.
     pub fn note(&mut self, round: u64, value: f64) {
         self.move_to(round);
         let present = &mut self.of[(round % N as u64) as usize];
@@ -29,7 +29,7 @@ impl<const N: usize> MaxOverRounds<N> {
         self.largest = self.largest.max(value);
     }
 
-    /// A round trip begins, and the oldest is forgotten.
+    /// Begins a round trip and discards the oldest one.
     pub fn move_to(&mut self, round: u64) {
         if round == self.round {
             return;
@@ -41,7 +41,7 @@ impl<const N: usize> MaxOverRounds<N> {
         self.largest = self.of.iter().copied().fold(0.0, f64::max);
     }
 
-    /// Forgets all but the present round trip.
+    /// Discards all but the current round trip.
     pub fn keep_present_only(&mut self) {
         let present = self.of[(self.round % N as u64) as usize];
         self.of = [0.0; N];
@@ -49,25 +49,25 @@ impl<const N: usize> MaxOverRounds<N> {
         self.largest = present;
     }
 
-    /// The largest; 0 if there was none.
+    /// The largest value; 0 if there is none.
     pub fn largest(&self) -> f64 {
         self.largest
     }
 }
 
-/// Round trips, counted by what is delivered: one ends with the delivery of a segment that was sent after it began.
+/// Round trips, counted by deliveries. One ends with the delivery of a segment that was sent after it began.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(in super::super) struct Rounds {
-    /// What had been delivered when the present one began.
+    /// Segments delivered when the current round trip began.
     pub next: u64,
-    /// How many have begun.
+    /// Number of round trips begun.
     pub count: u64,
-    /// One begins with this acknowledgement.
+    /// True if a round trip begins with this acknowledgement.
     pub begins: bool,
 }
 
 impl Rounds {
-    /// Takes note of a sample.
+    /// Processes a sample.
     pub fn update(&mut self, path: &Path, sample: &RateSample) {
         self.begins = sample.prior_delivered >= self.next;
         if self.begins {
@@ -76,13 +76,13 @@ impl Rounds {
         }
     }
 
-    /// A new round trip begins.
+    /// Begins a new round trip.
     pub fn begin(&mut self, path: &Path) {
         self.next = path.delivered;
     }
 }
 
-/// Which samples are of segments that were sent while the law itself kept less in flight than the path may carry.
+/// Marks samples of segments that were sent while the law itself limited the data in flight.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(in super::super) struct LimitedSamples {
     from: u64,
@@ -90,7 +90,7 @@ pub(in super::super) struct LimitedSamples {
 }
 
 impl LimitedSamples {
-    /// From now on until what is in flight is delivered.
+    /// Marks the segments sent from now until the current flight is delivered.
     pub fn mark(&mut self, path: &Path) {
         if path.delivered > self.until {
             self.from = path.delivered;
@@ -98,18 +98,18 @@ impl LimitedSamples {
         self.until = path.delivered + u64::from(path.pipe).max(1);
     }
 
-    /// Whether this sample says no more than what the sender held itself to, or the application.
+    /// True if the law or the application limited this sample.
     pub fn limits(&self, sample: &RateSample) -> bool {
         sample.application_limited || (self.from..=self.until).contains(&sample.prior_delivered) && self.until > 0
     }
 }
 
-/// The sample's round trip in seconds, if it has one.
+/// The sample's round trip in seconds. `None` without a measurement.
 pub(in super::super) fn round_trip(sample: &RateSample) -> Option<f64> {
     (sample.rtt != Span::MAX).then(|| sample.rtt.seconds())
 }
 
-/// The sample's rate, segments per second; 0 if its interval was too short to say.
+/// The sample's rate, segments per second; 0 if its interval was too short.
 pub(in super::super) fn rate(sample: &RateSample) -> f64 {
     sample.rate.unwrap_or(0.0)
 }
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn a_round_ends_with_the_delivery_of_what_was_sent_after_it_began() {
         let mut rounds = Rounds::default();
-        // Ten in flight: a segment that is delivered as the n-th was sent when n − 10 had been.
+        // Ten in flight: the n-th segment to be delivered was sent after n − 10 deliveries.
         let begins: Vec<u64> = (10..60u64)
             .filter(|delivered| {
                 rounds.update(&Path { delivered: *delivered, ..Path::new(1000) }, &sample(delivered - 10));

@@ -1,9 +1,9 @@
-//! ProbeBW: when to send faster, for how long, and when to give way.
+//! ProbeBW: the times to send faster, the duration of probing, and the times to yield.
 
 use super::{Ack, Bbr, Path, State, Window};
 use fairwave_units::units::{Instant, Span};
 
-/// What acknowledgements say of the last probing (`BBR.ack_phase`).
+/// Phase of the acknowledgements relative to the last probing (`BBR.ack_phase`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum AckPhase {
     #[default]
@@ -14,21 +14,21 @@ enum AckPhase {
     Stopping,
 }
 
-/// Where the cycle stands.
+/// State of the probing cycle.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Cycle {
     ack_phase: AckPhase,
-    /// Acknowledgements are of what was sent while probing (`BBR.is_bw_probe_sample`).
+    /// The current acknowledgements are of segments sent while probing (`BBR.is_bw_probe_sample`).
     pub is_sample: bool,
-    /// When it began, and after how long it is time to probe.
+    /// Start of the cycle, and the wait until the next probing.
     pub began: Instant,
     pub wait: Span,
     pub rounds_since_up: u32,
-    /// The last probing met too many losses (`BBR.prev_probe_too_high`).
+    /// The last probing had too many losses (`BBR.prev_probe_too_high`).
     too_high: bool,
-    /// It was broken off at the bound that the one before had found (`BBR.prev_probe_precautionary`).
+    /// The last probing stopped at the bound that the one before had found (`BBR.prev_probe_precautionary`).
     precautionary: bool,
-    /// Delivered since the long-term bound was raised, and what raises it by one.
+    /// Segments delivered since the last step of the long-term bound, and the number per step.
     up_acked: f64,
     acked_per_step: f64,
     up_rounds: u32,
@@ -51,7 +51,7 @@ impl Default for Cycle {
     }
 }
 
-/// The least and the most that the clock lets pass between probings, and the most round trips.
+/// The shortest and the longest wait between probings, seconds, and the largest number of round trips.
 const SHORTEST_WAIT: f64 = 2.0;
 const LONGEST_WAIT: f64 = 3.0;
 const MOST_ROUNDS: f64 = 63.0;
@@ -63,12 +63,12 @@ impl Cycle {
         self.rounds_since_up += u32::from(begins);
     }
 
-    /// Losses or marks are too many; one probing is answered once.
+    /// Handles excessive losses or marks. A probing gets one response only.
     pub fn was_too_high(&mut self) {
         (self.too_high, self.is_sample) = (true, false);
     }
 
-    /// ProbeRTT begins: no probing is under way any more.
+    /// ProbeRTT begins, which ends any probing.
     pub fn stop(&mut self) {
         self.ack_phase = AckPhase::Stopping;
     }
@@ -133,24 +133,24 @@ impl Bbr {
         }
     }
 
-    /// `IsTimeToProbeBW`: the clock says so, or Reno would have lost by now.
+    /// `IsTimeToProbeBW`: the wait is over, or Reno would have had a loss by now.
     fn is_time_to_probe(&self, ack: &Ack, window: &Window) -> bool {
         let reno_rounds = self.target_inflight(window).min(MOST_ROUNDS);
         ack.path.now > self.cycle.began + self.cycle.wait || f64::from(self.cycle.rounds_since_up) >= reno_rounds
     }
 
-    /// `IsTimeToCruise`: the queue is drained, and others have room.
+    /// `IsTimeToCruise`: the queue is empty, and others have room.
     fn is_time_to_cruise(&self, ack: &Ack) -> bool {
         let in_flight = f64::from(ack.path.pipe);
         in_flight <= self.bounds.with_headroom(self.config.headroom) && in_flight <= self.inflight(self.max_bw())
     }
 
-    /// `IsTimeToGoDown`, and what follows.
+    /// `IsTimeToGoDown`, with its consequences.
     fn go_down_if_time(&mut self, ack: &Ack, window: &Window) {
         let longterm = self.bounds.inflight_longterm;
         let precautionary = self.cycle.too_high && f64::from(ack.path.pipe) >= longterm;
         if !precautionary && ack.fills_window && window.congestion >= longterm {
-            // The bound, and not the path, keeps the rate from growing.
+            // The bound, not the path, limits the rate.
             self.full.reset(ack.rate);
         } else if precautionary || self.full.now {
             self.cycle.precautionary |= precautionary;
@@ -159,7 +159,7 @@ impl Bbr {
         }
     }
 
-    /// `AdaptLongTermModel`; true if it has decided what follows.
+    /// `AdaptLongTermModel`. Returns true if it has chosen the next state.
     fn adapt_longterm(&mut self, ack: &Ack, window: &Window) -> bool {
         if self.cycle.ack_phase == AckPhase::Starting && self.rounds.begins {
             self.cycle.ack_phase = AckPhase::Feedback;

@@ -7,14 +7,14 @@ use fairwave_units::units::Instant;
 /// `BBR.min_rtt` and the time of its next measurement.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct MinRtt {
-    /// The smallest, seconds; infinite before the first.
+    /// The smallest round trip, seconds; infinite before the first sample.
     least: f64,
     at: Instant,
     /// The smallest since the last ProbeRTT.
     probe_least: f64,
     pub probe_at: Instant,
     pub expired: bool,
-    /// In ProbeRTT little enough is in flight, and it lasts until then.
+    /// The end of ProbeRTT, once the data in flight is small enough.
     pub until: Option<Instant>,
     round_done: bool,
 }
@@ -64,7 +64,7 @@ impl Bbr {
 
     /// `CheckProbeRTT`.
     pub(super) fn check_probe_rtt(&mut self, ack: &Ack, window: &mut Window) {
-        // The segment was alone when it was sent, since there had been nothing to send.
+        // The segment was alone in flight when it was sent, since the application had no data before.
         let was_idle = ack.sample.application_limited && ack.sample.in_flight <= 1;
         if self.state != State::ProbeRtt && self.min_rtt.expired && !was_idle {
             self.save(window);

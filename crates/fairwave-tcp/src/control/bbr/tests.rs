@@ -9,12 +9,12 @@ pub(super) fn bbr() -> Box<Bbr> {
     BbrConfig::default().controller(Preset::Rfc)
 }
 
-/// Alone on a path of 1000 segments per second and 40 ms, which holds 40 segments.
+/// A single flow on a path of 1000 segments per second and 40 ms, with a capacity of 40 segments.
 fn alone() -> SingleFlow {
     Pipe::new(bbr(), RATE, 40)
 }
 
-/// The states that it goes through until `seconds`, each with the time at which it begins.
+/// The states until `seconds`, each with its start.
 fn states(pipe: &mut SingleFlow, seconds: f64) -> Vec<(f64, State)> {
     let mut states: Vec<(f64, State)> = Vec::new();
     pipe.run_until(seconds, |pipe| {
@@ -25,12 +25,12 @@ fn states(pipe: &mut SingleFlow, seconds: f64) -> Vec<(f64, State)> {
     states
 }
 
-/// The bandwidth that it believes in over the true one.
+/// Estimated bandwidth ÷ true bandwidth.
 fn found(pipe: &SingleFlow) -> f64 {
     estimated(&pipe.law) / (pipe.rate * 8000.0)
 }
 
-/// What was delivered until `seconds` over what the path carries.
+/// Delivered data until `seconds` ÷ the path's capacity.
 fn utilisation(pipe: &mut SingleFlow, seconds: f64) -> f64 {
     let (before, began) = (pipe.path.delivered, pipe.now.seconds());
     pipe.run_until(seconds, |_| {});
@@ -98,8 +98,8 @@ fn probe_bw_goes_down_cruises_refills_for_a_round_trip_and_goes_up() {
             State::Startup | State::Drain => panic!("{pair:?}"),
         }
     }
-    // Forty segments are forty round trips of Reno's, less than the clock's two seconds; with the probing itself about two. ProbeRTT begins
-    // the wait anew.
+    // Forty segments are forty round trips of Reno, less than the two seconds of the wait. With the probing itself
+    // it is about two seconds. ProbeRTT restarts the wait.
     assert!(ups.len() > 20, "{ups:?}");
     let waits: Vec<f64> = ups.windows(2).map(|pair| pair[1] - pair[0]).collect();
     assert!(waits.iter().all(|wait| (1.9..3.4).contains(wait)), "{waits:?}");
@@ -107,7 +107,7 @@ fn probe_bw_goes_down_cruises_refills_for_a_round_trip_and_goes_up() {
 
 #[test]
 fn on_a_large_product_the_clock_has_it_probe_after_two_to_three_seconds() {
-    // Without ProbeRTT, which begins the wait anew.
+    // Without ProbeRTT, which restarts the wait.
     let never = Span::from_secs(1000);
     let config = BbrConfig { probe_rtt_interval: never, min_rtt_window: never, ..BbrConfig::default() };
     let mut pipe = Pipe::new(config.controller(Preset::Rfc), 2000.0, 100);
@@ -199,7 +199,7 @@ fn a_rate_that_falls_to_a_tenth_is_believed_within_two_cycles_of_probing() {
     pipe.buffer = 60.0;
     pipe.run_until(8.0, |_| {});
     pipe.rate = RATE / 10.0;
-    // Each takes the wait of two to three seconds, and ProbeRTT begins that anew.
+    // Each probing follows a wait of two to three seconds, which ProbeRTT restarts.
     pipe.run_until(30.0, |_| {});
     assert!((found(&pipe) - 1.0).abs() < 0.05, "{}", found(&pipe));
     assert!(pipe.law.max_bw() < 1.1 * pipe.rate);
@@ -248,7 +248,7 @@ pub(super) fn ack<'a>(path: &'a Path, sample: &'a RateSample, lost: u64) -> Ack<
     }
 }
 
-/// One that cruises on a path of 1000 segments per second that holds a hundred.
+/// A law that cruises on a path of 1000 segments per second with a capacity of 100.
 pub(super) fn cruising() -> Box<Bbr> {
     let mut law = bbr();
     law.state = State::Cruise;
@@ -296,7 +296,7 @@ fn too_many_losses_while_probing_set_the_long_term_bound_once_and_end_the_probin
     assert_eq!((law.bounds.inflight_longterm, law.state), (f64::INFINITY, State::Up), "1.6 % are borne");
     let many = RateSample { lost: 3, ..few };
     law.note_losses(&ack(&path, &many, 1), &window);
-    // 124 were in flight before the third loss, with 2 lost: 2 % had been reached after 0.49 more.
+    // 124 were in flight before the third loss, with 2 lost. The 2 % threshold was reached after 0.49 more.
     let at_loss = 124.0 + (0.02 * 124.0 - 2.0) / 0.98;
     assert!((law.bounds.inflight_longterm - at_loss).abs() < 1e-9, "{}", law.bounds.inflight_longterm);
     assert_eq!(law.state, State::Down);
@@ -351,7 +351,7 @@ fn after_too_many_losses_the_next_probing_turns_back_at_the_bound_and_only_then_
     assert_eq!(law.state, State::Up);
     law.update_cycle(&ack(&Path { pipe: 120, ..below }, &sample, 0), &window);
     assert_eq!(law.state, State::Down);
-    // A round trip later, without losses, it fills the pipe again at once.
+    // A round trip without losses later, it refills the pipe at once.
     law.rounds.begins = true;
     law.update_cycle(&ack(&Path { pipe: 130, ..below }, &sample, 0), &window);
     assert_eq!(law.state, State::Refill);
@@ -456,7 +456,7 @@ fn marks_of_every_segment_end_startup_on_a_short_path_and_keep_its_queue_short()
 fn bursts_of_acknowledgements_give_the_window_room_and_are_forgotten() {
     let mut aggregation = Aggregation::default();
     let at = |millis| Path { now: Instant::ZERO + Span::from_millis(millis), ..Path::new(1000) };
-    // Twenty at once each 20 ms, at a rate of a thousand per second.
+    // Twenty at once every 20 ms, at a rate of a thousand per second.
     for n in 1..10 {
         aggregation.update(&at(20 * n), 20.0, RATE, 100.0, n, true);
     }

@@ -1,31 +1,32 @@
-//! How many more segments than the bandwidth explains acknowledgements bring in bunches: Linux' `bbr_update_ack_aggregation` and
-//! `bbr_ack_aggregation_cwnd` (`net/ipv4/tcp_bbr.c`, since 5.1).
+//! ACK aggregation: the number of segments acknowledged beyond the estimated bandwidth. It follows Linux'
+//! `bbr_update_ack_aggregation` and `bbr_ack_aggregation_cwnd` (`net/ipv4/tcp_bbr.c`, since 5.1).
 //!
-//! An *epoch* lasts for as long as more was delivered since it began than the bandwidth would have delivered. The largest excess of the last five
-//! to ten round trips is what the window has room for beyond the model, so that sending goes on in the silence between two bunches.
+//! An *epoch* lasts while more has been delivered since its start than the bandwidth explains. The window has
+//! extra room for the largest excess of the last five to ten round trips. So the sender can continue in the
+//! silence between two bursts of acknowledgements.
 
 use super::RateSample;
 use fairwave_units::units::Instant;
 
-/// `bbr_extra_acked_win_rtts`: number of round trips after which the older of two maxima is forgotten.
+/// `bbr_extra_acked_win_rtts`: number of round trips after which the older of two maxima is discarded.
 const ROUNDS: u32 = 5;
 /// `bbr_extra_acked_max_us`: the excess counts at most as the data that the bandwidth delivers in this many seconds.
 const LONGEST: f64 = 0.1;
 
-/// What acknowledgements bring in bunches, in segments.
+/// Excess of acknowledged segments.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Aggregation {
-    /// When the epoch began, and what was delivered in it.
+    /// Start of the epoch, and the segments delivered in it.
     began: Instant,
     delivered: f64,
-    /// The largest excess of the present and of the last five round trips.
+    /// The largest excess of the current and of the previous five round trips.
     most: [f64; 2],
     present: usize,
     rounds: u32,
 }
 
 impl Aggregation {
-    /// Takes in an acknowledgement; `bandwidth` in segments per second, `window` in segments.
+    /// Processes an acknowledgement. `bandwidth` is in segments per second, `window` in segments.
     pub fn update(&mut self, now: Instant, round_begins: bool, sample: &RateSample, bandwidth: f64, window: f64) {
         if sample.newly_delivered == 0 || sample.rate.is_none() {
             return;
@@ -58,7 +59,8 @@ mod tests {
     use super::*;
     use fairwave_units::units::Span;
 
-    /// What is known after acknowledgements at these milliseconds, with so many segments each; a segment per millisecond is the bandwidth.
+    /// The state after acknowledgements, each with a time (ms) and a number of segments. The bandwidth is one
+    /// segment per millisecond.
     fn after(acknowledgements: impl IntoIterator<Item = (u64, u32)>) -> Aggregation {
         let mut bunches = Aggregation::default();
         for (millis, segments) in acknowledgements {
@@ -75,7 +77,7 @@ mod tests {
 
     #[test]
     fn the_largest_bunch_of_the_last_five_to_ten_round_trips_counts_and_is_then_forgotten() {
-        // What comes at 150 ms is what the 30 ms after it are silent of.
+        // The burst at 150 ms covers the silence of the next 30 ms.
         let segments = |at| if at == 150 { 30 } else { u32::from(!(151..=179).contains(&at)) };
         let with = |last| after((1..=last).map(|at| (at, segments(at)))).window(1000.0);
         assert_eq!((with(149), with(150)), (1.0, 30.0));

@@ -1,11 +1,11 @@
-//! Each clause of draft-cardwell-iccrg-bbr-congestion-control-00 alone, by the names of its functions: the law as it stands, one
-//! acknowledgement, and what it makes of it.
+//! Tests of the clauses of draft-cardwell-iccrg-bbr-congestion-control-00, one by one, by the names of its
+//! functions: a prepared law, one acknowledgement, and the result.
 
 use super::*;
 
-/// What [`filled`] takes for the rate, segments per second; its round trip is 100 ms, so that a hundred are held by the path.
+/// The rate of [`filled`], segments per second. Its round trip is 100 ms, so the path's capacity is 100 segments.
 const RATE: f64 = 1000.0;
-/// Room for three quanta of two segments each, which is what they are at 8 Mb/s.
+/// Room for three quanta of two segments each, the quantum at 8 Mb/s.
 const ROOM: f64 = 6.0;
 
 fn at(millis: u64) -> Instant {
@@ -34,7 +34,7 @@ fn window(congestion: f64) -> Window {
     Window { congestion, threshold: 1e9 }
 }
 
-/// One that has filled its pipe and cruises.
+/// A law that has filled its pipe and cruises.
 fn filled() -> Box<Bbr1> {
     let mut law = Bbr1Config::default().controller(Preset::Rfc);
     law.bandwidth.note(0, RATE);
@@ -88,7 +88,7 @@ fn bbr_update_btl_bw_is_the_largest_of_ten_round_trips() {
 
 #[test]
 fn bbr_update_btl_bw_takes_samples_of_a_limited_sender_only_if_they_are_not_below_the_maximum() {
-    // What of this sample is left when the round trip of before, with 1000, is forgotten.
+    // The estimate after this sample, when the previous round trip, with 1000, has expired.
     let left = |rate: f64, application_limited: bool| {
         let mut law = filled();
         law.update_bandwidth(&path(0, 100), &RateSample { rate: Some(rate), application_limited, ..sample() });
@@ -132,7 +132,8 @@ fn bbr_save_and_restore_cwnd_the_window_of_before_a_recovery_comes_back() {
     assert_eq!(window.congestion, 150.0);
 }
 
-/// The phase after an acknowledgement so long after `phase` began, with so many lost, and so many in flight before it.
+/// The phase after an acknowledgement `millis` after the start of `phase`, with `lost` losses and `before` in
+/// flight before it.
 fn next_phase(phase: usize, millis: u64, lost: u64, before: f64) -> State {
     let mut law = filled();
     (law.state, law.cycle_at) = (State::ProbeBw(phase), at(1000));
@@ -214,12 +215,13 @@ fn bbr_check_probe_rtt_lasts_200_ms_and_a_round_trip_with_four_in_flight_and_giv
     for (round_at, ends_at) in [(10_300, 10_601), (10_700, 10_700)] {
         let (mut law, mut window) = (filled(), window(150.0));
         let mut ended = None;
-        // Four are in flight from 10.4 s on; a round trip ends at `round_at`, which counts only after that, and at `ends_at`.
+        // Four are in flight from 10.4 s on. A round trip ends at `round_at`, which counts only after that, and at
+        // `ends_at`.
         for (millis, pipe) in
             [(10_001, 100), (10_300, 5), (10_400, 4), (10_500, 4), (10_600, 4), (10_601, 4), (10_700, 4)]
         {
             law.rounds.begins = millis == round_at || (millis == 10_500 && ends_at == 10_601);
-            // Only the first is taken for the smallest: those after it are longer.
+            // Only the first is the smallest; the later ones are longer.
             let rtt = Span::from_millis(if millis == 10_001 { 120 } else { 130 });
             law.check_probe_rtt(&path(millis, pipe), &RateSample { rtt, ..sample() }, &mut window);
             if law.state != State::ProbeRtt {

@@ -5,7 +5,7 @@ type SingleFlow = Pipe<Box<Bbr1>>;
 
 const RATE: f64 = 1000.0;
 
-/// A sample with so many segments newly delivered.
+/// A sample with this many segments newly delivered.
 pub(super) fn delivers(newly_delivered: u32) -> RateSample {
     RateSample {
         rate: Some(RATE),
@@ -20,12 +20,12 @@ pub(super) fn delivers(newly_delivered: u32) -> RateSample {
     }
 }
 
-/// Alone on a path of 1000 segments per second and 40 ms, which holds 40 segments.
+/// A single flow on a path of 1000 segments per second and 40 ms, with a capacity of 40 segments.
 fn alone() -> SingleFlow {
     Pipe::new(Bbr1Config::default().controller(Preset::Rfc), RATE, 40)
 }
 
-/// The states that it goes through until `seconds`, each with the time at which it begins.
+/// The states until `seconds`, each with its start.
 fn states(pipe: &mut SingleFlow, seconds: f64) -> Vec<(f64, State)> {
     let mut states: Vec<(f64, State)> = Vec::new();
     pipe.run_until(seconds, |pipe| {
@@ -55,9 +55,9 @@ fn startup_doubles_the_rate_each_round_trip_until_three_bring_no_quarter_more_an
     assert!(paces[1] / paces[0] > 1.5 && paces[2] / paces[0] > 2.5, "{paces:?}");
     let last = paces[paces.len() - 1];
     assert!((last / (HIGH_GAIN * RATE) - 1.0).abs() < 0.03, "{paces:?}");
-    // cwnd_gain bounds what startup queues, and nothing of it is left.
+    // cwnd_gain bounds the queue of Startup, and Drain removes all of it.
     assert!(highest > 40.0 && highest < (HIGH_GAIN - 1.0) * 40.0 + 10.0, "{highest}");
-    // But for the three quanta of two segments each that 8 Mb/s have.
+    // Except for the three quanta of two segments each, the quantum at 8 Mb/s.
     assert!((QUANTA + 1.0..=2.0 * QUANTA + 1.0).contains(&drained), "{drained}");
 }
 
@@ -127,12 +127,12 @@ fn probe_bw_begins_in_any_phase_but_the_one_that_drains() {
 fn the_path_is_measured_by_four_segments_for_200_ms_once_ten_seconds_brought_no_round_trip_as_short() {
     let mut pipe = alone();
     pipe.run_until(5.0, |_| {});
-    // The path gets longer, which nothing but a measurement without a queue can tell.
+    // The path gets longer. Only a measurement without a queue reveals this.
     pipe.delay = Span::from_millis(60);
     let states = states(&mut pipe, 33.0);
     let probes: Vec<usize> = (0..states.len() - 1).filter(|at| states[*at].1 == State::ProbeRtt).collect();
     let times: Vec<f64> = probes.iter().map(|at| states[*at].0).collect();
-    // Without a queue the round trip was last seen when the connection began.
+    // The connection last saw a round trip without a queue at its start.
     assert!(times.len() == 3 && (10.0..10.4).contains(&times[0]), "{times:?}");
     assert!(times.windows(2).all(|pair| (10.0..10.7).contains(&(pair[1] - pair[0]))), "{times:?}");
     for at in probes {
@@ -172,7 +172,7 @@ fn the_rate_of_ten_round_trips_ago_is_forgotten() {
     let mut pipe = alone();
     pipe.run_until(5.0, |_| {});
     pipe.rate = RATE / 4.0;
-    // Round trips are up to the window over the rate long: 80 segments at 250 per second.
+    // Round trips last up to window ÷ rate: 80 segments at 250 per second.
     pipe.run_until(10.0, |_| {});
     assert!((estimated(&pipe.law) / (RATE / 4.0 * 8000.0) - 1.0).abs() < 0.03, "{}", estimated(&pipe.law));
     pipe.rate = RATE;
@@ -230,7 +230,7 @@ fn before_the_first_sample_the_pace_is_that_of_the_first_window_and_a_millisecon
     assert_eq!(law.estimate(), None);
 }
 
-/// A law of Linux that knows a path of 1000 segments per second and 40.5 ms, after startup.
+/// A law with the Linux preset on a path of 1000 segments per second and 40.5 ms, after startup.
 fn of_linux() -> Bbr1 {
     let mut law = *Bbr1Config::default().controller(Preset::Linux);
     (law.payload, law.pace, law.min_rtt, law.filled) = (1000, 1000.0, 0.0405, true);

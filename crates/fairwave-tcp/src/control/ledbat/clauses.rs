@@ -1,4 +1,5 @@
-//! Each clause of LEDBAT++ alone, by the titles of the draft's sections: one acknowledgement, loss or timeout at a time.
+//! Tests of the clauses of LEDBAT++, one by one, by the titles of the draft's sections: one acknowledgement, loss
+//! or timeout at a time.
 
 use super::*;
 
@@ -24,7 +25,7 @@ fn ack(number: u32, millis: u64, window: f64) -> Path {
     }
 }
 
-/// One that is two segments slow since 1 s, with 60 segments before that.
+/// A law in a slowdown to two segments since 1 s, from a window of 60.
 fn slow() -> (Box<LedbatPlusPlus>, Window) {
     let (mut law, mut window) = (law(), Window { congestion: 60.0, threshold: 60.0 });
     law.on_ack(&ack(1, 700, 60.0), &mut window);

@@ -1,8 +1,9 @@
-//! Each clause of Prague alone: acknowledgements and marks, one at a time. Source: `net/ipv4/tcp_prague.c` in `L4STeam/linux`; RFC 8257 for α.
+//! Tests of the clauses of Prague, one by one: acknowledgements and marks, one at a time. Source:
+//! `net/ipv4/tcp_prague.c` in `L4STeam/linux`; RFC 8257 for α.
 
 use super::*;
 
-/// One that has lasted for the 500 round trips after which the round trip does not matter.
+/// A law after the 500 round trips that make it independent of the round trip.
 fn old() -> Box<Prague> {
     let mut law = PragueConfig::default().controller(Preset::Rfc);
     law.rounds = 500;
@@ -13,8 +14,8 @@ fn young() -> Box<Prague> {
     PragueConfig::default().controller(Preset::Rfc)
 }
 
-/// The acknowledgement of one segment on a path of this round trip, in a filled window that moves by a segment with each; windows
-/// of data pass with every tenth.
+/// The acknowledgement of one segment on a path of this round trip, in a filled window that moves by a segment
+/// with each. A window of data passes with every tenth.
 fn ack(number: u32, at_millis: u64, rtt_millis: u64, marked: bool) -> Path {
     Path {
         now: Instant::ZERO + Span::from_millis(at_millis),
@@ -64,7 +65,8 @@ fn before_the_first_mark_nothing_that_was_counted_enters_alpha() {
 
 #[test]
 fn in_slow_start_a_short_round_trip_counts_as_it_is() {
-    // A mark each 5 ms: within the 25 ms of the virtual round trip it is answered once in congestion avoidance, and each time in slow start.
+    // A mark every 5 ms. Within the virtual round trip of 25 ms, congestion avoidance responds once, slow start to
+    // each mark.
     let left = |threshold: f64| {
         let (mut law, mut window) = (old(), window(64.0, threshold));
         law.on_other_ack(&ack(1, 5, 5, false), &mut window);
