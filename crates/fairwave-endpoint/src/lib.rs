@@ -2,8 +2,8 @@
 //! [`Receiver`]. Both are state machines without clock or socket.
 //!
 //! The caller calls an endpoint with the current time and an event, and passes an [`Output`]. The endpoint writes
-//! packets and deliveries to it. An endpoint never waits: it names the time at which it needs the next call
-//! ([`Sender::deadline`]), and the caller calls [`Sender::on_timer`] at that time or later, never earlier. An endpoint
+//! packets and deliveries to it. An endpoint never waits: it states the time of the next call that it needs
+//! ([`Sender::deadline`]). The caller calls [`Sender::on_timer`] at that time or later, never earlier. An endpoint
 //! sets its timer again by writing a field.
 
 pub mod gaps;
@@ -135,7 +135,8 @@ pub struct Failure {
 /// The sending half of a transport.
 pub trait Sender {
     /// Starts the flow. Bulk senders start to send; others may open a connection. A call after [`Sender::on_stop`]
-    /// resumes the flow (bulk sources that turn on and off: [`fairwave_media::traffic::Source::next_activity`]).
+    /// resumes the flow (bulk sources that turn on and off: `next_activity` of
+    /// [`fairwave_media::traffic::Source`]).
     fn on_start(&mut self, now: Instant, out: &mut Output);
     /// The application made a unit.
     fn on_unit(&mut self, now: Instant, unit: Unit, out: &mut Output);

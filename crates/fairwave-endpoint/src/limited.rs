@@ -1,5 +1,5 @@
-//! The time that a sender was limited by each cause: the receiver's window, the congestion window (or rate), or
-//! the application, which had no data to send.
+//! The time that each cause limited a sender. The causes are the receiver's window, the congestion window (or
+//! rate), and the application without data to send.
 //!
 //! Source: RFC 4898 (SndLimTimeRwin, SndLimTimeCwnd, SndLimTimeSnd). At each time of a flow's life, exactly one of
 //! the three causes delays the next packet. So the times add up to the flow's life.

@@ -11,7 +11,7 @@ pub fn unwrap(near: u64, low: u32) -> u64 {
     near.checked_sub(u64::from(behind)).unwrap_or(u64::from(low))
 }
 
-/// Remembers which of the latest 64 · `WORDS` sequence numbers have been seen, to tell a duplicate from a late packet
+/// Records the sequence numbers seen among the latest 64 · `WORDS`, to distinguish duplicates from late packets
 /// (the sliding window of RFC 4303 §3.4.3).
 #[derive(Clone, Debug)]
 pub struct ReplayWindow<const WORDS: usize = 2> {

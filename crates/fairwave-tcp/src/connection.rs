@@ -1,7 +1,8 @@
 //! The state of a connection's sending half, with the basic operations on it. The sender and every loss recovery
 //! use it. They depend on this module, not on each other.
 //!
-//! Source: RFC 9293 in outline (one direction, no closing handshake), RFC 5681, 6298, 3042; ns-2.35 where the preset says so.
+//! Source: RFC 9293 in outline (one direction, no closing handshake), RFC 5681, 6298, 3042; ns-2.35 with its
+//! presets.
 
 use std::sync::Arc;
 

@@ -1,9 +1,9 @@
 //! Delivery rate estimation: a rate sample on every acknowledgement that delivers a segment.
 //!
-//! Source: draft-ietf-ccwg-bbr §4.1 (before, draft-cheng-iccrg-delivery-rate-estimation). Each segment records
-//! three values at its last transmission: the number of deliveries so far, the time of the last delivery, and the
-//! sending time of the segment that was delivered then. The rate is the deliveries since then over the longer one
-//! of the send and ACK intervals. So neither aggregated acknowledgements nor pauses of the sender make it too
+//! Source: draft-ietf-ccwg-bbr §4.1 (before, draft-cheng-iccrg-delivery-rate-estimation). At its last
+//! transmission, each segment records the number of deliveries so far and the time of the last delivery. It also
+//! records the sending time of the segment delivered then. The rate is the deliveries since then over the longer
+//! one of the send and ACK intervals. So neither aggregated acknowledgements nor pauses of the sender make it too
 //! high. When the application leaves the sender without data, the data in flight is a *bubble*. Samples until its
 //! end are marked.
 //!

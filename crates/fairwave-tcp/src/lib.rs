@@ -1,10 +1,10 @@
 //! TCP: one sender and one receiver. A flavour is a controller (`control/`) with a loss recovery (`recovery/`).
 //!
-//! Each part states its sources and assumptions: [`sender`], [`receiver`], [`rtt`], [`recovery`], [`control`]. This
-//! module is the configuration. You can set every parameter; the controller and the preset give the others. The presets
-//! are `linux` (current Linux, the default, see [`Preset::Linux`]), `rfc` (what the RFCs require), `ns2` (ns-2.35, the simulator of most
-//! published results of the 2000s) and `ns2-2004`. The last is ns-2 at the beginning of 2004, as far as its sources
-//! record changes since.
+//! Each part states its sources and assumptions: [`sender`], [`receiver`], [`rtt`], [`recovery`], [`control`].
+//! This module is the configuration. You can set every parameter; the controller and the preset supply the others.
+//! There are four presets. `linux` is current Linux, the default, see [`Preset::Linux`]. `rfc` follows the
+//! requirements of the RFCs. `ns2` is ns-2.35, the simulator of most published results of the 2000s. `ns2-2004` is
+//! ns-2 at the beginning of 2004, as far as its sources record changes since.
 
 mod connection;
 pub mod control;

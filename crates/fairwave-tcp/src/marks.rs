@@ -1,7 +1,7 @@
 //! Explicit congestion notification: the sender's response to marks, and the receiver's reports of marks.
 //!
 //! Source: RFC 3168 §6.1 for `classic`: the receiver repeats the echo (ECE) until the sender reports that it has
-//! reduced the window (CWR), and an acknowledgement with the echo does not open the window. For `accurate` and
+//! reduced the window (CWR). An acknowledgement with the echo does not open the window. For `accurate` and
 //! `scalable` every acknowledgement carries a count of the segments that arrived marked, the purpose of RFC 9768's
 //! counters. A delayed acknowledgement leaves at once when marks begin or end (RFC 8257 §3.2, RFC 9768
 //! §3.2.2.5.1). ECT(1) by RFC 9331 §4.1.
@@ -14,9 +14,9 @@
 //! **Assumptions.** Both ends support it without negotiation, though captures show the flags of a negotiation.
 //! SYNs, pure acknowledgements and packets that abandon segments are never ECN-capable. Retransmissions are not
 //! ECN-capable with `classic` (RFC 3168 §6.1.5). With the others they are, as Linux does for laws that need marks.
-//! Every acknowledgement carries the count in segments as 32 bits, so it is never ambiguous as the three bits of
-//! RFC 9768's ACE field may be; it begins at 0. Marks outside the receiver's window are ignored (RFC 3168 §6.1.5).
-//! With accurate marks the law receives all acknowledgements as usual, with
+//! Every acknowledgement carries the count in segments as 32 bits, starting at 0. So it is never ambiguous, unlike
+//! the three bits of RFC 9768's ACE field. Marks outside the receiver's window are ignored (RFC 3168 §6.1.5). With
+//! accurate marks the law receives all acknowledgements as usual, with
 //! [`Path::marked`](super::control::Path::marked), and itself decides whether they open its window. At a window of
 //! one segment a mark does not stop the sender for a timeout (RFC 3168 §6.1.2 requires it; laws here leave two
 //! segments).

@@ -8,7 +8,7 @@
 //! **Assumptions.** Each segment is paced separately and counts as one for any payload. There are no bursts of a
 //! millisecond's worth of segments as from Linux' segmentation offload. The first ten segments are no exception,
 //! unlike in Linux. Without a round trip a window has no rate. A segment that leaves late does not shorten later
-//! gaps, except with the preset `linux`: there the delay shortens the next gap by up to half of the gap
+//! gaps, except with the preset `linux`. There the delay shortens the next gap by up to half of the gap
 //! (`tcp_update_skb_after_send`). Without this, a sender that is sometimes limited by its window has a mean rate
 //! below its pacing rate. Some retransmissions leave at once (the first of a recovery, the one of a timeout, a
 //! loss probe, the next hole of NewReno). The segments behind them wait.

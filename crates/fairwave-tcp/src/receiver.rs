@@ -5,12 +5,12 @@
 //! blocks; paper 000 §3.1 for the rate of a wave.
 //!
 //! **Assumptions.** Every segment is acknowledged at once unless acknowledgements are delayed. With delayed
-//! acknowledgements the receiver acknowledges every second segment in order, a segment out of order or in a hole at
-//! once, and a single segment after the timeout. A segment beyond the receiver's window is discarded and acknowledged.
-//! A wave's rate is the payload that arrived after its first segment, divided by the time from the first to the last; a
-//! wave with fewer than two arrived segments has no rate. Segments that a partially reliable sender abandons
-//! ([`super::lifetime`]) are skipped. A wave ends when the number of segments of its initial window has arrived, or
-//! when a segment of a later wave arrives.
+//! acknowledgements the receiver acknowledges every second segment in order, and a single segment after the
+//! timeout. It acknowledges a segment out of order or in a hole at once. A segment beyond the receiver's window is
+//! discarded and acknowledged. A wave's rate is the payload that arrived after its first segment, divided by the
+//! time from the first to the last. A wave with fewer than two arrived segments has no rate. Segments that a
+//! partially reliable sender abandons (`lifetime`) are skipped. A wave ends when the number of segments of its
+//! initial window has arrived, or when a segment of a later wave arrives.
 
 use super::TcpParameters;
 use super::control::Marks;

@@ -2,13 +2,14 @@
 //! retransmission timer. Its controller decides *how much* to send, its recovery (`recovery/`) *which segments* to
 //! retransmit.
 //!
-//! Source: RFC 9293 in outline (one direction, no closing handshake), RFC 5681, 6298, 3042; ns-2.35 where the preset says so.
+//! Source: RFC 9293 in outline (one direction, no closing handshake), RFC 5681, 6298, 3042; ns-2.35 with its
+//! presets.
 //!
-//! **Assumptions.** Segments are numbered, not bytes; the SYN is segment 0, data starts at 1. A unit of the application
-//! becomes one segment, and is cut only if it is longer than the configured segment; units are not joined (no Nagle).
-//! Units wait here, without limit, until the window admits them. The receiver's window is constant: its application
-//! reads at once. After `on_stop` unsent units are never sent; lost segments are still repaired. With a `deadline` no
-//! unit waits longer than that, and older data is not retransmitted ([`super::lifetime`]).
+//! **Assumptions.** Segments are numbered, not bytes; the SYN is segment 0, data starts at 1. A unit of the
+//! application becomes one segment, and is cut only if it is longer than the configured segment; units are not
+//! joined (no Nagle). Units wait here, without limit, until the window admits them. The receiver's window is
+//! constant: its application reads at once. After `on_stop` unsent units are never sent; lost segments are still
+//! repaired. With a `deadline` no unit waits longer than that, and older data is not retransmitted (`lifetime`).
 
 use std::sync::Arc;
 

@@ -167,8 +167,8 @@ fn three_duplicates_bring_the_segment_again_at_once() {
 fn fast_recovery_halves_what_was_in_flight_and_lets_a_segment_go_for_each_further_duplicate() {
     // Sixteen segments are in flight from segment 50 on, which is lost. Of the other fifteen, three duplicates
     // trigger its retransmission. Of the twelve further ones, five account for the flight above half of sixteen
-    // and the three, and each of the rest allows a new segment: seven. With the one that the repair's
-    // acknowledgement allows, eight are then in flight.
+    // and the three. Each of the other seven allows a new segment. With the one that the repair's acknowledgement
+    // allows, eight are then in flight.
     let config = TcpConfig { receiver_window: Some(16), limited_transmit: Some(false), ..TcpConfig::rfc() };
     let mut wire = losing(bulk(Flavour::Reno, &config), &[50]);
     wire.run_until(at(3000));

@@ -1,8 +1,8 @@
 //! TCP segments and acknowledgements in a framing of fairwave over UDP, byte by byte (`docs/protocols/segments.md`).
 //!
-//! The header is not TCP's: fairwave's sender and receiver count segments instead of bytes, and need fields for
-//! which TCP's header has no room (waves, nanoseconds, counts of marks). Neither a kernel nor a middlebox treats
-//! it as TCP. Fields that most acknowledgements do not use are omitted, so that they are about as long as TCP's.
+//! The header is not TCP's: fairwave's sender and receiver count segments instead of bytes. They need fields that
+//! do not fit into TCP's header (waves, nanoseconds, counts of marks). Neither a kernel nor a middlebox treats it
+//! as TCP. Fields that most acknowledgements do not use are omitted, so that they are about as long as TCP's.
 
 use fairwave_endpoint::wire::WireError;
 use fairwave_endpoint::wire::bytes::{Reader, need, packet_type, put, zero};

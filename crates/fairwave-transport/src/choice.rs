@@ -37,7 +37,7 @@ pub trait Properties {
     /// The packet sizes for `bulk` data, or for units.
     fn packet(&self, bulk: bool) -> PacketSize;
 
-    /// The key and value to add to the table if the scenario asks for ns-2's details and the table sets neither.
+    /// A key and its value for the table, if the scenario asks for ns-2's details and the table lacks the key.
     fn like_ns2(&self) -> Option<(&'static str, Value)> {
         None
     }

@@ -152,7 +152,7 @@ fn compare(transport: Value, traffic: Value) -> Vec<Body> {
     }
     assert_eq!((plain.feedback.len(), plain.skipped), (wired.feedback.len(), wired.skipped), "{shown}");
     assert_eq!(plain.deliveries, wired.deliveries, "{shown}");
-    // As text, since an unset bound is NaN.
+    // As text, since a bound that does not exist yet may be NaN.
     assert_eq!(format!("{:?}", plain.verdicts), format!("{:?}", wired.verdicts), "{shown}");
     plain.sent.iter().chain(&plain.feedback).map(|(_, packet)| packet.body).collect()
 }

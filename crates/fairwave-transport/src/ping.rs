@@ -157,7 +157,7 @@ impl Sender for PingSender {
     }
 }
 
-/// The receiving half: it returns every request, including duplicates, and delivers each one.
+/// The receiving half: it returns every request, including duplicates, and delivers requests on arrival.
 #[derive(Clone, Debug)]
 pub struct PingReceiver {
     /// The newest request so far. A duplicate that directly follows it is not delivered again.

@@ -5,7 +5,7 @@
 //!
 //! **Assumptions.** The application cuts a unit longer than `max-payload` into datagrams of that size and a
 //! remainder, all sent in one burst (no IP fragmentation). A unit has at most 65 535 datagrams; the rest is not
-//! sent. With `redundancy` datagrams repeat earlier units ([`super::redundancy`]).
+//! sent. With `redundancy` datagrams repeat earlier units (`redundancy`).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -15,7 +15,7 @@ pub struct ConfigError {
     pub key: String,
     /// The value as given.
     pub value: String,
-    /// What is allowed.
+    /// The allowed values.
     pub allowed: String,
     /// A line in TOML that would be accepted.
     pub example: String,

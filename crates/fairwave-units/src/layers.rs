@@ -1,7 +1,7 @@
 //! Layers of a video: the rate of each layer, and how many layers a given rate can carry (paper 002 §3.3).
 //!
-//! Layers are cumulative: layer 1 is the base, and layer j is useful only with all layers before it. With layer rates
-//! l₁ … l_k, the cumulative rate up to layer j is c_j = l₁ + … + l_j, and a rate R carries K = max{j : c_j ≤ R}.
+//! Layers are cumulative: layer 1 is the base, and layer j is useful only with all layers before it. With layer
+//! rates l₁ … l_k, the cumulative rate up to layer j is c_j = l₁ + … + l_j. A rate R carries K = max{j : c_j ≤ R}.
 
 use crate::config::ConfigError;
 use crate::units::Rate;

@@ -55,8 +55,9 @@ impl Media {
 /// The bit that marks a receiver's source.
 const RECEIVER: u32 = 1 << 31;
 
-/// Extends sequence numbers of 16 bits to numbers that never wrap (RFC 3550 Appendix A.1). The extended number is the
-/// candidate nearest to the highest so far, so up to 32 767 packets may be lost in a row and up to 32 768 arrive late.
+/// Extends sequence numbers of 16 bits to numbers that never wrap (RFC 3550 Appendix A.1). The extended number is
+/// the candidate nearest to the highest so far. So up to 32 767 packets may be lost in a row, and a packet may be
+/// up to 32 768 late.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SequenceExtender {
     highest: Option<u64>,

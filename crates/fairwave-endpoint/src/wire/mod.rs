@@ -26,7 +26,7 @@ pub enum Protocol {
     Rtp,
     /// TFRC: the fields of RFC 5348 §3.2 in a layout of fairwave.
     Tfrc,
-    /// DVRC, see [`dvrc::wire`].
+    /// DVRC, see `fairwave_transport::dvrc::wire`.
     Dvrc,
     /// RAP in a layout of fairwave.
     Rap,

@@ -3,11 +3,11 @@
 //! Source: draft-ietf-ccwg-bbr (as of 2026-08-03), by the names of its functions. Marks, which the draft leaves
 //! open, follow version 3 in `google/bbr`. *Startup* doubles the rate until three round trips have added less than
 //! a quarter, or until losses are too high. *Drain* empties the queue. Then *ProbeBW* repeats a cycle
-//! ([`probe_bw`]). DOWN yields to other flows. CRUISE keeps the rate for two to three seconds (or as many round
+//! (`probe_bw`). DOWN yields to other flows. CRUISE keeps the rate for two to three seconds (or as many round
 //! trips as Reno would take). REFILL fills the pipe. UP sends a quarter faster until the delivery rate stops
-//! growing or loss is too high. *ProbeRTT* ([`probe_rtt`]) halves the data in flight for 200 ms if five seconds
-//! have brought no shorter round trip. Losses set two bounds of the data in flight and one of the rate
-//! ([`bounds`]): over the long term, and since the last probing.
+//! growing or loss is too high. *ProbeRTT* (`probe_rtt`) halves the data in flight for 200 ms if five seconds have
+//! brought no shorter round trip. Losses and marks set two bounds of the data in flight and one of the rate
+//! (`bounds`): over the long term, and since the last probing.
 //!
 //! **Assumptions and deviations.** Acknowledgements are selective. Losses are processed once per acknowledgement
 //! that reports losses, not once per segment. The data in flight at a loss is taken from the segment whose
@@ -173,7 +173,7 @@ const DRAIN_ROUNDS: u64 = 3;
 /// `BBRStartupFullLossCnt`.
 const STARTUP_LOSSES: u32 = 6;
 
-/// State of the state machine.
+/// Phase of BBR.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     Startup,

@@ -10,7 +10,7 @@
 //! returns.
 //!
 //! The preset `linux` adds three features of Linux (`net/ipv4/tcp_bbr.c`): extra window for aggregated
-//! acknowledgements ([`aggregation`]), windows of even numbers, and a pace 1 % below the rate.
+//! acknowledgements (`aggregation`), windows of even numbers, and a pace 1 % below the rate.
 //!
 //! **Assumptions and deviations.** Linux' long-term model of policers is left out. Segments leave one by one: the
 //! sender passes no larger pieces to hardware. But the window has room for three quanta (`BBR.send_quantum`), as
@@ -156,7 +156,7 @@ const LARGEST_QUANTUM: f64 = 65_536.0;
 const GROWTH: f64 = 1.25;
 const FULL_ROUNDS: u32 = 3;
 
-/// State of the state machine.
+/// Phase of BBR.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     Startup,

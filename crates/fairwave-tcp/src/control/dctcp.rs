@@ -6,9 +6,9 @@
 //!
 //! **Assumptions and deviations.** Segments are counted, not bytes. The receiver reports the count of marks
 //! instead of the one-bit state machine of RFC 8257 §3.2. The window falls with the first mark of a window, by the
-//! α of the previous windows, as in Linux; step 9 of RFC 8257 §3.3 can be read as a decrease at its end. If a loss
-//! follows a mark in the same window, the total decrease is half of the window before the mark: one decrease, of
-//! Reno's size. The window opens only while it is filled.
+//! α of the previous windows, as in Linux. Step 9 of RFC 8257 §3.3 can be read as a decrease at the window's end.
+//! If a loss follows a mark in the same window, the total decrease is half of the window before the mark: one
+//! decrease, of Reno's size. The window opens only while it is filled.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

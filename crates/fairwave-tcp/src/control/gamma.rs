@@ -1,9 +1,9 @@
 //! γ and δ: congestion avoidance around any additive-increase controller, before the buffer overflows.
 //!
-//! Source: paper 003 §IV, Eq. (15)–(17). When the queueing delay reaches the share Th_upper of the largest seen, the
-//! window is multiplied one round trip later by γ = minRTT / (Th_upper·maxRTT + (1 − Th_upper)·minRTT). This brings the
-//! system to the knee, where the queue is just empty. With δ, the window grows by δ per round trip instead of α while
-//! the share is at most Th_lower.
+//! Source: paper 003 §IV, Eq. (15)–(17). The trigger is a queueing delay that reaches the share Th_upper of the
+//! largest seen. One round trip later the window is multiplied by γ = minRTT / (Th_upper·maxRTT + (1 −
+//! Th_upper)·minRTT). This brings the system to the knee, where the queue is just empty. With δ, the window grows
+//! by δ per round trip instead of α while the share is at most Th_lower.
 //!
 //! **Assumptions.** The sender measures the round trip to the nanosecond, and its extremes are those of the whole
 //! connection. 'After one RTT' is the round trip measured at detection. With `at-once` the law reads the same

@@ -31,7 +31,8 @@ use fairwave_units::config::{ConfigError, check_between, check_span};
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Instant, Span};
 
-/// LEDBAT++ (draft-irtf-iccrg-ledbat-plus-plus), for transfers in the background. It keeps its queueing delay at a target, gives way to others, and slows down from time to time to measure the path without its own queue.
+/// LEDBAT++ (draft-irtf-iccrg-ledbat-plus-plus), for transfers in the background. It keeps its queueing delay at a
+/// target and yields to other flows. From time to time it slows down to measure the path without its own queue.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct LedbatPlusPlusConfig {

@@ -3,7 +3,7 @@
 //!
 //! A controller is one file here, with its parameters ([`ControlLaw`]) and its window rule ([`Controller`]), and
 //! one line in `controllers!`. A program writes further controllers in the same way and adds them with
-//! [`register`]. `docs/extend.md` shows both.
+//! `fairwave_transport::tcp::control::register`. `docs/extend.md` shows both.
 
 pub mod aimd;
 pub mod bbr;

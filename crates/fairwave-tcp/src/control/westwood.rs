@@ -1,9 +1,9 @@
 //! Westwood: Reno with a decrease to the estimated bandwidth-delay product.
 //!
-//! Source: paper 000 §3.2, Algorithm 1; Mascolo, Casetti, Gerla, Sanadidi & Wang 2001. Every acknowledgement gives a
-//! sample of the bandwidth, (segments acknowledged · segment size) / (time since the last acknowledgement). The
-//! estimate is BWE[n] = (1 − β)·(sample[n] + sample[n − 1])/2 + β·BWE[n − 1] with the pole β = 19/21. On loss the slow
-//! start threshold becomes BWE·RTTmin.
+//! Source: paper 000 §3.2, Algorithm 1; Mascolo, Casetti, Gerla, Sanadidi & Wang 2001. Every acknowledgement gives
+//! a sample of the bandwidth, (segments acknowledged · segment size) / (time since the last acknowledgement). The
+//! estimate is `BWE[n] = (1 − β)·(sample[n] + sample[n − 1])/2 + β·BWE[n − 1]` with the pole β = 19/21. On loss
+//! the slow start threshold becomes BWE·RTTmin.
 //!
 //! **Assumptions.** A duplicate acknowledgement counts as one segment, and the cumulative one after it does not
 //! count these again (as in the 2001 paper's *AckedCount*). Acknowledgements at the same time form one sample.
@@ -24,8 +24,9 @@ use fairwave_units::units::{Instant, Rate};
 /// The default pole of the filter.
 const FILTER: f64 = 19.0 / 21.0;
 
-/// Westwood (Mascolo, Casetti, Gerla, Sanadidi & Wang 2001; paper 000). Each acknowledgement gives a sample of the bandwidth; on loss the slow
-/// start threshold becomes the filtered estimate times the least round trip, instead of half the window.
+/// Westwood (Mascolo, Casetti, Gerla, Sanadidi & Wang 2001; paper 000). Each acknowledgement gives a sample of the
+/// bandwidth. On loss the slow start threshold becomes the filtered estimate times the least round trip, not half
+/// the window.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct WestwoodConfig {

@@ -5,8 +5,8 @@
 //! Reno, and Vegas TCP congestion control* (2004). The sample is b = (data acknowledged in the last round trip) / (its
 //! length). Then BWE = 0.9·BWE + 0.1·b.
 //!
-//! **Assumptions.** A round ends with the first acknowledgement at least one (last measured) round trip after it began; the first sample
-//! sets the estimate. Otherwise as [`Westwood`](super::Westwood).
+//! **Assumptions.** A round ends with the first acknowledgement at least one (last measured) round trip after it
+//! began; the first sample sets the estimate. Otherwise as [`Westwood`](super::westwood::Westwood).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Loss recovery: detection and repair of lost segments. A recovery holds the state of a loss; the [`Connection`]
+//! Loss recovery: detection and repair of lost segments. A recovery holds the state of a loss; the `Connection`
 //! holds the sent segments. The sender passes four events to a recovery (new data acknowledged, a duplicate, the
 //! timer, room to send). The recovery then calls the connection's operations. Each file is one set of rules.
 

@@ -9,7 +9,7 @@
 //! any is due. Retransmitted segments are queued in order of retransmission. Each is judged once per transmission.
 //!
 //! **Deviations from RFC 8985.** The receiver does not report duplicates (no DSACK), so the reordering window does
-//! not adapt. It is a quarter of the shortest round trip once reordering has been seen, and before that zero in
+//! not adapt. It is a quarter of the shortest round trip once reordering has been seen. Before that it is zero in
 //! recovery or with three segments held (§6.2 step 4 with RACK.reo_wnd_mult = 1). The shortest round trip covers
 //! the whole connection, without a time window. Simulations often send several segments at the same time. Of
 //! these, the one that left later counts as sent later, not the one with the higher number. The reordering timer
@@ -45,7 +45,7 @@ type SentAt = (Instant, u32);
 #[derive(Debug)]
 pub(in super::super) struct Rack {
     phase: Phase,
-    /// Held by the receiver beyond what is acknowledged.
+    /// Held by the receiver beyond the acknowledged segments.
     held: Ranges,
     /// Marked as lost and not yet retransmitted.
     lost: Ranges,

@@ -35,7 +35,7 @@ impl Reno {
         }
     }
 
-    /// Counts a duplicate, inflates the window and sends new data. Returns true for the duplicate that signals a loss.
+    /// Counts a duplicate: limited transmit below the threshold, inflation above it. Returns true at the threshold.
     pub(super) fn count_duplicate(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) -> bool {
         connection.count_duplicate();
         let threshold = connection.parameters().duplicate_threshold;

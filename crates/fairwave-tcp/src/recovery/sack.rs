@@ -10,9 +10,9 @@
 //!
 //! **Deviations from RFC 6675.** Segments are counted, not bytes ([`super::scoreboard`]). A timeout empties the
 //! scoreboard (RFC 2018 §8; RFC 6675 §5.1 leaves that open). Then no recovery begins until all data sent before is
-//! acknowledged, even if no recovery was in progress (RFC 6675 §5.1 requires this only after a recovery). After a
+//! acknowledged, even if no recovery was in progress. (RFC 6675 §5.1 requires this only if one was.) After a
 //! timeout, slow start skips segments that are reported as held (RFC 6675 §5.1 leaves the choice open). Limited
-//! transmit (RFC 6675 §5 step 3) can be disabled. With `prr`, [`super::prr`] instead of window and pipe limits
+//! transmit (RFC 6675 §5 step 3) can be disabled. With `prr`, `prr.rs` instead of window and pipe limits
 //! transmissions in a recovery (RFC 9937).
 
 use schemars::JsonSchema;

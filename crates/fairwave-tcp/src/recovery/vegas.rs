@@ -1,8 +1,8 @@
 //! Vegas' retransmission: a duplicate acknowledgement checks a fine-grained timer and need not wait for two more.
 //!
-//! Source: Brakmo & Peterson 1995 §3.1 as in ns-2.35. On each duplicate, and on the first two acknowledgements
-//! after a retransmission, the oldest segment is retransmitted if it has been in flight for longer than the
-//! fine-grained timeout. The window falls only if it has not fallen since that segment left.
+//! Source: Brakmo & Peterson 1995 §3.1 as in ns-2.35. Each duplicate, and each of the first two acknowledgements
+//! after a retransmission, checks the oldest segment. The segment is retransmitted if it has been in flight for
+//! longer than the fine-grained timeout. The window falls only if it has not fallen since that segment left.
 //!
 //! **Assumptions.** The fine timeout is 17/16 of the smoothed round trip plus twice its mean deviation. It grows
 //! by an eighth with each retransmission of a segment and doubles with repeated ones. There is no limited

@@ -1,9 +1,9 @@
 //! AIAMD: a rate that rises by a packet per round trip, falls by a packet on random loss, and halves on congestion.
 //!
-//! Paper 002 §3.2, Eq. (11). The receiver distinguishes random loss from congestion by the history of receiving rates
-//! at the ends of epochs (an epoch lasts from one loss event to the next). It keeps their moving mean R̄ and moving
-//! deviation D̄. A loss while the rate is at least R̄ − n·D̄ is random. The policy knows neither packets nor time, so
-//! that other protocols can use it (the paper proposes it as a rate control of DCCP).
+//! Paper 002 §3.2, Eq. (11). The receiver distinguishes random loss from congestion by the history of receiving
+//! rates at the ends of epochs. An epoch lasts from one loss event to the next. It keeps their moving mean R̄ and
+//! moving deviation D̄. A loss while the rate is at least R̄ − n·D̄ is random. The policy knows neither packets
+//! nor time, so that other protocols can use it (the paper proposes it as a rate control of DCCP).
 //!
 //! **Assumptions.**
 //! - The paper prints α_D = 1 and α_I = −1; since α_I > 0 > α_D everywhere else, they are taken to be swapped.
@@ -13,8 +13,8 @@
 //! - At the first loss event there is no history and so no bound. The loss counts as random.
 //! - A timeout (no packet arrives at all) is congestion for any history.
 //! - A loss is judged by the history before it. Then the rate at the loss enters the history.
-//! - Eq. (11) compares R(t−1), the text 'the currently measured [receiving] rate'. `compare` selects; the text is
-//!   the default.
+//! - Eq. (11) compares R(t−1), the text 'the currently measured \[receiving\] rate'. `compare` selects; the text
+//!   is the default.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

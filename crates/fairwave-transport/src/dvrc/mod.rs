@@ -6,7 +6,7 @@
 //! describes the whole protocol. DVRC also carries bulk data and units without layers, at the rate that AIAMD
 //! allows.
 //!
-//! **Assumptions**, where the paper is silent:
+//! **Assumptions** that the paper does not state:
 //! - Rates count payload. The receiving rate is measured over the last 150 ms (the interval of the paper's Fig. 6) or the
 //!   last round-trip time, whichever is longer.
 //! - The receiver learns round-trip time and DTO from data packets, since only the sender can measure them.

@@ -38,7 +38,7 @@ pub struct DvrcReceiver {
     newest: Option<(u64, u32)>,
     /// The end of the current round trip; never while no packet arrives.
     round_end: Instant,
-    /// A packet has arrived in this round trip, and no packet sent in it was lost.
+    /// A packet has arrived in this round trip; no loss occurred since its start.
     arrived: bool,
     lossless: bool,
     /// The time of the next timeout.

@@ -54,7 +54,7 @@ impl Receiver for RapReceiver {
         {
             self.gap = Some((highest as u32, (number - 1) as u32));
         }
-        // The latest gap is not before a late packet.
+        // The latest gap gives no information about the packets before a late one.
         let (before, missing) = match self.gap {
             Some((before, last)) if !late => (before, Some(last)),
             _ => (sequence, late.then_some(sequence.wrapping_sub(1))),

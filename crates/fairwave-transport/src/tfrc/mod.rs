@@ -11,8 +11,8 @@
 //! round trips with K losses among N packets counts N/K.
 //!
 //! **Assumptions.**
-//! - The segment size s of the equation is the mean payload of packets sent (received), smoothed with gain 1/16 (§4.1
-//!   asks for a mean and leaves the averaging open); rates count payload, as §3.1 says.
+//! - The segment size s of the equation is the mean payload of packets sent (received), smoothed with gain 1/16.
+//!   (§4.1 requires a mean and leaves the averaging open.) Rates count payload, as in §3.1.
 //! - A report older than one already processed (reordered) is ignored.
 //! - Unused sending credit is kept for at most one round-trip time (§4.6), and only by a sender that had nothing to send.
 //! - The send queue is unbounded.
@@ -20,12 +20,12 @@
 //!   its packets are never sent in bursts.
 //!
 //! **The preset `ns2`** takes from ns-2.35 (`tfrc.cc`, `tfrc-sink.cc`, `ns-default.tcl`) the rules listed in
-//! [`Law`]. A packet is lost with the first that overtakes it (`numPkts_`). Old intervals count at least half
-//! (`minDiscountRatio_`). The round trip is smoothed over a longer past (`df_`). The rate is halved after two
+//! `PresetDetails`. A packet is lost with the first that overtakes it (`numPkts_`). Old intervals count at least
+//! half (`minDiscountRatio_`). The round trip is smoothed over a longer past (`df_`). The rate is halved after two
 //! silent round trips, rises by at most a packet per round trip in each, and damps oscillations (`ca_`). The
-//! preset does not take its timeout in the equation (coarse ticks; here four round trips) and its reports (here by
-//! the timer, there by the first packet after it). Nor does it take its receive rate (there since the last report)
-//! and its slow start (there spread over a round trip).
+//! preset does not take its timeout in the equation (coarse ticks; here four round trips). It does not take its
+//! reports (here by the timer, there by the first packet after it). Nor does it take its receive rate (there since
+//! the last report) and its slow start (there spread over a round trip).
 
 pub mod equation;
 pub mod history;

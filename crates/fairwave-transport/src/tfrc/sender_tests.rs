@@ -317,7 +317,7 @@ fn for_ns2_the_first_rate_of_the_equation_is_not_bound_to_that_of_slow_start() {
     sender.on_start(Instant::ZERO, &mut Output::default());
     report(&mut sender, ms(100), ms(0), 0, 1_000_000, 0.0);
     let slow_start = rate(&sender);
-    // At one loss in a million the equation allows megabytes per second, and twice what was received is the limit.
+    // At one loss in a million the equation allows megabytes per second, so the limit is twice the received rate.
     report(&mut sender, ms(200), ms(100), 0, 1_000_000, 1e-6);
     let first = rate(&sender);
     assert!(first > slow_start + 100_000.0, "{slow_start} then {first}");

@@ -1,11 +1,11 @@
 //! Packets as the payload of real UDP datagrams, and back: one format per transport, the same on sockets and in
 //! captures.
 //!
-//! A transport names the protocol of its packets ([`fairwave_endpoint::Properties::protocol`]). A flow's
-//! [`Format`] holds the parameters that both its ends know from the start. [`encode`] writes a datagram; a
-//! [`Decoder`] reads the datagrams of one direction. Each protocol's headers are written and read next to its law
-//! (`transport/…/wire.rs`), RTP's in [`rtp`]. RTP and RTCP use the libraries `rtp-types` and `rtcp-types`. Further
-//! fields that measures need are at the start of the payload ([`descriptor`]).
+//! A transport names the protocol of its packets ([`crate::Properties::protocol`]). A flow's [`Format`] holds the
+//! parameters that both its ends know from the start. [`encode`] writes a datagram; a [`Decoder`] reads the
+//! datagrams of one direction. Each protocol's headers are written and read next to its law
+//! (`transport/…/wire.rs`), RTP's in `rtp`. RTP and RTCP use the libraries `rtp-types` and `rtcp-types`. Further
+//! fields that measures need are at the start of the payload ([`fairwave_endpoint::wire::descriptor`]).
 //!
 //! **Sizes.** A datagram's length is its packet's [`Packet::wire`] less 28 bytes of IPv4 and UDP. So the IP packet
 //! has the size that the scenario sets. Zeros fill the space after header and descriptor. If the scenario leaves

@@ -3,13 +3,14 @@
 //! The fixed header carries sequence number (the lower 16 bits of the packet's; [`super::Decoder`] extends them),
 //! timestamp (creation time of the unit, in ticks of the media clock, from 0) and source. There are no
 //! contributing sources, no extension and no padding. The marker is set on the last packet of a unit that was cut.
-//! The payload's descriptor ([`super::descriptor`]) carries the fields that RTP's header lacks, including the
-//! exact creation time of the unit.
+//! The payload's descriptor ([`fairwave_endpoint::wire::descriptor`]) carries the fields that RTP's header lacks,
+//! including the exact creation time of the unit.
 //!
 //! With repeats the payload type is 97. Blocks follow the layout of RFC 2198 §3: a header of 4 bytes for each
-//! repeat, the oldest first, 1 byte for the packet's unit, then the blocks' data in the same order. The descriptor
-//! is at the start of the data. After it, each repeat has 6 bytes more, in the order of the headers. They give the
-//! unit's distance from the packet's unit (2 bytes), and its age relative to that unit in nanoseconds (4 bytes).
+//! repeat, the oldest first, and 1 byte for the packet's unit. The blocks' data follows in the same order. The
+//! descriptor is at the start of the data. After it, each repeat has 6 bytes more, in the order of the headers.
+//! They give the unit's distance from the packet's unit (2 bytes), and its age relative to that unit in
+//! nanoseconds (4 bytes).
 
 use rtp_types::{RtpPacket, RtpPacketBuilder};
 

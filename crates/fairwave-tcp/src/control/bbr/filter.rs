@@ -1,5 +1,5 @@
-//! Filters that both versions of BBR share: a maximum over the last round trips, round trips counted by
-//! deliveries, and samples taken while the law limited the sender.
+//! Filters that both versions of BBR share. They compute a maximum over the last round trips, count round trips by
+//! deliveries, and mark samples taken while the law limited the sender.
 
 use super::super::{Path, RateSample};
 use fairwave_units::units::Span;
