@@ -137,6 +137,9 @@ wheel: setup  ## a wheel for this platform and any Python from 3.10 on: out/whee
 
 # In the debug build: its checks of arithmetic find what a release build would let pass.
 # A hundred thousand cases of each target: FAIRWAVE_FUZZ_CASES says otherwise. Each target says when it is done.
+bad-files:  ## 2000 bad files for each command that reads files of others: a quarter of an hour of one core
+	FAIRWAVE_BAD_FILES=$${FAIRWAVE_BAD_FILES:-2000} $(BIN)/python -m pytest -q tests/test_foreign.py
+
 fuzz:  ## long fuzzing of parsers, decoders, queues, endpoints and whole runs: about half an hour of one core
 	FAIRWAVE_FUZZ_CASES=$${FAIRWAVE_FUZZ_CASES:-100000} cargo test --locked --workspace --profile dev fuzz -- --nocapture --test-threads 1
 

@@ -131,7 +131,7 @@ def test_what_is_no_style_is_refused_with_what_to_write(wanted, formats, says):
         ("what is this\n", "Missing colon"),
         ("", "it sets nothing"),
         (b"\xff\xfe\x00", "cannot be read"),
-        ("#" * 100_001, "too many for a style sheet"),
+        ("#" * 100_001, "but a style sheet at most 100 kB"),
     ],
 )
 def test_what_is_no_style_sheet_is_refused(tmp_path, text, says):

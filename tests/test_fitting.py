@@ -115,8 +115,8 @@ def test_a_dump_has_the_same_seconds_as_the_reports(tmp_path):
         ("[1, null, []]", "no session that sends"),
         ('{"PeerConnections": {"1": {"stats": {"a-b": {"values": "[["}}}}}', "no session that sends"),
         ('{"sender": [{"a": {"type": "outbound-rtp", "timestamp": "x"}}]}', "no session that sends"),
-        ("{", "neither a capture nor JSON"),
-        ("[" * 100_000, "neither a capture nor JSON"),
+        ("{", "line 1: no JSON"),
+        ("[" * 100_000, "more than 32 deep"),
     ],
 )
 def test_what_is_no_statistics_is_refused(tmp_path, content, said):

@@ -197,7 +197,7 @@ BOMB = '<?xml version="1.0"?><!DOCTYPE g [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a
         ("net.graphml", "no xml at all", "is no XML (syntax error"),
         ("net.graphml", "<html><body/></html>", "is no GraphML"),
         ("net.gml", "graph [ node [ id ", "is no GML"),
-        ("net.json", "{", "is no node-link JSON"),
+        ("net.json", "{", "net.json, line 1: no JSON"),
         ("net.json", "[1]", "is no node-link JSON"),
         ("net.json", '{"nodes": [1, 2], "edges": 3}', "is no node-link JSON"),
         ("net.txt", "", "none of the endings"),
@@ -213,7 +213,7 @@ def test_a_file_that_holds_no_graph_is_refused(square, name, text, said):
 def test_a_file_of_a_hundred_megabytes_is_refused_unread(square):
     with (square / "net.gml").open("wb") as file:
         file.truncate(100_000_000)
-    with pytest.raises(fairwave.ScenarioError, match="has 100 MB, a topology at most 50 MB"):
+    with pytest.raises(fairwave.ScenarioError, match="has 100 MB, but a topology at most 50 MB"):
         changed(square, topology={"file": "net.gml"})
 
 

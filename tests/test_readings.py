@@ -137,7 +137,7 @@ def test_a_reading_that_does_not_fit_is_refused_with_what_is_allowed(readings, t
     file = tmp_path / "reading.json"
     for text, words in (
         ("[]", r'a JSON object of factors to values, such as {"delay": "short"}'),
-        ("{", "is not JSON"),
+        ("{", "no JSON"),
         ('{"delay": 3}', "a JSON object"),
         ('{"delay": "huge"}', "has no value 'huge'"),
     ):

@@ -26,7 +26,7 @@ def test_a_reading_file_that_does_not_fit_is_refused_with_what_is_allowed(fairwa
         ('{"bufers": "50 kB"}', "no factor 'bufers' (did you mean 'buffers'?)"),
         ('{"buffers": "5 kB"}', "factor 'buffers' has no value '5 kB'"),
         ("[1]", "a JSON object of factors to values"),
-        ("{", "is not JSON"),
+        ("{", "no JSON"),
     ):
         file.write_text(text)
         status, _, words = fairwave("study", "voice", "--reading", file)

@@ -12,9 +12,10 @@ import os
 import sys
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from fairwave import _native
+from fairwave.foreign import KINDS, ForeignFileError, gated, parse_json, read_bytes
 from fairwave.staging import check_unlinked
 
 if TYPE_CHECKING:
@@ -177,11 +178,23 @@ def _is_ours(page: Path) -> bool:
     return False
 
 
+@gated("note")
+def read_note(path: Path) -> dict[str, Any]:
+    """What the note of a folder says; empty if it says nothing.
+
+    Raises:
+        ForeignFileError: It is damaged.
+        FileNotFoundError: There is none.
+    """
+    found = parse_json(read_bytes(path, "note") or b"{}", str(path), "note")
+    return found if isinstance(found, dict) else {}
+
+
 def _read(note: IO[bytes]) -> dict[str, str]:
     note.seek(0)
     try:
-        found = json.loads(note.read(65536) or b"{}")
-    except ValueError:
+        found = parse_json(note.read(KINDS["note"].bytes) or b"{}", NOTE, "note")
+    except ForeignFileError:
         return {}
     return {key: one for key, one in found.items() if isinstance(one, str)} if isinstance(found, dict) else {}
 

@@ -26,19 +26,17 @@ import numpy as np
 
 from fairwave import replay
 from fairwave.extras import need
+from fairwave.foreign import ForeignFileError, check_items, check_lines, gated, read_bytes
 from fairwave.named_files import named_files
 from fairwave.staging import open_named, save_figure
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
     Pattern = NDArray[np.bool_]
     """Of each packet, whether it is lost."""
-
-MOST_BYTES = 100_000_000
-"""A longer file is refused before it is read."""
 
 WORDS = {0x6B21: False, 0x6B20: True, 0x007F: False, 0x0081: True}
 """What G.192's words say of a frame, or of a bit: whether it is lost."""
@@ -50,13 +48,14 @@ LINE = 80
 """Packets per line of text."""
 
 
-class PatternError(ValueError):
+class PatternError(ForeignFileError):
     """A file is no pattern of loss; the message says where, and what is read."""
 
 
 READ = "a text of 0 and 1, a CSV table, or a pattern of ITU-T G.191 in words of 16 bits or bytes"
 
 
+@gated("pattern", PatternError)
 def read(path: str | Path) -> Pattern:
     """The pattern that a file holds.
 
@@ -69,9 +68,7 @@ def read(path: str | Path) -> Pattern:
         raise FileNotFoundError(f"no file {str(path)!r} with a pattern of loss")
     if replay.is_capture(where):
         return _captured(where)
-    if (size := where.stat().st_size) > MOST_BYTES:
-        raise PatternError(f"{path} has {size / 1e6:.0f} MB, but a pattern at most {MOST_BYTES / 1e6:.0f} MB")
-    return parse(where.read_bytes(), str(path))
+    return parse(read_bytes(where, "pattern"), str(path))
 
 
 def _captured(path: Path) -> Pattern:
@@ -98,6 +95,15 @@ def parse(data: bytes, name: str = "-") -> Pattern:
     # Frames that are all lost are nothing but blanks in G.191's bytes; elsewhere such a file is a mistake.
     if not data or (not data.strip() and not name.lower().endswith(".byte")):
         raise PatternError(f"{name} is empty: write {READ}")
+    try:
+        found = _parsed(data, name)
+        check_items(len(found), name, "pattern")
+    except ForeignFileError as error:
+        raise error if isinstance(error, PatternError) else PatternError(str(error)) from None
+    return found
+
+
+def _parsed(data: bytes, name: str) -> Pattern:
     found = _g191(data)
     if found is not None:
         return found
@@ -108,6 +114,7 @@ def parse(data: bytes, name: str = "-") -> Pattern:
             f"{name}: byte {error.start} belongs to no pattern that is known: write {READ}"
         ) from None
     if name.lower().endswith(".csv") or "," in text or ";" in text:
+        check_lines(data, name)
         return _table(text, name)
     return _text(text, name)
 
@@ -125,6 +132,7 @@ def _g191(data: bytes) -> Pattern | None:
 
 
 def _text(text: str, name: str) -> Pattern:
+    check_items(text.count("0") + text.count("1"), name, "pattern")
     lines = [line if not line.lstrip().startswith("#") else "" for line in text.splitlines()]
     marks = "".join("".join(line.split()) for line in lines)
     values = np.frombuffer(marks.encode(), np.uint8)
@@ -148,25 +156,33 @@ def _table(text: str, name: str) -> Pattern:
     separator = ";" if ";" in text and "," not in text else ","
     try:
         # Without `newline`, a carriage return that stands alone is no end of a line.
-        each = list(csv.reader(io.StringIO(text, newline=None), delimiter=separator))
+        lost = _column(csv.reader(io.StringIO(text, newline=None), delimiter=separator), name)
     except csv.Error as error:
         raise PatternError(
             f"{name} is no CSV table ({error}): write 0 (arrives) or 1 (lost) in each row"
         ) from None
-    rows = [row for row in each if any(cell.strip() for cell in row)]
-    column, first = -1, 0
-    if rows and rows[0][-1].strip().lower() not in SAID:
-        heads = [cell.strip().lower() for cell in rows[0]]
-        column, first = (heads.index("lost") if "lost" in heads else -1), 1
-    lost = []
-    for number, row in enumerate(rows[first:], first + 1):
-        cell = row[column].strip().lower() if len(row) > max(column, 0) else ""
-        if cell not in SAID:
-            raise PatternError(f"{name}, row {number}: {cell!r} is neither 0 (arrives) nor 1 (lost)")
-        lost.append(SAID[cell])
     if not lost:
         raise PatternError(f"{name} has no packets: write 0 (arrives) or 1 (lost) in each row")
-    return np.array(lost, bool)
+    return np.frombuffer(lost, np.bool_)
+
+
+def _column(each: Iterable[list[str]], name: str) -> bytes:
+    """The column that says which packets are lost: a byte a packet, so that a long table takes little memory."""
+    lost = bytearray()
+    column, number = -1, 0
+    for row in each:
+        if not any(cell.strip() for cell in row):
+            continue
+        number += 1
+        if number == 1 and row[-1].strip().lower() not in SAID:
+            heads = [cell.strip().lower() for cell in row]
+            column = heads.index("lost") if "lost" in heads else -1
+            continue
+        cell = row[column].strip().lower() if len(row) > max(column, 0) else ""
+        if cell not in SAID:
+            raise PatternError(f"{name}, row {number}: {cell!r:.60} is neither 0 (arrives) nor 1 (lost)")
+        lost.append(SAID[cell])
+    return bytes(lost)
 
 
 def as_text(lost: Pattern) -> str:

@@ -8,10 +8,10 @@ puts them to work. docs/gym.md describes the file.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fairwave.foreign import ForeignFileError, gated, parse_json, read_bytes
 from fairwave.named_files import named_files
 
 if TYPE_CHECKING:
@@ -38,13 +38,12 @@ OBSERVATION = (
 STEERS = {"rate": "policy", "window": "tcp/policy"}
 """What a policy may steer to the law that carries it out."""
 
-_LARGEST = 16 * 2**20
 
-
-class PolicyError(ValueError):
+class PolicyError(ForeignFileError):
     """A file holds no policy that can be used; the message says what is wrong with it."""
 
 
+@gated("policy", PolicyError)
 def read(path: str | PathLike[str], steers: str | None = None) -> dict[str, Any]:
     """Reads a policy's file: its keys, of which `interval` and `layers` are the policy itself.
 
@@ -59,23 +58,18 @@ def read(path: str | PathLike[str], steers: str | None = None) -> dict[str, Any]
     where = Path(path)
     if not where.is_file():
         raise FileNotFoundError(f"no policy file {str(path)!r}: give the path of a .json file")
-    if where.stat().st_size > _LARGEST:
-        raise PolicyError(f"{path}: larger than a policy can be, which is {_LARGEST >> 20} MiB")
-    try:
-        found = json.loads(where.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise PolicyError(f"{path}: no JSON ({error})") from None
+    found = parse_json(read_bytes(where, "policy"), str(path), "policy")
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise PolicyError(f"{path}: no policy; its key `format` must be {FORMAT!r}")
     what = found.get("steers")
-    if what not in STEERS:
-        raise PolicyError(f"{path}: `steers` is {what!r}, but must be 'rate' or 'window'")
+    if not isinstance(what, str) or what not in STEERS:
+        raise PolicyError(f"{path}: `steers` is {what!r:.60}, but must be 'rate' or 'window'")
     if steers is not None and what != steers:
         raise PolicyError(
             f"{path}: this policy steers a {what}, not a {steers}; name it as {STEERS[what]!r} instead of "
             f"{STEERS[steers]!r}"
         )
-    if tuple(found.get("observation", ())) != OBSERVATION:
+    if found.get("observation") != list(OBSERVATION):
         raise PolicyError(f"{path}: `observation` must list {', '.join(OBSERVATION)}")
     unknown = found.keys() - {"format", "steers", "observation", "interval", "layers", "trained"}
     if unknown:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairwave import _native
+from fairwave.foreign import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -93,7 +94,7 @@ class Provenance:
     @classmethod
     def from_json(cls, text: str | bytes) -> Provenance:
         """Reads what `to_json` wrote."""
-        data = json.loads(text)
+        data = parse_json(text.encode() if isinstance(text, str) else text, "provenance.json", "results")
         return cls(
             data["version"],
             data["command"],

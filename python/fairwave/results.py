@@ -10,6 +10,16 @@ from typing import TYPE_CHECKING, Any
 from fairwave import tables as tables_
 from fairwave.arguments import checked_methods
 from fairwave.extras import MissingExtraError, install, need
+from fairwave.foreign import (
+    ForeignFileError,
+    check_file,
+    check_items,
+    check_size,
+    gated,
+    parse_json,
+    reach,
+    read_bytes,
+)
 from fairwave.provenance import METADATA_KEY, Provenance
 from fairwave.staging import staging, write_text
 
@@ -33,7 +43,7 @@ SUMS = "SHA256SUMS"
 """File that lists the tables of a folder with the SHA-256 of each, as `sha256sum -c` reads it."""
 
 
-class DamagedResultsError(ValueError):
+class DamagedResultsError(ForeignFileError):
     """Files of results are not as they were written; the message says which, and how to make them again."""
 
 
@@ -476,22 +486,7 @@ class Results:
             FileNotFoundError: The folder holds no results.
             fairwave.DamagedResultsError: A table is missing or is not as it was written.
         """
-        import json
-
-        where = Path(folder)
-        is_listed = (where / SUMS).exists()
-        files = _whole(where) if is_listed else sorted(where.glob("*.parquet"))
-        if not is_listed and not (where / "runs.parquet").exists():
-            raise FileNotFoundError(
-                f"no results in {where}: a folder that `save` or `fairwave run --out` wrote has runs.parquet"
-            )
-        need("pyarrow", "tables")
-        import pyarrow.parquet as pq
-
-        tables = {file.stem: pq.read_table(file) for file in files}
-        metadata = tables["runs"].schema.metadata or {}
-        axes = json.loads(metadata.get(b"axes", b"[]"))
-        return cls(tables, tuple(axes), Provenance.from_json(metadata[METADATA_KEY]))
+        return _loaded(Path(folder))
 
     @classmethod
     def concatenate(cls, several: Iterable[Results]) -> Results:
@@ -529,6 +524,49 @@ class Results:
 PROVENANCE = "provenance.json"
 
 
+@gated("results", DamagedResultsError)
+def _loaded(where: Path) -> Results:
+    """The results in a folder."""
+    is_listed = (where / SUMS).exists()
+    files = _whole(where) if is_listed else sorted(where.glob("*.parquet"))
+    if not is_listed and not (where / "runs.parquet").exists():
+        raise FileNotFoundError(
+            f"no results in {where}: a folder that `save` or `fairwave run --out` wrote has runs.parquet"
+        )
+    need("pyarrow", "tables")
+    tables, cells = {}, 0
+    for file in files:
+        reach(file.name)
+        tables[file.stem], size = _table(file, cells)
+        cells += size
+    reach("runs.parquet")
+    metadata = tables["runs"].schema.metadata or {}
+    axes = parse_json(metadata.get(b"axes", b"[]"), str(where / "runs.parquet"), "results")
+    return Results(tables, tuple(axes), Provenance.from_json(metadata[METADATA_KEY]))
+
+
+def _table(file: Path, before: int) -> tuple[Any, int]:
+    """A table and the number of its cells, added up before they are read: few bytes can hold many equal cells.
+
+    Args:
+        file: The table, in Parquet.
+        before: Cells of the tables before it.
+    """
+    import pyarrow.parquet as pq
+
+    check_file(file, "results", DamagedResultsError)
+    with pq.ParquetFile(file) as opened:
+        found = opened.metadata
+        groups = [found.row_group(number) for number in range(found.num_row_groups)]
+        cells = max(found.num_rows, sum(one.num_rows for one in groups)) * found.num_columns
+        check_items(before + cells, str(file), "results")
+        unpacked = sum(
+            one.column(number).total_uncompressed_size for one in groups for number in range(one.num_columns)
+        )
+        check_size(unpacked, f"{file}, unpacked,", "results", DamagedResultsError)
+        return opened.read(), cells
+
+
 def _whole(folder: Path) -> list[Path]:
     """The tables that a folder's list names, which are there and as they were written.
 
@@ -536,6 +574,7 @@ def _whole(folder: Path) -> list[Path]:
         fairwave.DamagedResultsError: Some are not, or the list is not whole.
     """
     try:
+        check_file(folder / SUMS, "reading", DamagedResultsError)  # a list of some tens of files
         text = (folder / SUMS).read_text(encoding="ascii")
         lines = [line.split("  ") for line in text.splitlines()]
         sums = {name: digest for digest, name in lines}
@@ -566,7 +605,7 @@ def _whole(folder: Path) -> list[Path]:
 def _again(folder: Path) -> str:
     """How to make damaged results again."""
     try:
-        command = Provenance.from_json((folder / PROVENANCE).read_bytes()).command
+        command = Provenance.from_json(read_bytes(folder / PROVENANCE, "results")).command
     except (OSError, ValueError, LookupError, TypeError):
         command = ""
     return (

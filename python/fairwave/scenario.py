@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import operator
 import os
-import sys
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, SupportsIndex
 
 from fairwave import _native
 from fairwave.arguments import checked, checked_methods
+from fairwave.foreign import KINDS, ForeignFileError, check_shape, gated, parse_json, parse_toml
 from fairwave.named_files import named_files
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 LARGEST_SEED = 2**63 - 1
 """Tables hold seeds as 64-bit integers with a sign."""
 
-MOST_BYTES = 50_000_000
+MOST_BYTES = KINDS["scenario"].bytes
 """A longer file is no scenario: it is refused before it is read."""
 
 
@@ -340,7 +340,11 @@ def read(file: IO[bytes], name: str) -> Scenario:
     Raises:
         fairwave.ScenarioError: It is too large to be a scenario, no text, or wrong.
     """
-    content = text_of(file, name)
+    return _of_content(name, text_of(file, name))
+
+
+@gated("scenario", _native.ScenarioError)
+def _of_content(name: str, content: str) -> Scenario:
     if names_a_topology(content):
         from fairwave.layers import layer
 
@@ -387,6 +391,11 @@ def text_of(file: IO[bytes], name: str) -> str:
         _refuse_other(data, name)
         raise _native.ScenarioError(f"{name} holds no text; give the path of a .toml or .json file")
     try:
+        check_shape(data, name, "scenario")
+    except ForeignFileError as error:
+        _refuse_other(data, name)
+        raise _native.ScenarioError(f"error: {error}") from None
+    try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         _refuse_other(data, name)
@@ -408,13 +417,12 @@ def names_a_topology(content: str) -> bool:
 
 def plain(content: str) -> dict[str, Any]:
     """TOML or JSON as plain data; empty where it is neither."""
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
+    is_json = content.lstrip().startswith("{")
     try:
-        table = json.loads(content) if content.lstrip().startswith("{") else tomllib.loads(content)
-    except (ValueError, RecursionError):
+        table = (
+            parse_json(content.encode(), "-", "network") if is_json else parse_toml(content, "-", "network")
+        )
+    except ForeignFileError:
         return {}
     return table if isinstance(table, dict) else {}
 

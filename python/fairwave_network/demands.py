@@ -15,6 +15,8 @@ import itertools
 import math
 from typing import TYPE_CHECKING, Any
 
+from fairwave import ScenarioError
+from fairwave.foreign import check_items, check_lines, count_lines, decode, gated, read_bytes
 from fairwave_network.units import error
 
 if TYPE_CHECKING:
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
 Matrix = dict[tuple[str, str], float]
 
 HEADS = ("from", "to", "demand")
-MOST_BYTES = 50_000_000
 
 MOST_PAIRS = 2_000_000
 """Pairs of nodes in a matrix that fairwave computes."""
@@ -129,22 +130,24 @@ def _weights(topology: Topology, attribute: Any) -> dict[str, float]:
     return weights
 
 
+@gated("demands", ScenarioError)
+def _rows(path: Path, place: str) -> list[list[str]]:
+    data = read_bytes(path, "demands")
+    check_lines(data, str(path))
+    check_items(count_lines(data), str(path), "demands")
+    try:
+        return list(csv.reader(io.StringIO(decode(data, str(path)))))
+    except csv.Error as why:
+        raise error(place, f"{str(path)!r} is no CSV in UTF-8 ({why})", "save it as CSV in UTF-8") from None
+
+
 def _from_csv(topology: Topology, path: Path) -> Matrix:
     place = "demands.matrix"
     if not path.is_file():
         raise error(
             place, f"there is no file {str(path)!r}", "paths are relative to the folder of the scenario"
         )
-    if path.stat().st_size > MOST_BYTES:
-        raise error(
-            place,
-            f"{str(path)!r} has more than {MOST_BYTES / 1e6:.0f} MB",
-            "write one line per pair of nodes",
-        )
-    try:
-        rows = list(csv.reader(io.StringIO(path.read_text(encoding="utf-8-sig"))))
-    except (UnicodeDecodeError, csv.Error) as why:
-        raise error(place, f"{str(path)!r} is no CSV in UTF-8 ({why})", "save it as CSV in UTF-8") from None
+    rows = _rows(path, place)
     if not rows or [one.strip().lower() for one in rows[0]] != list(HEADS):
         raise error(f"{path}:1", "the first line does not name the columns", "write from,to,demand")
     found: Matrix = {}

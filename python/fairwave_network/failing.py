@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from fairwave import ScenarioError
 from fairwave_network import language, units
 from fairwave_network.measuring import NetworkAnswer, together
 from fairwave_network.routing import Routes
@@ -53,7 +54,10 @@ def scenario_of(network: Network, table: dict[str, object]) -> Network:
         flow["failover"] = after
     from fairwave.scenario import Scenario
 
-    return replace(network, written=Scenario.from_dict(data))
+    try:
+        return replace(network, written=Scenario.from_dict(data))
+    except ScenarioError as found:
+        raise units.in_own_words(found, units.place_in_link) from None
 
 
 def all_of(network: Network, kind: str) -> list[tuple[str, tuple[str, ...], dict[str, object]]]:

@@ -8,6 +8,7 @@ paths of equal cost), so that tables per pair come out of a run directly.
 from __future__ import annotations
 
 import itertools
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairwave import ScenarioError
 from fairwave.file_kinds import described
+from fairwave.foreign import gated
 from fairwave.scenario import Scenario, plain, text_of
 from fairwave_network import demands, mixes, reading, units
 from fairwave_network import topology as topologies
@@ -24,7 +26,7 @@ from fairwave_network.units import error
 if TYPE_CHECKING:
     from fairwave_network.mixes import Mix
     from fairwave_network.routing import Path as Way
-    from fairwave_network.topology import Topology
+    from fairwave_network.topology import Link, Topology
 
 KEYS: dict[str, tuple[str, ...] | None] = {
     "name": None, "description": None, "duration": None, "warmup": None, "seed": None, "preset": None, "hosts": None,
@@ -97,9 +99,12 @@ class Network:
         Raises:
             fairwave.ScenarioError: A link or a kind of traffic is wrong, or there are too many flows to run at once.
         """
-        return self.written or Scenario.from_dict(
-            _explicit(self.table, self.topology, self.groups, self.has_access)
-        )
+        if self.written is not None:
+            return self.written
+        try:
+            return Scenario.from_dict(_explicit(self.table, self.topology, self.groups, self.has_access))
+        except ScenarioError as found:
+            raise units.in_own_words(found, lambda place: _own_place(place, self)) from None
 
     def if_small(self) -> Scenario | None:
         """The explicit scenario; None where the network is too large to be run as a whole."""
@@ -166,6 +171,7 @@ def parse(content: str) -> dict[str, Any]:
     return plain(content)
 
 
+@gated("network", ScenarioError)
 def load(path: str | Path, *, as_whole: bool = True) -> Network:
     """Reads a network's file; `as_whole` as for `of_table`.
 
@@ -383,6 +389,34 @@ def _explicit(
     if events:
         made["event"] = events
     return made
+
+
+def _own_place(place: str, network: Network) -> str:
+    """The key of a network's file from which a key of the explicit scenario comes."""
+    found = re.match(r"(link|flow|event)\[(\d+)\]\.?(.*)", place)
+    if found is None:
+        return place
+    kind, number, key = found[1], int(found[2]), found[3]
+    if kind == "event":
+        return "failure"
+    if kind == "flow" and number < len(network.groups):
+        group = list(network.groups.values())[number]
+        return f"mix {group.mix.name!r}, {group.pair[0]} to {group.pair[1]} ({key})"
+    if kind == "link" and number < len(network.topology.links):
+        return _place_of_link(network.topology.links[number], key, network)
+    return f"access.{key}" if kind == "link" else place
+
+
+def _place_of_link(link: Link, key: str, network: Network) -> str:
+    """The key from which a key of a link between nodes comes: of `[[link]]`, of `[links]`, or of the edge."""
+    first = re.split(r"[.\[]", key)[0]
+    if first in link.direction or first not in {"rate", "delay", *network.table.get("links", {})}:
+        tables = [set(map(str, one.get("between", ()))) for one in network.table.get("link", [])]
+        at = next((at for at, ends in enumerate(tables) if ends == set(link.ends)), None)
+        return f"the link {link.ends[0]}–{link.ends[1]}, {key}" if at is None else f"link[{at}].{key}"
+    if first in {"rate", "delay"}:
+        return f"{first} of the link {link.ends[0]}–{link.ends[1]}"
+    return f"links.{key}"
 
 
 def failures(table: dict[str, Any], topology: Topology) -> list[dict[str, Any]]:

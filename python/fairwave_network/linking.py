@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from fairwave import ScenarioError
 from fairwave.scenario import Scenario
 from fairwave_network import units
 from fairwave_network.measuring import LinkRun
@@ -468,7 +469,10 @@ class Alone:
         heard = [flow["name"] for flow in flows if flow["name"].rpartition("_")[0] in calls]
         if heard:
             frame["record"] = {"units": heard}
-        return Scenario.from_dict({**frame, "link": links, "flow": flows})
+        try:
+            return Scenario.from_dict({**frame, "link": links, "flow": flows})
+        except ScenarioError as found:
+            raise units.in_own_words(found, units.place_in_link) from None
 
     def _rated(self) -> tuple[float, int]:
         """How many calls are rated: the mean number of those that begin here, and how many that other links bring."""

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from fairwave import ScenarioError
 from fairwave_network import units
 from fairwave_network.units import error
 
@@ -141,8 +142,18 @@ def _one(table: Any, at: str) -> Mix:
         not isinstance(busy, (int, float)) or isinstance(busy, bool) or not 0 <= busy < 1e7
     ):
         raise error(f"{at}.busy", f"{busy!r:.40} is no number of flows", "write for example busy = 10_000")
-    bits = _unit(repr(flow), ends) if lasts_s is None or lasts_s > 0 else 0.0
+    try:
+        bits = _unit(repr(flow), ends) if lasts_s is None or lasts_s > 0 else 0.0
+    except ScenarioError as wrong:
+        raise units.in_own_words(wrong, lambda place: f"{at}.{_own_key(place, table)}") from None
     return Mix(name, kind, flow, lasts_s, bits, share, None if busy is None else float(busy))
+
+
+def _own_key(place: str, table: dict[str, Any]) -> str:
+    """The key of a mix from which a key of a flow group comes: `traffic.codec` may be written as `codec`."""
+    key = place.partition("].")[2] or place
+    last = key.rpartition(".")[2]
+    return last if last in table and key.partition(".")[0] not in table else key
 
 
 @cache

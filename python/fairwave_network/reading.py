@@ -8,23 +8,35 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.parsers import expat
 
+from fairwave import ScenarioError
 from fairwave.extras import need
+from fairwave.foreign import (
+    KINDS,
+    ForeignFileError,
+    check_items,
+    check_lines,
+    check_shape,
+    check_values,
+    decode,
+    gated,
+    parse_json,
+    read_bytes,
+)
 from fairwave_network.units import error
 
 if TYPE_CHECKING:
     import networkx as nx
 
-MOST_BYTES = 50_000_000
-"""A larger file is refused before it is read."""
-
 FORMATS = {".graphml": "GraphML", ".xml": "GraphML", ".gml": "GML", ".json": "node-link JSON"}
 
 
+@gated("topology", ScenarioError)
 def from_file(path: Path, place: str) -> nx.Graph:
     """The graph in a file; a multigraph where the file has parallel edges.
 
@@ -45,23 +57,25 @@ def from_file(path: Path, place: str) -> nx.Graph:
         )
         hint = f"did you mean {near[0]!r}?" if near else "paths are relative to the folder of the scenario"
         raise error(place, f"there is no file {str(path)!r}", hint)
-    size = path.stat().st_size
-    if size > MOST_BYTES:
-        raise error(
-            place, f"{str(path)!r} has {size / 1e6:.0f} MB, a topology at most {MOST_BYTES / 1e6:.0f} MB",
-            "write the network without its other data, as node-link JSON for example",
-        )  # fmt: skip
-    data = path.read_bytes()
     nx = need("networkx", "network")
-    if kind == "GraphML":
-        _refuse_declarations(data, str(path), place)
     try:
+        data = read_bytes(path, "topology")
+        if kind == "GraphML":
+            _refuse_declarations(data, str(path), place)
         if kind == "GraphML":
             graph = nx.read_graphml(io.BytesIO(data))
         elif kind == "GML":
-            graph = nx.parse_gml(data.decode("utf-8"), label="id")
+            graph = nx.parse_gml(_gml(data, str(path)), label="id")
         else:
-            graph = _node_link(json.loads(data.decode("utf-8")))
+            graph = _node_link(parse_json(data, str(path), "topology"))
+        check_items(graph.number_of_nodes() + graph.number_of_edges(), str(path), "topology")
+        for words, several in (("nodes", graph.nodes(data=True)), ("edges", graph.edges(data=True))):
+            for one in several:
+                check_values(one[-1], f"{path}, {words} {', '.join(map(str, one[:-1])):.80}", "topology")
+    except ScenarioError:
+        raise
+    except ForeignFileError as found:
+        raise ScenarioError(f"error: {place}: {found}") from None
     except (
         nx.NetworkXError,
         ValueError,
@@ -80,6 +94,14 @@ def from_file(path: Path, place: str) -> nx.Graph:
     return graph
 
 
+def _gml(data: bytes, name: str) -> str:
+    """The text of a GML file, which lists no more than it may. It nests in brackets and lists without commas."""
+    check_shape(data, name, "topology")
+    check_lines(data, name)
+    check_items(len(re.findall(rb"\S+", data)) // 2, name, "topology")
+    return decode(data, name)
+
+
 def _node_link(data: Any) -> nx.Graph:
     nx = need("networkx", "network")
     if not isinstance(data, dict) or not isinstance(data.get("nodes"), list):
@@ -89,8 +111,24 @@ def _node_link(data: Any) -> nx.Graph:
 
 
 def _refuse_declarations(data: bytes, name: str, place: str) -> None:
-    """Refuses XML that is none, or that declares a document type or an entity."""
+    """Refuses XML that is none, that declares a document type or an entity, or that lists too much or too deep."""
     parser = expat.ParserCreate()
+    count = level = 0
+    most = KINDS["topology"].depth or 0
+
+    def begin(_: str, attributes: dict[str, str]) -> None:
+        nonlocal count, level
+        count, level = count + 1 + len(attributes), level + 1
+        check_items(count, name, "topology")
+        if level > most:
+            raise error(
+                place, f"{name!r} has elements more than {most} deep, in line {parser.CurrentLineNumber}",
+                "write it anew with nx.write_graphml(graph, path)",
+            )  # fmt: skip
+
+    def end(_: str) -> None:
+        nonlocal level
+        level -= 1
 
     def refuse(*_: Any) -> None:
         raise error(
@@ -100,12 +138,16 @@ def _refuse_declarations(data: bytes, name: str, place: str) -> None:
 
     parser.StartDoctypeDeclHandler = refuse
     parser.EntityDeclHandler = refuse
+    parser.StartElementHandler = begin
+    parser.EndElementHandler = end
     try:
         parser.Parse(data, True)
-    except expat.ExpatError as found:
+    except (expat.ExpatError, LookupError, ValueError) as found:  # the last two: an unknown encoding
+        if isinstance(found, (ForeignFileError, ScenarioError)):
+            raise
         raise error(
             place,
-            f"{name!r} is no XML ({found})",
+            f"{name!r} is no XML ({found!s:.120})",
             "write it anew, for example with nx.write_graphml(graph, path)",
         ) from None
 

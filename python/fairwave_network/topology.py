@@ -228,7 +228,7 @@ def _link(
     if "rate" in data:
         rate = units.rate(data["rate"], f"{at}: rate")
     elif (bits := number.get("rate_bps", number.get("LinkSpeedRaw", 0.0))) > 0:
-        rate = bits
+        rate = units.checked_rate(bits, f"{at}: rate")
     elif "rate" in common:
         rate = units.rate(common["rate"], "links.rate")
     else:
@@ -246,6 +246,7 @@ def _link(
     weight = number.get("weight", 1.0)
     if not (math.isfinite(weight) and weight > 0):
         raise error(at, f"its weight is {weight:g}", "a weight is a number above 0")
+    units.checked_span(delay, f"{at}: delay")
     return Link(ends, rate, delay, weight)
 
 

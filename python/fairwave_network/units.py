@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fairwave import _native
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 RATES = {"b/s": 1.0, "kb/s": 1e3, "Mb/s": 1e6, "Gb/s": 1e9, "Tb/s": 1e12}
 SPANS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
@@ -17,6 +20,32 @@ _QUANTITY = re.compile(r"\s*([0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?)\s*([^\s\d]\S*)
 def error(place: str, what: str, write: str) -> _native.ScenarioError:
     """An error about a network: where it is, what is wrong, what to write instead."""
     return _native.ScenarioError(f"error: {place}: {what}; {write}")
+
+
+MOST_SAID = 5
+"""Errors about one network that are shown."""
+
+
+def in_own_words(found: _native.ScenarioError, own_place: Callable[[str], str]) -> _native.ScenarioError:
+    """An error about a scenario that fairwave made as one about the network's file, which the user wrote.
+
+    Args:
+        found: The error.
+        own_place: From a key of the scenario to the key of the network's file from which it comes.
+    """
+    said: dict[str, None] = {}
+    for block in str(found).split("\n\n"):
+        first, *rest = block.splitlines()
+        place = re.search(r"--> [^\n]*\((.*)\)", block)
+        where = f"{own_place(place[1])}: " if place else ""
+        notes = [line.strip() for line in rest if line.lstrip().startswith("= ")]
+        said["\n  ".join([f"error: {where}{first.removeprefix('error: ')}", *notes])] = None
+    return _native.ScenarioError("\n\n".join(list(said)[:MOST_SAID]))
+
+
+def place_in_link(place: str) -> str:
+    """The key of a network's file for a key of the scenario of a link alone."""
+    return re.sub(r"^flow\[\d+\]", "mix", re.sub(r"^link\[\d+\]", "links", place))
 
 
 def _read(value: Any, units: dict[str, float], place: str, example: str) -> float:
@@ -30,17 +59,39 @@ def _read(value: Any, units: dict[str, float], place: str, example: str) -> floa
     return float(found[1]) * units[found[2]]
 
 
+MOST_BPS = 1e15
+"""The highest rate, in bit/s."""
+
+LONGEST_S = 1e9
+"""The longest time, in seconds."""
+
+
+def checked_rate(bits_per_second: float, place: str) -> float:
+    """A rate that a link can have: above 0, at most `MOST_BPS`."""
+    if not 0 < bits_per_second <= MOST_BPS:
+        raise error(
+            place,
+            f"{bits_per_second:g} b/s is no rate from above 0 to {MOST_BPS:g} b/s",
+            'write for example "100 Mb/s"',
+        )
+    return bits_per_second
+
+
+def checked_span(seconds: float, place: str) -> float:
+    """A time from 0 to `LONGEST_S`."""
+    if not 0 <= seconds <= LONGEST_S:
+        raise error(place, f"{seconds:g} s is no time from 0 to {LONGEST_S:g} s", 'write for example "5 ms"')
+    return seconds
+
+
 def rate(value: Any, place: str) -> float:
     """Bits per second, above 0."""
-    found = _read(value, RATES, place, 'for example "100 Mb/s"')
-    if found <= 0:
-        raise error(place, "a rate is above 0", 'write for example "100 Mb/s"')
-    return found
+    return checked_rate(_read(value, RATES, place, 'for example "100 Mb/s"'), place)
 
 
 def span(value: Any, place: str) -> float:
     """Seconds, 0 or more."""
-    return _read(value, SPANS, place, 'for example "5 ms"')
+    return checked_span(_read(value, SPANS, place, 'for example "5 ms"'), place)
 
 
 def share(value: Any, place: str) -> float:

@@ -14,6 +14,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from fairwave.foreign import ForeignFileError, gated
 from fairwave_report.style import FORMATS, LOOKS, MONOCHROME, FigureStyle, SeriesStyle
 
 SERIF = ["STIXGeneral", "Times New Roman", "DejaVu Serif"]
@@ -27,14 +28,11 @@ NAMES = {
 
 EXAMPLES = "write for example --style paper, --style paper,mono or --style thesis.mplstyle"
 
-LARGEST = 100_000
-"""Bytes of a style sheet at most."""
-
 NOT_OURS = frozenset({"backend", "backend_fallback", "interactive", "toolbar", "savefig.directory"})
 """Settings of a style sheet that are not about figures."""
 
 
-class StyleError(ValueError):
+class StyleError(ForeignFileError):
     """There is no such style or format; the message says which there are."""
 
 
@@ -127,18 +125,19 @@ def _with_sheet(style: FigureStyle, name: str, asked: Asked) -> FigureStyle:
 
 def _sheet(name: str, asked: Asked) -> dict[str, Any]:
     """The settings of a style sheet."""
-    import matplotlib as mpl
-
     file = Path(name)
     if not file.is_file():
         near = get_close_matches(name, NAMES, 1)
         hint = f"did you mean {near[0]!r}? " if near else ""
         each = ", ".join(f"{one} ({what})" for one, what in NAMES.items())
         raise StyleError(f"{asked.name} is {name!r}, but there are {each}, or a file; {hint}{asked.examples}")
-    if file.stat().st_size > LARGEST:
-        raise StyleError(
-            f"{asked.name}: {name} has more than {LARGEST} bytes, too many for a style sheet; {asked.examples}"
-        )
+    return _parsed(file, name, asked)
+
+
+@gated("style", StyleError)
+def _parsed(file: Path, name: str, asked: Asked) -> dict[str, Any]:
+    import matplotlib as mpl
+
     complaints = _Complaints()
     log = logging.getLogger("matplotlib")
     log.addHandler(complaints)

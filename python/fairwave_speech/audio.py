@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairwave.extras import need
+from fairwave.foreign import KINDS, check_items, gated
 from fairwave_speech.errors import SpeechError
 from fairwave_speech.flaws import LEAST_OFFSET, Flaws, cancelled, scaled
 
@@ -33,7 +34,7 @@ RATE = 8000
 NOMINAL_LEVEL_DBOV = -26.0
 """Active level at which telephony tests play speech, in dB relative to overload (ITU-T P.800, G.191)."""
 
-LONGEST_S = 3600.0
+LONGEST_S = KINDS["recording"].span_s or 0.0
 """Longest recording that is read, in seconds: it is held in memory whole."""
 
 
@@ -61,6 +62,7 @@ class Recording:
         return len(self.samples) / RATE
 
 
+@gated("recording", SpeechError)
 def read(path: str | os.PathLike[str], *, attribution: str = "") -> Recording:
     """Read a sound file as mono, 8 kHz, 16 bit.
 
@@ -183,6 +185,7 @@ def _decode(path: Path) -> tuple[Samples, list[str], Flaws]:
         if stream.codec_context is None:
             raise SpeechError(f"{path}: its sound is in a coding that is not known here; {_remedy(path)}")
         rate, channels, codec = stream.rate, stream.channels, stream.codec_context.name
+        check_items(channels, str(path), "recording")
         if rate != RATE:
             notes.append(f"{rate} samples per second were converted to {RATE}")
         if codec != "pcm_s16le":

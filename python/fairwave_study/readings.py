@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from fairwave.foreign import gated, parse_json, read_bytes
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -162,10 +164,7 @@ class Readings:
             ValueError: It is no such file, or does not fit the study; the message says what is allowed.
             OSError: It cannot be read.
         """
-        try:
-            found: Any = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_once)
-        except (json.JSONDecodeError, UnicodeDecodeError) as error:
-            raise ValueError(f"{path} is not JSON: {error}") from None
+        found = _plain(path)
         if not isinstance(found, dict) or not all(isinstance(one, str) for one in found.values()):
             first = self.factors[0]
             raise ValueError(
@@ -204,15 +203,12 @@ class Readings:
         return replace(grid, settings=settings)
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON in which each key stands once.
+@gated("reading")
+def _plain(path: Path) -> Any:
+    """A reading's file as plain data.
 
     Raises:
-        ValueError: A key stands twice, so that its first value would be lost.
+        ForeignFileError: It is no JSON, or a key stands twice.
+        OSError: It cannot be read.
     """
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the factor {twice!r} stands twice; keep one of the two")
-    return found
+    return parse_json(read_bytes(path, "reading"), str(path), "reading")

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairwave.foreign import ForeignFileError, check_shape, decode, gate, read_bytes
 from fairwave.runs.keeping import Memory, engine
 from fairwave.runs.replication import replicate
 from fairwave.runs.runs_file import MISMATCH, on_stderr
@@ -224,7 +225,13 @@ class Shelf:
             return None
 
     def _read(self, file: Path, key: str, seeds: Sequence[int]) -> StoredReading | None:
-        text = file.read_text(encoding="utf-8")
+        with gate("kept reading", file):
+            return self._parsed(file, key, seeds)
+
+    def _parsed(self, file: Path, key: str, seeds: Sequence[int]) -> StoredReading | None:
+        data = read_bytes(file, "kept reading")
+        check_shape(data, str(file), "kept reading")
+        text = decode(data, str(file))
         has_digest = text.startswith(DIGEST)
         if has_digest:
             digest, _, rest = text[len(DIGEST) :].partition('"')
@@ -250,7 +257,7 @@ class Shelf:
         write_text(self.file(key, seeds), f'{DIGEST}{_digest(key, seeds, rest)}"{rest}')
 
 
-class _DamagedError(ValueError):
+class _DamagedError(ForeignFileError):
     """A file of a shelf is not as it was written."""
 
 

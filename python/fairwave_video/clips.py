@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairwave.extras import need
+from fairwave.foreign import check_items, gated
 from fairwave_video.errors import VideoError
 
 if TYPE_CHECKING:
@@ -83,13 +84,20 @@ def clip(name: str | os.PathLike[str], pixels: int = PIXELS) -> Clip:
         VideoError: There is no such file, or it holds no video that FFmpeg can decode.
     """
     need("av", "video", VideoError)
+    return _look(_path(name), str(name), pixels)
+
+
+@gated("clip", VideoError)
+def _look(path: Path, name: str, pixels: int) -> Clip:
     import av
 
-    path = _path(name)
     try:
         with av.open(str(path)) as container:
             if not container.streams.video:
                 raise VideoError(f"clip {str(path)!r}: it holds no video; {HOW_TO_SUPPLY}")
+            coded = container.streams.video[0]
+            # A decoder allocates pictures of the size that the file names.
+            check_items(coded.width * coded.height, str(path), "clip")
             first = next(container.decode(video=0), None)
     except (av.FFmpegError, OSError) as error:
         raise VideoError(f"clip {str(path)!r}: unreadable ({error}); {HOW_TO_SUPPLY}") from error
@@ -99,7 +107,7 @@ def clip(name: str | os.PathLike[str], pixels: int = PIXELS) -> Clip:
     width, height = (
         max(MACROBLOCK, round(side * scale / MACROBLOCK) * MACROBLOCK) for side in (first.width, first.height)
     )
-    return Clip(path.stem if name not in PACKAGED else str(name), path, width, height)
+    return Clip(path.stem if name not in PACKAGED else name, path, width, height)
 
 
 def _path(name: str | os.PathLike[str]) -> Path:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairwave.cli import StoppedError, console
 from fairwave.cli.input import BadInputError, layer_or_note, refuse_other
+from fairwave.foreign import gated, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +34,7 @@ def given_key(file: Path | None) -> str | None:
             raise BadInputError(
                 f"no file {str(file)!r}: --key-file takes a file with the key that both ends have"
             )
-        key = file.read_text(encoding="utf-8", errors="replace").strip()
+        key = _key_in(file)
     if key is None:
         return None
     from fairwave.linecheck.wire import WireError, check_key
@@ -42,6 +43,11 @@ def given_key(file: Path | None) -> str | None:
         return check_key(key)
     except WireError as error:
         raise BadInputError(str(error)) from None
+
+
+@gated("key", BadInputError)
+def _key_in(file: Path) -> str:
+    return read_bytes(file, "key").decode("utf-8", errors="replace").strip()
 
 
 def prompted_key() -> str | None:
@@ -234,7 +240,8 @@ def _reading(file: Path) -> Line:
     try:
         return read_irtt(file)
     except IrttError as error:
-        refuse_other(file, "a measurement by irtt", ("irtt",))
+        if not str(file).endswith(".gz"):  # which is read, and the error says more
+            refuse_other(file, "a measurement by irtt", ("irtt",))
         raise BadInputError(str(error)) from None
 
 

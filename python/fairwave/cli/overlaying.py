@@ -11,6 +11,7 @@ from fairwave import ScenarioError
 from fairwave.answers.naming import shortened
 from fairwave.cli import console
 from fairwave.cli.input import BadInputError, drawn_as, layer_or_note
+from fairwave.foreign import ForeignFileError, decode, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -308,9 +309,9 @@ def saved_runs(folder: Path) -> Results:
     Raises:
         BadInputError: It holds none, or what it holds is damaged.
     """
-    import json
+    from contextlib import suppress
 
-    from fairwave.folders import NOTE, WORDS
+    from fairwave.folders import NOTE, WORDS, read_note
     from fairwave.results import DamagedResultsError, Results
 
     try:
@@ -318,10 +319,8 @@ def saved_runs(folder: Path) -> Results:
     except FileNotFoundError as error:
         kind = ""
         if (folder / NOTE).is_file():
-            try:
-                kind = json.loads((folder / NOTE).read_bytes() or b"{}").get("kind", "")
-            except (ValueError, AttributeError):
-                kind = ""
+            with suppress(ForeignFileError):
+                kind = read_note(folder / NOTE).get("kind", "")
         if kind in {"find", "study"}:
             raise BadInputError(
                 f"{folder} holds a {WORDS[kind]}, which keeps no runs to compare; compare takes folders of "
@@ -485,7 +484,7 @@ def _group(results: Results, wanted: str | None) -> str:
 def _scenario(folder: Path) -> str:
     """The text of the scenario in a folder; empty where there is none."""
     try:
-        return (folder / "scenario.toml").read_text(encoding="utf-8")
+        return decode(read_bytes(folder / "scenario.toml", "scenario"), str(folder / "scenario.toml"))
     except (OSError, ValueError):
         return ""
 

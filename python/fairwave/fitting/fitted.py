@@ -12,6 +12,7 @@ from fairwave.fitting.candidates import FAMILIES, scenario
 from fairwave.fitting.observing import address, observed
 from fairwave.fitting.path import PathSeen, estimated
 from fairwave.fitting.seen import read
+from fairwave.foreign import gated
 from fairwave.replay.packets import CaptureError
 
 if TYPE_CHECKING:
@@ -139,6 +140,17 @@ def fit(
         if host is not None:
             raise ValueError("host is for captures; statistics of a browser have none")
         return _of_statistics(source, rate, seeds, progress)
+    return _of_capture(source, host, rate, seeds, progress)
+
+
+@gated("fitted capture", CaptureError)
+def _of_capture(
+    source: str | Path,
+    host: str | None,
+    rate: float | None,
+    seeds: int,
+    progress: Callable[[int, int], None] | None,
+) -> Fit:
     seen = read(source)
     what = observed(seen, None if host is None else address(host, seen))
     if what.lasts_s < 5:
@@ -205,6 +217,7 @@ def _unknown(what: Observed, path: PathSeen, scored: list[choosing.Scored]) -> l
     return said
 
 
+@gated("statistics", CaptureError)
 def _of_statistics(
     source: str | Path, rate: float | None, seeds: int, progress: Callable[[int, int], None] | None
 ) -> Fit:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from fairwave.foreign import check_items, gated
 from fairwave.replay.packets import TCP, UDP, CaptureError, Flow, Notes, packets
 
 if TYPE_CHECKING:
@@ -123,6 +124,7 @@ class Seen:
         return max(best, key=lambda address: (into.get(address, 0), address))
 
 
+@gated("fitted capture", CaptureError)
 def read(path: str | Path, progress: Callable[[int, int], None] | None = None) -> Seen:
     """The packets of a capture.
 
@@ -135,14 +137,16 @@ def read(path: str | Path, progress: Callable[[int, int], None] | None = None) -
         CaptureError: It is no capture, or has no packet of IP.
     """
     notes, found, begin, last = Notes(), dict[Flow, FlowSeen](), -1, 0
-    for at_ns, flow, length, header, data, above in packets(path, notes, progress):
+    for at_ns, flow, length, header, data, above in packets(path, notes, progress, "fitted capture"):
         if begin < 0:
             begin = at_ns
         last = at_ns
+        check_items(notes.packets, str(path), "fitted capture")
         if SIGNALLING & {flow.source_port, flow.destination_port}:
             continue
         one = found.get(flow)
         if one is None:
+            check_items(len(found) + 1, str(path), "capture")
             one = found[flow] = FlowSeen(flow)
         number = stamp = echo = source = kind = -1
         payload = above - 8

@@ -10,7 +10,6 @@ getStats() answered (each a table of reports or a list of them), and a dump of c
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,10 +20,19 @@ from fairwave.building import build
 from fairwave.fitting.bottleneck import Interval
 from fairwave.fitting.candidates import FAMILIES
 from fairwave.fitting.choosing import Features, distance
+from fairwave.foreign import (
+    ForeignFileError,
+    check_gap,
+    check_items,
+    check_span,
+    gated,
+    parse_json,
+    read_bytes,
+)
 from fairwave.replay.packets import CaptureError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from fairwave.fitting.seen import Numbers
     from fairwave.scenario import Scenario
@@ -32,8 +40,16 @@ if TYPE_CHECKING:
 LEAST_SECONDS = 10
 """Statistics of less time are not fitted."""
 
-LARGEST = 200_000_000
-"""Larger files are refused, bytes."""
+ALLOWED = {
+    "at": 1e12,
+    "trip": 60.0,
+    "available": 1e12,
+    "bytes": 1e15,
+    "packets": 1e12,
+    "lost": 1e12,
+    "target": 1e12,
+}
+"""The largest value of each quantity, in seconds, bit/s, bytes and packets; none is negative, except for losses."""
 
 SETTLED_S = 5
 """So much of the beginning is left out: the session starts up."""
@@ -110,6 +126,7 @@ def is_statistics(path: str | Path) -> bool:
         return False
 
 
+@gated("statistics", CaptureError)
 def read(path: str | Path) -> Seconds:
     """The statistics of a file.
 
@@ -120,14 +137,11 @@ def read(path: str | Path) -> Seconds:
     where = Path(path)
     if not where.is_file():
         raise FileNotFoundError(f"no file {str(path)!r}")
-    if where.stat().st_size > LARGEST:
-        raise CaptureError(f"{path} is larger than {LARGEST // 10**6} MB; give the statistics of one call")
-    try:
-        found = json.loads(where.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise CaptureError(f"{path} is neither a capture nor JSON: {error}") from None
+    found = parse_json(read_bytes(where, "statistics"), str(path), "statistics")
     if isinstance(found, dict) and isinstance(found.get("PeerConnections"), dict):
-        several = [_from_dump(one) for one in found["PeerConnections"].values() if isinstance(one, dict)]
+        several = [
+            _from_dump(one, str(path)) for one in found["PeerConnections"].values() if isinstance(one, dict)
+        ]
     elif isinstance(found, dict) and isinstance(found.get("sender"), list):
         several = [found["sender"]]
     elif isinstance(found, list):
@@ -137,6 +151,7 @@ def read(path: str | Path) -> Seconds:
             f"{path} has no statistics: write a list of what getStats() answered once a second, or a dump of "
             "chrome://webrtc-internals"
         )
+    several = [checked(one, str(path)) for one in several]
     sending = [one for one in map(seconds, several) if one is not None]
     if not sending:
         raise CaptureError(
@@ -158,9 +173,36 @@ def _number(value: Any) -> float:
     return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else float("nan")
 
 
-def seconds(answers: list[Any]) -> Seconds | None:
-    """Statistics per second of what getStats() answered; None where nothing is sent or it lasts too short."""
-    rows = []
+def checked(answers: list[Any], name: str) -> list[Any]:
+    """What getStats() answered, if its values are those of a call.
+
+    Raises:
+        ForeignFileError: A value is out of range, a pause too long, or all of it.
+    """
+    last = first = None
+    for place, row in enumerate(_rows(answers)):
+        for key, most in ALLOWED.items():
+            if row[key] > most or (row[key] < 0 and key not in {"lost", "at"}) or np.isinf(row[key]):
+                raise CaptureError(
+                    f"{name}: report {place + 1} has {row[key]:.6g} for {NAMES[key]}: write a value from 0 to {most:g}"
+                )
+        first = row["at"] if first is None else first
+        if last is not None:
+            check_gap(row["at"] - last, name, f"report {place + 1}", "statistics")
+        last = row["at"]
+        check_span(last - first, name, "statistics")
+    return answers
+
+
+NAMES = {
+    "at": "timestamp (s)", "trip": "the round trip (s)", "available": "availableOutgoingBitrate", "bytes": "bytesSent",
+    "packets": "packetsSent", "lost": "packetsLost", "target": "targetBitrate",
+}  # fmt: skip
+"""Members of the reports for messages."""
+
+
+def _rows(answers: Iterable[Any]) -> Iterator[dict[str, float]]:
+    """The values of each answer that has a time."""
     for answer in answers:
         row = {
             "at": np.nan,
@@ -187,7 +229,12 @@ def seconds(answers: list[Any]) -> Seconds | None:
                 trip = _number(report.get("currentRoundTripTime"))
                 row["trip"] = row["trip"] if np.isnan(trip) else trip
         if not np.isnan(row["at"]):
-            rows.append(row)
+            yield row
+
+
+def seconds(answers: list[Any]) -> Seconds | None:
+    """Statistics per second of what getStats() answered; None where nothing is sent or it lasts too short."""
+    rows = list(_rows(answers))
     if len(rows) < LEAST_SECONDS:
         return None
     column = {name: np.asarray([row[name] for row in rows], float) for name in rows[0]}
@@ -210,25 +257,31 @@ def _or_zero(report: Mapping[str, Any], name: str) -> float:
     return 0.0 if np.isnan(value) else value
 
 
-def _from_dump(peer: Mapping[str, Any]) -> list[dict[str, dict[str, Any]]]:
+def _from_dump(peer: Mapping[str, Any], name: str) -> list[dict[str, dict[str, Any]]]:
     """A peer connection of a dump as getStats() would have answered, once per sample."""
     stats = peer.get("stats")
     answers: list[dict[str, dict[str, Any]]] = []
+    count = 0
     for key, one in stats.items() if isinstance(stats, dict) else ():
-        name, dash, member = key.rpartition("-")
+        report, dash, member = key.rpartition("-")
         if not dash or not isinstance(one, dict):
             continue
+        written = one.get("values", "[]")
+        if not isinstance(written, str):
+            continue
         try:
-            values = json.loads(one.get("values", "[]"))
-        except (TypeError, json.JSONDecodeError):
+            values = parse_json(written.encode(), name, "statistics")
+        except ForeignFileError:
             continue
         if not isinstance(values, list):
             continue
+        count += len(values)
+        check_items(count, name, "statistics")
         member = "timestamp" if member == "[timestamp]" else member
         for index, value in enumerate(values):
             while len(answers) <= index:
                 answers.append({})
-            answers[index].setdefault(name, {"type": one.get("statsType", "")})[member] = value
+            answers[index].setdefault(report, {"type": one.get("statsType", "")})[member] = value
     return answers
 
 

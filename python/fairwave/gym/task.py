@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairwave import _native
+from fairwave.foreign import ForeignFileError, decode, gated, parse_toml, read_bytes
 from fairwave.scenario import Scenario, load, with_files
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ _QUANTITY = re.compile(r"\s*([-+0-9.eE]+)\s*(.*?)\s*")
 _SPANS = {"ns": 1, "us": 1_000, "µs": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 
 
-class TaskError(ValueError):
+class TaskError(ForeignFileError):
     """A task cannot be used; the message says where and why."""
 
 
@@ -319,17 +320,9 @@ def _one(value: Any, where: str) -> Range | Choice:
     return Range(bounds[0], bounds[1], units[0], scale == "log", whole)
 
 
+@gated("task", TaskError)
 def _toml(path: Path) -> dict[str, Any]:
-    import sys
-
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise TaskError(f"{path}: no TOML ({error})") from None
+    return parse_toml(decode(read_bytes(path, "task"), str(path)), str(path), "task")
 
 
 _CALL = """

@@ -9,13 +9,12 @@ without a direction counts as lost in both.
 
 from __future__ import annotations
 
-import json
-import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairwave.foreign import ForeignFileError, check_span, gated, parse_json, read_bytes, unpack_gzip
 from fairwave.linecheck.line import Line, Probes, Span, arrival_places
 from fairwave.linecheck.verdict import PACKET_S
 from fairwave.live.rating import MOST
@@ -24,9 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-
-LARGEST = 400_000_000
-"""The largest file, in bytes."""
 
 LEAST = 50
 """Fewer round trips tell nothing about a call."""
@@ -39,10 +35,11 @@ SLACK_NS = 1_000_000
 """Time stamps of programs are this exact, in nanoseconds."""
 
 
-class IrttError(ValueError):
+class IrttError(ForeignFileError):
     """The file cannot be read as irtt's; the message says what to do."""
 
 
+@gated("irtt", IrttError)
 def read(path: str | Path) -> Line:
     """A line as irtt measured it.
 
@@ -60,11 +57,13 @@ def read(path: str | Path) -> Line:
     if len(trips) > MOST:
         notes.append(f"Of {len(trips)} packets the first {MOST} count.")
         trips = trips[:MOST]
+    rows = []
     try:
-        rows = [_row(one) for one in trips]
+        for one in trips:
+            rows.append(_row(one))  # noqa: PERF401 -- the length says which one is wrong
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
         raise IrttError(
-            f"{path}: a round trip has not the fields that irtt writes (seqno, lost, timestamps)"
+            f"{path}: round_trips[{len(rows)}] has not the fields that irtt writes (seqno, lost, timestamps)"
         ) from None
     if sum(row["came"] for row in rows) < LEAST:
         raise IrttError(
@@ -78,11 +77,15 @@ def read(path: str | Path) -> Line:
         raise IrttError(
             f"{path} has no times of the server: run `irtt client` with --tstamp=both (its default) and --clock=both"
         )
+    _check_times(path, rows)
     unknown = sum(row["lost"] == "true" for row in rows)
     if unknown:
         notes.append(f"{unknown} losses have no direction in the file: they count in both.")
     length = found["config"]["params"].get("length")
-    return _line(path, rows, clock, interval, 28 + (length if isinstance(length, int) else 172), notes)
+    size = length if isinstance(length, int) and 0 < length < 1 << 16 else 172
+    line = _line(path, rows, clock, interval, 28 + size, notes)
+    check_span(line.spans[-1].to_s, str(path), "irtt")
+    return line
 
 
 def _line(
@@ -178,22 +181,10 @@ def _delays(to: Sequence[int | None], since: Sequence[int | None], parts: NDArra
 
 
 def _document(path: Path) -> dict[str, Any]:
-    if path.stat().st_size > LARGEST:
-        raise IrttError(
-            f"{path} has {path.stat().st_size / 1e6:.0f} MB, but may have {LARGEST / 1e6:.0f} MB at most"
-        )
-    data = path.read_bytes()
-    try:
-        if data[:2] == b"\x1f\x8b":
-            inside = zlib.decompressobj(wbits=31)
-            data = inside.decompress(data, LARGEST + 1)
-            if len(data) > LARGEST:
-                raise IrttError(f"{path} holds more than {LARGEST / 1e6:.0f} MB")
-        found = json.loads(data)
-    except (ValueError, RecursionError, zlib.error) as error:
-        if isinstance(error, IrttError):
-            raise
-        raise IrttError(f"{path} is no JSON: give what `irtt client -o FILE.json HOST` writes") from None
+    data = read_bytes(path, "irtt")
+    if data[:2] == b"\x1f\x8b":
+        data = unpack_gzip(data, str(path), "irtt")
+    found = parse_json(data, str(path), "irtt")
     if not isinstance(found, dict):
         raise IrttError(f"{path} is no JSON object: give what `irtt client -o FILE.json HOST` writes")
     return found
@@ -202,7 +193,7 @@ def _document(path: Path) -> dict[str, Any]:
 def _interval(path: Path, found: dict[str, Any]) -> float:
     try:
         interval = float(found["config"]["params"]["interval"]) / 1e9
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         raise IrttError(
             f"{path} has no config.params.interval: give what `irtt client -o FILE.json HOST` writes"
         ) from None
@@ -229,6 +220,22 @@ def _row(one: dict[str, Any]) -> dict[str, Any]:
     return {
         "lost": lost, "came": lost == "false", "sent": sent, "back": back, "there": there, "left": left,
     }  # fmt: skip
+
+
+LATEST_NS = 2**62
+"""Times in nanoseconds lie between minus this and this: the year 2116. So differences fit 64 bits."""
+
+
+def _check_times(path: Path, rows: Sequence[dict[str, Any]]) -> None:
+    """Refuses times that no clock shows."""
+    for number, row in enumerate(rows):
+        for name, several in ((name, row[name]) for name in ("sent", "there", "left", "back")):
+            for clock, time in several.items():
+                if abs(time) >= LATEST_NS:
+                    raise IrttError(
+                        f"{path}: round_trips[{number}] has the {clock} time {time} ({name}): irtt writes "
+                        f"nanoseconds below {LATEST_NS}"
+                    )
 
 
 def _times(found: dict[str, Any] | None) -> dict[str, int]:

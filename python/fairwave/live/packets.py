@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairwave.foreign import ForeignFileError, gated, read_bytes
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -28,7 +30,7 @@ _UDP = 17
 _RTP = struct.Struct(">BBHII")
 
 
-class RecordingError(ValueError):
+class RecordingError(ForeignFileError):
     """A recording that cannot be read, or that lacks the requested data; the message says what to do."""
 
 
@@ -121,7 +123,7 @@ def datagrams(recording: Path) -> Iterator[Datagram]:
     Raises:
         RecordingError: It is no recording of `fairwave live`.
     """
-    data = recording.read_bytes()
+    data = read_bytes(recording, "live recording")
     names: list[str] = []
     for kind, body in _blocks(data, recording):
         if kind == _INTERFACE:
@@ -138,6 +140,7 @@ def datagrams(recording: Path) -> Iterator[Datagram]:
                 yield found
 
 
+@gated("live recording", RecordingError)
 def streams(recording: Path) -> list[Stream]:
     """The streams of RTP that a recording has, the longest first.
 
@@ -153,6 +156,7 @@ def streams(recording: Path) -> list[Stream]:
     )
 
 
+@gated("live recording", RecordingError)
 def delays(recording: Path) -> dict[tuple[str, str], NDArray[np.float64]]:
     """From which address to which each UDP datagram took how long that arrived and is no RTP, such as RTCP; in seconds.
 

@@ -9,12 +9,12 @@ numbers end a little earlier than the recording's.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairwave.foreign import check_items, count_lines, decode, gated, parse_json, read_bytes
 from fairwave.live.packets import RecordingError
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ class Row:
         return [self.kind, self.what, text(self.said), text(self.seen)]
 
 
+@gated("session", RecordingError)
 def last(path: Path) -> list[dict[str, Any]]:
     """The last statistics that an end wrote and that tell of packets.
 
@@ -66,9 +67,11 @@ def last(path: Path) -> list[dict[str, Any]]:
             f"{path}: there are no statistics; read the program's output, and give it more time"
         )
     found: list[dict[str, Any]] = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    data = read_bytes(path, "session")
+    check_items(count_lines(data), str(path), "session")
+    for number, line in enumerate(decode(data, str(path)).splitlines(), 1):
         try:
-            report = json.loads(line)["stats"]
+            report = parse_json(line.encode(), str(path), "session")["stats"]
             streams = [one for one in report if one["type"].endswith("-rtp")]
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise RecordingError(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairwave.foreign import check_items, gated
 from fairwave.named_files import named_files
 from fairwave.replay.packets import TCP, UDP, CaptureError, Flow, Notes, packets
 
@@ -163,6 +164,7 @@ class Capture:
         )
 
 
+@gated("capture", CaptureError)
 def read(
     path: str | Path,
     keep: Collection[str] | bool = (),
@@ -184,6 +186,7 @@ def read(
     for at_ns, flow, length, header, data, above in packets(path, notes, progress):
         one = found.get(flow)
         if one is None:
+            check_items(len(found) + 1, str(path), "capture")
             one = found[flow] = FlowSummary(flow, first_ns=at_ns, last_ns=at_ns, header=header)
             kept[flow] = keep if isinstance(keep, bool) else flow.name in keep
         if kept[flow]:

@@ -8,11 +8,14 @@ flow of the first one. Of each packet nothing is kept.
 
 from __future__ import annotations
 
+import math
 import socket
 import struct
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, Literal, NamedTuple
+
+from fairwave.foreign import KINDS, ForeignFileError, check_span, reach
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -43,7 +46,7 @@ _LINKS = {
 }  # fmt: skip
 
 
-class CaptureError(ValueError):
+class CaptureError(ForeignFileError):
     """A file that is not a capture, or that cannot be replayed; the message says what to do."""
 
 
@@ -172,7 +175,10 @@ _MAGIC = {
 
 
 def packets(
-    path: str | Path, notes: Notes, progress: Callable[[int, int], None] | None = None
+    path: str | Path,
+    notes: Notes,
+    progress: Callable[[int, int], None] | None = None,
+    kind: Literal["capture", "fitted capture"] = "capture",
 ) -> Iterator[Packet]:
     """Every packet of IP in a capture, in the order of the file, with times that never go back.
 
@@ -180,10 +186,12 @@ def packets(
         path: The capture.
         notes: Counts what had to be made up for.
         progress: Told now and then how many bytes have been read, and of how many.
+        kind: For what it is read, which decides how long it may last.
 
     Raises:
         FileNotFoundError: There is no such file.
         CaptureError: It is no capture, or one without times, or its clock was set back.
+        ForeignFileError: It lasts too long.
     """
     where = Path(path)
     if not where.is_file():
@@ -203,8 +211,9 @@ def packets(
                 f"{path} is no capture: it {begins}; write pcap or pcapng, for example with "
                 "`tcpdump -w FILE` or Wireshark's Save As"
             )
+        reach(lambda: f"packet {notes.packets + 1}")
         first: dict[tuple[bytes, bytes, int, int], Flow] = {}
-        latest = 0
+        latest, begin, span_ns = 0, -1, (KINDS[kind].span_s or math.inf) * 1e9
         for at_ns, link, original, data in records:
             notes.packets += 1
             if progress is not None and not notes.packets & 0xFFFF:
@@ -221,6 +230,10 @@ def packets(
                 notes.back_s = max(notes.back_s, back / 1e9)
                 at_ns = latest  # noqa: PLW2901  # the time that is used
             latest = at_ns
+            if begin < 0:
+                begin = at_ns
+            if at_ns - begin > span_ns:
+                check_span((at_ns - begin) / 1e9, f"{path}, packet {notes.packets}:", kind)
             at = _network(link, data)
             found = None if at < 0 else _ip(at_ns, data, at, original - at, first, notes)
             if found is not None:

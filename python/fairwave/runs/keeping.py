@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairwave import _native
+from fairwave.foreign import ForeignFileError
 from fairwave.runs.memory import Keep, Memory
 from fairwave.runs.runs_file import (
     DAMAGE,
@@ -104,8 +105,11 @@ class Folder:
             if row is None:
                 return None
             if is_whole(self._version, scenario, seed, *row):
-                return unpacked(row[1])
+                return unpacked(row[1], self._file)
             reason = MISMATCH
+        except ForeignFileError as error:
+            self._tell(f"{error}: the run with seed {seed} is made again")
+            return None
         except DAMAGE as error:
             if is_trouble(error):
                 return None

@@ -17,6 +17,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fairwave.foreign import check_items
 from fairwave.runs.runs_file import DAMAGE, connect, create, digest, look, packed, replace, salvaged
 from fairwave.tables import Table
 
@@ -80,6 +81,7 @@ def _read(rows: list[tuple[Any, ...]]) -> Tables | None:
     tables = {}
     try:
         for _, _, name, size, data in rows:
+            check_items(size, name, "kept runs")
             with pa.ipc.open_stream(pa.decompress(data, size, "zstd")) as stream:
                 read = stream.read_all()
             read.validate(full=True)

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairwave.foreign import KINDS, check_items, gate
 from fairwave.tables import Column, Table
 
 if TYPE_CHECKING:
@@ -262,13 +263,27 @@ def packed(tables: Tables) -> bytes:
     return json.dumps(head).encode() + b"\n" + zlib.compress(b"".join(body), 1)
 
 
-def unpacked(data: bytes) -> Tables | None:
-    """The contrary of `packed`, for bytes whose digest has been compared; None for what an earlier version packed."""
+def unpacked(data: bytes, file: Path | str = "runs.sqlite") -> Tables | None:
+    """The contrary of `packed`, for bytes whose digest has been compared; None for what an earlier version packed.
+
+    Anybody can compute a digest. So these bytes may be a stranger's.
+
+    Raises:
+        ForeignFileError: They are not what `packed` made.
+    """
+    with gate("kept runs", file):
+        return _unpacked(data)
+
+
+def _unpacked(data: bytes) -> Tables | None:
     line, _, body = data.partition(b"\n")
     head = json.loads(line)
     if head[:1] != [FORMAT]:
         return None
-    whole = memoryview(zlib.decompress(body))
+    most = KINDS["kept runs"].items or 0
+    inside = zlib.decompressobj()
+    whole = memoryview(inside.decompress(body, most + 1))
+    check_items(len(whole), "a run", "kept runs")
     tables, at = {}, 0
     for name, described in head[1:]:
         columns = {}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairwave import foreign
 from fairwave.named_files import named_files
 from fairwave.staging import open_named
 from fairwave.traces import mahimahi, opennetlab, pensieve, rattan, table
@@ -14,9 +15,6 @@ from fairwave.traces.trace import Trace, TraceError, decimal, first_line
 
 if TYPE_CHECKING:
     from types import ModuleType
-
-MOST_BYTES = 200_000_000
-"""A longer file is refused before it is read."""
 
 MARKS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """Numbers of opportunities in a millisecond as one character each."""
@@ -38,6 +36,7 @@ SUFFIXES = {
 """What a file's name asks for on writing."""
 
 
+@foreign.gated("trace", TraceError)
 def read(path: str | Path, format: str | None = None, part: str | None = None) -> Trace:  # noqa: A002
     """The trace that a file holds.
 
@@ -53,9 +52,7 @@ def read(path: str | Path, format: str | None = None, part: str | None = None) -
     where = Path(path)
     if not where.is_file():
         raise FileNotFoundError(f"no file {str(path)!r} with a trace")
-    if (size := where.stat().st_size) > MOST_BYTES:
-        raise TraceError(f"{path} has {size / 1e6:.0f} MB, but a trace at most {MOST_BYTES / 1e6:.0f} MB")
-    return parse(where.read_bytes(), str(path), format, part)
+    return parse(foreign.read_bytes(where, "trace"), str(path), format, part)
 
 
 def parse(data: bytes, name: str = "-", format: str | None = None, part: str | None = None) -> Trace:  # noqa: A002
@@ -65,9 +62,9 @@ def parse(data: bytes, name: str = "-", format: str | None = None, part: str | N
         TraceError: As `read`.
     """
     try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise TraceError(f"{name}: byte {error.start} belongs to no text: {known()}") from None
+        text = foreign.decode(data, name)
+    except foreign.ForeignFileError as error:
+        raise TraceError(f"{error}; {known()}") from None
     if not text.strip():
         raise TraceError(f"{name} is empty: {known()}")
     if format is not None and format not in READERS:
@@ -87,7 +84,14 @@ def parse(data: bytes, name: str = "-", format: str | None = None, part: str | N
         raise TraceError(
             f"{name}: only OpenNetLab's files have parts, and this is read as {format}: leave `part` out"
         )
-    trace: Trace = READERS[format].parse(text, name, part)
+    try:
+        if format not in {"opennetlab", "rattan"}:
+            foreign.check_lines(data, name)
+            kind = "mahimahi" if format == "mahimahi" else "trace"
+            foreign.check_items(foreign.count_lines(data), name, kind)
+        trace: Trace = READERS[format].parse(text, name, part)
+    except foreign.ForeignFileError as error:
+        raise error if isinstance(error, TraceError) else TraceError(str(error)) from None
     return trace
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairwave.foreign import parse_json
 from fairwave.traces.trace import LONGEST, MOST_RATE, Trace, TraceError, made, nanoseconds
 
 if TYPE_CHECKING:
@@ -28,10 +29,9 @@ def parse(text: str, name: str, part: str | None) -> Trace:
     Raises:
         TraceError: It holds none; the message says where.
     """
-    try:
-        table = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise TraceError(f"{name}, line {error.lineno}: no JSON ({error.msg})") from None
+    table = parse_json(text.encode(), name, "trace")
+    if not isinstance(table, dict):
+        raise TraceError(f"{name} is no JSON object: write one with `uplink` or `downlink`")
     parts = {key: one.get("trace_pattern") for key, one in table.items() if isinstance(one, dict)}
     there = [key for key in ("uplink", "downlink") if parts.get(key)]
     if not there:
@@ -60,13 +60,19 @@ def parse(text: str, name: str, part: str | None) -> Trace:
                 continue
             right = isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= most
             if not right or not math.isfinite(value) or (of == "duration" and value == 0):
-                least = "above 0" if of == "duration" else "from 0 up"
-                allowed = f"a number of {unit} {least}" if math.isinf(most) else f"a share from 0 to {most:g}"
-                raise TraceError(f"{name}: {key}.trace_pattern[{place}].{of} is {value!r}: write {allowed}")
+                least = "above 0" if of == "duration" else "from 0"
+                noun = "a share" if unit == "share" else f"a number of {unit}"
+                allowed = f"{noun} {least}{' up' if math.isinf(most) else f' to {most:g}'}"
+                raise TraceError(
+                    f"{name}: {key}.trace_pattern[{place}].{of} is {value!r:.60}: write {allowed}"
+                )
             found.append(float(value))
         return None if np.isnan(found).all() else np.array(found)
 
-    durations, capacities = column("duration", "ms"), column("capacity", "kb/s", MOST_RATE / 1e3)
+    durations, capacities = (
+        column("duration", "ms", LONGEST * 1e3),
+        column("capacity", "kb/s", MOST_RATE / 1e3),
+    )
     assert durations is not None  # needed ones are numbers
     assert capacities is not None
     if durations.sum() > LONGEST * 1e3:

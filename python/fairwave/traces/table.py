@@ -119,12 +119,13 @@ def parse(text: str, name: str, _part: str | None) -> Trace:  # noqa: PLR0912  #
             if what == "rate":
                 units = "b/s, kb/s, Mb/s, Gb/s (bits), B/s, kB/s, MB/s, GB/s (bytes)"
             raise TraceError(
-                f"{name}, line {begins}: column {one.strip()!r} has {f'the unit {unit!r}' if unit else 'no unit'}: "
-                f"write one of {units}; for example the head {HEAD}"
+                f"{name}, line {begins}: column {one.strip()!r:.60} has "
+                f"{f'the unit {unit!r:.40}' if unit else 'no unit'}: write one of {units}; for example the head {HEAD}"
             )
         if what in columns:
             raise TraceError(
-                f"{name}, line {begins}: two columns of {what}, {columns[what][2]!r} and {one.strip()!r}: leave one"
+                f"{name}, line {begins}: two columns of {what}, {columns[what][2]!r:.60} and "
+                f"{one.strip()!r:.60}: leave one"
             )
         columns[what] = (place, worth, one.strip())
     if ("time" in columns) == ("duration" in columns):

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fairwave.foreign import KINDS, ForeignFileError, check_span
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -22,11 +24,14 @@ OPPORTUNITY = 1504
 MOST_RATE = 1e15
 """Bits per second; more was meant as less."""
 
-LONGEST = 1e9
+LONGEST = KINDS["trace"].span_s or 0.0
 """Seconds; a longer trace was meant as a shorter one."""
 
+DIGITS = 400
+"""A number of more characters is none."""
 
-class TraceError(ValueError):
+
+class TraceError(ForeignFileError):
     """A file is no trace; the message says where, what is there, and what is allowed."""
 
 
@@ -81,7 +86,13 @@ class Trace:
 
 
 def made(name: str, lengths: Whole, rates: Whole, kind: str, **more: Any) -> Trace:
-    """A trace with at least one rate above 0, in steps of positive length."""
+    """A trace with at least one rate above 0, in steps of positive length.
+
+    Raises:
+        ForeignFileError: It lasts too long.
+        TraceError: No rate is above 0.
+    """
+    check_span(float(lengths.sum(dtype=float)) / 1e9, name, "mahimahi" if kind == "mahimahi" else "trace")
     if not (rates > 0).any():
         raise TraceError(f"{name} lets nothing through: write one rate above 0 at least")
     return Trace(lengths, rates, kind, **more)
@@ -105,6 +116,8 @@ def first_line(text: str) -> str:
 
 def is_number(word: str) -> bool:
     """Whether a word is read as a number."""
+    if len(word) > DIGITS:
+        return False
     try:
         float(word)
     except ValueError:
@@ -123,7 +136,7 @@ def column_of(
             allowed = f"from {least:g} up" if least > -1 else "finite"
             allowed = f"from {least:g} to {most:g}" if math.isfinite(most) else allowed
             raise TraceError(
-                f"{name}, line {at}: {cell.strip()[:40]!r} is no number of {unit}: write a number {allowed}"
+                f"{name}, line {at}: {cell.strip()[:40]!r} is no number of {unit:.60}: write a number {allowed}"
             )
         found[place] = value
     return found
@@ -131,16 +144,18 @@ def column_of(
 
 def check_ascending(name: str, lines: Sequence[int], times: Numbers) -> None:
     """Times that go on by a nanosecond at least."""
+    if not abs(times - times[0]).max() <= LONGEST:
+        place = int(np.flatnonzero(~(abs(times - times[0]) <= LONGEST))[0])
+        raise TraceError(
+            f"{name}, line {lines[place]}: {times[place]:.10g} s is {abs(times[place] - times[0]):.6g} s from the "
+            f"first time: write traces of up to {LONGEST:g} s"
+        )
     late = np.flatnonzero(np.diff(nanoseconds(times - times[0])) <= 0)
     if late.size:
         place = int(late[0]) + 1
         raise TraceError(
             f"{name}, line {lines[place]}: {times[place]:.10g} s comes after {times[place - 1]:.10g} s: write times in "
             "ascending order, each once"
-        )
-    if times[-1] - times[0] > LONGEST:
-        raise TraceError(
-            f"{name}, line {lines[-1]}: the trace lasts {times[-1] - times[0]:g} s: write up to {LONGEST:g} s"
         )
 
 

@@ -1,0 +1,192 @@
+"""Files as a stranger may send them: right files that are damaged, and files made to use up memory or time."""
+
+from __future__ import annotations
+
+import json
+import random
+import struct
+from typing import TYPE_CHECKING
+
+from made_captures import ethernet, ip4, pcap, pcapng, rtp
+from made_lines import irtt_file, trip
+from square import SQUARE, graph
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+MAHIMAHI = "\n".join(str(3 * number) for number in range(1, 400)) + "\n"
+PENSIEVE = "".join(f"{number * 0.5} {1 + number % 3}\n" for number in range(40))
+CSV = "time_s,rate_mbps,delay_ms,loss_%\n" + "".join(f"{n},{1 + n % 4},{20 + n},{n % 3}\n" for n in range(40))
+OPENNETLAB = json.dumps(
+    {
+        "uplink": {
+            "trace_pattern": [
+                {"duration": 200, "capacity": 800 + n, "loss": 0.01, "rtt": 40} for n in range(20)
+            ]
+        }
+    }
+)
+RATTAN = """[RepeatedBwPatternConfig]
+count = 0
+
+[[RepeatedBwPatternConfig.pattern]]
+
+[RepeatedBwPatternConfig.pattern.TraceBwConfig]
+pattern = [
+  ["100ms", ["16Mbps", "48Mbps"]],
+  ["1s 500ms", ["12Mbps"]],
+]
+"""
+POLICY = {"format": "fairwave policy 1", "steers": "rate", "interval": "50 ms", "layers": [[[0.1] * 10]]}
+
+
+def statistics(seconds: int = 20, rate: float = 2e6) -> list[dict[str, object]]:
+    """What getStats() answers once a second at the sender of a call."""
+    return [
+        {
+            "out": {
+                "type": "outbound-rtp", "timestamp": 1e12 + 1000.0 * at, "bytesSent": int(rate / 8 * at),
+                "headerBytesSent": 100 * at, "packetsSent": 200 * at, "targetBitrate": rate,
+            },
+            "far": {"type": "remote-inbound-rtp", "packetsLost": at // 5, "roundTripTime": 0.05},
+            "pair": {
+                "type": "candidate-pair", "currentRoundTripTime": 0.05 + 0.001 * (at % 7),
+                "availableOutgoingBitrate": rate * 1.1,
+            },
+        }
+        for at in range(seconds)
+    ]  # fmt: skip
+
+
+def dump(seconds: int = 20) -> dict[str, object]:
+    """The same as a dump of chrome://webrtc-internals."""
+    reports = statistics(seconds)
+    series: dict[str, object] = {}
+    for name, one in reports[0].items():
+        for member in one:  # type: ignore[attr-defined]
+            if member != "type":
+                values = [report[name][member] for report in reports]  # type: ignore[index]
+                key = "[timestamp]" if member == "timestamp" else member
+                series[f"{name}-{key}"] = {"statsType": one["type"], "values": json.dumps(values)}  # type: ignore[index]
+    return {"PeerConnections": {"1-1": {"stats": series}}, "UserAgent": "x"}
+
+
+def right_files(kind: str, folder: Path) -> dict[str, bytes]:
+    """Right files that a command of this kind reads, by name."""
+    if kind == "trace":
+        texts = {
+            "m.mahi": MAHIMAHI,
+            "p.pensieve": PENSIEVE,
+            "c.csv": CSV,
+            "o.json": OPENNETLAB,
+            "r.toml": RATTAN,
+        }
+        return {name: text.encode() for name, text in texts.items()}
+    if kind == "irtt":
+        trips = [trip(number, lost="true_up" if number % 29 == 7 else "false") for number in range(60)]
+        return {
+            "line.json": irtt_file(folder, trips).read_bytes(),
+            "z.json.gz": irtt_file(folder, trips, name="z.json.gz").read_bytes(),
+        }
+    if kind == "fit":
+        frames = [(20_000_000 * n, ethernet(ip4(rtp(n)))) for n in range(300)]
+        return {
+            "s.json": json.dumps(statistics()).encode(),
+            "side.json": json.dumps({"sender": statistics(), "receiver": []}).encode(),
+            "d.json": json.dumps(dump()).encode(),
+            "c.pcap": pcap(folder / "c.pcap", frames).read_bytes(),
+            "c.pcapng": pcapng(folder / "c.pcapng", frames).read_bytes(),
+        }
+    if kind == "network":
+        import networkx as nx
+
+        net = graph()
+        nx.write_graphml(net, folder / "net.graphml")
+        nx.write_gml(net, folder / "net.gml")
+        return {
+            "net.graphml": (folder / "net.graphml").read_bytes(),
+            "net.gml": (folder / "net.gml").read_bytes(),
+            "net.json": json.dumps(nx.node_link_data(net, edges="edges")).encode(),
+            "demands.csv": b"from,to,demand\nA,B,3\nB,C,1.5\nD,A,2\n",
+            "net.toml": SQUARE.encode(),
+        }
+    if kind == "pattern":
+        words = struct.pack("<40H", *(0x6B21 if n % 7 else 0x6B20 for n in range(40)))
+        return {"p.txt": b"0001011\n" * 20, "p.csv": b"packet,lost\n" + b"0,0\n1,1\n" * 20, "p.g192": words}
+    from fairwave.policies import OBSERVATION
+
+    return {"p.json": json.dumps({**POLICY, "observation": list(OBSERVATION)}).encode()}
+
+
+NUMBERS = (
+    b"-1", b"0", b"1e999", b"-1e308", b"1e308", b"1" + b"0" * 400, b"1" * 5000, b"NaN", b"Infinity", b"nan", b"inf",
+    b"0.1e-400", b"9223372036854775808", b"999999999999", b"true", b"null", b"[]", b"{}", b'""', b"1_0", "٣".encode(),
+)  # fmt: skip
+TEXTS = (
+    b"[" * 3000, b"{" * 100, b'{"a":' * 2000, b"\0" * 20, b"\xff\xfe", b"\xef\xbb\xbf", b'"', b"'", b"\\", b"\n" * 50,
+    b"<!DOCTYPE a>", b"\r", "\u2028".encode(), b"," * 300, b"a" * 3000, b"]" * 10, b"#", b"\x1f\x8b",
+)  # fmt: skip
+
+
+def damaged(data: bytes, draw: random.Random) -> bytes:
+    """The data with one to three damages."""
+    for _ in range(draw.choice((1, 1, 2, 3))):
+        at = draw.randrange(len(data) + 1)
+        match draw.randrange(11):
+            case 0:  # flipped bits
+                changed = bytearray(data)
+                for _ in range(draw.choice((1, 4, 30))):
+                    if changed:
+                        changed[draw.randrange(len(changed))] ^= 1 << draw.randrange(8)
+                data = bytes(changed)
+            case 1:
+                data = data[:at]
+            case 2:
+                data = data[:at] + draw.choice(TEXTS) + data[at:]
+            case 3:
+                end = min(len(data), at + draw.choice((1, 8, 200)))
+                data = data[:at] + data[end:]
+            case 4:  # a part twice
+                end = min(len(data), at + draw.choice((4, 60, 2000)))
+                data = data[:end] + data[at:end] + data[end:]
+            case 5 | 6 | 7 | 8:  # another number, in the place of one
+                data = _other_number(data, draw)
+            case 9:  # another byte order or coding
+                data = draw.choice(
+                    (data[::-1], _as_utf16(data), data.replace(b"\n", b"\r"), data.replace(b'"', b"'"))
+                )
+            case 10:
+                changed = bytearray(data)
+                if len(changed) > 8:
+                    here = draw.randrange(len(changed) - 4)
+                    changed[here : here + 4] = draw.choice(
+                        (b"\xff" * 4, b"\0" * 4, b"\x7f\xff\xff\xff", b"\1\0\0\0")
+                    )
+                data = bytes(changed)
+    return data
+
+
+def _as_utf16(data: bytes) -> bytes:
+    return data.decode("utf-8", errors="replace").encode("utf-16")
+
+
+def _other_number(data: bytes, draw: random.Random) -> bytes:
+    import re
+
+    places = [one.span() for one in re.finditer(rb"-?\d+(?:\.\d+)?", data)]
+    if not places:
+        return data
+    begin, end = draw.choice(places)
+    return data[:begin] + draw.choice(NUMBERS) + data[end:]
+
+
+def bad_files(
+    kind: str, folder: Path, count: int, seed: int = 1
+) -> Iterator[tuple[str, bytes, dict[str, bytes]]]:
+    """Names and contents of bad files, each with the right files next to it."""
+    draw = random.Random(f"{kind} {seed}")
+    right = right_files(kind, folder)
+    for _ in range(count):
+        name = draw.choice(list(right))
+        yield name, damaged(right[name], draw), right
