@@ -103,8 +103,10 @@ def test_the_difference_is_paired_by_seed(fairwave, files):
     assert status == 0
     (told,) = json.loads(said)["requirements"]
     assert told["mean"] == pytest.approx(20, abs=0.01)
-    low, high = told["interval"]
-    assert high - low < 0.1
+    assert told["interval"] == [None, None], (
+        "every pair differs by the same, so nothing is known of the spread"
+    )
+    assert told["identical"] is True
 
 
 def test_a_folder_of_runs_is_a_baseline(fairwave, files):

@@ -134,7 +134,7 @@ def test_identical_alternatives_are_alike():
 def test_a_significant_difference_that_no_user_notices_is_alike():
     found, said = compared({"udp": [3.52, 3.92, 3.72], "tfrc": [3.5, 3.9, 3.7]})
     assert said == (
-        "UDP and TFRC are alike: they differ by 0.02 ± 0 points of MOS (95 %, paired by seed; "
+        "UDP and TFRC are alike: they differ by 0.02 points of MOS in each of 3 runs (95 %, paired by seed; "
         "differences count from 0.1)."
     )
     assert found[0].best == frozenset()

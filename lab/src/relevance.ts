@@ -26,9 +26,8 @@ export function countsFrom(relevant: Relevant, a: number, b: number): number {
 }
 
 /** What the 95 % interval of a difference says; one pair of runs decides nothing unless both are equal. */
-export function judge({ mean, half, n }: Interval, counts: number): "higher" | "lower" | "alike" | "undecided" {
-  if (n < 2 || Number.isNaN(half)) return mean === 0 ? "alike" : "undecided";
-  const [low, high] = [mean - half, mean + half];
+export function judge({ mean, low, high, n }: Interval, counts: number): "higher" | "lower" | "alike" | "undecided" {
+  if (n < 2 || Number.isNaN(low)) return mean === 0 ? "alike" : "undecided";
   if (low > 0 && low >= counts) return "higher";
   if (high < 0 && high <= -counts) return "lower";
   return (-counts < low && high < counts) || (low === 0 && high === 0) ? "alike" : "undecided";

@@ -2,7 +2,7 @@
 // ITU-T G.109 for opinion scores and of G.1010 for loss; a gap, a freeze or a long delay makes them fair at best.
 
 import type { MediaGroup, ObservedRun } from "./protocol";
-import { type Interval, interval } from "./statistics";
+import { type Interval, interval, precisionOf, sureOf } from "./statistics";
 
 export type Band = "good" | "fair" | "poor";
 
@@ -22,7 +22,7 @@ export const DELAYED_S = 0.15;
 
 /** Every band that a mean's interval touches, best first; the band of the mean if there is no interval. */
 export function bandsOf(score: Interval, isHeld = false): Band[] {
-  const ends = score.n > 1 ? [score.mean + score.half, score.mean - score.half] : [score.mean];
+  const ends = score.n > 1 ? [score.high, score.low] : [score.mean];
   const [best, worst] = [ends[0], ends[ends.length - 1]].map((end) => ORDER.indexOf(bandOfMos(Number(end))));
   return ORDER.slice(Math.max(Number(best), isHeld ? 1 : 0), Math.max(Number(worst), isHeld ? 1 : 0) + 1);
 }
@@ -67,7 +67,7 @@ export function scoresOf(runs: readonly ObservedRun[]): Map<string, Interval> {
 
 /** Whether every mean is known to ± `half`. */
 export function isPrecise(scores: ReadonlyMap<string, Interval>, half: number): boolean {
-  return [...scores.values()].every((score) => Number.isNaN(score.mean) || score.half <= half);
+  return [...scores.values()].every((score) => Number.isNaN(score.mean) || precisionOf(score) <= half);
 }
 
 /** A session counts as frozen for too long above this share of its time, 10 %. */
@@ -104,14 +104,14 @@ function ofSessions(run: ObservedRun, scores: ReadonlyMap<string, Interval>): Ve
     const mos = score?.mean ?? of.mos;
     if (mos === null || Number.isNaN(mos))
       return [{ text: `The stream of ${of.group} has no rating.`, band: "" as const }];
-    const sure = score && score.n > 1 ? ` ± ${score.half.toFixed(2)}` : "";
+    const sure = score ? sureOf(score, 2) : "";
     const runs = score && score.n > 1 ? `, over ${score.n} runs` : "";
     const [gap, freeze] = [of.longest_gap_s ?? 0, of.longest_freeze_s ?? 0];
     const events = [
       ...(gap > GAP_S ? [`a gap of speech of ${gap.toFixed(1)} s`] : []),
       ...(freeze > FROZEN_S ? [`a picture was frozen for ${freeze.toFixed(1)} s`] : []),
     ];
-    const bands = bandsOf(score ?? { mean: mos, half: Number.NaN, n: 1 }, events.length > 0);
+    const bands = bandsOf(score ?? { mean: mos, low: Number.NaN, high: Number.NaN, n: 1 }, events.length > 0);
     const word = inWords(bands, score?.n ?? 1);
     const parts = [`MOS ${mos.toFixed(2)}${sure} of the worst stream${runs}`, ...events].join("; ");
     const text = `The stream of ${of.group} is ${word}: ${parts}.`;
@@ -147,9 +147,9 @@ export function verdicts(run: ObservedRun, scores: ReadonlyMap<string, Interval>
       found.push({ text: `The ${who} is not rated${why}${unrated(run, voice.group)}.`, band: "" });
       continue;
     }
-    const sure = score && score.n > 1 ? ` ± ${score.half.toFixed(2)} over ${score.n} runs` : "";
+    const sure = score && score.n > 1 ? `${sureOf(score, 2)} over ${score.n} runs` : "";
     const gap = largest(run, voice.group, "longest_gap_s");
-    const bands = bandsOf(score ?? { mean: mos, half: Number.NaN, n: 1 }, gap > GAP_S);
+    const bands = bandsOf(score ?? { mean: mos, low: Number.NaN, high: Number.NaN, n: 1 }, gap > GAP_S);
     const held = gap > GAP_S ? `; longest gap ${gap.toFixed(2)} s` : "";
     found.push({
       text: `The ${many} ${inWords(bands, score?.n ?? 1)}: MOS ${mos.toFixed(1)}${sure}${name}${held}.`,

@@ -51,13 +51,13 @@ describe("two settings", () => {
 });
 
 test("a difference counts from the smallest one that users notice", () => {
-  expect(judge({ mean: 1, half: 0.5, n: 5 }, 0.1)).toBe("higher");
-  expect(judge({ mean: -1, half: 0.5, n: 5 }, 0.1)).toBe("lower");
-  expect(judge({ mean: 0.3, half: 0.5, n: 5 }, 0.1)).toBe("undecided");
-  expect(judge({ mean: 0.12, half: 0.05, n: 5 }, 0.1)).toBe("undecided");
-  expect(judge({ mean: 0.02, half: 0.01, n: 5 }, 0.1)).toBe("alike");
-  expect(judge({ mean: 0, half: 0, n: 5 }, 0)).toBe("alike");
-  expect(judge({ mean: 0.3, half: Number.NaN, n: 1 }, 0.1)).toBe("undecided");
+  expect(judge({ mean: 1, low: 0.5, high: 1.5, n: 5 }, 0.1)).toBe("higher");
+  expect(judge({ mean: -1, low: -1.5, high: -0.5, n: 5 }, 0.1)).toBe("lower");
+  expect(judge({ mean: 0.3, low: -0.2, high: 0.8, n: 5 }, 0.1)).toBe("undecided");
+  expect(judge({ mean: 0.12, low: 0.07, high: 0.17, n: 5 }, 0.1)).toBe("undecided");
+  expect(judge({ mean: 0.02, low: 0.01, high: 0.03, n: 5 }, 0.1)).toBe("alike");
+  expect(judge({ mean: 0, low: 0, high: 0, n: 5 }, 0)).toBe("alike");
+  expect(judge({ mean: 0.3, low: Number.NaN, high: Number.NaN, n: 1 }, 0.1)).toBe("undecided");
 });
 
 test("a rate's difference counts as a share of the larger one", () => {

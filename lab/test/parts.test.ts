@@ -5,7 +5,7 @@ import { fromHash, toHash } from "../src/link";
 import { formatPath, leaves, set } from "../src/paths";
 import type { Passage } from "../src/protocol";
 import { format, formatDisplay, parse } from "../src/quantities";
-import { interval } from "../src/statistics";
+import { interval, sureOf } from "../src/statistics";
 import { bandOfLoss, bandOfMos, bandsOf, verdicts } from "../src/verdict";
 
 describe("quantities", () => {
@@ -110,9 +110,23 @@ describe("tables", () => {
 });
 
 describe("statistics", () => {
-  test("are Student's", () => {
-    expect(interval([1, 2, 3])).toEqual({ mean: 2, half: expect.closeTo((4.303 * 1) / Math.sqrt(3), 3), n: 3 });
-    expect(interval([5]).half).toBeNaN();
+  test("are Student's for symmetric samples", () => {
+    const half = (4.303 * 1) / Math.sqrt(3);
+    const [low, high] = [expect.closeTo(2 - half, 3), expect.closeTo(2 + half, 3)];
+    expect(interval([1, 2, 3])).toEqual({ mean: 2, low, high, n: 3 });
+    expect(interval([5]).low).toBeNaN();
+    const equal = interval([0.1, 0.1, 0.1]);
+    expect([equal.low, equal.high]).toEqual([equal.mean, equal.mean]);
+  });
+
+  test("are those of Python for skewed samples", () => {
+    // tests/test_statistics.py has the same numbers.
+    const sleep = interval([1.2, 2.4, 1.3, 1.3, 0, 1, 1.8, 0.8, 4.6, 1.4]);
+    expect([sleep.low, sleep.high]).toEqual([expect.closeTo(0.788, 2), expect.closeTo(4.22, 2)]);
+    const mild = interval([1, 2, 3, 4, 7, 3, 2, 4, 5, 6]);
+    expect([mild.low, mild.high]).toEqual([expect.closeTo(2.389, 2), expect.closeTo(5.454, 2)]);
+    expect([sureOf(sleep, 1), sureOf(interval([1, 2, 3]), 1)]).toEqual([" [0.8, 4.2]", " ± 2.5"]);
+    expect(sureOf(interval([4, 4]), 2)).toBe(" (same in all 2)");
   });
 
   test("bands are those of the report pages, a bound belongs to the better one", () => {
@@ -121,11 +135,11 @@ describe("statistics", () => {
   });
 
   test("an interval over a bound leaves the band undecided, and a gap holds it below good", () => {
-    const score = (mean: number, half: number) => ({ mean, half, n: 5 });
+    const score = (mean: number, half: number) => ({ mean, low: mean - half, high: mean + half, n: 5 });
     expect(bandsOf(score(3.8, 0.1))).toEqual(["good"]);
     expect(bandsOf(score(3.6, 0.1))).toEqual(["good", "fair"]);
     expect(bandsOf(score(3.3, 0.5))).toEqual(["good", "fair", "poor"]);
-    expect(bandsOf({ mean: 3.8, half: Number.NaN, n: 1 })).toEqual(["good"]);
+    expect(bandsOf({ mean: 3.8, low: Number.NaN, high: Number.NaN, n: 1 })).toEqual(["good"]);
     expect(bandsOf(score(4.2, 0.1), true)).toEqual(["fair"]);
     expect(bandsOf(score(3.2, 0.5), true)).toEqual(["fair", "poor"]);
     expect(bandsOf(score(2, 0.1), true)).toEqual(["poor"]);

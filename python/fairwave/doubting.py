@@ -98,7 +98,7 @@ class Effect:
             "group": self.group, "measure": self.measure, "unit": self.unit,
             "before": self.before.mean, "after": self.after.mean,
             "bands": list(self.bands or ()), "difference": difference.mean,
-            "difference_interval": [difference.low, difference.high], "relevant_difference": self.compared.counts,
+            "difference_interval": difference.ends, "relevant_difference": self.compared.counts,
             "changes_verdict": self.changes_verdict,
         }  # fmt: skip
 

@@ -1,7 +1,7 @@
 """From the tables of runs to a network's answer: calls, pairs, links.
 
 A call is good from MOS 3.60, fair from 3.10 and poor below (ITU-T G.109, as everywhere in fairwave). A pair's MOS in
-a run is the mean of its calls in that run; its interval is over runs (Student's t). A pair counts in the band that
+a run is the mean of its calls in that run; its interval is over runs. A pair counts in the band that
 holds its whole 95 % interval. A pair whose interval touches several bands is *undecided*. Calls without a rating (no
 speech within the measured time) count nowhere.
 """
@@ -18,7 +18,7 @@ import numpy as np
 
 from fairwave.answers.bands import WORDS, scale_of
 from fairwave.answers.events import held
-from fairwave.measuring.measures import GAP_S
+from fairwave.measuring.measures import GAP_S, MOS, RATIO
 from fairwave.measuring.relevance import USUAL, Relevance
 from fairwave.measuring.statistics import interval
 from fairwave.runs.replication import replicate
@@ -286,12 +286,12 @@ class NetworkAnswer:
             total = sum(run_.calls.values())
             for band in BANDS:
                 shares[band].append(run_.calls[band] / total if total else math.nan)
-        return {band: interval(several) for band, several in shares.items()}
+        return {band: interval(several).within(RATIO) for band, several in shares.items()}
 
     @property
     def mos(self) -> Interval:
         """Mean opinion of all calls, over runs."""
-        return interval([run_.mos for run_ in self.runs])
+        return interval([run_.mos for run_ in self.runs]).within(MOS)
 
 
 def together(runs: Sequence[RunAnswer]) -> NetworkAnswer:
@@ -306,7 +306,7 @@ def together(runs: Sequence[RunAnswer]) -> NetworkAnswer:
         interrupted = sum(one.interrupted or 0 for one in known) if known else None
         gap_s = max((one.gap_s or 0.0 for one in known), default=None)
         told = f"{interrupted} of {calls} calls have a gap above {GAP_S:g} s, the longest {gap_s or 0:.2f} s"
-        mos = held(interval([one.mos for one in several]), told if interrupted else "")
+        mos = held(interval([one.mos for one in several]).within(MOS), told if interrupted else "")
         mean = {
             name: float(np.nanmean([getattr(one, name) for one in several]))
             for name in ("loss", "delay_s", "p95_s")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fairwave.advice import rate_in_words
@@ -26,15 +27,14 @@ WORST = 10
 
 
 def share(found: Interval) -> str:
-    """A share with its interval: `97.1 % ± 0.4`."""
-    return f"{found.mean:.1%}".replace("%", " %") + (
-        f" ± {found.half_width * 100:.1f}" if found.n > 1 else ""
-    )
+    """A share in % with its interval: `97.1 ± 0.4 %`, `99.8 [97.5, 100.0] %`."""
+    percent = replace(found, mean=100 * found.mean, low=100 * found.low, high=100 * found.high)
+    return percent.text(1, unit="%")
 
 
 def difference(found: Interval) -> str:
-    """A difference with its interval: `+0.05 ± 0.02`."""
-    return f"{found.mean:+.2f}" + (f" ± {found.half_width:.2f}" if found.n > 1 else "")
+    """A difference of opinion with its interval: `+0.05 ± 0.02 MOS`, `+0.05 [-0.01, +0.30] MOS`."""
+    return found.text(2, "+", "MOS")
 
 
 def in_counts(bands: Counter[str]) -> str:
@@ -72,7 +72,7 @@ def answer(
         if lost.outcome == "alike":
             said.append(
                 f"The mean opinion of all calls is alike after each failure: at worst {difference(lost.difference)} "
-                f"MOS (differences count from {lost.relevant})."
+                f"(differences count from {lost.relevant})."
             )
     runs = len(found.runs)
     if runs < 2:
@@ -106,7 +106,7 @@ def _of_widening(network: Network, found: NetworkAnswer, widened: Sequence[Widen
     opinion, good = gains(found, best)
     outcomes = {opinion.outcome, good.outcome}
     counts = f"Differences count from MOS {opinion.relevant} and {good.relevant} of good calls"
-    gain = f"{difference(best.mos)} MOS over all calls, {best.better:+.0f} good calls in a run"
+    gain = f"{difference(best.mos)} over all calls, {best.better:+.0f} good calls in a run"
     name = best.link.replace(">", "–")
     single = best.mos.n == 1 and not (opinion.is_little and good.is_little) and best.mos.mean > 0
     if "higher" in outcomes or single:
@@ -197,7 +197,7 @@ def tables(
             (
                 "widening", "links that were widened", ["link", "rate", "MOS of all calls", "good calls in a run"],
                 [
-                    [one.link, rate_in_words(one.rate_bps), difference(one.mos), f"{one.better:+.0f}"]
+                    [one.link, rate_in_words(one.rate_bps), one.mos.text(2, "+"), f"{one.better:+.0f}"]
                     for one in widened
                 ], "Differences to the network as it is, paired by seed.",
             )
@@ -222,7 +222,14 @@ def document(
     """The answer as plain data."""
 
     def of(interval: Interval) -> dict[str, Any]:
-        return {"mean": interval.mean, "low": interval.low, "high": interval.high, "n": interval.n}
+        low, high = interval.ends
+        return {
+            "mean": interval.mean,
+            "low": low,
+            "high": high,
+            "identical": interval.is_identical,
+            "n": interval.n,
+        }
 
     def changed(compared: Contrast) -> dict[str, Any]:
         return {**of(compared.difference), "is": compared.outcome, "counts_from": compared.counts}

@@ -23,7 +23,7 @@ def of_pairs(network: Network, found: NetworkAnswer, failed: str = "") -> list[d
     return [
         {
             "failed": failed, "from": pair[0], "to": pair[1], "calls": one.calls, "mos": one.mos.mean,
-            "mos_low": one.mos.low if one.mos.n > 1 else None, "mos_high": one.mos.high if one.mos.n > 1 else None,
+            "mos_low": one.mos.ends[0], "mos_high": one.mos.ends[1],
             "mos_worst_call": one.worst, "band": one.band, "calls_with_gap": one.interrupted,
             "longest_gap_s": one.gap_s, "loss": one.loss,
             "delay_mean_s": one.delay_s, "delay_p95_s": one.p95_s, "path": paths.get(pair, ""),

@@ -43,7 +43,7 @@ def table_view(found: Sequence[MeasureLine]) -> TableView:
     ]
     return TableView(
         "comparison",
-        "Mean ± half width of the 95 % interval",
+        "Mean and 95 % interval",
         ["measure", *(spelled(label) for label in labels)],
         rows,
         ("comparison.csv",),

@@ -165,8 +165,8 @@ def points_table(found: Sweep, axes: Sequence[GridAxis]) -> pl.DataFrame:
             "measure": cell.asked,
             "unit": cell.measure.unit,
             "mean": _finite(cell.interval.mean),
-            "low": _finite(cell.interval.low),
-            "high": _finite(cell.interval.high),
+            "low": cell.interval.ends[0],
+            "high": cell.interval.ends[1],
             "replications": cell.interval.n,
             "undefined": cell.interval.undefined,
             "reached": cell.reached,
@@ -198,7 +198,7 @@ def _table(several: Sequence[Surface], axes: Sequence[GridAxis]) -> TableView:
     names = column_names([one.key for one in axes])
     heads = [*names.values(), *(one.measure.label for one in several), "runs"]
     return TableView(
-        "points", "Every point: mean ± half width of the 95 % interval", heads, rows,
+        "points", "Every point: mean and 95 % interval", heads, rows,
         ("points.csv", "points.parquet"), caption=written_out(names),
         meanings={name: key for key, name in names.items() if name != key},
     )  # fmt: skip
@@ -328,7 +328,7 @@ def _ends(cell: Cell) -> dict[str, float | None]:
     if not cell.interval.n:
         return {"mean": None, "low": None, "high": None}
     found = cell.interval
-    return {"mean": found.mean, "low": _finite(found.low), "high": _finite(found.high)}
+    return {"mean": found.mean, "low": found.ends[0], "high": found.ends[1]}
 
 
 def draw_map(
@@ -502,8 +502,11 @@ def _number(value: float) -> str:
 
 def _cell_in_words(cell: Cell, across: GridAxis, up: GridAxis) -> str:
     where = ", ".join(f"{short_key(part.key)} {spelled(cell.labels[part.key])}" for part in (across, up))
-    unit = f" {cell.measure.unit}" if cell.measure.unit else ""
-    return f"{where}: {cell.interval}{unit}" if cell.interval.n else f"{where}: not defined"
+    return (
+        f"{where}: {cell.interval.text(unit=cell.measure.unit)}"
+        if cell.interval.n
+        else f"{where}: not defined"
+    )
 
 
 def _draw_bounds(axes: Axes, grid: Mapping[tuple[int, int], Cell], scale: Any) -> None:

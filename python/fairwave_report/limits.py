@@ -59,8 +59,8 @@ def write_find(
                 answer.key: one.value if isinstance(one.value, (int, float)) else str(one.value),
                 "condition": str(wanted),
                 "mean": _finite(cell.mean),
-                "low": _finite(cell.low),
-                "high": _finite(cell.high),
+                "low": cell.ends[0],
+                "high": cell.ends[1],
                 "replications": cell.n,
                 "verdict": WORDS[verdict],
             }

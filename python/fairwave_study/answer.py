@@ -30,6 +30,7 @@ def of_study(
             one.claim.statement,
             str(one.about.verdict) if one.about else one.word,
             one.tone,
+            "" if one.about else one.evidence.decided_by(),
         )
         for one in judgements
     ]

@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from fairwave.measuring.bistability import find_split
 from fairwave.measuring.statistics import LEVEL, Interval, interval
 
 if TYPE_CHECKING:
@@ -134,12 +135,18 @@ class Comparison:
         return (estimate.low, self.line) if self.side == "above" else (-estimate.high, -self.line)
 
     def __str__(self) -> str:
-        estimate = self.interval()
+        return self.text()
+
+    def text(self, level: float = LEVEL) -> str:
+        """What is compared, and the mean with its interval of this level."""
+        estimate = self.interval(level)
         unit = f" {self.unit}" if self.unit else ""
         if missing := self.undefined:
             some = "" if math.isnan(estimate.mean) else f" (mean of the others: {estimate.mean:.3g}{unit})"
             return f"{self.label}: not defined under {missing} of {len(self.samples)} seeds{some}"
         counts = f" (counts from {self.relevant:.3g})" if self.relevant else ""
+        if estimate.is_identical:
+            return f"{self.label}: {estimate.mean:.3g}{unit} (same in all {estimate.n}){counts}"
         return f"{self.label}: {estimate.mean:.3g} [{estimate.low:.3g}, {estimate.high:.3g}]{unit}{counts}"
 
 
@@ -188,7 +195,7 @@ class Evidence:
     @property
     def widened(self) -> float:
         """The level at which a single comparison may decide for all."""
-        return 1 - (1 - LEVEL) / max(self.among, len(self.comparisons), 1)
+        return 1 - (1 - LEVEL) / self.compared
 
     def points(self) -> bool:
         """Whether the means lie on the claim's side: all of them, or any one where one suffices."""
@@ -234,6 +241,39 @@ class Evidence:
             return None
         choose = min if self.rule == "all" else max
         return choose(self.comparisons, key=self.standing)
+
+    def deciding_level(self, one: Comparison) -> float:
+        """The level of the interval that decides how a comparison stands.
+
+        A conjunction is contradicted by any one comparison, so that interval is widened for their number. So is the
+        interval by which one comparison holds for all.
+        """
+        asserts = one.points() == (self.rule == "any") and not one.is_alike()
+        return self.widened if asserts else LEVEL
+
+    def decided_by(self) -> str:
+        """The comparison on which the verdict hangs, with the interval that decides, and the line.
+
+        Runs that differ in kind are named: their mean describes none of them.
+        """
+        one = self.decisive()
+        if one is None:
+            return "–"
+        level = self.deciding_level(one)
+        line = f"{one.line:.3g} {one.unit}".rstrip()
+        wider = (
+            f"; {100 * level:.4g} % interval, widened for {self.compared} comparisons"
+            if level > LEVEL
+            else ""
+        )
+        split = find_split(one.samples, one.relevant)
+        kinds = f"; bistable: {split}" if split else ""
+        return f"{one.text(level)}, to be {one.side} {line}{wider}{kinds}"
+
+    @property
+    def compared(self) -> int:
+        """Number of comparisons of the whole claim."""
+        return max(self.among, len(self.comparisons), 1)
 
     def describe(self, most: int = 4) -> str:
         """How the comparisons came out, those that do not hold by name."""
@@ -433,10 +473,14 @@ def _found(evidence: Evidence) -> dict[str, Any]:
     """Verdict and the estimate on which it hangs, for the ledger."""
     decisive = evidence.decisive()
     estimate = decisive.interval() if decisive else Interval(math.nan, -math.inf, math.inf, 0)
+    level = evidence.deciding_level(decisive) if decisive else LEVEL
+    deciding = decisive.interval(level) if decisive else estimate
     return {
         "verdict": str(evidence.verdict()),
         "estimate": _number(estimate.mean),
         "interval": [_number(estimate.low), _number(estimate.high)],
+        "deciding_level": level,
+        "deciding_interval": [_number(deciding.low), _number(deciding.high)],
         "unit": decisive.unit if decisive else "",
         "of": decisive.label if decisive else "",
     }

@@ -247,7 +247,7 @@ def _required(judged: Judgement) -> Requirement:
 
     decisive = judged.evidence.decisive()
     text = f"{judged.claim.id}  {judged.claim.statement}"
-    estimate = f"{judged.word}: {decisive}" if decisive else judged.word
+    estimate = f"{judged.word}: {judged.evidence.decided_by()}" if decisive else judged.word
     if judged.verdict is not Verdict.UNDECIDED:
         return Requirement(text, "holds" if judged.verdict is Verdict.REPRODUCED else "fails", estimate)
     cell = decisive.interval() if decisive else None

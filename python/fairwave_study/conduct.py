@@ -493,8 +493,4 @@ def _cards(ledger: Ledger, replications: int, data: Data) -> list[Card]:
 
 def verdict_rows(judgements: Sequence[Judgement]) -> list[tuple[str, str, Judgement, str]]:
     """Id, statement, judgement and the deciding estimate of each claim, for a terminal."""
-    rows = []
-    for one in judgements:
-        decisive = one.evidence.decisive()
-        rows.append((one.claim.id, one.claim.statement, one, str(decisive) if decisive else "–"))
-    return rows
+    return [(one.claim.id, one.claim.statement, one, one.evidence.decided_by()) for one in judgements]

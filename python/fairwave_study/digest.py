@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from fairwave.measuring.statistics import Interval
     from fairwave_report.page import TableView
-    from fairwave_study.claims import Evidence, Judgement
+    from fairwave_study.claims import Judgement
     from fairwave_study.experiments import FoundExperiment
     from fairwave_study.ledger import Ledger
     from fairwave_study.study import Study
@@ -114,7 +114,7 @@ def _how(study: Study, ledger: Ledger) -> str:
 
 def _verdicts(claims: Sequence[Judgement], called: str) -> str:
     rows = [
-        [one.claim.id, one.claim.statement, f"**{one.word}**", _others(one), _decisive(one.evidence)]
+        [one.claim.id, one.claim.statement, f"**{one.word}**", _others(one), one.evidence.decided_by()]
         for one in claims
     ]
     columns = ["", called, "verdict", "by each reading", "hangs on"]
@@ -126,11 +126,6 @@ def _verdicts(claims: Sequence[Judgement], called: str) -> str:
 
 def _others(one: Judgement) -> str:
     return "; ".join(f"{name}: {evidence.verdict()}" for name, evidence in one.wordings.items())
-
-
-def _decisive(evidence: Evidence) -> str:
-    decisive = evidence.decisive()
-    return str(decisive) if decisive else "–"
 
 
 def _claim(one: Judgement) -> str:

@@ -358,7 +358,12 @@ def picture(found: FoundExperiment, folder: Path, provenance: Provenance, title:
                 panel.bar([at], [told.mean], color=look.colour, width=0.7)
                 if math.isfinite(told.half_width):
                     panel.errorbar(
-                        [at], [told.mean], [told.half_width], color=style.INK, capsize=3, linestyle="none"
+                        [at],
+                        [told.mean],
+                        [[told.mean - told.low], [told.high - told.mean]],
+                        color=style.INK,
+                        capsize=3,
+                        linestyle="none",
                     )
             panel.set_xticks([])
             panel.set_title(textwrap.fill(name, 18), fontsize=8.5)

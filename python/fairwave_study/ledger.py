@@ -2,7 +2,8 @@
 
 `ledger.json` holds every claim with its verdict and every figure with its files. The shape:
     study, title, provenance {version, command, scenarios, seeds},
-    claims [{id, statement, source, verdict, estimate, interval, unit, of, explanation, assumptions,
+    claims [{id, statement, source, verdict, estimate, interval (95 %), deciding_level, deciding_interval (of that
+        level: the one on which the verdict hangs), unit, of, explanation, assumptions,
         wordings, parts, comparisons, readings}],
         parts (of a compound claim): [{name, verdict, estimate, interval, unit, of, explanation}],
         readings (null unless explored): {n, verdict, base, reproduced, undecided, contradicted, points (shares of the n

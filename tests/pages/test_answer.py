@@ -94,8 +94,11 @@ def test_alternatives_are_sorted_into_bands_and_the_best_is_ahead_by_the_paired_
     answer = told({"tcp/vegas": [1.0, 1.1, 1.2], "udp": [3.9, 4.0, 4.1], "tfrc": [1.5, 1.6, 1.7]})
     assert answer.sentences == [
         "Over UDP the 2 calls are good: MOS 4.00 ± 0.25.",
-        "Over TFRC and Vegas they are poor: MOS 1.60 ± 0.25 and 1.10 (1.00 to 1.35).",
-        "UDP is best, ahead of TFRC by 2.40 ± 0 points of MOS (95 %, paired by seed; differences count from 0.1).",
+        "Over TFRC and Vegas they are poor: MOS 1.60 ± 0.25 and 1.10 [1.00, 1.35].",
+        (
+            "UDP is best, ahead of TFRC by 2.40 points of MOS in each of 3 runs (95 %, paired by seed; "
+            "differences count from 0.1)."
+        ),
     ]
     assert answer.sure == "Means over 3 runs, each with its 95 % interval."
     (picture,) = answer.pictures
@@ -113,7 +116,7 @@ def test_what_is_undecided_is_said_to_be():
         "Over UDP and TFRC the 2 calls are undecided after 3 runs: fair to good (MOS 3.70 "
     )
     assert re.search(r"\. Try `-n \d+`\.$", answer.sentences[0])
-    assert answer.sentences[1].startswith("Undecided between UDP and TFRC: they differ by 0.03 ± ")
+    assert answer.sentences[1].startswith("Undecided between UDP and TFRC: they differ by 0.03 [")
     assert {mark.tone for mark in answer.pictures[0].marks} == {"undecided"}
 
 
@@ -171,20 +174,20 @@ def test_a_comparison_names_the_key_and_the_values_that_were_varied():
     answer = told({"tcp/cubic": [1.0, 1.1, 1.2], "tcp/vegas": [3.9, 4.0, 4.1]}, key="flow.download.transport")
     assert answer.sentences == [
         "With download.transport = tcp/vegas the 2 calls are good: MOS 4.00 ± 0.25.",
-        "With download.transport = tcp/cubic they are poor: MOS 1.10 (1.00 to 1.35).",
+        "With download.transport = tcp/cubic they are poor: MOS 1.10 [1.00, 1.35].",
         (
-            "download.transport = tcp/vegas is best, ahead of tcp/cubic by 2.90 ± 0 points of MOS "
+            "download.transport = tcp/vegas is best, ahead of tcp/cubic by 2.90 points of MOS in each of 3 runs "
             "(95 %, paired by seed; differences count from 0.1)."
         ),
     ]
     own = told({"tcp/cubic": [1.0] * 3, "udp": [4.0] * 3}, key="flow.voice.transport")
-    assert own.sentences[0] == "Over UDP the 2 calls are good: MOS 4.00 ± 0."
+    assert own.sentences[0] == "Over UDP the 2 calls are good: MOS 4.00 (same in all 3)."
 
 
 def test_one_alternative_is_best_only_where_it_is_significantly_ahead_of_all_others():
     answer = told({"udp": [3.9, 4.1, 4.0], "tfrc": [4.0, 3.9, 4.1], "tcp/vegas": [1.0, 1.1, 1.2]})
     assert answer.sentences[-1].startswith(
-        "No single best: undecided between UDP and TFRC: they differ by 0.00 ± "
+        "No single best: undecided between UDP and TFRC: they differ by 0.00 ["
     )
 
 

@@ -7,7 +7,7 @@ import type { Table } from "../protocol";
 import { EXPLAINED, judge } from "../relevance";
 import type { Scheduler } from "../scheduler";
 import type { PageState, PageStore } from "../state";
-import type { Interval } from "../statistics";
+import { type Interval, sureOf } from "../statistics";
 
 export function connectComparePanel(store: PageStore, scheduler: Scheduler): void {
   store.subscribe(["kept", "run", "replications", "isCurrent", "controls"], render);
@@ -78,14 +78,14 @@ function rowOf({ label, unit, digits, a, b, difference, counts }: ComparedMeasur
   return row;
 }
 
-function format({ mean, half, n }: Interval, digits: number): string {
-  return n > 1 && Number.isFinite(half) ? `${mean.toFixed(digits)} ± ${half.toFixed(digits)}` : mean.toFixed(digits);
+function format(found: Interval, digits: number): string {
+  return `${found.mean.toFixed(digits)}${sureOf(found, digits)}`;
 }
 
 function formatDifference(difference: Interval, digits: number, counts: number): string {
-  const { mean, half, n } = difference;
+  const { mean, n } = difference;
   const sign = mean > 0 ? "+" : mean < 0 ? "−" : "";
   const value = `${sign}${Math.abs(mean).toFixed(digits)}`;
   if (n < 2) return value;
-  return `${value} ± ${half.toFixed(digits)}, ${judge(difference, counts)}`;
+  return `${value}${sureOf(difference, digits)}, ${judge(difference, counts)}`;
 }

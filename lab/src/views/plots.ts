@@ -276,9 +276,9 @@ export function intervalOf(
   const high: (number | null)[] = [];
   for (let bin = 0; bin < first.length; bin++) {
     const values = rows.map((row) => row[bin]).filter((value): value is number => typeof value === "number");
-    const { mean, half } = interval(values);
-    low.push(values.length < 3 ? null : Math.max(0, mean - half));
-    high.push(values.length < 3 ? null : mean + half);
+    const found = interval(values);
+    low.push(values.length < 3 ? null : Math.max(0, found.low));
+    high.push(values.length < 3 ? null : found.high);
   }
   return { low, high };
 }

@@ -80,12 +80,14 @@ class ClaimLine:
         text: The claim.
         words: What became of it.
         tone: The tone in which that is shown.
+        decided_by: The estimate that decides, with its interval and the line; empty where nothing single decides.
     """
 
     id: str
     text: str
     words: str
     tone: str
+    decided_by: str = ""
 
 
 @dataclass(frozen=True)

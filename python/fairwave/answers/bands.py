@@ -150,8 +150,8 @@ def runs_to_decide(cell: Interval, bounds: Sequence[float]) -> int | None:
     """The least of `MORE` replications after which a mean's interval probably holds no bound; none beyond 1000."""
     within = [bound for bound in bounds if cell.low <= bound <= cell.high]
     near = min((abs(cell.mean - bound) for bound in within), default=math.inf)
-    # An interval that is cut at one end is as wide as its other end says.
-    half = max(cell.high - cell.mean, cell.mean - cell.low)
+    nearest = min(within, key=lambda bound: abs(cell.mean - bound), default=cell.mean)
+    half = cell.high - cell.mean if nearest > cell.mean else cell.mean - cell.low
     deviation = half * math.sqrt(cell.n) / t_quantile(cell.level, cell.n)
     fits = (n for n in MORE if n > cell.n and t_quantile(cell.level, n) * deviation / math.sqrt(n) < near)
     found = next(fits, None)

@@ -10,7 +10,7 @@ from fairwave.answers import shown
 from fairwave.answers.shown import GroupMeasure
 from fairwave.measuring.relevance import USUAL, Contrast, Relevance, contrast
 from fairwave.measuring.relevance import note as relevance_note
-from fairwave.measuring.remarks import NOT_DEFINED, mark_of, marks, told, undefined
+from fairwave.measuring.remarks import NOT_DEFINED, bistable, mark_of, marks, told, undefined
 from fairwave.measuring.statistics import LEVEL, Interval, against_the_best
 from fairwave.tables import Table
 
@@ -119,7 +119,14 @@ def lines(
         usual = one.usual and (
             bool(names) or one.measure.applies.is_worth_a_row(cell.mean for cell in cells.values())
         )
-        said = tuple(told(results, one.measure.id, one.group))
+        said = (
+            *told(results, one.measure.id, one.group),
+            *(
+                replace(note, text=f"{label}: {note.text}")
+                for label in labels
+                for note in bistable(measured, relevance, **{axis: label})
+            ),
+        )
         line = MeasureLine(one.group, measured, cells, frozenset(), why, said, usual, relevance)
         found.append(replace(line, best=_best(line, axis)))
     return found
@@ -180,12 +187,14 @@ def as_data(found: Sequence[MeasureLine], axis: str) -> list[dict[str, Any]]:
                     "unit": line.measure.unit,
                     axis: label,
                     "mean": cell.mean,
-                    "interval": [cell.low, cell.high],
+                    "interval": cell.ends,
+                    "identical": cell.is_identical,
                     "replications": cell.n,
                     "undefined": cell.undefined,
                     "remarks": [str(said) for said in line.remarks],
                     f"difference_to_{labels[0]}": difference.mean,
-                    "difference_interval": [difference.low, difference.high],
+                    "difference_interval": difference.ends,
+                    "difference_is_identical": difference.is_identical,
                     "relevant_difference": compared.counts,
                     "difference_is": compared.outcome,
                     "best": label in line.best,

@@ -26,13 +26,15 @@ from fairwave.answers.events import Events, held
 from fairwave.answers.labels import spelled
 from fairwave.answers.naming import VariedAxis, listed
 from fairwave.measuring import measures
-from fairwave.measuring.relevance import Contrast
+from fairwave.measuring.relevance import USUAL, Contrast
+from fairwave.measuring.remarks import BISTABLE, bistable
 from fairwave.measuring.statistics import Interval, against_the_best
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from fairwave.answers.lines import MeasureLine
+    from fairwave.measuring.remarks import Remark
     from fairwave.results import Results
 
 MANY = 5
@@ -111,6 +113,7 @@ def of_comparison(
         sentences = [f"{group}: {name} {means}."]
     if len(cells) > 1:
         sentences.append(_best(line, cells, varied, name, unit))
+    sentences += _of_kinds(line.remarks)
     if is_unrated:
         left = [label for label in measures.missed(group).over(results).labels(axis) if label not in cells]
         sentences += _of_unrated({label: {axis: label} for label in left}, varied.under, group, results)
@@ -289,7 +292,8 @@ def _of_rated(
 
     def told() -> list[str]:
         because = "; ".join(filter(None, (delay, why(name))))
-        return [_sentence(subject(name, scale, results), scale, [cell], because)]
+        kinds = _of_kinds(bistable(measures.find(scale.measure, name).over(results), USUAL))
+        return [_sentence(subject(name, scale, results), scale, [cell], because), *kinds]
 
     return _Faring(
         name, [name], "rated", _rank(scale, cell), told, scale.word(cell), scale=scale, marks={name: cell}
@@ -627,6 +631,11 @@ def in_bands(
     return sentences
 
 
+def _of_kinds(said: Iterable[Remark]) -> list[str]:
+    """Sentences on runs that differ in kind, so that a mean describes none of them."""
+    return [f"Bistable: {one.text}." for one in said if one.kind == BISTABLE]
+
+
 def _ends(cells: Sequence[Interval], unit: str) -> str:
     """Means, each of a few and from the least to the most of many."""
     if len(cells) <= FEW:
@@ -675,7 +684,11 @@ def _best(line: MeasureLine, cells: Cells, varied: VariedAxis, name: str, unit: 
     def much(label: Any) -> str:
         # How far a value is ahead is a positive number, for delays too.
         apart = ahead[label].turned() if is_less else ahead[label]
-        return f"{_rounded(apart.difference, unit)} {'of' if unit else 'points of'} {name}"
+        by = apart.difference
+        if by.is_identical:
+            digits = f"{by.mean:.4g} {unit} of" if unit else f"{by.mean:.2f} points of"
+            return f"{digits} {name} in each of {by.n} runs"
+        return f"{_rounded(by, unit)} {'of' if unit else 'points of'} {name}"
 
     nearest = ahead[second]
     if nearest.difference.n < 2:
@@ -695,11 +708,11 @@ def _best(line: MeasureLine, cells: Cells, varied: VariedAxis, name: str, unit: 
     who = varied.names(ties) if len(ties) <= MANY else f"{one} and {len(ties) - 1} others"
     two = "they" if len(ties) == 2 else "the first two"
     if not open_:
-        if all(ahead[label].difference.mean == 0 == ahead[label].difference.half_width for label in alike):
+        if all(ahead[label].difference.mean == 0 and ahead[label].difference.is_identical for label in alike):
             return f"{single}{who} are alike: they do not differ."
         far = f"they differ by {much(second)}" if len(ties) == 2 else f"they differ by up to {much(ties[-1])}"
         return f"{single}{who} are alike: {far} {sure}."
-    reach = abs(nearest.difference.mean) > nearest.difference.half_width
+    reach = nearest.difference.low > 0 or nearest.difference.high < 0
     if len(ties) == 2 and reach:
         said = f"Undecided: {one} is ahead of {other} by {much(second)}, which may not count {sure}."
     else:
@@ -843,10 +856,8 @@ def _three_digits(value: float) -> str:
 def _rounded(cell: Interval, unit: str) -> str:
     """A mean with its interval: opinion scores with two decimals, as they are printed everywhere."""
     if unit:
-        return f"{cell if cell.n > 1 else _three_digits(cell.mean)} {unit}"
-    if not math.isfinite(cell.half_width):
-        return f"{cell.mean:.2f}"
-    return cell.text(2) if cell.half_width else f"{cell.mean:.2f} ± 0"
+        return cell.text(unit=unit) if cell.n > 1 else f"{_three_digits(cell.mean)} {unit}"
+    return cell.text(2)
 
 
 def _beyond(line: MeasureLine) -> str:

@@ -306,7 +306,7 @@ class Answer:
                         {
                             "condition": str(wanted),
                             "mean": cell.mean,
-                            "interval": [cell.low, cell.high],
+                            "interval": cell.ends,
                             "replications": cell.n,
                             "verdict": verdict,
                         }
@@ -502,7 +502,7 @@ def reversals(trial: Search, values: Sequence[Label]) -> list[str]:
             )
     ends = trial.compared(order[-1], order[0], trial.level)
     if ends.outcome == "alike":
-        differs = f"{ends.difference} {trial.wanted.of.measure.unit}".rstrip()
+        differs = ends.difference.text(unit=trial.wanted.of.measure.unit)
         said.append(
             f"the two ends of the range are alike: {trial.wanted.of.text} differs by {differs}, and differences count "
             f"from {trial.relevant}"

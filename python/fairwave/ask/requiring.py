@@ -63,7 +63,6 @@ class Requirement:
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data; ends that do not exist are null."""
-        ends = [self.interval.low, self.interval.high] if self.interval else [None, None]
         mean = self.interval.mean if self.interval else None
         return {
             "condition": self.condition,
@@ -71,7 +70,8 @@ class Requirement:
             "verdict": self.verdict,
             "found": self.found,
             "mean": _finite(mean),
-            "interval": [_finite(end) for end in ends],
+            "interval": self.interval.ends if self.interval else [None, None],
+            "identical": bool(self.interval and self.interval.is_identical),
             "advice": self.advice or None,
         }
 

@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from fairwave.arguments import checked
 from fairwave.ask.wording import AskError, Precision, measure, precision
-from fairwave.measuring.statistics import Interval, interval, t_quantile
+from fairwave.measuring.relevance import USUAL
+from fairwave.measuring.remarks import split_of
+from fairwave.measuring.statistics import Interval, interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -103,7 +105,18 @@ class Sweep:
             notes.append(
                 f"! less precise than {wanted} after {self.most} runs, the most of a point: --most allows more"
             )
+        notes += self._kinds(asked or list(labels), heads)
         return [*heads.values(), *(labels[one] for one in asked or labels), "runs"], rows, notes
+
+    def _kinds(self, asked: Sequence[str], heads: Mapping[str, str]) -> list[str]:
+        """Cells whose runs differ in kind, so that their means describe none of them."""
+        found = []
+        for cell in self.cells:
+            split = split_of([math.nan if one is None else one for one in cell.samples], cell.measure, USUAL)
+            if split and cell.asked in asked:
+                at = ", ".join(f"{heads[axis]} = {label}" for axis, label in cell.labels.items())
+                found.append(f"bistable: {cell.asked} at {at}: {split}")
+        return found
 
     def __str__(self) -> str:
         """A line per point."""
@@ -218,8 +231,7 @@ def _needed(samples: Sequence[float | None], goal: Precision) -> int:
         return 0
     if half <= 0:
         return 2 * len(samples)
-    deviation = found.half_width * math.sqrt(found.n) / t_quantile(found.level, found.n)
-    return max(len(samples) + 1, math.ceil((t_quantile(found.level, found.n) * deviation / half) ** 2))
+    return max(len(samples) + 1, math.ceil(found.n * (found.half_width / half) ** 2))
 
 
 def _cell(

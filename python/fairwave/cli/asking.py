@@ -232,7 +232,7 @@ def _sweep_document(
         "points": [
             {
                 "labels": dict(cell.labels), "measure": cell.asked, "unit": cell.measure.unit,
-                "mean": cell.interval.mean, "interval": [cell.interval.low, cell.interval.high],
+                "mean": cell.interval.mean, "interval": cell.interval.ends, "identical": cell.interval.is_identical,
                 "replications": cell.interval.n, "undefined": cell.interval.undefined,
                 "wanted": cell.wanted, "reached": cell.reached,
             }

@@ -296,7 +296,8 @@ def summary(
         BadInputError: No measure has such a name.
     """
     from fairwave.answers import conference, shown
-    from fairwave.measuring.remarks import NOT_DEFINED, told, undefined, unmeasured
+    from fairwave.measuring.relevance import USUAL
+    from fairwave.measuring.remarks import NOT_DEFINED, bistable, told, undefined, unmeasured
     from fairwave.measuring.statistics import interval
 
     rows = []
@@ -314,14 +315,17 @@ def summary(
             wanted = [*asked, *(replace(one, usual=False) for one in wanted if one.measure.id not in ids)]
         for one in wanted:
             measure = one.measure
-            cell = measure.over(results).interval() if measure.table in results.tables else interval([])
+            measured = measure.over(results) if measure.table in results.tables else None
+            cell = measured.interval() if measured else interval([])
+            notes = [*told(results, measure.id, name), *(bistable(measured, USUAL) if measured else [])]
             why = unmeasured(results, measure.id, name) if names and one.usual else ""
             if cell.n or why or undefined(results, measure.id, name):
                 rows.append(
                     {
                         "group": name, "measure": measure.id, "title": measure.title, "unit": measure.unit,
-                        "mean": cell.mean, "interval": [cell.low, cell.high], "undefined": cell.undefined,
-                        "remarks": [*(str(said) for said in told(results, measure.id, name)), *([why] if why else [])],
+                        "mean": cell.mean, "interval": cell.ends, "identical": cell.is_identical,
+                        "undefined": cell.undefined,
+                        "remarks": [*map(str, notes), *([why] if why else [])],
                         "usual": one.usual and (bool(names) or measure.applies.is_worth_a_row([cell.mean])),
                         "text": str(cell) if cell.n else NOT_DEFINED,
                     }

@@ -7,13 +7,21 @@ word of its own and a colon. Here flows are put together, so that a table says e
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from fairwave.measuring import measures
+from fairwave.measuring.bistability import Split, find_split
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from numpy.typing import ArrayLike
+
+    from fairwave.measuring.measured import Measured
+    from fairwave.measuring.measures import Measure
+    from fairwave.measuring.relevance import Relevance
     from fairwave.results import Results
 
 RATINGS = frozenset({"r_factor", "mos"})
@@ -31,6 +39,9 @@ DETERMINED_MARK = "‡"
 NOT_DEFINED = "not defined"
 """Stands where a rating would."""
 
+BISTABLE = "bistable"
+"""Kind of the remark on runs that differ in kind."""
+
 _ORDER = (NOT_DEFINED, "assumed", DETERMINED, "extrapolated", "wideband")
 
 
@@ -39,7 +50,7 @@ class Remark:
     """One thing to be said.
 
     Attributes:
-        kind: `not defined`, `assumed`, `determined here`, `extrapolated` or `wideband`.
+        kind: `not defined`, `assumed`, `determined here`, `extrapolated`, `wideband` or `bistable`.
         text: What follows the word; of several flows that differ, what the first says.
         flows: To how many flows of all runs it applies.
         of: How many flows there are.
@@ -98,6 +109,28 @@ def told(results: Results, measure: str, group: str | None = None) -> list[Remar
     reasons = measures.OWN[measure](results, group) if measure in measures.OWN else []
     shares = {why: "" if count == runs else f" (in {count} of {runs} runs)" for why, count in reasons}
     return [Remark(NOT_DEFINED, f"{why}{shares[why]}", count, count) for why, count in reasons]
+
+
+def bistable(measured: Measured, relevance: Relevance, **labels: Any) -> list[Remark]:
+    """That the runs at a point differ in kind, so that their mean describes none of them; empty where they do not.
+
+    Args:
+        measured: The measure in every run.
+        relevance: The smallest differences that count.
+        labels: The point, as `Measured.samples` takes it.
+    """
+    measure = measured.measure
+    split = split_of(measured.samples(**labels), measure, relevance)
+    return [Remark(BISTABLE, f"{measure.label}, {split}", 1, 1)] if split else []
+
+
+def split_of(samples: ArrayLike, measure: Measure, relevance: Relevance) -> Split | None:
+    """The two kinds of runs that samples of a measure show; None where they are of one kind."""
+    values = np.asarray(samples, dtype=float)
+    defined = values[~np.isnan(values)]
+    if not len(defined):
+        return None
+    return find_split(defined, relevance.of(measure).between(float(defined.mean())))
 
 
 def undefined(results: Results, measure: str, group: str | None = None) -> str:

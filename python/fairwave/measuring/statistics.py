@@ -1,13 +1,22 @@
 """Means, confidence intervals and paired differences over independent replications.
 
-Every replication of a run has its own seed, so the numbers that they leave are independent and the
-mean's uncertainty is Student's t with n − 1 degrees of freedom. Systems that are compared run under the same seeds
-(common random numbers): what they share cancels in the difference seed by seed, and the interval of the *difference*
-says whether they differ. It is usually far narrower than the two separate intervals suggest.
+Every replication of a run has its own seed, so the numbers that they leave are independent. Systems that are compared
+run under the same seeds (common random numbers): what they share cancels in the difference seed by seed, and the
+interval of the *difference* says whether they differ. It is usually far narrower than the two separate intervals
+suggest.
 
-Assumptions:
-    The mean of a measure over replications is near enough to normal for a t interval: measures here are
-    themselves averages over many packets or flows.
+An interval is Student's t, with n − 1 degrees of freedom, and reaches further on the side of the longer tail. Student's
+t assumes normal samples. With few runs of a skewed measure it covers the true mean far less often than it promises,
+because most samples miss the long tail. So that side follows the exponential transformation of the t statistic: if the
+sample's skewness is γ, the end lies (exp(k t) − 1)/k standard errors from the mean, with k = (2/3) γ/√n, which removes
+the first-order effect of the skewness (Johnson 1978, *Modified t tests and confidence intervals for asymmetrical
+populations*; Hall 1992, *On the removal of skewness by transformation*; DiCiccio and Tibshirani 1987, *Bootstrap
+confidence intervals and bootstrap approximations*). Two rules are fairwave's:
+
+- few samples show less skewness than their population has, so γ counts 1 + 20/n times;
+- the longer side is at most three times that of Student's t, and the shorter side at least nine tenths of it.
+
+`docs/intervals.md` has the coverage by measure and number of runs, `tests/test_intervals.py` enforces it.
 """
 
 from __future__ import annotations
@@ -56,20 +65,25 @@ class Interval:
 
     @property
     def half_width(self) -> float:
-        """Half of the interval's length, in the unit of the mean."""
-        return (self.high - self.low) / 2
+        """Distance from the mean to the farther end, in the unit of the mean."""
+        return max(self.high - self.mean, self.mean - self.low)
 
     @property
-    def is_cut(self) -> bool:
-        """Whether the mean does not lie in the middle, because the interval ends where its scale ends."""
-        above, below = self.high - self.mean, self.mean - self.low
-        return self.n > 1 and not math.isclose(above, below, rel_tol=1e-6, abs_tol=1e-12)
+    def is_identical(self) -> bool:
+        """Whether all of several samples are equal, so that they say nothing of their spread: there is no interval."""
+        return self.n > 1 and self.low == self.high
+
+    @property
+    def ends(self) -> list[float | None]:
+        """Lower and upper end as plain data; None for both where there is no interval."""
+        exist = self.n > 1 and not self.is_identical
+        return [one if exist and math.isfinite(one) else None for one in (self.low, self.high)]
 
     def within(self, limits: tuple[float, float]) -> Interval:
         """The same interval, cut at the least and the most that the measured quantity can be.
 
-        A t interval is symmetric and does not know that a share ends at 1. The mean certainly lies within the limits,
-        so what is cut off cannot hold it, and the confidence stays the same.
+        An interval does not know that a share ends at 1. The mean certainly lies within the limits, so what is cut off
+        cannot hold it, and the confidence stays the same.
         """
         if self.n < 2:
             return self
@@ -78,26 +92,35 @@ class Interval:
         return replace(self, low=low, high=high)
 
     def __str__(self) -> str:
+        return self.text()
+
+    def text(self, decimals: int | None = None, sign: str = "", unit: str = "") -> str:
+        """Mean and interval: `26 ± 3`; `26 [21, 64]` where the ends differ in their distance from the mean.
+
+        Ends that the decimals do not tell apart have one distance: `1.00 ± 0.00`. Samples that are all equal have no
+        interval: `1.00 (same in all 5)`.
+
+        Args:
+            decimals: Number of decimals; as many as the interval needs, if left out.
+            sign: `+` for numbers that show their sign, as differences do.
+            unit: What follows the numbers.
+        """
         if math.isnan(self.mean):
             return "n/a"
+        unit = f" {unit}" if unit else ""
         left_out = f" ({self.n} of {self.n + self.undefined})" if self.undefined else ""
-        if self.n < 2:
-            return f"{self.mean:.4g}{left_out}"
-        half = self.half_width
-        if half == 0:
-            return f"{self.mean:.4g} ± 0{left_out}"
-        # As many decimals as show two digits of the half width; what is smaller than 0.0001 is nothing to people.
-        return self.text(min(max(1 - math.floor(math.log10(half)), 0), 4)) + left_out
-
-    def text(self, decimals: int) -> str:
-        """Mean and interval: `26 ± 3`; `26 (0 to 64)` where the interval ends at the end of its scale.
-
-        An interval that these decimals do not show has a half width like any other: `1.00 ± 0.00`.
-        """
-        mean, low, high = (f"{edge:.{decimals}f}" for edge in (self.mean, self.low, self.high))
-        if self.is_cut and low != high:
-            return f"{mean} ({low} to {high})"
-        return f"{mean} ± {self.half_width:.{decimals}f}"
+        if self.n < 2 or self.is_identical:
+            form = f"{sign}.4g" if decimals is None else f"{sign}.{decimals}f"
+            same = f" (same in all {self.n})" if self.is_identical else ""
+            return f"{self.mean:{form}}{unit}{same}{left_out}"
+        if decimals is None:
+            # Two digits of the nearer end show; what is smaller than 0.0001 is nothing to people.
+            near = min(side for side in (self.high - self.mean, self.mean - self.low) if side > 0)
+            decimals = min(max(1 - math.floor(math.log10(near)), 0), 4)
+        mean, low, high = (f"{edge:{sign}.{decimals}f}" for edge in (self.mean, self.low, self.high))
+        below, above = (f"{side:.{decimals}f}" for side in (self.mean - self.low, self.high - self.mean))
+        ends = f"± {above}" if above == below else f"[{low}, {high}]"
+        return f"{mean} {ends}{unit}{left_out}"
 
 
 def t_quantile(level: float, n: float) -> float:
@@ -107,8 +130,63 @@ def t_quantile(level: float, n: float) -> float:
     return quantile((1 + level) / 2, n - 1)
 
 
+FEW = 20
+"""A sample of n shows less skewness than its population has: it counts 1 + FEW/n times."""
+
+TINY = 1e-12
+"""Below it (exp(x) − 1)/x is 1 to all digits."""
+
+MOST_EXTENDED = 3.0
+"""The longer side of an interval is at most so many times as long as Student's t makes it."""
+
+MOST_SHORTENED = 0.1
+"""The shorter side loses up to this share of Student's t, all of it where the longer side is twice as long."""
+
+
+def means_with_ends(
+    samples: NDArray[np.float64], level: float = LEVEL, spread: tuple[float, float] | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """The means of many samples of one size, with the lower and upper ends of their intervals.
+
+    Args:
+        samples: A sample in each row: shape (count, n), with n of 2 or more and every number defined. With `spread`
+            n may be 1.
+        level: Confidence level in (0, 1).
+        spread: The standard deviation of all samples and its degrees of freedom, where more is known of it than they
+            tell. Otherwise equal numbers in a row have both ends at their mean.
+
+    Returns:
+        Three arrays of shape (count,).
+    """
+    n = samples.shape[1]
+    means = samples.mean(axis=1)
+    apart = samples - means[:, np.newaxis]
+    largest = np.abs(apart).max(axis=1)
+    apart = (
+        apart / np.where(largest > 0, largest, 1.0)[:, np.newaxis]
+    )  # so that powers neither overflow nor vanish
+    square = (apart**2).mean(axis=1)
+    skewness = (apart**3).mean(axis=1) / np.where(square > 0, square, 1.0) ** 1.5
+    deviation, freedom = spread or (largest * np.sqrt(square * n / (n - 1)), n - 1.0)
+    error = deviation / math.sqrt(n) * np.ones_like(means)
+    t = t_quantile(level, freedom + 1)
+    if spread is None:
+        error[t * error < ROUNDING * np.abs(samples).max(axis=1)] = 0.0
+    kt = 2 / 3 * (1 + FEW / n) * np.abs(skewness) / math.sqrt(n) * t
+    curved = kt > TINY
+    # Beyond e^50 the limit holds anyway.
+    grown = np.where(curved, np.expm1(np.minimum(kt, 50.0)) / np.where(curved, kt, 1.0), 1.0)
+    longer = np.minimum(grown, MOST_EXTENDED) * t * error
+    shorter = (1 - MOST_SHORTENED * np.minimum(grown - 1, 1.0)) * t * error
+    return (
+        means,
+        means - np.where(skewness < 0, longer, shorter),
+        means + np.where(skewness > 0, longer, shorter),
+    )
+
+
 def interval(samples: ArrayLike, level: float = LEVEL, spread: tuple[float, float] | None = None) -> Interval:
-    """The mean of independent samples with its t interval.
+    """The mean of independent samples with its interval: Student's t, extended on the side of the longer tail.
 
     Args:
         samples: One number per replication. Those that are NaN or None (a measure that is not defined for that
@@ -127,17 +205,10 @@ def interval(samples: ArrayLike, level: float = LEVEL, spread: tuple[float, floa
     n = len(values)
     if n == 0:
         return Interval(math.nan, -math.inf, math.inf, 0, level, given)
-    mean = float(values.mean())
-    if spread is not None:
-        deviation, freedom = spread
-        half = t_quantile(level, freedom + 1) * deviation / math.sqrt(n)
-        return Interval(mean, mean - half, mean + half, n, level, given - n)
-    if n == 1:
-        return Interval(mean, -math.inf, math.inf, 1, level, given - n)
-    half = t_quantile(level, n) * float(values.std(ddof=1)) / math.sqrt(n)
-    if half < ROUNDING * float(np.abs(values).max()):
-        half = 0.0
-    return Interval(mean, mean - half, mean + half, n, level, given - n)
+    if n == 1 and spread is None:
+        return Interval(float(values[0]), -math.inf, math.inf, 1, level, given - n)
+    mean, low, high = (float(each[0]) for each in means_with_ends(values[np.newaxis], level, spread))
+    return Interval(mean, low, high, n, level, given - n)
 
 
 def paired(ours: ArrayLike, theirs: ArrayLike, level: float = LEVEL) -> Interval:
@@ -172,7 +243,7 @@ def against_the_best(count: int) -> float:
 def summarise(
     frame: pl.DataFrame, by: Sequence[str], value: str = "value", level: float = LEVEL
 ) -> pl.DataFrame:
-    """Mean and t interval of `value` for each combination of the columns `by`.
+    """Mean and interval of `value` for each combination of the columns `by`.
 
     Returns:
         Columns `by`, then `mean`, `low`, `high`, `sd`, `n`, and `undefined` (values left out because they are null or
@@ -184,22 +255,16 @@ def summarise(
 
     defined = pl.col(value).fill_nan(None)
     grouped = frame.group_by(list(by), maintain_order=True).agg(
-        defined.mean().alias("mean"),
-        defined.std(ddof=1).alias("sd"),
-        defined.count().alias("n"),
-        defined.null_count().alias("undefined"),
+        defined.std(ddof=1).alias("sd"), defined.cast(pl.Float64).alias("samples")
     )
-    quantiles = [t_quantile(level, n) if n > 1 else None for n in grouped["n"].to_list()]
-    return (
-        grouped.with_columns(pl.Series("t", quantiles, dtype=pl.Float64))
-        .with_columns((pl.col("t") * pl.col("sd") / pl.col("n").sqrt()).alias("half"))
-        .select(
-            *by,
-            "mean",
-            (pl.col("mean") - pl.col("half")).alias("low"),
-            (pl.col("mean") + pl.col("half")).alias("high"),
-            "sd",
-            "n",
-            "undefined",
-        )
-    )
+    found = [interval(samples.to_numpy(), level) for samples in grouped["samples"]]
+    columns = {
+        "mean": [one.mean if one.n else None for one in found],
+        "low": [one.low if one.n > 1 else None for one in found],
+        "high": [one.high if one.n > 1 else None for one in found],
+    }
+    counts = {"n": [one.n for one in found], "undefined": [one.undefined for one in found]}
+    return grouped.with_columns(
+        *(pl.Series(name, values, pl.Float64) for name, values in columns.items()),
+        *(pl.Series(name, values, pl.UInt32) for name, values in counts.items()),
+    ).select(*by, "mean", "low", "high", "sd", "n", "undefined")

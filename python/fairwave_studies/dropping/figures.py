@@ -80,8 +80,9 @@ def _bars(
             zorder=3,
         )
         panel.errorbar(
-            at, [one.mean for one in leave], [one.half_width for one in leave], fmt="none", ecolor=style.INK,
-            elinewidth=1.2, capsize=3, zorder=4,
+            at, [one.mean for one in leave],
+            [[one.mean - one.low for one in leave], [one.high - one.mean for one in leave]],
+            fmt="none", ecolor=style.INK, elinewidth=1.2, capsize=3, zorder=4,
         )  # fmt: skip
         for what, several in (("in", arrive), ("out", leave)):
             rows += [
