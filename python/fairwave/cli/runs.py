@@ -317,9 +317,9 @@ def summary(
             measure = one.measure
             measured = measure.over(results) if measure.table in results.tables else None
             cell = measured.interval() if measured else interval([])
-            notes = [*told(results, measure.id, name), *(bistable(measured, USUAL) if measured else [])]
             why = unmeasured(results, measure.id, name) if names and one.usual else ""
             if cell.n or why or undefined(results, measure.id, name):
+                notes = [*told(results, measure.id, name), *(bistable(measured, USUAL) if measured else [])]
                 rows.append(
                     {
                         "group": name, "measure": measure.id, "title": measure.title, "unit": measure.unit,
