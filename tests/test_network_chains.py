@@ -8,6 +8,7 @@ import math
 import networkx as nx
 import pytest
 
+from fairwave.answers.bands import Held
 from fairwave_network import decomposing, language, linking, measuring, trusting, units
 
 SEEDS = list(range(1, 9))
@@ -178,3 +179,21 @@ def test_acknowledgements_of_the_other_direction_cross_a_link(tmp_path):
     whole = measuring.together(measuring.run(network, [network.scenario], SEEDS)[0])
     taken = whole.links["B>A"].utilisation * 1e7
     assert 0.5 * taken < units.rate(acks["traffic"]["rate"], "rate") < taken
+
+
+def test_gaps_of_calls_are_those_of_the_links_of_their_path(tmp_path):
+    """The second link loses everything for 0.8 s, every 20 s in the mean."""
+    loss = {"model": "markov", "good": "20 s", "bad": "800 ms"}
+    mix = [{"kind": "calls", "share": 1}]
+    link = [{"between": ["B", "C"], "loss": loss}]
+    network = network_of(tmp_path, chain("ABC"), {"AC": 1, "AB": 1}, load="2 Mb/s", mix=mix, link=link)
+    found, whole, _ = both_ways(network)
+    for answer in (found, whole):
+        assert answer.pairs["A", "B"].gap_s < measuring.GAP_S
+        assert answer.pairs["A", "B"].interrupted == 0
+    ours, theirs = (answer.pairs["A", "C"] for answer in (found, whole))
+    assert ours.gap_s > measuring.GAP_S
+    assert ours.interrupted / ours.calls == pytest.approx(theirs.interrupted / theirs.calls, abs=0.25)
+    assert found.calls["good"].mean < 1
+    assert ours.band != "good"
+    assert isinstance(ours.mos, Held)

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairwave.answers.bands import scale_of
+from fairwave.measuring.measures import GAP_S
 from fairwave.runs.memory import Memory
 from fairwave.runs.replication import replicate
 from fairwave_network import ratings
@@ -47,7 +48,7 @@ from fairwave_network.linking import (
     of_tables,
     send_jitter_s,
 )
-from fairwave_network.measuring import PairRun, RunAnswer
+from fairwave_network.measuring import BANDS, PairRun, RunAnswer, capped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -242,7 +243,7 @@ class Decomposition:
         host = send_jitter_s(network.table)
         values = []
         for group in groups:
-            lost, late = np.ones(CALLS), np.zeros(CALLS)
+            lost, late, gap = np.ones(CALLS), np.zeros(CALLS), np.zeros(CALLS)
             total = host * (_ORDERS[random.integers(len(_ORDERS), size=CALLS)] + 0.5) / RANKS
             for name in network.crossed(group):
                 link = links[name]
@@ -253,11 +254,14 @@ class Decomposition:
                 orders = _ORDERS[random.integers(len(_ORDERS), size=CALLS)]
                 lost *= 1 - link.losses[chosen].mean(axis=1)
                 late += link.late[chosen].mean(axis=1)
+                gap = np.maximum(gap, link.gaps[chosen].max(axis=1))
                 heard = chosen[:, np.arange(RANKS) % chosen.shape[1]]
                 total += link.waits[heard, orders] + (delays[name] + 8 * SIZE / rates[name])
             p95 = np.partition(total, AT_P95, axis=1)[:, AT_P95]
             values.append(
-                np.stack([self._rating.opinion(1 - lost, p95, late), 1 - lost, total.mean(axis=1), p95], 1)
+                np.stack(
+                    [self._rating.opinion(1 - lost, p95, late), 1 - lost, total.mean(axis=1), p95, gap], 1
+                )
             )
         return _together(network, groups, np.concatenate(values))
 
@@ -275,11 +279,12 @@ def _together(network: Network, groups: Sequence[Group], values: Numbers) -> Pai
     span = network.measured_s()[0]
     arrived = sum(group.per_second * (span + (group.mix.lasts_s or 0.0)) for group in groups)
     calls: int = max(1, round(arrived))
-    bands = dict.fromkeys(("good", "fair", "poor"), 0.0)
-    for one, weight in zip(values[:, 0].tolist(), weights.tolist(), strict=True):
-        bands[scale.band(one)] += weight
+    bands = dict.fromkeys(BANDS, 0.0)
+    gaps = values[:, 4]
+    for one, gap, weight in zip(values[:, 0].tolist(), gaps.tolist(), weights.tolist(), strict=True):
+        bands[capped(scale.band(one), gap)] += weight
     fair, poor = (round(bands[band] * calls) for band in ("fair", "poor"))
-    opinion, lost, mean_s, p95_s = (float(one) for one in weights @ values)
+    opinion, lost, mean_s, p95_s = (float(one) for one in weights @ values[:, :4])
     return PairRun(
         calls,
         opinion,
@@ -290,6 +295,8 @@ def _together(network: Network, groups: Sequence[Group], values: Numbers) -> Pai
         mean_s,
         p95_s,
         lost,
+        round(float(weights[gaps > GAP_S].sum()) * calls),
+        float(gaps.max()),
     )
 
 

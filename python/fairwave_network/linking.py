@@ -136,6 +136,7 @@ class Link:
         losses: Share of each of its calls' packets that the link lost.
         waits: Of each of its calls `RANKS` quantiles of the wait, s.
         late: Cost of lateness of each of its calls, in points of R.
+        gaps: The longest gap of speech of each of its calls, s.
         heard: Of each of its calls: the lost share, the cost of loss in points of R, the mouth-to-ear time less the
             95th percentile of delay (s).
         run: Use, discards, mean wait.
@@ -145,6 +146,7 @@ class Link:
     losses: Numbers
     waits: Numbers
     late: Numbers
+    gaps: Numbers
     heard: Numbers
     run: LinkRun
     windows: int = 1
@@ -153,16 +155,17 @@ class Link:
         """A link that resembles it, with longer waits and more losses by a factor."""
         run = LinkRun(utilisation, min(self.run.dropped * factor, 1.0), self.run.wait_s * factor)
         losses = np.minimum(self.losses * factor, 1.0)
-        return Link(losses, self.waits * factor, self.late, self.heard, run, self.windows)
+        return Link(losses, self.waits * factor, self.late, self.gaps, self.heard, run, self.windows)
 
     def pooled(self, several: Sequence[Link]) -> Link:
         """The same with the calls of all runs, where a run is shorter than what a call in the network lasts through."""
         if self.windows == 1:
             return self
-        losses, waits, late = (
-            np.concatenate([getattr(one, name) for one in several]) for name in ("losses", "waits", "late")
+        losses, waits, late, gaps = (
+            np.concatenate([getattr(one, name) for one in several])
+            for name in ("losses", "waits", "late", "gaps")
         )
-        return Link(losses, waits, late, self.heard, self.run, self.windows)
+        return Link(losses, waits, late, gaps, self.heard, self.run, self.windows)
 
 
 def odds(load: float) -> float:
@@ -370,7 +373,7 @@ class Alone:
         small = calls / (8 * SIZE) / (calls / (8 * SIZE) + files / rate / PACKET) if self.load > 0 else 0.0
         zero = np.zeros(1)
         run = LinkRun(min(self.load, 1.0), 0.0, float(waits.mean()) * small)
-        return Link(zero, waits[None, :], zero, np.zeros((0, 3)), run)
+        return Link(zero, waits[None, :], zero, zero, np.zeros((0, 3)), run)
 
     def relaxation_s(self) -> float:
         """The time in which the queue of files forgets how it began, s: that of M/M/1, 1 / (µ (1 - √load)²).
@@ -646,7 +649,7 @@ def of_tables(tables: Any, scenario: Scenario, network: Network, name: str) -> L
     windows = max(1, round(network.measured_s()[0] / span))
     if "flows" not in tables or "units" not in tables:  # no call, or none arrived
         none = np.zeros(0)
-        return Link(none, np.zeros((0, RANKS)), none, np.zeros((0, 3)), LinkRun(*use), windows)
+        return Link(none, np.zeros((0, RANKS)), none, none, np.zeros((0, 3)), LinkRun(*use), windows)
     flows = tables["flows"]
     entries = {one["from"]: one for one in data["link"]}
     own = units.span(entries["x"]["delay"], "delay")
@@ -662,15 +665,18 @@ def of_tables(tables: Any, scenario: Scenario, network: Network, name: str) -> L
     base = np.array([delay[name] for name in at]) + 8 * SIZE / rate
     of = {
         what: flows[what].numbers[keep]
-        for what in ("units_lost", "units_sent", "r_cost_loss", "r_cost_lateness", "mouth_to_ear_s")
-    }
+        for what in (
+            "units_lost", "units_sent", "r_cost_loss", "r_cost_lateness", "mouth_to_ear_s", "longest_gap_s"
+        )
+    }  # fmt: skip
     p95 = flows["delay_p95_s"].numbers[keep]
     names_of = [f"{flows['group'].texts[row]}[{int(flows['flow'].numbers[row])}]" for row in keep]
     waits = share * _waits(tables["units"], names_of, base, begin)
     loss = of["units_lost"] / np.maximum(of["units_sent"], 1)
     heard = np.stack([loss, of["r_cost_loss"], of["mouth_to_ear_s"] - p95], axis=1)
     return Link(
-        np.clip(loss, 0, 1), waits, np.nan_to_num(of["r_cost_lateness"]), heard, LinkRun(*use), windows,
+        np.clip(loss, 0, 1), waits, np.nan_to_num(of["r_cost_lateness"]), np.nan_to_num(of["longest_gap_s"]), heard,
+        LinkRun(*use), windows,
     )  # fmt: skip
 
 
@@ -696,4 +702,4 @@ def light(load: float, wait: float) -> Link:
     busy = min(max(load, 1e-9), 0.95)
     waits = np.where(1 - busy < _RANKS, wait / busy * -np.log((1 - _RANKS) / busy), 0.0)
     zero = np.zeros(1)
-    return Link(zero, np.maximum(waits, 0.0)[None, :], zero, np.zeros((0, 3)), LinkRun(load, 0.0, wait))
+    return Link(zero, np.maximum(waits, 0.0)[None, :], zero, zero, np.zeros((0, 3)), LinkRun(load, 0.0, wait))

@@ -62,7 +62,7 @@ class PairRun:
         delay_s: Mean one-way delay of their packets, weighted by packets.
         p95_s: Their 95th percentile of delay, mean over calls, weighted by packets.
         loss: Share of their packets that was lost.
-        interrupted: Calls with such a gap; None where single packets are not known, as link by link.
+        interrupted: Calls with such a gap. Link by link, a call's longest gap is the longest on a link of its path.
         gap_s: The longest gap, s.
     """
 
@@ -75,8 +75,8 @@ class PairRun:
     delay_s: float
     p95_s: float
     loss: float
-    interrupted: int | None = None
-    gap_s: float | None = None
+    interrupted: int = 0
+    gap_s: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -172,16 +172,18 @@ def _pairs(network: Network, flows: Any, scale: Scale) -> dict[tuple[str, str], 
             continue
         mos, sent = values["mos"][rows], values["units_sent"][rows]
         gaps = np.nan_to_num(values["longest_gap_s"][rows])
-        bands = Counter(
-            "fair" if band == "good" and gap > GAP_S else band
-            for band, gap in zip((scale.band(float(one)) for one in mos), gaps, strict=True)
-        )
+        bands = Counter(capped(scale.band(float(one)), gap) for one, gap in zip(mos, gaps, strict=True))
         found[pair] = PairRun(
             len(rows), float(mos.mean()), float(mos.min()), bands["good"], bands["fair"], bands["poor"],
             _weighted(values["delay_mean_s"][rows], sent), _weighted(values["delay_p95_s"][rows], sent),
             float(values["units_lost"][rows].sum() / max(sent.sum(), 1)), int((gaps > GAP_S).sum()), float(gaps.max()),
         )  # fmt: skip
     return found
+
+
+def capped(band: str, gap_s: float) -> str:
+    """The band of a call with a gap: fair at best above `GAP_S`."""
+    return "fair" if band == "good" and gap_s > GAP_S else band
 
 
 def _weighted(values: Any, weights: Any) -> float:
@@ -241,7 +243,7 @@ class Pair:
         mos: Mean over runs with its interval.
         band: The band that the whole interval lies in, or `undecided`; of a single run, the band of the mean.
         calls: Rated calls in all runs.
-        interrupted: Those with a gap above 0.5 s; None where it is not known. gap_s: The longest gap, s.
+        interrupted: Those with a gap above 0.5 s. gap_s: The longest gap, s.
         loss, delay_s, p95_s: Means over runs.
         worst: The least opinion of a call.
     """
@@ -249,8 +251,8 @@ class Pair:
     mos: Interval
     band: str
     calls: int
-    interrupted: int | None
-    gap_s: float | None
+    interrupted: int
+    gap_s: float
     worst: float
     loss: float
     delay_s: float
@@ -302,10 +304,9 @@ def together(runs: Sequence[RunAnswer]) -> NetworkAnswer:
     for pair in sorted({pair for one in runs for pair in one.pairs}):
         several = [one.pairs[pair] for one in runs if pair in one.pairs]
         calls = sum(one.calls for one in several)
-        known = [one for one in several if one.interrupted is not None]
-        interrupted = sum(one.interrupted or 0 for one in known) if known else None
-        gap_s = max((one.gap_s or 0.0 for one in known), default=None)
-        told = f"{interrupted} of {calls} calls have a gap above {GAP_S:g} s, the longest {gap_s or 0:.2f} s"
+        interrupted = sum(one.interrupted for one in several)
+        gap_s = max(one.gap_s for one in several)
+        told = f"{interrupted} of {calls} calls have a gap above {GAP_S:g} s, the longest {gap_s:.2f} s"
         mos = held(interval([one.mos for one in several]).within(MOS), told if interrupted else "")
         mean = {
             name: float(np.nanmean([getattr(one, name) for one in several]))

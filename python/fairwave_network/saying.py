@@ -157,7 +157,7 @@ def tables(
         rows.append(
             [
                 f"{pair[0]} → {pair[1]}", str(one.mos), one.band, str(one.calls),
-                "–" if one.interrupted is None else str(one.interrupted), f"{one.loss:.2%}".replace("%", " %"),
+                str(one.interrupted), f"{one.loss:.2%}".replace("%", " %"),
                 f"{one.p95_s * 1e3:.1f}",
                 f"{wait[0]} {wait[2] * 1e3:.1f} ms" if wait and wait[2] > 0 else "–",
                 f"{loss[0]} {loss[3]:.2%}" if loss and loss[3] > 0 else "–",
