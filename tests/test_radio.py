@@ -7,7 +7,7 @@ import sys
 
 import pytest
 from validation import radio, radio_cases
-from validation.radio_cases import CASES, CELL, VARIANTS, WIFI
+from validation.radio_cases import CASES, CELL, LATER, VARIANTS, WIFI
 
 import fairwave
 from fairwave_validation import ns3
@@ -19,9 +19,9 @@ def test_there_are_at_least_twelve_cases_of_each_kind():
     assert len(CASES) == len(WIFI) + len(CELL)
 
 
-@pytest.mark.parametrize("name", [*CASES, *VARIANTS])
+@pytest.mark.parametrize("name", radio.ALL)
 def test_both_are_told_the_same_flows(name):
-    case = (CASES | VARIANTS)[name]
+    _, case = radio_cases.find(name)
     scenario = radio_cases.scenario(case, 3)
     fairwave.Scenario.from_dict(scenario)
     told = dict(one.removeprefix("--").split("=", 1) for one in radio_cases.arguments(case, 3))
@@ -72,23 +72,36 @@ def test_every_case_with_a_difference_has_a_reason():
     }
     assert differ <= set(reasons)
     assert set(reasons) <= set(CASES)
-    variants = {
-        name
-        for name, case in VARIANTS.items()
-        for measure in case.measures
-        if radio.judged(measure, radio.read()["variants"][name]["measures"][measure.name])[3] == "differs"
-    }
-    assert variants == set(radio.explained()["variant"])
+    others = radio.explained()
+    for part, known in (("later", LATER), ("variants", VARIANTS.values())):
+        differ = {
+            case.name
+            for case in known
+            for measure in case.measures
+            if radio.judged(measure, radio.read()[part][case.name]["measures"][measure.name])[3] == "differs"
+        }
+        assert differ == set(others[part.removesuffix("s")])
 
 
 @pytest.mark.parametrize(
     "name",
-    ["hidden", "anomaly-2", "edca-call", "pf-unequal", "idle-up", "deep", "groups-rts", "lone-rts", "n-40"],
+    [
+        "hidden",
+        "anomaly-2",
+        "edca-call",
+        "pf-unequal",
+        "idle-up",
+        "deep",
+        "groups-rts",
+        "lone-rts",
+        "n-40",
+        "two-bases-apart",
+    ],
 )
 def test_fairwave_gives_the_kept_numbers(name):
-    case = (CASES | VARIANTS)[name]
+    part, case = radio_cases.find(name)
     (run,) = radio.ours(case, [1])
-    kept = (radio.read()["cases"] | radio.read()["variants"])[name]["measures"]
+    kept = radio.read()[part][name]["measures"]
     for measure in case.measures:
         assert radio.value(measure, run) == pytest.approx(kept[measure.name]["ours"][0], rel=1e-4)
 
@@ -96,15 +109,15 @@ def test_fairwave_gives_the_kept_numbers(name):
 def test_fairwaves_side_alone_can_run_again(monkeypatch, tmp_path):
     data = tmp_path / "kept.json"
     kept = radio.read()
-    theirs = kept["variants"]["groups-rts"]["measures"]["goodput"]["theirs"]
-    own, kept["variants"]["groups-rts"]["measures"]["goodput"]["ours"] = (
-        kept["variants"]["groups-rts"]["measures"]["goodput"]["ours"],
+    theirs = kept["later"]["groups-rts"]["measures"]["goodput"]["theirs"]
+    own, kept["later"]["groups-rts"]["measures"]["goodput"]["ours"] = (
+        kept["later"]["groups-rts"]["measures"]["goodput"]["ours"],
         [0.0],
     )
     data.write_text(json.dumps(kept), encoding="utf-8")
     monkeypatch.setattr(sys, "argv", ["radio", "--ours", "--case", "groups-rts", "--data", str(data)])
     radio.main()
-    again = radio.read(data)["variants"]["groups-rts"]["measures"]["goodput"]
+    again = radio.read(data)["later"]["groups-rts"]["measures"]["goodput"]
     assert again["theirs"] == theirs
     assert again["ours"] == pytest.approx(own, rel=1e-4)
 

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any
 
 import tomllib
 from validation import radio_cases
-from validation.radio_cases import CASES, CELL, SECONDS, VARIANTS, WIFI, Case, Cell, Measure
+from validation.radio_cases import CASES, CELL, LATER, PARTS, SECONDS, VARIANTS, WIFI, Case, Cell, Measure
 
 import fairwave
 from fairwave_validation import ns3, verdict, writing
@@ -60,6 +60,9 @@ MODULES = (
 )
 OWN = {"wifi": ("wifi",), "lte": ("lte", "point-to-point")}
 """Modules of ns-3 that a program needs besides."""
+
+ALL = [name for cases in PARTS.values() for name in cases]
+"""The names of all cases."""
 
 #: A run: numbers of each flow by its name, the processor time, and what else the program says.
 Run = dict[str, Any]
@@ -215,7 +218,7 @@ def judged(measure: Measure, kept: Mapping[str, Sequence[float]]) -> tuple[Estim
 UNITS = {"goodput": "Mb/s", "share": "", "delay": "ms", "p95": "ms"}
 WORDS = {"goodput": "goodput", "share": "share", "delay": "mean delay", "p95": "95th percentile of the delay"}
 GROUPS = {"": "", "s": "", "a": " of the first", "slow": " of the slow one", "lone": " of the lone one",
-          "s0": " of the first",
+          "s0": " of the first", "down": " of the downlink",
           "video": " of video", "data": " of best effort",
           "voice": " of voice", "call-down": " of calls, down", "call-up": " of calls, up",
           "download": " of the download"}  # fmt: skip
@@ -297,11 +300,23 @@ def _lines(kept: Mapping[str, Any], reasons: Mapping[str, Any]) -> Iterator[str]
             if any(words):
                 yield f"- **{case.title}**: {' '.join(word for word in words if word)}"
         yield ""
+    yield "## Groups, several access points, wide channels"
+    yield ""
+    yield (
+        "These cases came with later parts of the law, after the verdicts, and do not count in them."
+        " Their margins are those of the first cases."
+    )
+    yield ""
+    yield from _table(LATER, kept["later"])
+    for case in LATER:
+        if case.name in reasons["later"]:
+            yield f"- **{case.title}**: {_flat(reasons['later'][case.name])}"
+    yield ""
     yield "## Where differences come from"
     yield ""
     yield (
-        "These rows were run after a look at the differences, with the change that each names,"
-        " or came with a later part of the law. They do not count in the verdicts."
+        "These rows were run after a look at the differences, with the change that each names."
+        " They do not count in the verdicts."
     )
     yield ""
     yield from _table(VARIANTS.values(), kept["variants"])
@@ -337,8 +352,8 @@ def _renew_ours(names: Sequence[str], data: Path) -> None:
     """Runs fairwave's side of the cases again, under the seeds of ns-3's kept numbers."""
     kept = read(data)
     for name in names:
-        part, known = ("cases", CASES) if name in CASES else ("variants", VARIANTS)
-        case, found = known[name], kept[part][name]
+        part, case = radio_cases.find(name)
+        found = kept[part][name]
         seeds = range(1, kept["seeds"] + 1)
         if case.scan is None:
             runs = ours(case, seeds, tuple(found.get("harq", (0.0, 0.0))))
@@ -357,7 +372,7 @@ def _compare(names: Sequence[str], options: argparse.Namespace) -> None:
     python = ns3.find(options.ns3)
     if python is None:
         sys.exit(ns3.ABSENT)
-    kept = read(options.data) if options.data.exists() else {"cases": {}, "variants": {}, "times": {}}
+    kept = read(options.data) if options.data.exists() else {key: {} for key in [*PARTS, "times"]}
     kept |= {"version": ns3.version(python), "seeds": options.seeds}
     with tempfile.TemporaryDirectory() as folder:
         try:
@@ -365,8 +380,7 @@ def _compare(names: Sequence[str], options: argparse.Namespace) -> None:
         except CompilerError as error:
             sys.exit(str(error))
         for name in names:
-            part, known = ("cases", CASES) if name in CASES else ("variants", VARIANTS)
-            case = known[name]
+            part, case = radio_cases.find(name)
             if not options.times:
                 kept[part][name] = found = compared(case, programs, range(1, options.seeds + 1))
                 for measure in case.measures:
@@ -375,7 +389,7 @@ def _compare(names: Sequence[str], options: argparse.Namespace) -> None:
                 first, again = kept["cases"][name].get("harq", (0.0, 0.0))
                 kept["times"][name] = timed(case, programs, (first, again))
                 print(name, kept["times"][name], flush=True)
-            for which, order in (("cases", CASES), ("variants", VARIANTS), ("times", CASES)):
+            for which, order in (*PARTS.items(), ("times", CASES)):
                 kept[which] = {one: kept[which][one] for one in order if one in kept[which]}
             options.data.write_text(writing.compact(kept, 2), encoding="utf-8")
 
@@ -384,9 +398,7 @@ def main() -> None:
     """Runs the comparisons, or rewrites the page."""
     parser = argparse.ArgumentParser(prog="python -m validation.radio", description=__doc__)
     parser.add_argument("--rewrite", action="store_true", help="write the page from the kept numbers")
-    parser.add_argument(
-        "--case", action="append", choices=[*CASES, *VARIANTS], help="run this case only; repeat for more"
-    )
+    parser.add_argument("--case", action="append", choices=ALL, help="run this case only; repeat for more")
     parser.add_argument("--times", action="store_true", help="measure the times only")
     parser.add_argument(
         "--ours", action="store_true", help="run fairwave only, where ns-3's numbers of a case are kept"
@@ -395,7 +407,7 @@ def main() -> None:
     parser.add_argument("--ns3", metavar="PYTHON", help=f"an interpreter with ns-3 (default: {ns3.VARIABLE})")
     parser.add_argument("--data", type=Path, default=DATA, help="where numbers are kept")
     options = parser.parse_args()
-    names = options.case or [*CASES, *VARIANTS]
+    names = options.case or ALL
     if options.ours:
         _renew_ours(names, options.data)
     elif not options.rewrite:

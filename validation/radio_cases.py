@@ -65,9 +65,9 @@ class Scan:
 class Wifi:
     """A Wi-Fi channel; ``mcs`` by station (the last one for the rest), ``retries``: attempts of a frame at most.
 
-    ``groups``: by station; a station hears its group and the access point. ``aggregate``: bytes of an A-MPDU of best
-    effort, and of video if ``video``. ``txop``: of video, in ms. ``bases``: access points, to which stations belong in
-    turn; ``apart``: they do not hear each other.
+    ``groups``: by station; a station hears its group and the access point. ``up``: as ``mcs``, from stations, if it
+    differs. ``bases``: access points, to which stations belong in turn; ``apart``: they do not hear each other.
+    ``aggregate``: bytes of an A-MPDU of best effort, and of video if ``video``. ``txop``: of video, in ms.
     """
 
     standard: str = "802.11a"
@@ -76,6 +76,7 @@ class Wifi:
     aggregate: int = 0
     rts: bool = False
     groups: tuple[int, ...] = ()
+    up: tuple[int, ...] = ()
     bases: int = 1
     apart: bool = False
     width: int = 20
@@ -289,6 +290,61 @@ WIFI = (
     ),
 )
 
+LATER = (
+    Case(
+        "groups-rts",
+        "two pairs of stations that do not hear each other, 24 Mb/s, RTS and CTS",
+        Wifi(mcs=(4,), groups=(0, 0, 1, 1), rts=True),
+        saturated(4, interval=500.0),
+        (THROUGHPUT,),
+    ),
+    Case(
+        "lone-rts",
+        "a station that none of three others hears, 24 Mb/s, RTS and CTS",
+        Wifi(mcs=(4,), groups=(0, 0, 0, 1), rts=True),
+        (*saturated(3, interval=500.0), *saturated(1, "lone", 3, interval=500.0)),
+        (THROUGHPUT, Measure("share", "lone", 0.03, relative=False)),
+    ),
+    Case(
+        "two-bases",
+        "two access points that hear each other, each with two stations that always receive, 802.11n at 65 Mb/s,"
+        " A-MPDU",
+        replace(N, aggregate=65_535, bases=2),
+        saturated(4, up=False, interval=150.0),
+        (THROUGHPUT, Measure("share", "s0", 0.03, relative=False)),
+    ),
+    Case(
+        "two-bases-up",
+        "two access points that hear each other, each with two stations that always send, 802.11a at 54 Mb/s",
+        Wifi(bases=2),
+        saturated(4),
+        (THROUGHPUT,),
+    ),
+    Case(
+        "two-bases-apart",
+        "two access points that do not hear each other, each with a station that hears both and always receives,"
+        " 24 Mb/s, RTS and CTS",
+        Wifi(mcs=(4,), bases=2, apart=True, rts=True),
+        saturated(2, up=False, interval=500.0),
+        (THROUGHPUT,),
+    ),
+    Case(
+        "n-40",
+        "two stations that always send as video beside two as best effort, 802.11n, 40 MHz, index 4, A-MPDU",
+        replace(N, mcs=(4,), width=40, aggregate=65_535, video=True),
+        (*saturated(2, "video", dscp=40, interval=150.0), *saturated(2, "data", 2, interval=150.0)),
+        (THROUGHPUT, Measure("share", "video", 0.05, relative=False)),
+    ),
+    Case(
+        "up-down",
+        "a station that always receives at 54 Mb/s and always sends at 6 Mb/s, 802.11a",
+        Wifi(up=(0,)),
+        (Flow("down", 0, up=False), Flow("up", 0)),
+        (THROUGHPUT, Measure("share", "down", 0.03, relative=False)),
+    ),
+)
+"""Cases that came after the verdicts, with the parts of the law that they show. Margins as those of the first cases."""
+
 CARRIED = Measure("goodput", "", 0.10)
 """The margin of a cell's throughput: fairwave's blocks carry what the indicator's efficiency says, ns-3's what the
 nearest modulation and coding scheme does."""
@@ -396,11 +452,12 @@ CELL = (
 )
 
 CASES = {case.name: case for case in (*WIFI, *CELL)}
+MORE = {case.name: case for case in LATER}
 
 
 def variant(name: str, of: str, title: str, **medium: Any) -> Case:
     """A case with another medium, to find where a difference comes from."""
-    case = CASES[of]
+    case = (CASES | MORE)[of]
     flows = medium.pop("flows", case.flows)
     return replace(
         case,
@@ -441,61 +498,19 @@ VARIANTS = {
             retries=100,
             flows=BOTH_SEND,
         ),
-        Case(
-            "groups-rts",
-            "two pairs of stations that do not hear each other, 24 Mb/s, RTS and CTS",
-            Wifi(mcs=(4,), groups=(0, 0, 1, 1), rts=True),
-            saturated(4, interval=500.0),
-            (THROUGHPUT,),
-        ),
-        Case(
-            "lone-rts",
-            "a station that none of three others hears, 24 Mb/s, RTS and CTS",
-            Wifi(mcs=(4,), groups=(0, 0, 0, 1), rts=True),
-            (*saturated(3, interval=500.0), *saturated(1, "lone", 3, interval=500.0)),
-            (THROUGHPUT, Measure("share", "lone", 0.03, relative=False)),
-        ),
-        Case(
-            "two-bases",
-            "two access points that hear each other, each with two stations that always receive, 802.11n at 65 Mb/s,"
-            " A-MPDU",
-            replace(N, aggregate=65_535, bases=2),
-            saturated(4, up=False, interval=150.0),
-            (THROUGHPUT, Measure("share", "s0", 0.03, relative=False)),
-        ),
-        Case(
-            "two-bases-up",
-            "two access points that hear each other, each with two stations that always send, 802.11a at 54 Mb/s",
-            Wifi(bases=2),
-            saturated(4),
-            (THROUGHPUT,),
-        ),
-        Case(
-            "two-bases-apart",
-            "two access points that do not hear each other, each with a station that hears both and always receives,"
-            " 24 Mb/s, RTS and CTS",
-            Wifi(mcs=(4,), bases=2, apart=True, rts=True),
-            saturated(2, up=False, interval=500.0),
-            (THROUGHPUT,),
-        ),
-        *(
-            Case(
-                name,
-                "two stations that always send as video beside two as best effort, 802.11n, 40 MHz, index 4, A-MPDU;"
-                f" TXOP of {txop} ms{'' if eifs else '; fairwave without EIFS'}",
-                replace(N, mcs=(4,), width=40, aggregate=65_535, video=True, txop=txop, eifs=eifs),
-                (*saturated(2, "video", dscp=40, interval=150.0), *saturated(2, "data", 2, interval=150.0)),
-                (THROUGHPUT, Measure("share", "video", 0.05, relative=False)),
-            )
-            for name, txop, eifs in (
-                ("n-40", 4.096, True),
-                ("n-40-full", 4.064, True),
-                ("n-40-full-noise", 4.064, False),
-            )
-        ),
+        variant("n-40-full", "n-40", "TXOP of 4.064 ms", txop=4.064),
+        variant("n-40-full-noise", "n-40", "TXOP of 4.064 ms, fairwave without EIFS", txop=4.064, eifs=False),
     )
 }
 """What was run after a look at the differences. These rows do not count in the verdicts."""
+
+PARTS = {"cases": CASES, "later": MORE, "variants": VARIANTS}
+"""All cases by the part of the kept numbers that they belong to."""
+
+
+def find(name: str) -> tuple[str, Case]:
+    """A case by its name, and its part."""
+    return next((part, cases[name]) for part, cases in PARTS.items() if name in cases)
 
 
 def at(case: Case, value: float) -> Case:
@@ -625,6 +640,8 @@ def _wifi(medium: Wifi, names: list[str]) -> dict[str, Any]:
         elif medium.error:
             channel["error"] = medium.error
         air["stations"][name] = {"channel": channel}
+        if medium.up:
+            air["stations"][name]["uplink"] = channel | {"mcs": of(medium.up, place)}
     return air
 
 
@@ -658,6 +675,7 @@ def arguments(case: Case, seed: int) -> list[str]:
             "aggregate": medium.aggregate,
             "rts": int(medium.rts),
             "groups": ",".join(map(str, medium.groups or (0,) * case.stations)),
+            "up": ",".join(str(of(medium.up or medium.mcs, place)) for place in range(case.stations)),
             "bases": medium.bases,
             "apart": int(medium.apart),
             "width": medium.width,

@@ -177,13 +177,9 @@ impl Wifi {
             }
             return;
         }
-        if self.air[place].phase != Phase::Acknowledgement {
-            self.receives(place, happenings);
-            self.air[place].phase = Phase::Acknowledgement;
-            self.air[place].due = self.air[place].end;
-        } else {
-            self.air[place].phase = Phase::Over;
-        }
+        self.receives(place, happenings);
+        let exchange = &mut self.air[place];
+        (exchange.phase, exchange.due) = (Phase::Over, exchange.end);
     }
 
     /// A frame of an exchange begins, which some nodes sense.
@@ -256,8 +252,8 @@ impl Wifi {
         (exchange.phase, exchange.since, exchange.due) = (next, None, due);
     }
 
-    /// Reckons the next access and the next event of exchanges.
-    pub(super) fn foresee(&mut self) {
+    /// Reckons the next access.
+    pub(super) fn foresee_access(&mut self) {
         let slot = self.phy.slot;
         let single = self.hears.is_empty();
         let instant = |place: &usize| {
@@ -266,7 +262,6 @@ impl Wifi {
             function.instant(domain, &self.accesses[usize::from(function.category)], slot)
         };
         self.access = self.contending.iter().map(instant).min().unwrap_or(u64::MAX);
-        self.event = self.air.iter().map(|exchange| exchange.due).min().unwrap_or(u64::MAX);
     }
 }
 

@@ -230,6 +230,8 @@ impl Medium for Wifi {
     }
 
     fn on_timer(&mut self, now: Instant, happenings: &mut Happenings) {
+        // Among nodes that all hear each other the end of the data changes no backoff.
+        let mut moves = self.timed || !self.hears.is_empty() || self.leaves <= now;
         if self.timed {
             self.queue_timers(now, happenings);
         }
@@ -250,18 +252,23 @@ impl Medium for Wifi {
                 } else if self.air[place].phase == Phase::Over {
                     let exchange = self.air.remove(place);
                     self.ends_exchange(now, &exchange, happenings);
+                    moves = true;
                 } else {
                     self.goes_on(at, place, happenings);
                 }
             }
         }
         if self.access <= at {
-            self.foresee();
+            self.foresee_access();
             if self.access <= at {
                 self.accesses(now, happenings);
             }
+            moves = true;
         }
-        self.foresee();
+        if moves {
+            self.foresee_access();
+        }
+        self.event = self.air.iter().map(|exchange| exchange.due).min().unwrap_or(u64::MAX);
     }
 
     fn waiting(&self, member: usize) -> u32 {
