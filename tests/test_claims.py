@@ -256,6 +256,38 @@ def test_what_contradicts_is_shown_and_not_a_wide_comparison_that_is_merely_open
     assert Evidence([firm, wide], "any").decisive().label == "wide"
 
 
+def test_the_interval_that_decides_is_shown_with_its_level_and_the_line():
+    near = Comparison("near", -0.8 + around(0), unit="ms")
+    far = Comparison("far", 5 + around(0), unit="ms")
+    contradicted = Evidence([far, far, far, Comparison("off", -5 + around(0), unit="ms")])
+    level = contradicted.widened
+    assert level == 0.9875
+    low, high = (f"{end:.3g}" for end in contradicted.decisive().interval(level).ends)
+    told = f"off: -5 [{low}, {high}] ms, to be above 0 ms; 98.75 % interval, widened for 4 comparisons"
+    assert contradicted.decided_by() == told
+    # The 95 % interval lies below the line; the wider one, which decides, does not.
+    open_ = Evidence([far, far, far, near])
+    assert open_.verdict() is Verdict.UNDECIDED
+    assert near.interval().high < 0 < near.interval(level).high
+    assert "98.75 % interval" in open_.decided_by()
+    # A comparison of a conjunction holds by its own 95 % interval.
+    assert Evidence([far, far]).decided_by().endswith("] ms, to be above 0 ms")
+    # One comparison that decides for all is widened.
+    assert "97.5 % interval" in Evidence([far, near], "any").decided_by()
+    same = Evidence([Comparison("same", np.full(5, 4.0), line=10.5, side="below")])
+    assert same.decided_by() == "same: 4 (same in all 5), to be below 10.5"
+    assert Evidence([]).decided_by() == "–"
+
+
+def test_the_ledger_has_the_interval_that_decides():
+    tests = [Comparison("a", around(5)), Comparison("b", around(-5)), Comparison("c", around(5))]
+    claim = Claim("V9", "It is so.", "here", (), lambda _: Evidence(tests))
+    entry = claim.judge(None).to_dict()
+    assert entry["deciding_level"] == pytest.approx(1 - 0.05 / 3)
+    assert entry["deciding_interval"][0] < entry["interval"][0]
+    assert entry["deciding_interval"] == pytest.approx(tests[1].interval(1 - 0.05 / 3).ends)
+
+
 @given(
     st.lists(st.floats(-10, 10), min_size=2, max_size=12),
     st.floats(-20, 20),

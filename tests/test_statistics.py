@@ -45,6 +45,12 @@ def test_the_longer_side_is_the_exponential_transformation_of_the_t_statistic():
     assert found.low == pytest.approx(samples.mean() - error * t * (1 - 0.1 * (longer - 1)))
 
 
+def test_a_spread_that_is_known_from_elsewhere_has_students_t_on_both_sides():
+    found = interval([1.0, 2.0, 9.0], 0.95, (3.0, 20.0))
+    half = stdtrit(20, 0.975) * 3 / math.sqrt(3)
+    assert (found.low, found.high) == (pytest.approx(4 - half), pytest.approx(4 + half))
+
+
 def test_the_lab_has_the_same_ends():
     # lab/test/parts.test.ts has the same numbers.
     mild = interval([1, 2, 3, 4, 7, 3, 2, 4, 5, 6])

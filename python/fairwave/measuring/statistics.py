@@ -153,25 +153,27 @@ def means_with_ends(
             n may be 1.
         level: Confidence level in (0, 1).
         spread: The standard deviation of all samples and its degrees of freedom, where more is known of it than they
-            tell. Otherwise equal numbers in a row have both ends at their mean.
+            tell. Then a tail that they miss is in the deviation, and both sides are Student's. Otherwise equal numbers
+            in a row have both ends at their mean.
 
     Returns:
         Three arrays of shape (count,).
     """
     n = samples.shape[1]
     means = samples.mean(axis=1)
+    if spread is not None:
+        deviation, freedom = spread
+        half = t_quantile(level, freedom + 1) * deviation / math.sqrt(n)
+        return means, means - half, means + half
     apart = samples - means[:, np.newaxis]
     largest = np.abs(apart).max(axis=1)
-    apart = (
-        apart / np.where(largest > 0, largest, 1.0)[:, np.newaxis]
-    )  # so that powers neither overflow nor vanish
+    # Scaled, so that powers neither overflow nor vanish.
+    apart = apart / np.where(largest > 0, largest, 1.0)[:, np.newaxis]
     square = (apart**2).mean(axis=1)
     skewness = (apart**3).mean(axis=1) / np.where(square > 0, square, 1.0) ** 1.5
-    deviation, freedom = spread or (largest * np.sqrt(square * n / (n - 1)), n - 1.0)
-    error = deviation / math.sqrt(n) * np.ones_like(means)
-    t = t_quantile(level, freedom + 1)
-    if spread is None:
-        error[t * error < ROUNDING * np.abs(samples).max(axis=1)] = 0.0
+    error = largest * np.sqrt(square / (n - 1))
+    t = t_quantile(level, n)
+    error[t * error < ROUNDING * np.abs(samples).max(axis=1)] = 0.0
     kt = 2 / 3 * (1 + FEW / n) * np.abs(skewness) / math.sqrt(n) * t
     curved = kt > TINY
     # Beyond e^50 the limit holds anyway.
