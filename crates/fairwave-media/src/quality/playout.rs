@@ -1,20 +1,20 @@
-//! Playout: when each unit of a call is played, which are not, and how the call is then rated.
+//! Playout: the playing time of each unit of a call, the units that are not played, and the resulting rating.
 //!
-//! The receiver holds units back so that they can be played one after the other. Strategies differ in their reaction to
-//! a unit that is late. Those of [`offsets`] have fixed its playing time, and play nothing instead. The jitter buffer
-//! of [`neteq`] conceals the gap, plays the unit afterwards if it still arrives, and catches up by playing faster. It
-//! is the default because it is widely deployed.
+//! The receiver delays units so that they can be played one after the other. Strategies differ in their reaction to a
+//! late unit. Those of [`offsets`] have fixed its playing time, and play nothing instead. The jitter buffer of
+//! [`neteq`] conceals the gap. It plays the unit later if it still arrives, and catches up by faster playout. It is the
+//! default because it is widely deployed.
 //!
-//! | measure | is |
+//! | measure | definition |
 //! |---|---|
-//! | late for playout | units that arrived but were not played, or still wait in their sender ÷ units that were not lost |
-//! | mouth to ear | packet time + look-ahead of the coder + mean over units played of (played − made) |
-//! | missed | (units not played + made up) ÷ (units sent + made up); *made up*: what was played within talkspurts for units that were played after it, in units |
+//! | late for playout | units that arrived but were not played, or are still in the sender ÷ units that were not lost |
+//! | mouth to ear | packet time + look-ahead of the coder + mean over played units of (playout − creation) |
+//! | missed | (units not played + made up) ÷ (units sent + made up); *made up*: concealment in talkspurts for units played later |
 //!
-//! *Missed* is the packet loss Ppl of the E-model ([`call_quality`]). Under offsets nothing is made up.
+//! *Missed* is the packet loss Ppl of the E-model ([`call_quality`]). With fixed offsets there is no time made up.
 //!
-//! **Assumptions.** A talkspurt begins where units are made more than one and a half packet times apart. The decoder takes no
-//! time, nor does the sound's way through the device.
+//! **Assumptions.** A talkspurt starts if units are produced more than one and a half packet times apart. Decoding
+//! takes no time, and neither does the sound's path through the device.
 
 mod cause;
 pub mod neteq;
@@ -34,41 +34,41 @@ pub use timeline::{Timeline, timeline};
 use fairwave_units::config::{ConfigError, check_between};
 use fairwave_units::units::{Instant, Span};
 
-/// One unit of a call.
+/// A unit of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SpokenUnit {
-    /// When its speech began, on the application's clock.
+    /// Start of its speech, by the application's clock.
     pub created: Instant,
-    /// When it was complete at the receiver; [`Instant::NEVER`] if it has not been.
+    /// Time when it was complete at the receiver; [`Instant::NEVER`] if it was not.
     pub arrived: Instant,
 }
 
-/// The rule by which a receiver decides when to play.
+/// Playout strategy of a receiver.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "strategy", rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
 pub enum PlayoutConfig {
-    /// A deployed jitter buffer: NetEQ of libwebrtc, which stretches speech. The default.
+    /// A widely deployed jitter buffer: NetEQ of libwebrtc, which changes the tempo of speech. The default.
     Neteq(NeteqConfig),
-    /// The same offset throughout the call.
+    /// A constant offset for the whole call.
     #[schemars(extend("examples" = [{ "strategy": "fixed", "delay": "60 ms" }]))]
     Fixed {
-        /// How long units are held back, beyond the reference. Default 60 ms.
+        /// Delay of units relative to the reference. Default 60 ms.
         #[serde(default = "default_delay")]
         delay: Span,
-        /// The reference from which the delay counts.
+        /// Reference of the delay.
         #[serde(default)]
         reference: Reference,
     },
     /// A new offset for each talkspurt: estimated mean delay plus `safety` times its estimated deviation, but at least
-    /// `least`.
+    /// plus `least`.
     Adaptive {
         /// The estimator of the mean.
         #[serde(default)]
         estimator: Estimator,
-        /// Number of deviations of margin, 0 and above. Default 4 (the paper's).
+        /// Margin in deviations, 0 and above. Default 4 (the paper's).
         #[serde(default = "default_safety")]
         safety: f64,
-        /// The least margin above the mean. Default 10 ms; the paper has none.
+        /// Least margin above the mean. Default 10 ms; the paper has none.
         #[serde(default = "default_least")]
         least: Span,
     },
@@ -107,18 +107,18 @@ impl PlayoutConfig {
     }
 }
 
-/// What became of a unit.
+/// Fate of a unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum UnitFate {
-    /// Played at this moment.
+    /// Played at this time.
     Played(Instant),
-    /// It arrived, but was not played: its turn was over at this moment.
+    /// Arrived, but not played: its playing time passed at this time.
     Late(Instant),
     /// It never arrived.
     Lost,
 }
 
-/// The fate of each unit of a call, in the order given, which is the order in which they were made.
+/// Returns the fate of each unit of a call. The units must be in the order of their creation.
 pub fn play(units: &[SpokenUnit], packet_time: Span, config: &PlayoutConfig) -> Vec<UnitFate> {
     let offsets = match *config {
         PlayoutConfig::Neteq(config) => return timeline(units, packet_time, &config).fates,
@@ -136,7 +136,7 @@ pub fn play(units: &[SpokenUnit], packet_time: Span, config: &PlayoutConfig) -> 
         .collect()
 }
 
-/// The talkspurt of each unit, counted from 0.
+/// Returns the talkspurt of each unit, counted from 0.
 pub(crate) fn talkspurts(units: &[SpokenUnit], packet_time: Span) -> Vec<usize> {
     let longest_gap = packet_time + packet_time / 2;
     let mut spurt = 0;

@@ -1,9 +1,10 @@
-//! How long a flow takes to recover from an interruption (paper 003, Figure 20).
+//! Configuration of the recovery time after an interruption (paper 003, Figure 20).
 //!
-//! The measure itself is [`recovery_time`](super::throughput::recovery_time); here is what one says to have it taken.
+//! The measure is [`recovery_time`](super::throughput::recovery_time).
 //!
-//! **Assumptions.** The paper does not say when a flow has recovered. Here it has recovered at the end of the first bin
-//! whose goodput reaches a share of the goodput before the interruption. The user sets the shares; the default is 0.9.
+//! **Assumptions.** The paper does not define when a flow has recovered. Here it has recovered at the end of the first
+//! bin with a goodput of at least a share of the goodput before the interruption. The user sets the shares; the default
+//! is 0.9.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,16 +13,16 @@ use fairwave_units::config::ConfigError;
 use fairwave_units::ratio::Ratios;
 use fairwave_units::units::Span;
 
-/// An interruption, and the criterion of recovery from it.
+/// Interruption, and the criterion of recovery from it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct RecoveryConfig {
-    /// When the interruption begins, counted from the beginning of the run. Full speed is the rate that the flow
-    /// receives between the warm-up and this time.
+    /// Start of the interruption, relative to the start of the run. Full speed is the rate that the flow receives
+    /// between the warm-up and this time.
     pub from: Span,
-    /// When the interruption ends. Recovery counts from the first bin that begins at this time or later.
+    /// End of the interruption. Recovery counts from the first bin that starts at this time or later.
     pub to: Span,
-    /// The flow has recovered when it reaches this share of full speed: each above 0, at most 1. Default 0.9.
+    /// Shares of full speed at which the flow counts as recovered: each above 0, at most 1. Default 0.9.
     #[serde(with = "Ratios", default = "nine_tenths")]
     pub levels: Vec<f64>,
 }

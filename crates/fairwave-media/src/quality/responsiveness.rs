@@ -1,25 +1,26 @@
-//! Responsiveness: how many round trips fit into a minute while the network works.
+//! Responsiveness: round trips per minute under working conditions.
 //!
-//! Source: draft-ietf-ippm-responsiveness-09 §5.3.1 (*Aggregating the Measurements*; TMP, 95 %, in §5.2): a one-sided trimmed mean leaves out
-//! the longest 5 % of the samples, and the responsiveness is 60 s ÷ that mean.
+//! Source: draft-ietf-ippm-responsiveness-09 §5.3.1 (*Aggregating the Measurements*; TMP, 95 %, in §5.2). A one-sided
+//! trimmed mean excludes the longest 5 % of the samples, and the responsiveness is 60 s ÷ that mean.
 //!
-//! **Deviation.** The draft has four kinds of probes, each with its trimmed mean: handshakes of TCP and TLS and requests of HTTP on connections
-//! of their own, and requests on the connections that load the network. Its number is the mean of two: of 60 s ÷ the mean of the first three,
-//! and of 60 s ÷ the fourth; and only the last four intervals of a test count. Here all samples are round trips of one flow: of pings (one round
-//! trip each, as the draft's TCP handshakes), or of a TCP's own segments. So the number holds no server's time. Compare it with
-//! numbers of the same kind only.
+//! **Deviation.** The draft has four kinds of probes, each with a trimmed mean: handshakes of TCP and TLS and requests
+//! of HTTP on separate connections, and requests on the connections that load the network. Its result is the mean of
+//! two values: 60 s ÷ the mean of the first three, and 60 s ÷ the fourth. Only the last four intervals of a test count.
+//! Here all samples are round trips of one flow: of pings (one round trip each, like the draft's TCP handshakes), or of
+//! a TCP flow's segments. So the result includes no server processing time. Compare it only with results of the same
+//! kind.
 
 use fairwave_units::units::Span;
 
-/// The mean of samples in ascending order without the longest twentieth of them (the draft's one-sided trimmed mean); none of no samples.
-/// Of n samples the first ⌈0.95 n⌉ stay.
+/// Returns the mean of samples in ascending order without the longest twentieth (the draft's one-sided trimmed mean);
+/// `None` without samples. Of n samples the first ⌈0.95 n⌉ count.
 pub fn trimmed_mean(sorted: &[Span]) -> Option<Span> {
     let kept = (sorted.len() * 19).div_ceil(20);
     let sum: u128 = sorted.iter().take(kept).map(|one| u128::from(one.nanos())).sum();
     (kept > 0).then(|| Span::from_nanos((sum / kept as u128) as u64))
 }
 
-/// Round trips per minute, of round trips that take so long in the trimmed mean; none where they take no time.
+/// Returns round trips per minute from the trimmed mean of round trip times; `None` if they are zero.
 pub fn round_trips_per_minute(trimmed: Span) -> Option<f64> {
     (trimmed > Span::ZERO).then(|| 60.0 / trimmed.seconds())
 }

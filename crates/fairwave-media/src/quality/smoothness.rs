@@ -1,20 +1,23 @@
-//! How steadily a flow receives: the coefficient of variation of its throughput (Yang et al. 2001; papers 002 §4.2, 003 §II.A).
+//! Smoothness of reception: the coefficient of variation of a flow's throughput (Yang et al. 2001; papers 002 §4.2, 003
+//! §II.A).
 
 use fairwave_units::units::{Bytes, Rate, Span};
 
-/// CoV = √(E{x²} − E{x}²) / E{x} over the bins of one flow. None without bins or when nothing was received.
+/// CoV = √(E{x²} − E{x}²) / E{x} over the bins of one flow. `None` without bins or if nothing was received.
 ///
-/// Whose bins, how wide and from when on is the caller's choice: paper 002 takes 150 ms from 2 s on, paper 003 several RTTs from 15 s on.
+/// The caller chooses flow, bin width and start: paper 002 uses 150 ms from 2 s on, paper 003 several RTTs from 15 s
+/// on.
 pub fn coefficient_of_variation(throughputs: &[Rate]) -> Option<f64> {
     let n = throughputs.len() as f64;
     let bits = || throughputs.iter().map(|rate| rate.bits_per_second() as f64);
     let mean = bits().sum::<f64>() / n;
-    // Around the mean, because the difference of squares in the equation loses all digits for steady flows.
+    // Computed around the mean, because for steady flows the difference of squares in the equation loses all digits.
     let variance = bits().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n;
     (mean > 0.0).then(|| libm::sqrt(variance) / mean)
 }
 
-/// The CoV of a system: the mean of its flows' CoVs (papers 002, 003), flows that received nothing left out. None when no flow is left.
+/// CoV of a system: the mean CoV of its flows (papers 002, 003), without flows that received nothing. `None` if no flow
+/// is left.
 pub fn system_coefficient_of_variation<'a>(flows: impl IntoIterator<Item = &'a [Rate]>) -> Option<f64> {
     let (sum, count) = (flows.into_iter())
         .filter_map(coefficient_of_variation)
@@ -22,8 +25,8 @@ pub fn system_coefficient_of_variation<'a>(flows: impl IntoIterator<Item = &'a [
     (count > 0).then(|| sum / f64::from(count))
 }
 
-/// Rates of the whole bins of `width` between `from` and `until`, from payload counted in narrower bins of `grain` that
-/// begin at the beginning of the run. `width` is a multiple of `grain`; what does not fill a bin is left out.
+/// Returns the rates of the complete bins of `width` between `from` and `until`, from payload counted in narrower bins
+/// of `grain` since the start of the run. `width` is a multiple of `grain`; incomplete bins are excluded.
 pub fn rates(payload: &[Bytes], grain: Span, width: Span, from: Span, until: Span) -> Vec<Rate> {
     if grain == Span::ZERO || width < grain {
         return Vec::new();
@@ -79,7 +82,7 @@ mod tests {
         let payload: Vec<Bytes> = (0..10).map(Bytes::new).collect();
         let second = Span::from_secs(1);
         let found = rates(&payload, second, second * 2, Span::from_millis(500), second * 8);
-        // Bins 1+2, 3+4, 5+6 seconds; bin 7 alone does not fill one.
+        // Bins of seconds 1+2, 3+4, 5+6; second 7 alone does not fill a bin.
         assert_eq!(found, bits(&[12, 28, 44]));
     }
 

@@ -1,28 +1,29 @@
-//! How much gets through, at what cost, and how it serves an application: goodput, overhead, normalized throughput,
-//! application success, recovery time.
+//! Throughput measures: goodput, overhead, normalized throughput, application success, recovery time.
 
 use fairwave_units::units::{Bytes, Rate, Span};
 
-/// Goodput (papers 000 §4.3, 002 §4.2, 003 §II.A): original data over connection time. Original data is the payload
-/// delivered to the application, each byte once, without headers. *Allotted* goodput is the same over one short bin.
+/// Goodput (papers 000 §4.3, 002 §4.2, 003 §II.A): original data divided by connection time. Original data is the
+/// payload delivered to the application, each byte once, without headers. *Allotted* goodput is the same over one short
+/// bin.
 pub fn goodput(original_data: Bytes, connection_time: Span) -> Rate {
     original_data.per(connection_time)
 }
 
-/// Overhead (paper 003 §II.A): (bytes sent − original bytes) / bytes sent, of everything that senders put on the wire,
-/// headers and retransmissions included. `None` when nothing was sent.
+/// Overhead (paper 003 §II.A): (bytes sent − original bytes) / bytes sent, over everything that senders transmit,
+/// headers and retransmissions included. `None` if nothing was sent.
 pub fn overhead(bytes_sent: Bytes, original_bytes: Bytes) -> Option<f64> {
     let sent = bytes_sent.get() as f64;
     (sent > 0.0).then(|| (sent - original_bytes.get() as f64) / sent)
 }
 
-/// Normalized throughput (paper 002 §4.2): throughput over the fair share B/n of a bottleneck of rate B that n flows share.
+/// Normalized throughput (paper 002 §4.2): throughput divided by the fair share B/n of a bottleneck of rate B with n
+/// flows.
 pub fn normalized_throughput(throughput: Rate, bottleneck: Rate, flows: u32) -> f64 {
     f64::from(flows) * throughput.bits_per_second() as f64 / bottleneck.bits_per_second() as f64
 }
 
-/// x % application success percentage (paper 003 §II.A), 0 to 100: the percentage of all seconds of all flows in which the
-/// allotted goodput exceeds the share `x` (0 to 1) of the targeted receiving rate.
+/// x % application success percentage (paper 003 §II.A), 0 to 100: the percentage of all seconds of all flows with an
+/// allotted goodput above the share `x` (0 to 1) of the targeted receiving rate.
 ///
 /// Each item holds the goodputs of one flow, second by second. `None` without any.
 pub fn application_success<'a>(flows: impl IntoIterator<Item = &'a [Rate]>, target: Rate, x: f64) -> Option<f64> {
@@ -35,16 +36,16 @@ pub fn application_success<'a>(flows: impl IntoIterator<Item = &'a [Rate]>, targ
     percentage(successes, reads)
 }
 
-/// Successes in percent of all reads; none without reads.
+/// Returns the percentage of successful reads; `None` without reads.
 fn percentage(successes: u64, reads: u64) -> Option<f64> {
     (reads > 0).then(|| 100.0 * successes as f64 / reads as f64)
 }
 
-/// Paper 003's application proper: it reads up to `per_read` each `interval` from a playback buffer that holds at most
-/// `capacity`; a read succeeds when more than the share `x` of `per_read` is there.
+/// Application of paper 003. It reads up to `per_read` each `interval` from a playback buffer that holds at most
+/// `capacity`. A read succeeds if more than the share `x` of `per_read` is available.
 ///
-/// What arrives while the buffer is full is lost to the application (**assumption**; the closed form above has no memory,
-/// as the paper's formula has none).
+/// Arrivals at a full buffer are lost to the application (**assumption**; the closed form above has no memory, like the
+/// paper's formula).
 #[derive(Clone, PartialEq, Debug)]
 pub struct PlaybackBuffer {
     capacity: Bytes,
@@ -56,18 +57,18 @@ pub struct PlaybackBuffer {
 }
 
 impl PlaybackBuffer {
-    /// An empty buffer.
+    /// Returns an empty buffer.
     pub fn new(capacity: Bytes, per_read: Bytes, x: f64) -> Self {
         let enough = x * per_read.get() as f64;
         PlaybackBuffer { capacity, per_read, enough, level: Bytes::ZERO, reads: 0, successes: 0 }
     }
 
-    /// Payload arrived.
+    /// Adds arrived payload.
     pub fn on_received(&mut self, payload: Bytes) {
         self.level = (self.level + payload).min(self.capacity);
     }
 
-    /// The application reads; true when it succeeds.
+    /// Performs a read; returns true if it succeeds.
     pub fn read(&mut self) -> bool {
         let success = self.level.get() as f64 > self.enough;
         self.level = self.level - self.per_read;
@@ -76,17 +77,17 @@ impl PlaybackBuffer {
         success
     }
 
-    /// Percentage of reads that succeeded; none before the first.
+    /// Returns the percentage of successful reads; `None` before the first.
     pub fn success_percentage(&self) -> Option<f64> {
         percentage(self.successes, self.reads)
     }
 }
 
-/// Recovery time after a blackout (paper 003, Figure 20): from the end of the blackout to the end of the first bin whose
-/// goodput reaches the share `level` (0 to 1) of `full`. None when it never does.
+/// Recovery time after a blackout (paper 003, Figure 20): from the end of the blackout to the end of the first bin with
+/// a goodput of at least the share `level` (0 to 1) of `full`. `None` if there is no such bin.
 ///
-/// `goodputs` are bins of `width` that begin when the blackout ends. **Assumption**: the paper does not say when a flow has
-/// recovered; 0.9 of the goodput before the blackout is fairwave's choice, and the study sweeps it.
+/// `goodputs` are bins of `width` that start at the end of the blackout. **Assumption**: the paper does not define when
+/// a flow has recovered; 0.9 of the goodput before the blackout is fairwave's choice, and the study varies it.
 pub fn recovery_time(goodputs: &[Rate], width: Span, full: Rate, level: f64) -> Option<Span> {
     let enough = level * full.bits_per_second() as f64;
     let bin = goodputs.iter().position(|goodput| goodput.bits_per_second() as f64 >= enough)?;

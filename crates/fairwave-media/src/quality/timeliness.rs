@@ -1,46 +1,48 @@
-//! Timely or delayed? Four readings of the real-time performance index (papers 000 §4.3, 001 §III.B, 002 §4.2), side by side.
+//! Timely or delayed? Four readings of the real-time performance index (papers 000 §4.3, 001 §III.B, 002 §4.2),
+//! reported together.
 //!
-//! Index = timely / sent by the application; delayed rate = delayed / sent. What never arrives is neither timely nor
-//! delayed: it is lost.
+//! Index = timely / sent by the application; delayed rate = delayed / sent. A unit that never arrives is neither timely
+//! nor delayed: it is lost.
 //!
-//! 1. *Gap*: a unit is delayed when it arrives more than the threshold after the unit that arrived before it, as paper 000's
-//!    inter-arrival times are. The first unit of a talkspurt is therefore delayed whenever the silence was longer than that.
-//! 2. *Excess gap*: the gap in excess of the sender's own, D(i, j) = (Rⱼ − Rᵢ) − (Sⱼ − Sᵢ) of paper 002's Eq. (12).
-//! 3. *Delay*, what the papers' prose argues with: one-way delay above the threshold.
-//! 4. *Sequence*, paper 001's Algorithm 1 to the letter: the gap to the unit *numbered* one less. Where that has not arrived, its
-//!    place in the algorithm's table of arrivals was never set and holds time 0: the unit after a lost one is delayed.
+//! 1. *Gap*: a unit is delayed if it arrives more than the threshold after the previous arrival, as in paper 000's
+//!    inter-arrival times. So the first unit of a talkspurt is delayed if the silence was longer than the threshold.
+//! 2. *Excess gap*: the gap in excess of the sender's gap, D(i, j) = (Rⱼ − Rᵢ) − (Sⱼ − Sᵢ) of paper 002's Eq. (12).
+//! 3. *Delay*, the argument in the papers' prose: one-way delay above the threshold.
+//! 4. *Sequence*, a literal reading of paper 001's Algorithm 1: the gap to the unit *numbered* one less. If that unit
+//!    has not arrived, its entry in the algorithm's table of arrivals was never set and is 0. So the unit after a lost
+//!    one is delayed.
 //!
-//! **Assumptions.** The first unit has no predecessor: it is timely by all gap readings. A unit that overtook the one numbered
-//! before it finds that one's place unset; the other then comes after a negative gap, which exceeds nothing. Time 0 is the
-//! beginning of the run.
+//! **Assumptions.** The first unit has no predecessor: it is timely by all gap readings. A unit that overtook the one
+//! numbered before it finds that entry unset. The other then has a negative gap, which exceeds nothing. Time 0 is the
+//! start of the run.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use fairwave_units::units::{Instant, Span};
 
-/// What 'delayed' means.
+/// Definition of 'delayed'.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[repr(u8)]
 pub enum Reading {
-    /// Gap to the unit received before exceeds the threshold.
+    /// Gap to the previously received unit exceeds the threshold.
     Gap = 0,
-    /// Gap, less the sender's own gap, exceeds the threshold.
+    /// Gap, less the sender's gap, exceeds the threshold.
     ExcessGap = 1,
     /// One-way delay exceeds the threshold.
     Delay = 2,
-    /// Gap to the unit numbered one less exceeds the threshold; from time 0 if that has not arrived.
+    /// Gap to the unit numbered one less exceeds the threshold; measured from time 0 if that unit has not arrived.
     Sequence = 3,
 }
 
 const READINGS: usize = 4;
 
 impl Reading {
-    /// Every reading, in the order of their indices.
+    /// All readings, in the order of their indices.
     pub const ALL: [Reading; READINGS] = [Reading::Gap, Reading::ExcessGap, Reading::Delay, Reading::Sequence];
 
-    /// The name in tables: `gap`, `excess-gap`, `delay`, `sequence`.
+    /// Returns the name in tables: `gap`, `excess-gap`, `delay`, `sequence`.
     pub const fn name(self) -> &'static str {
         match self {
             Reading::Gap => "gap",
@@ -51,7 +53,7 @@ impl Reading {
     }
 }
 
-/// The result for one threshold and reading.
+/// Result for one threshold and reading.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TimelinessResult {
     /// The threshold.
@@ -64,25 +66,26 @@ pub struct TimelinessResult {
     pub timely: u64,
 }
 
-/// Counts delayed units against several thresholds at once, by all readings.
+/// Counter of delayed units for several thresholds, by all readings.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Timeliness {
-    /// Per threshold, delayed units by reading.
+    /// Per threshold: delayed units by reading.
     delayed: Vec<(Span, [u64; READINGS])>,
     received: u64,
-    /// When the unit received before was made and arrived.
+    /// Creation and arrival of the previously received unit.
     previous: Option<(Instant, Instant)>,
 }
 
 impl Timeliness {
-    /// Nothing received yet.
+    /// Returns an empty counter.
     pub fn new(thresholds: &[Span]) -> Self {
         let delayed = thresholds.iter().map(|&threshold| (threshold, [0; READINGS])).collect();
         Timeliness { delayed, received: 0, previous: None }
     }
 
-    /// A unit that the application made at `created` is complete at the receiver at `arrived`. In order of arrival. `before` tells of
-    /// the unit numbered one less: nothing if this is the first, else when it arrived, [`Instant::NEVER`] if it has not.
+    /// Records a unit created at `created` and complete at the receiver at `arrived`; call in order of arrival.
+    /// `before` is the arrival of the unit numbered one less: `None` for the first unit, [`Instant::NEVER`] if it has
+    /// not arrived.
     pub fn on_received(&mut self, created: Instant, arrived: Instant, before: Option<Instant>) {
         self.received += 1;
         let (gap, senders_gap) = match self.previous {
@@ -106,12 +109,12 @@ impl Timeliness {
         }
     }
 
-    /// Units received.
+    /// Returns the number of received units.
     pub const fn received(&self) -> u64 {
         self.received
     }
 
-    /// The result for every threshold and reading, thresholds in the order given.
+    /// Returns the result for every threshold and reading, in the given order of thresholds.
     pub fn results(&self) -> impl Iterator<Item = TimelinessResult> + '_ {
         self.delayed.iter().flat_map(move |&(threshold, counts)| {
             Reading::ALL.into_iter().map(move |reading| {
@@ -127,8 +130,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Delayed units by reading, for units given as (made, arrived) in milliseconds and one threshold. They are numbered in the
-    /// order in which they were made; `None` never arrives, the others do in the order given.
+    /// Returns delayed units by reading for one threshold. Units are given as (creation, arrival) in milliseconds,
+    /// numbered in creation order, and arrive in the given order; `None` never arrives.
     fn delayed_of(threshold: u64, units: &[(u64, Option<u64>)]) -> [u64; READINGS] {
         let mut timeliness = Timeliness::new(&[Span::from_millis(threshold)]);
         let at = |millis: u64| Instant::ZERO + Span::from_millis(millis);
@@ -146,14 +149,14 @@ mod tests {
         counts
     }
 
-    /// As [`delayed_of`], for units that all arrive.
+    /// Like [`delayed_of`], for units that all arrive.
     fn delayed(threshold: u64, units: &[(u64, u64)]) -> [u64; READINGS] {
         delayed_of(threshold, &units.iter().map(|&(created, arrived)| (created, Some(arrived))).collect::<Vec<_>>())
     }
 
     #[test]
     fn algorithm_1_counts_gaps_above_the_threshold_and_spares_the_first_packet() {
-        // Arrivals 50, 70, 371, 671, 680 ms: the gaps are 20, 301, 300 and 9 ms, of which one exceeds 300 ms.
+        // Arrivals 50, 70, 371, 671, 680 ms: the gaps are 20, 301, 300 and 9 ms; one of them exceeds 300 ms.
         let units = [(0, 50), (20, 70), (40, 371), (60, 671), (80, 680)];
         let counts = delayed(300, &units);
         assert_eq!([counts[Reading::Gap as usize], counts[Reading::Sequence as usize]], [1, 1]);
@@ -184,9 +187,9 @@ mod tests {
 
     #[test]
     fn by_number_the_unit_after_a_lost_one_is_late_because_the_lost_ones_place_holds_time_0() {
-        // The gap from 520 to 560 ms is none; the place of the unit between them was never set.
+        // The gap from 520 to 560 ms does not count; the entry of the unit between them was never set.
         assert_eq!(delayed_of(300, &[(500, Some(520)), (520, None), (540, Some(560))]), [0, 0, 0, 1]);
-        // A loss within the first 300 ms of the run is not even noticed: 260 ms after time 0.
+        // A loss within the first 300 ms of the run goes unnoticed: 260 ms after time 0.
         assert_eq!(delayed_of(300, &[(200, Some(220)), (220, None), (240, Some(260))]), [0, 0, 0, 0]);
     }
 

@@ -1,11 +1,12 @@
-//! A call as it is heard: each unit carries its frame of speech, meets its fate in the playout buffer, and what is missing is
-//! concealed.
+//! Rendering of a received call: each unit carries its frame of speech through the playout buffer, and missing speech
+//! is concealed.
 //!
-//! The listener's clock starts when the first unit is made. A unit made at t with playout delay D is heard at t + D; a buffer that
-//! stretches plays faster and slower meanwhile.
+//! The listener's clock starts when the first unit is created. A unit created at t with playout delay D is played at t
+//! + D. A buffer that changes the tempo plays faster and slower in between.
 //!
-//! **Assumptions.** Silence between talkspurts is known to be silence (as from a silence descriptor) and is never concealed; it is
-//! played as zeros, without comfort noise. Talkspurts are whole and never overlap where the buffer fixes offsets.
+//! **Assumptions.** Silence between talkspurts is known to be silence (as from a silence descriptor) and is never
+//! concealed; it is rendered as zeros, without comfort noise. If the buffer uses fixed offsets, talkspurts are complete
+//! and never overlap.
 
 use super::RATE;
 use super::concealment::{conceal, silence};
@@ -15,25 +16,25 @@ use crate::quality::playout::neteq::Piece;
 use crate::quality::playout::{PlayoutConfig, SpokenUnit, UnitFate, play, talkspurts, timeline};
 use fairwave_units::units::{Instant, Span};
 
-/// The received sound of a call.
+/// Received sound of a call.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ReceivedSpeech {
-    /// Samples, from the moment at which the first unit was made.
+    /// Samples, from the creation of the first unit on.
     pub samples: Vec<i16>,
-    /// Per unit, the first of its samples among them; of one that was not played, where it was due.
+    /// Per unit: index of its first sample; for an unplayed unit, the index at which it was due.
     pub position: Vec<usize>,
-    /// Per unit, whether it was played.
+    /// Per unit: true if it was played.
     pub played: Vec<bool>,
 }
 
-/// Longest call that is rendered: six hours.
+/// Longest call that is rendered, samples: six hours.
 const LONGEST: usize = 6 * 3600 * RATE as usize;
 
-/// Makes a call audible.
+/// Renders a call.
 ///
-/// `speech` is cut into frames of `packet_time`; unit k carries frame k, and after the last the first again. `conceals` says
-/// whether what is missing is made up (G.711 Appendix I) or silent. Calls longer than six hours, or without a whole
-/// frame of speech, have no sound.
+/// `speech` is divided into frames of `packet_time`; unit k carries frame k, and the frames repeat after the last.
+/// `conceals` selects concealment of missing speech (G.711 Appendix I) or silence. Calls longer than six hours, or
+/// without a complete frame of speech, have no sound.
 pub fn heard(
     units: &[SpokenUnit],
     packet_time: Span,
@@ -85,12 +86,12 @@ pub fn heard(
     }
 }
 
-/// The nearest whole number of samples.
+/// Returns the nearest whole number of samples.
 fn samples_in(span: Span) -> usize {
     ((u128::from(span.nanos()) * u128::from(RATE) + 500_000_000) / 1_000_000_000) as usize
 }
 
-/// Joins the pieces, then changes their tempo. Also returns the position of each unit that is heard.
+/// Joins the pieces, then changes their tempo. Also returns the position of each played unit.
 fn stretched<I: Iterator<Item = i16>>(
     pieces: &[Piece],
     lead: usize,
@@ -130,7 +131,7 @@ fn stretched<I: Iterator<Item = i16>>(
     (heard, at.into_iter().map(|place| place.map(|place: usize| edits.moved(place))).collect())
 }
 
-/// Places of all units: one that was not played is due before the next that was, else after the last.
+/// Returns the positions of all units. An unplayed unit is due before the next played one, or after the last.
 fn due(at: &[Option<usize>], frame: usize) -> Vec<usize> {
     let mut places = vec![0; at.len()];
     let mut after: Option<usize> = None;
@@ -140,7 +141,7 @@ fn due(at: &[Option<usize>], frame: usize) -> Vec<usize> {
             after = Some(place);
         }
     }
-    // Behind the last that was played, and never back.
+    // After the last played unit; positions never decrease.
     let mut before = 0usize;
     let last = at.iter().rposition(Option::is_some);
     for (unit, place) in places.iter_mut().enumerate() {
@@ -153,7 +154,7 @@ fn due(at: &[Option<usize>], frame: usize) -> Vec<usize> {
     places
 }
 
-/// First sample of each unit where talkspurts keep their offset.
+/// Returns the first sample of each unit if talkspurts keep their offset.
 fn positions(units: &[SpokenUnit], fates: &[UnitFate], packet_time: Span, frame: usize) -> Vec<usize> {
     let spurts = talkspurts(units, packet_time);
     let offset = |unit: usize| match fates[unit] {
@@ -162,7 +163,7 @@ fn positions(units: &[SpokenUnit], fates: &[UnitFate], packet_time: Span, frame:
     };
     let known = |spurt: &[usize]| spurt.iter().find_map(|&unit| offset(unit));
     let all: Vec<usize> = (0..units.len()).collect();
-    // Of a talkspurt that was lost whole nothing is played: it takes the offset of the one before, or else of the first.
+    // A completely lost talkspurt has the offset of the previous one, or of the first one.
     let mut delay = known(&all).unwrap_or(Span::ZERO);
     let (mut free, mut places) = (0, Vec::with_capacity(units.len()));
     for spurt in all.chunk_by(|one, next| spurts[*one] == spurts[*next]) {
@@ -217,7 +218,7 @@ mod tests {
         let found = heard(&steady, PACKET, &PlayoutConfig::default(), &speech(7), Law::U, true);
         assert!(found.played.iter().all(|played| *played));
         assert!(found.position.windows(2).all(|pair| pair[0] < pair[1]), "{:?}", found.position);
-        // Unit 7 carries the first frame again.
+        // Unit 7 repeats the first frame.
         let coded = Law::U.decode(Law::U.encode(speech(1)[100]));
         assert_eq!(found.samples[found.position[98] + 100], coded);
     }

@@ -1,28 +1,29 @@
-//! Packet loss concealment: the sound in place of a missing unit.
+//! Packet loss concealment: replacement sound for missing units.
 //!
-//! The waveform substitution of ITU-T G.711 Appendix I (09/1999), implemented from its published description:
+//! Waveform substitution of ITU-T G.711 Appendix I (09/1999), implemented from its published description:
 //!
-//! 1. The pitch period is the lag of 5 to 15 ms at which the last 20 ms before the gap agree best with what came before them
+//! 1. The pitch period is the lag of 5 to 15 ms at which the last 20 ms before the gap match the preceding signal best
 //!    (normalised cross-correlation).
-//! 2. The gap is filled with the last pitch period over and over; from 10 ms on with the last two, from 20 ms on with the last
-//!    three, so that long gaps do not buzz. Every seam is a triangular overlap of a quarter of a period.
-//! 3. After 10 ms the substitute fades by 20 % of full scale each 10 ms: after 60 ms there is silence.
-//! 4. The first samples after the gap fade in over the substitute: a quarter of a period, and 4 ms more for each further 10 ms
-//!    of gap, at most 10 ms.
+//! 2. The gap is filled with repetitions of the last pitch period; from 10 ms on with the last two, from 20 ms on with
+//!    the last three, so that long gaps do not buzz. Every seam is a triangular overlap of a quarter of a period.
+//! 3. After 10 ms the substitute fades by 20 % of full scale per 10 ms: after 60 ms there is silence.
+//! 4. The first samples after the gap fade in over the substitute: a quarter of a period, and 4 ms more for each
+//!    further 10 ms of gap, at most 10 ms.
 //!
-//! The seam at the gap's beginning changes the quarter period *before* it, which a receiver can only do by playing everything
-//! 3.75 ms later ([`DELAY`]). Here that delay is left out of the samples, so that they stay aligned with the original;
-//! the mouth-to-ear delay has to add it. Where nothing is missing, samples pass bit by bit.
+//! The seam at the start of the gap changes the quarter period *before* it. A receiver can only do this if it plays
+//! everything 3.75 ms later ([`DELAY`]). Here that delay is not applied to the samples, so that they stay aligned with
+//! the original; the caller must add it to the mouth-to-ear delay. Outside of gaps and their seams, samples stay
+//! bit-identical.
 //!
-//! **Assumptions**: the period is sought at every lag rather than first at every other one (the Recommendation's saving
-//! of work). Gaps need not be whole frames of 10 ms. A gap at the very beginning is silence.
+//! **Assumptions**: the period is searched at every lag, not first at every other one (the Recommendation does so to
+//! save work). Gaps need not be multiples of 10 ms. A gap at the very start is silence.
 
 use std::ops::Range;
 
 use super::sample;
 use fairwave_units::units::Span;
 
-/// What concealment adds to a receiver's delay.
+/// Additional delay of a receiver with concealment.
 pub const DELAY: Span = Span::from_micros(3750);
 
 const SHORTEST: usize = 40;
@@ -33,12 +34,12 @@ const HISTORY: usize = LONGEST * 13 / 4;
 const SILENT_AFTER: usize = 6 * FRAME;
 const LEAST_POWER: f64 = 250.0;
 
-/// Fills in what is missing: `missing` has a flag per sample, and where it is set the sample's value does not matter. Beyond the
-/// shorter of the two nothing is changed.
+/// Fills missing samples: `missing` has a flag per sample; the values of flagged samples are ignored. Samples beyond
+/// the shorter of the two inputs are unchanged.
 pub fn conceal(samples: &[i16], missing: &[bool]) -> Vec<i16> {
     let gaps = gaps(missing.get(..samples.len()).unwrap_or(missing));
     let mut heard = samples.to_vec();
-    // Enough zeros in front that the history of the first gap needs no special case.
+    // Leading zeros, so that the history of the first gap needs no special case.
     let mut line = vec![0.0; HISTORY + samples.len()];
     for (index, (to, from)) in line[HISTORY..].iter_mut().zip(samples).enumerate() {
         *to = if missing.get(index) == Some(&true) { 0.0 } else { f64::from(*from) };
@@ -55,13 +56,14 @@ pub fn conceal(samples: &[i16], missing: &[bool]) -> Vec<i16> {
     heard
 }
 
-/// Leaves gaps empty.
+/// Replaces gaps by silence.
 pub fn silence(samples: &[i16], missing: &[bool]) -> Vec<i16> {
     let one = |(index, value): (usize, &i16)| if missing.get(index) == Some(&true) { 0 } else { *value };
     samples.iter().enumerate().map(one).collect()
 }
 
-/// The lag of 5 to 15 ms at which a signal's end agrees best with what came before, in samples; 5 ms for less than 35 ms of signal.
+/// Returns the lag of 5 to 15 ms at which the end of a signal matches the preceding signal best, in samples; 5 ms for
+/// less than 35 ms of signal.
 pub fn pitch_period(history: &[f64]) -> usize {
     let Some(begin) = history.len().checked_sub(TEMPLATE).filter(|begin| *begin >= LONGEST) else { return SHORTEST };
     let template = &history[begin..];
@@ -71,7 +73,7 @@ pub fn pitch_period(history: &[f64]) -> usize {
         let power = window.iter().map(|x| x * x).sum::<f64>().max(LEAST_POWER);
         let product = window.iter().zip(template).map(|(x, y)| x * y).sum::<f64>();
         let agreement = product / power.sqrt();
-        // Of equals the shortest lag wins.
+        // Among equal lags the shortest wins.
         if agreement > best {
             (best, found) = (agreement, lag);
         }
@@ -79,7 +81,7 @@ pub fn pitch_period(history: &[f64]) -> usize {
     found
 }
 
-/// Fills one gap in place; answers how many samples before and after it were changed.
+/// Fills one gap in place. Returns the number of changed samples before and after it.
 fn fill(line: &mut [f64], gap: Range<usize>, limit: usize) -> (usize, usize) {
     let (first, stop) = (gap.start, gap.end);
     let history = line[first - HISTORY..first].to_vec();
@@ -91,7 +93,7 @@ fn fill(line: &mut [f64], gap: Range<usize>, limit: usize) -> (usize, usize) {
     let mut wanted = substitute(&history, period, quarter, (length + recover).min(SILENT_AFTER));
     wanted.resize(length + recover, 0.0);
     for (index, value) in wanted.iter_mut().enumerate() {
-        // The fade holds still while the signal returns.
+        // The fade pauses while the signal returns.
         let elapsed = index.min(length.max(FRAME)) as f64;
         *value *= (1.0 - 0.2 * (elapsed - FRAME as f64) / FRAME as f64).clamp(0.0, 1.0);
     }
@@ -99,14 +101,14 @@ fn fill(line: &mut [f64], gap: Range<usize>, limit: usize) -> (usize, usize) {
     line[first - quarter..first].copy_from_slice(&loop_before[period - quarter..]);
     line[first..stop].copy_from_slice(&wanted[..length]);
     for index in 0..recover {
-        // What fades in may itself end in the next gap's beginning; that gap sees the mixture as its history.
+        // The samples that fade in may reach the start of the next gap; that gap uses the mixture as its history.
         let rise = (index + 1) as f64 / recover as f64;
         line[stop + index] = (1.0 - rise) * wanted[length + index] + rise * line[stop + index];
     }
     (quarter, recover)
 }
 
-/// The signal made of the last one, two, three periods, before it fades.
+/// Returns the signal from the last one, two and three periods, before fading.
 fn substitute(history: &[f64], period: usize, quarter: usize, length: usize) -> Vec<f64> {
     let mut out = vec![0.0; length];
     let (mut phase, mut start, mut before) = (0, 0, Vec::new());
@@ -116,7 +118,7 @@ fn substitute(history: &[f64], period: usize, quarter: usize, length: usize) -> 
         }
         let stop = stop.min(length);
         let source = looped(history, period, quarter, periods);
-        // Each stage yields a quarter period more than it plays, over which the next one fades in.
+        // Each stage yields a quarter period more than it plays; the next stage fades in over it.
         let mut piece: Vec<f64> =
             (0..stop - start + quarter).map(|index| source[(phase + index) % source.len()]).collect();
         for (index, old) in before.iter().take(stop - start).enumerate() {
@@ -125,14 +127,14 @@ fn substitute(history: &[f64], period: usize, quarter: usize, length: usize) -> 
         }
         out[start..stop].copy_from_slice(&piece[..stop - start]);
         before = piece.split_off(stop - start);
-        // The longer loop is entered in its oldest period, at the phase that the shorter one had reached.
+        // The longer loop starts in its oldest period, at the phase of the shorter loop.
         phase = (phase + stop - start) % source.len() % period;
         start = stop;
     }
     out
 }
 
-/// The last few periods, their end bent so that it runs into their beginning.
+/// Returns the last periods, with their end blended into their start.
 fn looped(history: &[f64], period: usize, quarter: usize, periods: usize) -> Vec<f64> {
     let (length, end) = (periods * period, history.len());
     let mut out = history[end - length..].to_vec();
@@ -145,7 +147,7 @@ fn looped(history: &[f64], period: usize, quarter: usize, periods: usize) -> Vec
     out
 }
 
-/// Runs of what is missing.
+/// Returns the runs of missing samples.
 fn gaps(missing: &[bool]) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     for (index, _) in missing.iter().enumerate().filter(|(_, missing)| **missing) {
@@ -161,7 +163,7 @@ fn gaps(missing: &[bool]) -> Vec<Range<usize>> {
 mod tests {
     use super::*;
 
-    /// A tone of this period, in samples.
+    /// Returns a tone with this period, in samples.
     fn tone(period: usize, length: usize) -> Vec<i16> {
         let one = |index: usize| {
             sample(8000.0 * libm::sin(2.0 * std::f64::consts::PI * (index % period) as f64 / period as f64))
@@ -185,7 +187,7 @@ mod tests {
 
     #[test]
     fn what_is_played_late_is_a_quarter_of_the_longest_period() {
-        // G.711 Appendix I §I.2.1: the seam reaches so far back before a gap. A sample is 125 µs.
+        // G.711 Appendix I §I.2.1: the seam extends this far before a gap. A sample is 125 µs.
         assert_eq!(DELAY, Span::from_micros(125 * 120 / 4));
     }
 
@@ -197,8 +199,9 @@ mod tests {
 
     #[test]
     fn the_power_of_what_is_hardly_audible_has_a_floor() {
-        // A tone of 45 samples that loses half with each period: loud, all multiples agree as well, and the shortest wins. With the floor
-        // what is faint agrees by its loudness, so that the older period wins.
+        // A tone of 45 samples that loses half its amplitude per period. If it is loud, all multiples match equally
+        // well, and the shortest wins. Below the floor, the loudness decides for faint samples, so the older period
+        // wins.
         let fading = |loudness: f64| {
             let one = |index: usize| {
                 let phase = (index % 45) as f64 / 45.0;
@@ -211,12 +214,12 @@ mod tests {
 
     #[test]
     fn after_ten_milliseconds_two_periods_are_repeated() {
-        // Periods of 80 samples, loud and soft in turn, a soft one last.
+        // Periods of 80 samples, alternately loud and soft; the last one is soft.
         let line: Vec<i16> =
             (0usize..1600).map(|index| tone(80, 80)[index % 80] / if (index / 80) % 2 == 0 { 1 } else { 2 }).collect();
         let heard = with_gap(&line, 800..960);
         let peak = |from: usize| heard[from..from + 80].iter().map(|v| v.unsigned_abs()).max().unwrap_or(0);
-        // The end of a loop is bent towards what came before it, which is louder.
+        // The end of a loop is blended towards the preceding samples, which are louder.
         assert!(peak(800) < 5000, "first the last period alone: {}", peak(800));
         assert!(peak(880) > 6000, "then the loud one before it as well, a little faded: {}", peak(880));
     }
@@ -228,7 +231,7 @@ mod tests {
             line.resize(1600, 0);
             let heard = with_gap(&line, 800..800 + gap);
             let last = (0..200).rev().find(|index| heard[800 + gap + index] != 0);
-            // The last sample of the overlap is the signal itself, and one may be a zero of the tone.
+            // The last sample of the overlap equals the signal, and one sample may be a zero of the tone.
             assert!(last.is_some_and(|last| (overlap - 3..overlap).contains(&last)), "{last:?} after {gap}");
         }
     }
@@ -245,10 +248,11 @@ mod tests {
     fn the_substitute_fades_by_a_fifth_each_ten_milliseconds_and_is_silent_after_sixty() {
         let heard = with_gap(&tone(80, 2400), 800..1800);
         let peak = |from: usize| heard[from..from + 80].iter().map(|v| v.unsigned_abs()).max().unwrap_or(0);
-        // Peaks of a sine lie a quarter and three quarters of the way through each 10 ms.
+        // Peaks of a sine are at a quarter and at three quarters of each 10 ms.
         assert_eq!(peak(800), 8000);
         for tens in 1..6 {
-            // What fades by 20 per sample peaks a little before the sine does, and higher: by f'² / (2 f ω²) between samples.
+            // A fade of 20 per sample moves the peak slightly before the sine's peak, and makes it higher: by f'² / (2
+            // f ω²) between samples.
             let (fade, omega) = (8000.0 * (1.0 - 0.2 * (tens as f64 - 1.0 + 0.25)), std::f64::consts::TAU / 80.0);
             let highest = fade + 20.0 * 20.0 / (2.0 * fade * omega * omega);
             let found = f64::from(peak(800 + 80 * tens));
@@ -261,7 +265,7 @@ mod tests {
     fn samples_away_from_gaps_pass_bit_by_bit() {
         let tone = tone(63, 2000);
         let heard = with_gap(&tone, 900..1060);
-        // A quarter period before; after it at most 10 ms.
+        // A quarter period before the gap; at most 10 ms after it.
         assert_eq!(heard[..900 - 63 / 4], tone[..900 - 63 / 4]);
         assert_eq!(heard[1060 + 80..], tone[1060 + 80..]);
         assert_ne!(heard[1060..1075], tone[1060..1075], "it fades in");

@@ -1,15 +1,16 @@
-//! ITU-T G.711: eight bits a sample, 64 kb/s, by one of two laws.
+//! ITU-T G.711 codec: eight bits per sample, 64 kb/s, µ law or A law.
 //!
-//! A code is a sign, a segment of three bits and a place in it of four; each segment's steps are twice as wide as those of the one
-//! before. Decoded values are those of tables 1 (A law) and 2 (µ law), column 8, on the 16-bit scale.
+//! A code has a sign, a segment of three bits, and a position in the segment of four bits. The steps of each segment
+//! are twice as wide as in the previous one. Decoded values are from tables 1 (A law) and 2 (µ law), column 8, on the
+//! 16-bit scale.
 //!
-//! **Deviation.** A sample takes the code whose value is next to it, found on a scale of 14 bits: decision values lie half way
-//! between two decoded values. For A law, whose tables have 13 bits, samples half way between two values of that scale may so fall
-//! on the other side. It is what libavcodec's encoders do.
+//! **Deviation.** A sample gets the code with the nearest value, on a scale of 14 bits: decision values are halfway
+//! between two decoded values. For A law, whose tables have 13 bits, samples halfway between two values of that scale
+//! may fall on the other side. libavcodec's encoders do the same.
 
 use serde::{Deserialize, Serialize};
 
-/// Which of the two laws.
+/// Companding law.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Law {
@@ -20,7 +21,8 @@ pub enum Law {
     A,
 }
 
-/// What a code of the magnitudes 0 to 127 travels as, the positive one: µ law inverts all bits, A law the even ones.
+/// Returns the XOR mask between the magnitudes 0 to 127 and transmitted positive codes: µ law inverts all bits, A law
+/// the even ones.
 const fn mask(law: Law) -> u8 {
     match law {
         Law::U => 0xff,
@@ -28,7 +30,7 @@ const fn mask(law: Law) -> u8 {
     }
 }
 
-/// The value of a magnitude on the 16-bit scale.
+/// Returns the value of a magnitude on the 16-bit scale.
 const fn value(law: Law, magnitude: u8) -> i32 {
     let (segment, place) = ((magnitude >> 4) as i32, (magnitude & 0xf) as i32);
     match (law, segment) {
@@ -38,7 +40,7 @@ const fn value(law: Law, magnitude: u8) -> i32 {
     }
 }
 
-/// Where the code above begins, on the 14-bit scale, for each magnitude but the last.
+/// Returns the lower bound of the next code, on the 14-bit scale, for each magnitude except the last.
 const fn decisions(law: Law) -> [i32; 127] {
     let mut found = [0; 127];
     let mut magnitude = 0;
@@ -52,7 +54,7 @@ const fn decisions(law: Law) -> [i32; 127] {
 const DECISIONS: [[i32; 127]; 2] = [decisions(Law::U), decisions(Law::A)];
 
 impl Law {
-    /// The code of a sample.
+    /// Returns the code of a sample.
     pub fn encode(self, sample: i16) -> u8 {
         let scaled = i32::from(sample >> 2);
         // The most negative value has no positive counterpart.
@@ -65,7 +67,7 @@ impl Law {
         magnitude ^ mask(self) ^ sign
     }
 
-    /// The sample that a code stands for.
+    /// Returns the sample for a code.
     pub fn decode(self, code: u8) -> i16 {
         let plain = code ^ mask(self);
         let value = value(self, plain & 0x7f) as i16;
@@ -91,7 +93,7 @@ mod tests {
     fn a_decoded_value_is_coded_as_itself() {
         for law in [Law::U, Law::A] {
             for code in 0..=255 {
-                // µ law has two codes for zero, of which the positive one is sent.
+                // µ law has two codes for zero; the positive one is sent.
                 let expected = if law == Law::U && code == 0x7f { 0xff } else { code };
                 assert_eq!(law.encode(law.decode(code)), expected, "{law:?} {code:#x}");
             }
@@ -110,7 +112,7 @@ mod tests {
                 let near =
                     [above.checked_sub(1), Some(above)].into_iter().flatten().filter_map(|place| values.get(place));
                 let nearest = near.map(|value| (value - exact).abs()).min().expect("there are values");
-                // A scale of 14 bits errs by up to 4, and so does the one that is compared with.
+                // A scale of 14 bits has an error of up to 4, and so does the compared value.
                 assert!(error <= nearest + 8, "{law:?} {sample}: {error}, nearest {nearest}");
             }
         }

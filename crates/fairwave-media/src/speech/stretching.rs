@@ -1,36 +1,35 @@
-//! Speech played faster and slower: what a jitter buffer's operations do to the sound.
+//! Time stretching of speech: applies the tempo changes of a jitter buffer to the sound.
 //!
-//! The law of the jitter buffer (`quality::playout::neteq`) decides the order of units, gaps to conceal, silence, and
-//! changes of tempo by one assumed pitch period each. Here they happen to a waveform, where the pitch period is
-//! whatever the voice has (libwebrtc `time_stretch.cc`, `accelerate.cc`, `preemptive_expand.cc`; pitch-synchronous
-//! overlap-add):
+//! The model of the jitter buffer (`quality::playout::neteq`) decides the order of units, gaps to conceal, silence, and
+//! changes of tempo by one assumed pitch period each. This module applies them to a waveform with the real pitch period
+//! of the voice (libwebrtc `time_stretch.cc`, `accelerate.cc`, `preemptive_expand.cc`; pitch-synchronous overlap-add):
 //!
-//! 1. The pitch period is the lag p of 2.5 to 15 ms at which the p samples before the middle of the last 30 ms agree best with
-//!    the p samples after it (normalised cross-correlation).
-//! 2. To play faster, the p samples before the middle fade into the p samples after it, and the latter are left out. To play
-//!    slower, they are heard, fade back into themselves, and are heard again.
+//! 1. The pitch period is the lag p of 2.5 to 15 ms at which the p samples before the middle of the last 30 ms match
+//!    the p samples after it best (normalised cross-correlation).
+//! 2. To play faster, the p samples before the middle fade into the p samples after it, and the latter are removed. To
+//!    play slower, they are played, fade back into themselves, and are played again.
 //!
-//! The waveform changes by as many whole periods as come nearest to what the law has changed. The difference is carried to the
-//! next change, and taken out of the next silence, so that the call never runs ahead of the law or behind it by more than a
+//! The waveform changes by the number of whole periods nearest to the change of the model. The difference is carried to
+//! the next change, and removed in the next silence. So the waveform never differs from the model by more than a
 //! period.
 //!
-//! **Assumptions**: a tempo is changed even where the voice has no clear pitch, since the law takes it as changed (libwebrtc
-//! asks for a correlation of 0.9 and else tries again 10 ms later).
+//! **Assumptions**: the tempo is changed even without a clear pitch, because the model assumes the change (libwebrtc
+//! requires a correlation of 0.9, and otherwise retries 10 ms later).
 
 use super::sample;
 
-/// Pitch periods that are sought, in samples.
+/// Range of pitch periods that are searched, in samples.
 const SHORTEST: usize = 20;
 const LONGEST: usize = 120;
-/// What a change is made in: the last 30 ms, half of it before the change.
+/// Samples considered for a change: the last 30 ms, half of them before the change.
 const BLOCK: usize = 240;
 
-/// What happens at a place in a line of samples.
+/// Change at a position in a line of samples.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Change {
-    /// Change of tempo before it: number of samples that are added, or removed if negative.
+    /// Change of tempo before the position: number of samples to add, or to remove if negative.
     Tempo(i64),
-    /// It is known to be silent from there until this sample, that one not included.
+    /// Known silence from the position up to this sample (exclusive).
     Silent(usize),
 }
 
@@ -39,19 +38,19 @@ pub enum Change {
 pub struct Edits(Vec<(usize, i64)>);
 
 impl Edits {
-    /// Where a place in the line comes to lie.
+    /// Returns the new position of a position in the original line.
     pub fn moved(&self, place: usize) -> usize {
         let change: i64 = self.0.iter().take_while(|(at, _)| *at < place).map(|(_, change)| change).sum();
         place.saturating_add_signed(change as isize)
     }
 
-    /// Each change with the place where it begins, ascending.
+    /// Returns the changes with their start positions, ascending.
     pub fn changes(&self) -> &[(usize, i64)] {
         &self.0
     }
 }
 
-/// The pitch period around the middle of 30 ms of speech, in samples.
+/// Returns the pitch period around the middle of 30 ms of speech, in samples.
 pub fn pitch_period(block: &[i16]) -> usize {
     let middle = block.len() / 2;
     let (mut best, mut found) = (f64::NEG_INFINITY, LONGEST / 2);
@@ -62,7 +61,7 @@ pub fn pitch_period(block: &[i16]) -> usize {
         };
         let power = (product(before, before) * product(after, after)).sqrt();
         let agreement = if power > 0.0 { product(before, after) / power } else { f64::NEG_INFINITY };
-        // A multiple of the period agrees as well; the period itself is the shortest such lag.
+        // A multiple of the period matches as well; the period is the shortest such lag.
         if agreement > best + 1e-3 {
             (best, found) = (agreement, lag);
         }
@@ -70,7 +69,7 @@ pub fn pitch_period(block: &[i16]) -> usize {
     found
 }
 
-/// Changes the tempo of a line of speech; `changes` may be in any order. Answers with what is heard, and where it differs in
+/// Changes the tempo of a line of speech; `changes` may be in any order. Returns the new line, and the changes of
 /// length.
 pub fn stretch(line: &[i16], changes: &[(usize, Change)]) -> (Vec<i16>, Edits) {
     let mut changes: Vec<(usize, Change)> = changes.iter().filter(|(at, _)| *at <= line.len()).copied().collect();
@@ -129,7 +128,7 @@ pub fn stretch(line: &[i16], changes: &[(usize, Change)]) -> (Vec<i16>, Edits) {
     (heard, edits)
 }
 
-/// From one into the other, along a line.
+/// Returns the crossfade from `first` to `second`.
 fn faded<'a>(first: &'a [i16], second: &'a [i16]) -> impl Iterator<Item = i16> + 'a {
     let length = first.len() as f64;
     first.iter().zip(second).enumerate().map(move |(index, (one, other))| {
@@ -171,7 +170,7 @@ mod tests {
     fn what_is_owed_is_taken_out_of_the_next_silence() {
         let mut line = tone(100, 1000);
         line.extend([0; 400]);
-        // 30 samples are less than half a period: nothing happens until there is silence.
+        // 30 samples are less than half a period: nothing happens until the silence.
         let (heard, edits) = stretch(&line, &[(600, Change::Tempo(-30)), (1000, Change::Silent(1400))]);
         assert_eq!((heard.len(), edits.changes()), (1370, &[(1000, -30)][..]));
         assert_eq!((edits.moved(1000), edits.moved(1200)), (1000, 1170));
@@ -193,7 +192,7 @@ mod tests {
 
     #[test]
     fn what_is_left_out_fades_from_the_period_before_into_the_one_after() {
-        // A tone that grows by ten in each sample. The middle is at 680, and 80 samples are left out.
+        // A tone that grows by ten per sample. The middle is at 680, and 80 samples are removed.
         let line: Vec<i16> = (0usize..1600)
             .map(|i| sample(10.0 * i as f64 * libm::sin(2.0 * std::f64::consts::PI * (i % 80) as f64 / 80.0)))
             .collect();

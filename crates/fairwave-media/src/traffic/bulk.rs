@@ -1,8 +1,9 @@
-//! Bulk data: as much as the transport takes, always or with pauses (paper 004 §4.1: FTP on for Pareto times, off for exponential ones).
+//! Bulk data: as much as the transport accepts, always or with pauses (paper 004 §4.1: FTP on for Pareto times, off for
+//! exponential ones).
 //!
-//! Bulk sources make no units: the transport decides when data leaves. What they say is *when* there is data, as intervals:
-//! within one the application offers without limit, outside nothing new (what ns-2's FTP does between `start` and `stop`).
-//! The driver of the flow starts and stops the sender accordingly.
+//! Bulk sources produce no units: the transport decides when data leaves. The source only yields the intervals *when*
+//! there is data. Within an interval the application offers unlimited data, outside nothing new (as ns-2's FTP between
+//! `start` and `stop`). The driver of the flow starts and stops the sender accordingly.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,16 +15,16 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Instant, Span};
 
-/// An interval `[from, until)` during which a bulk source offers as much as the transport takes.
+/// Interval `[from, until)` when a bulk source offers as much data as the transport accepts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Activity {
-    /// Its beginning.
+    /// Start.
     pub from: Instant,
-    /// Its end; [`Instant::NEVER`] for one that does not end.
+    /// End; [`Instant::NEVER`] for an interval without end.
     pub until: Instant,
 }
 
-/// A long file transfer: as much data as the transport takes, all the time.
+/// A long file transfer: as much data as the transport accepts, all the time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BulkConfig {}
@@ -44,7 +45,7 @@ impl TrafficLaw for BulkConfig {
     }
 }
 
-/// File transfers one after the other: times in which the source offers as much data as the transport takes, and
+/// File transfers one after the other: periods when the source offers as much data as the transport accepts, and
 /// pauses.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
@@ -53,7 +54,7 @@ pub struct BulkOnOffConfig {
     pub on: Period,
     /// Length of a pause. Default exponential, mean 1 s.
     pub off: Period,
-    /// State at the beginning.
+    /// State at the start.
     pub first: First,
 }
 
@@ -89,12 +90,12 @@ impl TrafficLaw for BulkOnOffConfig {
     }
 }
 
-/// When a bulk source offers data.
+/// Activity of a bulk source.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Bulk {
-    /// None for a source that is always on.
+    /// `None` for a source that is always on.
     periods: Option<Box<Alternation>>,
-    /// Where the next off-period begins.
+    /// Start of the next off-period.
     next: Instant,
 }
 

@@ -1,5 +1,5 @@
-//! Bursts: constant bit rate for a while, silence for a while (the bursty UDP of papers 002 and 004). The default times are exponential, and
-//! those of one voice source in Sriram and Whitt 1986.
+//! On-off traffic: periods of constant bit rate and periods of silence (the bursty UDP of papers 002 and 004). The
+//! default periods are exponential, with the means of one voice source in Sriram and Whitt 1986.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,17 +22,17 @@ pub struct BurstConfig {
     /// Payload of a packet, 1 B and above. Default 1000 B.
     #[serde(default = "default_payload")]
     pub payload: Bytes,
-    /// Length of a time with packets. Default exponential, mean 352 ms.
+    /// Length of a period with packets. Default exponential, mean 352 ms.
     #[serde(default = "default_on")]
     pub on: Period,
     /// Length of a silence. Default exponential, mean 650 ms.
     #[serde(default = "default_off")]
     pub off: Period,
-    /// State at the beginning.
+    /// State at the start.
     #[serde(default)]
     pub first: First,
-    /// Where in its first interval the source begins: `random`, uniform over the interval of its packets; or `zero`, at the flow's start, so that flows
-    /// that start together stay in step. Default `random`; `zero` under ns-2's presets.
+    /// Start within the first interval: `random`, uniform over the packet interval; or `zero`, at the flow's start, so
+    /// that flows that start together stay in step. Default `random`; `zero` under ns-2's presets.
     #[serde(default)]
     pub phase: Phase,
 }

@@ -1,4 +1,4 @@
-//! Constant bit rate: UDP that is not voice, and the application with a playback buffer of paper 003.
+//! Constant bit rate: UDP other than voice, and paper 003's application with a playback buffer.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,8 +23,8 @@ pub struct CbrConfig {
     /// 1 (ns-2's `random_`).
     #[serde(with = "Ratio", default)]
     pub jitter: f64,
-    /// Where in its first interval the source begins: `random`, uniform over one interval; or `zero`, at the flow's start, so that flows
-    /// that start together stay in step. Default `random`; `zero` under ns-2's presets.
+    /// Start within the first interval: `random`, uniform over one interval; or `zero`, at the flow's start, so that
+    /// flows that start together stay in step. Default `random`; `zero` under ns-2's presets.
     #[serde(default)]
     pub phase: Phase,
 }
@@ -33,7 +33,7 @@ pub(super) fn default_payload() -> Bytes {
     Bytes::new(1000)
 }
 
-/// The time between packets.
+/// Returns the packet interval.
 pub(super) fn interval(rate: Rate, payload: Bytes) -> Result<Span, ConfigError> {
     if rate.bits_per_second() == 0 {
         return Err(ConfigError::new("rate", rate, "a rate above 0", "rate = \"1 Mb/s\""));
@@ -44,7 +44,7 @@ pub(super) fn interval(rate: Rate, payload: Bytes) -> Result<Span, ConfigError> 
     Ok(rate.time_for(payload).max(Span::from_nanos(1)))
 }
 
-/// Packets per second.
+/// Returns the packets per second.
 pub(super) fn packets_per_second(rate: Rate, payload: Bytes) -> f64 {
     rate.bits_per_second() as f64 / (8.0 * payload.get().max(1) as f64)
 }
@@ -89,7 +89,7 @@ impl TrafficLaw for CbrConfig {
     }
 }
 
-/// A source of constant bit rate.
+/// Source of constant bit rate.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Cbr {
     interval: Span,

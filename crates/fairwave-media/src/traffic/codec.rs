@@ -1,12 +1,12 @@
-//! Speech codecs as a network sees them: how many bytes a packet has and how long its speech lasts.
+//! Speech codecs from the perspective of the network: size of a packet and duration of its speech.
 //!
 //! Sizes are those of the RTP payload formats. RFC 3551 §4.5 has the ITU-T codecs, GSM and GSM-EFR. RFC 5993 §5.2 has
-//! GSM-HR, which puts an octet of contents before each frame of 14. RFC 3952 §3 has iLBC. RFC 4867 §4.3
-//! (bandwidth-efficient mode) has AMR and AMR-WB: 4 bits of mode request per packet, 6 bits of contents per frame, the
-//! whole filled up to octets. EVS: 3GPP TS 26.445, compact for one frame. Opus: RFC 7587, whose payload is one Opus
-//! packet (RFC 6716 §3), its first octet counted in its rate. Without a rate, `opus` is what WebRTC sends of one channel
-//! (`audio_encoder_opus.cc`: `kOpusBitrateFbBps`; RFC 7587 §3.1.1 recommends 28 to 40 kb/s). Any other codec is described by a scenario
-//! ([`super::other_codec`]). How each codec sounds is in [`crate::quality::impairment`].
+//! GSM-HR, with one octet of contents before each frame of 14. RFC 3952 §3 has iLBC. RFC 4867 §4.3 (bandwidth-efficient
+//! mode) has AMR and AMR-WB: 4 bits of mode request per packet and 6 bits of contents per frame, padded to octets. EVS:
+//! 3GPP TS 26.445, compact for one frame. Opus: RFC 7587; the payload is one Opus packet (RFC 6716 §3), and the rate
+//! includes its first octet. Without a rate, `opus` is WebRTC's mono setting (`audio_encoder_opus.cc`:
+//! `kOpusBitrateFbBps`; RFC 7587 §3.1.1 recommends 28 to 40 kb/s). A scenario can describe any other codec
+//! ([`super::other_codec`]). For the quality of each codec see [`crate::quality::impairment`].
 
 use std::borrow::Cow;
 use std::fmt;
@@ -20,22 +20,22 @@ use super::other_codec::{CodecTable, OtherCodec};
 use fairwave_units::config::ConfigError;
 use fairwave_units::units::{Bytes, Rate, Span};
 
-/// The codecs that have a name: the enum, their list, and what the schema says of each.
+/// Defines the named codecs: the enum, the list, and the descriptions in the schema.
 macro_rules! codecs {
     ($count:literal: $($(#[doc = $doc:literal])+ $Name:ident = $text:literal,)+) => {
         /// A speech codec, with its mode if it has several.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         pub enum Codec {
             $($(#[doc = $doc])+ $Name,)+
-            /// One that a scenario describes.
+            /// A codec that a scenario describes.
             Other(OtherCodec),
         }
 
         impl Codec {
-            /// Every codec that has a name.
+            /// Every named codec.
             pub const ALL: [Codec; $count] = [$(Codec::$Name),+];
 
-            /// The name in scenarios; of a codec that a scenario describes, what it is called there.
+            /// Returns the name in scenarios; for a codec that a scenario describes, the name there.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Codec::$Name => $text,)+
@@ -44,9 +44,9 @@ macro_rules! codecs {
             }
         }
 
-        /// The names, each with what it stands for.
+        /// Names with descriptions.
         const NAMES: [(&str, &str); $count] = [$(($text, concat!($($doc),+))),+];
-        /// The names alone.
+        /// Names only.
         const NAMES_ALONE: [&str; $count] = [$($text),+];
     };
 }
@@ -198,7 +198,7 @@ impl<'de> Deserialize<'de> for Codec {
     }
 }
 
-/// What is missing is missing in the codec's table, not in the traffic's.
+/// Returns an error about the codec's table, not about the traffic's.
 fn of_codec<E: serde::de::Error>(error: E) -> E {
     let text = error.to_string();
     match text.strip_prefix("missing field `rate`") {
@@ -219,17 +219,17 @@ impl JsonSchema for Codec {
     }
 }
 
-/// How frames lie in a payload.
+/// Layout of frames in a payload.
 #[derive(Clone, Copy)]
 enum Packing {
-    /// Whole octets, one frame behind the other.
+    /// Whole octets per frame, one frame after another.
     Octets(u64),
     /// RFC 4867 §4.3: bits of speech per frame.
     BandwidthEfficient(u64),
-    /// 3GPP TS 26.445: octets of speech per frame. One alone is compact (A.2.1); several have an entry of the table of contents
-    /// each (A.2.2).
+    /// 3GPP TS 26.445: octets of speech per frame. A single frame is compact (A.2.1); several frames have one entry
+    /// each in the table of contents (A.2.2).
     Evs(u64),
-    /// Octets of the payload format, once in each packet, and whole octets per frame.
+    /// Octets of the payload format once per packet, and whole octets per frame.
     Headed(u64, u64),
 }
 
@@ -239,8 +239,8 @@ const MODE_REQUEST: u64 = 4;
 const CONTENTS_ENTRY: u64 = 6;
 
 impl Codec {
-    /// The payload type of RTP, and how many ticks per second its timestamps count: RFC 3551 Table 4; 96, the first dynamic
-    /// one, for codecs that have none of their own. G.722 counts 8000 although it samples 16 000 times.
+    /// Returns the RTP payload type and the clock rate of the timestamps: RFC 3551 Table 4; 96, the first dynamic type,
+    /// for codecs without a static type. G.722 counts 8000 although it samples 16 000 times.
     pub const fn rtp(self) -> (u8, u32) {
         match self {
             Codec::G711 => (0, 8000),
@@ -259,19 +259,19 @@ impl Codec {
             | Codec::AmrWb2305
             | Codec::AmrWb2385 => (96, 16_000),
             _ if self.is_evs() => (96, 16_000),
-            // RFC 7587 §4.1: always, whatever is coded.
+            // RFC 7587 §4.1: always 48 000, for every content.
             _ if self.is_opus() => (96, 48_000),
             Codec::Other(other) if other.is_wideband() => (96, 16_000),
             _ => (96, 8000),
         }
     }
 
-    /// Whether it is a mode of EVS.
+    /// Checks whether the codec is a mode of EVS.
     pub const fn is_evs(self) -> bool {
         matches!(self.packing().0, Packing::Evs(_))
     }
 
-    /// Whether it is Opus.
+    /// Checks whether the codec is Opus.
     pub const fn is_opus(self) -> bool {
         matches!(
             self,
@@ -299,11 +299,12 @@ impl Codec {
         }
     }
 
-    /// Whether the codec's own standard defines discontinuous transmission: a voice activity detector, and silence that is not
-    /// sent. ITU-T G.729 Annex B and ITU-T G.723.1 Annex A, which RFC 4856 presumes unless a call declines them (`annexb`,
-    /// `annexa`); GSM 06.31, 06.41 and 06.81; 3GPP TS 26.093 and 26.193, which mobile networks use for every call. G.711, G.722,
-    /// G.726, G.728 and iLBC define none, at the most a payload for comfort noise: telephones send them all the time. EVS has it
-    /// (3GPP TS 26.450); Opus can, but does not unless a call asks for it (RFC 7587 §6.1: `usedtx`, default 0).
+    /// Checks whether the codec's standard defines discontinuous transmission: a voice activity detector, and no
+    /// packets in silence. ITU-T G.729 Annex B and ITU-T G.723.1 Annex A do; RFC 4856 assumes them unless a call
+    /// declines them (`annexb`, `annexa`). So do GSM 06.31, 06.41 and 06.81, and 3GPP TS 26.093 and 26.193, which
+    /// mobile networks use for every call. G.711, G.722, G.726, G.728 and iLBC define none, at most a payload for
+    /// comfort noise: telephones send them all the time. EVS has it (3GPP TS 26.450). Opus has it, but uses it only if
+    /// a call asks for it (RFC 7587 §6.1: `usedtx`, default 0).
     pub const fn has_discontinuous_transmission(self) -> bool {
         if let Codec::Other(other) = self {
             return other.has_discontinuous_transmission();
@@ -323,7 +324,7 @@ impl Codec {
             )
     }
 
-    /// The standard that defines the RTP payload.
+    /// Returns the standard that defines the RTP payload.
     pub const fn payload_format(self) -> &'static str {
         match self {
             Codec::GsmHalfRate => "RFC 5993",
@@ -338,7 +339,7 @@ impl Codec {
         }
     }
 
-    /// How a frame is packed, and how many microseconds of speech it holds.
+    /// Returns the packing of a frame, and its duration in microseconds.
     const fn packing(self) -> (Packing, u64) {
         use Packing::{BandwidthEfficient, Evs, Headed, Octets};
         match self {
@@ -397,12 +398,12 @@ impl Codec {
         }
     }
 
-    /// The smallest piece of speech that can be sent: its payload bytes and how long it lasts.
+    /// Returns the payload bytes and the duration of a frame, the smallest unit of speech.
     pub const fn frame(self) -> (Bytes, Span) {
         (self.payload(1), Span::from_micros(self.packing().1))
     }
 
-    /// Payload of a packet with this number of frames; not always a multiple of one frame's payload.
+    /// Returns the payload of a packet with this number of frames; not always a multiple of one frame's payload.
     pub const fn payload(self, frames: u64) -> Bytes {
         Bytes::new(match self.packing().0 {
             Packing::Octets(each) => each.saturating_mul(frames),
@@ -415,7 +416,7 @@ impl Codec {
         })
     }
 
-    /// How many whole frames make this payload; none when no number of them does.
+    /// Returns the number of frames in this payload; `None` if no whole number of frames has this payload.
     pub fn frames_in(self, payload: Bytes) -> Option<u64> {
         let bits = payload.get().saturating_mul(8);
         let frames = match self.packing().0 {
@@ -428,7 +429,7 @@ impl Codec {
         (frames > 0 && self.payload(frames) == payload).then_some(frames)
     }
 
-    /// How much speech a packet carries when nothing is said: 20 ms, or one frame of 30 ms.
+    /// Returns the default duration of speech in a packet: 20 ms, or one frame of 30 ms.
     pub const fn default_packet_time(self) -> Span {
         match self {
             Codec::G7231At63 | Codec::G7231At53 | Codec::Ilbc30 => Span::from_millis(30),
@@ -437,9 +438,10 @@ impl Codec {
         }
     }
 
-    /// How far the coder looks ahead beyond the frame it codes: a delay that no network can give back. From the codecs'
-    /// specifications (ITU-T G.114 Table I.4 has the ITU-T ones; AMR-WB: G.722.2 clause 5.2.1; EVS: what its 32 ms have
-    /// beyond the frame, filters included, 3GPP TS 26.441; Opus: 6.5 ms, what its default 26.5 ms have beyond the frame, RFC 6716 §2).
+    /// Returns the coder's look-ahead beyond the coded frame, an unavoidable delay. From the codecs' specifications.
+    /// ITU-T G.114 Table I.4 has the ITU-T codecs. AMR-WB: G.722.2 clause 5.2.1. EVS: the part of its 32 ms beyond the
+    /// frame, filters included, 3GPP TS 26.441. Opus: 6.5 ms, the part of its default 26.5 ms beyond the frame, RFC
+    /// 6716 §2.
     pub const fn look_ahead(self) -> Span {
         match self {
             Codec::G722 => Span::from_micros(1_500),
@@ -470,7 +472,7 @@ impl Codec {
         }
     }
 
-    /// Payload bits per second while talking, with one frame per packet.
+    /// Returns the payload bits per second while talking, with one frame per packet.
     pub fn rate(self) -> Rate {
         let (bytes, time) = self.frame();
         bytes.per(time)
@@ -521,8 +523,8 @@ mod tests {
     #[test]
     fn the_payload_of_a_default_packet_is_that_of_its_rtp_format() {
         let bytes = |codec: Codec| codec.payload(codec.default_packet_time().nanos() / codec.frame().1.nanos()).get();
-        // Octets of 20 ms (30 ms for G.723.1 and iLBC-30) from RFC 3551 Table 1 and §4.5, RFC 5993, RFC 3952; for AMR by hand:
-        // (4 + 6 + 244) / 8 = 31.75, and so for the nine modes of AMR-WB in RFC 4867's order.
+        // Octets of 20 ms (30 ms for G.723.1 and iLBC-30) from RFC 3551 Table 1 and §4.5, RFC 5993, RFC 3952; for AMR
+        // by hand: (4 + 6 + 244) / 8 = 31.75, and likewise for the nine modes of AMR-WB in RFC 4867's order.
         assert_eq!(
             Codec::ALL.map(|codec| (codec.name(), bytes(codec), codec.payload_format())),
             [
@@ -585,7 +587,7 @@ mod tests {
 
     #[test]
     fn a_name_with_a_rate_carries_that_rate_of_speech() {
-        // Speech bits over a frame's time are what the mode is named after.
+        // The mode is named after its speech bits divided by the frame duration.
         for codec in Codec::ALL {
             let (Packing::BandwidthEfficient(bits), micros) = codec.packing() else { continue };
             let named: f64 = codec.name().rsplit('-').next().and_then(|rate| rate.parse().ok()).expect("a rate");
@@ -598,7 +600,7 @@ mod tests {
         // (4 + 2 · 250) / 8 = 63, one less than twice 32.
         assert_eq!(Codec::Amr122.payload(2), Bytes::new(63));
         assert_eq!(Codec::GsmHalfRate.payload(3), Bytes::new(45));
-        // EVS alone is compact; two frames have an octet of contents each.
+        // A single EVS frame is compact; two frames have an octet of contents each.
         assert_eq!((Codec::Evs132.payload(1), Codec::Evs132.payload(2)), (Bytes::new(33), Bytes::new(68)));
         assert_eq!(Codec::Evs132.frames_in(Bytes::new(66)), None);
         assert_eq!(Codec::G729.payload(2), Bytes::new(20));

@@ -1,16 +1,16 @@
-//! A conversation: two people who take turns, each of whom is a flow. Both follow one script, in which one party, the
-//! other, both or neither talk.
+//! Conversation: two people who take turns, each with a separate flow. Both follow one script of states: one party, the
+//! other, both, or neither talks.
 //!
 //! Source: ITU-T P.59 (03/1993), artificial conversational speech. Single talk, double talk and mutual silence have
-//! exponential lengths, with means of 854, 226 and 456 ms. Single talk ends in double talk with probability 0.4, else
-//! in silence. After either one of the two goes on alone, each with probability 0.5. From these follow, of the time,
-//! 22.5 % mutual silence and 7.4 % double talk; P.59 measured 22.48 and 6.59 %.
+//! exponential lengths, with means of 854, 226 and 456 ms. Single talk ends in double talk with probability 0.4,
+//! otherwise in silence. After either, one of the two parties talks alone, each with probability 0.5. This yields 22.5
+//! % mutual silence and 7.4 % double talk; P.59 measured 22.48 and 6.59 %.
 //!
-//! **Assumptions.** The script is fixed before the run: no party reacts to late speech. So delay changes what each
-//! party hears (see [`crate::quality::conversation`]), not what each party says. It begins in the state that an
-//! observer finds who looks at a random moment. A codec with discontinuous transmission sends talkspurts alone: packets are
-//! in step with the beginning of a talkspurt, and the last one is whole. Any other codec sends all the time, as in
-//! [`super::voice`], in step with the conversation's beginning. Then a packet holds speech if its party talks in any part of it.
+//! **Assumptions.** The script is fixed before the run: no party reacts to late speech. So delay changes only what each
+//! party hears (see [`crate::quality::conversation`]). The script starts in its stationary state. A codec with
+//! discontinuous transmission sends only talkspurts: packets are aligned with the start of a talkspurt, and the last
+//! one is complete. Any other codec sends all the time, as in [`super::voice`], aligned with the start of the
+//! conversation. Then a packet holds speech if its party talks in any part of it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,8 +25,8 @@ use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Span};
 
-/// Two people who talk with each other and take turns as in ITU-T P.59, each over a separate flow. Each entry stands
-/// for two flows, there and back. The table `conversations` has a row for their joint result.
+/// Two people who take turns as in ITU-T P.59, each with a separate flow. Each entry creates two flows, one per
+/// direction. The table `conversations` has a row for their joint result.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct ConversationConfig {
@@ -36,34 +36,34 @@ pub struct ConversationConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "what fits the packet time"))]
     pub payload: Option<Bytes>,
-    /// Length of speech in a packet; a whole number of the codec's frames. Default: the time that fits the payload,
-    /// else 20 ms.
+    /// Duration of speech in a packet; a whole number of the codec's frames. Default: the time that fits the payload,
+    /// or 20 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "what fits the payload, else 20 ms"))]
     pub packet_time: Option<Span>,
-    /// Mean time for which one party talks alone; exponential, from 1 ms to 1 h.
+    /// Mean time when one party talks alone; exponential, from 1 ms to 1 h.
     pub single_talk: Span,
-    /// Mean time for which both talk at once; exponential, from 1 ms to 1 h.
+    /// Mean time when both talk at once; exponential, from 1 ms to 1 h.
     pub double_talk: Span,
     /// Mean time of mutual silence; exponential, from 1 ms to 1 h.
     pub mutual_silence: Span,
-    /// Probability that the other party begins before the talking party has ended, 0 to 1.
+    /// Probability that the other party starts before the talking party has ended, 0 to 1.
     #[serde(with = "Ratio")]
     pub interruption: f64,
-    /// True: both parties send all the time, also while they listen; false: they send nothing in pauses. Default: true with a codec
-    /// that has no discontinuous transmission, unless `comfort-noise` is set.
+    /// True: both parties send all the time, also while they listen; false: they send nothing in pauses. Default: true
+    /// with a codec without discontinuous transmission, unless `comfort-noise` is set.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "true with a codec that has no discontinuous transmission, unless `comfort-noise` is set"))]
     pub always_on: Option<bool>,
-    /// Whether frames that describe the background are sent in pauses: `true`, as often as the codec's standard says; a time, one in each
-    /// such time; `false`, none. Default `false`, also where the standard has them.
+    /// Comfort noise frames in pauses: `true`, as often as the codec's standard specifies; a time, one frame per such
+    /// time; `false`, none. Default `false`, even if the standard has them.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub comfort_noise: Option<ComfortNoise>,
-    /// Where in its first interval the conversation begins: `random`, uniform over one packet time; or `zero`, at the flow's
-    /// start. Default `random`; `zero` under ns-2's presets.
+    /// Start within the first interval: `random`, uniform over one packet time; or `zero`, at the flow's start. Default
+    /// `random`; `zero` under ns-2's presets.
     pub phase: Phase,
-    /// Who answers: the script is the same, and this is the other one's part of it.
+    /// True for the answering party. Both parties follow the same script.
     #[serde(skip)]
     answers: bool,
 }
@@ -95,7 +95,7 @@ impl ConversationConfig {
         self.comfort_noise.is_some_and(ComfortNoise::is_sent)
     }
 
-    /// Whether a party also sends while it listens.
+    /// Checks whether a party also sends while it listens.
     fn is_always_on(&self) -> bool {
         self.always_on.unwrap_or(!self.codec.has_discontinuous_transmission() && !self.sends_noise())
     }
@@ -148,17 +148,17 @@ impl TrafficLaw for ConversationConfig {
         Some(1.0 / self.packet().ok()?.1.seconds().max(1e-9))
     }
 
-    /// A party that pauses leaves the beat with the first silence.
+    /// A party with pauses loses its alignment in the first silence.
     fn period(&self) -> Option<(Span, Phase)> {
         self.is_always_on().then_some((self.packet().ok()?.1, self.phase))
     }
 
-    /// As with `voice`: a party that sends all the time has no counterpart in ns-2.
+    /// As in `voice`: a party that sends all the time has no counterpart in ns-2.
     fn phase_like_ns2(&self) -> Option<Phase> {
         (!self.is_always_on()).then_some(Phase::Zero)
     }
 
-    /// The share of the time in which a party sends: always, or while it talks, alone and while the other does.
+    /// Returns the share of time when a party sends: always, or while it talks, alone or together with the other.
     fn activity(&self) -> Option<f64> {
         if self.is_always_on() {
             return Some(1.0);
@@ -173,10 +173,10 @@ impl TrafficLaw for ConversationConfig {
     }
 }
 
-/// Who talks.
+/// State of the conversation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
-    /// One of the two alone: the one that answers, or the other.
+    /// One party talks alone: the answering one or the other.
     Single {
         answers: bool,
     },
@@ -184,13 +184,13 @@ enum State {
     Nobody,
 }
 
-/// What is said when: the same for both parties, who draw it from the same stream.
+/// Script of the conversation: the same for both parties, who draw it from the same stream.
 #[derive(Clone, PartialEq, Debug)]
 struct Script {
     config: ConversationConfig,
     stream: Stream,
     state: State,
-    /// When the state begins, and when it ends.
+    /// Start and end of the state.
     from: Instant,
     until: Instant,
 }
@@ -200,7 +200,7 @@ impl Script {
         let p = config.interruption;
         let [single, double, silence] =
             [config.single_talk, config.double_talk, config.mutual_silence].map(Span::seconds);
-        // Every second state is single talk, so that these are the times spent in each, in proportion.
+        // Every second state is single talk, so these are the proportions of time spent in each state.
         let weights = [single / 2.0, single / 2.0, p * double, (1.0 - p) * silence];
         let mut place = stream.uniform() * weights.iter().sum::<f64>();
         let states = [State::Single { answers: false }, State::Single { answers: true }, State::Both, State::Nobody];
@@ -214,7 +214,8 @@ impl Script {
         script
     }
 
-    /// Draws how long the state lasts; of an exponential length that is under way as much is left as of one that begins.
+    /// Draws the duration of the state. Exponential durations have no memory, so the rest of a running state has the
+    /// same distribution.
     fn last(&mut self) {
         let mean = match self.state {
             State::Single { .. } => self.config.single_talk,
@@ -243,7 +244,7 @@ impl Script {
         }
     }
 
-    /// The next time in which this party talks; its beginning is [`Instant::NEVER`] when there is none.
+    /// Returns the next talkspurt of this party; its start is [`Instant::NEVER`] if there is none.
     fn next_spurt(&mut self) -> (Instant, Instant) {
         while !self.own_part() && self.from < Instant::NEVER {
             self.go_on();
@@ -256,21 +257,21 @@ impl Script {
     }
 }
 
-/// One of the two.
+/// One party of a conversation.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Party {
     script: Script,
-    /// Speech in a packet.
+    /// Duration of speech in a packet.
     time: Span,
     payload: u32,
-    /// When the next packet begins, if that is before the end of the talkspurt, or if the party is always on.
+    /// Start of the next packet, if it is before the end of the talkspurt or if the party is always on.
     due: Instant,
-    /// The talkspurt: its beginning and its end.
+    /// Start and end of the talkspurt.
     spurt: (Instant, Instant),
-    /// It also sends while it listens.
+    /// True if it also sends while it listens.
     always_on: bool,
     next_id: u32,
-    /// What describes the noise while the other one talks, or nobody.
+    /// Comfort noise during the pauses of this party.
     noise: Option<Pauses>,
 }
 
@@ -308,7 +309,7 @@ mod tests {
     use super::*;
     use fairwave_units::random::Seed;
 
-    /// How much of so many seconds one, both and nobody talk, and how long a talkspurt of one party lasts in the mean.
+    /// Returns the shares of time when one party, both and neither talk, and the mean talkspurt of one party.
     fn shares(config: &ConversationConfig, seconds: f64) -> ([f64; 3], f64) {
         let mut script = Script::new(config.clone(), Instant::ZERO, Seed(1).stream("flow"));
         let (mut times, end) = ([0.0; 3], Instant::from_seconds(seconds));
@@ -334,15 +335,15 @@ mod tests {
     #[test]
     fn the_shares_of_p59_are_those_of_its_parameters_and_near_those_that_it_measured() {
         let ([single, double, silence], spurt) = shares(&ConversationConfig::default(), 50_000.0);
-        // Of states, half are single talk; 0.4 of the others double talk.
+        // Half of the states are single talk; 0.4 of the others are double talk.
         let whole = 0.854 + 0.4 * 0.226 + 0.6 * 0.456;
         assert!((single - 0.854 / whole).abs() < 0.005, "{single}");
         assert!((double - 0.4 * 0.226 / whole).abs() < 0.002, "{double}");
         assert!((silence - 0.6 * 0.456 / whole).abs() < 0.004, "{silence}");
         // ITU-T P.59 Table 1: 6.59 % double talk, 22.48 % mutual silence, talkspurts of 1.004 s.
         assert!((double - 0.0659).abs() < 0.011 && (silence - 0.2248).abs() < 0.004);
-        // A talkspurt that begins after silence lasts L = 0.854 + 0.4 (0.226 + L/2), since it survives half of the interruptions;
-        // one that breaks in lasts 0.226 + L/2. Of five, three begin after silence.
+        // A talkspurt that starts after silence has a mean length L = 0.854 + 0.4 (0.226 + L/2), because it survives
+        // half of the interruptions. One that interrupts has a mean of 0.226 + L/2. Three of five start after silence.
         let alone = (0.854 + 0.4 * 0.226) / 0.8;
         let expected = 0.6 * alone + 0.4 * (0.226 + alone / 2.0);
         assert!(
@@ -365,7 +366,8 @@ mod tests {
         let caller = ConversationConfig { interruption: 0.0, codec: Codec::G729, ..ConversationConfig::default() };
         let callee = caller.answer().expect("another");
         let (there, back) = (party(&caller, 2000.0), party(&callee, 2000.0));
-        // Without interruptions no packet begins while the other one talks; only a talkspurt's last packet may end behind its end.
+        // Without interruptions, no packet starts while the other party talks; only the last packet of a talkspurt may
+        // extend beyond its end.
         let meets = |one: &Instant| {
             let place = back.partition_point(|other| other <= one);
             place.checked_sub(1).is_some_and(|before| *one - back[before] < Span::from_millis(20))
@@ -392,7 +394,7 @@ mod tests {
             let units: Vec<Unit> = std::iter::from_fn(|| source.next_unit()).take(100_000).collect();
             assert!(units.windows(2).all(|pair| pair[1].created - pair[0].created == Span::from_millis(20)));
             let speech = units.iter().filter(|unit| unit.frame_type == FrameType::None).count();
-            // A talkspurt of t covers t/20 ms + 1 packets in the mean, in packets that need not begin with it.
+            // A talkspurt of t covers t/20 ms + 1 packets on average, because packets need not be aligned with it.
             let share = speech as f64 / units.len() as f64;
             assert!((0.42..0.47).contains(&share), "{share}");
             assert!(units.iter().all(|unit| matches!(unit.frame_type, FrameType::None | FrameType::Background)));

@@ -1,13 +1,15 @@
-//! A cloud game: each frame is drawn elsewhere, coded, and sent at once as a burst of packets, with packets of a block code besides.
+//! Cloud gaming: each frame is rendered remotely, coded, and sent at once as a burst of packets, with additional
+//! packets of a block code.
 //!
-//! A frame of k packets gets m = ⌈share · k⌉ more, and can be decoded from any k of the k + m. The code is one of
-//! blocks (a maximum distance separable block code, as Reed and Solomon's 1960; RFC 5510 §8 for the layout in packets).
-//! So a frame is there when the k-th of its packets arrives, and is lost with independent losses of p with the
-//! probability Σ_{i<k} C(k+m, i) (1−p)^i p^(k+m−i).
+//! A frame of k packets gets m = ⌈share · k⌉ more, and can be decoded from any k of the k + m. The code is a maximum
+//! distance separable block code, as Reed and Solomon's 1960; RFC 5510 §8 has the packet layout. So a frame is complete
+//! when the k-th of its packets arrives. With independent losses of p it is lost with the probability Σ_{i<k} C(k+m, i)
+//! (1−p)^i p^(k+m−i).
 //!
-//! **Assumptions.** A frame is a block, and stands alone: what is spoiled by a lost frame until the next one that refers to nothing is
-//! the coder's affair and not counted. The packets of the code are as large as the frame's largest, and leave behind them. The commands of the
-//! player go the other way and are a flow of their own. Each packet of the frame is a unit (layer 0), each of the code one of layer 1.
+//! **Assumptions.** Each frame is an independent block. Errors that a lost frame causes in later frames, until the next
+//! one without references, depend on the coder and are not counted. The packets of the code are as large as the largest
+//! packet of the frame, and leave after them. The player's commands are a separate flow in the opposite direction. Each
+//! packet of the frame is a unit of layer 0, each packet of the code one of layer 1.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,31 +28,31 @@ use fairwave_units::units::{Bytes, Instant, Rate, Span};
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 #[schemars(extend("anyOf" = [{ "required": ["rate"] }, { "required": ["frame"] }]))]
 pub struct GameConfig {
-    /// Payload bits per second with frames of equal size, above 0; the code's packets add to it. Either this or
+    /// Payload bits per second with frames of equal size, above 0, without the packets of the code. Give either this or
     /// `frame`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// Size of a frame: a size, or a distribution from which each frame draws its own. Either this or `rate`.
+    /// Size of a frame: a size, or a distribution from which each frame draws a size. Give either this or `rate`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frame: Option<Size>,
     /// Frames per second, above 0, at most 1000. Default 60.
     #[serde(default = "default_frame_rate")]
     pub frame_rate: f64,
-    /// Most payload of a packet, 1 B to 65535 B. Default 1200 B.
+    /// Largest payload of a packet, 1 B to 65535 B. Default 1200 B.
     #[serde(default = "default_payload")]
     pub payload: Bytes,
-    /// Packets of the code for each packet of the frame, from 0 to 4, rounded up for each frame. Default 0.2.
+    /// Packets of the code per packet of the frame, from 0 to 4, rounded up for each frame. Default 0.2.
     #[serde(with = "Ratio", default = "default_redundancy")]
     pub redundancy: f64,
-    /// Time from making a frame to showing it; data that arrive later are useless. Default 50 ms.
+    /// Time from capturing a frame to displaying it; data that arrive later are useless. Default 50 ms.
     #[serde(default = "default_playout_delay")]
     pub playout_delay: Span,
-    /// Packets of a frame leave evenly over this share of the time to the next frame, from 0 to 0.99. Default 0: all at
-    /// once.
+    /// Share of the time to the next frame over which the packets of a frame are spread evenly, from 0 to 0.99. Default
+    /// 0: all at once.
     #[serde(with = "Ratio", default, skip_serializing_if = "is_nothing")]
     #[schemars(extend("default" = 0.0))]
     pub pacing: f64,
-    /// Where in its first interval the game begins: `random`, uniform over one frame; or `zero`, at the flow's start, so that flows
+    /// Start within the first interval: `random`, uniform over one frame; or `zero`, at the flow's start, so that flows
     /// that start together stay in step. Default `random`.
     #[serde(default)]
     pub phase: Phase,
@@ -78,7 +80,7 @@ fn is_nothing(share: &f64) -> bool {
 
 /// Upper bound on the packets of the code.
 const MOST_REDUNDANCY: f64 = 4.0;
-/// A frame's packets have left before the next frame is made, whatever the skew of clocks.
+/// Upper bound of pacing: a frame's packets leave before the next frame is captured, even with skewed clocks.
 const MOST_PACING: f64 = 0.99;
 
 impl GameConfig {
@@ -92,7 +94,7 @@ impl GameConfig {
         }
     }
 
-    /// Packets of a frame of mean size and of its code.
+    /// Returns the packets of a frame of mean size, including its code.
     fn mean_packets(&self) -> f64 {
         let own = libm::ceil(self.frame_size().mean() / self.payload.get().max(1) as f64).max(1.0);
         own + libm::ceil(self.redundancy * own - 1e-9).max(0.0)
@@ -184,23 +186,23 @@ impl TrafficLaw for GameConfig {
     }
 }
 
-/// A game's frames, packet by packet.
+/// Source of a game's packets.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Game {
     sizes: Size,
     frame_rate: f64,
     payload: u32,
     redundancy: f64,
-    /// Over how many seconds a frame's packets leave.
+    /// Time over which a frame's packets leave, seconds.
     gap: f64,
     start: Instant,
-    /// Frames made so far.
+    /// Number of frames so far.
     frame: u64,
-    /// Bytes of the present frame, its packets, and those of its code.
+    /// Current frame: its bytes, its packets, and the packets of its code.
     size: u32,
     packets: u32,
     code: u32,
-    /// The next of both.
+    /// Next packet of frame and code.
     next: u32,
     next_id: u32,
     stream: Stream,
@@ -211,12 +213,12 @@ impl TrafficSource for Game {
         if self.next >= self.packets + self.code {
             self.size = self.sizes.draw(&mut self.stream);
             self.packets = self.size.div_ceil(self.payload);
-            // What rounding leaves above a whole number is none of the code's packets.
+            // A rounding error above a whole number must not add a packet of the code.
             self.code = libm::ceil(self.redundancy * f64::from(self.packets) - 1e-9).max(0.0) as u32;
             (self.next, self.frame) = (0, self.frame + 1);
         }
         let all = self.packets + self.code;
-        // From the start each time, so that rounding does not add up.
+        // Computed from the start each time, so that rounding errors do not accumulate.
         let made = (self.frame - 1) as f64 / self.frame_rate + self.gap * f64::from(self.next) / f64::from(all);
         let created = self.start + Span::from_seconds(made);
         if created == Instant::NEVER {
@@ -274,7 +276,7 @@ mod tests {
         let small = units(r#"{"frame": "300 B", "redundancy": "100 %"}"#, 2);
         assert_eq!(small.iter().map(|unit| (unit.layer, unit.payload)).collect::<Vec<_>>(), [(0, 300), (1, 300)]);
         assert!(units(r#"{"rate": "20 Mb/s", "redundancy": 0}"#, 500).iter().all(|unit| unit.layer == 0));
-        // Five packets at a share of a fifth are one, although 0.2 is no binary number.
+        // Five packets with a share of a fifth need one packet of the code, although 0.2 is not exact in binary.
         assert_eq!(units(r#"{"frame": "6 kB", "frame-rate": 50}"#, 6).iter().filter(|unit| unit.layer == 1).count(), 1);
     }
 
@@ -282,7 +284,7 @@ mod tests {
     fn a_game_has_sixty_frames_a_second_a_fifth_of_code_and_says_how_many_packets_that_is() {
         let config: GameConfig = serde_json::from_str(r#"{"rate": "20 Mb/s"}"#).expect("a game");
         assert_eq!((config.frame_rate, config.redundancy), (60.0, 0.2));
-        // 41 667 B a frame: 35 packets of 1200 B, and seven of the code.
+        // 41 667 B per frame: 35 packets of 1200 B, and seven of the code.
         assert_eq!(config.units_per_second(), Some(60.0 * 42.0));
     }
 

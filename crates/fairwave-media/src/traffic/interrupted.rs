@@ -1,11 +1,12 @@
-//! A Poisson process that is on for a while and off for a while: packetised voice as queueing theory has it, an aggregate of sources.
+//! Interrupted Poisson process: a Poisson process that alternates between on and off; a model of packetised voice and
+//! of aggregates of sources.
 //!
-//! Source: Kuczura 1973, *The interrupted Poisson process as an overflow process*. Times on and off are exponential,
+//! Source: Kuczura 1973, *The interrupted Poisson process as an overflow process*. On and off times are exponential,
 //! with the means 1/γ and 1/ω, and the rate is λ while on. Then gaps between packets are hyperexponential, with the
 //! mean (γ + ω)/(λω) and the squared coefficient of variation 1 + 2λγ/(γ + ω)². The default times are those of one
 //! voice source in Sriram and Whitt 1986, 352 ms and 650 ms.
 //!
-//! **Assumptions.** A time on may be too short for any packet. Packets at a fixed interval while on are `burst`.
+//! **Assumptions.** An on time may be too short for any packet. For packets at a fixed interval while on, see `burst`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,16 +25,16 @@ use fairwave_units::units::{Bytes, Instant, Rate, Span};
 pub struct InterruptedPoissonConfig {
     /// Mean payload bits per second while on, above 0.
     pub rate: Rate,
-    /// Payload of a packet: a size, or a distribution from which each packet draws its own. Default 1000 B.
+    /// Payload of a packet: a size, or a distribution from which each packet draws a size. Default 1000 B.
     #[serde(default = "default_payload")]
     pub payload: Size,
-    /// Length of a time with packets. Default exponential, mean 352 ms.
+    /// Length of a period with packets. Default exponential, mean 352 ms.
     #[serde(default = "default_on")]
     pub on: Period,
     /// Length of a silence. Default exponential, mean 650 ms.
     #[serde(default = "default_off")]
     pub off: Period,
-    /// State at the beginning.
+    /// State at the start.
     #[serde(default)]
     pub first: First,
 }
@@ -42,12 +43,12 @@ fn default_payload() -> Size {
     Size::Fixed(Bytes::new(1000))
 }
 
-/// One voice source's time on (Sriram and Whitt 1986).
+/// On time of one voice source (Sriram and Whitt 1986).
 pub(super) fn default_on() -> Period {
     Period::Exponential { mean: Span::from_millis(352) }
 }
 
-/// Its time off.
+/// Off time of one voice source.
 pub(super) fn default_off() -> Period {
     Period::Exponential { mean: Span::from_millis(650) }
 }
@@ -73,7 +74,7 @@ impl TrafficLaw for InterruptedPoissonConfig {
 
     fn source(&self, start: Instant, mut stream: Stream) -> Result<InterruptedPoisson, ConfigError> {
         let gap = 8.0 * self.payload.mean() / self.rate.bits_per_second() as f64;
-        // Periods have a stream of their own, so that they do not depend on how many packets are drawn.
+        // Periods use a separate random stream, so that they do not depend on the number of packets drawn.
         let seed = fairwave_units::random::Seed(stream.below(u64::MAX));
         let periods = Alternation::new(self.on, self.off, self.first, seed.stream("periods"));
         Ok(InterruptedPoisson {
@@ -104,7 +105,7 @@ pub struct InterruptedPoisson {
     payload: Size,
     periods: Alternation,
     now: Instant,
-    /// When the present time on ends.
+    /// End of the current on time.
     until: Instant,
     next_id: u32,
     stream: Stream,
@@ -118,7 +119,7 @@ impl TrafficSource for InterruptedPoisson {
                 self.now = due;
                 break;
             }
-            // A Poisson process has no memory: a new gap is drawn when the next time on begins.
+            // A Poisson process has no memory: the next on time starts with a new gap.
             let (off, on) = self.periods.next();
             self.now = self.until + off;
             self.until = self.now + on;
@@ -164,7 +165,7 @@ mod tests {
 
     #[test]
     fn it_begins_on_as_often_as_it_is_on_in_the_long_run_and_off_or_on_if_that_is_asked_for() {
-        // At 10 packets per ms somebody who is on sends within the first ms.
+        // At 10 packets per ms, a source that is on sends within the first ms.
         let early = |more: &str| {
             let json = format!(r#"{{"rate": "80 Mb/s"{more}}}"#);
             let at_once =
@@ -177,7 +178,8 @@ mod tests {
 
     #[test]
     fn each_time_on_draws_its_first_gap_anew() {
-        // 1 ms on, 1 ms off, gaps of 10 ms in the mean: nearly every time on ends before a packet is due, and none is owed for it.
+        // 1 ms on, 1 ms off, mean gaps of 10 ms: nearly every on time ends before a packet is due, and no packet is
+        // carried over.
         let on_off = r#""on": {"distribution": "constant", "mean": "1 ms"}, "off": {"distribution": "constant", "mean": "1 ms"}"#;
         let mut source = source(&format!(r#"{{"rate": "800 kb/s", {on_off}}}"#), 1);
         let last = std::iter::from_fn(|| source.next_unit()).take(20_000).last().expect("packets");

@@ -1,8 +1,9 @@
-//! What a peer of a call sends: microphone, camera, shared screen. The transport `webrtc` encodes it for the rate that the network
-//! allows.
+//! Media of a peer in a call: microphone, camera, shared screen. The transport `webrtc` encodes it for the available
+//! rate.
 //!
-//! The source makes a unit whenever the microphone or the camera has a frame. A unit's layer tells its stream
-//! ([`StreamKind`](crate::encoder::StreamKind)); its payload is what the stream has at its highest rate, and the encoder makes it smaller.
+//! The source produces a unit for each frame of microphone or camera. The unit's layer is its stream
+//! ([`StreamKind`](crate::encoder::StreamKind)). Its payload is that of the stream at its highest rate; the encoder
+//! reduces it.
 
 pub use crate::encoder::Media as MediaConfig;
 
@@ -32,7 +33,7 @@ impl Law for MediaConfig {
     const BESIDE: &'static str = r#"{"transport": "webrtc"}"#;
 }
 
-/// Time between frames, and the payload of each at the stream's highest rate.
+/// Yields the frame intervals of the streams, and the payload of each frame at the stream's highest rate.
 fn cadences(media: &MediaConfig) -> impl Iterator<Item = (StreamKind, Span, u32)> + use<> {
     let bytes = |rate: Rate, every: Span| rate.bytes_in(every).get().max(1) as u32;
     let audio = media.audio.map(|audio| (StreamKind::Audio, audio.frame, bytes(audio.rate, audio.frame)));
@@ -51,7 +52,7 @@ impl TrafficLaw for MediaConfig {
     fn source(&self, start: Instant, mut stream: Stream) -> Result<Devices, ConfigError> {
         self.check()?;
         let device = |(kind, every, payload): (StreamKind, Span, u32)| {
-            // Devices run by clocks of their own: each begins somewhere in its first interval.
+            // Devices have independent clocks: each starts at a random time in its first interval.
             let begins = start + every.scaled(stream.uniform());
             let mut device = Device { kind, every, payload, begins, made: 0, off: self.off(kind) };
             device.skip();
@@ -91,7 +92,7 @@ impl Device {
         if self.made == u64::MAX { Instant::NEVER } else { self.begins + self.every * self.made }
     }
 
-    /// Leaves out the frames of the time in which it is off.
+    /// Skips the frames while the device is off.
     fn skip(&mut self) {
         while let Some(until) = self.off.until(self.due()) {
             if until == Instant::NEVER {
@@ -112,7 +113,7 @@ pub struct Devices {
 
 impl TrafficSource for Devices {
     fn next_unit(&mut self) -> Option<Unit> {
-        // At the same instant the microphone comes first.
+        // At equal times the microphone comes first.
         let device = self.devices.iter_mut().min_by_key(|device| (device.due(), device.kind))?;
         if device.due() == Instant::NEVER {
             return None;

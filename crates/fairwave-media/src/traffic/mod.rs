@@ -1,9 +1,9 @@
-//! Sources of traffic. A source yields units and the times at which the application makes them.
+//! Traffic sources. A source yields units and the times at which the application produces them.
 //!
-//! A source knows nothing of the network. The caller asks for the next emission, passes it to the transport, and asks
+//! A source does not observe the network. The caller asks for the next emission, passes it to the transport, and asks
 //! again. So the same seed gives the same units over any transport.
 //!
-//! A source is one file here and one line in `sources!`; a program adds its own by [`register`].
+//! Each source is one file here and one line in `sources!`; a program adds custom sources with [`register`].
 
 mod bulk;
 mod burst;
@@ -59,23 +59,24 @@ pub use video::{Coding, Frames, TracedFrame, Video, VideoFit, VideoTrace};
 pub use voice::Reading;
 pub use web::Web;
 
-/// A piece that the application made at once and wants delivered: a voice frame, a video frame's layer, a CBR packet.
+/// Data that the application produces at once and wants delivered: a voice frame, a layer of a video frame, a CBR
+/// packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Unit {
-    /// Number of the unit within its flow, from 0, without gaps.
+    /// Number of the unit in its flow, from 0, without gaps.
     pub id: u32,
     /// Payload bytes.
     pub payload: u32,
-    /// When the application made it. Units are made in order.
+    /// Creation time. Units are in order of creation.
     pub created: Instant,
     /// Video layer (0 = base).
     pub layer: u8,
-    /// What kind of video frame it is a part of, or that it is comfort noise; [`FrameType::None`] for everything else.
+    /// Type of its video frame, or comfort noise; [`FrameType::None`] for everything else.
     pub frame_type: FrameType,
 }
 
-/// How a video frame was coded, and whether a frame of speech is none. Transports announce it to routers and receivers (paper 002 Fig. 1
-/// and §3.3).
+/// Coding of a video frame, or comfort noise in place of speech. Transports announce it to routers and receivers (paper
+/// 002 Fig. 1 and §3.3).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[repr(u8)]
 pub enum FrameType {
@@ -85,20 +86,19 @@ pub enum FrameType {
     None = 0,
     /// Coded without reference to other frames.
     I = 1,
-    /// Predicted from the I or P frame before it.
+    /// Predicted from the previous I or P frame.
     P = 2,
     /// Interpolated between its neighbours; nothing depends on it.
     B = 3,
-    /// Describes the background of a call in a pause: not speech, neither played nor missed.
+    /// Describes the background in a pause of a call: not speech, neither played nor missed.
     #[serde(rename = "noise")]
     Noise = 4,
-    /// A packet of a call while its party listens, of a codec that sends all the time: it is played like speech.
+    /// Packet of a call while its party listens, for a codec that sends all the time; it is played like speech.
     #[serde(rename = "background")]
     Background = 5,
 }
 
-/// All sources, in the order in which they are listed to people: a file, and within braces the names that it gives, each with
-/// its parameters.
+/// All sources in the order of listings: a file, and in braces its names with their parameters.
 macro_rules! sources {
     ($then:ident! $arguments:tt) => {
         $then! { $arguments
@@ -124,54 +124,54 @@ macro_rules! sources {
 
 sources! { files! () }
 
-/// Something that an application wants as a whole: a file, a page with all that is embedded in it. How long each takes is
+/// Data that an application wants as a whole: a file, or a page with all embedded objects. The completion time is
 /// measured ([`crate::quality::completion`]).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TransferRequest {
-    /// When it was asked for, or begun.
+    /// Time of the request or of the start.
     pub began: Instant,
-    /// The first of its units; the last may not have been made yet.
+    /// First of its units; the last may not have been produced yet.
     pub first: u32,
-    /// How many units it is made of, at least 1.
+    /// Number of units, at least 1.
     pub units: u32,
-    /// Their payload, bytes.
+    /// Payload, bytes.
     pub size: u64,
 }
 
-/// How much an application moves in the mean, at the most: see [`TrafficLaw::volume`].
+/// Mean volume of an application, as an upper limit: see [`TrafficLaw::volume`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Volume {
     /// Units.
     pub units: f64,
-    /// Their payload, bytes.
+    /// Payload, bytes.
     pub payload: f64,
 }
 
-/// An application at work: it makes units, or, if it is bulk ([`TrafficLaw::BULK`]), is active in intervals during which it
-/// offers as much as the transport takes.
+/// Running application. It produces units or, if it is bulk ([`TrafficLaw::BULK`]), has active intervals when it offers
+/// as much as the transport accepts.
 pub trait TrafficSource: Send {
-    /// The next unit; none when there will be no more. `created` never decreases, and is at or after the start. A bulk
-    /// source has none.
+    /// Returns the next unit; `None` if there will be no more. `created` never decreases, and is at or after the start.
+    /// A bulk source has none.
     fn next_unit(&mut self) -> Option<Unit> {
         None
     }
 
-    /// The next interval during which a bulk source offers data; none for other sources. The driver of the flow calls
-    /// the sender's `on_start` at its beginning and its `on_stop` at its end.
+    /// Returns the next interval when a bulk source offers data; `None` for other sources. The driver of the flow calls
+    /// the sender's `on_start` at its start and its `on_stop` at its end.
     fn next_activity(&mut self) -> Option<Activity> {
         None
     }
 
-    /// The receiving application has the whole of a unit at `now`: what a source that listens ([`TrafficLaw::LISTENS`]) waits
-    /// for. It may have more units afterwards.
+    /// Notifies the source that the receiving application has a complete unit at `now`. Sources that wait for this set
+    /// [`TrafficLaw::LISTENS`]; they may have more units afterwards.
     fn on_received(&mut self, _unit: u32, _now: Instant) {}
 
-    /// What it has wanted as a whole so far, in order; nothing for sources that send on and on.
+    /// Returns the requests so far, in order; empty for sources without requests.
     fn wanted(&self) -> &[TransferRequest] {
         &[]
     }
 
-    /// What the viewer of an adaptive stream had got by a time; none for all else.
+    /// Returns the state of an adaptive stream's viewer at a time; `None` for other sources.
     fn session(&self, _until: Instant) -> Option<Session> {
         None
     }
@@ -195,93 +195,93 @@ impl<S: TrafficSource + ?Sized> TrafficSource for Box<S> {
     }
 }
 
-/// The parameters of a source, what can be told of it beforehand, and how it is made.
+/// Parameters of a source, properties that follow from them, and its constructor.
 pub trait TrafficLaw: Law {
-    /// The source at work.
+    /// The source type.
     type Source: TrafficSource + 'static;
 
-    /// It makes no units but offers as much as the transport takes, whenever it is active.
+    /// True for sources that produce no units but offer as much as the transport accepts, whenever they are active.
     const BULK: bool = false;
 
-    /// What it makes is wanted as a whole ([`TrafficSource::wanted`]): it needs a transport that sends again what is lost, and
-    /// what is under way is late rather than lost.
+    /// True if data is wanted as a whole ([`TrafficSource::wanted`]). It needs a transport that retransmits lost data,
+    /// and data in transit is late, not lost.
     const WHOLE: bool = false;
 
-    /// It goes on by what has arrived: it must be told ([`TrafficSource::on_received`]).
+    /// True if the source depends on arrivals and must be notified ([`TrafficSource::on_received`]).
     const LISTENS: bool = false;
 
-    /// It ends by itself, so that such flows may arrive one after the other without being told when to end.
+    /// True if the source ends by itself, so that such flows may arrive one after the other without a stop time.
     const ENDS: bool = false;
 
-    /// The source, beginning at `start`; all its randomness comes from `stream`. The parameters have been checked.
+    /// Returns the source, starting at `start`; `stream` is its only source of randomness. The parameters have been
+    /// checked.
     ///
     /// # Errors
-    /// What [`Checked::check`] refuses.
+    /// The errors of [`Checked::check`].
     fn source(&self, start: Instant, stream: Stream) -> Result<Self::Source, ConfigError>;
 
-    /// The rates of the video's layers; none for what is not layered.
+    /// Rates of the video's layers; none without layers.
     fn layers(&self) -> LayerRates {
         LayerRates::default()
     }
 
-    /// The frames of applications that are videos.
+    /// Frames of video applications.
     fn frames(&self) -> Option<Frames> {
         None
     }
 
-    /// The codec, and the speech in each unit, of applications that are calls.
+    /// Codec and duration of speech per unit, for calls.
     fn call(&self) -> Option<(Codec, Span)> {
         None
     }
 
-    /// Units per second of sources that make units at a fixed, or mean, rate while they are on.
+    /// Units per second while on, for sources with a fixed or mean unit rate.
     fn units_per_second(&self) -> Option<f64> {
         None
     }
 
-    /// Mean payload of their units, bytes, where these are not all of one size.
+    /// Mean payload of units, bytes, if the sizes differ.
     fn mean_payload(&self) -> Option<f64> {
         None
     }
 
-    /// How long a source takes to repeat itself that does so for as long as it lasts, and where in its first interval it begins.
+    /// Period of a source that repeats as long as it lasts, and the start within its first interval.
     fn period(&self) -> Option<(Span, Phase)> {
         None
     }
 
-    /// The value of the key `phase` under ns-2's presets, where the scenario does not set it; none leaves the law's own default.
+    /// Value of the key `phase` under ns-2's presets if the scenario does not set it; `None` keeps the default.
     fn phase_like_ns2(&self) -> Option<Phase> {
         None
     }
 
-    /// The mean share of the time during which the speaker talks, of applications that are calls: above 0, at most 1.
+    /// Mean share of time when the speaker talks, for calls: above 0, at most 1.
     fn activity(&self) -> Option<f64> {
         None
     }
 
-    /// Payload that a source without a rate moves in a number of seconds, mean and maximum, if the network does not
-    /// limit it.
+    /// Payload that a source without a rate moves in a number of seconds, mean and maximum, on an unlimited network.
     fn volume(&self, _lasts: f64) -> Option<Volume> {
         None
     }
 
-    /// The streams of a peer, of applications whose transport encodes them.
+    /// Streams of a peer, for applications with an encoding transport.
     fn media(&self) -> Option<&Media> {
         None
     }
 
-    /// The other party's part, of applications that are conversations. Both parties draw from one stream.
+    /// The other party, for conversations. Both parties draw from one stream.
     fn answer(&self) -> Option<Self> {
         None
     }
 }
 
-/// What a family asks of a source that a program handed in; see [`TrafficLaw`].
+/// Object-safe form of [`TrafficLaw`] for sources that a program registers.
 #[allow(missing_docs)] // each method is the one of `TrafficLaw` by that name
 pub trait AnyTrafficLaw: Checked + Send + Sync {
     fn any_bulk(&self) -> bool;
     /// # Errors
-    /// What [`Checked::check`] refuses.
+    /// The errors of [`Checked::check`].
     fn any_source(&self, start: Instant, stream: Stream) -> Result<Box<dyn TrafficSource>, ConfigError>;
     fn any_layers(&self) -> LayerRates;
     fn any_frames(&self) -> Option<Frames>;
@@ -352,18 +352,18 @@ impl<L: TrafficLaw> AnyTrafficLaw for L {
 
 static OWN: Registry<dyn AnyTrafficLaw> = Registry::new();
 
-/// Hands in a source of the program's own, which scenarios then name like any other.
+/// Registers a custom source. Scenarios then use it like any other.
 ///
 /// # Errors
-/// When there is a source of that name.
+/// A source of that name exists.
 pub fn register<L: TrafficLaw>() -> Result<(), NameTaken> {
     OWN.add::<L>(TrafficConfig::WHAT, TrafficConfig::BUILT_IN, |law| Arc::new(law))
 }
 
-/// Hands in a source that was made while the program runs: see [`Registry::give`].
+/// Registers a source that was created at run time: see [`Registry::give`].
 ///
 /// # Errors
-/// When the name is taken.
+/// The name is taken.
 pub fn give(given: RuntimeLaw<dyn AnyTrafficLaw>) -> Result<(), NameTaken> {
     OWN.give(TrafficConfig::WHAT, TrafficConfig::BUILT_IN, given)
 }
@@ -376,10 +376,10 @@ impl Default for TrafficConfig {
     }
 }
 
-/// The sources at work, and what can be told of them beforehand.
+/// Defines the source enum and its properties.
 macro_rules! at_work {
     (() $($Variant:ident($Law:ty)),+ $(,)?) => {
-        /// A source of units, or of times at which there is bulk data: the source of each law, in a box of its size.
+        /// A source of units, or of activity of bulk data; each variant is boxed.
         #[allow(missing_docs)] // each is the source of the law by that name
         pub enum Source {
             $($Variant(Box<<$Law as TrafficLaw>::Source>),)+
@@ -387,10 +387,10 @@ macro_rules! at_work {
         }
 
         impl Source {
-            /// The source that `config` describes, beginning at `start`; all its randomness comes from `stream`.
+            /// Returns the source for `config`, starting at `start`; `stream` is its only source of randomness.
             ///
             /// # Errors
-            /// When [`TrafficConfig::check`] refuses the configuration.
+            /// The errors of [`TrafficConfig::check`].
             pub fn new(config: &TrafficConfig, start: Instant, stream: Stream) -> Result<Self, ConfigError> {
                 config.check()?;
                 Ok(match config {
@@ -413,7 +413,7 @@ macro_rules! at_work {
         }
 
         impl TrafficConfig {
-            /// True for applications that make no units but offer as much as the transport takes.
+            /// True for applications that produce no units but offer as much as the transport accepts.
             pub fn is_bulk(&self) -> bool {
                 match self {
                     $(TrafficConfig::$Variant(_) => <$Law as TrafficLaw>::BULK,)+
@@ -453,7 +453,7 @@ macro_rules! at_work {
                 }
             }
 
-            /// See [`TrafficLaw::media`]; a program's own has none.
+            /// See [`TrafficLaw::media`]; custom sources have none.
             pub fn media(&self) -> Option<&Media> {
                 match self {
                     $(TrafficConfig::$Variant(law) => law.media(),)+
@@ -461,7 +461,7 @@ macro_rules! at_work {
                 }
             }
 
-            /// See [`TrafficLaw::answer`]; a program's own has none.
+            /// See [`TrafficLaw::answer`]; custom sources have none.
             pub fn answer(&self) -> Option<TrafficConfig> {
                 match self {
                     $(TrafficConfig::$Variant(law) => law.answer().map(TrafficConfig::$Variant),)+

@@ -1,21 +1,22 @@
-//! Comfort noise: the frames that describe the background in a speaker's pauses, so that the receiver plays something like it and
-//! the line does not sound dead. They cost packets and are not speech.
+//! Comfort noise: frames that describe the background in a speaker's pauses. The receiver plays a similar noise, so
+//! that the line does not sound dead. These frames cost packets and are not speech.
 //!
 //! | codec | frames of a pause | octets | source |
 //! |---|---|---|---|
 //! | AMR, AMR-WB | at its beginning, 60 ms later, then every 160 ms | 7 | 3GPP TS 26.093 and 26.193 (SID_FIRST, SID_UPDATE); RFC 4867 Table 1, §4.3 |
 //! | EVS | at its beginning, then every 160 ms | 6 | 3GPP TS 26.445 (the interval that its encoder takes unless told another) |
 //! | GSM-HR | at its beginning, then every 160 ms | 15 | RFC 5993 §5.3.1, §5.2.2 |
-//! | GSM-FR, GSM-EFR | at its beginning, then every 480 ms | 33, 31 | GSM 06.31, 06.81 as RFC 5993 §3 tells them; RFC 3551 §4.5.8, §4.5.9 |
+//! | GSM-FR, GSM-EFR | at its beginning, then every 480 ms | 33, 31 | GSM 06.31, 06.81 as described in RFC 5993 §3; RFC 3551 §4.5.8, §4.5.9 |
 //! | G.729 | at its beginning | 2 | ITU-T G.729 Annex B; RFC 3551 §4.5.6 |
 //! | G.723.1 | at its beginning | 4 | ITU-T G.723.1 Annex A; RFC 3551 §4.5.3 |
 //! | Opus | every 400 ms, the first after 400 ms | a frame | RFC 6716 §2.1.9 |
 //! | G.711, G.722, G.726, G.728, iLBC | at its beginning | 1 | RFC 3389 §3.1, §5 |
 //!
-//! **Assumptions.** The background does not change. So the codecs that describe it anew only when it changes (Annexes A and B) describe it
-//! once in a pause, and so does RFC 3389's payload, which leaves the rate open; a period that a scenario gives stands for a background that
-//! changes. RFC 3389's payload is the level alone, since all else is optional. A pause that is under way at the start is described as one
-//! that begins then. Frames that a codec's detector still codes as speech after the last word (hangover) are a part of the talkspurt.
+//! **Assumptions.** The background does not change. So codecs that update its description only after a change (Annexes
+//! A and B) describe it once per pause. So does RFC 3389's payload, which leaves the rate open. A period in the
+//! scenario models a changing background. RFC 3389's payload is only the level, because everything else is optional. A
+//! pause in progress at the start is treated as one that starts then. Frames that a codec's detector still codes as
+//! speech after the last word (hangover) are part of the talkspurt.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -27,12 +28,12 @@ use super::codec::Codec;
 use fairwave_units::config::ConfigError;
 use fairwave_units::units::{Bytes, Instant, Span};
 
-/// Whether a speaker sends comfort noise.
+/// Comfort noise of a speaker.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ComfortNoise {
-    /// `false`: nothing is sent in pauses; `true`: what the codec's standard says.
+    /// `false`: nothing is sent in pauses; `true`: as in the codec's standard.
     Switch(bool),
-    /// A frame at the beginning of each pause (with Opus not there) and then one in each such time.
+    /// One frame at the start of each pause (not with Opus), then one per such time.
     Every(Span),
 }
 
@@ -77,20 +78,20 @@ impl JsonSchema for ComfortNoise {
     }
 }
 
-/// When a codec describes the noise of a pause, and in how many octets.
+/// Times and size of a codec's comfort noise frames in a pause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NoiseFrames {
     /// Payload of a packet with one frame.
     pub payload: Bytes,
-    /// From the pause's beginning to the first frame.
+    /// Time from the start of the pause to the first frame.
     pub first: Span,
-    /// From the first to the second, where that is not `every`.
+    /// Time from the first frame to the second, if different from `every`.
     pub second: Option<Span>,
-    /// Between frames; none where the first is the only one.
+    /// Interval of frames; `None` if there is only one.
     pub every: Option<Span>,
 }
 
-/// How it is with each of the standards.
+/// Frames of each standard.
 impl NoiseFrames {
     const fn at_once(payload: u64, every: Option<u64>) -> Self {
         let every = match every {
@@ -100,7 +101,7 @@ impl NoiseFrames {
         NoiseFrames { payload: Bytes::new(payload), first: Span::ZERO, second: None, every }
     }
 
-    /// Of a codec by its own standard; none of one that a scenario describes without them.
+    /// Returns the frames in the codec's standard; `None` for a custom codec without them.
     pub fn of(codec: Codec) -> Option<Self> {
         Some(match codec {
             Codec::Other(other) => return other.noise(),
@@ -112,7 +113,7 @@ impl NoiseFrames {
                 NoiseFrames { first: Span::from_millis(400), ..Self::at_once(codec.payload(1).get(), Some(400)) }
             }
             _ if codec.is_evs() => Self::at_once(6, Some(160)),
-            // What is left and has discontinuous transmission is AMR and AMR-WB: 4 + 6 + 39 bits, or 40.
+            // The remaining codecs with discontinuous transmission are AMR and AMR-WB: 4 + 6 + 39 bits, or 40.
             _ if codec.has_discontinuous_transmission() => {
                 NoiseFrames { second: Some(Span::from_millis(60)), ..Self::at_once(7, Some(160)) }
             }
@@ -122,7 +123,7 @@ impl NoiseFrames {
 }
 
 impl ComfortNoise {
-    /// The frames that a speaker sends, if any.
+    /// Returns the frames that a speaker sends, if any.
     pub(super) fn frames(self, codec: Codec) -> Option<NoiseFrames> {
         let standard = NoiseFrames::of(codec)?;
         match self {
@@ -134,12 +135,12 @@ impl ComfortNoise {
         }
     }
 
-    /// Whether it makes a speaker pause of whom nothing else says so.
+    /// Checks whether comfort noise is requested, which implies pauses.
     pub(super) fn is_sent(self) -> bool {
         self != ComfortNoise::Switch(false)
     }
 
-    /// Checks the period, and that the codec has such frames.
+    /// Checks the period, and that the codec has comfort noise frames.
     pub(super) fn check(self, codec: Codec) -> Result<(), ConfigError> {
         let (key, shortest) = ("comfort-noise", codec.frame().1);
         if self.is_sent() && NoiseFrames::of(codec).is_none() {
@@ -160,14 +161,14 @@ impl ComfortNoise {
     }
 }
 
-/// No longer pause is described again.
+/// Longest period between frames.
 const LONGEST: Span = Span::from_secs(3600);
 
-/// The frames of one speaker's pauses, one after the other.
+/// Comfort noise frames of one speaker's pauses.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Pauses {
     frames: NoiseFrames,
-    /// When the next is due; never while the speaker talks, or when none is left.
+    /// Time of the next frame; never while the speaker talks, or if none is left.
     due: Instant,
     is_first: bool,
 }
@@ -177,12 +178,12 @@ impl Pauses {
         Pauses { frames, due: Instant::NEVER, is_first: true }
     }
 
-    /// A pause begins.
+    /// Starts a pause.
     pub(super) fn begin(&mut self, at: Instant) {
         (self.due, self.is_first) = (at + self.frames.first, true);
     }
 
-    /// When the next frame is sent of a pause that lasts until the speaker's next packet, and its payload.
+    /// Returns time and payload of the next frame in a pause that lasts until the speaker's next packet.
     pub(super) fn next(&mut self, until: Instant) -> Option<(Instant, u32)> {
         let at = self.due;
         if at >= until {
@@ -215,7 +216,7 @@ mod tests {
         mine.map(|unit| (unit.created.nanos() / 1_000_000, unit.payload)).collect()
     }
 
-    /// A speaker who is silent for a second, talks for 200 ms, and so on.
+    /// Returns a speaker who alternates between silence for a second and speech for 200 ms.
     fn speaker(codec: &str, comfort_noise: &str) -> String {
         let of = |seconds: &str| format!(r#"{{"distribution": "constant", "mean": "{seconds}"}}"#);
         format!(
@@ -293,13 +294,13 @@ mod tests {
             assert!(noise(&without).is_empty());
             assert!(with.iter().enumerate().all(|(place, unit)| unit.id as usize == place), "numbers have no gaps");
             assert!(with.windows(2).all(|pair| pair[0].created <= pair[1].created));
-            // A frame is sent in every pause, at its beginning: right behind a packet's 20 ms of speech.
+            // A frame is sent in every pause, at its start: directly after the 20 ms of speech of a packet.
             let pauses = without.windows(2).filter(|pair| pair[1].created - pair[0].created > Span::from_millis(20));
             let after: Vec<&[Unit]> = (with.windows(2))
                 .filter(|pair| pair[0].frame_type == FrameType::None && pair[1].frame_type == FrameType::Noise)
                 .collect();
             assert!(after.iter().all(|pair| pair[1].created - pair[0].created == Span::from_millis(20)), "{kind}");
-            // The last pause may end after what is looked at.
+            // The last pause may end after the observed time.
             assert!((0..=1).contains(&(after.len() - pauses.count())), "{kind}: {}", after.len());
         }
     }

@@ -1,7 +1,7 @@
-//! The engine of every source that turns on and off: while on, packets of one size at one interval; while off, nothing.
+//! On-off engine of sources with pauses: while on, packets of one size at one interval; while off, nothing.
 //!
 //! **Assumptions.** As in ns-2, an on-period is a whole number of packets, at least one: its drawn length divided by
-//! the interval, rounded. The off-period starts one interval after the last packet. ns-2 always begins with an
+//! the interval, rounded. The off-period starts one interval after the last packet. ns-2 always starts with an
 //! off-period; here that is [`First::Silence`]. The default draws state and remaining time from the stationary
 //! distribution, so that the offered load has its mean from the start.
 
@@ -13,20 +13,20 @@ use super::{FrameType, Period, TrafficSource, Unit};
 use fairwave_units::random::Stream;
 use fairwave_units::units::{Instant, Span};
 
-/// The state in which a source begins.
+/// State of a source at the start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum First {
     /// State and remaining time as at a random time of a long run.
     #[default]
     Stationary,
-    /// A fresh off-period (what ns-2 does).
+    /// A new off-period (as in ns-2).
     Silence,
-    /// A fresh on-period.
+    /// A new on-period.
     Talk,
 }
 
-/// Periods that alternate.
+/// Alternating periods.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Alternation {
     on: Period,
@@ -41,7 +41,7 @@ impl Alternation {
         Alternation { on, off, first, stream, begun: false }
     }
 
-    /// Time off, then time on: the next of each. The first may have no time off.
+    /// Returns the next off time and on time. The first off time may be zero.
     pub(super) fn next(&mut self) -> (Span, Span) {
         if self.begun {
             return (self.off.draw(&mut self.stream), self.on.draw(&mut self.stream));
@@ -62,29 +62,29 @@ impl Alternation {
     }
 }
 
-/// Packets at an interval while on.
+/// Source of packets at an interval while on.
 #[derive(Clone, PartialEq, Debug)]
 pub struct OnOff {
     interval: Span,
     payload: u32,
     periods: Option<Alternation>,
-    /// When the next packet is due, if any is left in this on-period.
+    /// Time of the next packet, if any is left in this on-period.
     due: Instant,
     /// Packets left in this on-period.
     left: u64,
     next_id: u32,
-    /// What describes the noise while off.
+    /// Comfort noise while off.
     noise: Option<Box<Pauses>>,
 }
 
 impl OnOff {
-    /// A source that begins at `start`; it is always on when there are no periods.
+    /// Returns a source that starts at `start`; without periods it is always on.
     pub(super) fn new(interval: Span, payload: u32, start: Instant, periods: Option<Alternation>) -> Self {
         let left = if periods.is_some() { 0 } else { u64::MAX };
         OnOff { interval, payload, periods, due: start, left, next_id: 0, noise: None }
     }
 
-    /// The same with comfort noise while off.
+    /// Adds comfort noise while off.
     pub(super) fn with_noise(self, frames: Option<NoiseFrames>) -> Self {
         OnOff { noise: frames.map(|frames| Box::new(Pauses::new(frames))), ..self }
     }
@@ -125,7 +125,7 @@ mod tests {
 
     use super::*;
 
-    /// The first time on of a source that is hardly ever off, over many seeds, in seconds.
+    /// Returns the first on times of a source that is almost never off, over many seeds, in seconds.
     fn first_times_on(first: First) -> Vec<f64> {
         let (on, off) = (Span::from_secs(1), Span::from_nanos(1));
         let one = |seed| {

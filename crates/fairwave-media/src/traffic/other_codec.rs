@@ -1,12 +1,12 @@
-//! A codec that has no name here: what a scenario says of it.
+//! Custom codec, described by a scenario.
 //!
 //! ```toml
 //! codec = { rate = "13 kb/s", frame = "20 ms", ie = 20, bpl = 10, source = "our listening test of May" }
 //! ```
 //!
-//! **Assumptions.** The codec has one rate. A frame fills whole octets, and the payload format adds the same header to each packet.
-//! Ie and Bpl are those of ITU-T G.107, or of G.107.1 for a wideband codec; without them calls have no rating, because
-//! the quality of the codec is unknown.
+//! **Assumptions.** The codec has one rate. A frame fills whole octets, and the payload format adds the same header to
+//! each packet. Ie and Bpl are those of ITU-T G.107, or of G.107.1 for a wideband codec; without them calls have no
+//! rating, because the quality of the codec is unknown.
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
@@ -19,19 +19,19 @@ use super::noise::NoiseFrames;
 use fairwave_units::config::{ConfigError, check_span};
 use fairwave_units::units::{Bytes, Rate, Span};
 
-/// A codec by its numbers.
+/// Parameters of a custom codec.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct CodecTable {
-    /// Bits per second of speech while talking, above 0. A frame has the least number of whole octets for that rate.
+    /// Bits per second of speech while talking, above 0. A frame has the least number of whole octets for this rate.
     pub rate: Rate,
-    /// Speech in a frame, the smallest piece that can be sent: a whole number of microseconds, at most 1 s. Default 20 ms.
+    /// Duration of a frame, the smallest unit of speech: a whole number of microseconds, at most 1 s. Default 20 ms.
     #[serde(default = "default_frame")]
     pub frame: Span,
     /// Octets that the payload format adds to each packet of any length. Default 0 B.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub header: Bytes,
-    /// How far the coder looks ahead beyond a frame. Default 0 ms.
+    /// Look-ahead of the coder beyond a frame. Default 0 ms.
     #[serde(default, skip_serializing_if = "is_no_time")]
     pub look_ahead: Span,
     /// Equipment impairment factor Ie, from 0 to 95 (wideband: Ie,WB, to 129). Give it together with `bpl` and
@@ -41,16 +41,16 @@ pub struct CodecTable {
     /// Packet-loss robustness factor Bpl, from 1 to 100; larger is more robust.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bpl: Option<f64>,
-    /// Where Ie and Bpl come from; shown beside each rating.
+    /// Source of Ie and Bpl; shown with each rating.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// Whether the E-model rates the codec on the wideband scale (ITU-T G.107.1). Default false.
+    /// Rates the codec on the wideband scale of the E-model (ITU-T G.107.1). Default false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub wideband: bool,
-    /// Whether the codec sends nothing in silence (discontinuous transmission). Default false: it sends all the time.
+    /// Sends nothing in silence (discontinuous transmission). Default false: it sends all the time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dtx: bool,
-    /// Frames that describe the background in pauses, which `comfort-noise` asks for. Default none.
+    /// Comfort noise frames, for `comfort-noise`. Default none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise: Option<NoiseTable>,
     /// Name of the codec. Default its rate.
@@ -58,13 +58,14 @@ pub struct CodecTable {
     pub name: Option<String>,
 }
 
-/// Frames that describe the background in pauses.
+/// Comfort noise frames: they describe the background in pauses.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct NoiseTable {
-    /// Payload of a packet with one, from 1 B to 65535 B.
+    /// Payload of a packet with one frame, from 1 B to 65535 B.
     pub payload: Bytes,
-    /// Time between two, from a frame of the codec to 1 h; the first stands at the beginning of each pause. Default: only that one.
+    /// Interval of frames, from a frame of the codec to 1 h; the first is at the start of each pause. Default: only the
+    /// first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every: Option<Span>,
 }
@@ -81,13 +82,13 @@ fn is_no_time(time: &Span) -> bool {
     *time == Span::ZERO
 }
 
-/// Longer frames have no codec.
+/// Longest frame of any codec.
 const LONGEST_FRAME: Span = Span::from_secs(1);
-/// Larger frames no datagram carries.
+/// Largest frame that a datagram can carry.
 const LARGEST_FRAME: u64 = u16::MAX as u64;
 
 impl CodecTable {
-    /// Octets of a frame.
+    /// Returns the octets of a frame.
     fn octets(&self) -> u64 {
         let bits = u128::from(self.rate.bits_per_second()) * u128::from(self.frame.nanos());
         u64::try_from(bits.div_ceil(8_000_000_000)).unwrap_or(u64::MAX)
@@ -147,7 +148,7 @@ impl CodecTable {
     }
 }
 
-/// What is known of a codec that a scenario describes; kept until the program ends, once for each that differs.
+/// Properties of a custom codec. Each distinct codec is kept until the program ends.
 #[derive(Debug)]
 struct CodecNumbers {
     table: CodecTable,
@@ -156,14 +157,14 @@ struct CodecNumbers {
     micros: u64,
 }
 
-/// A codec that a scenario describes.
+/// A custom codec.
 #[derive(Clone, Copy, Debug)]
 pub struct OtherCodec(&'static CodecNumbers);
 
 static KNOWN: Mutex<BTreeMap<String, &'static CodecNumbers>> = Mutex::new(BTreeMap::new());
 
 impl OtherCodec {
-    /// The codec of this table. Tables that are equal are one codec.
+    /// Returns the codec of this table. Equal tables yield the same codec.
     pub(super) fn new(table: CodecTable) -> Self {
         let key = format!("{table:?}");
         let mut all = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -174,7 +175,7 @@ impl OtherCodec {
         }))
     }
 
-    /// What the scenario says.
+    /// Returns the table in the scenario.
     pub const fn table(self) -> &'static CodecTable {
         &self.0.table
     }
@@ -208,12 +209,12 @@ impl OtherCodec {
         Some(NoiseFrames { payload: table.payload, first: Span::ZERO, second: None, every: table.every })
     }
 
-    /// Whether it is rated on the scale of wideband.
+    /// Checks whether the codec is rated on the wideband scale.
     pub const fn is_wideband(self) -> bool {
         self.0.table.wideband
     }
 
-    /// Whole frames of 20 ms together, or one that is longer.
+    /// Returns 20 ms of whole frames, or one longer frame.
     pub(super) const fn packet_time(self) -> Span {
         let frames = 20_000 / self.0.micros;
         Span::from_micros(self.0.micros * if frames == 0 { 1 } else { frames })
@@ -246,7 +247,7 @@ mod tests {
     #[test]
     fn a_codec_by_its_numbers_has_the_packets_that_follow_from_them() {
         let own = codec(r#"{"rate":"13 kb/s","frame":"10 ms","header":"2 B","look-ahead":"3 ms"}"#);
-        // 130 bits are 17 octets; two frames make 20 ms.
+        // 130 bits need 17 octets; two frames make 20 ms.
         assert_eq!(own.frame(), (Bytes::new(2 + 17), Span::from_millis(10)));
         assert_eq!(own.default_packet_time(), Span::from_millis(20));
         assert_eq!((own.payload(2), own.frames_in(Bytes::new(36))), (Bytes::new(36), Some(2)));

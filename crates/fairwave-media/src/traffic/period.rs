@@ -1,5 +1,4 @@
-//! How long a source is on or off: lengths drawn from a distribution, and where in such a length an observer falls who
-//! looks at a random moment.
+//! On and off periods of sources: lengths from a distribution, and the remaining length at a random time.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +7,7 @@ use fairwave_units::config::{ConfigError, check_between, check_span};
 use fairwave_units::random::Stream;
 use fairwave_units::units::Span;
 
-/// The distribution of a period's length.
+/// Distribution of a period's length.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "distribution", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Period {
@@ -25,16 +24,16 @@ pub enum Period {
         /// Mean length, above 0.
         mean: Span,
     },
-    /// Always the same.
+    /// Constant.
     Constant {
         /// The length, above 0.
         mean: Span,
     },
     /// Uniform between two lengths.
     Uniform {
-        /// The shortest, 0 and above.
+        /// Shortest length, 0 and above.
         least: Span,
-        /// The longest, above `least`.
+        /// Longest length, above `least`.
         most: Span,
     },
     /// Lognormal.
@@ -76,7 +75,7 @@ impl Period {
         }
     }
 
-    /// Mean length.
+    /// Returns the mean length.
     pub fn mean(&self) -> Span {
         match *self {
             Period::Pareto { mean, .. } | Period::Exponential { mean } | Period::Constant { mean } => mean,
@@ -96,11 +95,12 @@ impl Period {
         }
     }
 
-    /// Draws what is left of the period in which a random moment falls (the equilibrium distribution of renewal theory,
-    /// with density P(length > x) / mean).
+    /// Draws the rest of the period that contains a random time (the equilibrium distribution of renewal theory, with
+    /// density P(length > x) / mean).
     ///
-    /// For Pareto with shape a and scale m the distribution function is x/mean up to m and 1 − (m/x)^(a−1)/a beyond;
-    /// it is inverted in closed form. With a ≤ 2 its own mean is infinite: some sources stay in their first period for long.
+    /// For Pareto with shape a and scale m the distribution function is x/mean up to m and 1 − (m/x)^(a−1)/a beyond; it
+    /// is inverted in closed form. With a ≤ 2 its mean is infinite: some sources stay in their first period for a very
+    /// long time.
     pub fn draw_residual(&self, stream: &mut Stream) -> Span {
         match *self {
             Period::Pareto { mean, shape } => {
@@ -116,13 +116,13 @@ impl Period {
             }
             Period::Exponential { mean } => Span::from_seconds(stream.exponential(mean.seconds())),
             Period::Constant { mean } => mean.scaled(stream.uniform()),
-            // The period around the moment has density x·f(x)/mean, and the moment lies anywhere in it.
+            // The period that contains the time has density x·f(x)/mean, and the time is uniform in it.
             Period::Uniform { least, most } => {
                 let (least, most) = (least.seconds(), most.seconds());
                 let around = libm::sqrt(least * least + stream.uniform() * (most * most - least * least));
                 Span::from_seconds(around * stream.uniform())
             }
-            // Weighing a lognormal distribution by its length leaves it lognormal, with σ² added to μ.
+            // A lognormal distribution weighted by length is lognormal again, with σ² added to μ.
             Period::Lognormal { median, sigma } => {
                 median.scaled(libm::exp(sigma * (sigma + stream.normal())) * stream.uniform())
             }

@@ -1,9 +1,8 @@
-//! The point in its first interval at which a periodic source begins.
+//! Start of a periodic source within its first interval.
 //!
-//! Sources that start at the same moment and repeat at the same interval send together for the whole run. Their
-//! packets, or the large I frames of their videos, then meet in the queue again and again. So the queue loses packets
-//! that it would not lose if the sources had started independently of each other, as real ones do. A random phase
-//! removes that artefact.
+//! Sources that start at the same time and have the same interval send in step for the whole run. Their packets, or the
+//! large I frames of their videos, then meet in the queue again and again. So the queue loses packets that it would not
+//! lose with independent start times, as in reality. A random phase removes that artefact.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,11 +10,11 @@ use serde::{Deserialize, Serialize};
 use fairwave_units::random::Stream;
 use fairwave_units::units::{Instant, Span};
 
-/// The point in its first interval at which a periodic source begins.
+/// Start of a periodic source within its first interval.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
-    /// At a uniform random time in the interval that follows the flow's start, drawn for each flow.
+    /// At a uniform random time in the interval after the flow's start, drawn for each flow.
     #[default]
     Random,
     /// At the flow's start: sources that start together stay in step.
@@ -23,8 +22,8 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// When a source begins whose flow starts at `start` and which repeats itself every `interval`. Only [`Phase::Random`] draws
-    /// from `stream`.
+    /// Returns the start of a source with this `interval` in a flow that starts at `start`. Only [`Phase::Random`]
+    /// draws from `stream`.
     pub(super) fn begin(self, start: Instant, interval: Span, stream: &mut Stream) -> Instant {
         match self {
             Phase::Random => start + interval.scaled(stream.uniform()),

@@ -1,4 +1,4 @@
-//! Requests at a fixed interval, as `ping -i` sends them: the application of the transport `ping`, which answers each.
+//! Requests at a fixed interval, as with `ping -i`: the application of the transport `ping`, which replies to each.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,16 +9,16 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Span};
 
-/// Requests at a fixed interval. With `transport = "ping"` the receiver answers each request, and fairwave measures
+/// Requests at a fixed interval. With `transport = "ping"` the receiver replies to each request, and fairwave measures
 /// round trips.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct PingConfig {
-    /// Time from a request to the next, above 0. Default 200 ms, as in Flent's tests; `ping` itself takes 1 s.
+    /// Time from a request to the next, above 0. Default 200 ms, as in Flent's tests; the program `ping` uses 1 s.
     pub interval: Span,
-    /// Payload of a request, 1 B to 65 000 B. Default 56 B, `ping`'s own.
+    /// Payload of a request, 1 B to 65 000 B. Default 56 B, as in the program `ping`.
     pub payload: Bytes,
-    /// Where in its first interval the source begins: `random`, uniform over one interval; or `zero`, at the flow's start. Default
+    /// Start within the first interval: `random`, uniform over one interval; or `zero`, at the flow's start. Default
     /// `random`; `zero` under ns-2's presets.
     pub phase: Phase,
 }
@@ -29,7 +29,7 @@ impl Default for PingConfig {
     }
 }
 
-/// The most payload that a request has room for in an IP packet.
+/// Largest payload of a request in an IP packet, bytes.
 const MOST: u64 = 65_000;
 
 impl Checked for PingConfig {
@@ -70,7 +70,7 @@ impl TrafficLaw for PingConfig {
     }
 }
 
-/// A source of requests.
+/// Source of requests.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Ping {
     interval: Span,

@@ -1,13 +1,13 @@
-//! Packets that arrive at random: a Poisson process, and any other renewal process, with sizes by any distribution.
+//! Packets with random gaps: a Poisson process, or any other renewal process, with sizes from any distribution.
 //!
-//! Source: Kleinrock, *Queueing Systems* I (1975): M/M/1 has the mean wait ρ/(μ(1 − ρ)) (Eq. 3.25), M/G/1 that of Pollaczek and
-//! Khinchine, λE[S²]/(2(1 − ρ)) (Eq. 5.113), of which M/D/1 is a case. S is the transmission time of all bytes on the wire: the
-//! transport's header counts (`transport = { kind = "udp", header = "0 B" }` has none).
+//! Source: Kleinrock, *Queueing Systems* I (1975): M/M/1 has the mean wait ρ/(μ(1 − ρ)) (Eq. 3.25). M/G/1 has that of
+//! Pollaczek and Khinchine, λE[S²]/(2(1 − ρ)) (Eq. 5.113); M/D/1 is a special case. S is the transmission time of all
+//! bytes on the wire, so the transport's header counts (`transport = { kind = "udp", header = "0 B" }` has none).
 //!
-//! **Assumptions.** Gaps between packets, and sizes, are independent of each other and of everything else. A renewal
-//! process begins in equilibrium, so that it has its mean rate from the start. The time to its first packet is the
-//! residual time of a gap at a random time (Cox, *Renewal Theory*, 1962, §2.2). A payload above the transport's largest
-//! is cut into several packets, which leave together; `max-payload` of UDP raises that limit.
+//! **Assumptions.** Gaps and sizes are independent of each other and of everything else. A renewal process starts in
+//! equilibrium, so that it has its mean rate from the start. The time to its first packet is the residual time of a gap
+//! at a random time (Cox, *Renewal Theory*, 1962, §2.2). A payload above the transport's largest is split into several
+//! packets, which leave together; `max-payload` of UDP raises that limit.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,22 +19,22 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
-/// More packets per second than this no link carries.
+/// Largest packet rate, per second.
 const MOST_PER_SECOND: f64 = 1e9;
 
-/// Packets that arrive as a Poisson process. On one link this is M/M/1 with exponential sizes, M/D/1 with equal sizes,
-/// M/G/1 with any other sizes.
+/// Packets of a Poisson process. On one link this is M/M/1 with exponential sizes, M/D/1 with equal sizes, M/G/1 with
+/// any other sizes.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 #[schemars(extend("anyOf" = [{ "required": ["rate"] }, { "required": ["per-second"] }]))]
 pub struct PoissonConfig {
-    /// Mean payload bits per second, above 0. Either this or `per-second`.
+    /// Mean payload bits per second, above 0. Give either this or `per-second`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// Mean packets per second, above 0, at most 10⁹. Either this or `rate`.
+    /// Mean packets per second, above 0, at most 10⁹. Give either this or `rate`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_second: Option<f64>,
-    /// Payload of a packet: a size, or a distribution from which each packet draws its own. Default 1000 B.
+    /// Payload of a packet: a size, or a distribution from which each packet draws a size. Default 1000 B.
     #[serde(default = "default_payload")]
     pub payload: Size,
 }
@@ -44,7 +44,7 @@ fn default_payload() -> Size {
 }
 
 impl PoissonConfig {
-    /// Mean packets per second.
+    /// Returns the mean packets per second.
     fn packets_per_second(&self) -> f64 {
         match (self.per_second, self.rate) {
             (Some(packets), _) => packets,
@@ -88,7 +88,7 @@ impl TrafficLaw for PoissonConfig {
     type Source = Arrivals;
 
     fn source(&self, start: Instant, mut stream: Stream) -> Result<Arrivals, ConfigError> {
-        // The shortest mean is a nanosecond, the clock's own step.
+        // The shortest mean gap is a nanosecond, the resolution of the clock.
         let mean = Span::from_seconds(1.0 / self.packets_per_second()).max(Span::from_nanos(1));
         let gaps = Gaps::Exponential { mean };
         let due = start + gaps.draw(&mut stream);
@@ -104,18 +104,18 @@ impl TrafficLaw for PoissonConfig {
     }
 }
 
-/// Packets that arrive as a renewal process. Gaps and sizes are drawn from any distribution (G/G/1 on one link).
+/// Packets of a renewal process. Gaps and sizes are drawn from any distribution (G/G/1 on one link).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct RenewalConfig {
-    /// The time from one packet to the next.
+    /// Time from one packet to the next.
     pub gap: Gaps,
-    /// Payload of a packet: a size, or a distribution from which each packet draws its own. Default 1000 B.
+    /// Payload of a packet: a size, or a distribution from which each packet draws a size. Default 1000 B.
     #[serde(default = "default_payload")]
     pub payload: Size,
 }
 
-/// The distribution of gaps between packets.
+/// Distribution of gaps between packets.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "distribution", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Gaps {
@@ -124,16 +124,16 @@ pub enum Gaps {
         /// Mean gap, above 0.
         mean: Span,
     },
-    /// Always the same.
+    /// Constant.
     Constant {
         /// The gap, above 0.
         mean: Span,
     },
     /// Uniform between two lengths.
     Uniform {
-        /// The shortest, 0 and above.
+        /// Shortest gap, 0 and above.
         least: Span,
-        /// The longest, above `least`.
+        /// Longest gap, above `least`.
         most: Span,
     },
     /// Pareto: P(gap > x) = (scale / x)^shape, scale = mean · (shape − 1) / shape.
@@ -151,7 +151,7 @@ pub enum Gaps {
         /// σ, the standard deviation of the logarithm, from 0 to 10.
         sigma: f64,
     },
-    /// One of a list, each as likely: gaps that were measured.
+    /// Uniform from a list, for example of measured gaps.
     List {
         /// The gaps; at least one is above 0.
         gaps: Vec<Span>,
@@ -163,7 +163,7 @@ fn default_shape() -> f64 {
 }
 
 impl Gaps {
-    /// The distribution that periods have, too; none for a list.
+    /// Returns the same distribution as a period; `None` for a list.
     fn period(&self) -> Option<Period> {
         Some(match *self {
             Gaps::Exponential { mean } => Period::Exponential { mean },
@@ -192,7 +192,7 @@ impl Gaps {
         }
     }
 
-    /// Mean gap.
+    /// Returns the mean gap.
     pub fn mean(&self) -> Span {
         match self.period() {
             Some(period) => period.mean(),
@@ -216,12 +216,12 @@ impl Gaps {
         }
     }
 
-    /// What is left of the gap in which a random moment falls.
+    /// Draws the rest of the gap that contains a random time.
     fn draw_residual(&self, stream: &mut Stream) -> Span {
         if let Some(period) = self.period() {
             return period.draw_residual(stream);
         }
-        // A random moment falls into a gap by its length, and anywhere within it.
+        // A random time is in a gap with probability proportional to its length, and uniform in it.
         let gaps = self.listed();
         let mut left = stream.uniform() * gaps.iter().map(|gap| gap.seconds()).sum::<f64>();
         let found = gaps.iter().find(|gap| {
@@ -262,7 +262,7 @@ impl TrafficLaw for RenewalConfig {
     }
 }
 
-/// Packets at random times.
+/// Source of packets at random times.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Arrivals {
     gaps: Gaps,
@@ -297,7 +297,7 @@ mod tests {
         std::iter::from_fn(|| source.next_unit()).take(count).collect()
     }
 
-    /// Mean wait in a queue before a link of so many bits per second, seconds: Lindley's recursion.
+    /// Returns the mean wait at a link with this rate in bits per second, in seconds: Lindley's recursion.
     fn wait(json: &str, bits_per_second: f64) -> f64 {
         let (mut wait, mut sum, mut before) = (0.0f64, 0.0, None);
         let units = units(json, 1, 1_000_000);
@@ -314,7 +314,7 @@ mod tests {
 
     #[test]
     fn waits_are_those_of_pollaczek_and_khinchine() {
-        // 1000 B at 1 Mb/s take 8 ms; at 80 % use the mean wait is ρ S (1 + c²) / (2 (1 − ρ)).
+        // 1000 B take 8 ms at 1 Mb/s. At a load of 80 % the mean wait is ρ S (1 + c²) / (2 (1 − ρ)).
         let of = |payload: &str| format!(r#"{{"kind":"poisson","rate":"800 kb/s","payload":{payload}}}"#);
         for (payload, spread, tolerance) in [
             (r#""1000 B""#, 0.0, 0.02),                                            // M/D/1

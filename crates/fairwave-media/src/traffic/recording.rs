@@ -11,7 +11,7 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Span};
 
-/// A speaker who talks when a recording has speech, as voice activity detection found it.
+/// A speaker who talks whenever a recording contains speech, as found by voice activity detection.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct RecordingConfig {
@@ -20,32 +20,32 @@ pub struct RecordingConfig {
     /// Payload of a packet, as in `voice`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payload: Option<Bytes>,
-    /// Length of speech in a packet, as in `voice`.
+    /// Duration of speech in a packet, as in `voice`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packet_time: Option<Span>,
-    /// Packets of the recording that hold speech, as ranges `[first, end)` counted in packet times from its beginning,
-    /// in ascending order and without overlap: `[[0, 62], [80, 121]]`.
+    /// Packets of the recording with speech, as ranges `[first, end)` in packet times from its start, in ascending
+    /// order and without overlap: `[[0, 62], [80, 121]]`.
     pub talk: Vec<[u32; 2]>,
-    /// The recording's length in packet times, after which it begins again. Left out: it is played once.
+    /// Length of the recording in packet times, after which it repeats. Default: it is played once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeat_after: Option<u32>,
-    /// Where in its first interval the source begins: `random`, uniform over one packet time; or `zero`, at the flow's start, so that flows
-    /// that start together stay in step. Default `random`; `zero` under ns-2's presets.
+    /// Start within the first interval: `random`, uniform over one packet time; or `zero`, at the flow's start, so that
+    /// flows that start together stay in step. Default `random`; `zero` under ns-2's presets.
     pub phase: Phase,
 }
 
 impl RecordingConfig {
-    /// Payload and speech of each packet.
+    /// Returns payload and duration of speech of each packet.
     ///
     /// # Errors
-    /// When they do not fit the codec.
+    /// They do not fit the codec.
     pub fn packet(&self) -> Result<(Bytes, Span), ConfigError> {
         packetise(self.codec, self.payload, self.packet_time)
     }
 }
 
 impl Checked for RecordingConfig {
-    /// Refuses empty or overlapping ranges, ranges beyond `repeat-after`, packets that do not fit the codec.
+    /// Rejects empty or overlapping ranges, ranges beyond `repeat-after`, and packets that do not fit the codec.
     fn check(&self) -> Result<(), ConfigError> {
         self.packet()?;
         let refuse = |range: &[u32; 2], allowed: String| {
@@ -115,7 +115,7 @@ impl TrafficLaw for RecordingConfig {
     }
 }
 
-/// Packets where a recording has speech.
+/// Source of packets with the speech of a recording.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Recording {
     payload: u32,
@@ -124,7 +124,7 @@ pub struct Recording {
     repeat_after: Option<u32>,
     start: Instant,
     range: usize,
-    /// The next packet of the recording.
+    /// Next packet of the recording.
     packet: u32,
     next_id: u32,
 }

@@ -1,10 +1,10 @@
-//! Packets with the times and sizes of a capture.
+//! Replay of captured packets, with their times and sizes.
 //!
 //! Core reads no files: the reader of the scenario reads the capture, and writes the packets of one of its flows into
 //! `packets` (`fairwave.replay` in Python).
 //!
 //! **Assumptions.** The application follows its clock without feedback: packets leave as in the capture, and their fate
-//! changes nothing. A payload above the transport's largest is cut into several packets.
+//! changes nothing. A payload above the transport's largest is split into several packets.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -23,15 +23,16 @@ use fairwave_units::units::{Instant, Span};
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 #[schemars(extend("anyOf" = [{ "required": ["packets"] }, { "required": ["file"] }]))]
 pub struct ReplayConfig {
-    /// The packets, in order, separated by blanks: `GAP:PAYLOAD`. The gap is in microseconds since the packet before
-    /// (for the first: since the flow's beginning), with up to three decimals; the payload is in bytes. Append `*COUNT`
-    /// for several equal packets.
+    /// Packets in order, separated by blanks: `GAP:PAYLOAD`. The gap is in microseconds since the previous packet (for
+    /// the first: since the start of the flow), with up to three decimals; the payload is in bytes. Append `*COUNT` for
+    /// several equal packets.
     #[serde(default, skip_serializing_if = "Packets::is_empty")]
     pub packets: Packets,
-    /// Instead of `packets`: a capture (pcap or pcapng); its path is relative to the scenario's folder.
+    /// Capture file (pcap or pcapng) instead of `packets`. The path is relative to the scenario's folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// Which of the capture's flows: its number or its name, as `fairwave replay FILE` lists them. Default: the one with the most bytes.
+    /// Flow of the capture: its number or its name, as listed by `fairwave replay FILE`. Default: the flow with the
+    /// most bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "the one with the most bytes"))]
     pub select: Option<String>,
@@ -49,7 +50,7 @@ fn is_as_then(speed: &f64) -> bool {
     *speed == 1.0
 }
 
-/// Packets as text that is shared, not copied.
+/// Packets as shared text.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Packets(Arc<str>);
 
@@ -89,7 +90,7 @@ impl JsonSchema for Packets {
     }
 }
 
-/// Packets that are alike.
+/// Run of equal packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Entry {
     gap: Span,
@@ -170,16 +171,16 @@ impl TrafficLaw for ReplayConfig {
     }
 }
 
-/// Captured packets, read from their text as they are sent.
+/// Source of captured packets; it parses the text while sending.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Replay {
     packets: Arc<str>,
-    /// Bytes of the text that have been read.
+    /// Number of bytes of the text that have been parsed.
     place: usize,
     entry: Option<Entry>,
     speed: f64,
     start: Instant,
-    /// When the latest packet was captured, nanoseconds after the beginning.
+    /// Capture time of the latest packet, nanoseconds after the start.
     then: u64,
     next_id: u32,
 }

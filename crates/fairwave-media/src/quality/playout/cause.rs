@@ -1,15 +1,15 @@
-//! What a call's rating is made of, in points of R.
+//! Causes of a call's impairment, in points of R.
 //!
-//! R(d, p) is the E-model's rating at mouth-to-ear delay d and missed share p; the burst ratio is always that of all
-//! that was missed. p₁ is the share of what was lost, not counting what was made up. R₀ is the rating of the same call
-//! with neither delay nor loss nor anything that its codec impairs. Then:
+//! R(d, p) is the E-model's rating at mouth-to-ear delay d and missed share p; the burst ratio is always computed from
+//! everything that was missed. p₁ is the share that was lost, without time made up. R₀ is the rating of the same call
+//! without delay, loss and codec impairment. Then:
 //!
 //! R(d, p) = R₀ − codec − delay − loss − lateness, with codec = Ie, delay = Id(d) − Id(0), loss = Ie,eff(p₁) − Ie,
 //! lateness = Ie,eff(p) − Ie,eff(p₁).
 //!
-//! ITU-T G.107 Eq. (7-1) and G.107.1 Eq. (7-1) subtract what delay and what equipment cost independently of one another, so the
-//! parts add up as long as R is not clipped. If they would cost more than R₀, R is 0 and each part is smaller in the
-//! same proportion. The parts always add up to the loss of R, and no part depends on their order.
+//! ITU-T G.107 Eq. (7-1) and G.107.1 Eq. (7-1) subtract the impairments by delay and by equipment independently of each
+//! other, so the parts add up as long as R is not clipped. If they exceed R₀ together, R is 0 and all parts are reduced
+//! in the same proportion. The parts always add up to the loss of R, and no part depends on their order.
 
 use crate::quality::call::{self, UnratedCause};
 use crate::quality::emodel::Rating;
@@ -17,22 +17,22 @@ use crate::quality::impairment::Reception;
 use crate::traffic::Codec;
 use fairwave_units::units::Span;
 
-/// Points of R that each cause costs, on the scale of R, to 129 for a wideband codec; none is negative.
+/// Points of R lost to each cause, on the scale of R (up to 129 for wideband codecs). No value is negative.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Causes {
     /// The codec, without losses.
     pub codec: f64,
-    /// Delay mouth to ear.
+    /// Mouth-to-ear delay.
     pub delay: f64,
-    /// Units that were lost.
+    /// Lost units.
     pub loss: f64,
-    /// Units that arrived too late to be played or still wait in their sender, and what was made up for those that were only
-    /// just not too late.
+    /// Units that arrived too late for playout or are still in the sender, and the time made up for units that were
+    /// played late.
     pub lateness: f64,
 }
 
 impl Causes {
-    /// `lost` and `missed` are shares from 0 to 1, `lost` the smaller.
+    /// `lost` and `missed` are shares from 0 to 1; `lost` is the smaller one.
     ///
     /// # Errors
     /// [`UnratedCause::NoImpairment`] for a codec without factors.
@@ -53,11 +53,11 @@ impl Causes {
             loss: lossy.equipment - whole.equipment,
             lateness: missing - lossy.equipment,
         };
-        // No codec alone makes R end at 0, so this is R₀.
+        // No codec alone reduces R to 0, so this is R₀.
         Ok(parts.within(whole.r + whole.equipment))
     }
 
-    /// At most `all` together.
+    /// Reduces all parts in proportion, to a sum of at most `all`.
     fn within(self, all: f64) -> Self {
         let sum = self.codec + self.delay + self.loss + self.lateness;
         let share = if sum > all { all / sum } else { 1.0 };
@@ -94,7 +94,7 @@ mod tests {
         call::rate(codec, Reception::default(), delay, missed, burst_ratio).expect("in G.113").rating.r
     }
 
-    /// R of a call that nothing impairs: G.107 §7.7's 93.2, and the end of G.107.1's scale but for its echo.
+    /// R of a call without impairment: G.107 §7.7's 93.2, or the end of G.107.1's scale except for echo.
     fn perfect(codec: Codec) -> f64 {
         if codec == Codec::G722 { 128.8463 } else { 93.206 }
     }
@@ -106,7 +106,7 @@ mod tests {
         for (points, expected) in [(causes.codec, 11.0), (causes.loss, 8.0), (causes.lateness, 9.5)] {
             assert!((points - expected).abs() < 1e-9, "{causes:?}");
         }
-        // Idd of 250 ms by G.107 Eq. (7-27) alone is 10.9; echo is heard as well.
+        // Idd of 250 ms by G.107 Eq. (7-27) alone is 10.9; echo adds to it.
         assert!((11.0..20.0).contains(&causes.delay), "{causes:?}");
     }
 
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn where_r_ends_at_0_each_part_is_less_in_the_same_proportion() {
         let late = Span::from_seconds(3.0);
-        // Half of the units never arrive and 40 % come too late.
+        // Half of the units never arrive, and 40 % are too late.
         let causes = causes(Codec::G729, late, 0.5, 0.9, 1.0);
         assert_eq!(r(Codec::G729, late, 0.9, 1.0), 0.0);
         assert!((sum(&causes) - perfect(Codec::G729)).abs() < 1e-3, "{causes:?}");

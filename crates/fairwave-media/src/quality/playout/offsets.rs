@@ -1,10 +1,11 @@
-//! One offset from making to playing, for the call or for each talkspurt.
+//! Playout with a constant offset from creation to playout, per call or per talkspurt.
 //!
-//! Within a talkspurt the offset does not change, so speech is never stretched. Adaptive offsets follow Ramjee, Kurose, Towsley &
-//! Schulzrinne, 'Adaptive playout mechanisms for packetized audio applications in wide-area networks' (INFOCOM 1994).
+//! Within a talkspurt the offset is constant, so the tempo of speech never changes. Adaptive offsets follow Ramjee,
+//! Kurose, Towsley & Schulzrinne, 'Adaptive playout mechanisms for packetized audio applications in wide-area networks'
+//! (INFOCOM 1994).
 //!
-//! **Assumptions.** Clocks of sender and receiver agree (in a simulation they do). A talkspurt's offset is fixed when the first of
-//! its units arrives, from all that has arrived until then, that unit included.
+//! **Assumptions.** Clocks of sender and receiver agree (in a simulation they do). A talkspurt's offset is fixed on the
+//! arrival of its first unit, from all arrivals up to and including that unit.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,16 +13,16 @@ use serde::{Deserialize, Serialize};
 use super::{SpokenUnit, talkspurts};
 use fairwave_units::units::{Instant, Span};
 
-/// The reference from which a fixed delay counts.
+/// Reference of a fixed delay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reference {
-    /// The network delay of the call's first unit that arrives. A receiver knows nothing else.
+    /// The network delay of the first arrived unit, the only value that a receiver knows.
     #[default]
     First,
     /// The least network delay of the call: the best case for a fixed offset.
     Minimum,
-    /// The time at which the unit was made: the delay is a budget for the network (paper 004: 300 ms).
+    /// The creation time of the unit: the delay is a budget for the network (paper 004: 300 ms).
     Creation,
 }
 
@@ -31,8 +32,8 @@ pub enum Reference {
 pub enum Estimator {
     /// Ramjee et al. 1994, Algorithm 1: exponential averages with weight 0.998002.
     Average,
-    /// Ramjee et al. 1994, Algorithm 4: exponential averages with weight 7/8 that follow a spike of delay at once,
-    /// during the spike and after it.
+    /// Ramjee et al. 1994, Algorithm 4: exponential averages with weight 7/8. They follow a delay spike at once, during
+    /// and after the spike.
     #[default]
     Spike,
 }
@@ -47,7 +48,7 @@ pub(super) fn fixed_offset(units: &[SpokenUnit], delay: Span, reference: Referen
     base.unwrap_or(Span::ZERO) + delay
 }
 
-/// The offset of each unit: that of its talkspurt. A talkspurt of which nothing arrived has none, and needs none.
+/// Returns the offset of each unit, which is the offset of its talkspurt. A talkspurt without arrivals has none.
 pub(super) fn adaptive_offsets(
     units: &[SpokenUnit],
     packet_time: Span,
@@ -80,7 +81,7 @@ struct Delays {
     deviation: f64,
     /// The last two delays, newest first.
     last: Option<[f64; 2]>,
-    /// While a spike lasts: Ramjee et al. 1994, Algorithm 4's `var`.
+    /// Variable `var` of Ramjee et al. 1994, Algorithm 4, during a spike.
     spike: Option<f64>,
 }
 
@@ -91,7 +92,7 @@ impl Delays {
 
     fn on_arrival(&mut self, delay: f64) {
         let Some([last, before]) = self.last else {
-            // The paper does not say how the averages begin: with the first delay, and no deviation.
+            // The paper does not define the initial values. They are the first delay, and no deviation.
             self.mean = delay;
             self.last = Some([delay, delay]);
             return;
@@ -112,7 +113,7 @@ impl Delays {
         self.deviation = weight * self.deviation + (1.0 - weight) * (self.mean - delay).abs();
     }
 
-    /// Ramjee et al. 1994, Algorithm 4, whose thresholds of 800 and 63 samples at 8 kHz are 100 ms and 7.875 ms.
+    /// Ramjee et al. 1994, Algorithm 4. Its thresholds of 800 and 63 samples at 8 kHz are 100 ms and 7.875 ms.
     fn spike(&mut self, delay: f64, last: f64, before: f64) {
         match self.spike {
             None if (delay - last).abs() > 2.0 * self.deviation + 100.0 => self.spike = Some(0.0),
@@ -143,7 +144,7 @@ impl Delays {
 mod tests {
     use super::*;
 
-    /// Algorithm 4 of Ramjee et al. 1994 in its own letters: d̂ and v̂ after each delay, in milliseconds.
+    /// Algorithm 4 of Ramjee et al. 1994 with the paper's symbols: d̂ and v̂ after each delay, in milliseconds.
     fn by_the_paper(delays: &[f64]) -> Vec<(f64, f64)> {
         let (mut d, mut v, mut var, mut impulse) = (delays[0], 0.0, 0.0, false);
         let (mut one, mut two) = (delays[0], delays[0]);

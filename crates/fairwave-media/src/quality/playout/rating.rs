@@ -1,4 +1,4 @@
-//! How a call is rated by what its receiver plays.
+//! Rating of a call from the playout at its receiver.
 
 use super::cause::Causes;
 use super::timeline::runs;
@@ -11,49 +11,52 @@ use crate::quality::loss::LossRuns;
 use crate::traffic::Codec;
 use fairwave_units::units::Span;
 
-/// How a call went.
+/// Quality of a call.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct CallQuality {
-    /// Units that the application made.
+    /// Units produced by the application.
     pub sent: u64,
-    /// Units that arrived but were not played, or still wait in their sender.
+    /// Units that arrived but were not played, or are still in the sender.
     pub late: u64,
     /// Units that will never arrive: dropped by queues or lost by links.
     pub lost: u64,
-    /// Late for playout: `late` over the units that were not lost; none if there are none.
+    /// Late for playout: `late` divided by the units that were not lost; `None` if there are none.
     pub late_ratio: Option<f64>,
-    /// The E-model's packet loss, 0 to 1: units not played and units' times made up beside them, over all of both.
+    /// Packet loss in the E-model, 0 to 1: the sum of unplayed units and unit times made up, divided by the sum of all
+    /// units and unit times made up.
     pub missed: f64,
-    /// Mean delay mouth to ear of what was played: packet time, coder's look-ahead, and from making to playing. None when nothing
-    /// was played.
+    /// Mean mouth-to-ear delay of played units: packet time, look-ahead of the coder, and time from creation to
+    /// playout. `None` if nothing was played.
     pub delay: Option<Span>,
-    /// Burst ratio of what was missed.
+    /// Burst ratio of missed units.
     pub burst_ratio: f64,
-    /// The gaps of what was missed.
+    /// Gaps of missed units.
     pub gaps: Gaps,
-    /// The rating, or why there is none: all else is known of any codec.
+    /// The rating, or why there is none. All other fields are valid for any codec.
     pub score: Result<CallScore, UnratedCause>,
 }
 
-/// How a call is rated.
+/// Rating of a call.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct CallScore {
-    /// The E-model's rating and its parts.
+    /// Rating of the E-model and its parts.
     pub rating: Rating,
-    /// What the rating lost to what.
+    /// Causes of the impairment.
     pub causes: Causes,
     /// Mean opinion score from the rating.
     pub mos: f64,
-    /// Remarks on them.
+    /// Caveats of the rating.
     pub caveats: Caveats,
 }
 
-/// Plays a call and rates it by the E-model. The share that was missed is its packet loss; its delay is that of the units played.
+/// Plays a call and rates it by the E-model. The missed share is its packet loss; its delay is the mean delay of played
+/// units.
 ///
-/// Of the units that have not arrived, `waiting` are still held by their sender: they are missed like all others, but late, not lost.
+/// Of the units that have not arrived, `waiting` are still in the sender: they count as missed and as late, not as
+/// lost.
 ///
 /// # Errors
-/// When nothing was sent. A codec without impairment factors has no [`CallQuality::score`].
+/// Nothing was sent. A codec without impairment factors has no [`CallQuality::score`].
 pub fn call_quality(
     units: &[SpokenUnit],
     waiting: u64,
@@ -101,7 +104,7 @@ pub fn call_quality(
     })
 }
 
-/// What becomes of the units, and what is missed.
+/// Returns the fates of the units, and losses and gaps.
 fn heard(units: &[SpokenUnit], packet_time: Span, config: &PlayoutConfig) -> (Vec<UnitFate>, LossRuns, Gaps) {
     if let PlayoutConfig::Neteq(config) = config {
         let heard = timeline(units, packet_time, config);

@@ -1,4 +1,4 @@
-//! Playout as specification: what is played when, and how calls are rated.
+//! Specification of playout: playing times, and ratings of calls.
 
 use proptest::prelude::*;
 
@@ -9,12 +9,12 @@ use crate::traffic::Codec;
 
 const PACKET: Span = Span::from_millis(20);
 
-/// Units of one talkspurt from 0 ms on, every 20 ms, with these network delays in milliseconds; none is lost.
+/// Returns units of one talkspurt from 0 ms on, every 20 ms, with these network delays in milliseconds; `None` is lost.
 fn spurt(delays: &[Option<u64>]) -> Vec<SpokenUnit> {
     units(&delays.iter().enumerate().map(|(i, &delay)| (20 * i as u64, delay)).collect::<Vec<_>>())
 }
 
-/// Units as (made, network delay) in milliseconds.
+/// Returns units given as (creation time, network delay) in milliseconds.
 fn units(units: &[(u64, Option<u64>)]) -> Vec<SpokenUnit> {
     let at = |millis| Instant::ZERO + Span::from_millis(millis);
     let unit = |&(made, delay): &(u64, Option<u64>)| SpokenUnit {
@@ -32,7 +32,7 @@ fn adaptive(estimator: Estimator) -> PlayoutConfig {
     PlayoutConfig::Adaptive { estimator, safety: 4.0, least: Span::from_millis(10) }
 }
 
-/// One letter per unit: played, late, lost (x).
+/// Returns one letter per unit: played, late, lost (x).
 fn letters(fates: &[UnitFate]) -> String {
     let letter = |fate: &UnitFate| match fate {
         UnitFate::Played(_) => 'p',
@@ -91,7 +91,7 @@ fn the_next_talkspurt_follows_a_network_that_has_slowed_down() {
 #[test]
 fn a_spike_at_the_start_of_a_talkspurt_is_followed_at_once_and_forgotten_after() {
     let mut call: Vec<(u64, Option<u64>)> = (0..50).map(|i| (20 * i, Some(40))).collect();
-    // A stall of 300 ms: its backlog arrives at one moment, the delays falling by 20 ms from unit to unit.
+    // A stall of 300 ms: its backlog arrives at once, with delays that fall by 20 ms per unit.
     call.extend((0..50).map(|i| (2000 + 20 * i, Some(340_u64.saturating_sub(20 * i).max(40)))));
     call.extend((0..50).map(|i| (4000 + 20 * i, Some(40))));
     let call = units(&call);
@@ -162,7 +162,8 @@ fn late_for_playout_is_a_share_of_what_arrived() {
 
 #[test]
 fn mouth_to_ear_is_the_mean_over_what_was_played() {
-    // 40 ms late once: two units are played 30.625 ms after they were made, three 70.625 ms; and a packet is filled.
+    // One unit is 40 ms late: two units are played 30.625 ms after creation, three 70.625 ms; and one packet time is
+    // concealed.
     let call = spurt(&[Some(30), Some(30), Some(70), Some(50), Some(30), None]);
     let config = PlayoutConfig::Neteq(NeteqConfig { stretch: false, ..NeteqConfig::default() });
     let quality = rated(&call, &config);
@@ -251,7 +252,7 @@ fn a_call_without_units_or_without_a_published_codec_is_not_rated() {
 
 #[test]
 fn time_made_up_for_a_stall_is_a_gap_like_time_lost() {
-    // 2 s of which nothing arrives, or arrives when it is over.
+    // 2 s without arrivals, or with all arrivals at the end.
     let call = |stalled: bool| {
         let stall = (0..100).map(|unit| stalled.then(|| 2050 - 20 * unit));
         let units: Vec<Option<u64>> =
@@ -300,7 +301,7 @@ proptest! {
         for (unit, fate) in call.iter().zip(&fates) {
             match fate {
                 UnitFate::Played(at) => prop_assert!(*at >= unit.arrived),
-                // A jitter buffer may have to empty itself of what is there.
+                // A jitter buffer may have to discard packets that are present.
                 UnitFate::Late(due) => prop_assert!(unit.arrived < Instant::NEVER && (which == 4 || *due < unit.arrived)),
                 UnitFate::Lost => prop_assert_eq!(unit.arrived, Instant::NEVER),
             }

@@ -1,4 +1,4 @@
-//! A recorded call through the jitter buffer: what becomes of each unit, and what is heard when.
+//! Playback of a recorded call through the jitter buffer: fates of units, and the timeline of the output.
 
 use super::neteq::{HELD_BACK, JitterBuffer, NeteqConfig, Packet, Piece, TICK, whole_samples};
 use super::{SpokenUnit, UnitFate, talkspurts};
@@ -6,25 +6,25 @@ use crate::quality::gaps::Gaps;
 use crate::quality::loss::LossRuns;
 use fairwave_units::units::{Instant, Span};
 
-/// A call as it is heard.
+/// Output of a call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Timeline {
-    /// When the first piece is heard; never if nothing arrived.
+    /// Time of the first output; never if nothing arrived.
     pub begins: Instant,
-    /// What is heard, without a gap.
+    /// Output without gaps.
     pub pieces: Vec<Piece>,
-    /// What becomes of each unit. [`UnitFate::Late`] says when something newer was played instead.
+    /// Fate of each unit. [`UnitFate::Late`] contains the time when a newer unit was played instead.
     pub fates: Vec<UnitFate>,
-    /// Units that were missed and units' times that were made up beside them, in the order of hearing.
+    /// Missed units and unit times made up, in playout order.
     pub missed: LossRuns,
-    /// The gaps that they are.
+    /// Gaps of these losses.
     pub gaps: Gaps,
 }
 
-/// Plays a call of units of `packet_time` each.
+/// Plays a call with units of `packet_time` each.
 ///
-/// Media times advance as RTP timestamps do (RFC 3550 §5.1): by a packet time within a talkspurt, and by what passed
-/// between talkspurts.
+/// Media times advance like RTP timestamps (RFC 3550 §5.1): by a packet time within a talkspurt, and by the elapsed
+/// time between talkspurts.
 pub fn timeline(units: &[SpokenUnit], packet_time: Span, config: &NeteqConfig) -> Timeline {
     let (spurts, length) = (talkspurts(units, packet_time), whole_samples(packet_time));
     let packets = numbered(units, &spurts, length);
@@ -47,7 +47,7 @@ pub fn timeline(units: &[SpokenUnit], packet_time: Span, config: &NeteqConfig) -
     Timeline { begins, pieces, fates, missed, gaps }
 }
 
-/// The units as packets with media times.
+/// Returns the units as packets with media times.
 fn numbered(units: &[SpokenUnit], spurts: &[usize], length: Span) -> Vec<Packet> {
     let mut media = Span::ZERO;
     (units.iter().enumerate())
@@ -62,7 +62,7 @@ fn numbered(units: &[SpokenUnit], spurts: &[usize], length: Span) -> Vec<Packet>
         .collect()
 }
 
-/// Ticks from `begins` on until all that arrives has been played.
+/// Performs ticks from `begins` on until all arrivals have been played.
 fn play(
     packets: &[Packet],
     arrivals: &[(Instant, usize)],
@@ -95,7 +95,7 @@ fn play(
     }
 }
 
-/// What becomes of each unit: what was passed over when a newer one was played is late, or lost.
+/// Returns the fates: an unplayed unit is late or lost once a newer one was played.
 fn fates(units: &[SpokenUnit], pieces: &[Piece], begins: Instant, length: Span) -> Vec<UnitFate> {
     let mut fates = vec![UnitFate::Lost; units.len()];
     let (mut heard, mut settled) = (Span::ZERO, 0);
@@ -123,7 +123,7 @@ fn missing(unit: &SpokenUnit, passed: Instant) -> UnitFate {
     if unit.arrived == Instant::NEVER { UnitFate::Lost } else { UnitFate::Late(passed) }
 }
 
-/// Losses and gaps of units of a length, of which it is known whether they were missed.
+/// Returns losses and gaps of units with this length, given whether each was missed.
 pub(super) fn runs(missed: impl IntoIterator<Item = bool>, length: Span) -> (LossRuns, Gaps) {
     let (mut losses, mut gaps) = (LossRuns::new(), Gaps::default());
     for is_missed in missed {
@@ -133,8 +133,8 @@ pub(super) fn runs(missed: impl IntoIterator<Item = bool>, length: Span) -> (Los
     (losses, gaps)
 }
 
-/// Which units' times were missed: those of units that were not played, and what was made up within a talkspurt beyond
-/// them, because a unit came late and was played all the same. What falls short of a unit is carried to the next.
+/// Returns which unit times were missed: those of unplayed units, and additional concealment in a talkspurt for units
+/// that were played late. A remainder of less than a unit is carried to the next.
 fn missed(fates: &[UnitFate], pieces: &[Piece], spurts: &[usize], length: Span) -> Vec<bool> {
     let mut made_up = vec![Span::ZERO; fates.len()];
     let mut concealed = Span::ZERO;
@@ -173,7 +173,7 @@ mod tests {
 
     const PACKET: Span = Span::from_millis(20);
 
-    /// Units as (made, arrived) in milliseconds.
+    /// Returns units given as (creation, arrival) in milliseconds.
     fn units(units: &[(u64, Option<u64>)]) -> Vec<SpokenUnit> {
         let at = |millis| Instant::ZERO + Span::from_millis(millis);
         (units.iter())
@@ -198,7 +198,7 @@ mod tests {
         timeline(&units(call), PACKET, &plain())
     }
 
-    /// When units were played, in milliseconds after they were made; negative for late ones, none for lost ones.
+    /// Returns playout times in milliseconds after creation; negative for late units, `None` for lost ones.
     fn offsets(call: &[(u64, Option<u64>)]) -> Vec<Option<f64>> {
         (heard(call).fates.iter().zip(call))
             .map(|(fate, (made, _))| match fate {
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn playing_begins_with_the_tick_after_the_first_arrival() {
-        // Arrived at 33 ms, tick at 40 ms, and 5 samples are held back.
+        // Arrival at 33 ms, tick at 40 ms, and 5 samples held back.
         assert_eq!(offsets(&[(0, Some(33)), (20, Some(53))]), [Some(40.625), Some(40.625)]);
         assert_eq!(offsets(&[(0, Some(30)), (20, Some(50))]), [Some(30.625), Some(30.625)]);
     }
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn what_falls_short_of_a_unit_is_carried_over() {
-        // Twice 10 ms late.
+        // Two units, each 10 ms late.
         let call = [(0, Some(30)), (20, Some(60)), (40, Some(80)), (60, Some(110)), (80, Some(120))];
         let missed = heard(&call).missed;
         assert_eq!((missed.sent(), missed.lost()), (6, 1));

@@ -1,13 +1,13 @@
-//! When packets of the last two seconds arrived: libwebrtc `neteq/packet_arrival_history.cc`.
+//! Packet arrivals of the last two seconds: libwebrtc `neteq/packet_arrival_history.cc`.
 //!
-//! A packet's delay is counted from the one in the window that came with the least: (arrival − its arrival) − (media time −
-//! its media time). Packets that were overtaken are remembered, but are neither the least nor the most delayed.
+//! A packet's delay is relative to the least delayed packet in the window: (arrival − its arrival) − (media time − its
+//! media time). Overtaken packets are remembered, but excluded from the least and the most delayed.
 
 use std::collections::VecDeque;
 
 use super::SAMPLES_PER_MS;
 
-/// How much media time is remembered, in samples.
+/// Length of the window, in samples of media time.
 const WINDOW: i64 = 2000 * SAMPLES_PER_MS;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,12 +23,12 @@ impl Arrival {
     }
 }
 
-/// Times in samples; delays in milliseconds.
+/// Arrival history. Times in samples; delays in milliseconds.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Arrivals {
-    /// By media time.
+    /// Arrivals by media time.
     history: VecDeque<Arrival>,
-    /// Delays ascending from the least, and descending from the most.
+    /// Candidates for the least delay, ascending, and for the largest delay, descending.
     least: VecDeque<Arrival>,
     most: VecDeque<Arrival>,
 }
@@ -48,7 +48,7 @@ impl Arrivals {
         self.history.len()
     }
 
-    /// Remembers a packet; false if it is too old or lies within one that is remembered.
+    /// Adds a packet. Returns false if it is too old or overlaps a remembered one.
     pub(super) fn insert(&mut self, media: i64, length: i64, now: i64) -> bool {
         let packet = Arrival { media, arrived: now, length };
         let place = self.history.partition_point(|before| before.media <= media);
@@ -86,20 +86,20 @@ impl Arrivals {
         true
     }
 
-    /// How late `media` would be if it arrived at `now`.
+    /// Returns the delay of `media` if it arrived at `now`.
     pub(super) fn delay_ms(&self, media: i64, now: i64) -> i64 {
         let Some(least) = self.least.front() else { return 0 };
-        // Each time is cut to milliseconds before the difference is taken, as libwebrtc does.
+        // Each time is truncated to milliseconds before the subtraction, as in libwebrtc.
         let ms = |samples: i64| samples / SAMPLES_PER_MS;
         (ms(now) - ms(least.arrived) - (ms(media) - ms(least.media))).max(0)
     }
 
-    /// The delay of the packet that came latest.
+    /// Returns the largest delay in the window.
     pub(super) fn most_delayed_ms(&self) -> i64 {
         self.most.front().map_or(0, |packet| self.delay_ms(packet.media, packet.arrived))
     }
 
-    /// Whether nothing newer is remembered.
+    /// Checks whether no newer packet is remembered.
     pub(super) fn is_newest(&self, media: i64) -> bool {
         self.history.back().is_none_or(|newest| newest.media == media)
     }
@@ -113,7 +113,8 @@ impl Arrivals {
 mod tests {
     use super::*;
 
-    /// A receiver with a clock, in milliseconds, and a sender's media time that moves on with newer packets only.
+    /// A receiver with a clock, in milliseconds, and the media time of a sender, which advances only with newer
+    /// packets.
     struct ReceiverScript {
         arrivals: Arrivals,
         now: i64,
@@ -133,7 +134,7 @@ mod tests {
             self.now += ms;
         }
 
-        /// A packet so far ahead of the newest; its delay.
+        /// Receives a packet `ahead` of the newest one; returns its delay.
         fn packet(&mut self, ahead: i64) -> i64 {
             let media = self.media + ahead;
             self.media = self.media.max(media);
@@ -177,7 +178,7 @@ mod tests {
 
     #[test]
     fn what_is_older_than_the_window_is_forgotten() {
-        // packet_arrival_history_unittest.cc, MaxHistorySize, with libwebrtc's own window of 2 s.
+        // packet_arrival_history_unittest.cc, MaxHistorySize, with libwebrtc's window of 2 s.
         let mut story = ReceiverScript::begin();
         story.wait(2 * FRAME);
         assert_eq!(story.packet(FRAME), 20);

@@ -1,12 +1,12 @@
-//! How concealment fades: `mute_factor` of libwebrtc `neteq/expand.cc`.
+//! Fading of concealment: `mute_factor` of libwebrtc `neteq/expand.cc`.
 //!
-//! Concealment repeats the last pitch period. After three periods it fades by 0.0010 per sample at 8 kHz, after seven by
-//! 0.0020. **Assumption.** Before it was steady voice, which by itself does not fade (`mute_slope` 0).
+//! Concealment repeats the last pitch period. After three periods it fades by 0.0010 per sample at 8 kHz, after seven
+//! by 0.0020. **Assumption.** The preceding sound was steady voice, which by itself does not fade (`mute_slope` 0).
 
 /// 1 in Q14.
 const FULL: i64 = 1 << 14;
 
-/// Concealment since something was last decoded. Lengths are in samples at 8 kHz.
+/// Concealment since the last decoded packet. Lengths are in samples at 8 kHz.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Concealment {
     made: i64,
@@ -19,7 +19,7 @@ impl Concealment {
         Concealment { made: 0, periods: 0, factor: FULL }
     }
 
-    /// So much more, in periods of `period` samples.
+    /// Extends the concealment by `samples`, in periods of `period` samples.
     pub(super) fn extend(&mut self, samples: i64, period: i64) {
         self.made += samples;
         while self.periods * period < self.made && self.factor > 0 {
@@ -28,7 +28,7 @@ impl Concealment {
                 3..=6 => 1049,
                 _ => 2097,
             };
-            // From Q20 to Q14, with the rounding that expand.cc has.
+            // Conversion from Q20 to Q14, with the rounding of expand.cc.
             let gain = FULL - ((period * slope + 8192) >> 6);
             let factor = (gain.max(0) * self.factor + 8192) >> 14;
             self.factor = match slope {
@@ -40,12 +40,12 @@ impl Concealment {
         }
     }
 
-    /// Fainter than half.
+    /// Checks whether the factor is below one half.
     pub(super) const fn is_faded(&self) -> bool {
         self.factor < FULL / 2
     }
 
-    /// Nothing is left of the voice.
+    /// Checks whether the factor is zero.
     pub(super) const fn is_silent(&self) -> bool {
         self.factor == 0
     }
@@ -55,7 +55,7 @@ impl Concealment {
 mod tests {
     use super::*;
 
-    /// Factors after each period of 50 samples.
+    /// Returns the factors after each period of 50 samples.
     fn factors(periods: usize) -> Vec<i64> {
         let mut concealment = Concealment::none();
         (0..periods)

@@ -1,4 +1,4 @@
-//! What a scenario may say about the buffer: `{ strategy = "neteq", min-delay = "0 ms", max-packets = 200 }`.
+//! Configuration of the buffer: `{ strategy = "neteq", min-delay = "0 ms", max-packets = 200 }`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,13 +6,14 @@ use serde::{Deserialize, Serialize};
 use fairwave_units::config::ConfigError;
 use fairwave_units::units::Span;
 
-/// The longest least delay, as libwebrtc's `SetBaseMinimumDelay` has it.
+/// Largest `min-delay`, as in libwebrtc's `SetBaseMinimumDelay`.
 const LONGEST: Span = Span::from_secs(10);
 
-/// Lags among which libwebrtc looks for the pitch (`time_stretch.h`: 10 to 60 samples at 4 kHz).
+/// Pitch lags that libwebrtc searches (`time_stretch.h`: 10 to 60 samples at 4 kHz).
 const PITCH: [Span; 2] = [Span::from_micros(2_500), Span::from_millis(15)];
 
-/// NetEQ's settings; all defaults but `pitch-period`, which there is found in the sound, are libwebrtc's (`api/neteq/neteq.h`).
+/// Settings of NetEQ. All defaults except `pitch-period` are libwebrtc's (`api/neteq/neteq.h`); libwebrtc finds the
+/// pitch in the sound.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct NeteqConfig {
@@ -23,11 +24,11 @@ pub struct NeteqConfig {
     pub max_delay: Option<Span>,
     /// Number of packets that the buffer holds, 20 to 1000; one packet more empties it. Default 200.
     pub max_packets: u32,
-    /// Changes the tempo of speech to come nearer to the target. Default true.
+    /// Changes the tempo of speech to approach the target. Default true.
     pub stretch: bool,
-    /// Far above the target, leaves out as many pitch periods as fit into 15 ms instead of one. Default false.
+    /// Far above the target, removes as many pitch periods as fit into 15 ms instead of one. Default false.
     pub fast_accelerate: bool,
-    /// Length of speech that one change of tempo adds or removes, 2.5 to 15 ms. Default 6.25 ms: a pitch of 160 Hz,
+    /// Duration of speech that one change of tempo adds or removes, 2.5 to 15 ms. Default 6.25 ms: a pitch of 160 Hz,
     /// between men's and women's, and about 100 ms of change per second at most, as libwebrtc states.
     pub pitch_period: Span,
 }

@@ -1,6 +1,6 @@
-//! What to do next: libwebrtc `neteq/decision_logic.cc` and `delay_constraints.cc`.
+//! Decision of the next operation: libwebrtc `neteq/decision_logic.cc` and `delay_constraints.cc`.
 //!
-//! The buffer level that libwebrtc filters beside (`buffer_level_filter.cc`) is left out: no decision reads it any more.
+//! libwebrtc's filter of the buffer level (`buffer_level_filter.cc`) is omitted, because no decision uses it any more.
 
 use super::arrivals::Arrivals;
 use super::delay_manager::DelayManager;
@@ -9,16 +9,16 @@ use super::{NeteqConfig, Operation, SAMPLES_PER_MS, SAMPLES_PER_TICK};
 /// Ticks between two operations that change the tempo.
 const TIMESCALE_INTERVAL: i64 = 5;
 
-/// Tempo is changed by whole pitch periods of up to 15 ms, at times 10 ms apart.
+/// Tempo changes are whole pitch periods of up to 15 ms, at times 10 ms apart.
 const ADJUSTMENT_MS: i64 = 20;
 
-/// Playing goes on after a pause when the buffer holds so much of the target.
+/// Buffer level at which playout resumes after a pause, percent of the target.
 const POSTPONE_PERCENT: i64 = 50;
 
-/// A pause ends, however long it was to be, when the buffer is so far above the target.
+/// A pause ends early if the buffer is this far above the target, ms.
 const ABOVE_TARGET_MS: i64 = 50;
 
-/// The outcome of the last operation.
+/// Result of the last operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Mode {
     Normal,
@@ -26,40 +26,40 @@ pub(super) enum Mode {
     Expand,
     /// The tempo was changed.
     Stretched,
-    /// It was to be changed, but there was too little that had not been played.
+    /// A change of tempo was due, but too little decoded speech was available.
     StretchFailed,
     ComfortNoise,
 }
 
-/// The first packet that waits.
+/// The first waiting packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct NextPacket {
     /// Its media time, in samples.
     pub media: i64,
-    /// It describes silence.
+    /// True if it describes silence.
     pub silence: bool,
 }
 
-/// What the receiver has, all in samples.
+/// State of the receiver, in samples.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Status {
     pub last_mode: Mode,
-    /// Media time of what is to be decoded next.
+    /// Media time of the next packet to decode.
     pub target: i64,
     pub next: Option<NextPacket>,
-    /// Media time from the first packet that waits to the last, and how long that has waited.
+    /// Media time from the first waiting packet to the last, plus the waiting time of the latter.
     pub span_and_wait: i64,
-    /// A description of silence waits.
+    /// True if a silence description is waiting.
     pub silence_waits: bool,
-    /// How long noise or concealment has been played.
+    /// Duration of noise or concealment so far.
     pub generated: i64,
-    /// What is decoded and not yet played, with the overlap that is kept for cross-fading.
+    /// Decoded but unplayed samples, including the overlap for cross-fading.
     pub decoded: i64,
-    /// Concealment has faded to less than half.
+    /// True if concealment has faded to less than half.
     pub faded: bool,
 }
 
-/// Decides from one tick to the next; the ticks are counted by the caller.
+/// Decision logic from tick to tick; the caller counts the ticks.
 #[derive(Clone, Debug)]
 pub(super) struct DecisionLogic {
     config: NeteqConfig,
@@ -86,7 +86,7 @@ impl DecisionLogic {
         }
     }
 
-    /// Forgets all delays, as when a call begins or its buffer was emptied.
+    /// Discards all delays, as at the start of a call or after the buffer was emptied.
     pub(super) fn reset(&mut self, tick: i64) {
         self.delays = DelayManager::new();
         self.arrivals.clear();
@@ -106,12 +106,12 @@ impl DecisionLogic {
         self.delays.on_arrival(now / SAMPLES_PER_MS, delay, !self.arrivals.is_newest(media));
     }
 
-    /// An operation of the last tick was to change the tempo.
+    /// Records that the last operation was a change of tempo.
     pub(super) fn on_stretch(&mut self) {
         self.stretched = true;
     }
 
-    /// The target, within its limits and three quarters of the buffer.
+    /// Returns the target, limited by the configuration and by three quarters of the buffer.
     pub(super) fn target_ms(&self) -> i64 {
         let ms = |span: fairwave_units::units::Span| (span.nanos() / 1_000_000) as i64;
         let room = match self.packet_ms * i64::from(self.config.max_packets) * 3 / 4 {
@@ -180,7 +180,7 @@ impl DecisionLogic {
         }
     }
 
-    /// After a pause the buffer is let fill, so that it does not run dry again at once.
+    /// Checks whether to let the buffer fill after a pause, so that it does not run empty again at once.
     fn postpones(&self, status: &Status) -> bool {
         let least = self.target_ms().saturating_mul(SAMPLES_PER_MS * POSTPONE_PERCENT) / 100;
         if status.span_and_wait >= least || status.silence_waits {
@@ -200,24 +200,24 @@ mod tests {
     use fairwave_units::units::Span;
 
     const MS: i64 = SAMPLES_PER_MS;
-    /// Media time of what is to be decoded next.
+    /// Media time of the next packet to decode.
     const TARGET: i64 = 1000 * MS;
-    /// A tick at which the tempo may be changed.
+    /// A tick that allows a change of tempo.
     const LATER: i64 = 200;
 
-    /// A target of `target_ms`, above the 80 ms that it begins with.
+    /// Returns a configuration with a target of `target_ms`, above the initial 80 ms.
     fn aiming_at(target_ms: u64) -> NeteqConfig {
         NeteqConfig { min_delay: Span::from_millis(target_ms), ..NeteqConfig::default() }
     }
 
-    /// At tick [`LATER`] what is decoded next is `playing_ms` later than the packet that came soonest.
+    /// Returns a logic at tick [`LATER`]; the next packet is `playing_ms` later than the least delayed one.
     fn playing(config: NeteqConfig, playing_ms: i64) -> DecisionLogic {
         let mut logic = DecisionLogic::new(config);
         logic.arrivals.insert(TARGET - LATER * SAMPLES_PER_TICK, 20 * MS, -playing_ms * MS);
         logic
     }
 
-    /// What is expected is there, `buffered_ms` reach to the last packet.
+    /// Returns the status with the expected packet present and `buffered_ms` up to the last packet.
     fn status(last_mode: Mode, buffered_ms: i64) -> Status {
         Status {
             last_mode,
@@ -290,7 +290,7 @@ mod tests {
         logic.on_stretch();
         let stretched = status(Mode::Stretched, 100);
         assert_eq!(logic.decide(LATER, &stretched), Operation::Normal);
-        // The delay grows by 10 ms a tick while nothing is decoded.
+        // The delay grows by 10 ms per tick while nothing is decoded.
         assert_eq!(logic.decide(LATER + 4, &stretched), Operation::Normal);
         assert_eq!(logic.decide(LATER + 5, &stretched), Operation::Accelerate);
         let mut logic = playing(aiming_at(100), 480);

@@ -1,12 +1,12 @@
-//! The delay to aim at: libwebrtc `neteq/delay_manager.cc`, `underrun_optimizer.cc` and `reorder_optimizer.cc`.
+//! Target delay: libwebrtc `neteq/delay_manager.cc`, `underrun_optimizer.cc` and `reorder_optimizer.cc`.
 //!
-//! Two wishes, the larger of which is the target. Against running dry: the 95 % quantile of the largest relative delay in
-//! each half second. Against reordering: the delay b with the least cost, max(0, b − base) + 20 ms for each percent of
-//! packets that would still come too late, where `base` is the first wish.
+//! The target is the larger of two values. Against underruns: the 95 % quantile of the largest relative delay in each
+//! half second. Against reordering: the delay b with the least cost, max(0, b − base) + 20 ms for each percent of
+//! packets that would still be too late, with the first value as `base`.
 
 use super::histogram::{BUCKET_MS, Histogram};
 
-/// The target until delays are known, in milliseconds.
+/// Target before delays are known, in milliseconds.
 const START_DELAY_MS: i64 = 80;
 
 /// 0.95 in Q30.
@@ -18,13 +18,13 @@ const FORGET: i32 = (0.983 * (1 << 15) as f64) as i32;
 /// 0.9993 in Q15.
 const REORDER_FORGET: i32 = (0.9993 * (1 << 15) as f64) as i32;
 
-/// Each entry against running dry is the largest delay of so long.
+/// Each histogram entry against underruns is the largest delay in this time, in milliseconds.
 const RESAMPLE_MS: i64 = 500;
 
-/// Delay that is worth one percent of loss.
+/// Delay that costs as much as one percent of loss, in milliseconds.
 const MS_PER_LOSS_PERCENT: i64 = 20;
 
-/// Both wishes, in milliseconds.
+/// Both target values, in milliseconds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct DelayManager {
     underrun: Underrun,
@@ -37,7 +37,7 @@ impl DelayManager {
         DelayManager { underrun: Underrun::new(), reorder: Reorder::new(), target_ms: START_DELAY_MS }
     }
 
-    /// A packet arrived at `now_ms`, so much later than the earliest of the packets before it.
+    /// Records a packet that arrived at `now_ms`, `delay_ms` later than the least delayed earlier packet.
     pub(super) fn on_arrival(&mut self, now_ms: i64, delay_ms: i64, reordered: bool) {
         if !reordered {
             self.underrun.on_arrival(now_ms, delay_ms);
@@ -86,7 +86,7 @@ impl Reorder {
         Reorder { histogram: Histogram::new(REORDER_FORGET) }
     }
 
-    /// What to wait for reordered packets when `base_ms` is waited anyway.
+    /// Returns the delay for reordered packets, if `base_ms` is waited anyway.
     fn on_arrival(&mut self, delay_ms: i64, reordered: bool, base_ms: i64) -> i64 {
         self.histogram.add(if reordered { delay_ms } else { 0 });
         let mut late = 1_i64 << 30;
@@ -159,8 +159,8 @@ mod tests {
 
     #[test]
     fn a_long_delay_that_is_rare_costs_more_than_it_saves() {
-        // reorder_optimizer_unittest.cc, AvoidIncreasingDelayWhenProbabilityIsLow; there the fourth of equal entries, with
-        // the start weight of 1, here with that of 2 one that is rarer.
+        // reorder_optimizer_unittest.cc, AvoidIncreasingDelayWhenProbabilityIsLow. There it is the fourth of equal
+        // entries, with the start weight of 1; here, with weight 2, it is a rarer entry.
         let mut reorder = Reorder::new();
         for _ in 0..12 {
             assert_eq!(reorder.on_arrival(40, true, 0), 60);
@@ -188,7 +188,7 @@ mod tests {
         delays.on_arrival(510, 0, false);
         assert_eq!(delays.target_ms(), 20);
         delays.on_arrival(520, 100, true);
-        // Two thirds of the weight: 66 % × 20 ms of loss against 80 ms more of delay.
+        // Two thirds of the weight: 66 % × 20 ms of loss compared with 80 ms more of delay.
         assert_eq!(delays.target_ms(), 120);
         for i in 0..600 {
             delays.on_arrival(530 + 10 * i, 170, false);

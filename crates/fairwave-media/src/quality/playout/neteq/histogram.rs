@@ -1,29 +1,29 @@
-//! How delays are distributed, older ones counting for less: libwebrtc `neteq/histogram.cc`, in its fixed point.
+//! Histogram of delays with exponential forgetting: libwebrtc `neteq/histogram.cc`, in its fixed point.
 //!
 //! 100 buckets of 20 ms. Each entry multiplies all buckets by the forgetting factor f and adds 1 − f to the entry's
-//! bucket. The factor begins at 0. It grows as 1 − w/(n + 1) after n entries up to its steady value, so that the first
+//! bucket. The factor starts at 0. After n entries it is 1 − w/(n + 1), up to its steady value, so that the first
 //! entries have equal weight.
 
-/// Buckets.
+/// Number of buckets.
 pub(super) const BUCKETS: usize = 100;
 
 /// Width of a bucket, in milliseconds.
 pub(super) const BUCKET_MS: i64 = 20;
 
-/// 1 in Q30, as buckets count probability.
+/// 1 in Q30, the format of buckets.
 const ONE: i32 = 1 << 30;
 
-/// 1 in Q15, as forgetting factors count.
+/// 1 in Q15, the format of forgetting factors.
 const ONE_Q15: i32 = 1 << 15;
 
 /// w of [`Histogram`]: `start_forget_weight` of libwebrtc's `DelayManager::Config`.
 const START_WEIGHT: f64 = 2.0;
 
-/// A distribution of delays up to 2 s.
+/// Distribution of delays up to 2 s.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Histogram {
     buckets: [i32; BUCKETS],
-    /// Buckets from here on are empty.
+    /// Number of buckets before the first of only empty ones.
     used: usize,
     forget: i32,
     steady_forget: i32,
@@ -31,10 +31,10 @@ pub(super) struct Histogram {
 }
 
 impl Histogram {
-    /// Halving from bucket to bucket; `steady_forget` is in Q15.
+    /// Returns a histogram whose buckets halve from one to the next; `steady_forget` is in Q15.
     pub(super) fn new(steady_forget: i32) -> Self {
         let mut buckets = [0; BUCKETS];
-        // A little more than 1 in Q14, so that the halves, cut to whole numbers, sum to 1.
+        // Slightly more than 1 in Q14, so that the truncated halves sum to 1.
         let mut half = 0x4002;
         let mut used = 0;
         for bucket in &mut buckets {
@@ -45,7 +45,7 @@ impl Histogram {
         Histogram { buckets, used, forget: 0, steady_forget, entries: 0 }
     }
 
-    /// An entry; those beyond the last bucket are not counted.
+    /// Adds an entry; entries beyond the last bucket are ignored.
     pub(super) fn add(&mut self, delay_ms: i64) {
         let Some(index) = usize::try_from(delay_ms / BUCKET_MS).ok().filter(|&index| index < BUCKETS) else { return };
         let mut excess = -ONE;
@@ -67,7 +67,7 @@ impl Histogram {
         self.forget = (forget as i32).clamp(0, self.steady_forget);
     }
 
-    /// Takes rounding's `excess` from the first buckets, so that the sum stays 1.
+    /// Subtracts the rounding `excess` from the first buckets, so that the sum stays 1.
     fn settle(&mut self, mut excess: i32) {
         for bucket in &mut self.buckets {
             if excess == 0 {
@@ -79,7 +79,7 @@ impl Histogram {
         }
     }
 
-    /// The first bucket up to which lies at least `probability` (Q30).
+    /// Returns the first bucket with a cumulative probability of at least `probability` (Q30).
     pub(super) fn quantile(&self, probability: i32) -> usize {
         let beyond = ONE - probability;
         let mut left = ONE;
@@ -92,7 +92,7 @@ impl Histogram {
         BUCKETS - 1
     }
 
-    /// Probability of each bucket, in Q30; those beyond are empty.
+    /// Returns the probability of each bucket, in Q30; further buckets are empty.
     pub(super) fn probabilities(&self) -> &[i32] {
         self.buckets.get(..self.used).unwrap_or(&self.buckets)
     }
@@ -128,7 +128,7 @@ mod tests {
         histogram.add(60);
         assert_eq!(histogram.probabilities()[3], 1 << 30, "1 − 2/2 = 0 is left of the first");
         histogram.add(0);
-        // f = 1 − 2/3 in Q15, cut: 10922.
+        // f = 1 − 2/3 in Q15, truncated: 10922.
         assert_eq!(histogram.probabilities()[0], (32768 - 10922) << 15);
         assert_eq!(histogram.probabilities()[3], 10922 << 15);
     }
@@ -182,7 +182,7 @@ mod tests {
         histogram.add(0);
         histogram.add(0);
         histogram.add(199);
-        // A third lies in bucket 0, two thirds in bucket 9.
+        // One third is in bucket 0, two thirds are in bucket 9.
         assert_eq!(histogram.quantile((0.3 * f64::from(ONE)) as i32), 0);
         assert_eq!(histogram.quantile((0.34 * f64::from(ONE)) as i32), 9);
         assert_eq!(histogram.quantile(ONE), 9);

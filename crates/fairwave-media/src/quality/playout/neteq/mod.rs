@@ -1,10 +1,10 @@
-//! A jitter buffer as deployed: the decisions of NetEQ in libwebrtc (`modules/audio_coding/neteq`, as of 2026-08).
+//! A widely deployed jitter buffer: the decisions of NetEQ in libwebrtc (`modules/audio_coding/neteq`, as of 2026-08).
 //!
-//! The receiver plays 10 ms at a time. At each tick it decides. It decodes the next packet unchanged, or plays it a
-//! pitch period shorter (accelerate) or longer (preemptive expand) within the talkspurt. Or it conceals a gap (expand) and
-//! joins it to the next packet (merge), or fills a silence with comfort noise. The delay to aim at follows the delays
-//! of the packets ([`delay_manager`]). A packet that comes late, but before something newer was played, is played after
-//! all, and the delay has grown by what was made up meanwhile.
+//! The receiver plays 10 ms at a time and makes a decision at each tick. It decodes the next packet unchanged, or plays
+//! it one pitch period shorter (accelerate) or longer (preemptive expand) within the talkspurt. Or it conceals a gap
+//! (expand) and joins it to the next packet (merge), or fills a silence with comfort noise. The target delay follows
+//! the delays of the packets ([`delay_manager`]). A late packet is still played if nothing newer was played before. The
+//! delay then has grown by the concealment in the meantime.
 //!
 //! | here | libwebrtc |
 //! |---|---|
@@ -16,12 +16,12 @@
 //! | [`JitterBuffer`] | `neteq_impl.cc`, `packet_buffer.cc`, without the sound |
 //!
 //! **Assumptions.** In libwebrtc some decisions depend on the sound; here they are fixed. Every change of tempo finds a
-//! pitch period of the configured length, in speech. Concealment is as long as needed (as with a decoder's own,
-//! `DoCodecPlc`). Joining changes no length. The last packet of a talkspurt carries the description of the silence
-//! after it (RFC 3389), so noise is known from loss unless that packet is lost. Streams do not restart: what is older
-//! than what was played is discarded, however much older. Ticks come at multiples of 10 ms of the receiver's clock,
-//! whatever the sender's. There is no redundancy and no forward error correction. Times inside are counted in samples
-//! at 8 kHz, as they are there for narrowband codecs.
+//! pitch period of the configured length, in speech. Concealment is as long as needed (as with a decoder's concealment,
+//! `DoCodecPlc`). Joining changes no length. The last packet of a talkspurt contains the description of the silence
+//! after it (RFC 3389), so silence can be distinguished from loss unless that packet is lost. Streams do not restart:
+//! packets older than the played ones are discarded, at any age. Ticks are at multiples of 10 ms of the receiver's
+//! clock, independent of the sender's. There is no redundancy and no forward error correction. Internal times are
+//! samples at 8 kHz, as in libwebrtc for narrowband codecs.
 
 mod arrivals;
 mod concealment;
@@ -45,67 +45,67 @@ const SAMPLES_PER_MS: i64 = 8;
 const SAMPLES_PER_TICK: i64 = 80;
 const NANOS_PER_SAMPLE: u64 = 125_000;
 
-/// Samples that are held back for cross-fading: `overlap_length` of `expand.cc`.
+/// Samples held back for cross-fading: `overlap_length` of `expand.cc`.
 const OVERLAP: i64 = 5;
 
-/// [`OVERLAP`] as time: what is played in a tick is heard so much later.
+/// [`OVERLAP`] as time: the delay from a tick to the playout of its sound.
 pub(super) const HELD_BACK: Span = Span::from_micros(625);
 
-/// How much must be decoded before the tempo can be changed.
+/// Decoded samples that a change of tempo requires.
 const STRETCHABLE: i64 = 3 * SAMPLES_PER_TICK;
 
-/// Tempo is changed 15 ms into what is at hand, and the change is no longer than that.
+/// Position of a change of tempo in the available samples, 15 ms, which is also its largest length.
 const STRETCH_AT: i64 = 120;
 
-/// The length of a frame until one was decoded.
+/// Assumed frame length before the first decoded frame.
 const FIRST_FRAME: i64 = 3 * SAMPLES_PER_TICK;
 
-/// A packet of speech, as it arrives.
+/// A received packet of speech.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packet {
-    /// The caller's number for it.
+    /// The caller's number of the packet.
     pub unit: usize,
-    /// Its media time, from any moment on.
+    /// Media time, relative to any fixed time.
     pub media: Span,
-    /// How much speech it holds.
+    /// Duration of its speech.
     pub length: Span,
-    /// Silence follows it, and it says so.
+    /// True if it announces that silence follows.
     pub ends_talkspurt: bool,
 }
 
-/// What the buffer does in a tick: libwebrtc's `NetEq::Operation`.
+/// Operation of the buffer in a tick: libwebrtc's `NetEq::Operation`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Operation {
-    /// Play what is decoded, and decode more where that is too little.
+    /// Play decoded samples, and decode more if they are too few.
     Normal,
-    /// Join what was made up to what is decoded next.
+    /// Join concealment to the next decoded samples.
     Merge,
-    /// Make up for what is not there.
+    /// Conceal missing samples.
     Expand,
-    /// Leave out a pitch period.
+    /// Remove a pitch period.
     Accelerate,
-    /// The same, because the delay is four times too long; several periods where that is configured.
+    /// Like `Accelerate`, because the delay is four times too long; removes several periods if configured.
     FastAccelerate,
     /// Repeat a pitch period.
     PreemptiveExpand,
-    /// Begin to fill a silence.
+    /// Start to fill a silence.
     ComfortNoise,
-    /// Go on with it.
+    /// Continue to fill a silence.
     ComfortNoiseContinued,
 }
 
-/// A piece of what is heard, in the order of hearing.
+/// A piece of the output, in playout order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Piece {
-    /// The speech of this unit begins.
+    /// The speech of this unit starts.
     Unit(usize),
-    /// So much is left out of the unit before, near its end.
+    /// This duration is removed from the previous unit, near its end.
     Shortened(Span),
-    /// So much of the unit before is heard twice, near its end.
+    /// This duration of the previous unit is played twice, near its end.
     Lengthened(Span),
-    /// So much is made up for what is not there.
+    /// This duration is concealment.
     Concealed(Span),
-    /// So much is known to be silence.
+    /// This duration is known silence.
     Silence(Span),
 }
 
@@ -118,8 +118,8 @@ struct BufferedPacket {
     since: i64,
 }
 
-/// The buffer: told of packets, asked every [`TICK`] what to play. Times between ticks do not count: a packet arrives
-/// between two of them, as it does for libwebrtc.
+/// Jitter buffer. The caller passes arriving packets, and calls [`JitterBuffer::tick`] every [`TICK`]. Times between
+/// ticks do not count: a packet arrives between two ticks, as in libwebrtc.
 #[derive(Clone, Debug)]
 pub struct JitterBuffer {
     logic: DecisionLogic,
@@ -128,18 +128,18 @@ pub struct JitterBuffer {
     fast_accelerate: bool,
     waiting: VecDeque<BufferedPacket>,
     tick: i64,
-    /// Media time of what is to be decoded next.
+    /// Media time of the next packet to decode.
     target: i64,
-    /// Decoded or made up, and not yet played.
+    /// Decoded or concealed samples that have not been played.
     ahead: i64,
     frame: i64,
     mode: Mode,
     concealment: Concealment,
-    /// Since when noise or concealment has been played.
+    /// Start of the current noise or concealment.
     generating_since: Option<i64>,
     silence_waits: bool,
     begun: bool,
-    /// The playout has ended: the next packet begins a new one.
+    /// True once the playout has ended: the next packet starts a new one.
     restarts: bool,
 }
 
@@ -151,13 +151,13 @@ fn span(samples: i64) -> Span {
     Span::from_nanos(samples.max(0) as u64 * NANOS_PER_SAMPLE)
 }
 
-/// To the nearest sample at 8 kHz, in which the buffer counts.
+/// Rounds to the nearest sample at 8 kHz, the buffer's unit.
 pub(super) fn whole_samples(time: Span) -> Span {
     span(samples(time))
 }
 
 impl JitterBuffer {
-    /// An empty buffer, before the first tick; `config` is taken as checked.
+    /// Returns an empty buffer before the first tick. `config` must have been checked.
     pub fn new(config: NeteqConfig) -> Self {
         let capacity = config.max_packets as usize;
         JitterBuffer {
@@ -179,22 +179,22 @@ impl JitterBuffer {
         }
     }
 
-    /// The delay that the buffer aims at, beyond that of the packet that came soonest.
+    /// Returns the target delay, relative to the least delayed packet.
     pub fn target_delay(&self) -> Span {
         span(self.logic.target_ms().saturating_mul(SAMPLES_PER_MS))
     }
 
-    /// Lower bound of the target from now on, as lip synchronisation sets it.
+    /// Sets the lower bound of the target, for lip synchronisation.
     pub fn set_min_delay(&mut self, delay: Span) {
         self.logic.set_min_delay(delay);
     }
 
-    /// Packets that wait to be decoded.
+    /// Returns the number of packets that wait to be decoded.
     pub fn packets_waiting(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Nothing waits, and nothing but silence is played until a packet arrives.
+    /// Checks whether no packet waits and only silence is played until the next packet.
     pub fn is_idle(&self) -> bool {
         let silent = match self.mode {
             Mode::Expand => self.concealment.is_silent(),
@@ -203,7 +203,7 @@ impl JitterBuffer {
         silent && self.waiting.is_empty() && !self.silence_waits && self.ahead < SAMPLES_PER_TICK
     }
 
-    /// Passes a number of idle ticks at once, as if by this number of calls of [`JitterBuffer::tick`].
+    /// Performs a number of idle ticks at once, with the same result as calls of [`JitterBuffer::tick`].
     pub fn stay_idle(&mut self, ticks: u64, heard: &mut Vec<Piece>) {
         let samples = SAMPLES_PER_TICK.saturating_mul(ticks.min(i64::MAX as u64) as i64);
         self.tick = self.tick.saturating_add_unsigned(ticks);
@@ -213,7 +213,7 @@ impl JitterBuffer {
         });
     }
 
-    /// A packet arrives.
+    /// Handles an arriving packet.
     pub fn on_arrival(&mut self, packet: Packet) {
         let (media, length) = (samples(packet.media), samples(packet.length));
         if self.waiting.len() >= self.capacity {
@@ -235,7 +235,7 @@ impl JitterBuffer {
         }
     }
 
-    /// The next 10 ms: what is done for them, and the pieces that this adds to what is heard.
+    /// Performs the operation for the next 10 ms and appends its pieces of output to `heard`.
     pub fn tick(&mut self, heard: &mut Vec<Piece>) -> Operation {
         self.tick = self.tick.saturating_add(1);
         if !self.restarts {
@@ -267,7 +267,7 @@ impl JitterBuffer {
                 self.concealment = Concealment::none();
             }
         }
-        // Frames of less than 10 ms may leave too little where the next one is missing.
+        // Frames of less than 10 ms may leave too few samples if the next one is missing.
         self.conceal(SAMPLES_PER_TICK - self.ahead, heard);
         self.ahead -= SAMPLES_PER_TICK;
         if !matches!(self.mode, Mode::Expand | Mode::ComfortNoise) {
@@ -276,7 +276,7 @@ impl JitterBuffer {
         operation
     }
 
-    /// `NetEqImpl::GetDecision`: the operation, and how much was decoded for it.
+    /// `NetEqImpl::GetDecision`: returns the operation and the number of samples decoded for it.
     fn decide(&mut self, heard: &mut Vec<Piece>) -> (Operation, i64) {
         let mut operation = self.logic.decide(self.tick, &self.status());
         let stretches = |operation| {
@@ -393,10 +393,10 @@ impl JitterBuffer {
         self.concealment = Concealment::none();
     }
 
-    /// `PreemptiveExpand::Process`, in speech: what has been played already cannot be lengthened.
+    /// `PreemptiveExpand::Process`, in speech: already played samples cannot be lengthened.
     fn lengthen(&mut self, decoded: i64, heard: &mut Vec<Piece>) {
         let borrowed = (STRETCHABLE - decoded).max(0);
-        // `ahead` holds what was decoded now, which is not borrowed.
+        // `ahead` includes the samples decoded now, which are not borrowed.
         let played = (borrowed - (self.ahead - decoded) - OVERLAP).max(0);
         self.concealment = Concealment::none();
         if played > STRETCH_AT {

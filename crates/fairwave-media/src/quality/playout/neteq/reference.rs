@@ -1,15 +1,15 @@
-//! Step by step beside libwebrtc: the operations and targets that its own decision logic gave on the same arrivals.
+//! Step-by-step comparison with libwebrtc: operations and targets of libwebrtc's decision logic for the same arrivals.
 //!
-//! `reference/*.txt` come from libwebrtc's `decision_logic.cc`, `delay_manager.cc`, `underrun_optimizer.cc`,
-//! `reorder_optimizer.cc`, `histogram.cc`, `packet_arrival_history.cc` and `delay_constraints.cc` as of 2026-08. They
-//! are driven tick by tick by what `neteq_impl.cc` does around them. A pitch period of 50 samples at 8 kHz is found
-//! each time, and concealment lasts as long as is needed. A line is a tick at which operation or target changed, the
-//! operation's letter, and the target in ms.
+//! The outputs in `reference/*.txt` come from libwebrtc's `decision_logic.cc`, `delay_manager.cc`,
+//! `underrun_optimizer.cc`, `reorder_optimizer.cc`, `histogram.cc`, `packet_arrival_history.cc` and
+//! `delay_constraints.cc` as of 2026-08. They were called tick by tick as `neteq_impl.cc` does. A pitch period of 50
+//! samples at 8 kHz is found each time, and concealment lasts as long as needed. A line has a tick at which operation
+//! or target changed, the operation's letter, and the target in ms.
 
 use super::*;
 
-/// Arrivals with jitter of 40 ms, 4 % lost, 3 % delayed by 60 ms more, a stall of 600 ms every 400 units, and a silence of
-/// half a second every 250: (arrival in ms, packet).
+/// Returns arrivals as (arrival in ms, packet). They have jitter of 40 ms, 4 % losses, and 60 ms more delay for 3 %.
+/// There is a stall of 600 ms every 400 units, and a silence of half a second every 250.
 fn arrivals(count: usize, length_ms: u64) -> Vec<(u64, Packet)> {
     let mut state = 1_u32;
     let mut random = || {

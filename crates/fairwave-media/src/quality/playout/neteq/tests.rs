@@ -1,4 +1,4 @@
-//! The buffer as specification: storyboards of packets and of what is heard.
+//! Specification of the buffer: storyboards of packets and output.
 
 use super::*;
 
@@ -8,7 +8,7 @@ fn frame(unit: usize) -> Packet {
     Packet { unit, media: MS * (20 * unit as u64), length: MS * 20, ends_talkspurt: false }
 }
 
-/// Tells a buffer's story tick by tick.
+/// Storyboard of a buffer, tick by tick.
 struct ReceiverScript {
     buffer: JitterBuffer,
     heard: Vec<Piece>,
@@ -19,7 +19,7 @@ impl ReceiverScript {
         ReceiverScript { buffer: JitterBuffer::new(config), heard: Vec::new() }
     }
 
-    /// A target of 0 to 20 ms: packets are played as they come, and tempo is left alone.
+    /// Returns a buffer with a target of 0 to 20 ms: packets are played on arrival, without changes of tempo.
     fn plain() -> Self {
         ReceiverScript::of(NeteqConfig { stretch: false, ..NeteqConfig::default() })
     }
@@ -35,7 +35,7 @@ impl ReceiverScript {
         self
     }
 
-    /// The units heard, and their places in milliseconds.
+    /// Returns the played units with their times in milliseconds.
     fn units(&self) -> Vec<(usize, f64)> {
         let (mut at, mut units) = (0.0, Vec::new());
         for piece in &self.heard {
@@ -51,7 +51,7 @@ impl ReceiverScript {
         units
     }
 
-    /// What was made up, in milliseconds.
+    /// Returns the duration of concealment, in milliseconds.
     fn made_up(&self) -> f64 {
         (self.heard.iter()).map(|piece| if let Piece::Concealed(span) = piece { span.millis() } else { 0.0 }).sum()
     }
@@ -93,7 +93,7 @@ fn after_a_long_gap_half_the_target_is_waited_for() {
         story.plays(Operation::Expand);
     }
     story.arrives(frame(1));
-    // 68.75 ms of concealment have faded to less than half; 50 ms are waited.
+    // 68.75 ms of concealment have faded to less than half; the buffer waits for 50 ms.
     for _ in 0..4 {
         story.plays(Operation::Expand);
     }
@@ -120,8 +120,8 @@ fn silence_is_known_from_loss() {
     for _ in 0..7 {
         story.plays(Operation::ComfortNoiseContinued);
     }
-    // The silence lasts 100 ms; a talkspurt that follows sooner than that has been played begins when it is over, and a
-    // buffer of one packet that says it is the last needs not fill.
+    // The silence lasts 100 ms. A talkspurt that arrives before its end starts at its end. The buffer need not fill,
+    // because its single packet announces that it is the last.
     story.arrives(Packet { ends_talkspurt: true, ..frame(6) });
     story.plays(Operation::ComfortNoiseContinued).plays(Operation::ComfortNoiseContinued).plays(Operation::Normal);
     assert_eq!(story.units(), [(0, 0.0), (6, 120.0)]);
@@ -203,7 +203,7 @@ fn packets_are_played_in_order_however_they_come() {
     assert_eq!(story.units(), [(0, 0.0), (1, 20.0), (2, 40.0), (3, 60.0)]);
 }
 
-/// A packet each 20 ms, always in time: what is heard of the first `seconds`.
+/// Plays the first `seconds` of packets that arrive every 20 ms, always in time.
 fn steady(config: NeteqConfig, seconds: usize) -> ReceiverScript {
     let mut story = ReceiverScript::of(config);
     for unit in 0..50 * seconds {
@@ -233,7 +233,7 @@ fn tempo_changes_by_about_a_tenth() {
     assert!((80.0..=125.0).contains(&(lengthened / 10.0)), "{} ms per second", lengthened / 10.0);
 }
 
-/// A backlog of 60 packets comes at once, then one each 20 ms for 8 seconds.
+/// Plays a backlog of 60 packets that arrive together, then one packet every 20 ms for 8 seconds.
 fn backlog(config: NeteqConfig) -> ReceiverScript {
     let mut story = ReceiverScript::of(NeteqConfig { max_delay: Some(MS * 80), ..config });
     for unit in 0..20 {
@@ -301,7 +301,7 @@ fn frames_of_30_and_60_ms_are_stretched_too() {
 
 #[test]
 fn too_little_that_was_not_played_cannot_be_lengthened() {
-    // Frames of 10 ms that come one by one: 15 of the 30 ms that are needed have always been played.
+    // Frames of 10 ms that arrive one by one: 15 of the required 30 ms have always been played.
     let mut story = ReceiverScript::of(NeteqConfig::default());
     for unit in 0..200 {
         story.arrives(Packet { unit, media: MS * (10 * unit as u64), length: MS * 10, ends_talkspurt: false });
