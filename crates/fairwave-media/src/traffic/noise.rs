@@ -4,7 +4,7 @@
 //! | codec | frames of a pause | octets | source |
 //! |---|---|---|---|
 //! | AMR, AMR-WB | at its beginning, 60 ms later, then every 160 ms | 7 | 3GPP TS 26.093 and 26.193 (SID_FIRST, SID_UPDATE); RFC 4867 Table 1, §4.3 |
-//! | EVS | at its beginning, then every 160 ms | 6 | 3GPP TS 26.445 (the interval that its encoder takes unless told another) |
+//! | EVS | at its beginning, then every 160 ms | 6 | 3GPP TS 26.445 (the default interval of its encoder) |
 //! | GSM-HR | at its beginning, then every 160 ms | 15 | RFC 5993 §5.3.1, §5.2.2 |
 //! | GSM-FR, GSM-EFR | at its beginning, then every 480 ms | 33, 31 | GSM 06.31, 06.81 as described in RFC 5993 §3; RFC 3551 §4.5.8, §4.5.9 |
 //! | G.729 | at its beginning | 2 | ITU-T G.729 Annex B; RFC 3551 §4.5.6 |

@@ -1,8 +1,8 @@
-//! How much an application wants delivered at once: a size, or a distribution that sizes are drawn from.
+//! Sizes of application data: a fixed size, or a distribution.
 //!
-//! **Assumptions.** Sizes are whole bytes, at least 1 and at most 4 294 967 295. What a distribution yields beyond its
-//! own limits is drawn again (lognormal, as 3GPP2 C.R1002 has it) or cannot occur (Pareto, whose distribution function
-//! is cut at both ends). What exceeds the largest size counts as that.
+//! **Assumptions.** Sizes are whole bytes, at least 1 and at most 4 294 967 295. Values outside the limits of a
+//! distribution are drawn again (lognormal, as in 3GPP2 C.R1002) or cannot occur (Pareto, whose distribution function
+//! is truncated at both ends). Larger values than the maximum count as the maximum.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,23 +15,23 @@ use fairwave_units::config::{ConfigError, check_between};
 use fairwave_units::random::Stream;
 use fairwave_units::units::Bytes;
 
-/// The largest size: what a unit can carry.
+/// Largest size: the limit of a unit.
 const LARGEST: u64 = u32::MAX as u64;
 
-/// So much of a lognormal distribution must lie within its limits, since what lies outside is drawn again.
+/// Least probability of a lognormal distribution within its limits, because values outside are drawn again.
 const LEAST_WITHIN: f64 = 0.01;
 
-/// A size, `"1 MB"`, or the distribution that sizes are drawn from.
+/// A size, `"1 MB"`, or a distribution of sizes.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(untagged)]
 pub enum Size {
-    /// Always the same.
+    /// Constant.
     Fixed(Bytes),
-    /// Drawn anew each time.
+    /// Drawn each time.
     Drawn(Sizes),
 }
 
-/// A distribution of sizes.
+/// Distribution of sizes.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "distribution", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Sizes {
@@ -42,28 +42,28 @@ pub enum Sizes {
     },
     /// Bounded Pareto: P(size > x) = ((least/x)^shape − (least/most)^shape) / (1 − (least/most)^shape).
     Pareto {
-        /// Above 0; the smaller, the heavier the tail. Default 1.2.
+        /// Shape, above 0; smaller values give heavier tails. Default 1.2.
         #[serde(default = "default_shape")]
         shape: f64,
-        /// The smallest, 1 B and above.
+        /// Smallest size, 1 B and above.
         least: Bytes,
-        /// The largest, above `least`.
+        /// Largest size, above `least`.
         most: Bytes,
     },
     /// Lognormal; values outside the limits are drawn again.
     Lognormal {
-        /// Median of the whole distribution, e^μ, 1 B and above.
+        /// Median before truncation, e^μ, 1 B and above.
         median: Bytes,
         /// σ, the standard deviation of the logarithm, from 0 to 10.
         sigma: f64,
-        /// The smallest. Default 1 B.
+        /// Smallest size. Default 1 B.
         #[serde(default = "one_byte", skip_serializing_if = "is_one_byte")]
         least: Bytes,
-        /// The largest. Default 4294967295 B.
+        /// Largest size. Default 4294967295 B.
         #[serde(default = "largest", skip_serializing_if = "is_largest")]
         most: Bytes,
     },
-    /// One of a list, each as likely: sizes that were measured.
+    /// Uniform from a list, for example of measured sizes.
     List {
         /// The sizes.
         sizes: Vec<Bytes>,
@@ -103,10 +103,11 @@ pub(super) fn normal(x: f64) -> f64 {
 }
 
 impl Size {
-    /// Checks the ranges; `key` is the one under which the size stands.
+    /// Checks the ranges; `key` is the key of the size.
     ///
     /// # Errors
-    /// A size that no unit can carry; limits in the wrong order, or between which next to nothing lies; an empty list.
+    /// A size outside the range of a unit; limits in the wrong order, or with almost no probability between them; an
+    /// empty list.
     pub fn check(&self, key: &str) -> Result<(), ConfigError> {
         match self {
             Size::Fixed(size) => check_size(key, *size),
@@ -114,7 +115,7 @@ impl Size {
         }
     }
 
-    /// Mean size, bytes.
+    /// Returns the mean size, bytes.
     pub fn mean(&self) -> f64 {
         match self {
             Size::Fixed(size) => size.get() as f64,
@@ -122,7 +123,8 @@ impl Size {
         }
     }
 
-    /// Draws a size. One number is used by each but the lognormal distribution, which takes as many as it needs.
+    /// Draws a size. Uses one random number, except for the lognormal distribution, which repeats until a value is
+    /// within the limits.
     pub fn draw(&self, stream: &mut Stream) -> u32 {
         let bytes = match self {
             Size::Fixed(size) => size.get() as f64,
@@ -169,7 +171,7 @@ impl Sizes {
         }
     }
 
-    /// Of a lognormal distribution: how much lies within its limits.
+    /// Returns the probability of a lognormal distribution within its limits.
     fn within(&self) -> f64 {
         let Sizes::Lognormal { median, sigma, least, most } = *self else { return 1.0 };
         let [median, least, most] = [median, least, most].map(|size| libm::log(size.get() as f64));
@@ -179,10 +181,10 @@ impl Sizes {
         normal((most - median) / sigma) - normal((least - median) / sigma)
     }
 
-    /// Mean size, bytes.
+    /// Returns the mean size, bytes.
     fn mean(&self) -> f64 {
         match *self {
-            // What exceeds the largest size counts as that.
+            // Larger values than the maximum count as the maximum.
             Sizes::Exponential { mean } => {
                 let mean = mean.get() as f64;
                 mean * -libm::expm1(-(LARGEST as f64) / mean)
@@ -221,7 +223,7 @@ impl Sizes {
             }
             Sizes::Lognormal { median, sigma, least, most } => {
                 let (median, limits) = (median.get() as f64, least.get() as f64..=most.get() as f64);
-                // A hundredth lies within, so that as many draws all miss once in 10⁴³ times.
+                // At least a hundredth is within the limits, so all draws fail only once in 10⁴³ times.
                 for _ in 0..10_000 {
                     let size = median * libm::exp(sigma * stream.normal());
                     if limits.contains(&size) {
@@ -310,11 +312,11 @@ mod tests {
             let (size, mut stream) = (size(text), Seed(2).stream("size"));
             (0..100_000).filter(|_| f64::from(size.draw(&mut stream)) <= limit).count() as f64 / 100_000.0
         };
-        // Exponential: 1 − 1/e lie below the mean.
+        // Exponential: 1 − 1/e of the values are below the mean.
         assert!((below(DRAWN[1], 50_000.0) - 0.632).abs() < 0.005);
         // Bounded Pareto, shape 1, from L = 1 kB to H = 1 MB: F(x) = (1 − L/x) / (1 − L/H).
         assert!((below(DRAWN[2], 10_000.0) - 0.9 / 0.999).abs() < 0.005);
-        // Lognormal whose limits cut little off: half lies below the median.
+        // Lognormal with almost no truncation: half is below the median.
         assert!((below(DRAWN[4], 4316.0) - 0.5).abs() < 0.006);
         assert!((below(DRAWN[5], 1000.0) - 2.0 / 3.0).abs() < 0.006);
     }

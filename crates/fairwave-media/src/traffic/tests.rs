@@ -1,4 +1,4 @@
-//! Sources seen from outside: what they send, when, and which configurations they refuse.
+//! External view of sources: units, times, and rejected configurations.
 
 use proptest::prelude::*;
 
@@ -27,7 +27,7 @@ fn voice(config: VoiceConfig) -> TrafficConfig {
     TrafficConfig::Voice(config)
 }
 
-/// Bits per second of payload that a source makes on average over many calls of five minutes.
+/// Returns the payload rate of a source in bits per second, averaged over many calls of five minutes.
 fn mean_rate(config: &TrafficConfig, calls: u64) -> f64 {
     let (mut bits, span) = (0.0, 300.0);
     for seed in 0..calls {

@@ -1,7 +1,7 @@
-//! A transfer: a number of bytes, all of which must arrive. The flow is over when the receiver has the last one.
+//! Transfer: a number of bytes that must all arrive. The flow ends when the receiver has the last one.
 //!
-//! It is one unit, which the application hands over as a whole when the flow begins; the transport cuts it. How long it takes is
-//! [`crate::quality::completion`]'s to say.
+//! It is one unit, which the application hands over when the flow starts; the transport splits it.
+//! [`crate::quality::completion`] defines the completion time.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,12 +14,12 @@ use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::Instant;
 
 /// A file of a given size. The flow ends when the last byte has been delivered. Fairwave measures the completion time
-/// from the flow's beginning, handshake included. Needs a transport that retransmits lost data. With `arrivals`
-/// transfers begin at random times.
+/// from the start of the flow, including the handshake. Needs a transport that retransmits lost data. With `arrivals`
+/// transfers start at random times.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct TransferConfig {
-    /// How large: a size, or a distribution from which each flow draws its own.
+    /// Size: fixed, or a distribution from which each flow draws a size.
     pub size: Size,
 }
 
@@ -52,7 +52,7 @@ impl TrafficLaw for TransferConfig {
     }
 }
 
-/// A file to be delivered.
+/// Source of a file.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Transfer {
     /// The file, until it has been handed over.

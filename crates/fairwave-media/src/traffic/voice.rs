@@ -1,17 +1,17 @@
-//! Voice: a codec's frames while the speaker talks, and nothing while a codec with discontinuous transmission is silent (papers 000
+//! Voice: a codec's frames while the speaker talks; with discontinuous transmission, nothing in silence (papers 000
 //! §4.2, 001 §III.A, 004 §4.1).
 //!
-//! A unit is what one packet carries. Its `created` is the moment at which its speech begins on the application's
-//! clock. It can leave only when the speech has been spoken. This constant delay (packet time and look-ahead) is what
-//! [`crate::quality::playout`] adds to mouth-to-ear delay.
+//! A unit is the content of one packet. Its `created` is the start of its speech by the application's clock. It can
+//! leave only after the speech has ended. This constant delay (packet time and look-ahead) is added to the mouth-to-ear
+//! delay in [`crate::quality::playout`].
 //!
-//! **Assumptions.** Papers 000 and 001 give 64 kb/s, 20 ms, Pareto with shape 1.5 and means of 1.00 s and 1.35 s. That
-//! silences are Pareto too, and whether 64 kb/s is meant while talking or over talk and silence ('Pareto with a mean
-//! rate of 64 Kbps'), they leave open. The first is assumed, the second is [`Reading`]. Calls that pause are the
-//! papers' model. Telephones suppress silence only if the codec defines how
+//! **Assumptions.** Papers 000 and 001 give 64 kb/s, 20 ms, Pareto with shape 1.5 and means of 1.00 s and 1.35 s. They
+//! leave two questions open: whether silences are Pareto, too, and whether 64 kb/s is the rate while talking or the
+//! mean over talk and silence ('Pareto with a mean rate of 64 Kbps'). The first is assumed, the second is [`Reading`].
+//! Calls with pauses are the papers' model. Telephones suppress silence only if the codec defines how
 //! ([`Codec::has_discontinuous_transmission`]). With any other codec the speaker is on all the time, unless the
-//! scenario sets one of the keys of a speaker who pauses. Frames that describe the noise in a silence
-//! ([`super::noise`]) are left out unless `comfort-noise` asks for them.
+//! scenario sets one of the keys for pauses. Comfort noise frames in a silence ([`super::noise`]) are omitted unless
+//! `comfort-noise` asks for them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,25 +25,25 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Span};
 
-/// What 'a rate of 64 kb/s' means.
+/// Meaning of 'a rate of 64 kb/s'.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reading {
     /// The codec's rate while talking.
     #[default]
     PeakRate,
-    /// The codec's rate as the mean over talk and silence: packets come faster while talking, by (talk + silence) / talk.
+    /// The mean of the rate over talk and silence is the codec's rate: packets come faster while talking, by (talk +
+    /// silence) / talk.
     MeanRate,
 }
 
-/// How long talk and silence last where nothing else is said.
+/// Default lengths of talk and silence.
 const TALK: Period = Period::Pareto { mean: Span::from_millis(1000), shape: 1.5 };
 const SILENCE: Period = Period::Pareto { mean: Span::from_millis(1350), shape: 1.5 };
 
-/// One speaker of a call. While the speaker talks, a packet of the codec's frames leaves at each packet time. With a
+/// One speaker of a call. While the speaker talks, a packet of the codec's frames leaves every packet time. With a
 /// codec without discontinuous transmission (G.711, G.722, G.726, G.728, iLBC) the speaker talks all the time. With any
-/// other codec the speaker pauses, and the lengths of talk and silence are drawn at random (papers 000 and 001 by
-/// default).
+/// other codec the speaker pauses; the lengths of talk and silence are random (as in papers 000 and 001 by default).
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct VoiceConfig {
@@ -54,46 +54,46 @@ pub struct VoiceConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "what fits the packet time"))]
     pub payload: Option<Bytes>,
-    /// Length of speech in a packet; a whole number of the codec's frames. Default: the time that fits the payload,
-    /// else 20 ms (30 ms for G.723.1 and iLBC-30).
+    /// Duration of speech in a packet; a whole number of the codec's frames. Default: the time that fits the payload,
+    /// or 20 ms (30 ms for G.723.1 and iLBC-30).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "what fits the payload, else 20 ms (30 ms for G.723.1 and iLBC-30)"))]
     pub packet_time: Option<Span>,
-    /// How long talkspurts last. Default Pareto, shape 1.5, mean 1.00 s.
+    /// Length of talkspurts. Default Pareto, shape 1.5, mean 1.00 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = TALK))]
     pub talk: Option<Period>,
-    /// How long silences last. Default Pareto, shape 1.5, mean 1.35 s.
+    /// Length of silences. Default Pareto, shape 1.5, mean 1.35 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = SILENCE))]
     pub silence: Option<Period>,
-    /// True: the speaker talks all the time; false: the speaker pauses. Default: true with a codec that has no discontinuous
-    /// transmission, unless `talk`, `silence`, `first`, `reading` or `comfort-noise` is set.
+    /// True: the speaker talks all the time; false: the speaker pauses. Default: true with a codec without
+    /// discontinuous transmission, unless `talk`, `silence`, `first`, `reading` or `comfort-noise` is set.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "true with a codec that has no discontinuous transmission, unless `talk`, `silence`, `first`, `reading` or `comfort-noise` is set"))]
     pub always_on: Option<bool>,
-    /// State at the beginning of a speaker who pauses. Default `stationary`.
+    /// State at the start, for a speaker who pauses. Default `stationary`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = First::default()))]
     pub first: Option<First>,
-    /// What the codec's rate means for a speaker who pauses. Default `peak-rate`.
+    /// Meaning of the codec's rate for a speaker who pauses. Default `peak-rate`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = Reading::default()))]
     pub reading: Option<Reading>,
-    /// Whether frames that describe the background are sent in pauses: `true`, as often as the codec's standard says; a time, one in each
-    /// such time; `false`, none. Default `false`, also where the standard has them.
+    /// Comfort noise frames in pauses: `true`, as often as the codec's standard specifies; a time, one frame per such
+    /// time; `false`, none. Default `false`, even if the standard has them.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = false))]
     pub comfort_noise: Option<ComfortNoise>,
-    /// Where in its first interval the speaker begins: `random`, uniform over one packet time; or `zero`, at the flow's start, so
-    /// that flows that start together stay in step. Default `random`; `zero` for speakers who pause under ns-2's presets.
+    /// Start within the first interval: `random`, uniform over one packet time; or `zero`, at the flow's start, so that
+    /// flows that start together stay in step. Default `random`; `zero` for speakers who pause under ns-2's presets.
     pub phase: Phase,
 }
 
-/// Payload and speech per packet that follow from a codec and what is said about either.
+/// Returns payload and duration of speech per packet, from the codec and the given values.
 ///
 /// # Errors
-/// When one alone is given and is not a whole number of the codec's frames; when either is 0 or above 65 535 bytes.
+/// A single given value is not a whole number of the codec's frames; a value is 0 or above 65 535 bytes.
 pub(super) fn packetise(
     codec: Codec,
     payload: Option<Bytes>,
@@ -134,15 +134,15 @@ pub(super) fn packetise(
 }
 
 impl VoiceConfig {
-    /// Payload and speech of each packet.
+    /// Returns payload and duration of speech of each packet.
     ///
     /// # Errors
-    /// When they do not fit the codec, see the fields.
+    /// They do not fit the codec, see the fields.
     pub fn packet(&self) -> Result<(Bytes, Span), ConfigError> {
         packetise(self.codec, self.payload, self.packet_time)
     }
 
-    /// Lengths of talk and of silence; none for a speaker who talks all the time.
+    /// Returns the lengths of talk and silence; `None` for a speaker who talks all the time.
     pub fn periods(&self) -> Option<(Period, Period)> {
         let always_on = self
             .always_on
@@ -150,7 +150,7 @@ impl VoiceConfig {
         (!always_on).then(|| (self.talk.unwrap_or(TALK), self.silence.unwrap_or(SILENCE)))
     }
 
-    /// The keys that only a speaker who pauses has, and whether they are set.
+    /// Returns the keys that only a speaker with pauses has, and whether they are set.
     fn pausing_keys(&self) -> impl Iterator<Item = (&'static str, bool)> {
         let noise = self.comfort_noise.is_some_and(ComfortNoise::is_sent);
         let set = [self.talk.is_some(), self.silence.is_some(), self.first.is_some(), self.reading.is_some(), noise];
@@ -205,12 +205,12 @@ impl TrafficLaw for VoiceConfig {
         Some(1.0 / self.packet().ok()?.1.seconds().max(1e-9))
     }
 
-    /// A speaker who pauses leaves the beat with the first silence.
+    /// A speaker who pauses loses the alignment in the first silence.
     fn period(&self) -> Option<(Span, Phase)> {
         self.periods().is_none().then_some((self.packet().ok()?.1, self.phase))
     }
 
-    /// ns-2's sources that pause begin in step; a speaker who talks all the time has no counterpart there.
+    /// ns-2's sources with pauses start in step; a speaker who talks all the time has no counterpart there.
     fn phase_like_ns2(&self) -> Option<Phase> {
         self.periods().map(|_| Phase::Zero)
     }

@@ -1,26 +1,28 @@
 //! Web browsing: a user requests a page, receives it, reads it, and requests the next.
 //!
 //! Sources:
-//! - The current page (`page = "http-archive-2025"`, the default): *Web Almanac* of the HTTP Archive, edition of 2025, chapter *Page
-//!   Weight* (desktop, crawl of 2025-07). The median page makes 77 requests (10th to 90th percentile: 27; 46; 77; 122; 185) and has 2412 KiB
-//!   (607; 1275; 2412; 4570; 9179). Its HTML has 21 to 22 KiB; 90 % of HTML responses are below 59 KiB. In the edition of 2024, chapter *HTTP*, 85 % of
-//!   requests go over HTTP/2 or HTTP/3, which multiplex them on one connection.
-//! - The page of 2004 (`page = "3gpp2-2004"`): 3GPP2 C.R1002-0 v1.0 (2004), the HTTP model that IEEE 802.16m's evaluation methodology took
-//!   over. The main object is truncated lognormal (σ 1.37, μ 8.37, from 100 B to 2 MB). Embedded objects are truncated lognormal (σ
-//!   2.36, μ 6.17, from 50 B to 2 MB), their number is truncated Pareto (α 1.1, from 2 to 55, less 2). The Recommendation states means
-//!   of 10 710 B, 7758 B and 5.64; its distributions have 11 054 B, 8190 B and 5.64. The mean page has 57 kB.
+//! - The current page (`page = "http-archive-2025"`, the default): *Web Almanac* of the HTTP Archive, edition of 2025,
+//!   chapter *Page Weight* (desktop, crawl of 2025-07). The median page makes 77 requests (10th to 90th percentile: 27;
+//!   46; 77; 122; 185) and has 2412 KiB (607; 1275; 2412; 4570; 9179). Its HTML has 21 to 22 KiB; 90 % of HTML
+//!   responses are below 59 KiB. In the edition of 2024, chapter *HTTP*, 85 % of requests use HTTP/2 or HTTP/3, which
+//!   multiplex them on one connection.
+//! - The page of 2004 (`page = "3gpp2-2004"`): 3GPP2 C.R1002-0 v1.0 (2004), the HTTP model that IEEE 802.16m's
+//!   evaluation methodology adopted. The main object is truncated lognormal (σ 1.37, μ 8.37, from 100 B to 2 MB).
+//!   Embedded objects are truncated lognormal (σ 2.36, μ 6.17, from 50 B to 2 MB), their number is truncated Pareto (α
+//!   1.1, from 2 to 55, less 2). The Recommendation states means of 10 710 B, 7758 B and 5.64; its distributions have
+//!   11 054 B, 8190 B and 5.64. The mean page has 57 kB.
 //! - Both: reading is exponential (mean 30 s), parsing is exponential (mean 130 ms), from the same Recommendation.
 //!
-//! **Assumptions.** HTTP Archive publishes percentiles, not distributions. The number of objects is lognormal (median 76, σ 0.73), and
-//! so are their sizes (median 5 kB, σ 2) and the size of the HTML (median 22 kB, σ 0.8). The sizes of objects are chosen so that pages
-//! have the published weights: their percentiles are 695; 1287; 2438; 4489; 7409 KiB. Real pages spread a little more, and some of
-//! their objects come from other servers, over further connections.
+//! **Assumptions.** HTTP Archive publishes percentiles, not distributions. The number of objects is lognormal (median
+//! 76, σ 0.73), and so are their sizes (median 5 kB, σ 2) and the size of the HTML (median 22 kB, σ 0.8). The sizes of
+//! objects are chosen so that pages have the published weights: their percentiles are 695; 1287; 2438; 4489; 7409 KiB.
+//! Real pages vary slightly more, and some of their objects come from other servers, over further connections.
 //!
-//! The data goes from sender to receiver, who is the one that browses. All pages use the flow's
-//! connection, which stays open (RFC 9113 has one connection for each server). When the page has been parsed, the
-//! client requests all embedded objects together, and they arrive one after the other. The transport's own law decides
-//! what it does after idling while the user reads. A request is not a packet: the driver of the source delays it by the
-//! propagation delay of the reverse path, without queueing. Users never give up.
+//! The data goes from the sender to the receiver, who browses. All pages use the flow's connection, which stays open
+//! (RFC 9113 has one connection per server). When the page has been parsed, the client requests all embedded objects
+//! together, and they arrive one after the other. The transport decides how to continue after idling while the user
+//! reads. A request is not a packet: the driver of the source delays it by the propagation delay of the reverse path,
+//! without queueing. Users never give up.
 
 use std::collections::VecDeque;
 
@@ -35,7 +37,7 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Span};
 
-/// A user who browses, with everything that the scenario leaves out filled in.
+/// A user who browses, with all defaults filled in.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", from = "WrittenWeb")]
 pub struct WebConfig {
@@ -47,7 +49,7 @@ pub struct WebConfig {
     pub object: Size,
     /// Number of embedded objects.
     pub objects: Number,
-    /// Time for reading a page, after all of it has arrived.
+    /// Time for reading a page, after it has arrived completely.
     pub reading: Period,
     /// Time for parsing a page before its objects are requested.
     pub parsing: Period,
@@ -56,8 +58,8 @@ pub struct WebConfig {
 }
 
 /// A user who browses: requests a page, parses it, requests its embedded objects, reads, and requests the next page.
-/// Fairwave measures the load time of a page, from the request until all of it has arrived. The default is a current page (HTTP
-/// Archive): 2.4 MB in 77 requests at the median. Needs a transport that retransmits lost data.
+/// Fairwave measures the load time of a page, from the request until it has arrived completely. The default is a
+/// current page (HTTP Archive): 2.4 MB in 77 requests at the median. Needs a transport that retransmits lost data.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 struct WrittenWeb {
@@ -72,7 +74,7 @@ struct WrittenWeb {
     /// Number of embedded objects.
     #[schemars(extend("x-defaults" = Page::defaults(Page::objects)))]
     objects: Option<Number>,
-    /// Time for reading a page, after all of it has arrived. Default exponential, mean 30 s.
+    /// Time for reading a page, after it has arrived completely. Default exponential, mean 30 s.
     reading: Period,
     /// Time for parsing a page before its objects are requested. Default exponential, mean 130 ms.
     parsing: Period,
@@ -109,14 +111,14 @@ impl From<WrittenWeb> for WebConfig {
     }
 }
 
-/// The source of a page's sizes.
+/// Source of a page's sizes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 enum Page {
     /// Desktop pages of 2025-07: HTTP Archive, *Web Almanac*, *Page Weight*.
     #[default]
     #[serde(rename = "http-archive-2025")]
     Current,
-    /// 3GPP2 C.R1002-0 (2004): 57 kB in 6.6 requests in the mean.
+    /// 3GPP2 C.R1002-0 (2004): on average 57 kB in 6.6 requests.
     #[serde(rename = "3gpp2-2004")]
     Of2004,
 }
@@ -152,7 +154,7 @@ impl Page {
         }
     }
 
-    /// A value for each page by name, as schemas have it.
+    /// Returns a value for each page by name, as used in schemas.
     fn defaults<T: Serialize>(of: impl Fn(Page) -> T) -> Map<String, Value> {
         let value = |page| serde_json::to_value(of(page)).unwrap_or_default();
         [("http-archive-2025", Page::Current), ("3gpp2-2004", Page::Of2004)]
@@ -162,7 +164,7 @@ impl Page {
     }
 }
 
-/// The first activity of a user who browses.
+/// First activity of a user who browses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FirstPage {
@@ -173,43 +175,43 @@ pub enum FirstPage {
     Asks,
 }
 
-/// How many objects a page has: a number, lognormal or Pareto.
+/// Number of objects of a page: fixed, lognormal or Pareto.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Number {
-    /// Always as many.
+    /// Constant.
     Fixed(u32),
-    /// Lognormal, as the requests of current pages are spread.
+    /// Lognormal, like the requests of current pages.
     Lognormal(Lognormal),
     /// Pareto as in 3GPP2 C.R1002.
     Pareto(Pareto),
 }
 
-/// Lognormal, rounded; a number that exceeds `most` counts as `most`.
+/// Lognormal, rounded; larger numbers than `most` count as `most`.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Lognormal {
-    /// 1 and above.
+    /// Median, 1 and above.
     pub median: u32,
     /// Standard deviation of the logarithm, from 0 to 10.
     pub sigma: f64,
-    /// Above `median`, at most 10 000.
+    /// Largest number, above `median`, at most 10 000.
     pub most: u32,
 }
 
-/// Pareto from `least` on; what exceeds `most` counts as that, and `least` is taken off, so that there may be none.
+/// Pareto from `least` on; larger numbers than `most` count as `most`, and `least` is subtracted, so 0 is possible.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pareto {
-    /// Above 0.
+    /// Shape, above 0.
     pub shape: f64,
-    /// 1 and above.
+    /// Smallest number before the subtraction, 1 and above.
     pub least: u32,
-    /// Above `least`, at most 10 000.
+    /// Largest number before the subtraction, above `least`, at most 10 000.
     pub most: u32,
 }
 
-/// More objects than this are on no page.
+/// Largest number of objects on a page.
 const MOST_OBJECTS: u32 = 10_000;
 
 impl JsonSchema for Number {
@@ -262,7 +264,7 @@ impl Number {
         }
     }
 
-    /// Mean number; that of a distribution before its numbers are rounded.
+    /// Returns the mean number; for a distribution, before rounding.
     fn mean(&self) -> f64 {
         match *self {
             Number::Fixed(number) => f64::from(number),
@@ -357,25 +359,26 @@ impl TrafficLaw for WebConfig {
     }
 }
 
-/// A user who browses.
+/// Source of a user who browses.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Web {
     config: WebConfig,
     stream: Stream,
-    /// Asked for, and not yet handed to the transport.
+    /// Requested units that have not been passed to the transport.
     due: VecDeque<Unit>,
     next_id: u32,
     pages: Vec<TransferRequest>,
-    /// Sizes of the objects that the page will have, until they are asked for.
+    /// Sizes of the page's objects, until they are requested.
     objects: Vec<u32>,
-    /// How long the page will be parsed.
+    /// Parsing time of the page.
     parsing: Span,
-    /// The unit with whose arrival it goes on.
+    /// Unit that must arrive before the user continues.
     awaited: u32,
 }
 
 impl Web {
-    /// Everything of a page is drawn when it is asked for, in a fixed order: what a network does to one page leaves the next as it is.
+    /// All random values of a page are drawn at its request, in a fixed order. So the network's effect on one page does
+    /// not change the next.
     fn ask_for_page(&mut self, at: Instant) {
         let WebConfig { main, object, objects, parsing, .. } = &self.config;
         let stream = &mut self.stream;
@@ -462,7 +465,7 @@ mod tests {
         assert_eq!(pages, [(at(0.0), 0, 3, 5000), (at(11.0), 3, 3, 5000)]);
     }
 
-    /// Sizes of pages and numbers of objects, with a network that takes so long for each unit.
+    /// Returns the pages and their numbers of objects, on a network with this delay per unit.
     fn pages(json: &str, number: usize, delay: f64) -> Vec<TransferRequest> {
         let mut web = web(json);
         let mut units = 0;
@@ -479,7 +482,7 @@ mod tests {
     fn the_page_of_2004_has_the_means_that_3gpp2_states() {
         let old = r#"{"page":"3gpp2-2004"}"#;
         let config: WebConfig = serde_json::from_str(old).expect("a web");
-        // What is stated of the sizes is not quite what the stated parameters have.
+        // The stated means differ slightly from those of the stated parameters.
         assert!((config.main.mean() / 10_710.0 - 1.0).abs() < 0.04, "{}", config.main.mean());
         assert!((config.object.mean() / 7758.0 - 1.0).abs() < 0.06, "{}", config.object.mean());
         assert!((config.objects.mean() - 5.64).abs() < 0.01, "{}", config.objects.mean());

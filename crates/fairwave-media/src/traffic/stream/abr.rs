@@ -1,24 +1,24 @@
-//! Adaptive bit rate: which rung of the ladder the next segment is fetched in.
+//! Adaptive bit rate: choice of the ladder rung for the next segment.
 //!
-//! BBA-0 and BBA-2 are those of Huang et al. 2014, Algorithm 1, §5 and §6: *A Buffer-Based Approach to Rate Adaptation*.
+//! BBA-0 and BBA-2 follow Huang et al. 2014, Algorithm 1, §5 and §6: *A Buffer-Based Approach to Rate Adaptation*.
 //!
 //! BOLA is BOLA-BASIC of Spiteri et al. 2016. BOLA-E is in [`super::bola_e`].
 //!
-//! MPC and RobustMPC are those of Yin et al. 2015, Eq. 5, Algorithm 1 and §4.3.
+//! MPC and RobustMPC follow Yin et al. 2015, Eq. 5, Algorithm 1 and §4.3.
 //!
-//! Each function is told what a player knows, and answers with a rung.
+//! Each function gets the state of the player and returns a rung.
 //!
 //! **Assumptions.** Huang's buffer is 240 s, the reservoir of BBA-0 90 s, and the map reaches the highest rate at 90 %
-//! of the buffer. Here both are kept as shares, 37.5 % and 90 %, of a buffer of any length. BBA-2's reservoir is 8 to
-//! 140 s (Huang et al. 2014, §5.1), and at most that share. BOLA has γp = 5 and V = (Q − 1)/(v + γp). Q is the buffer
-//! in segments and v the highest utility. So it never fetches what the buffer has no room for. MPC looks five segments
-//! ahead by the harmonic mean of five throughputs. A stall costs the highest rate for each second, as with Yin's
-//! weights (3000 with a ladder to 3000 kb/s), and a change of rate what it changes.
+//! of the buffer. Here both are shares, 37.5 % and 90 %, of a buffer of any length. BBA-2's reservoir is 8 to 140 s
+//! (Huang et al. 2014, §5.1), and at most that share. BOLA has γp = 5 and V = (Q − 1)/(v + γp). Q is the buffer in
+//! segments and v the highest utility. So it never fetches more than fits the buffer. MPC looks five segments ahead,
+//! with the harmonic mean of five throughputs. One second of stall costs the highest rate, as with Yin's weights (3000
+//! with a ladder to 3000 kb/s); a change of rate costs its difference.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The algorithm by which a player chooses the rate of a segment.
+/// Algorithm that chooses the rate of a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Abr {
@@ -32,14 +32,14 @@ pub enum Abr {
     /// Buffer-based: maximises the utility of a segment per size (Spiteri et al. 2016, BOLA-BASIC).
     #[default]
     Bola,
-    /// BOLA as dash.js has it: for short buffers, with a placeholder, and limited by the predicted throughput (Spiteri et
+    /// BOLA as in dash.js: for short buffers, with a placeholder, and limited by the predicted throughput (Spiteri et
     /// al. 2018, BOLA-E).
     BolaE,
     /// By buffer and predicted throughput: the best plan for the next five segments (Yin et al. 2015).
     Mpc,
-    /// As `mpc`, with the predicted throughput reduced by the error of the last predictions (Yin et al. 2015, §4.3).
+    /// Like `mpc`, with the predicted throughput reduced by the error of the last predictions (Yin et al. 2015, §4.3).
     RobustMpc,
-    /// By throughput: the highest rate below the harmonic mean of the last five segments' throughputs.
+    /// Throughput-based: the highest rate below the harmonic mean of the last five segments' throughputs.
     Rate,
     /// Always the lowest rate.
     Lowest,
@@ -47,43 +47,45 @@ pub enum Abr {
     Highest,
 }
 
-/// What a player knows when it chooses.
+/// State of the player at a choice.
 #[derive(Clone, Debug)]
 pub struct View<'a> {
     /// Rates of the rungs, bits per second, ascending.
     pub ladder: &'a [f64],
-    /// Length of a segment, seconds.
+    /// Duration of a segment, seconds.
     pub segment: f64,
-    /// The longest that the buffer may be, seconds.
+    /// Capacity of the buffer, seconds.
     pub most: f64,
-    /// What is in it, seconds.
+    /// Content of the buffer, seconds.
     pub buffer: f64,
-    /// The rung of the segment before; none for the first.
+    /// Rung of the previous segment; `None` for the first.
     pub before: Option<usize>,
-    /// Sizes of the coming segments over their mean, this one's first; as many as the buffer has twice, for BBA-2.
+    /// Sizes of the coming segments relative to their mean, the next one first; for BBA-2, twice as many as fit the
+    /// buffer.
     pub sizes: &'a [f64],
-    /// Throughput of the latest segments, bits per second, the latest last.
+    /// Throughput of the latest segments, bits per second, latest last.
     pub throughput: &'a [f64],
-    /// By how much the latest predictions were wrong, over what came, latest last.
+    /// Relative errors of the latest predictions, latest last.
     pub errors: &'a [f64],
-    /// What the latest segment added to the buffer, seconds; none before there is one.
+    /// Gain of the buffer from the latest segment, seconds; `None` before the first.
     pub gained: Option<f64>,
-    /// The buffer fills for the first time (BBA-2).
+    /// True while the buffer fills for the first time (BBA-2).
     pub filling: bool,
 }
 
-/// The share of the buffer that is BBA-0's reservoir, and where the map has reached the highest rate.
+/// BBA-0's reservoir as a share of the buffer, and the share at which the map reaches the highest rate.
 const RESERVOIR: f64 = 0.375;
 const FULL: f64 = 0.9;
-/// BBA-2's reservoir, seconds, and how far ahead it looks, in buffers.
+/// BBA-2's least and largest reservoir, seconds, and its look-ahead, in buffers.
 const LEAST_RESERVOIR: f64 = 8.0;
 const MOST_RESERVOIR: f64 = 140.0;
-/// BBA-2 takes a step up while it fills if a segment brings so much of its length: at an empty and at a full cushion.
+/// BBA-2 steps up while the buffer fills if a segment gains this share of its duration: at an empty and at a full
+/// cushion.
 const STEP_EMPTY: f64 = 0.875;
 const STEP_FULL: f64 = 0.5;
 /// γp of BOLA.
 const GAMMA: f64 = 5.0;
-/// Segments that MPC looks ahead, and throughputs that it looks back.
+/// Number of segments that MPC looks ahead, and of throughputs that it looks back.
 pub const HORIZON: usize = 5;
 
 impl View<'_> {
@@ -95,19 +97,19 @@ impl View<'_> {
         self.ladder.get(rung).copied().unwrap_or_default()
     }
 
-    /// The harmonic mean of the latest throughputs; none before there is one.
+    /// Returns the harmonic mean of the latest throughputs; `None` before the first.
     pub fn predicted(&self) -> Option<f64> {
         let last = &self.throughput[self.throughput.len().saturating_sub(HORIZON)..];
         let sum: f64 = last.iter().map(|one| 1.0 / one.max(1.0)).sum();
         (!last.is_empty()).then(|| last.len() as f64 / sum)
     }
 
-    /// The rung for the next segment, and whether the buffer still fills for the first time.
+    /// Returns the rung of the next segment, and whether the buffer still fills for the first time.
     pub fn choose(&self, abr: Abr) -> (usize, bool) {
         let rung = match abr {
             Abr::Bba0 => self.bba_0(),
             Abr::Bba2 => return self.bba_2(),
-            // BOLA-E remembers more than a view has: see `bola_e`.
+            // BOLA-E has more state than a view: see `bola_e`.
             Abr::Bola | Abr::BolaE => self.bola(),
             Abr::Mpc => self.mpc(self.predicted()),
             Abr::RobustMpc => {
@@ -122,12 +124,12 @@ impl View<'_> {
         (rung, self.filling)
     }
 
-    /// The highest rung below a rate, or the lowest.
+    /// Returns the highest rung below a rate, or the lowest rung.
     fn below(&self, rate: f64) -> usize {
         self.ladder.iter().rposition(|rung| *rung < rate).unwrap_or(0)
     }
 
-    /// A line from `low` at the reservoir to `high` where the map ends.
+    /// Returns the value of a line from `low` at the reservoir to `high` at the end of the map.
     fn map(&self, reservoir: f64, low: f64, high: f64) -> f64 {
         let cushion = FULL * self.most - reservoir;
         low + (high - low) * ((self.buffer - reservoir) / cushion).clamp(0.0, 1.0)
@@ -154,13 +156,13 @@ impl View<'_> {
         }
     }
 
-    /// §5.1: what must be in the buffer so that the lowest rung's larger segments do not empty it, by those of two buffers to come.
+    /// §5.1: returns the buffer that the larger segments of the lowest rung need, over the next two buffers.
     fn reservoir(&self) -> f64 {
         let more: f64 = self.sizes.iter().map(|size| (size - 1.0) * self.segment).sum();
         more.clamp(LEAST_RESERVOIR, MOST_RESERVOIR).min(RESERVOIR * self.most)
     }
 
-    /// §5 (BBA-1): the map is of sizes, and a rung holds until the map passes that of a neighbour.
+    /// §5 (BBA-1): the map is in sizes, and a rung is kept until the map passes a neighbour.
     fn bba_1(&self) -> usize {
         let (reservoir, highest) = (self.reservoir(), self.highest());
         let before = self.before.unwrap_or(0);
@@ -170,7 +172,7 @@ impl View<'_> {
         if self.buffer >= FULL * self.most {
             return highest;
         }
-        // All over the segment's length: the map in mean rates, sizes in those of this segment.
+        // All values are divided by the segment's duration: the map in mean rates, sizes in rates of this segment.
         let map = self.map(reservoir, self.rate(0), self.rate(highest));
         let this = self.sizes.first().copied().unwrap_or(1.0);
         let size = |rung: usize| self.rate(rung) * this;
@@ -183,7 +185,7 @@ impl View<'_> {
         }
     }
 
-    /// §6 (BBA-2): while the buffer fills for the first time, a step up whenever a segment came fast enough.
+    /// §6 (BBA-2): while the buffer fills for the first time, a step up whenever a segment arrived fast enough.
     fn bba_2(&self) -> (usize, bool) {
         let steady = self.bba_1();
         let (Some(before), Some(gained), true) = (self.before, self.gained, self.filling) else {
@@ -198,16 +200,16 @@ impl View<'_> {
         ((before + step).min(self.highest()), true)
     }
 
-    /// BOLA-BASIC: the rung with the most of (V (v + γp) − Q) / S.
+    /// BOLA-BASIC: returns the rung that maximises (V (v + γp) − Q) / S.
     fn bola(&self) -> usize {
         let utility = |rung: usize| libm::log(self.rate(rung) / self.rate(0));
         let v = (self.most / self.segment - 1.0) / (utility(self.highest()) + GAMMA);
         let value = |rung: usize| (v * (utility(rung) + GAMMA) - self.buffer / self.segment) / self.rate(rung);
-        // Of rungs that are worth the same the lower.
+        // Among rungs of equal value, the lower one.
         (1..self.ladder.len()).fold(0, |best, rung| if value(rung) > value(best) { rung } else { best })
     }
 
-    /// The first rung of the best way through the coming segments, if each is fetched at this throughput.
+    /// Returns the first rung of the best plan for the coming segments, if each has this throughput.
     fn mpc(&self, throughput: Option<f64>) -> usize {
         let Some(throughput) = throughput else { return 0 };
         let (mut best, mut chosen) = (f64::NEG_INFINITY, 0);
@@ -220,7 +222,8 @@ impl View<'_> {
         chosen
     }
 
-    /// The most that Yin et al. 2015, Eq. 5, has for the segments from the `ahead`-th on, of which the first is of this `rung`.
+    /// Returns the maximum of Yin et al. 2015, Eq. 5, for the segments from the `ahead`-th on, the first of them with
+    /// this `rung`.
     fn best_from(&self, ahead: usize, rung: usize, buffer: f64, before: Option<usize>, throughput: f64) -> f64 {
         let rate = self.rate(rung);
         let size = self.sizes.get(ahead).copied().unwrap_or(1.0);
@@ -273,14 +276,14 @@ mod tests {
         for before in 0..4 {
             assert_eq!((view(90.0, before).bba_0(), view(216.0, before).bba_0()), (0, 3));
         }
-        // The line has 300 + 2700 · 63/126 = 1650 kb/s in the middle.
+        // The line is at 300 + 2700 · 63/126 = 1650 kb/s in the middle.
         assert_eq!(view(153.0, 0).bba_0(), 2, "up to the highest rate below the line");
         assert_eq!(view(153.0, 2).bba_0(), 2, "which holds while the line is between its neighbours");
         assert_eq!(view(153.0, 3).bba_0(), 3, "the line is above the next lower rate");
         // 300 + 2700 · 20/126 = 729 kb/s: below the rate under 1500.
         assert_eq!(view(110.0, 2).bba_0(), 1, "down to the lowest rate above the line");
         assert_eq!((view(110.0, 0).bba_0(), view(110.0, 1).bba_0()), (0, 1), "neither neighbour is reached");
-        // At the neighbour's very rate it moves: 300 + 2700 · (450/2700) = 750 kb/s.
+        // At exactly the neighbour's rate it moves: 300 + 2700 · (450/2700) = 750 kb/s.
         let at = 90.0 + 126.0 / 6.0;
         assert_eq!((view(at + 1e-9, 0).bba_0(), view(at - 1e-6, 0).bba_0()), (1, 0));
     }
@@ -290,10 +293,11 @@ mod tests {
         let filling = |buffer, gained| View { gained: Some(gained), filling: true, ..view(buffer, 1) }.bba_2();
         // An empty buffer: more than 0.875 of 4 s; a full cushion: more than half.
         assert_eq!((filling(0.0, 3.51), filling(0.0, 3.49)), ((2, true), (1, true)));
-        // Half way to 216 s the threshold is 0.6875 of 4 s = 2.75 s, but the map already suggests more.
+        // Halfway to 216 s the threshold is 0.6875 of 4 s = 2.75 s, but the map already suggests more.
         assert_eq!(filling(108.0, 3.9), (2, false));
         assert_eq!(filling(5.0, -0.1), (0, false), "the buffer shrinks: the map alone from now on");
-        // With a large rung before, the map suggests no more; at 100 s the threshold is 4 · (0.875 − 0.375 · 100/216) = 2.806 s.
+        // With a large previous rung, the map suggests no more; at 100 s the threshold is 4 · (0.875 − 0.375 · 100/216)
+        // = 2.806 s.
         let at = |gained| View { gained: Some(gained), filling: true, ..view(100.0, 2) }.bba_2();
         assert_eq!((at(2.81), at(2.80)), ((3, true), (2, true)));
         assert_eq!(View { before: None, gained: None, filling: true, ..view(0.0, 0) }.bba_2(), (0, true));
@@ -307,7 +311,7 @@ mod tests {
         assert_eq!(with(&[9.0; 20]), 90.0, "at most that of BBA-0, below 140 s");
         let larger = View { most: 480.0, sizes: &[9.0; 20], ..view(50.0, 0) };
         assert_eq!(larger.reservoir(), 140.0);
-        // A segment twice as large needs the map to be twice as high: 300 + 2700 · 54/208 = 1001 kb/s at 62 s.
+        // A segment of double size needs a map value of double height: 300 + 2700 · 54/208 = 1001 kb/s at 62 s.
         let next = |sizes| View { sizes, ..view(62.0, 0) }.bba_1();
         assert_eq!((next(&[1.0]), next(&[2.0])), (1, 0));
         assert_eq!(View { sizes: &[1.0], ..view(216.0, 0) }.bba_1(), 3);
@@ -316,8 +320,8 @@ mod tests {
 
     #[test]
     fn bola_takes_the_rung_of_the_highest_utility_for_its_size() {
-        // Q 60 segments: V = 59/(ln 10 + 5) = 8.08. The lowest and the next are worth the same where
-        // (5 V − Q)/300 = (V (ln 2.5 + 5) − Q)/750.
+        // Q 60 segments: V = 59/(ln 10 + 5) = 8.08. The lowest and the next have equal value if (5 V − Q)/300 = (V (ln
+        // 2.5 + 5) − Q)/750.
         let v = 59.0 / (libm::log(10.0) + 5.0);
         let between = |low: usize, high: usize| {
             let worth = |rung: usize| v * (libm::log(LADDER[rung] / LADDER[0]) + 5.0);
@@ -331,7 +335,7 @@ mod tests {
         assert_eq!((view(0.0, 3).bola(), view(236.0, 0).bola()), (0, 3));
     }
 
-    /// Yin et al. 2015, Eq. 5, for a way through the segments, written down once more.
+    /// Second implementation of Yin et al. 2015, Eq. 5, for a plan of segments.
     fn worth(way: &[usize], view: &View<'_>, throughput: f64) -> f64 {
         let rates: Vec<f64> = way.iter().map(|rung| LADDER[*rung]).collect();
         let (mut buffer, mut stalled) = (view.buffer, 0.0);

@@ -1,52 +1,53 @@
-//! BOLA-E: BOLA as dash.js deploys it (Spiteri et al. 2018, *From Theory to Practice: Improving Bitrate Adaptation in the DASH
-//! Reference Player*; dash.js `BolaRule` and `InsufficientBufferRule`).
+//! BOLA-E: the version of BOLA in dash.js (Spiteri et al. 2018, *From Theory to Practice: Improving Bitrate Adaptation
+//! in the DASH Reference Player*; dash.js `BolaRule` and `InsufficientBufferRule`).
 //!
-//! Four things differ from BOLA-BASIC. The parameters suit a short buffer. A *placeholder* of seconds counts as
-//! buffered though it is not. BOLA-O does not rise above what the throughput sustains. The time until the buffer runs
-//! out sets a limit.
+//! There are four differences to BOLA-BASIC. The parameters suit a short buffer. A *placeholder*, in seconds, counts as
+//! additional buffer. BOLA-O does not rise above the sustainable throughput. The time until the buffer runs out sets a
+//! limit.
 //!
-//! **Parameters.** Utilities are ln(rate/lowest) + 1. The lowest rung is right at 10 s of buffer, the highest at 10 s and 2 s for each rung.
+//! **Parameters.** Utilities are ln(rate/lowest) + 1. The lowest rung is optimal at 10 s of buffer, the highest at 10 s
+//! plus 2 s per rung.
 //!
 //! **Assumptions and deviations.** Throughput is the harmonic mean of the last five segments, as for MPC. dash.js has
-//! moving averages with half-lives of 3 s and 8 s. The limit of dash.js 5 is 0.7 of the throughput, its documentation
-//! says 0.5. Here it is 0.5. No download is abandoned or replaced.
+//! moving averages with half-lives of 3 s and 8 s. dash.js 5 limits to 0.7 of the throughput; its documentation states
+//! 0.5. Here it is 0.5. No download is abandoned or replaced.
 
 use super::abr::View;
 
-/// Below so many seconds BOLA adds no pause.
+/// Buffer below which BOLA adds no pause, seconds.
 const MINIMUM_BUFFER: f64 = 10.0;
-/// Seconds more for each rung.
+/// Additional buffer per rung, seconds.
 const BUFFER_PER_RUNG: f64 = 2.0;
-/// What of the placeholder is left after each segment.
+/// Remaining share of the placeholder after each segment.
 const DECAY: f64 = 0.99;
-/// The share of the throughput that counts for BOLA-O and at the start.
+/// Share of the throughput that counts for BOLA-O and at the start.
 const SAFE_THROUGHPUT: f64 = 0.9;
-/// The share of what comes until the buffer runs out that a segment may have.
+/// Largest segment, as a share of the data that arrives until the buffer runs out.
 const SAFE_BUFFER: f64 = 0.5;
-/// The first segments are not limited by the buffer.
+/// Number of first segments without that limit.
 const UNLIMITED: u64 = 2;
 
-/// What BOLA-E keeps.
+/// State of BOLA-E.
 #[derive(Clone, Debug)]
 pub(super) struct BolaE {
     rates: Vec<f64>,
-    /// Of each rung.
+    /// Utility of each rung.
     utilities: Vec<f64>,
-    /// Seconds.
+    /// Parameter V, seconds.
     v: f64,
     gamma: f64,
-    /// Seconds that count as buffered.
+    /// Placeholder, seconds: counts as buffered.
     placeholder: f64,
-    /// Its first choice by throughput has been made.
+    /// True after the first choice by throughput.
     steady: bool,
-    /// The rung of the latest segment.
+    /// Rung of the latest segment.
     last: usize,
-    /// Segments that have come.
+    /// Number of segments that have arrived.
     came: u64,
 }
 
 impl BolaE {
-    /// For a ladder of rates.
+    /// Returns the state for a ladder of rates.
     pub fn new(rates: &[f64]) -> Self {
         let lowest = rates.first().copied().unwrap_or(1.0);
         let utilities: Vec<f64> = rates.iter().map(|rate| libm::log(rate / lowest) + 1.0).collect();
@@ -57,37 +58,38 @@ impl BolaE {
         BolaE { rates: rates.to_vec(), utilities, v, gamma, placeholder: 0.0, steady: false, last: 0, came: 0 }
     }
 
-    /// The rung with the most of (V (v + γ) − level) / rate, of equals the higher.
+    /// Returns the rung that maximises (V (v + γ) − level) / rate; among equals the higher one.
     fn by_level(&self, level: f64) -> usize {
         let value = |rung: usize| (self.v * (self.utilities[rung] + self.gamma) - level) / self.rates[rung];
         (1..self.rates.len()).fold(0, |best, rung| if value(rung) >= value(best) { rung } else { best })
     }
 
-    /// The highest level at which it fetches a rung rather than wait.
+    /// Returns the highest level at which it fetches a rung instead of waiting.
     fn most_for(&self, rung: usize) -> f64 {
         self.v * (self.utilities[rung] + self.gamma)
     }
 
-    /// The lowest level at which it prefers a rung to all lower ones.
+    /// Returns the lowest level at which it prefers a rung to all lower ones.
     fn least_for(&self, rung: usize) -> f64 {
         let (rate, utility) = (self.rates[rung], self.utilities[rung]);
         let over = |(lower, its): (&f64, &f64)| self.v * (self.gamma + (rate * its - lower * utility) / (rate - lower));
         self.rates.iter().zip(&self.utilities).take(rung).map(over).fold(0.0, f64::max)
     }
 
-    /// The highest rung that a throughput carries.
+    /// Returns the highest rung that a throughput sustains.
     fn sustained(&self, throughput: f64) -> usize {
         self.rates.iter().rposition(|rate| *rate <= throughput).unwrap_or(0)
     }
 
-    /// The player has waited for so many seconds though it could have fetched.
+    /// Records that the player waited for `seconds` although it could have fetched.
     pub fn waited(&mut self, seconds: f64) {
         if self.steady {
             self.placeholder += seconds;
         }
     }
 
-    /// A segment has come for which the player asked with so many seconds in its buffer; `stalled` if that ran out meanwhile.
+    /// Records the arrival of a segment that was requested at this buffer level; `stalled` is true if the buffer ran
+    /// out in the meantime.
     pub fn fetched(&mut self, level: f64, stalled: bool) {
         self.came += 1;
         if stalled && self.steady {
@@ -97,7 +99,7 @@ impl BolaE {
         self.placeholder = (DECAY * self.placeholder).min(most);
     }
 
-    /// The rung of the next segment, and how many seconds the player pauses before it asks for that.
+    /// Returns the rung of the next segment, and the pause before its request, seconds.
     pub fn choose(&mut self, view: &View<'_>) -> (usize, f64) {
         let Some(throughput) = view.predicted().filter(|_| self.rates.len() > 1) else { return (0, 0.0) };
         let sustained = self.sustained(SAFE_THROUGHPUT * throughput);
@@ -105,7 +107,7 @@ impl BolaE {
         let mut rung = if self.steady {
             let level = view.buffer + self.placeholder;
             let mut rung = self.by_level(level);
-            // BOLA-O: no rise to what the network does not sustain.
+            // BOLA-O: no rise above the sustainable throughput.
             if rung > self.last && rung > sustained {
                 rung = sustained.max(self.last);
             }
@@ -153,7 +155,7 @@ mod tests {
         }
     }
 
-    /// One that has begun, with the rung of its latest segment.
+    /// Returns a running state with this rung of the latest segment.
     fn steady(last: usize) -> BolaE {
         BolaE { steady: true, last, came: 10, ..BolaE::new(&LADDER) }
     }
@@ -161,7 +163,7 @@ mod tests {
     #[test]
     fn the_lowest_rung_is_right_at_10_s_and_the_highest_at_2_s_more_for_each_rung() {
         let bola = BolaE::new(&LADDER);
-        // V (v − 1 + γ) is what a rung is worth: at these levels nothing and, for the highest, all of it.
+        // V (v − 1 + γ) is the value of a rung: zero at these levels and, for the highest, the maximum.
         assert!((bola.v * (bola.utilities[0] + bola.gamma - 1.0) - 10.0).abs() < 1e-9);
         assert!((bola.v * (bola.utilities[3] + bola.gamma - 1.0) - 18.0).abs() < 1e-9);
         assert!((bola.gamma - libm::log(10.0) / 0.8).abs() < 1e-9);
@@ -183,7 +185,7 @@ mod tests {
         let mut bola = BolaE::new(&LADDER);
         assert_eq!(bola.choose(&view(0.0, &[])), (0, 0.0));
         bola.fetched(0.0, false);
-        // 0.9 · 1.7 Mb/s = 1.53 Mb/s. The placeholder makes up for the buffer that such a rung asks for.
+        // 0.9 · 1.7 Mb/s = 1.53 Mb/s. The placeholder adds the buffer that this rung requires.
         assert_eq!(bola.choose(&view(4.0, &[1.7e6])), (2, 0.0));
         assert!((bola.placeholder - (bola.least_for(2) - 4.0)).abs() < 1e-9 && bola.steady);
         let mut slower = BolaE::new(&LADDER);
@@ -206,7 +208,7 @@ mod tests {
 
     #[test]
     fn it_does_not_rise_above_what_the_throughput_carries_but_holds_what_it_has() {
-        // The level asks for the highest rung, the throughput of 1 Mb/s carries rung 1.
+        // The level suggests the highest rung; the throughput of 1 Mb/s sustains rung 1.
         assert_eq!(steady(0).choose(&view(30.0, &[1e6])).0, 1);
         assert_eq!(steady(2).choose(&view(30.0, &[1e6])).0, 2, "what it has it holds");
         assert_eq!(steady(3).choose(&view(30.0, &[1e6])).0, 3);
@@ -226,14 +228,14 @@ mod tests {
         let mut both = BolaE { placeholder: 1.0, ..steady(0) };
         let (_, pause) = both.choose(&view(most + 3.0, slow));
         assert!((pause - 3.0).abs() < 1e-9 && both.placeholder == 0.0);
-        // At the highest rung the buffer fills as far as it may.
+        // At the highest rung the buffer fills completely.
         let high = steady(3).most_for(3) + 5.0;
         assert_eq!(steady(3).choose(&view(high, &[9e6])), (3, 0.0));
     }
 
     #[test]
     fn a_segment_must_come_within_half_of_the_time_that_the_buffer_lasts() {
-        // 0.5 · 4 Mb/s · 3 s / 4 s = 1.5 Mb/s, of the first two segments not.
+        // 0.5 · 4 Mb/s · 3 s / 4 s = 1.5 Mb/s; not for the first two segments.
         let fast: &[f64] = &[4e6];
         let full = BolaE { placeholder: 30.0, ..steady(3) };
         assert_eq!(full.clone().choose(&view(3.0, fast)).0, 2);
@@ -248,7 +250,7 @@ mod tests {
         let mut bola = with(2.0);
         bola.fetched(5.0, false);
         assert!((bola.placeholder - 1.98).abs() < 1e-9);
-        // With what was buffered no more than the rung's most.
+        // Including the buffer, at most the highest level of the rung.
         let mut bola = with(20.0);
         bola.fetched(5.0, false);
         assert!((bola.placeholder - (bola.most_for(1) - 5.0)).abs() < 1e-9);

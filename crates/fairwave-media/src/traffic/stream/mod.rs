@@ -1,14 +1,14 @@
-//! A video stream that adapts. A player fetches one segment after the other and plays them from a buffer. It chooses
-//! the rate of each segment from a ladder, by what it has measured so far.
+//! Adaptive video streaming. A player fetches segments one after the other and plays them from a buffer. It chooses the
+//! rate of each segment from a ladder, by its measurements so far.
 //!
 //! The algorithms are in [`abr`]. [`Session`] is the result for the viewer: start-up time, stalled time, rates, number
 //! of changes of rate, and the quality of experience of Yin et al. 2015, Eq. 5.
 //!
-//! **Assumptions.** All segments come over the flow's own connection, one after the other. A request is not a packet:
-//! the driver of the source delays it by the propagation delay of the reverse path, without queueing. Playing begins,
-//! and goes on after a stall, with `start-up` in the buffer. When the buffer has no room for a segment, the player
-//! waits until it has. The manifest is known, sizes of all segments included. Sizes of segments vary in all rungs
-//! alike. Viewers never give up, and never seek.
+//! **Assumptions.** All segments use the flow's connection, one after the other. A request is not a packet: the driver
+//! of the source delays it by the propagation delay of the reverse path, without queueing. Playback starts, and resumes
+//! after a stall, with `start-up` in the buffer. If the buffer has no room for a segment, the player waits. The
+//! manifest is known, including the sizes of all segments. Segment sizes vary equally in all rungs. Viewers never give
+//! up, and never seek.
 
 mod abr;
 mod bola_e;
@@ -139,37 +139,37 @@ impl TrafficLaw for StreamConfig {
     }
 }
 
-/// What a viewer of an adaptive stream got.
+/// Result of an adaptive stream for the viewer.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Session {
-    /// Segments that came.
+    /// Segments that arrived.
     pub segments: u64,
-    /// From asking for the first segment to playing; none if it did not begin.
+    /// Time from the first request to the start of playback; `None` if it did not start.
     pub start_up: Option<Span>,
-    /// How long the video played, seconds.
+    /// Playback time, seconds.
     pub played: f64,
-    /// How long it stood still after it had begun, seconds.
+    /// Stalled time after the start of playback, seconds.
     pub stalled: f64,
-    /// How often it did.
+    /// Number of stalls.
     pub stalls: u64,
-    /// Mean rate of the segments that came, bits per second; none without any.
+    /// Mean rate of the arrived segments, bits per second; `None` without any.
     pub rate: Option<f64>,
-    /// How often the rung changed from one segment to the next.
+    /// Number of changes of rung between consecutive segments.
     pub switches: u64,
-    /// Yin et al. 2015, Eq. 5, for each segment, bits per second: rates, less their changes, less the highest rate for each second of stalls and
-    /// start-up; none without segments.
+    /// Yin et al. 2015, Eq. 5, per segment, bits per second: rates, less their changes, less the highest rate for each
+    /// second of stalls and start-up; `None` without segments.
     pub experience: Option<f64>,
 }
 
 impl Session {
-    /// The share of the time from the beginning of playing on in which it stood still, 0 to 1; none if it did not begin.
+    /// Returns the stalled share of the time since the start of playback, 0 to 1; `None` if it did not start.
     pub fn stall_ratio(&self) -> Option<f64> {
         let all = self.played + self.stalled;
         (all > 0.0).then(|| self.stalled / all)
     }
 }
 
-/// A player.
+/// Player of an adaptive stream.
 #[derive(Clone, Debug)]
 pub struct Stream {
     abr: Abr,
@@ -178,29 +178,29 @@ pub struct Stream {
     most: f64,
     start_up: f64,
     variation: f64,
-    /// How many segments the video has.
+    /// Number of segments of the video.
     all: u64,
     random: Random,
-    /// Sizes of segments over their mean, from the next one on, as far as they have been drawn.
+    /// Sizes of segments relative to their mean, from the next one on, as far as drawn.
     sizes: VecDeque<f64>,
     due: Option<Unit>,
     wanted: Vec<TransferRequest>,
-    /// When it asked for the first segment.
+    /// Time of the first request.
     began: Instant,
-    /// The rung of each segment that was asked for.
+    /// Rung of each requested segment.
     rungs: Vec<u8>,
-    /// Segments that came.
+    /// Number of segments that have arrived.
     came: u64,
     throughput: Vec<f64>,
     errors: Vec<f64>,
     gained: Option<f64>,
     filling: bool,
-    /// What BOLA-E remembers.
+    /// State of BOLA-E.
     bola_e: Option<BolaE>,
     state: Playing,
 }
 
-/// The buffer, as it was at a time.
+/// State of the buffer at a time.
 #[derive(Clone, Copy, Debug)]
 struct Playing {
     at: Instant,
@@ -213,7 +213,7 @@ struct Playing {
 }
 
 impl Playing {
-    /// Goes on to `now`. With `last`, all segments are there: an empty buffer is the end.
+    /// Advances to `now`. With `last`, all segments have arrived: an empty buffer is the end.
     fn advance(&mut self, now: Instant, last: bool) {
         let elapsed = now.since(self.at).seconds();
         self.at = self.at.max(now);
@@ -227,7 +227,7 @@ impl Playing {
         let played = elapsed.min(self.buffer);
         self.played += played;
         self.buffer -= played;
-        // What rounding leaves of a buffer is none.
+        // A remaining rounding error of the buffer does not count.
         if elapsed - played > 1e-9 && !last {
             self.playing = false;
             self.stalls += 1;
@@ -236,7 +236,7 @@ impl Playing {
     }
 }
 
-/// MPC and BBA-2 look at most this many segments ahead.
+/// MPC and BBA-2 look ahead at most this many segments.
 const MOST_AHEAD: usize = 4096;
 
 impl Stream {
@@ -278,7 +278,7 @@ impl Stream {
         stream
     }
 
-    /// Asks for the next segment at a time to which the buffer has gone on.
+    /// Requests the next segment at `at`; the buffer must be advanced to that time.
     fn ask(&mut self, at: Instant) {
         let ahead = ((2.0 * self.most / self.segment).ceil() as usize).clamp(abr::HORIZON, MOST_AHEAD);
         while self.sizes.len() < ahead {
@@ -319,12 +319,12 @@ impl Stream {
         self.due = Some(Unit { id, payload, created: at, layer: 0, frame_type: FrameType::None });
     }
 
-    /// All that the video has is there.
+    /// Checks whether the whole video has arrived.
     fn is_whole(&self) -> bool {
         self.came >= self.all
     }
 
-    /// What the viewer had got by a time.
+    /// Returns the viewer's result at a time.
     pub fn seen(&self, until: Instant) -> Session {
         let mut state = self.state;
         state.advance(until, self.is_whole());
@@ -335,7 +335,7 @@ impl Stream {
         let changes: f64 = rates.windows(2).map(|pair| (pair[1] - pair[0]).abs()).sum();
         let highest = self.ladder.last().copied().unwrap_or_default();
         let start_up = state.started.map(|at| at.since(self.began));
-        // Who has waited and not seen anything has waited all the same.
+        // A wait without any playback counts as start-up time, too.
         let waited = start_up.unwrap_or(until.since(self.began)).seconds();
         let count = rates.len() as f64;
         let experience = (sum - changes - highest * (state.stalled + waited)) / count;
@@ -377,7 +377,7 @@ impl TrafficSource for Stream {
             filling: false,
         }
         .predicted();
-        // Only the latest few are ever looked at.
+        // Only the latest few entries are used.
         for (list, value) in
             [(&mut self.throughput, Some(rate)), (&mut self.errors, predicted.map(|one| one / rate - 1.0))]
         {
@@ -433,7 +433,7 @@ mod tests {
         config.source(Instant::ZERO, Seed(1).stream("stream")).expect("a source")
     }
 
-    /// A network that carries so many bits per second, until so many segments have come. Answers with the time.
+    /// Simulates a network with this rate in bits per second, until `segments` segments have arrived. Returns the time.
     fn fetch(stream: &mut Stream, segments: usize, rate: impl Fn(f64) -> f64) -> Instant {
         let mut now = Instant::ZERO;
         for _ in 0..segments {
@@ -454,7 +454,7 @@ mod tests {
         let end = fetch(&mut stream, 40, |_| 4e6);
         let asked: Vec<f64> = stream.wanted().iter().map(|one| one.began.seconds()).collect();
         assert_eq!(asked[..6], [0.0, 0.5, 1.0, 1.5, 2.0, 2.5]);
-        // With room for 8 s, one segment every 2 s.
+        // With a capacity of 8 s, one segment every 2 s.
         let last = asked.len() - 1;
         assert!((asked[last] - asked[last - 1] - 2.0).abs() < 1e-6, "{asked:?}");
         let found = stream.seen(end);
@@ -464,7 +464,7 @@ mod tests {
 
     #[test]
     fn playing_stops_when_the_buffer_is_empty_and_goes_on_with_what_start_up_asks_for() {
-        // Segments of 2 s take 4 s each: it plays for 2 s, stands still for 2 s.
+        // Segments of 2 s take 4 s each: it alternates between 2 s of playback and 2 s of stall.
         let mut one = stream(&format!(r#"{{"abr": "highest", {TWO}}}"#));
         let end = fetch(&mut one, 5, |_| 1e6);
         let found = one.seen(end);
@@ -477,7 +477,7 @@ mod tests {
         let end = fetch(&mut two, 6, |_| 1e6);
         let found = two.seen(end);
         assert_eq!((found.start_up, found.stalls), (Some(Span::from_secs(8)), 1));
-        // It plays from 8 s to 14 s, as a segment comes at 12 s, and from 20 s on, when two are there again.
+        // It plays from 8 s to 14 s, because a segment arrives at 12 s, and from 20 s on, with two segments again.
         assert!((found.played - 10.0).abs() < 1e-6 && (found.stalled - 6.0).abs() < 1e-6, "{found:?}");
     }
 
@@ -521,7 +521,7 @@ mod tests {
 
     #[test]
     fn switches_count_and_cost_what_they_change() {
-        // Fast at first, then slow, then fast: BBA-0 goes with its buffer.
+        // First fast, then slow, then fast: BBA-0 follows its buffer.
         let mut stream = stream(&format!(r#"{{"abr": "rate", {TWO}}}"#));
         let end = fetch(&mut stream, 30, |at| if (10.0..20.0).contains(&at) { 1.2e6 } else { 8e6 });
         let found = stream.seen(end);
@@ -544,7 +544,8 @@ mod tests {
                 let found = stream.seen(end);
                 let mean = found.rate.expect("segments");
                 assert!((low..high).contains(&mean), "{abr} at {rate}: {mean}");
-                // Where a higher rate is worth more than a short stall costs, MPC stalls; throughput alone knows no buffer.
+                // MPC stalls if a higher rate is worth more than a short stall costs. The throughput algorithm ignores
+                // the buffer.
                 let most = if abr.contains('b') && abr != "robust-mpc" { 0.0 } else { 0.02 };
                 assert!(found.stall_ratio().expect("begun") <= most, "{abr} at {rate}: {found:?}");
             }
@@ -553,26 +554,28 @@ mod tests {
 
     #[test]
     fn bola_e_is_at_what_the_network_carries_after_one_segment_and_stays_there() {
-        // 2.2 Mb/s carry 1.85 of the ladder; a buffer of 60 s lets BOLA-BASIC climb by the buffer alone, and swing.
+        // 2.2 Mb/s sustain 1.85 of the ladder. A buffer of 60 s lets BOLA-BASIC rise by the buffer alone, and
+        // oscillate.
         let fetched = |abr: &str| {
             let mut stream = stream(&format!(r#"{{"abr": "{abr}"}}"#));
             fetch(&mut stream, 200, |_| 2.2e6);
             stream
         };
         let (basic, deployed) = (fetched("bola"), fetched("bola-e"));
-        // Once two segments have come, half of what the network brings in the buffer's time limits for two more: the buffer is short.
+        // After two segments, the limit is half of the arrivals in the buffer's time, for two more segments: the buffer
+        // is short.
         assert_eq!(deployed.rungs[..8], [0, 3, 2, 2, 3, 3, 3, 3]);
         assert!(basic.rungs[..8].iter().all(|rung| *rung < 3), "{:?}", &basic.rungs[..8]);
         let switches = |stream: &Stream| stream.rungs[100..].windows(2).filter(|pair| pair[0] != pair[1]).count();
         assert_eq!(switches(&deployed), 0);
         assert!(switches(&basic) > 10, "{}", switches(&basic));
-        // It pauses rather than fill the buffer with what the network does not sustain.
+        // It pauses instead of filling the buffer at an unsustainable rate.
         assert!(deployed.state.buffer < 30.0 && deployed.state.stalls == 0, "{:?}", deployed.state);
     }
 
     #[test]
     fn bola_e_goes_down_before_its_buffer_is_empty() {
-        // From 4 Mb/s to 0.5 Mb/s: what half of the throughput brings in the buffer's time.
+        // From 4 Mb/s to 0.5 Mb/s: limited to half of the arrivals in the buffer's time.
         let mut stream = stream(r#"{"abr": "bola-e"}"#);
         fetch(&mut stream, 120, |at| if at < 120.0 { 4e6 } else { 5e5 });
         let found = stream.seen(stream.state.at);

@@ -1,4 +1,4 @@
-//! The three TES processes of a video, and the fit that comes with fairwave.
+//! TES processes of a video's frames, and the default fit.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,11 +6,12 @@ use serde::{Deserialize, Serialize};
 use super::tes::TesConfig;
 use fairwave_units::config::ConfigError;
 
-/// TES processes of the frame sizes of a video, bytes. Only their proportions matter: sizes are scaled to the layers' rates.
+/// TES processes of the frame sizes of a video, bytes. Only their ratios matter, because sizes are scaled to the
+/// layers' rates.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct VideoFit {
-    /// Where the fit comes from: the clip, how it was encoded, when it was fitted.
+    /// Origin of the fit: the clip, its encoding, and the date of the fit.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub about: String,
     /// I frames.
@@ -32,10 +33,10 @@ impl VideoFit {
         self.b.check().map_err(|e| e.within("b"))
     }
 
-    /// The fit that comes with fairwave, `fit.json` beside this file.
+    /// Returns the default fit, from `fit.json` in this folder.
     ///
     /// # Errors
-    /// When that file has been damaged.
+    /// The file is damaged.
     pub fn shipped() -> Result<VideoFit, ConfigError> {
         let fit: VideoFit = serde_json::from_str(include_str!("fit.json")).map_err(|error| {
             ConfigError::new("fit", error, "what traffic/video/fit.json holds: `about`, `i`, `p`, `b`", "omit `fit`")

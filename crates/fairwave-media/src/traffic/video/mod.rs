@@ -1,14 +1,14 @@
-//! Video: frames of three kinds at a constant rate, in cumulative layers (paper 002 §4.1).
+//! Layered video: frames of three types at a constant rate, in cumulative layers (paper 002 §4.1).
 //!
 //! The size of each frame comes from one of three TES processes, for I, P and B frames ([`tes`]), interleaved in the
 //! group's order; or, for a real clip, from a list ([`VideoTraceConfig`]). Each frame is split over the layers, and
 //! each layer of each frame is a [`Unit`]. Frame f's layer j (0 = base) of k layers is unit f·k + j, so units are
-//! numbered without gaps even if a transport leaves some out. A layered transport skips units above the layers that it
+//! numbered without gaps even if a transport omits some. A layered transport skips units above the layers that it
 //! sends; they count neither as sent nor as lost (an endpoint's `Output::skipped`).
 //!
-//! **Assumptions.** Frames are sent in the order in which they are shown, one per frame time. A frame's bytes are shared
-//! among layers in proportion to the layers' rates. TES sizes are scaled so that the mean rate of all layers is the sum of
-//! their rates; so the fit gives the shape, the layers the rate.
+//! **Assumptions.** Frames are sent in display order, one per frame time. The bytes of a frame are split among layers
+//! in proportion to the layers' rates. TES sizes are scaled so that the mean rate of all layers is the sum of their
+//! rates. So the fit determines the variation, and the layers the rate.
 
 mod fit;
 pub mod tes;
@@ -27,40 +27,40 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
-/// A layered video with frame sizes drawn from a model.
+/// Layered video with frame sizes from a model.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct VideoConfig {
-    /// What each layer adds to the rate, base first; 1 to 8 layers, each above 0.
-    /// Default 128, 128, 128, 256, 384 kb/s: five layers of 1.024 Mb/s together.
+    /// Additional rate of each layer, base first; 1 to 8 layers, each above 0. Default 128, 128, 128, 256, 384 kb/s:
+    /// five layers of 1.024 Mb/s together.
     pub layers: Vec<Rate>,
     /// Frames per second, above 0, at most 1000. Default 25.
     pub frame_rate: f64,
-    /// The order of frames in a group, in letters I, P and B. Default `IBBPBBPBBPBB`.
+    /// Order of frames in a group, as letters I, P and B. Default `IBBPBBPBBPBB`.
     pub group: String,
-    /// Model of the frame sizes. Default: the fit that comes with fairwave.
+    /// Model of the frame sizes. Default: the fit in fairwave's package.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "the fit that comes with fairwave"))]
     pub fit: Option<VideoFit>,
-    /// Time from making a frame to showing it; the decoder cannot use data that arrive later. Default 1 s.
+    /// Time from capturing a frame to displaying it; the decoder cannot use data that arrive later. Default 1 s.
     pub playout_delay: Span,
     /// Divides the video into packets of exactly this payload, at least 1 B; each packet is one unit. A layer is a
     /// stream of bytes, and a packet leaves with the first frame that has bytes in it (as for a stored video: the next
-    /// frame fills the rest of the packet). Default: none; each layer of each frame is a unit. The transport cuts it
-    /// into packets, the last of them shorter.
+    /// frame fills the rest of the packet). Default: none; each layer of each frame is a unit. The transport splits it
+    /// into packets; the last one is shorter.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "none"))]
     pub packet: Option<Bytes>,
-    /// How a sender can reduce the video's rate. Default `layers`.
+    /// Method by which a sender can reduce the video's rate. Default `layers`.
     #[serde(skip_serializing_if = "Coding::is_layers")]
     #[schemars(extend("default" = Coding::default()))]
     pub coding: Coding,
-    /// Where in its first interval the video begins: `random`, uniform over one group of frames; or `zero`, at the flow's start, so that flows
-    /// that start together stay in step. Default `random`; `zero` under ns-2's presets.
+    /// Start within the first interval: `random`, uniform over one group of frames; or `zero`, at the flow's start, so
+    /// that flows that start together stay in step. Default `random`; `zero` under ns-2's presets.
     pub phase: Phase,
 }
 
-/// How a sender can reduce the rate of a video.
+/// Method by which a sender can reduce the rate of a video.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Coding {
@@ -68,46 +68,46 @@ pub enum Coding {
     #[default]
     Layers,
     /// Simulcast: `layers` are the rates of versions of the whole video, slowest first. The sender sends one version
-    /// and changes it only at the start of a group. The model counts no loss of quality through layering or its
-    /// absence.
+    /// and changes it only at the start of a group. The model includes no quality loss by layering.
     Simulcast,
-    /// Temporal scaling: the sender leaves out B frames, then P frames; the rates of I, P and B frames follow from the fit, and
-    /// together are those of `layers`.
+    /// Temporal scaling: the sender omits B frames, then P frames. The rates of I, P and B frames follow from the fit;
+    /// their sum is the rate of `layers`.
     Temporal,
 }
 
 impl Coding {
-    /// Whether it is what a video is coded in when nothing is said.
+    /// Checks for the default coding.
     fn is_layers(&self) -> bool {
         *self == Coding::Layers
     }
 }
 
-/// Default time from making a frame to showing it: a second, a usual buffer for players of live streams.
+/// Default time from capturing a frame to displaying it: one second, a usual buffer of players for live streams.
 pub(in crate::traffic) const PLAYOUT_DELAY: Span = Span::from_secs(1);
 
-/// A video's frames as a decoder sees them: how many layers, which types, when they are shown.
+/// Frames of a video for the decoder: layers, types and display times.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Frames {
-    /// Layers of each frame: unit number = frame × layers + layer; but see `packets`.
+    /// Layers of each frame: unit number = frame × layers + layer, unless `packets`.
     pub layers: u8,
-    /// Each unit is a packet of one layer, which begins with what the frame before left of it ([`VideoConfig::packet`]).
+    /// True if each unit is a packet of one layer; it starts with the rest of the previous frame
+    /// ([`VideoConfig::packet`]).
     pub packets: bool,
-    /// The layers are versions of the whole frame.
+    /// True if layers are versions of the whole frame.
     pub versions: bool,
-    /// Each frame is a block of packets: those of layer 0 are its own, those of layer 1 a code's, and any of them suffice that are as
-    /// many as its own.
+    /// True if each frame is a block of packets: layer 0 are the packets of the frame, layer 1 those of a code. Any
+    /// packets suffice if they are as many as the frame has.
     pub blocks: bool,
-    /// From one frame to the next.
+    /// Time from one frame to the next.
     pub frame_time: Span,
-    /// From making a frame to showing it.
+    /// Time from capturing a frame to displaying it.
     pub playout_delay: Span,
-    /// The frames' types in order, after which they begin again.
+    /// Repeating sequence of frame types.
     types: Vec<FrameType>,
 }
 
 impl Frames {
-    /// Frames that are blocks of packets and stand alone.
+    /// Returns frames that are independent blocks of packets.
     pub(in crate::traffic) fn of_blocks(frame_time: Span, playout_delay: Span) -> Self {
         Frames {
             layers: 1,
@@ -120,7 +120,7 @@ impl Frames {
         }
     }
 
-    /// The type of a frame, by its number from 0.
+    /// Returns the type of a frame, by its number from 0.
     pub fn frame_type(&self, frame: usize) -> FrameType {
         self.types.get(frame % self.types.len().max(1)).copied().unwrap_or_default()
     }
@@ -204,12 +204,12 @@ impl TrafficLaw for VideoConfig {
     }
 }
 
-/// Duration of a group of this many frames.
+/// Returns the duration of a group of this many frames.
 fn group_time(frames: usize, frame_rate: f64) -> Span {
     Span::from_seconds(frames as f64 / frame_rate)
 }
 
-/// The layer that a frame is, where frames are what is left out.
+/// Returns the layer for a frame type, if the sender omits frames.
 const fn temporal_layer(frame_type: FrameType) -> u8 {
     match frame_type {
         FrameType::I | FrameType::None | FrameType::Noise | FrameType::Background => 0,
@@ -219,7 +219,7 @@ const fn temporal_layer(frame_type: FrameType) -> u8 {
 }
 
 impl VideoConfig {
-    /// The fit, or the one that comes with fairwave.
+    /// Returns the configured fit, or the default.
     fn fitted(&self) -> Result<VideoFit, ConfigError> {
         match &self.fit {
             Some(fit) => Ok(fit.clone()),
@@ -227,7 +227,7 @@ impl VideoConfig {
         }
     }
 
-    /// The rates of I, P and B frames; those that the group lacks add 1 b/s.
+    /// Returns the rates of I, P and B frames; types that the group lacks have 1 b/s.
     fn by_type(&self) -> Result<LayerRates, ConfigError> {
         let (fit, order) = (self.fitted()?, self.order()?);
         let mut bytes = [0.0; 3];
@@ -241,7 +241,7 @@ impl VideoConfig {
         LayerRates::new(&bytes.map(share))
     }
 
-    /// The group's frames in order.
+    /// Returns the frame types of the group in order.
     fn order(&self) -> Result<Vec<FrameType>, ConfigError> {
         let refuse = || {
             let allowed = "one or more of the letters I, P and B";
@@ -261,7 +261,7 @@ impl VideoConfig {
     }
 }
 
-/// The time from one frame to the next.
+/// Returns the time from one frame to the next.
 fn frame_time(frame_rate: f64) -> Result<Span, ConfigError> {
     if frame_rate > 1000.0 {
         return Err(ConfigError::new("frame-rate", frame_rate, "at most 1000", "frame-rate = 25.0"));
@@ -270,7 +270,7 @@ fn frame_time(frame_rate: f64) -> Result<Span, ConfigError> {
     Ok(Span::from_seconds(1.0 / frame_rate))
 }
 
-/// Hands out the layers of one frame after the other as units.
+/// Generator of units: the layers of one frame after the other.
 #[derive(Clone, PartialEq, Debug)]
 struct Cutter {
     layers: u8,
@@ -285,23 +285,23 @@ impl Cutter {
         Cutter { layers, frame: 0, layer: layers, frame_type: FrameType::None, sizes: [0; LayerRates::MOST] }
     }
 
-    /// True when the next frame's sizes are needed.
+    /// Checks whether the next frame's sizes are needed.
     fn wants_frame(&self) -> bool {
         self.layer >= self.layers
     }
 
-    /// Takes in the next frame; the first call is frame 0.
+    /// Sets the next frame; the first call is frame 0.
     fn set_frame(&mut self, frame_type: FrameType, sizes: [u32; LayerRates::MOST]) {
         (self.frame_type, self.sizes, self.layer) = (frame_type, sizes, 0);
     }
 
-    /// The next layer of the present frame; none when frame numbers run out (after 2³² units).
+    /// Returns the next layer of the current frame; `None` if the numbers are exhausted (after 2³² units).
     fn unit(&mut self, start: Instant, frame_rate: f64) -> Option<Unit> {
         let id = u32::try_from(self.frame * u64::from(self.layers) + u64::from(self.layer)).ok()?;
         let unit = Unit {
             id,
             payload: self.sizes.get(usize::from(self.layer)).copied().unwrap_or(0),
-            // From the start each time, so that rounding does not add up.
+            // Computed from the start each time, so that rounding errors do not accumulate.
             created: start + Span::from_seconds(self.frame as f64 / frame_rate),
             layer: self.layer,
             frame_type: self.frame_type,
@@ -314,8 +314,8 @@ impl Cutter {
     }
 }
 
-/// A frame of `size` bytes split over layers in proportion to their rates, at least one byte each; the parts of a frame that
-/// is large enough add up to it. Versions have each as much of it as their rate is of the fastest one's.
+/// Splits a frame of `size` bytes over layers in proportion to their rates, at least one byte each. The parts of a
+/// large enough frame sum to its size. Versions get a share in proportion to the rate of the fastest one.
 fn split(size: f64, layers: &LayerRates) -> [u32; LayerRates::MOST] {
     let total = layers.total().unwrap_or_default().bits_per_second() as f64;
     let mut sizes = [0; LayerRates::MOST];
@@ -328,14 +328,14 @@ fn split(size: f64, layers: &LayerRates) -> [u32; LayerRates::MOST] {
     sizes
 }
 
-/// Hands out packets of a fixed payload, each a unit.
+/// Generator of packets with a fixed payload; each is a unit.
 #[derive(Clone, PartialEq, Debug)]
 struct Packets {
     payload: u32,
-    /// Bytes that each layer has had, and packets that hold them.
+    /// Bytes of each layer so far, and the packets that hold them.
     bytes: [u64; LayerRates::MOST],
     packets: [u64; LayerRates::MOST],
-    /// Packets of the present frame that are still to come.
+    /// Remaining packets of the current frame.
     left: [u64; LayerRates::MOST],
     made: u64,
     frame: u64,
@@ -348,7 +348,7 @@ impl Packets {
         Packets { payload, bytes: none, packets: none, left: none, made: 0, frame: 0, frame_type: FrameType::None }
     }
 
-    /// Takes in the next frame; the first call is frame 0. A packet is made with the first frame that has bytes in it.
+    /// Sets the next frame; the first call is frame 0. A packet is created with the first frame that has bytes in it.
     fn set_frame(&mut self, frame: u64, frame_type: FrameType, sizes: [u32; LayerRates::MOST]) {
         (self.frame, self.frame_type) = (frame, frame_type);
         let payload = u64::from(self.payload.max(1));
@@ -362,7 +362,7 @@ impl Packets {
         }
     }
 
-    /// The next packet of the present frame, its base layer's first; none when the next frame is needed.
+    /// Returns the next packet of the current frame, the base layer first; `None` if the next frame is needed.
     fn unit(&mut self, start: Instant, frame_rate: f64) -> Option<Unit> {
         let layer = self.left.iter().position(|&left| left > 0)?;
         self.left[layer] -= 1;
@@ -373,21 +373,21 @@ impl Packets {
     }
 }
 
-/// Frames from three TES processes.
+/// Source of frames from three TES processes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Video {
     layers: LayerRates,
     order: Vec<FrameType>,
-    /// For I, P and B.
+    /// Processes for I, P and B frames.
     sizes: [Tes; 3],
     scale: f64,
     frame_rate: f64,
     start: Instant,
     place: usize,
     cutter: Cutter,
-    /// Where the video is divided into packets of a fixed size.
+    /// Packet generator, if the video is divided into packets of a fixed size.
     packets: Option<Packets>,
-    /// Frames so far, where they are what is left out, or are divided.
+    /// Number of frames so far, if frames are omitted or divided.
     frame: u64,
     temporal: bool,
     stream: Stream,
@@ -426,7 +426,7 @@ impl Video {
         })
     }
 
-    /// The next frame's type and bytes.
+    /// Returns the next frame's type and bytes.
     fn next_frame(&mut self) -> (FrameType, f64) {
         let frame_type = self.order.get(self.place).copied().unwrap_or_default();
         self.place = (self.place + 1) % self.order.len().max(1);
@@ -438,7 +438,7 @@ impl Video {
         (frame_type, tes.next_value(&mut self.stream) * self.scale)
     }
 
-    /// A whole frame as one unit, in the layer that its type is.
+    /// Returns a whole frame as one unit, in the layer of its type.
     fn next_whole_frame(&mut self) -> Option<Unit> {
         let (frame_type, size) = self.next_frame();
         let unit = Unit {
@@ -452,7 +452,7 @@ impl Video {
         Some(unit)
     }
 
-    /// The next packet of a fixed size; a frame whose bytes were all in packets made before has none.
+    /// Returns the next packet of a fixed size. A frame with all of its bytes in earlier packets has none.
     fn next_packet(&mut self) -> Option<Unit> {
         loop {
             let packets = self.packets.as_mut()?;

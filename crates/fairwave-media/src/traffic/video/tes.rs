@@ -1,10 +1,10 @@
-//! TES, transform-expand-sample: a random sequence with any given histogram and a chosen autocorrelation.
+//! TES (transform-expand-sample): a random sequence with a given histogram and a chosen autocorrelation.
 //!
 //! Jagerman & Melamed (1992), Melamed (1991). The background is a walk on the circle of circumference 1. U₀ is uniform
 //! and U_n = ⟨U_{n−1} + V_n⟩ (⟨⟩ is the fractional part). The innovations V are uniform on an arc of length α, rotated
-//! by φ: from α(φ − 1)/2 to α(φ + 1)/2. That is TES⁺; TES⁻ reflects every other value, 1 − U_n. A short arc makes
-//! neighbours alike, a rotation makes the sequence cycle. Stitching, S_ξ(u) = u/ξ below ξ and (1 − u)/(1 − ξ) above,
-//! takes away the jump where the circle closes and keeps the values uniform. The foreground is the inverse of the
+//! by φ: from α(φ − 1)/2 to α(φ + 1)/2. This is TES⁺; TES⁻ reflects every other value, 1 − U_n. A short arc makes
+//! neighbours similar; a rotation makes the sequence cyclic. Stitching, S_ξ(u) = u/ξ below ξ and (1 − u)/(1 − ξ) above,
+//! removes the jump at the end of the circle and keeps the values uniform. The foreground is the inverse of the
 //! histogram's distribution function at S_ξ(U_n); values are uniform within a cell.
 
 use schemars::JsonSchema;
@@ -14,18 +14,18 @@ use fairwave_units::config::{ConfigError, check_fraction};
 use fairwave_units::random::Stream;
 use fairwave_units::ratio::Ratio;
 
-/// Which of the two families.
+/// Family of a TES process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TesSign {
-    /// TES⁺: neighbours are alike (positive correlation at lag 1).
+    /// TES⁺: neighbours are similar (positive correlation at lag 1).
     #[default]
     Plus,
     /// TES⁻: neighbours alternate.
     Minus,
 }
 
-/// One cell of a histogram.
+/// A cell of a histogram.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Cell {
@@ -33,7 +33,7 @@ pub struct Cell {
     pub low: f64,
     /// Largest value, bytes; above `low`.
     pub high: f64,
-    /// Weight, 0 and above; a cell's probability is its weight over the sum of all.
+    /// Weight, 0 and above; the probability of a cell is its weight divided by the sum of all weights.
     pub weight: f64,
 }
 
@@ -44,16 +44,16 @@ pub struct TesConfig {
     /// TES⁺ (default) or TES⁻.
     #[serde(default)]
     pub sign: TesSign,
-    /// α: length of the arc of innovations, above 0, at most 1 (which makes all values independent).
+    /// α: length of the arc of innovations, above 0, at most 1 (all values are independent at 1).
     #[serde(with = "Ratio")]
     pub alpha: f64,
     /// φ: rotation of the arc, from −1 to 1. Default 0.
     #[serde(default)]
     pub phi: f64,
-    /// ξ: where the stitching folds, from 0 to 1. Default 0.5.
+    /// ξ: position of the fold in stitching, from 0 to 1. Default 0.5.
     #[serde(with = "Ratio", default = "half")]
     pub xi: f64,
-    /// The histogram of values, with cells in ascending order that do not overlap.
+    /// Histogram of values, with disjoint cells in ascending order.
     pub histogram: Vec<Cell>,
 }
 
@@ -100,31 +100,31 @@ impl TesConfig {
         self.histogram.iter().map(|cell| cell.weight).sum()
     }
 
-    /// The mean of the histogram; NaN when it has no weight.
+    /// Returns the mean of the histogram; NaN if it has no weight.
     pub fn mean(&self) -> f64 {
         let sum: f64 = self.histogram.iter().map(|cell| cell.weight * 0.5 * (cell.low + cell.high)).sum();
         sum / self.total()
     }
 }
 
-/// A sequence of values.
+/// State of a TES process.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tes {
     sign: TesSign,
     from: f64,
     arc: f64,
     xi: f64,
-    /// Cells with the probability of all cells up to and including each.
+    /// Cells, each with the cumulative probability up to and including it.
     cells: Vec<(f64, Cell)>,
     background: Option<f64>,
     odd: bool,
 }
 
 impl Tes {
-    /// The process that `config` describes.
+    /// Returns the process for `config`.
     ///
     /// # Errors
-    /// When [`TesConfig::check`] refuses the configuration.
+    /// The errors of [`TesConfig::check`].
     pub fn new(config: &TesConfig) -> Result<Self, ConfigError> {
         config.check()?;
         let total = config.total();
@@ -144,7 +144,7 @@ impl Tes {
         })
     }
 
-    /// The next value of the background process, in [0, 1).
+    /// Returns the next value of the background process, in [0, 1).
     fn walk(&mut self, stream: &mut Stream) -> f64 {
         let draw = stream.uniform();
         let next = match self.background {
@@ -163,7 +163,7 @@ impl Tes {
         if u < self.xi { u / self.xi } else { (1.0 - u) / (1.0 - self.xi).max(f64::MIN_POSITIVE) }
     }
 
-    /// The inverse of the histogram's distribution function.
+    /// Evaluates the inverse of the histogram's distribution function.
     fn invert(&self, probability: f64) -> f64 {
         let place = self.cells.partition_point(|(below, _)| *below < probability);
         let Some((below, cell)) = self.cells.get(place).or(self.cells.last()) else { return 0.0 };
@@ -172,7 +172,7 @@ impl Tes {
         cell.low + (cell.high - cell.low) * within
     }
 
-    /// The next value. Draws one number from `stream`.
+    /// Returns the next value. Draws one number from `stream`.
     pub fn next_value(&mut self, stream: &mut Stream) -> f64 {
         let background = self.walk(stream);
         self.invert(self.stitch(background))
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn one_uniform_cell_gives_the_background_itself() {
-        // Stitching at 1 changes nothing, so lag 1 differs by the innovation alone: at most α/2 around the circle.
+        // Stitching at 1 changes nothing, so the difference at lag 1 is the innovation: at most α/2 around the circle.
         let histogram = vec![Cell { low: 0.0, high: 1.0, weight: 7.0 }];
         let values = values(&TesConfig { sign: TesSign::Plus, alpha: 0.1, phi: 0.0, xi: 1.0, histogram }, 1000, 5);
         for pair in values.windows(2) {

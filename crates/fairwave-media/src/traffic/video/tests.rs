@@ -137,7 +137,7 @@ fn a_video_in_fixed_packets_has_no_other_size_and_each_leaves_with_the_first_fra
     let (packets, frames) = (units(&config, 30_000, 3), units(&VideoConfig::default(), 5 * 6000, 3));
     assert!(packets.iter().all(|unit| unit.payload == 1000));
     assert!(packets.iter().enumerate().all(|(place, unit)| unit.id == place as u32));
-    // After each frame the packets of a layer hold all its bytes so far, and a packet less would not.
+    // After each frame the packets of a layer hold all its bytes so far, and one packet less would not.
     let mut next = packets.iter().peekable();
     let (mut bytes, mut held) = ([0_u64; 5], [0_u64; 5]);
     for frame in frames.chunks(5) {

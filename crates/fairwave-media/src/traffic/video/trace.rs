@@ -1,7 +1,7 @@
-//! A real video: the sizes of its frames, layer by layer, as an encoder wrote them.
+//! Trace of a real video: the sizes of its frames, layer by layer, from an encoder.
 //!
-//! Either the frames are given, or a clip and the rates of the layers that it is to be coded in. Core reads no files:
-//! `fairwave_video` in Python codes the clip and fills in the frames before the run.
+//! The scenario gives either the frames, or a clip and the rates of its layers. Core reads no files: `fairwave_video`
+//! in Python encodes the clip and adds the frames before the run.
 
 use std::sync::Arc;
 
@@ -15,43 +15,42 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
-/// One frame of a real video.
+/// A frame of a real video.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct TracedFrame {
-    /// How it was coded: `I`, `P` or `B`.
+    /// Type of the frame: `I`, `P` or `B`.
     #[serde(rename = "type")]
     pub frame_type: FrameType,
     /// Bytes of each layer, base first; one number for a video without layers. A layer may have 0 bytes in a frame.
     pub sizes: Vec<u32>,
 }
 
-/// A layered video with given frame sizes, or a clip that an encoder turns into frame sizes.
+/// Layered video with given frame sizes, or a clip that an encoder converts to frame sizes.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct VideoTraceConfig {
-    /// The frames, in the order of sending; all have the same number of layers, at most 8. Leave them out with a
-    /// `clip`.
+    /// Frames in the order of sending; all have the same number of layers, at most 8. Omit them if you give a `clip`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub frames: Vec<TracedFrame>,
-    /// The path of a video file, or the name of a packaged clip. Fairwave codes it in layers before the run.
+    /// Path of a video file, or name of a packaged clip. Fairwave encodes it in layers before the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clip: Option<String>,
-    /// What each layer of the clip adds to its rate, base first; 1 to 8 layers, each above 0.
+    /// Additional rate of each layer of the clip, base first; 1 to 8 layers, each above 0.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub layers: Vec<Rate>,
     /// Frames per second, above 0, at most 1000. Default 25.
     #[serde(default = "default_frame_rate")]
     pub frame_rate: f64,
-    /// Begin again at the end. Default false: the video ends with its last frame.
+    /// Repeats the video after its end. Default false: the video ends with its last frame.
     #[serde(default)]
     pub repeat: bool,
-    /// Time from making a frame to showing it; the decoder cannot use data that arrive later. Default 1 s.
+    /// Time from capturing a frame to displaying it; the decoder cannot use data that arrive later. Default 1 s.
     #[serde(default = "default_playout_delay")]
     pub playout_delay: Span,
-    /// Where in its first interval the video begins: `random`, uniform over the frames from its first I frame to the next (one frame
-    /// where there is no second); or `zero`, at the flow's start, so that flows that start together stay in step. Default `random`;
-    /// `zero` under ns-2's presets.
+    /// Start within the first interval: `random`, uniform over the frames from the first I frame to the next (one frame
+    /// if there is no second); or `zero`, at the flow's start, so that flows that start together stay in step. Default
+    /// `random`; `zero` under ns-2's presets.
     #[serde(default)]
     pub phase: Phase,
 }
@@ -65,8 +64,8 @@ fn default_frame_rate() -> f64 {
 }
 
 impl Checked for VideoTraceConfig {
-    /// Refuses: there is neither frame nor clip, a clip's layers do not increase, a frame has another number of layers than the
-    /// first, or a layer is empty in all frames.
+    /// Rejects a video without frames and clip, a clip whose layers do not increase, frames with different numbers of
+    /// layers, and layers that are empty in all frames.
     fn check(&self) -> Result<(), ConfigError> {
         frame_time(self.frame_rate)?;
         let example = "frames = [{ type = \"I\", sizes = [9000, 4000] }, { type = \"P\", sizes = [2000, 900] }]";
@@ -143,7 +142,7 @@ impl TrafficLaw for VideoTraceConfig {
 }
 
 impl VideoTraceConfig {
-    /// How long the first group of frames lasts; one frame where there is a single group.
+    /// Returns the duration of the first group of frames; one frame if there is a single group.
     fn group_time(&self) -> Span {
         let mut intra = self.frames.iter().enumerate().filter(|(_, frame)| frame.frame_type == FrameType::I);
         let frames = match (intra.next(), intra.next()) {
@@ -153,10 +152,10 @@ impl VideoTraceConfig {
         group_time(frames, self.frame_rate)
     }
 
-    /// The mean rate of each layer; of a clip that has not been coded, the rate that it is to have.
+    /// Returns the mean rate of each layer; for a clip before its encoding, the target rate.
     ///
     /// # Errors
-    /// When a layer is empty in all frames.
+    /// A layer is empty in all frames.
     pub(super) fn rates(&self) -> Result<LayerRates, ConfigError> {
         if self.frames.is_empty() {
             return LayerRates::new(&self.layers);
@@ -173,7 +172,7 @@ impl VideoTraceConfig {
     }
 }
 
-/// Frames from a list.
+/// Source of frames from a list.
 #[derive(Clone, PartialEq, Debug)]
 pub struct VideoTrace {
     frames: Arc<[TracedFrame]>,
