@@ -11,8 +11,8 @@
 //! - *DTX*: in pauses only a comfort noise frame every 400 ms (RFC 6716 §2.1.9).
 //!
 //! **Assumptions.** The thresholds of libopus are those for fullband mono speech. In-band FEC takes [`FEC_SHARE`] of
-//! the bits. Talk spurts and pauses of a microphone with DTX are exponential, with the means of ITU-T P.59 (1.0 s and
-//! 1.6 s for one party of a conversation).
+//! the bits. Talk spurts and pauses of a microphone with DTX are exponential. Their means are those of ITU-T P.59: 1.0
+//! s and 1.6 s for one party of a conversation.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -42,10 +42,10 @@ pub struct Media {
     #[schemars(schema_with = "switch::schema::<VideoConfig>", extend("default" = false))]
     pub screen: Option<VideoConfig>,
     /// Times of the run when the camera is off: `[from, until]` in ascending order. It makes no pictures then, its rate
-    /// goes to the other streams, and viewers miss nothing. It resumes with a key frame. Default: always on.
+    /// goes to the other streams, and viewers miss nothing. It resumes with a key frame. Left out: it is always on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub camera_off: Vec<[Span; 2]>,
-    /// Times of the run when the screen is shared, in the same form. Default: always, if there is a `screen`.
+    /// Times of the run when the screen is shared, in the same form. Left out: always, if there is a `screen`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub screen_on: Vec<[Span; 2]>,
 }

@@ -23,8 +23,8 @@
 //! stream. New content is sent within the rate. The picture sharpens until it reaches the best quality of the codec;
 //! then only empty frames follow.
 //!
-//! **Assumptions.** The opinion score of a picture interpolates the table of Klaue, Rathke and Wolisz (EvalVid, 2003)
-//! for PSNR: 20, 25, 31 and 37 dB are the bounds of the five grades.
+//! **Assumptions.** The opinion score of a picture follows from its PSNR, by interpolation in the table of Klaue,
+//! Rathke and Wolisz (EvalVid, 2003). There 20, 25, 31 and 37 dB are the bounds of the five grades.
 
 use std::collections::VecDeque;
 use std::sync::OnceLock;
@@ -412,8 +412,8 @@ pub fn opinion_of(psnr: f64) -> f64 {
     opinion
 }
 
-/// Returns the rates of a simulcast stream for its pixels, bits per second: the highest, the rate required before the
-/// next stream gets any, and the lowest (libwebrtc, `video/config/simulcast.cc`).
+/// Returns the rates of a simulcast stream for its pixels, bits per second (libwebrtc, `video/config/simulcast.cc`):
+/// the highest, the rate required before the next stream gets any, and the lowest.
 fn simulcast_rates(pixels: f64) -> (f64, f64, f64) {
     const TABLE: [(f64, f64, f64, f64); 6] = [
         (1920.0 * 1080.0, 5e6, 4e6, 8e5),

@@ -112,9 +112,9 @@ impl fmt::Display for Caveats {
     }
 }
 
-/// Rates a call. `delay` is mouth to ear, `loss` is the fraction of packets not played, and `burst_ratio` is the burst
-/// ratio of these losses (values below random losses count as random). [`Reception`] gives the concealment and the
-/// advantage of access.
+/// Rates a call. `delay` is mouth to ear, and `loss` is the fraction of packets not played. `burst_ratio` is the burst
+/// ratio of these losses; values below that of random losses count as random. [`Reception`] gives the concealment and
+/// the advantage of access.
 ///
 /// # Errors
 /// [`UnratedCause::NoImpairment`] for a codec without factors.

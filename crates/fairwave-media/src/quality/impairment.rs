@@ -4,7 +4,7 @@
 //! (monaural listening, as with a handset) for Ie,wb and Table IV.4 for Bpl,wb.
 //!
 //! **Assumptions.** G.113 has Ie for more codecs than Bpl. A missing factor is assumed and marked
-//! ([`Impairment::assumed`], with the reason in [`Impairment::source`]):
+//! ([`Impairment::origin`], with the reason in [`Impairment::source`]):
 //! - A narrowband codec with concealment gets 10.0, the least in G.113 for such a codec (GSM-EFR). G.723.1 at 5.3 kb/s
 //!   gets 16.1 from its other rate, which has the same concealment. Without concealment the value is 4.3, that of G.711
 //!   without concealment.

@@ -3,12 +3,12 @@
 //! Source: draft-ietf-ippm-responsiveness-09 §5.3.1 (*Aggregating the Measurements*; TMP, 95 %, in §5.2). A one-sided
 //! trimmed mean excludes the longest 5 % of the samples, and the responsiveness is 60 s ÷ that mean.
 //!
-//! **Deviation.** The draft has four kinds of probes, each with a trimmed mean: handshakes of TCP and TLS and requests
-//! of HTTP on separate connections, and requests on the connections that load the network. Its result is the mean of
-//! two values: 60 s ÷ the mean of the first three, and 60 s ÷ the fourth. Only the last four intervals of a test count.
-//! Here all samples are round trips of one flow: of pings (one round trip each, like the draft's TCP handshakes), or of
-//! a TCP flow's segments. So the result includes no server processing time. Compare it only with results of the same
-//! kind.
+//! **Deviation.** The draft has four kinds of probes, each with a trimmed mean. Three use separate connections:
+//! handshakes of TCP and of TLS, and requests of HTTP. The fourth are requests on the connections that load the
+//! network. Its result is the mean of two values: 60 s ÷ the mean of the first three, and 60 s ÷ the fourth. Only the
+//! last four intervals of a test count. Here all samples are round trips of one flow: of pings (one round trip each,
+//! like the draft's TCP handshakes), or of a TCP flow's segments. So the result includes no server processing time.
+//! Compare it only with results of the same kind.
 
 use fairwave_units::units::Span;
 

@@ -22,8 +22,8 @@ pub fn normalized_throughput(throughput: Rate, bottleneck: Rate, flows: u32) -> 
     f64::from(flows) * throughput.bits_per_second() as f64 / bottleneck.bits_per_second() as f64
 }
 
-/// x % application success percentage (paper 003 §II.A), 0 to 100: the percentage of all seconds of all flows with an
-/// allotted goodput above the share `x` (0 to 1) of the targeted receiving rate.
+/// x % application success percentage (paper 003 §II.A), 0 to 100, over all seconds of all flows. A second succeeds if
+/// its allotted goodput exceeds the share `x` (0 to 1) of the targeted receiving rate.
 ///
 /// Each item holds the goodputs of one flow, second by second. `None` without any.
 pub fn application_success<'a>(flows: impl IntoIterator<Item = &'a [Rate]>, target: Rate, x: f64) -> Option<f64> {
@@ -83,8 +83,8 @@ impl PlaybackBuffer {
     }
 }
 
-/// Recovery time after a blackout (paper 003, Figure 20): from the end of the blackout to the end of the first bin with
-/// a goodput of at least the share `level` (0 to 1) of `full`. `None` if there is no such bin.
+/// Recovery time after a blackout (paper 003, Figure 20). It starts at the end of the blackout. It ends at the end of
+/// the first bin with a goodput of at least `level` (0 to 1) times `full`. `None` if there is no such bin.
 ///
 /// `goodputs` are bins of `width` that start at the end of the blackout. **Assumption**: the paper does not define when
 /// a flow has recovered; 0.9 of the goodput before the blackout is fairwave's choice, and the study varies it.

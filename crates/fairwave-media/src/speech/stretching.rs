@@ -4,8 +4,8 @@
 //! changes of tempo by one assumed pitch period each. This module applies them to a waveform with the real pitch period
 //! of the voice (libwebrtc `time_stretch.cc`, `accelerate.cc`, `preemptive_expand.cc`; pitch-synchronous overlap-add):
 //!
-//! 1. The pitch period is the lag p of 2.5 to 15 ms at which the p samples before the middle of the last 30 ms match
-//!    the p samples after it best (normalised cross-correlation).
+//! 1. The pitch period is the lag p of 2.5 to 15 ms with the best match around the middle of the last 30 ms: of the p
+//!    samples before it and the p samples after it (normalised cross-correlation).
 //! 2. To play faster, the p samples before the middle fade into the p samples after it, and the latter are removed. To
 //!    play slower, they are played, fade back into themselves, and are played again.
 //!

@@ -2,7 +2,7 @@
 //! rate.
 //!
 //! The source produces a unit for each frame of microphone or camera. The unit's layer is its stream
-//! ([`StreamKind`](crate::encoder::StreamKind)). Its payload is that of the stream at its highest rate; the encoder
+//! ([`StreamKind`]). Its payload is that of the stream at its highest rate; the encoder
 //! reduces it.
 
 pub use crate::encoder::Media as MediaConfig;

@@ -1,7 +1,7 @@
 //! Packets with random gaps: a Poisson process, or any other renewal process, with sizes from any distribution.
 //!
 //! Source: Kleinrock, *Queueing Systems* I (1975): M/M/1 has the mean wait ρ/(μ(1 − ρ)) (Eq. 3.25). M/G/1 has that of
-//! Pollaczek and Khinchine, λE[S²]/(2(1 − ρ)) (Eq. 5.113); M/D/1 is a special case. S is the transmission time of all
+//! Pollaczek and Khinchine, `λE[S²]/(2(1 − ρ))` (Eq. 5.113); M/D/1 is a special case. S is the transmission time of all
 //! bytes on the wire, so the transport's header counts (`transport = { kind = "udp", header = "0 B" }` has none).
 //!
 //! **Assumptions.** Gaps and sizes are independent of each other and of everything else. A renewal process starts in

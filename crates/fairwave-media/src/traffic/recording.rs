@@ -26,7 +26,7 @@ pub struct RecordingConfig {
     /// Packets of the recording with speech, as ranges `[first, end)` in packet times from its start, in ascending
     /// order and without overlap: `[[0, 62], [80, 121]]`.
     pub talk: Vec<[u32; 2]>,
-    /// Length of the recording in packet times, after which it repeats. Default: it is played once.
+    /// Length of the recording in packet times, after which it repeats. Left out: it is played once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeat_after: Option<u32>,
     /// Start within the first interval: `random`, uniform over one packet time; or `zero`, at the flow's start, so that

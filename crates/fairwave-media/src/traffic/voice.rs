@@ -6,12 +6,11 @@
 //! delay in [`crate::quality::playout`].
 //!
 //! **Assumptions.** Papers 000 and 001 give 64 kb/s, 20 ms, Pareto with shape 1.5 and means of 1.00 s and 1.35 s. They
-//! leave two questions open: whether silences are Pareto, too, and whether 64 kb/s is the rate while talking or the
-//! mean over talk and silence ('Pareto with a mean rate of 64 Kbps'). The first is assumed, the second is [`Reading`].
-//! Calls with pauses are the papers' model. Telephones suppress silence only if the codec defines how
-//! ([`Codec::has_discontinuous_transmission`]). With any other codec the speaker is on all the time, unless the
-//! scenario sets one of the keys for pauses. Comfort noise frames in a silence ([`super::noise`]) are omitted unless
-//! `comfort-noise` asks for them.
+//! leave two questions open. Are silences Pareto, too? This is assumed. Is 64 kb/s the rate while talking, or the mean
+//! over talk and silence ('Pareto with a mean rate of 64 Kbps')? See [`Reading`]. Calls with pauses are the papers'
+//! model. Telephones suppress silence only if the codec defines how ([`Codec::has_discontinuous_transmission`]). With
+//! any other codec the speaker is on all the time, unless the scenario sets one of the keys for pauses. Comfort noise
+//! frames in a silence ([`super::noise`]) are omitted unless `comfort-noise` asks for them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

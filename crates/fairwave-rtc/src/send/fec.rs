@@ -1,10 +1,10 @@
 //! Forward error correction of video: XOR parity over the packets of a frame (RFC 8627, RFC 5109).
 //!
 //! libwebrtc reads the amount of parity from a table. The table comes from an unpublished model of loss, frame size and
-//! rate. Here the amount follows from the same principle: the least parity with which a frame is lost with at most a
-//! given probability, and at most as much parity as media. The calculation assumes independent losses, and that any
-//! lost packets can be restored by as many parity packets. XOR restores fewer, so slightly more frames are lost. The
-//! loss rate is the highest that reports contained within 10 s (`kLossPrHistorySize` windows of a second).
+//! rate. Here the amount follows from the same principle: the least parity that keeps the probability of a frame loss
+//! at or below a given value. There is at most as much parity as media. The calculation assumes independent losses, and
+//! that any lost packets can be restored by as many parity packets. XOR restores fewer, so slightly more frames are
+//! lost. The loss rate is the highest that reports contained within 10 s (`kLossPrHistorySize` windows of a second).
 //!
 //! If retransmissions arrive in time, parity is wasteful. So below a round trip of 20 ms there is none, above 100 ms
 //! there is the full amount, and in between a proportional part (`kLowRttNackMs`, `kHighRttNackMs`). Without NACK the

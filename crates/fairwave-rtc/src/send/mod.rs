@@ -72,8 +72,8 @@ struct Camera {
 }
 
 impl Camera {
-    /// Applies push-back to this payload rate, bits per second: skips one of every `n` frames, `n` at least two, and
-    /// the same share of the rate (libwebrtc, `VideoStreamEncoder::UpdateTargetBitrate`). Returns the remaining rate.
+    /// Applies push-back to this payload rate, bits per second (libwebrtc, `VideoStreamEncoder::UpdateTargetBitrate`).
+    /// It skips one of every `n` frames, `n` at least two, and the same share of the rate. Returns the remaining rate.
     fn hold_back(&mut self, target: u64, share: f64) -> u64 {
         self.leaves_out = None;
         let spare = target.saturating_sub(self.encoder.rates().0.bits_per_second());

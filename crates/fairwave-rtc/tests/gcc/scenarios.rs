@@ -58,8 +58,8 @@ fn a_capacity_that_grows_sixfold_is_found() {
     assert!(seen.at(17.0) > 1e6, "{}", seen.at(17.0));
 }
 
-/// Estimate for an application that sends 200 kb/s on 5 Mb/s. It is at most the highest probe result (probes go up to
-/// twice the encoders' largest rate), or one and a half times the arrival rate plus 10 kb/s.
+/// Estimate for an application that sends 200 kb/s on 5 Mb/s. It is at most the highest probe result, or one and a half
+/// times the arrival rate plus 10 kb/s. Probes go up to twice the encoders' largest rate.
 #[test]
 fn the_estimate_of_a_limited_application_is_bounded() {
     let scene = |most: f64| Scene {

@@ -7,9 +7,9 @@
 //! R(d, p) = R₀ − codec − delay − loss − lateness, with codec = Ie, delay = Id(d) − Id(0), loss = Ie,eff(p₁) − Ie,
 //! lateness = Ie,eff(p) − Ie,eff(p₁).
 //!
-//! ITU-T G.107 Eq. (7-1) and G.107.1 Eq. (7-1) subtract the impairments by delay and by equipment independently of each
-//! other, so the parts add up as long as R is not clipped. If they exceed R₀ together, R is 0 and all parts are reduced
-//! in the same proportion. The parts always add up to the loss of R, and no part depends on their order.
+//! ITU-T G.107 Eq. (7-1) and G.107.1 Eq. (7-1) subtract the impairments by delay and by equipment independently. So the
+//! parts add up as long as R is not clipped. If they exceed R₀ together, R is 0 and all parts are reduced in the same
+//! proportion. The parts always add up to the loss of R, and no part depends on their order.
 
 use crate::quality::call::{self, UnratedCause};
 use crate::quality::emodel::Rating;

@@ -22,8 +22,7 @@ pub struct CallQuality {
     pub lost: u64,
     /// Late for playout: `late` divided by the units that were not lost; `None` if there are none.
     pub late_ratio: Option<f64>,
-    /// Packet loss in the E-model, 0 to 1: the sum of unplayed units and unit times made up, divided by the sum of all
-    /// units and unit times made up.
+    /// Packet loss in the E-model, 0 to 1: (unplayed units + unit times made up) ÷ (all units + unit times made up).
     pub missed: f64,
     /// Mean mouth-to-ear delay of played units: packet time, look-ahead of the coder, and time from creation to
     /// playout. `None` if nothing was played.

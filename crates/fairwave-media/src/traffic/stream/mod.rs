@@ -1,8 +1,8 @@
 //! Adaptive video streaming. A player fetches segments one after the other and plays them from a buffer. It chooses the
 //! rate of each segment from a ladder, by its measurements so far.
 //!
-//! The algorithms are in [`abr`]. [`Session`] is the result for the viewer: start-up time, stalled time, rates, number
-//! of changes of rate, and the quality of experience of Yin et al. 2015, Eq. 5.
+//! The algorithms are in [`abr`]. [`Session`] is the result for the viewer: start-up time, stalled time, rates and
+//! number of changes of rate. It includes the quality of experience of Yin et al. 2015, Eq. 5.
 //!
 //! **Assumptions.** All segments use the flow's connection, one after the other. A request is not a packet: the driver
 //! of the source delays it by the propagation delay of the reverse path, without queueing. Playback starts, and resumes

@@ -45,8 +45,8 @@ pub struct VideoConfig {
     /// Time from capturing a frame to displaying it; the decoder cannot use data that arrive later. Default 1 s.
     pub playout_delay: Span,
     /// Divides the video into packets of exactly this payload, at least 1 B; each packet is one unit. A layer is a
-    /// stream of bytes, and a packet leaves with the first frame that has bytes in it (as for a stored video: the next
-    /// frame fills the rest of the packet). Default: none; each layer of each frame is a unit. The transport splits it
+    /// stream of bytes. A packet leaves with the first frame that has bytes in it; as for a stored video, the next
+    /// frame fills the rest of the packet. Default: none; each layer of each frame is a unit. The transport splits it
     /// into packets; the last one is shorter.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "none"))]

@@ -8,8 +8,8 @@
 //! 2. Congestion shrinks the window, once per round trip or 25 ms, whichever is less (§4.2.2.1). Persistent loss
 //!    removes 30 %. Marks remove α/2, and less near the *inflection point*, the window at which congestion began. A
 //!    delay above half of its target acts like marks: α goes from 0 there to 1 at the target.
-//! 3. Bytes that arrived unmarked increase the window (§4.2.2.2): by about a packet per round trip near the inflection
-//!    point, and by 2 % of the window for each packet far from it.
+//! 3. Bytes that arrived unmarked increase the window (§4.2.2.2). Near the inflection point the increase is about a
+//!    packet per round trip; far from it, 2 % of the window for each packet.
 //! 4. The target rate is the window divided by the sum of round trip and feedback hold time (§4.4).
 //!
 //! For the window's growth, a round trip is at least the *virtual round trip* of 25 ms, so flows with short paths do
@@ -26,11 +26,12 @@
 //! - subtract a tenth of the target for frames that are larger than the mean (the program);
 //! - raise the delay target in competition with loss-based flows, and pace faster near the highest rate.
 //!
-//! **Choices.** A missing packet counts among the bytes that arrived unmarked when it is first reported, as in
-//! libwebrtc, and not again if it arrives late. libwebrtc asks the encoder to skip a share of frames while the pacer
-//! holds more than 100 ms (all from 500 ms on); here the target falls by that share. After 100 round trips without
-//! congestion, the first mark reduces the window to the bytes in flight and sets α to 1/4, as the draft and the authors
-//! intend. In libwebrtc this never happens, because the condition compares with a time that has just been set.
+//! **Choices.** When a missing packet is first reported, it counts among the bytes that arrived unmarked, as in
+//! libwebrtc. If it arrives late, it does not count again. libwebrtc asks the encoder to skip a share of frames while
+//! the pacer holds more than 100 ms (all from 500 ms on); here the target falls by that share. After 100 round trips
+//! without congestion, the first mark reduces the window to the bytes in flight and sets α to 1/4. The draft and the
+//! authors intend this. In libwebrtc this never happens, because the condition compares with a time that has just been
+//! set.
 
 mod delay;
 mod loss;

@@ -1,8 +1,8 @@
 //! Target delay: libwebrtc `neteq/delay_manager.cc`, `underrun_optimizer.cc` and `reorder_optimizer.cc`.
 //!
 //! The target is the larger of two values. Against underruns: the 95 % quantile of the largest relative delay in each
-//! half second. Against reordering: the delay b with the least cost, max(0, b − base) + 20 ms for each percent of
-//! packets that would still be too late, with the first value as `base`.
+//! half second. Against reordering: the delay b with the least cost. The cost is max(0, b − base) + 20 ms for each
+//! percent of packets that would still be too late; `base` is the first value.
 
 use super::histogram::{BUCKET_MS, Histogram};
 

@@ -18,7 +18,7 @@
 //! **Assumptions.** In libwebrtc some decisions depend on the sound; here they are fixed. Every change of tempo finds a
 //! pitch period of the configured length, in speech. Concealment is as long as needed (as with a decoder's concealment,
 //! `DoCodecPlc`). Joining changes no length. The last packet of a talkspurt contains the description of the silence
-//! after it (RFC 3389), so silence can be distinguished from loss unless that packet is lost. Streams do not restart:
+//! after it (RFC 3389). So silence can be distinguished from loss, unless that packet is lost. Streams do not restart:
 //! packets older than the played ones are discarded, at any age. Ticks are at multiples of 10 ms of the receiver's
 //! clock, independent of the sender's. There is no redundancy and no forward error correction. Internal times are
 //! samples at 8 kHz, as in libwebrtc for narrowband codecs.
