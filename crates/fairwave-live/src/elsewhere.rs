@@ -5,7 +5,7 @@ use crate::{LiveError, Outcome, Request};
 /// Runs a plan in real time; only on Linux.
 ///
 /// # Errors
-/// Always: this is not Linux.
+/// Always, because the system is not Linux.
 pub fn run(_request: &Request) -> Result<Outcome, LiveError> {
     Err(LiveError::NotLinux)
 }
@@ -13,7 +13,7 @@ pub fn run(_request: &Request) -> Result<Outcome, LiveError> {
 /// Prepares the process for network namespaces; only on Linux.
 ///
 /// # Errors
-/// Always: this is not Linux.
+/// Always, because the system is not Linux.
 pub fn become_able() -> Result<bool, LiveError> {
     Err(LiveError::NotLinux)
 }

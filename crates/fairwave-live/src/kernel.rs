@@ -214,7 +214,7 @@ impl KernelFlow {
         true
     }
 
-    /// Reads arrived data and appends deliveries to `out`. Returns false once the connection has ended.
+    /// Reads arrived data and appends deliveries to `out`. Returns false if there is no connection or if it has ended.
     pub fn read(&mut self, room: &mut [u8], out: &mut Vec<Delivery>) -> bool {
         let Some(receiver) = &mut self.receiver else { return false };
         loop {

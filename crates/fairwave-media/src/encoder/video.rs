@@ -57,7 +57,7 @@ const FIRST_PICTURE: [(f64, f64); 2] = [(200e3, 320.0 * 240.0), (400e3, 640.0 * 
 const SCALES: [f64; 5] = [1.0, 0.75, 0.5, 0.375, 0.25];
 /// Duration of a constant rate error.
 const ERROR_HOLDS: Span = Span::from_secs(1);
-/// Bits of a frame without new content.
+/// Size of a frame without new content, bytes.
 const EMPTY_FRAME: f64 = 40.0;
 /// PSNR in dB, and the opinion score for it.
 const OPINION: [(f64, f64); 6] = [(15.0, 1.0), (20.0, 1.5), (25.0, 2.5), (31.0, 3.5), (37.0, 4.5), (43.0, 5.0)];

@@ -45,7 +45,7 @@ impl PlaybackConfig {
     /// Checks all ranges.
     ///
     /// # Errors
-    /// The first key whose value is not allowed.
+    /// The first key with an invalid value.
     pub fn check(&self) -> Result<(), ConfigError> {
         if self.rate.bits_per_second() == 0 {
             return Err(ConfigError::new("rate", self.rate, "a rate above 0", "rate = \"1 Mb/s\""));

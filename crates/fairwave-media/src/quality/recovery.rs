@@ -35,7 +35,7 @@ impl RecoveryConfig {
     /// Checks all ranges.
     ///
     /// # Errors
-    /// The first key whose value is not allowed.
+    /// The first key with an invalid value.
     pub fn check(&self) -> Result<(), ConfigError> {
         if self.from >= self.to {
             let allowed = format!("later than `from` ({})", self.from);

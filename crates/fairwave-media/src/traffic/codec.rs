@@ -291,7 +291,7 @@ impl Codec {
     /// Checks a scenario's numbers for a custom codec.
     ///
     /// # Errors
-    /// The first key whose value is not allowed.
+    /// The first key with an invalid value.
     pub fn check(self) -> Result<(), ConfigError> {
         match self {
             Codec::Other(other) => other.table().check(),

@@ -97,7 +97,7 @@ impl CodecTable {
     /// Checks the ranges.
     ///
     /// # Errors
-    /// The first key whose value is not allowed.
+    /// The first key with an invalid value.
     pub fn check(&self) -> Result<(), ConfigError> {
         let refuse = |key: &str, value: String, allowed: &str, example: &str| {
             Err(ConfigError::new(format!("codec.{key}"), value, allowed, example))

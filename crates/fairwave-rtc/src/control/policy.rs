@@ -169,7 +169,7 @@ impl RateController for PolicyControl {
             let level = Level::Rate(self.rate);
             self.desk.with(|desk| desk.level = level);
         }
-        // If nobody has ended the interval, it continues.
+        // If no decision has ended the interval, it continues.
         self.due = if due > now { due } else { now + fairwave_units::units::Span::from_millis(1) };
     }
 

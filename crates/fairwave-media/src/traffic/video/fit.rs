@@ -26,7 +26,7 @@ impl VideoFit {
     /// Checks the ranges.
     ///
     /// # Errors
-    /// The first key whose value is not allowed.
+    /// The first key with an invalid value.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.i.check().map_err(|e| e.within("i"))?;
         self.p.check().map_err(|e| e.within("p"))?;

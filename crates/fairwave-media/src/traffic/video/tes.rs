@@ -65,7 +65,7 @@ impl TesConfig {
     /// Checks the ranges.
     ///
     /// # Errors
-    /// The first key whose value is not allowed.
+    /// The first key with an invalid value.
     pub fn check(&self) -> Result<(), ConfigError> {
         if !(self.alpha > 0.0 && self.alpha <= 1.0) {
             return Err(ConfigError::new("alpha", self.alpha, "above 0 and at most 1", "alpha = 0.3"));

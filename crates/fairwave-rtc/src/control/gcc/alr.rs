@@ -9,7 +9,7 @@ const USAGE: f64 = 0.8;
 /// A phase begins above this share of the budget and ends below the other.
 const BEGINS: f64 = 0.4;
 const ENDS: f64 = -0.6;
-/// The capacity of the budget is what it gains in this time, s.
+/// The capacity of the budget equals its gain in this time, s.
 const WINDOW: f64 = 0.5;
 
 /// Budget that fills at the estimate and empties by sent bytes.
