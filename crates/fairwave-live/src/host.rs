@@ -146,7 +146,8 @@ impl Checked for HostTcpConfig {
     }
 }
 
-/// Sender that passes units to the owner of the socket.
+/// Sender that passes units to the owner of the socket. Its packets carry only sizes to the border; the kernel sends the
+/// data.
 #[derive(Clone, Copy, Debug)]
 pub struct HostSender {
     flow: FlowId,
