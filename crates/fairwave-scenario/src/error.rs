@@ -1,7 +1,6 @@
-//! What is wrong with a scenario: file, line, column, key, value, what is allowed and what to write instead.
+//! Errors in a scenario: file, line, column, key, value, allowed values and remedy.
 //!
-//! A [`ScenarioError`] carries every [`Problem`] that was found, in the order of the text, and shows each with the line
-//! that it is about.
+//! A [`ScenarioError`] carries every [`Problem`] found, in the order of the text, and shows each with its line.
 
 use std::fmt;
 use std::ops::Range;
@@ -10,64 +9,65 @@ use std::sync::Arc;
 use crate::origin::Origin;
 use crate::path::Path;
 
-/// A message shows at most this many characters of a line, around what it is about.
+/// A message shows at most this many characters of a line, around the error.
 const MOST_COLUMNS: usize = 100;
 
-/// A message has at most this many lines, and one that counts the problems that it leaves out. One problem is always shown.
+/// Maximum number of lines of a message, before the line that counts the omitted problems. The first problem is always
+/// shown.
 const MOST_LINES: usize = 23;
 
-/// One thing that is wrong.
+/// One mistake in a scenario.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Problem {
-    /// The key that it is about, for example `flow[0].transport`.
+    /// The key with the mistake, for example `flow[0].transport`.
     pub path: Path,
-    /// What is wrong, one sentence without a full stop.
+    /// The mistake: one sentence without a full stop.
     pub message: String,
-    /// What is allowed there, when that can be said shortly.
+    /// The allowed values, if a short list exists.
     pub allowed: Option<String>,
-    /// What to write instead.
+    /// The text to write instead.
     pub help: Option<String>,
-    /// Bytes of the text that it is about; none for values that have no text.
+    /// Byte range in the text. `None` for values without a text.
     pub place: Option<Range<usize>>,
-    /// True when the trouble is the key itself, not its value.
+    /// True if the mistake is the key itself, not its value.
     pub about_key: bool,
 }
 
 impl Problem {
-    /// A problem at `path`; where that stands is looked up when the error is made.
+    /// Creates a problem at `path`. [`ScenarioError`] looks up its position in the text.
     pub fn new(path: Path, message: impl Into<String>) -> Self {
         Problem { path, message: message.into(), allowed: None, help: None, place: None, about_key: false }
     }
 
-    /// Says what is allowed.
+    /// Sets the allowed values.
     pub fn allowed(mut self, allowed: impl Into<String>) -> Self {
         self.allowed = Some(allowed.into());
         self
     }
 
-    /// Says what to write instead.
+    /// Sets the remedy.
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// Points at bytes of the text.
+    /// Sets the byte range in the text.
     pub(crate) fn in_place(mut self, place: Option<Range<usize>>) -> Self {
         self.place = place;
         self
     }
 
-    /// Points at the key and not at its value.
+    /// Points at the key instead of its value.
     pub(crate) fn on_key(mut self) -> Self {
         self.about_key = true;
         self
     }
 }
 
-/// Why a scenario cannot be used. Its `Display` is what a person reads: every problem with its line.
+/// The reasons why a scenario cannot be used. `Display` shows the user every problem with its line.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ScenarioError {
-    /// Everything that was found, in the order of the text.
+    /// All problems, in the order of the text.
     pub problems: Vec<Problem>,
     origin: Arc<Origin>,
 }
@@ -84,12 +84,13 @@ impl ScenarioError {
         ScenarioError { problems, origin }
     }
 
-    /// The file as it was named; empty when there is none.
+    /// The file name as given. Empty if there is none.
     pub fn file(&self) -> &str {
         &self.origin.file
     }
 
-    /// Line and column, both from 1 (columns in characters), of a problem; none for what has no place in the text.
+    /// Line and column of a problem, both counted from 1 (columns in characters). `None` without a position in the
+    /// text.
     pub fn line_and_column(&self, problem: &Problem) -> Option<(usize, usize)> {
         let place = problem.place.as_ref()?;
         let before = self.origin.text.get(..place.start)?;
@@ -111,7 +112,7 @@ impl ScenarioError {
                 let (text, before) = excerpt(text, column - 1);
                 let room = text.chars().count().saturating_sub(before).max(1);
                 let width = self.origin.text.get(bytes).map_or(1, |t| t.lines().next().unwrap_or("").chars().count());
-                // Tabs are kept as tabs before the marks, so that these stand under what they mean.
+                // Tabs stay tabs in the indent, so that the marks align with the text above.
                 let indent: String = text.chars().take(before).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
                 writeln!(f, "{margin}--> {}:{line}:{column}{key}", self.origin.file)?;
                 writeln!(f, "{margin} |")?;
@@ -152,7 +153,7 @@ impl fmt::Display for ScenarioError {
     }
 }
 
-/// A problem of an error as text.
+/// Formats one problem of an error.
 struct OneProblem<'a> {
     error: &'a ScenarioError,
     problem: &'a Problem,
@@ -164,7 +165,7 @@ impl fmt::Display for OneProblem<'_> {
     }
 }
 
-/// The part of a long line around the character `at`, and where that character is in it.
+/// Returns the part of a long line around character `at`, and the index of that character in the part.
 fn excerpt(line: &str, at: usize) -> (String, usize) {
     if line.chars().count() <= MOST_COLUMNS {
         return (line.to_owned(), at);

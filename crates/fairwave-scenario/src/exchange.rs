@@ -1,9 +1,10 @@
-//! An override that names a law alone, `queue = "codel"`: it exchanges the law and keeps what both laws have in common, so that
-//! a comparison of laws changes nothing else.
+//! Overrides that give only a law's name, such as `queue = "codel"`. They replace the law and keep the parameters
+//! common to both laws, so that a comparison of laws changes nothing else.
 //!
-//! A key is common when both laws have it, with values of the same kind. Some keys are common in name only: α of REM is no α of
-//! PIE. A family lists these ([`Law::OWN_MEANING`]); they are kept only between laws that describe them in the same words. What
-//! is common but does not fit the new law (`ecn = "classic"` and Prague) is dropped with the rest.
+//! A key is common if both laws have it with values of the same kind. Some keys share only the name: α of REM is not α
+//! of PIE. A family lists such keys ([`Law::OWN_MEANING`]). They are kept only between laws whose descriptions of the
+//! key are identical. Common keys with values that the new law rejects (`ecn = "classic"` and Prague) are dropped with
+//! the rest.
 
 use std::collections::BTreeMap;
 
@@ -21,19 +22,19 @@ use crate::law::{Law, LawTable};
 use crate::suggest::list;
 use crate::write::inline;
 
-/// The key by which transports take the details of the RFCs, of Linux or of ns-2.
+/// The key with which transports select details of the RFCs, of Linux or of ns-2.
 const PRESET: &str = "preset";
 
-/// What became of a law's parameters when another took its place.
+/// Result of replacing one law with another.
 pub(crate) struct Exchange {
-    /// The new law with what it has in common with the old one.
+    /// Table of the new law, including the parameters kept from the old one.
     pub table: Map<String, Value>,
-    /// Which law took the place of which, what was kept and what dropped; none if there was nothing to keep or drop.
+    /// Message: the old and new law, and the parameters kept and dropped. `None` if the old law had no parameters.
     pub words: Option<String>,
 }
 
-/// The law that stands in `old`, under the scenario's key `key`, exchanged for the law `name`; none where `key` names no law, or
-/// `name` is not known.
+/// Replaces the law `old`, under the scenario's key `key`, with the law `name`. `None` if `key` names no law or `name`
+/// is unknown.
 pub(crate) fn exchanged(key: &str, old: &Map<String, Value>, name: &str) -> Option<Exchange> {
     match key {
         "queue" => of_family::<QueueConfig>(old, name),
@@ -46,7 +47,7 @@ pub(crate) fn exchanged(key: &str, old: &Map<String, Value>, name: &str) -> Opti
     }
 }
 
-/// The key that names the law that stands under the scenario's key `key`: `discipline` for `queue`.
+/// The key that names a law under the scenario's key `key`: `discipline` for `queue`.
 pub(crate) fn tag_of(key: &str) -> Option<&'static str> {
     match key {
         "queue" => Some(QueueConfig::TAG),
@@ -76,7 +77,7 @@ fn of_family<T: Law>(old: &Map<String, Value>, name: &str) -> Option<Exchange> {
     table.extend(
         old.iter().filter(|(key, _)| *key != T::TAG && common(key)).map(|(key, value)| (key.clone(), value.clone())),
     );
-    // The scenario's preset is not known here: a key stays if the law takes it with the preset that refuses least.
+    // The scenario's preset is not known here. A key stays if the law accepts it with the most permissive preset.
     let checked = |table: &Map<String, Value>| {
         let mut whole = table.clone();
         if to.contains_key(PRESET) {
@@ -84,7 +85,7 @@ fn of_family<T: Law>(old: &Map<String, Value>, name: &str) -> Option<Exchange> {
         }
         LawTable::<T>::refused_key(&whole)
     };
-    // What the new law refuses of the old one's, one key after the other.
+    // Remove the old law's keys that the new law rejects, one at a time.
     while let Some(key) = checked(&table).filter(|key| key != T::TAG && old.contains_key(key)) {
         if table.remove(&key).is_none() {
             break;
@@ -107,7 +108,7 @@ fn of_family<T: Law>(old: &Map<String, Value>, name: &str) -> Option<Exchange> {
     Some(Exchange { table, words })
 }
 
-/// What a law's key holds.
+/// Value kind and description of a law's key.
 struct Key {
     kind: Value,
     about: String,
@@ -134,7 +135,7 @@ fn laws<T: Law>() -> BTreeMap<String, BTreeMap<String, Key>> {
     .collect()
 }
 
-/// The kind of a key's values, without what says whether and how it may be left out.
+/// Kind and description of a key's values. The kind leaves out defaults and `null`.
 fn described(schema: &Value) -> Key {
     let about = schema.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
     let null = Value::from("null");

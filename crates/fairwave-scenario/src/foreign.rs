@@ -1,4 +1,4 @@
-//! Names and units of other tools, products and standards: what to write instead in a scenario.
+//! Names and units of other tools, products and standards, with their equivalents in a scenario.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::law::Law;
 
 /// One remedy for several words.
 struct Foreign {
-    /// Keys whose value the words are mistaken for: `transport`, `traffic`, …; `key` for keys themselves.
+    /// The key for whose value users write these words: `transport`, `traffic`, …; `key` if the words replace a key.
     of: &'static str,
     words: &'static [&'static str],
     remedy: &'static str,
@@ -495,7 +495,7 @@ const FOREIGN: &[Foreign] = &[
     },
 ];
 
-/// Words in lower case, with hyphens and without the prefixes and suffixes of ns-2 and ns-3.
+/// Converts to lower case with hyphens, and removes the prefixes and suffixes of ns-2 and ns-3.
 fn folded(word: &str) -> String {
     let word = word.trim().to_lowercase().replace(['_', ' '], "-");
     let word = word.strip_prefix("ns3::").unwrap_or(&word);
@@ -511,18 +511,19 @@ fn bare(word: &str) -> String {
     word.chars().filter(|c| c.is_alphanumeric() || *c == '+').collect()
 }
 
-/// The candidate that another tool writes otherwise: `TcpCubic`, `Agent/TCP/Sack1`, `fq_codel`, `FqCoDelQueueDisc`, `G.711`.
+/// The candidate that equals `word` in another tool's spelling: `TcpCubic`, `Agent/TCP/Sack1`, `fq_codel`, `FqCoDelQueueDisc`,
+/// `G.711`.
 pub(crate) fn same<'a>(word: &str, mut candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let given = bare(&folded(word));
     let unnumbered = given.trim_end_matches('1');
     candidates.find(|one| {
-        // `host/tcp` is that of the machine: only its full name means it.
+        // `host/tcp` is the machine's TCP. Only the full name selects it.
         let last = if one.starts_with("host/") { one } else { one.rsplit('/').next().unwrap_or(one) };
         [bare(one), bare(last)].into_iter().any(|known| known == given || known == unnumbered)
     })
 }
 
-/// What to write instead of a value of the key `of`, or of any key if `of` is empty; none for unknown words.
+/// The text to write instead of a value of the key `of`, or of any key if `of` is empty. `None` for unknown words.
 pub fn instead(of: &str, word: &str) -> Option<&'static str> {
     let word = folded(word);
     let plain = bare(&word);
@@ -533,7 +534,7 @@ pub fn instead(of: &str, word: &str) -> Option<&'static str> {
         .map(|one| one.remedy)
 }
 
-/// How to write a name that is one of another family: a codec or a transport as traffic, traffic as a transport.
+/// The right form for a name of another family: a codec or a transport as traffic, traffic as a transport.
 pub(crate) fn elsewhere(of: &str, word: &str) -> Option<String> {
     let codec = same(word, Codec::ALL.iter().map(|codec| codec.name()));
     if let Some(codec) = codec.filter(|_| of != "codec") {
@@ -550,7 +551,7 @@ pub(crate) fn elsewhere(of: &str, word: &str) -> Option<String> {
     .map(|said| said.replace("a traffic", "traffic"))
 }
 
-/// The full name of a law of this family that `word` means.
+/// The full name of the law of this family with the name `word`.
 fn known<T: Law>(word: &str) -> Option<String> {
     let name = T::full_name(&folded(word)).ok()?;
     let mut table = T::from_name(&name);
@@ -561,12 +562,12 @@ fn known<T: Law>(word: &str) -> Option<String> {
     }
 }
 
-/// Every word that has a remedy, with the key whose value it is mistaken for.
+/// All words that have a remedy, with the key for whose value users write them.
 pub fn words() -> impl Iterator<Item = (&'static str, &'static str)> {
     FOREIGN.iter().flat_map(|one| one.words.iter().map(move |word| (one.of, *word)))
 }
 
-/// The quantity that a number without a unit may mean, the most plausible first. `quantity` is that of the unit errors.
+/// Possible quantities for a number without a unit, most plausible first. `quantity` is the name in the unit errors.
 pub(crate) fn readings(quantity: &str, key: &str, number: &str) -> Vec<String> {
     let Ok(value) = number.trim().replace('_', "").parse::<f64>() else { return Vec::new() };
     if !value.is_finite() || value < 0.0 {
@@ -592,13 +593,13 @@ pub(crate) fn readings(quantity: &str, key: &str, number: &str) -> Vec<String> {
     }
 }
 
-/// A number without the noise of a binary fraction.
+/// Formats a number without binary rounding noise.
 fn rounded(value: f64) -> String {
     let text = format!("{value:.6}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// The quantities that a number with a unit of another tool means: `10M`, `5 msec`, `1500 Byte`.
+/// Quantities for a number with a unit of another tool: `10M`, `5 msec`, `1500 Byte`.
 pub(crate) fn with_units(quantity: &str, number: &str, unit: &str) -> Vec<String> {
     let lower = unit.to_lowercase().replace(' ', "");
     let one = |unit: &str| vec![format!("{number} {unit}")];
@@ -648,7 +649,7 @@ pub(crate) fn with_units(quantity: &str, number: &str, unit: &str) -> Vec<String
     }
 }
 
-/// The buffer that a number or a size alone means: `capacity = 100`.
+/// The buffer for a bare number or size: `capacity = 100`.
 pub(crate) fn capacity(written: &str) -> Cow<'static, str> {
     let written = written.trim().trim_matches('"');
     let packets = ["packets", "packet", "pkts", "pkt", "p"]

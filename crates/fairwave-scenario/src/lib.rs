@@ -24,16 +24,17 @@
 //! # Ok::<(), fairwave_scenario::ScenarioError>(())
 //! ```
 //!
-//! The way of a scenario: text → a tree with places in the text ([`Scenario::from_text`]) → the typed model ([`model`])
-//! → checks ([`Scenario::check`]) → presets written out ([`Scenario::expand_preset`]) → the plan for a seed
-//! ([`Scenario::plan`]). The laws' own parameters (link rates, queues, losses, traffic, transports) live in
-//! `fairwave-core` and are embedded ([`law`]), so a new law, built in or from a program, needs no change here.
+//! A scenario passes through these steps: text → a tree that records positions in the text ([`Scenario::from_text`]) →
+//! the typed model ([`model`]) → checks ([`Scenario::check`]) → presets expanded ([`Scenario::expand_preset`]) → the
+//! plan for a seed ([`Scenario::plan`]). `fairwave-core` defines the parameters of the laws (link rates, queues,
+//! losses, traffic, transports), and [`law`] embeds them. A new law, built in or registered by a program, therefore
+//! needs no change here.
 //!
-//! Imports run in one direction. The text: `path`, `suggest`, `origin`, `error`, `tree`. The written scenario:
-//! `values`, `details`, `law`, `rate`, `delay`, `direction`, `access`, `topology`, `shares`, `arrivals`, `active`, `model`. What
-//! follows from it: `template`, `select`, `load`, `workload`, `cost`, `ranges`, `media`, `preset`, `events`, `check`. The plan:
-//! `plan`, `export`, `route`, `network`, `happenings`, `tap`, `flows`, `expand`. In and out: `read`, `write`,
-//! `exchange`, `overrides`.
+//! Imports run in one direction. Text: `path`, `suggest`, `origin`, `error`, `tree`. Written scenario: `values`,
+//! `details`, `law`, `rate`, `delay`, `direction`, `access`, `topology`, `shares`, `arrivals`, `active`, `model`.
+//! Derived from it: `template`, `select`, `load`, `workload`, `cost`, `ranges`, `media`, `preset`, `events`, `check`.
+//! Plan: `plan`, `export`, `route`, `network`, `happenings`, `tap`, `flows`, `expand`. Input and output: `read`,
+//! `write`, `exchange`, `overrides`.
 
 pub mod access;
 mod active;

@@ -1,4 +1,4 @@
-//! Where a scenario came from: its text and the place of every key, kept for messages only.
+//! Source text of a scenario and the position of every key. Only error messages use it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,19 +6,19 @@ use std::ops::Range;
 
 use crate::path::Path;
 
-/// Byte range in the text; none for what did not come from a text (overrides, models built in code).
+/// Byte range in the text. `None` for values without a text (overrides, models built in code).
 pub(crate) type TextRange = Option<Range<usize>>;
 
-/// The text that a scenario was read from. Two scenarios are equal whatever their origins.
+/// Source text of a scenario. All origins compare equal, so that scenarios are equal regardless of their origins.
 #[derive(Clone, Default)]
 pub struct Origin {
-    /// The file's name as the user gave it.
+    /// File name as the user gave it.
     pub file: String,
-    /// The whole text; empty for a scenario that was built in code.
+    /// The complete text. Empty for a scenario built in code.
     pub text: String,
     places: BTreeMap<Path, (TextRange, TextRange)>,
     overridden: Vec<Path>,
-    /// What overrides that name a law alone kept and dropped, by the key as it was written.
+    /// For overrides that give only a law's name: parameters kept and dropped, by the key of the override.
     pub(crate) kept: BTreeMap<String, String>,
 }
 
@@ -35,33 +35,33 @@ impl PartialEq for Origin {
 }
 
 impl Origin {
-    /// An origin that knows its file and text and no places yet.
+    /// Returns an origin with file name and text, and without positions.
     pub(crate) fn of_text(file: &str, text: &str) -> Self {
         Origin { file: file.to_owned(), text: text.to_owned(), ..Origin::default() }
     }
 
-    /// Remembers where the key and the value at `path` stand.
+    /// Records the positions of the key and the value at `path`.
     pub(crate) fn learn(&mut self, path: &Path, key: TextRange, value: TextRange) {
         self.places.insert(path.clone(), (key, value));
     }
 
-    /// Marks `path` as no longer what the text says.
+    /// Marks the value at `path` as overridden: the text no longer applies to it.
     pub(crate) fn set_overridden(&mut self, path: Path) {
         self.places.retain(|known, _| !known.is_within(&path));
         self.overridden.push(path);
     }
 
-    /// True when `path`, or what it stands in, was set by an override.
+    /// True if an override set `path` or one of its parents.
     pub(crate) fn is_overridden(&self, path: &Path) -> bool {
         self.overridden.iter().any(|set| path.is_within(set))
     }
 
-    /// Key and value places exactly at `path`.
+    /// Positions of key and value exactly at `path`.
     pub(crate) fn places(&self, path: &Path) -> (TextRange, TextRange) {
         self.places.get(path).cloned().unwrap_or_default()
     }
 
-    /// Where to point for `path`: at its value, or its key, or else at what it stands in.
+    /// Position to show for `path`: its value, else its key, else the closest parent with a position.
     pub(crate) fn place(&self, path: &Path, about_key: bool) -> Option<Range<usize>> {
         if self.is_overridden(path) {
             return None;

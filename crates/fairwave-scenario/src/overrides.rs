@@ -1,8 +1,8 @@
-//! A scenario with some values changed: what grids and command lines do.
+//! Overrides: a copy of a scenario with some values changed, for grids and command lines.
 //!
-//! A value is named by its keys with dots between: `duration`, `topology.shared-bottleneck.rate`, `flow.voice.count`,
-//! `flow.voice.transport`, `link.r1>r2.queue.capacity.packets`. Groups of flows are named by their name, links by
-//! `FROM>TO` as written, events by their name; `flow.*.timely` changes all groups, and a number takes the place of a name (`flow.0.count`).
+//! A dotted path names a value: `duration`, `topology.shared-bottleneck.rate`, `flow.voice.count`,
+//! `flow.voice.transport`, `link.r1>r2.queue.capacity.packets`. Names select groups of flows and events, and `FROM>TO`
+//! as written selects links. `flow.*.timely` changes all groups. An index can replace a name (`flow.0.count`).
 
 use std::sync::Arc;
 
@@ -16,19 +16,19 @@ use crate::suggest::{list, nearest};
 use crate::tree::Tree;
 
 impl Scenario {
-    /// The same scenario with these values in the place of its own, checked. A key that was left out is added, a value
-    /// that was there is replaced whole, tables too. The name of a law alone exchanges the law, and what the two have in common stays:
+    /// Returns a checked copy of the scenario with these values. A missing key is added. An existing value, including a
+    /// table, is replaced completely. A law's name alone replaces the law and keeps the parameters common to both laws:
     /// `queue = "codel"` keeps the buffer ([`Scenario::kept`]). `null` removes a key, so that its default applies.
     ///
     /// # Errors
-    /// A path that leads nowhere, or whatever is wrong with the new scenario.
+    /// A path that does not exist, or any mistake in the new scenario.
     pub fn with_overrides(&self, overrides: &[(&str, Value)]) -> Result<Scenario, ScenarioError> {
         let mut whole = serde_json::to_value(self).map_err(|error| {
             self.error(vec![Problem::new(Path::default(), format!("this scenario cannot be written out: {error}"))])
         })?;
         let mut origin = (*self.origin).clone();
         let mut problems = Vec::new();
-        // The key that names the law comes before the keys of the law.
+        // The key that names the law must come before the law's parameters.
         let mut overrides: Vec<&(&str, Value)> = overrides.iter().collect();
         overrides.sort_by_key(|(dotted, _)| is_within_law(dotted));
         for (dotted, value) in overrides {
@@ -53,13 +53,14 @@ impl Scenario {
         Scenario::from_parts(tree, origin)
     }
 
-    /// What overrides that named a law alone kept of the law before, and what they dropped: a sentence for each.
+    /// Lists, for overrides that gave only a law's name, the parameters kept and dropped: one sentence each.
     pub fn kept(&self) -> Vec<String> {
         self.origin.kept.iter().map(|(key, words)| format!("`{key}`: {words}")).collect()
     }
 
-    /// The value that the text of an override means, as on a command line: `40`, `true`, `{ packets = 50 }` as TOML has
-    /// them, `null` for no value, and any other text for itself (`2 Mb/s`, `tcp/vegas`).
+    /// Converts the text of an override, for example from the command line, to a value. `40`, `true` and
+    /// `{ packets = 50 }` are read as TOML. `null` means no value. Any other text stands for itself (`2 Mb/s`,
+    /// `tcp/vegas`).
     pub fn override_value(text: &str) -> Value {
         if text.trim() == "null" {
             return Value::Null;
@@ -74,7 +75,7 @@ impl Scenario {
     }
 }
 
-/// Whether a key is one of a law's parameters: neither the law itself nor the key that names it.
+/// True for a key that is a law's parameter, rather than the law itself or the key that names it.
 fn is_within_law(dotted: &str) -> bool {
     let keys: Vec<&str> = dotted.split('.').collect();
     keys.iter().enumerate().any(|(place, key)| {
@@ -83,12 +84,12 @@ fn is_within_law(dotted: &str) -> bool {
     })
 }
 
-/// What an override did.
+/// Result of an override.
 #[derive(Default)]
 struct OverrideResult {
-    /// The values that are no longer what the text says.
+    /// Paths to which the text no longer applies.
     paths: Vec<Path>,
-    /// What was kept and dropped where it exchanged a law.
+    /// If the override replaced a law: the parameters kept and dropped.
     words: Option<String>,
 }
 
@@ -155,14 +156,14 @@ fn set(
                 changed.paths.push(inner);
                 return Ok(());
             }
-            // The key that names a law exchanges it just as the name alone does.
+            // The key that names a law replaces the law, as the name alone does.
             if rest.is_empty()
                 && let (Value::String(_), Some(law)) = (value, path.last_key())
                 && tag_of(law) == Some(*key)
             {
                 return set(at, path, &[], value, changed);
             }
-            // `flow`, `link` and `event` are lists: with none there, there is nothing to name.
+            // `flow`, `link` and `event` are lists. In an empty list there is no element to select.
             if path.steps().is_empty()
                 && matches!(*key, "flow" | "link" | "event")
                 && !table.contains_key(*key)
@@ -190,7 +191,7 @@ fn set(
     }
 }
 
-/// The keys of `topology` that set a link of a preset: `topology.bottleneck.rate` for `link.r1>r2.rate`.
+/// The preset's key for a link: `topology.bottleneck.rate` for `link.r1>r2.rate`.
 fn key_of_preset(topology: &Value, rest: &[&str]) -> String {
     let named = |key: &str| topology.get(key).and_then(Value::as_str).unwrap_or_default();
     let two = matches!(named("preset"), "two-bottleneck" | "cross-traffic" | "reverse-traffic");
@@ -220,8 +221,8 @@ fn key_of_preset(topology: &Value, rest: &[&str]) -> String {
     }
 }
 
-/// Writes out the law that the table under `key` inherits from another table, so that an override finds the law that it
-/// replaces. A reverse direction inherits its queue from the forward direction, a preset's access links from `access`.
+/// Writes the law that the table under `key` inherits into this table, so that an override finds the law to replace. A
+/// reverse direction inherits its queue from the forward direction, a preset's access links from `access`.
 fn inherit(table: &mut Map<String, Value>, key: &str, law: &str) {
     let from = match key {
         "reverse" => table.get(law),
@@ -235,7 +236,7 @@ fn inherit(table: &mut Map<String, Value>, key: &str, law: &str) {
     }
 }
 
-/// What an element of a list is called: the name of a group, both ends of a link.
+/// Name of a list element: a group's name, or both ends of a link.
 fn name_of(item: &Value) -> String {
     let text = |key: &str| item.get(key).and_then(Value::as_str);
     match (text("name"), text("from"), text("to")) {

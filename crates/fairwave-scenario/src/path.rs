@@ -1,13 +1,13 @@
-//! Where in a scenario something stands: `flow[0].transport.name`.
+//! Position of a value in a scenario: `flow[0].transport.name`.
 
 use std::fmt;
 
 /// One step from a value into it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Step {
-    /// Into a table, by key.
+    /// To a key of a table.
     Key(String),
-    /// Into a list, by position from 0.
+    /// To an element of a list, by index from 0.
     Index(usize),
 }
 
@@ -21,30 +21,30 @@ impl Path {
         &self.0
     }
 
-    /// One step further, into a table.
+    /// Extends the path by a key of a table.
     pub fn key(&self, key: &str) -> Path {
         self.step(Step::Key(key.to_owned()))
     }
 
-    /// One step further, into a list.
+    /// Extends the path by an index of a list.
     pub fn index(&self, index: usize) -> Path {
         self.step(Step::Index(index))
     }
 
-    /// One step further.
+    /// Extends the path by one step.
     pub fn step(&self, step: Step) -> Path {
         let mut steps = self.0.clone();
         steps.push(step);
         Path(steps)
     }
 
-    /// What this one stands in; none for the whole scenario.
+    /// The path of the enclosing value. `None` for the whole scenario.
     pub fn parent(&self) -> Option<Path> {
         let (_, parents) = self.0.split_last()?;
         Some(Path(parents.to_vec()))
     }
 
-    /// The last key on the way, for messages.
+    /// The last key of the path, for messages.
     pub fn last_key(&self) -> Option<&str> {
         self.0.iter().rev().find_map(|step| match step {
             Step::Key(key) => Some(key.as_str()),
@@ -52,7 +52,7 @@ impl Path {
         })
     }
 
-    /// True for `other` itself and everything in it.
+    /// True for `other` itself and for all paths below it.
     pub fn is_within(&self, other: &Path) -> bool {
         self.0.starts_with(&other.0)
     }

@@ -1,5 +1,5 @@
-//! From text to scenario. Every mistake of form is reported at once: what cannot be read is noted and taken out, and the
-//! rest is read again.
+//! From text to scenario. The reader reports all mistakes of form at once: it records each part that it cannot read, removes it,
+//! and reads the rest again.
 
 use std::sync::Arc;
 
@@ -17,30 +17,30 @@ use crate::suggest::nearest;
 use crate::topology::Preset;
 use crate::tree::{Data, Entry, Tree};
 
-/// The check stops after this many problems: the user begins with the first.
+/// The reader stops after this many problems: users start with the first.
 const MOST_PROBLEMS: usize = 20;
 
 impl Scenario {
-    /// Reads a scenario in TOML and checks it. `file` is the name that messages use.
+    /// Reads and checks a scenario in TOML. `file` is the name in messages.
     ///
     /// # Errors
-    /// Every mistake that is found, with its line.
+    /// All mistakes found, each with its line.
     pub fn from_toml(text: &str, file: &str) -> Result<Scenario, ScenarioError> {
         Self::from_tree(Tree::from_toml(text), Origin::of_text(file, text))
     }
 
-    /// Reads a scenario in JSON and checks it. `file` is the name that messages use.
+    /// Reads and checks a scenario in JSON. `file` is the name in messages.
     ///
     /// # Errors
-    /// Every mistake that is found, with its line.
+    /// All mistakes found, each with its line.
     pub fn from_json(text: &str, file: &str) -> Result<Scenario, ScenarioError> {
         Self::from_tree(Tree::from_json(text), Origin::of_text(file, text))
     }
 
-    /// Reads JSON or TOML: JSON when the file's name ends in `.json` or the text begins with `{`.
+    /// Reads JSON or TOML: JSON if the file name ends in `.json` or the text begins with `{`.
     ///
     /// # Errors
-    /// Every mistake that is found, with its line.
+    /// All mistakes found, each with its line.
     pub fn from_text(text: &str, file: &str) -> Result<Scenario, ScenarioError> {
         if file.ends_with(".json") || (!file.ends_with(".toml") && text.trim_start().starts_with('{')) {
             Self::from_json(text, file)
@@ -74,11 +74,12 @@ impl Scenario {
     }
 }
 
-/// The transport of flows that programs send, and the keys that flows may have instead of it.
+/// The transport of flows from programs, and the flow keys that replace it.
 const PROGRAM: &str = "host/program";
 const PROGRAM_KEYS: [&str; 2] = ["command", "serve"];
 
-/// Flows that say `command` or `serve` instead of a transport have that of programs, with these keys, and no traffic but theirs.
+/// Expands flows with `command` or `serve` instead of a transport: these keys move to the transport for programs. The traffic
+/// defaults to `bulk`.
 fn spell_out_programs(tree: &mut Tree) {
     let Data::Table(entries) = &mut tree.data else { return };
     let Some(flows) = entries.iter_mut().find(|entry| entry.key == "flow") else { return };
@@ -106,7 +107,7 @@ fn spell_out_programs(tree: &mut Tree) {
     }
 }
 
-/// An access network by name is a dumbbell: `topology = { network = "lte" }` needs no preset.
+/// A named access network implies the dumbbell: `topology = { network = "lte" }` needs no preset.
 fn spell_out_network(tree: &mut Tree) {
     let Data::Table(entries) = &mut tree.data else { return };
     let Some(topology) = entries.iter_mut().find(|entry| entry.key == "topology") else { return };
@@ -137,7 +138,7 @@ fn read(mut tree: Tree) -> Result<Scenario, Vec<Problem>> {
         let path = locate(&tree, error.path());
         let message = error.inner().to_string();
         let Diagnosis { problem, remove, meant } = explain(&tree, &path, &message);
-        // What is missing because it was taken out, or because it was misspelled, is no second mistake.
+        // A key that is missing because it was removed or misspelled is not a second mistake.
         let consequence = removed.contains(&problem.path);
         let mended = match stand_in(&problem.path) {
             Some(value) if remove.steps().is_empty() => tree.insert(&problem.path, value),
@@ -154,7 +155,7 @@ fn read(mut tree: Tree) -> Result<Scenario, Vec<Problem>> {
     }
 }
 
-/// The path that serde followed, as far as it exists, with list positions as in the text.
+/// The path that serde followed, as far as it exists, with list indices of the text.
 fn locate(tree: &Tree, segments: &serde_path_to_error::Path) -> Path {
     let mut path = Path::default();
     let mut at = tree;
@@ -173,7 +174,7 @@ fn locate(tree: &Tree, segments: &serde_path_to_error::Path) -> Path {
     path
 }
 
-/// A value for a key of the frame that is missing, so that reading can go on.
+/// A replacement for a missing mandatory key, so that reading can continue.
 fn stand_in(path: &Path) -> Option<Value> {
     match path.steps() {
         [Step::Key(key)] if key == "name" => Some(Value::from("?")),
@@ -182,18 +183,19 @@ fn stand_in(path: &Path) -> Option<Value> {
     }
 }
 
-/// What is wrong, what to take out to read on, and which key was meant by one that is misspelled.
+/// The problem, the path to remove before reading on, and the intended key if one is misspelled.
 struct Diagnosis {
     problem: Problem,
     remove: Path,
     meant: Option<Path>,
 }
 
-/// Serde's message in words for the author of the text.
+/// Translates serde's message for the author of the scenario.
 fn explain(tree: &Tree, path: &Path, message: &str) -> Diagnosis {
     let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     let (first, others) = quoted.split_first().map_or(("", &[][..]), |(first, others)| (*first, others));
-    // Within a law's table serde cannot tell the place: it is found by what the message quotes, and the law goes whole.
+    // Within a law's table, serde gives no position. The values quoted in its message locate the mistake, and the whole law is
+    // removed.
     let whole = |problem: Problem| Diagnosis { problem, remove: path.clone(), meant: None };
     if message.starts_with("unknown field") {
         return unknown_key(tree, path, first, others);
@@ -219,7 +221,7 @@ fn explain(tree: &Tree, path: &Path, message: &str) -> Diagnosis {
         let value = value_below(tree, path, text).unwrap_or_else(|| path.clone());
         let key = value.last_key().unwrap_or("this").to_owned();
         let mut what = format!("`{key}` is {}", plainly(found));
-        // No buffer of more packets than a whole number of the law's holds comes so far as to be planned.
+        // The plan's memory check never sees a value that the type rejects, so its memory is estimated here.
         if let Some(packets) = text.parse::<f64>().ok().filter(|packets| key == "packets" && *packets > 1e9) {
             what += &format!(": such a buffer would need about {} of memory", cost::of_packets(packets));
         }
@@ -234,14 +236,14 @@ fn explain(tree: &Tree, path: &Path, message: &str) -> Diagnosis {
             true => problem,
         });
     }
-    // A configuration that names key, value, what is allowed and an example (`ConfigError`).
+    // A `ConfigError`: key, value, allowed values and an example.
     if let Some((what, rest)) = message.split_once(", but must be ")
         && let Some((allowed, example)) = rest.split_once("; write for example ")
     {
         let problem = Problem::new(key_below(tree, path, first), what).allowed(allowed);
         return whole(problem.help(format!("write for example {example}")));
     }
-    // A message of our own, such as that of a unit: "`10 Mbq` is not a rate: unknown unit `Mbq` (one of …); write …".
+    // A message of a fairwave type, such as a unit: "`10 Mbq` is not a rate: unknown unit `Mbq` (one of …); write …".
     let value = value_below(tree, path, first).unwrap_or_else(|| path.clone());
     let (what, help) = message.split_once("; write ").map_or((message, None), |(what, help)| (what, Some(help)));
     let mut problem = Problem::new(value, what.to_owned());
@@ -275,10 +277,10 @@ fn explain(tree: &Tree, path: &Path, message: &str) -> Diagnosis {
     })
 }
 
-/// What a queue's capacity may be.
+/// Allowed forms of a queue's capacity.
 const CAPACITIES: &str = "`{ packets = 100 }`, `{ bytes = 64000 }` or `{ bdp = 1.0 }`";
 
-/// The key of the law that a name belongs to: `transport` for `transport.name`.
+/// The key of the law to which a name belongs: `transport` for `transport.name`.
 fn law_of(value: &Path) -> &str {
     let keys: Vec<&str> = value
         .steps()
@@ -295,8 +297,8 @@ fn law_of(value: &Path) -> &str {
     }
 }
 
-/// Help for a name that no law of the family has: the same name in another spelling, what other tools mean by it, or the
-/// nearest spelling.
+/// Help for a name that no law of the family has: another spelling of the same name, the equivalent of another tool's name, or the
+/// most similar name.
 fn meant_name(what: &str, given: &str, known: &[&str]) -> String {
     if let Some(same) = foreign::same(given, known.iter().copied()) {
         return format!("did you mean `{same}`?");
@@ -313,7 +315,7 @@ fn meant_name(what: &str, given: &str, known: &[&str]) -> String {
     }
 }
 
-/// The quantity that a key takes, from what serde expected there.
+/// The kind of quantity of a key, derived from the type that serde expected.
 fn quantity_of<'a>(key: &str, expected: &'a str) -> &'a str {
     match key {
         "rate" if expected.contains("text") => "rate",
@@ -335,8 +337,8 @@ fn listed(values: &[String]) -> String {
     values.iter().map(|value| format!("`{value}`")).collect::<Vec<_>>().join(" or ")
 }
 
-/// Lists that serde took for the values of a table in their order, as it does for any table: the author of `hosts =
-/// ["50 ppm", "1 ms"]` cannot know which value is which.
+/// Reports lists in place of tables. Serde fills a table's keys from a list in order, but the author of
+/// `hosts = ["50 ppm", "1 ms"]` cannot know this order.
 fn lists_for_tables(tree: &Tree, scenario: &Scenario) -> Vec<Problem> {
     let written = serde_json::to_value(scenario).unwrap_or_default();
     let mut problems = Vec::new();
@@ -369,13 +371,13 @@ fn unknown_key(tree: &Tree, path: &Path, given: &str, known: &[&str]) -> Diagnos
         (None, Some(remedy), _) | (None, None, Some(remedy)) => remedy,
         (None, None, None) => "remove it".to_owned(),
     });
-    // A key of ours goes alone; one in a law's table goes with the law.
+    // An unknown key of the language is removed alone. An unknown key of a law removes the whole law.
     let ours = key == *path || key.parent().as_ref() == Some(path);
     let meant = near.zip(key.parent()).map(|(near, parent)| parent.key(near));
     Diagnosis { problem, remove: if ours { key } else { path.clone() }, meant }
 }
 
-/// Help for a key of another tool, or for a flow group's name in place of a key. The remedy's key must be allowed here.
+/// Help for a key of another tool, or for a flow group's name in place of a key. The suggested key must be allowed here.
 fn foreign_key(tree: &Tree, given: &str, known: &[&str]) -> Option<String> {
     let is_group = |group: &Tree| {
         let name = group.child(&Step::Key("name".to_owned())).map(|name| &name.data);
@@ -409,7 +411,7 @@ fn place_of(key: &Path, given: &str) -> Option<String> {
     }
 }
 
-/// Serde's names of types in plain words.
+/// Translates serde's type names to plain words.
 fn plainly(words: &str) -> String {
     match words {
         "u8" | "u16" | "u32" => format!(
@@ -440,7 +442,7 @@ fn plainly(words: &str) -> String {
     }
 }
 
-/// The key `name` at `path` or below it, the shallowest first; `path` itself when there is none.
+/// The key `name` at `path` or below it, the shallowest first. `path` itself if there is none.
 fn key_below(tree: &Tree, path: &Path, name: &str) -> Path {
     if path.last_key() == Some(name) && !path.steps().is_empty() {
         return path.clone();
@@ -449,7 +451,7 @@ fn key_below(tree: &Tree, path: &Path, name: &str) -> Path {
         .unwrap_or_else(|| path.clone())
 }
 
-/// The value that reads `text`, at `path` or below it.
+/// The value with the text `text`, at `path` or below it.
 fn value_below(tree: &Tree, path: &Path, text: &str) -> Option<Path> {
     let reads = |value: &Tree| match &value.data {
         Data::Scalar(Value::String(own)) => own == text,
@@ -475,7 +477,7 @@ fn find(tree: &Tree, path: &Path, wanted: &mut dyn FnMut(&Path, &Tree) -> bool) 
     found
 }
 
-/// A line that would mend a missing key.
+/// A line that supplies a missing key.
 fn example_for(key: &str) -> String {
     let line = match key {
         "name" => "name = \"voice\"",

@@ -1,7 +1,7 @@
-//! The nearest spelling: a guess at the intended name.
+//! Spelling suggestions: the most similar name.
 
-/// The candidate nearest to `given`, if it is near enough to be what was meant: at most a third of the letters (one for short
-/// words) are wrong, or one begins with the other. What is added to a candidate is no longer than the candidate.
+/// The candidate most similar to `given`, within limits: at most a third of the letters differ (one for short words), or one is a
+/// prefix of the other. If the candidate is the prefix, `given` has at most twice its length.
 pub(crate) fn nearest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let folded = given.to_lowercase().replace('_', "-");
     candidates
@@ -10,7 +10,7 @@ pub(crate) fn nearest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a 
             let other = candidate.to_lowercase();
             let is_longer = other.len() >= 4 && folded.len() <= 2 * other.len() && folded.starts_with(&other);
             let prefix = folded.len() >= 3 && (other.starts_with(&folded) || is_longer);
-            // `cubik` is near to `tcp/cubic`, for which `cubic` is short.
+            // `cubik` is similar to `tcp/cubic`, because `cubic` abbreviates it.
             let last = other.rsplit('/').next().unwrap_or(&other);
             let near = [other.as_str(), last].map(|word| {
                 let letters = folded.chars().count().min(word.chars().count());

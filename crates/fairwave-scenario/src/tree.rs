@@ -1,7 +1,7 @@
-//! A parsed document with the place of every key and value, the same for TOML and JSON.
+//! Parsed document with the position of every key and value, the same for TOML and JSON.
 //!
-//! Both parsers know where things stand in the text; serde forgets it. So the document is first read into this tree,
-//! whose plain value goes through serde, and whose places serve the messages about whatever serde or the checks find.
+//! Both parsers know positions, but serde drops them. Fairwave therefore reads the document into this tree first. Serde
+//! reads the tree's plain value, and error messages take positions from the tree.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use crate::error::Problem;
 use crate::origin::TextRange;
 use crate::path::{Path, Step};
 
-/// A value and where it stands.
+/// A value and its position in the text.
 #[derive(Clone, Debug)]
 pub(crate) struct Tree {
     pub data: Data,
@@ -24,7 +24,7 @@ pub(crate) struct Tree {
 #[derive(Clone, Debug)]
 pub(crate) enum Data {
     Scalar(Value),
-    /// Elements with their index in the text, which stays theirs when others are taken out.
+    /// Elements with their index in the text. The index stays the same when other elements are removed.
     Array(Vec<(usize, Tree)>),
     Table(Vec<Entry>),
 }
@@ -37,7 +37,7 @@ pub(crate) struct Entry {
 }
 
 impl Tree {
-    /// Reads TOML; every syntax error is reported.
+    /// Reads TOML and reports every syntax error.
     pub fn from_toml(text: &str) -> Result<Tree, Vec<Problem>> {
         let (table, errors) = DeTable::parse_recoverable(text);
         if !errors.is_empty() {
@@ -50,7 +50,7 @@ impl Tree {
         Ok(Tree { place: Some(0..0), data: toml_table(table.get_ref()) })
     }
 
-    /// Reads JSON as RFC 8259 has it: no comments, no trailing commas, no key twice.
+    /// Reads JSON according to RFC 8259: no comments, no trailing commas, no duplicate keys.
     pub fn from_json(text: &str) -> Result<Tree, Vec<Problem>> {
         let strict = jsonc_parser::ParseOptions {
             allow_comments: false,
@@ -77,7 +77,7 @@ impl Tree {
         if problems.is_empty() { Ok(tree) } else { Err(problems) }
     }
 
-    /// The tree of a value that has no text; `place` may know places for some paths.
+    /// Builds the tree of a value without text. `place` returns the positions known for a path.
     pub fn from_value(value: &Value, path: &Path, place: &dyn Fn(&Path) -> (TextRange, TextRange)) -> Tree {
         let data = match value {
             Value::Array(items) => Data::Array(
@@ -111,7 +111,7 @@ impl Tree {
         }
     }
 
-    /// Entries, if this is a table.
+    /// Entries of a table. Empty for other values.
     pub fn entries(&self) -> &[Entry] {
         match &self.data {
             Data::Table(entries) => entries,
@@ -119,7 +119,7 @@ impl Tree {
         }
     }
 
-    /// The entry with this key, if this is a table.
+    /// The entry with this key. `None` if this is not a table.
     pub fn entry(&self, key: &str) -> Option<&Entry> {
         self.entries().iter().find(|entry| entry.key == key)
     }
@@ -138,7 +138,7 @@ impl Tree {
         path.steps().iter().try_fold(self, |tree, step| tree.child(step))
     }
 
-    /// Adds a key to the outermost table; false when `path` is not one key.
+    /// Adds a key to the outermost table. Returns false if `path` is not exactly one key.
     pub fn insert(&mut self, path: &Path, value: Value) -> bool {
         let (Data::Table(entries), [Step::Key(key)]) = (&mut self.data, path.steps()) else { return false };
         let value = Tree { data: Data::Scalar(value), place: None };
@@ -146,7 +146,7 @@ impl Tree {
         true
     }
 
-    /// Takes out what stands at `path`; false when there is nothing.
+    /// Removes the value at `path`. Returns false if there is none.
     pub fn remove(&mut self, path: &Path) -> bool {
         let Some((last, parents)) = path.steps().split_last() else { return false };
         let mut tree = self;
@@ -178,7 +178,7 @@ impl Tree {
         }
     }
 
-    /// Calls `visit` for every value below, breadth first, with its path and the place of its key.
+    /// Calls `visit` for every value below this one, breadth first, with its path and the position of its key.
     pub fn walk(&self, from: &Path, visit: &mut dyn FnMut(&Path, &TextRange, &Tree)) {
         let mut level: Vec<(Path, &Tree)> = vec![(from.clone(), self)];
         while !level.is_empty() {
@@ -224,7 +224,7 @@ fn toml_value(value: &Spanned<DeValue<'_>>) -> Tree {
     let data = match value.get_ref() {
         DeValue::String(text) => Data::Scalar(Value::String(text.to_string())),
         DeValue::Boolean(flag) => Data::Scalar(Value::Bool(*flag)),
-        // The language has no dates; as text they fail where they stand, with a message about what is wanted there.
+        // The language has no dates. As text, a date fails at its position, with a message about the expected value.
         DeValue::Datetime(date) => Data::Scalar(Value::String(date.to_string())),
         DeValue::Integer(integer) => Data::Scalar(
             i128::from_str_radix(integer.as_str(), integer.radix())

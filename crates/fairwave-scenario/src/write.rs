@@ -1,4 +1,4 @@
-//! A scenario written out: JSON, TOML, JSON Schema, and the hash by which results name it.
+//! Writes a scenario: JSON, TOML, JSON Schema, and the hash that identifies it in results.
 
 use serde_json::Value;
 
@@ -9,18 +9,18 @@ use crate::model::Scenario;
 use crate::plan::HostsPlan;
 
 impl Scenario {
-    /// As JSON, in canonical form: keys in alphabetical order, defaults left out, laws as they were written.
+    /// Returns canonical JSON: keys in alphabetical order, defaults left out, laws as written.
     ///
     /// # Errors
-    /// Numbers that JSON has not (NaN, infinity), which only a scenario built in code can hold.
+    /// Numbers that JSON cannot represent (NaN, infinity). Only a scenario built in code can contain them.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string_pretty(&self.canonical()?)
     }
 
-    /// As TOML: one line per key, tables within links and flows on one line each.
+    /// Returns TOML: one line per key; nested tables of links and flows on one line each.
     ///
     /// # Errors
-    /// As [`Scenario::to_json`].
+    /// See [`Scenario::to_json`].
     pub fn to_toml(&self) -> Result<String, serde_json::Error> {
         let whole = serde_json::to_value(self)?;
         let mut text = String::new();
@@ -44,12 +44,12 @@ impl Scenario {
         Ok(text + &tables)
     }
 
-    /// Sixteen hexadecimal digits that are the same for the same scenario on any machine, however it was written: FNV-1a of
-    /// its JSON without spaces, with all parameters of queues, losses, traffic and transports spelled out. Good for
-    /// telling scenarios apart, not for keeping secrets.
+    /// Sixteen hexadecimal digits that identify the scenario on any machine, independent of its written form. FNV-1a of the JSON
+    /// without spaces, with all parameters of queues, losses, traffic and transports. The hash distinguishes scenarios; it is not
+    /// cryptographic.
     ///
     /// # Errors
-    /// As [`Scenario::to_json`].
+    /// See [`Scenario::to_json`].
     pub fn content_hash(&self) -> Result<String, serde_json::Error> {
         let text = self.spelled_out().canonical()?.to_string();
         let hash = text
@@ -58,18 +58,18 @@ impl Scenario {
         Ok(format!("{hash:016x}"))
     }
 
-    /// The same scenario with all parameters of its laws spelled out, those left at their defaults, too.
+    /// Returns the scenario with all parameters of its laws, including defaults.
     pub fn spelled_out(&self) -> Scenario {
         let (mut whole, details) = (self.clone(), self.preset);
         let hosts = self.hosts();
-        // Hosts that are in step say nothing.
+        // Hosts with perfect timing are left out.
         whole.hosts = (hosts != HostsPlan::default())
             .then_some(Hosts { clock_skew: Some(hosts.clock_skew), send_jitter: Some(hosts.send_jitter) });
         for law in whole.media.values_mut() {
             *law = law.spelled_out();
         }
         for link in &mut whole.links {
-            // A link that leaves its queue out has the default one, as well as one that writes it.
+            // A link with an omitted queue equals a link that writes the default queue.
             let (queue, loss) = (link.spec.there.queue(), link.spec.there.loss());
             (link.spec.there.queue, link.spec.there.loss) = (Some(queue), Some(loss));
             link.spec = link.spec.spelled_out();
@@ -103,7 +103,7 @@ impl Scenario {
     }
 }
 
-/// With the keys of all tables in alphabetical order, whether or not serde_json is built to keep another.
+/// Sorts the keys of all tables, whatever order serde_json is configured to keep.
 fn sorted(value: Value) -> Value {
     match value {
         Value::Object(table) => {
@@ -117,7 +117,7 @@ fn sorted(value: Value) -> Value {
     }
 }
 
-/// Keys of the frame in the order in which people read them.
+/// Top-level keys in reading order.
 const KEYS: [&str; 15] = [
     "name",
     "description",
@@ -136,7 +136,7 @@ const KEYS: [&str; 15] = [
     "record",
 ];
 
-/// Keys within tables in the order in which people read them; others follow in alphabetical order.
+/// Keys of nested tables in reading order. Others follow in alphabetical order.
 const INNER_KEYS: [&str; 14] = [
     "name",
     "preset",
