@@ -1,11 +1,12 @@
-//! Access networks by name: what people mean by *DSL* or *a train*. `topology = { network = "lte" }` is a dumbbell whose bottleneck is
-//! the access network.
+//! Access networks by name, such as *DSL* or *train*. `topology = { network = "lte" }` is a dumbbell whose bottleneck is the access
+//! network.
 //!
-//! The data is TOML, one file per network under `networks/`: `down` (from the provider to the user), how `up` differs, and `sources`.
-//! A † marks what is an assumption. The links are those of the scenario language; anything that the scenario writes itself wins.
+//! The data is TOML, one file per network under `networks/`: `down` (from the provider to the user), the differences of `up`, and
+//! `sources`. A † marks an assumption. The links use the keys of the scenario language. Keys that the scenario sets take
+//! precedence.
 //!
-//! **Assumptions.** `r1` is the provider, `r2` the user's router: `forward` is the way down, `reverse` the way up. Servers are 10 ms away
-//! from the provider, with 1 Gb/s †.
+//! **Assumptions.** `r1` is the provider, `r2` the user's router: `forward` is the downlink, `reverse` the uplink. Servers are 10
+//! ms away from the provider, with 1 Gb/s †.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::direction::{Direction, LinkSpec};
 use crate::values::FixedOrSpread;
 
-/// The networks, each with its name in scenarios.
+/// Declares the networks, each with its name in scenarios.
 macro_rules! networks {
     ($($(#[doc = $about:literal])+ $Variant:ident = $name:literal,)+) => {
         /// The access networks that have a name.
@@ -26,17 +27,17 @@ macro_rules! networks {
         }
 
         impl AccessNetwork {
-            /// All of them, in the order in which people see them.
+            /// All networks, in the order of lists and help texts.
             pub const ALL: &'static [AccessNetwork] = &[$(AccessNetwork::$Variant,)+];
 
-            /// Its name in the language.
+            /// Name in the language.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(AccessNetwork::$Variant => $name,)+
                 }
             }
 
-            /// Its data as TOML.
+            /// Data as TOML.
             pub const fn text(self) -> &'static str {
                 match self {
                     $(AccessNetwork::$Variant => include_str!(concat!("../networks/", $name, ".toml")),)+
@@ -69,25 +70,25 @@ networks! {
     Train = "train",
 }
 
-/// What is known of a network.
+/// Data of an access network.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct AccessData {
-    /// The network in a sentence.
+    /// Description of the network in one sentence.
     pub about: String,
     /// From the provider to the user.
     pub down: Direction,
-    /// What differs from the user to the provider.
+    /// Differences of the direction from the user to the provider.
     pub up: Direction,
-    /// Where `rate`, `delay`, `buffer` and `loss` come from, with the year; † where they are assumed.
+    /// Sources of `rate`, `delay`, `buffer` and `loss`, with the year. † marks assumptions.
     pub sources: BTreeMap<String, String>,
 }
 
 impl AccessNetwork {
-    /// Its data. The files are part of the program, and a test reads all of them.
+    /// Reads the network's data. The files are compiled into the program, and a test reads all of them.
     ///
     /// # Errors
-    /// A file that is not of the form.
+    /// A file with unknown or missing keys.
     pub fn data(self) -> Result<AccessData, String> {
         toml::from_str(self.text()).map_err(|error| format!("networks/{}.toml: {error}", self.name()))
     }
@@ -98,7 +99,7 @@ impl AccessNetwork {
         LinkSpec { there: down, reverse: Some(up) }
     }
 
-    /// The links to hosts on either side: servers are away from the provider, the user's devices are not.
+    /// The links between servers and the provider's router.
     pub(crate) fn servers() -> LinkSpec {
         link(Rate::from_bits_per_second(1_000_000_000), Span::from_millis(10))
     }

@@ -1,10 +1,10 @@
-//! Flows that stop and start again: the times during which a group's applications are at work.
+//! Active periods of flows: the times at which a group's applications send.
 //!
 //! ```toml
 //! active = [["0 s", "10 s"], ["20 s", "30 s"]]
 //! ```
 //!
-//! Between these times the application's own time stands still: it goes on where it stopped, be it in the middle of a talkspurt.
+//! Between active periods, the application's time pauses. It continues in the same state, even in the middle of a talkspurt.
 
 use std::sync::Arc;
 
@@ -15,11 +15,11 @@ use crate::model::{Flow, Scenario};
 use crate::path::Path;
 use crate::values::Start;
 
-/// Times of activity, in order and apart from each other.
+/// Active periods, in ascending order and without overlap.
 pub type Intervals = Arc<[(Instant, Instant)]>;
 
 impl Flow {
-    /// The times of activity, if they are given.
+    /// The active periods, if the scenario sets them.
     pub(crate) fn intervals(&self) -> Option<Intervals> {
         let at = |span: Span| Instant::ZERO + span;
         self.active.as_ref().map(|active| active.iter().map(|[from, until]| (at(*from), at(*until))).collect())

@@ -1,4 +1,4 @@
-//! Flows that come and go: one after the other at random moments, each for as long as it takes.
+//! Flows that arrive at random times and leave when they are complete or after a random time.
 //!
 //! ```toml
 //! arrivals = "2 per s"
@@ -6,19 +6,18 @@
 //! arrivals = { rate = "3 per min", lasts = { distribution = "exponential", mean = "3 min" } }
 //! ```
 //!
-//! The plan draws them as a Poisson process from `start` to `stop`. Each arrival is a separate flow with a separate
-//! connection, between one of the group's `count` pairs of hosts, drawn at random. So what arrives, when and between
-//! whom is the same whatever carries it. Gaps and pairs are drawn from the stream `flow.GROUP.arrivals`, how long flows
-//! last from `flow.GROUP.lasts`.
+//! The plan draws the arrivals as a Poisson process from `start` to `stop`. Each arrival is a separate flow with a separate
+//! connection, between one of the group's `count` pairs of hosts, drawn at random. Therefore the arrivals, their times and their
+//! hosts do not depend on the transport. The stream `flow.GROUP.arrivals` gives gaps and pairs, `flow.GROUP.lasts` the durations of
+//! flows.
 //!
-//! With `steady = true` the process began long before `start`: flows that arrived earlier and still last are there from
-//! the first moment. So their number is Erlang's (Poisson, with mean rate × length) during the whole run, and not only
-//! after some lengths of a call. They are drawn from the stream `flow.GROUP.earlier`, over the 20 mean lengths before
-//! `start` †, and begin at random moments of the first 100 ms, so that their packets are not in step †.
+//! With `steady = true`, the process began long before `start`: flows that still last are there from the beginning. Therefore the
+//! number of flows has Erlang's distribution (Poisson, with mean rate × duration) during the whole run, without a transient of
+//! several mean durations. These flows are drawn from the stream `flow.GROUP.earlier`, over the 20 mean durations before `start` †.
+//! They start at random times within the first 100 ms, so that their packets are not synchronised †.
 //!
-//! **Assumptions.** What arrives in the run's last moments is cut off by its end. The run applies `at-most`, because it
-//! depends on how long flows take: an arrival that finds this number of flows of its group is refused and does not
-//! retry.
+//! **Assumptions.** The end of the run cuts off the last flows. The run applies `at-most`, because the number of flows depends on
+//! their durations. An arrival that finds this number of flows of its group is refused and does not retry.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -31,7 +30,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::values::{TextOrTable, text_or};
 
-/// How often something happens: `"2 per s"`, `"0.5 per min"`, `"90 per h"`.
+/// A frequency: `"2 per s"`, `"0.5 per min"`, `"90 per h"`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Frequency {
     amount: f64,
@@ -56,7 +55,7 @@ impl Unit {
 }
 
 impl Frequency {
-    /// How often in a second.
+    /// Number per second.
     pub fn per_second(self) -> f64 {
         self.amount / self.unit.described().1
     }
@@ -114,30 +113,30 @@ impl JsonSchema for Frequency {
     }
 }
 
-/// When flows of a group arrive, and how long they stay: `"2 per s"`, or a table.
+/// Arrivals of a group's flows, and their durations: `"2 per s"`, or a table.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Arrivals {
-    /// How they are written.
+    /// The arrivals as written.
     pub(crate) table: ArrivalsTable,
 }
 
-/// When flows of a group arrive (a Poisson process), and how long they stay.
+/// Arrivals of a group's flows (a Poisson process), and their durations.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct ArrivalsTable {
     /// Mean number of arrivals per time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) rate: Option<Frequency>,
-    /// Instead of the rate: the mean payload that all flows together offer, if sizes are given.
+    /// Instead of the rate: the mean payload rate of all flows together, if flow sizes are given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) load: Option<Rate>,
-    /// How long each flow stays. Needed for sources that do not end by themselves, and allowed only for them.
+    /// Duration of each flow. Required for sources that do not end by themselves, and rejected for all others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) lasts: Option<Period>,
     /// The arrivals began long before `start`: flows that still last are there from the beginning. Needs `lasts`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) steady: bool,
-    /// The most flows that exist at once; further arrivals are refused. No bound if left out.
+    /// Maximum number of simultaneous flows. Further arrivals are refused. Default: no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) at_most: Option<u64>,
 }
@@ -177,26 +176,26 @@ impl JsonSchema for Arrivals {
     }
 }
 
-/// A flow that arrives.
+/// An arrival of a flow.
 pub(crate) struct Arrival {
-    /// Between which of the group's pairs of hosts.
+    /// Index of the pair of hosts.
     pub pair: u64,
     pub start: Instant,
     pub stop: Instant,
 }
 
 impl Arrivals {
-    /// How many of its group may be at work at once.
+    /// Maximum number of simultaneous flows of the group.
     pub fn at_most(&self) -> Option<u64> {
         self.table.at_most
     }
 
-    /// How long a flow stays in the mean, if that is drawn.
+    /// Mean duration of a flow, if durations are drawn.
     pub(crate) fn stays(&self) -> Option<Span> {
         self.table.lasts.map(|lasts| lasts.mean())
     }
 
-    /// Arrivals in a second, in the mean.
+    /// Mean number of arrivals per second.
     pub(crate) fn per_second(&self, traffic: &TrafficConfig) -> f64 {
         let of_load = || {
             let each = traffic.volume(0.0)?.payload * 8.0;

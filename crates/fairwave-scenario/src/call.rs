@@ -1,8 +1,9 @@
 //! Calls: `[[call]]` with two to fifty participants, peer to peer, as a mesh, or through a server.
 //!
-//! A call stands for flows. Without a server, each participant has a session to each other one, `CALL-FROM-to-TO`. With a server,
-//! each has a session to it, `CALL-FROM-to-SERVER`, and the server has one to each participant for each other one,
-//! `CALL-FROM-to-TO`. So `CALL-FROM-to-TO` is always what TO sees and hears of FROM.
+//! Fairwave expands a call into flows. Without a server, each participant has a session to each other participant,
+//! `CALL-FROM-to-TO`. With a server, each participant has a session to the server, `CALL-FROM-to-SERVER`. The server has a session
+//! to each participant for each other participant, `CALL-FROM-to-TO`. Therefore `CALL-FROM-to-TO` always carries the media of FROM
+//! that TO receives.
 
 use std::borrow::Cow;
 
@@ -23,46 +24,46 @@ use crate::path::{Path, Step};
 use crate::plan::{CallPlan, Departure, Leg};
 use crate::values::Start;
 
-/// Participants that a call may have.
+/// Maximum number of participants of a call.
 const MOST: usize = 50;
 
 /// A call of two or more participants.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Call {
-    /// Name of the call; its flows are called `NAME-FROM-to-TO`.
+    /// Name of the call. Its flows are called `NAME-FROM-to-TO`.
     pub name: String,
-    /// The participants, 2 to 50: the nodes at which they are.
+    /// The participants, 2 to 50, named by their nodes.
     pub participants: Vec<String>,
-    /// The node of a server that forwards media (SFU), or a table with its parameters. Left out: each participant sends to each
-    /// other one.
+    /// Node of a server that forwards media (SFU), or a table with its parameters. Default: each participant sends to each other
+    /// one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<Server>,
-    /// What each participant sends, as traffic `media`. Left out: microphone (with silence suppression) and camera, with a server in three
-    /// simulcast streams.
+    /// Media of each participant, as parameters of the traffic `media`. Default: microphone (with silence suppression) and camera;
+    /// with a server, the camera has three simulcast streams.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub media: Map<String, Value>,
     /// Parameters of the transport `webrtc` of all sessions.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub transport: Map<String, Value>,
-    /// Where a participant differs.
+    /// Differences of individual participants.
     #[serde(default, rename = "participant", skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<Participant>,
 }
 
-/// Where a participant of a call differs from the others.
+/// Differences of a participant from the call's defaults.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Participant {
-    /// Who: a name of `participants`.
+    /// The participant: a name in `participants`.
     pub name: String,
-    /// When they join; the beginning of the run if left out.
+    /// Time at which they join. Default: start of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub join: Option<Span>,
-    /// When they leave; the end of the run if left out.
+    /// Time at which they leave. Default: end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leave: Option<Span>,
-    /// What they send, in addition to the call's `media` or instead of it.
+    /// Their media. Keys here add to the call's `media` or replace its values.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub media: Map<String, Value>,
     /// Their changes of network, in ascending order of time.
@@ -70,23 +71,23 @@ pub struct Participant {
     pub moves: Vec<Move>,
 }
 
-/// A participant changes network: a link of theirs is gone, and their sessions take another way with another address (ICE restart,
-/// RFC 8445 §2.4). Both rate controllers begin anew.
+/// A participant changes network: one of their links fails, and their sessions continue on another route with another address (ICE
+/// restart, RFC 8445 §2.4). Both rate controllers restart.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Move {
-    /// When they leave the network. Before the end of the run.
+    /// Time at which they leave the network. Must be before the end of the run.
     pub at: Span,
     /// The link that they leave, in both directions: two nodes, `eli<>wifi`.
     pub leaves: String,
-    /// From the loss of the network until the participant notices. Default 2.5 s: libwebrtc takes a connection for broken when nothing
-    /// has come for this long (`RECEIVING_TIMEOUT`).
+    /// Time from the loss of the network until the participant notices it. Default 2.5 s: libwebrtc considers a connection broken
+    /// when nothing has arrived for this long (`RECEIVING_TIMEOUT`).
     #[serde(default = "detection", skip_serializing_if = "is_detection")]
     pub detection: Span,
-    /// From then until packets take the new way: signalling, new candidates and their checks. Default 500 ms.
+    /// Time from detection until packets take the new route: signalling, new candidates and their checks. Default 500 ms.
     #[serde(default = "restart", skip_serializing_if = "is_restart")]
     pub restart: Span,
-    /// They connect to the new network while the old one still works, and leave it when they are connected: nothing is to be detected.
+    /// They connect to the new network while the old one still works, then leave the old one, so that there is no detection delay.
     /// Default false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub make_before_break: bool,
@@ -109,39 +110,39 @@ fn is_restart(span: &Span) -> bool {
 }
 
 impl Move {
-    /// When the old network is gone.
+    /// Time at which the old network fails.
     fn breaks(&self) -> Span {
         if self.make_before_break { self.at + self.restart } else { self.at }
     }
 
-    /// When packets take the new way.
+    /// Time at which packets take the new route.
     fn switches(&self) -> Span {
         self.at + if self.make_before_break { Span::ZERO } else { self.detection } + self.restart
     }
 }
 
-/// The server of a call. It forwards what it receives, and chooses layers for each receiver by its own estimate of their path.
+/// The server of a call. It forwards received media, and chooses layers for each receiver according to its estimate of their path.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Server {
-    /// The node at which it is.
+    /// Node of the server.
     pub node: String,
-    /// How many participants are heard at once. Default 3.
+    /// Number of participants whose audio is forwarded at the same time. Default 3.
     #[serde(default = "three")]
     pub speakers: u64,
-    /// How many cameras a participant sees at the most: those who spoke last. Default 9.
+    /// Maximum number of cameras that a participant receives: those of the most recent speakers. Default 9.
     #[serde(default = "nine")]
     pub videos: u64,
-    /// The rate controller towards each participant. Default `gcc`, which probes while little is sent.
+    /// The rate controller towards each participant. Default `gcc`, which probes while it sends little.
     #[serde(default = "control")]
     pub control: RateControlConfig,
-    /// With what its estimates begin. Default 300 kb/s.
+    /// Initial estimate of the rate controller. Default 300 kb/s.
     #[serde(default = "start")]
     pub start: Rate,
-    /// The least estimate. Default 30 kb/s.
+    /// Minimum estimate. Default 30 kb/s.
     #[serde(default = "least")]
     pub least: Rate,
-    /// Shortest time between two requests for a key frame of a layer. Default 500 ms.
+    /// Minimum time between two requests for a key frame of a layer. Default 500 ms.
     #[serde(default = "spacing")]
     pub key_frame_spacing: Span,
 }
@@ -170,7 +171,7 @@ fn spacing() -> Span {
     Span::from_millis(500)
 }
 
-/// `over` on top of `base`: tables are merged, all else is replaced.
+/// Merges `over` into `base`: tables are merged, other values replaced.
 fn merge(base: &mut Map<String, Value>, over: &Map<String, Value>) {
     for (key, value) in over {
         match (base.get_mut(key), value) {
@@ -182,7 +183,7 @@ fn merge(base: &mut Map<String, Value>, over: &Map<String, Value>) {
     }
 }
 
-/// What a participant sends, and how.
+/// Traffic and transport of a participant.
 type Laws = (LawTable<TrafficConfig>, LawTable<TransportConfig>);
 
 impl Call {
@@ -209,7 +210,7 @@ impl Call {
         transport
     }
 
-    /// When a participant is there.
+    /// Join and leave times of a participant.
     fn times(&self, name: &str) -> (Span, Option<Span>) {
         self.of(name).map_or((Span::ZERO, None), |one| (one.join.unwrap_or_default(), one.leave))
     }
@@ -336,7 +337,7 @@ impl Call {
         }
     }
 
-    /// What a participant sends, and how.
+    /// Traffic and transport of a participant.
     fn laws(&self, at: &Path, name: &str) -> Result<Laws, Box<Problem>> {
         let told = |key: &str, error: serde_json::Error| {
             let law = if key == "media" { "media" } else { "webrtc" };
@@ -351,7 +352,7 @@ impl Call {
     fn flow(&self, at: &Path, (from, to): (&str, &str), (traffic, transport): Laws, leg: Option<Leg>) -> Flow {
         let name = format!("{}-{from}-to-{to}", self.name);
         let ((join, leave), (joins, leaves)) = (self.times(from), self.times(to));
-        // From a server, only what the receiver does matters; to it, only what the sender does.
+        // A session from the server depends on the receiver's moves only, a session to the server on the sender's only.
         let who: &[&str] = match leg.map(|leg| leg.role) {
             Some(LegRole::Up { .. }) => &[from],
             Some(LegRole::Down { .. }) => &[to],
@@ -410,7 +411,7 @@ impl Call {
         one.moves.iter().enumerate().filter_map(departure).collect()
     }
 
-    /// The networks that participants leave are gone from then on. Each with the places of participant and move.
+    /// Events that take down the links that participants leave. Each with the indices of participant and move.
     fn events(&self, duration: Span) -> impl Iterator<Item = ((usize, usize), Event)> + '_ {
         self.differences.iter().enumerate().flat_map(move |(who, one)| {
             let moves = one.moves.iter().enumerate().filter(move |(_, step)| step.breaks() < duration);
@@ -432,7 +433,7 @@ impl Call {
         })
     }
 
-    /// The flows of the call, of which it is number `call`.
+    /// The flows of this call, whose index is `call`.
     fn flows(&self, call: usize, at: &Path, problems: &mut Vec<Problem>) -> Vec<Flow> {
         let mut laws = Vec::new();
         for name in &self.participants {
@@ -448,7 +449,7 @@ impl Call {
         let mut flows = Vec::new();
         let mut add = |ends: (&str, &str), laws: &Laws, role: Option<LegRole>| {
             match self.flow(at, ends, laws.clone(), role.map(|role| Leg { call, role })) {
-                // Who has left before the other one comes does not meet them.
+                // A participant who leaves before another one joins never meets them.
                 Flow { start: Start::At(start), stop: Some(stop), .. } if stop <= start => {}
                 flow => flows.push(flow),
             }
@@ -465,7 +466,7 @@ impl Call {
             }
         }
         if let Some(server) = &self.server {
-            // What a participant receives comes from the server.
+            // A participant receives media from the server.
             for flow in &mut flows {
                 if matches!(flow.leg, Some(Leg { role: LegRole::Down { .. }, .. })) {
                     flow.from = Some(server.node.clone());
@@ -477,7 +478,7 @@ impl Call {
 }
 
 impl Scenario {
-    /// The same scenario with the flows of its calls.
+    /// Adds the flows of the scenario's calls.
     pub(crate) fn with_calls(&self, problems: &mut Vec<Problem>) -> Cow<'_, Scenario> {
         if self.calls.is_empty() {
             return Cow::Borrowed(self);
@@ -505,7 +506,7 @@ impl Scenario {
         Cow::Owned(whole)
     }
 
-    /// Problems with flows of calls point at their calls.
+    /// Moves problems with the flows of calls to the calls.
     pub(crate) fn place_in_calls(&self, whole: &Scenario, problems: &mut [Problem]) {
         for problem in problems {
             let [Step::Key(key), Step::Index(index), rest @ ..] = problem.path.steps() else { continue };
@@ -541,7 +542,7 @@ impl Scenario {
         }
     }
 
-    /// What a run needs to know of the calls.
+    /// Set-up of each call for a run.
     pub(crate) fn call_plans(&self) -> Vec<CallPlan> {
         let plan = |call: &Call| {
             let default = WebrtcConfig::default();

@@ -1,4 +1,4 @@
-//! A link's delay as it is written: `"10 ms"`, a range over which a template's links are spread, or one delay after the other.
+//! A link's delay as written: `"10 ms"`, a range spread over a template's links, or a schedule.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,24 +13,23 @@ use serde_json::{Map, Value};
 
 use crate::values::{FixedOrSpread, no_range};
 
-/// A link's delay as it is written.
+/// A link's delay as written.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(untagged)]
 pub enum WrittenDelay {
-    /// The same all the time, for all links of a template or spread over them.
+    /// One delay for the whole run, the same for all links of a template or spread over them.
     Constant(FixedOrSpread<Span>),
-    /// One after the other: `[{ at = "0 s", is = "10 ms" }, …]`.
+    /// A schedule: `[{ at = "0 s", is = "10 ms" }, …]`.
     Steps(Vec<Step<Span>>),
-    /// The same as a table, which may say more.
+    /// A schedule as a table, with options.
     Schedule(DelaySchedule),
 }
 
-/// Several delays, one after the other at known times.
+/// A schedule of delays.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct DelaySchedule {
-    /// The delays in ascending order of time, the first from 0 s on. A packet takes the delay that holds at the end of
-    /// its transmission.
+    /// The delays in ascending order of time, the first at 0 s. A packet takes the delay in force at the end of its transmission.
     pub steps: Vec<Step<Span>>,
     /// After a shorter delay begins, a packet may overtake an earlier one. Default: packets keep their order.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -44,7 +43,7 @@ impl From<FixedOrSpread<Span>> for WrittenDelay {
 }
 
 impl WrittenDelay {
-    /// The delay with which the run begins; buffers are sized by its middle.
+    /// The delay at the start of the run. Its middle value determines buffer sizes.
     pub fn first(&self) -> FixedOrSpread<Span> {
         match self {
             WrittenDelay::Constant(delay) => *delay,
@@ -52,7 +51,7 @@ impl WrittenDelay {
         }
     }
 
-    /// The steps of a delay that changes; none of a constant one.
+    /// The steps of a schedule. Empty for a constant delay.
     pub fn steps(&self) -> &[Step<Span>] {
         match self {
             WrittenDelay::Constant(_) => &[],
@@ -60,12 +59,12 @@ impl WrittenDelay {
         }
     }
 
-    /// Whether packets may overtake each other.
+    /// True if packets may overtake each other.
     pub fn overtaking(&self) -> bool {
         matches!(self, WrittenDelay::Schedule(DelaySchedule { overtaking: true, .. }))
     }
 
-    /// So that what means the same is written the same.
+    /// Returns the canonical form, so that equal delays have equal text.
     pub(crate) fn spelled_out(&self) -> Self {
         match self {
             WrittenDelay::Schedule(DelaySchedule { steps, overtaking: false }) => WrittenDelay::Steps(steps.clone()),
@@ -108,7 +107,7 @@ impl<'de> Deserialize<'de> for WrittenDelay {
     }
 }
 
-/// Whether a list is one of steps, and not of values.
+/// True if a list consists of steps, not of values.
 pub(crate) fn is_schedule(items: &[Value]) -> bool {
     !items.is_empty() && items.iter().all(Value::is_object)
 }

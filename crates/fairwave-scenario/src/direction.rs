@@ -1,5 +1,4 @@
-//! What a scenario says of a link's two directions. Whatever is left out comes from elsewhere: from the other direction, from a
-//! preset, or from the defaults.
+//! The keys of a link's two directions. An omitted key comes from the other direction, from a preset, or from the defaults.
 
 use fairwave_core::link::Changes;
 use fairwave_core::loss::LossConfig;
@@ -13,8 +12,8 @@ use crate::law::LawTable;
 use crate::rate::WrittenRate;
 use crate::values::FixedOrSpread;
 
-/// A table of the language that has the keys of a direction beside its own. (serde's `flatten` would know neither the
-/// place of a mistake nor the keys that are allowed.)
+/// Defines a table of the language with the keys of a direction in addition to others. (With serde's `flatten`, an error would have
+/// neither its position nor the allowed keys.)
 macro_rules! table_with_direction {
     (
         $(#[$about:meta])* $visibility:vis struct $Table:ident { $($before:tt)* } and { $($after:tt)* }
@@ -26,39 +25,36 @@ macro_rules! table_with_direction {
             /// Rate at which the link sends bytes on the wire.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub rate: Option<$crate::rate::WrittenRate>,
-            /// Instead of a rate: the shared medium, under `medium`, that decides when each packet is transmitted.
+            /// Shared medium, declared under `medium`, that schedules each packet. Replaces `rate`.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub medium: Option<String>,
             /// Propagation delay.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub delay: Option<$crate::delay::WrittenDelay>,
-            /// The queue before the link; drop-tail with one bandwidth-delay product and at least 50 packets if left
-            /// out.
+            /// The queue before the link. Default: drop-tail with one bandwidth-delay product, at least 50 packets.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub queue: Option<$crate::law::LawTable<fairwave_core::queue::QueueConfig>>,
-            /// Polices arrivals: discards or remarks packets above the agreed rate before they wait, `{ rate = "5
-            /// Mb/s", burst = "15 kB" }`.
+            /// Polices arrivals: discards or remarks packets above the agreed rate before they wait,
+            /// `{ rate = "5 Mb/s", burst = "15 kB" }`.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub police: Option<fairwave_core::queue::PoliceConfig>,
-            /// Shapes departures: holds packets above the agreed rate in the queue, `{ rate = "5 Mb/s", burst = "10 kB"
-            /// }`.
+            /// Shapes departures: holds packets above the agreed rate in the queue, `{ rate = "5 Mb/s", burst = "10 kB" }`.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub shape: Option<fairwave_core::queue::ShapeConfig>,
-            /// How the link loses packets; it loses none if left out.
+            /// Loss model of the link. Default: no loss.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub loss: Option<$crate::law::LawTable<fairwave_core::loss::LossConfig>>,
-            /// When the link is down, in ascending order. It loses packets that wait, that it is transmitting, or that
-            /// arrive while it is down.
+            /// Outages of the link, in ascending order. During an outage, the link loses packets that wait, that it is
+            /// transmitting, or that arrive.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub outages: Option<Vec<fairwave_core::link::Outage>>,
-            /// Random extra delay that keeps the order of packets: `"gaussian"`, or a table with its parameters; none
-            /// if left out.
+            /// Random extra delay that keeps the order of packets: `"gaussian"`, or a table with its parameters. Default: none.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub jitter: Option<$crate::law::LawTable<fairwave_core::link::jitter::JitterConfig>>,
-            /// Delays a share of the packets, so that others overtake them; none if left out.
+            /// Delays a share of the packets, so that others overtake them. Default: none.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub reorder: Option<fairwave_core::link::Reorder>,
-            /// Duplicates a share of the packets; none if left out.
+            /// Duplicates a share of the packets. Default: none.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub duplicate: Option<fairwave_core::link::Duplicate>,
             $($after)*
@@ -74,10 +70,10 @@ table_with_direction! {
 }
 
 impl Direction {
-    /// This direction, with what it leaves out taken from `base`.
+    /// Returns this direction, with omitted keys taken from `base`.
     pub fn or(&self, base: &Direction) -> Direction {
         let (own, base) = (self.clone(), base.clone());
-        // A rate and a medium exclude each other, so one of them also takes the place of the other.
+        // A rate and a medium exclude each other, so either of them also replaces the other.
         let (rate, medium) = match (own.rate, own.medium) {
             (None, None) => (base.rate, base.medium),
             written => written,
@@ -97,7 +93,7 @@ impl Direction {
         }
     }
 
-    /// With all parameters of its laws, so that what means the same is written the same.
+    /// Returns the direction with all parameters of its laws, so that equal directions have equal text.
     pub(crate) fn spelled_out(&self) -> Direction {
         Direction {
             rate: self.rate.as_ref().map(WrittenRate::spelled_out),
@@ -114,7 +110,7 @@ impl Direction {
         }
     }
 
-    /// The same without what says no more than the defaults of a link.
+    /// Returns the direction without keys that equal a link's defaults.
     pub(crate) fn without_defaults(self) -> Direction {
         fn unless_default<T: Default + PartialEq>(value: Option<T>) -> Option<T> {
             value.filter(|value| *value != T::default())
@@ -122,22 +118,22 @@ impl Direction {
         Direction { queue: unless_default(self.queue), loss: unless_default(self.loss), ..self }
     }
 
-    /// The queue that is written, or the default.
+    /// The queue as written, or the default.
     pub(crate) fn queue(&self) -> LawTable<QueueConfig> {
         self.queue.clone().unwrap_or_default()
     }
 
-    /// The loss model that is written, or the default.
+    /// The loss model as written, or the default.
     pub(crate) fn loss(&self) -> LawTable<LossConfig> {
         self.loss.clone().unwrap_or_default()
     }
 
-    /// The delay that is written, the first one where it changes; none is no delay.
+    /// The delay as written; for a schedule, its first delay. Zero without a delay.
     pub(crate) fn delay(&self) -> FixedOrSpread<Span> {
         self.delay.as_ref().map_or(FixedOrSpread::Fixed(Span::ZERO), WrittenDelay::first)
     }
 
-    /// What becomes of it in the course of the run, rate and loss apart.
+    /// Changes in the course of the run, except those of rate and loss.
     pub(crate) fn changes(&self) -> Changes {
         Changes {
             delays: self.delay.as_ref().map_or(Vec::new(), |delay| delay.steps().iter().skip(1).copied().collect()),
@@ -155,20 +151,20 @@ impl Direction {
 #[serde(from = "LinkSpecTable")]
 #[schemars(with = "LinkSpecTable")]
 pub struct LinkSpec {
-    /// The direction there, which is also the direction back as far as that does not say otherwise.
+    /// The forward direction. The reverse direction inherits every key that `reverse` omits.
     #[serde(flatten)]
     pub there: Direction,
-    /// Where the direction back differs.
+    /// Differences of the reverse direction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reverse: Option<Direction>,
 }
 
 table_with_direction! {
-    /// The keys of a link in a preset topology; the preset gives every key that is left out.
+    /// The keys of a link in a preset topology. The preset supplies every omitted key.
     #[derive(Deserialize, JsonSchema)]
     #[schemars(rename = "LinkSpec")]
     struct LinkSpecTable {} and {
-        /// Where the direction back differs.
+        /// Differences of the reverse direction.
         #[serde(default)]
         reverse: Option<Direction>,
     }
@@ -198,14 +194,14 @@ impl From<LinkSpecTable> for LinkSpec {
 }
 
 impl From<Direction> for LinkSpec {
-    /// The same in both directions.
+    /// Both directions are the same.
     fn from(there: Direction) -> Self {
         LinkSpec { there, reverse: None }
     }
 }
 
 impl LinkSpec {
-    /// This specification, with what it leaves out taken from `base`.
+    /// Returns this specification, with omitted keys taken from `base`.
     pub fn or(&self, base: &LinkSpec) -> LinkSpec {
         let reverse = match (&self.reverse, &base.reverse) {
             (Some(own), Some(base)) => Some(own.or(base)),
@@ -214,7 +210,7 @@ impl LinkSpec {
         LinkSpec { there: self.there.or(&base.there), reverse }
     }
 
-    /// The direction there, or the one back, complete as far as anything is written.
+    /// Returns the forward or the reverse direction, with inherited keys.
     pub(crate) fn direction(&self, back: bool) -> Direction {
         match self.reverse.as_ref().filter(|_| back) {
             Some(reverse) => reverse.or(&self.there),
@@ -222,7 +218,7 @@ impl LinkSpec {
         }
     }
 
-    /// With all parameters of its laws, so that what means the same is written the same.
+    /// Returns the link with all parameters of its laws, so that equal links have equal text.
     pub(crate) fn spelled_out(&self) -> LinkSpec {
         LinkSpec { there: self.there.spelled_out(), reverse: self.reverse.as_ref().map(Direction::spelled_out) }
     }

@@ -1,7 +1,7 @@
 //! Timed events: changes to the network or to flows during a run.
 //!
-//! An event is sugar for what a link or a flow can say of itself: a rate, delay or loss by schedule, outages, `start` and
-//! `stop`. Those of a link are worked into the directions of the plan; those of flows into their beginnings and ends.
+//! An event is shorthand for keys of a link or a flow: a schedule of rate, delay or loss, outages, `start` and `stop`.
+//! The plan merges link events into the directions, and flow events into start and stop times.
 
 use fairwave_core::link::{RateConfig, ScheduleConfig};
 use fairwave_core::loss::{LossConfig, LossScheduleConfig};
@@ -72,7 +72,7 @@ impl State {
 }
 
 impl Event {
-    /// What it does, in words.
+    /// Describes the change in words.
     fn words(&self) -> String {
         let mut said = Vec::new();
         said.extend(self.rate.map(|rate| rate.to_string()));
@@ -83,7 +83,7 @@ impl Event {
         format!("{whom} {}", said.join(", "))
     }
 
-    /// With all parameters of its loss model.
+    /// Returns the event with all parameters of its loss model.
     pub(crate) fn spelled_out(&self) -> Event {
         Event { loss: self.loss.as_ref().map(LawTable::spelled_out), ..self.clone() }
     }
@@ -93,7 +93,7 @@ impl Event {
     }
 }
 
-/// What can be told of the events without the network.
+/// Checks events as far as that is possible without the network.
 pub(crate) fn check(scenario: &Scenario, problems: &mut Vec<Problem>) {
     let mut names: Vec<&str> = Vec::new();
     for (index, event) in scenario.events.iter().enumerate() {
@@ -197,7 +197,7 @@ fn check_event(event: &Event, scenario: &Scenario, at: &Path, problems: &mut Vec
     }
 }
 
-/// A flow begins once and ends once.
+/// Checks that a flow starts at most once and stops at most once.
 fn check_flow_events(scenario: &Scenario, problems: &mut Vec<Problem>) {
     let times = FlowTimes::of(scenario);
     for (place, (index, selection, state, time)) in times.0.iter().enumerate() {
@@ -257,11 +257,11 @@ fn check_flow_events(scenario: &Scenario, problems: &mut Vec<Problem>) {
     }
 }
 
-/// When events let flows begin and end: the event's place, which flows, what, and when.
+/// Start and stop times from events: the event's index, the flows, the change and its time.
 pub(crate) struct FlowTimes(Vec<(usize, Selection, State, Span)>);
 
 impl FlowTimes {
-    /// Of a scenario's events; those that cannot be read are left out.
+    /// Collects the times from a scenario's events. Skips events that cannot be read.
     pub fn of(scenario: &Scenario) -> Self {
         let each = scenario.events.iter().enumerate().filter_map(|(index, event)| {
             let selection = Selection::parse(event.flow.as_deref()?, scenario, &Path::default()).ok()?;
@@ -270,7 +270,7 @@ impl FlowTimes {
         FlowTimes(each.filter(|(_, _, state, _)| matches!(state, State::On | State::Off)).collect())
     }
 
-    /// When flow `index` of `group` begins, or ends, by an event.
+    /// The time at which an event starts, or stops, flow `index` of `group`.
     pub fn time(&self, state: State, group: usize, index: u64) -> Option<Instant> {
         let found =
             self.0.iter().find(|(_, selection, which, _)| *which == state && selection.contains(group, index))?;
@@ -278,7 +278,7 @@ impl FlowTimes {
     }
 }
 
-/// Both ends of a link as an event names it, and whether both directions are meant.
+/// Both ends of an event's link, and whether the event covers both directions.
 pub(crate) fn ends(link: &str) -> Option<(&str, &str, bool)> {
     let (from, to, both) = match link.split_once("<>") {
         Some((from, to)) => (from, to, true),
@@ -287,10 +287,10 @@ pub(crate) fn ends(link: &str) -> Option<(&str, &str, bool)> {
     (!from.is_empty() && !to.is_empty() && !to.contains('>')).then_some((from, to, both))
 }
 
-/// More changes of links that are not events are not marked: figures would show nothing else.
+/// Maximum number of marks for link changes that are not events. If there are more, figures mark none of them.
 const MOST_MARKS: usize = 24;
 
-/// What figures mark: events by their names, and what single links say of themselves as long as that is little.
+/// Marks in figures: named events, and changes of single links as long as there are few.
 pub(crate) fn marks(scenario: &Scenario, links: &[LinkPlan]) -> Vec<Mark> {
     let mut marks: Vec<Mark> = scenario.events.iter().map(Event::mark).collect();
     let named = |name: &str, at: Span| {
@@ -308,7 +308,7 @@ pub(crate) fn marks(scenario: &Scenario, links: &[LinkPlan]) -> Vec<Mark> {
             if at == Span::ZERO || at >= scenario.duration || named(&link.name, at) {
                 return;
             }
-            // The same in the other direction is told once.
+            // A change in both directions gets one mark.
             match own.iter_mut().find(|(when, a, b, _, said)| (*when, *a, *b) == (at, to, from) && *said == what) {
                 Some((_, _, _, both, _)) => *both = true,
                 None => own.push((at, from, to, false, what)),

@@ -1,13 +1,13 @@
-//! Hosts that are not in step: a little clock skew and send jitter, as real ones have.
+//! Hosts with imperfect timing: a little clock skew and send jitter, as in real hosts.
 //!
-//! Simulated sources of one kind repeat themselves to the nanosecond. Then a drop-tail queue drops the packets of the
-//! same flow again and again. This is a phase effect that networks do not show, because the time that hosts take varies
-//! (S. Floyd & V. Jacobson, 'On traffic phase effects in packet-switched gateways', Internetworking: Research and
-//! Experience 3(3), 1992, who add a random time at the sender, too).
+//! Simulated sources of the same kind repeat with a period that is exact to the nanosecond. A drop-tail queue then repeatedly drops
+//! packets of the same flow. Real networks do not show this phase effect, because processing times of hosts vary. S. Floyd and V.
+//! Jacobson add a random time at the sender, too ('On traffic phase effects in packet-switched gateways', Internetworking: Research
+//! and Experience 3(3), 1992).
 //!
-//! **Assumptions.** Crystals of ordinary computers keep their frequency within 50 ppm. A sender's packets leave up to one tick
-//! of a common kernel's scheduler (1 ms) after it has made them. Acknowledgements leave at once: they are made where the packet arrives, not
-//! by an application that must be woken. The timers of transports and all measures are of true time.
+//! **Assumptions.** Crystals of ordinary computers keep their frequency within 50 ppm. A sender's packets leave up to one tick of a
+//! common kernel's scheduler (1 ms) after their creation. Acknowledgements leave at once: the host creates them on arrival of a
+//! packet, without waking an application. The timers of transports and all measures use true time.
 
 use fairwave_core::units::{Skew, Span};
 use schemars::JsonSchema;
@@ -18,30 +18,28 @@ use crate::error::Problem;
 use crate::path::Path;
 use crate::plan::HostsPlan;
 
-/// How far a clock may be off: one per cent, which no clock is.
+/// Maximum clock skew: one per cent, far above the skew of real clocks.
 const MOST_SKEW: Skew = Skew::from_ppm(10_000);
 
-/// How late a host may be: longer than any that still works.
+/// Maximum send jitter: far above the jitter of working hosts.
 const MOST_JITTER: Span = Span::from_millis(1000);
 
-/// How far sending hosts are from being in step.
+/// Clock skew and send jitter of the sending hosts.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Hosts {
-    /// Clock skew of applications: each host's clock runs faster or slower than true time by a share that is uniform at
-    /// random between minus and plus this value. If left out, 50 ppm under the presets `rfc` and `linux`, and 0 under
-    /// those of ns-2.
+    /// Clock skew of applications: each host's clock runs faster or slower than true time, by a share drawn uniformly between minus
+    /// and plus this value. Default: 50 ppm under the presets `rfc` and `linux`, 0 under those of ns-2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_skew: Option<Skew>,
-    /// Send jitter: the time from making a packet to sending it from its host. It is uniform at random between 0 and
-    /// this value, drawn for each packet; packets keep their order. If left out, 1 ms under the presets `rfc` and
-    /// `linux`, and 0 under those of ns-2.
+    /// Send jitter: the time from creation of a packet until it leaves its host. It is drawn for each packet, uniformly between 0
+    /// and this value. Packets keep their order. Default: 1 ms under the presets `rfc` and `linux`, 0 under those of ns-2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub send_jitter: Option<Span>,
 }
 
 impl Hosts {
-    /// With everything that is left out as the details have it.
+    /// Fills in omitted values according to the details.
     pub(crate) fn resolved(self, details: Details) -> HostsPlan {
         let (skew, jitter) = match details {
             Details::Rfc | Details::Linux => (Skew::from_ppm(50), Span::from_millis(1)),

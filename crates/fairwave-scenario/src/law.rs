@@ -1,10 +1,10 @@
-//! The configurations of the laws (link rates, queues, losses, traffic, transports, playout) as a scenario writes them.
+//! Configurations of the laws (link rates, queues, losses, traffic, transports, playout) as written in a scenario.
 //!
-//! Their types live beside the laws, in `fairwave-core`, and grow there; a program may hand in more
-//! (`fairwave_core::registry`), of which nothing is known here. The language adds three things to all laws. A name
-//! alone means the law with its defaults (`traffic = "bulk"`). Some defaults depend on the scenario (a buffer of one
-//! bandwidth-delay product, protocol details as in ns-2). The written form is kept, so that fairwave can show, compare
-//! and override a scenario. [`LawTable`] holds the table; it becomes the law's own configuration when the plan is made.
+//! `fairwave-core` defines the types of the laws. A program may register more laws (`fairwave_core::registry`), and
+//! this crate needs no knowledge of them. The language adds three things to every law. A name alone means the law with
+//! its defaults (`traffic = "bulk"`). Some defaults depend on the scenario (a buffer of one bandwidth-delay product,
+//! protocol details as in ns-2). The written form is kept, so that fairwave can show, compare and override a scenario.
+//! [`LawTable`] holds the table. The plan converts it to the law's configuration.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -32,39 +32,40 @@ use serde_json::{Map, Value, json};
 use crate::delay::is_schedule;
 use crate::details::Details;
 
-/// What the language knows of a law: how its name is written, and what its table may leave out.
+/// Interface of a law family to the language: how its name is written, and which keys its table may omit.
 pub trait Law: Clone + Serialize + DeserializeOwned + JsonSchema {
-    /// What it is, for messages: `queue`.
+    /// The family's name in messages: `queue`.
     const WHAT: &'static str;
     /// The key that names the law: `discipline`.
     const TAG: &'static str;
 
-    /// Keys that several laws have, each with a meaning of its own: `alpha`. An override that names a law alone does not
-    /// hand them on.
+    /// Keys with a different meaning in each law: `alpha`. An override that gives only a law's name does not carry them
+    /// over.
     const OWN_MEANING: &'static [&'static str] = &[];
 
-    /// The full name of the law that `name` means: `tcp/cubic` for `cubic`.
+    /// The full name of the law that `name` abbreviates: `tcp/cubic` for `cubic`.
     ///
     /// # Errors
-    /// When it is short for several laws.
+    /// `name` abbreviates several laws.
     fn full_name(name: &str) -> Result<String, serde_json::Error> {
         Ok(name.to_owned())
     }
 
-    /// The table that a name alone stands for.
+    /// The table for a name alone.
     fn from_name(name: &str) -> Map<String, Value> {
         Map::from_iter([(Self::TAG.to_owned(), Value::from(name))])
     }
 
-    /// The table that a ratio alone stands for: `loss = "2 %"`; none where a ratio says nothing. An error for one out of range.
+    /// The table for a ratio alone: `loss = "2 %"`. `None` if the family takes no ratios; an error for a ratio out of
+    /// range.
     fn from_ratio(_ratio: f64) -> Option<Result<Map<String, Value>, ConfigError>> {
         None
     }
 
-    /// The law whose `steps` a list stands for, if there is one.
+    /// The law whose `steps` a bare list gives, if the family has one.
     const OF_A_LIST: Option<&'static str> = None;
 
-    /// Fills in what the scenario's table may leave out.
+    /// Adds the keys that the scenario's table may omit.
     fn complete(_table: &mut Map<String, Value>) {}
 
     /// Checks the ranges of all parameters.
@@ -162,7 +163,7 @@ impl Law for QueueConfig {
 
     fn complete(table: &mut Map<String, Value>) {
         table.entry(Self::TAG).or_insert_with(|| Value::from("drop-tail"));
-        // Whether the numbers that depend on the path make sense is checked when they are known; here any will do.
+        // Values that depend on the path are checked once the path is known. Here, any capacity serves.
         if table.get(CAPACITY).is_none_or(|capacity| capacity.get("bdp").is_some()) {
             table.insert(CAPACITY.to_owned(), json!({ "packets": u32::MAX }));
         }
@@ -207,7 +208,8 @@ fn holds_percent(value: &Value) -> bool {
     }
 }
 
-/// Ratios that are written in percent become the numbers that the law has `read`, so that a scenario shows one form alone.
+/// Replaces ratios written in percent by the numbers that the law has `read`, so that a scenario has one canonical
+/// form.
 fn write_as_number(value: &mut Value, read: Option<&Value>) {
     match (value, read) {
         (own @ Value::String(_), Some(Value::Number(number))) if holds_percent(own) => {
@@ -261,8 +263,8 @@ impl Default for BandwidthDelay {
     }
 }
 
-/// A law's configuration as the scenario writes it: a table that is known to be one of `T`'s. A copy costs nothing: many flows share
-/// one table.
+/// A law's configuration as written in the scenario: a table verified to be one of `T`. A copy is cheap, because flows
+/// share the table.
 #[derive(Clone, Debug)]
 pub struct LawTable<T> {
     written: Arc<Written<T>>,
@@ -271,8 +273,8 @@ pub struct LawTable<T> {
 #[derive(Debug)]
 struct Written<T> {
     table: Map<String, Value>,
-    /// What the table says, with what the language fills in: read when it is asked for first. Before it, the generation of laws
-    /// ([`generation`]) that it was read in.
+    /// The table as the law's type, including the defaults of the language. Filled on first use, with the generation of
+    /// laws ([`generation`]) in which it was read.
     law: OnceLock<(u64, T)>,
 }
 
@@ -283,7 +285,7 @@ impl<T> PartialEq for LawTable<T> {
 }
 
 impl<T: Law> LawTable<T> {
-    /// A table that is known to be right.
+    /// Wraps a verified table.
     fn known(table: Map<String, Value>) -> Self {
         LawTable { written: Arc::new(Written { table, law: OnceLock::new() }) }
     }
@@ -306,7 +308,8 @@ impl<T: Law> LawTable<T> {
         Ok(LawTable { written: Arc::new(Written { table, law: OnceLock::from((generation, law)) }) })
     }
 
-    /// The key of this table whose value the law refuses; none where it refuses none, or cannot be read for want of a key.
+    /// The key of this table whose value the law rejects. `None` if the law accepts all, or cannot be read because a
+    /// key is missing.
     pub(crate) fn refused_key(table: &Map<String, Value>) -> Option<String> {
         let mut whole = table.clone();
         T::complete(&mut whole);
@@ -314,10 +317,10 @@ impl<T: Law> LawTable<T> {
         error.key.split('.').next().map(str::to_owned)
     }
 
-    /// Writes a configuration out.
+    /// Converts a configuration to its written form.
     ///
     /// # Errors
-    /// Numbers that JSON has not (NaN, infinity).
+    /// Numbers that JSON cannot represent (NaN, infinity).
     pub fn of(law: &T) -> Result<Self, serde_json::Error> {
         match serde_json::to_value(law)? {
             Value::Object(mut table) => {
@@ -338,8 +341,8 @@ impl<T: Law> LawTable<T> {
         self.table().get(T::TAG).and_then(Value::as_str).unwrap_or("")
     }
 
-    /// With all the law's parameters spelled out, so that what means the same is written the same. What depends on the
-    /// rest of the scenario stays as it is.
+    /// Returns the table with all parameters of the law, so that equal configurations have equal text. Values that
+    /// depend on the rest of the scenario stay as written.
     pub(crate) fn spelled_out(&self) -> Self {
         let mut law = self.resolve().and_then(|law| serde_json::to_value(law)).unwrap_or_default();
         let Some(table) = law.as_object_mut() else { return self.clone() };
@@ -354,7 +357,7 @@ impl<T: Law> LawTable<T> {
         LawTable::known(table.clone())
     }
 
-    /// The law's own configuration, with what the language fills in.
+    /// The law's configuration, including the defaults of the language.
     pub(crate) fn resolve(&self) -> Result<T, serde_json::Error> {
         let generation = generation();
         if let Some((read_in, law)) = self.written.law.get()
@@ -363,12 +366,12 @@ impl<T: Law> LawTable<T> {
             return Ok(law.clone());
         }
         let law = self.adjusted(|_| ())?;
-        // What was read in an earlier generation stays there, unused.
+        // A value read in an earlier generation stays in the cell, unused.
         self.written.law.get_or_init(|| (generation, law.clone()));
         Ok(law)
     }
 
-    /// The same after `adjust` has set more.
+    /// Resolves the table after `adjust` has set further keys.
     fn adjusted(&self, adjust: impl FnOnce(&mut Map<String, Value>)) -> Result<T, serde_json::Error> {
         let mut whole = self.table().clone();
         adjust(&mut whole);
@@ -378,7 +381,7 @@ impl<T: Law> LawTable<T> {
 }
 
 impl LawTable<QueueConfig> {
-    /// The bandwidth-delay products that the buffer is to hold; none when its size is given outright.
+    /// The buffer in bandwidth-delay products. `None` if its size is given in packets or bytes.
     pub fn bandwidth_delay(&self) -> Option<BandwidthDelay> {
         match self.table().get(CAPACITY) {
             None => Some(BandwidthDelay::default()),
@@ -387,7 +390,7 @@ impl LawTable<QueueConfig> {
         }
     }
 
-    /// The configuration with a buffer of `packets`, where that was left to the path.
+    /// The configuration with a buffer of `packets`, for buffers whose size depends on the path.
     pub(crate) fn with_packets(&self, packets: u32) -> Result<QueueConfig, serde_json::Error> {
         self.adjusted(|table| {
             table.insert(CAPACITY.to_owned(), json!({ "packets": packets }));
@@ -507,7 +510,7 @@ impl<T: Law> JsonSchema for LawTable<T> {
 }
 
 impl LawTable<TrafficConfig> {
-    /// The application's own configuration: where the scenario does not set its phase, the one of these details.
+    /// The application's configuration. If the scenario sets no phase, `details` set it.
     pub(crate) fn with_details(&self, details: Details) -> Result<TrafficConfig, serde_json::Error> {
         let traffic = self.resolve()?;
         let like_ns2 = details.like_ns2() && !self.table().contains_key(PHASE);
@@ -524,10 +527,10 @@ impl LawTable<TrafficConfig> {
 }
 
 impl LawTable<TransportConfig> {
-    /// The transport's own configuration, with these protocol details where the scenario says nothing.
+    /// The transport's configuration. `details` set the protocol details that the scenario leaves out.
     pub(crate) fn with_details(&self, details: Details) -> Result<TransportConfig, serde_json::Error> {
         let transport = self.resolve()?;
-        // Only TCPs have habits of RFCs and of Linux. ns-2 has some of other transports, too.
+        // RFC and Linux details exist for TCP only. ns-2 has details for other transports, too.
         if !details.like_ns2() && transport.tcp().is_none() {
             return Ok(transport);
         }
@@ -541,7 +544,7 @@ impl LawTable<TransportConfig> {
     }
 }
 
-/// The most payload bytes that a packet of this transport carries.
+/// The maximum payload of a packet of this transport, bytes.
 pub(crate) fn most_payload(traffic: &TrafficConfig, transport: &TransportConfig) -> u64 {
     transport.packet(traffic.is_bulk()).payload.get().max(1)
 }
@@ -553,11 +556,11 @@ pub(crate) fn largest_packet(traffic: &TrafficConfig, transport: &TransportConfi
     if traffic.is_bulk() || traffic.is_whole() {
         return most + header;
     }
-    // A unit longer than a packet is cut.
+    // A unit longer than a packet is segmented.
     first_unit(traffic).map_or(0, |unit| unit.min(most) + header)
 }
 
-/// Bytes on the wire of a unit: its payload, and a header for each packet that it is cut into.
+/// Bytes on the wire of a unit: its payload, plus a header for each of its packets.
 pub(crate) fn wire_of_unit(traffic: &TrafficConfig, transport: &TransportConfig) -> u64 {
     let PacketSize { payload, header } = transport.packet(false);
     if let Some(mean) = traffic.mean_payload() {
@@ -567,11 +570,11 @@ pub(crate) fn wire_of_unit(traffic: &TrafficConfig, transport: &TransportConfig)
     first_unit(traffic).map_or(0, |unit| unit + unit.div_ceil(payload.get().max(1)).max(1) * header.get())
 }
 
-/// No pause is so long that more frames of noise than these lie in it, but for one that never ends.
+/// Maximum number of comfort noise frames read before the next talkspurt. A longer pause counts as endless.
 const MOST_NOISE: usize = 1 << 20;
 
-/// Payload of a source's first unit that is not comfort noise. It is representative: all others of a source have one size, except for
-/// video, whose frames are mostly longer than a packet.
+/// Payload of a source's first unit that is not comfort noise. This unit is representative: all other units of a source
+/// have the same size. The exception is video, whose frames are mostly longer than a packet.
 fn first_unit(traffic: &TrafficConfig) -> Option<u64> {
     let mut source = Source::new(traffic, Instant::ZERO, Seed(0).stream("size")).ok()?;
     let mut units = std::iter::from_fn(|| source.next_unit()).take(MOST_NOISE);

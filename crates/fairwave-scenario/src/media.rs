@@ -1,4 +1,4 @@
-//! Shared media: what a scenario says of them, what links that use them may not say, and how they come into the plan.
+//! Shared media: checks of their tables and of the links that use them, and their conversion to the plan.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::plan::{MediumPlan, Plan};
 use crate::ranges::{check_config, check_law};
 use crate::suggest::{list, nearest};
 
-/// Checks the media, and every place that names one.
+/// Checks the media and all references to them.
 pub(crate) fn check(scenario: &Scenario, problems: &mut Vec<Problem>) {
     let root = Path::default();
     for (name, law) in &scenario.media {
@@ -33,7 +33,7 @@ pub(crate) fn check(scenario: &Scenario, problems: &mut Vec<Problem>) {
     }
 }
 
-/// Every written direction of a link, with its place.
+/// All link directions in the scenario, with their positions.
 fn directions(scenario: &Scenario) -> Vec<(Path, &Direction)> {
     let root = Path::default();
     let mut specs: Vec<(Path, &LinkSpec)> = Vec::new();
@@ -89,8 +89,8 @@ fn check_direction(direction: &Direction, scenario: &Scenario, at: &Path, proble
     }
 }
 
-/// The media of a scenario whose presets are written out. Each direction that uses one takes the medium's nominal rate, by which
-/// buffers are sized and costs reckoned.
+/// The media of a scenario whose presets are expanded. Each direction on a medium gets the medium's nominal rate, for buffer sizes
+/// and cost estimates.
 pub(crate) fn planned(scenario: &mut Scenario) -> Vec<MediumPlan> {
     let law = |(name, law): (&String, &LawTable<MediumConfig>)| {
         Some(MediumPlan { name: name.clone(), law: law.resolve().ok()? })
@@ -114,7 +114,7 @@ pub(crate) fn planned(scenario: &mut Scenario) -> Vec<MediumPlan> {
     media
 }
 
-/// What laws find in the links that use them: a station that no link has, two access points.
+/// Reports errors that media laws find in their links, such as a station without a link or two access points.
 pub(crate) fn check_members(plan: &Plan, problems: &mut Vec<Problem>) {
     for (index, medium) in plan.media.iter().enumerate() {
         let members: Vec<Member> = plan.members(index).into_iter().map(|(_, member)| member).collect();

@@ -1,7 +1,6 @@
-//! The scenario as a value: all keys of the language. TOML and JSON share it, and its JSON Schema.
+//! The scenario as a value: all keys of the language. TOML and JSON share this model and its JSON Schema.
 //!
-//! Nothing here is resolved: presets are not expanded, templates not multiplied, spreads not drawn. [`Scenario::plan`]
-//! does this for a seed.
+//! Nothing here is resolved: presets and templates are not expanded, spreads not drawn. [`Scenario::plan`] does this for a seed.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -48,43 +47,43 @@ pub struct Scenario {
     pub description: String,
     /// Simulated time.
     pub duration: Span,
-    /// The beginning of the run that measures leave out; shorter than the duration.
+    /// Initial part of the run that measures exclude. Shorter than the duration.
     #[serde(default, skip_serializing_if = "is_default")]
     pub warmup: Span,
-    /// Whose protocol details are the defaults, and whether hosts are in step.
+    /// Source of default protocol details (RFCs, Linux, ns-2), and of the hosts' default timing.
     #[serde(default, skip_serializing_if = "is_default")]
     pub preset: Details,
     /// Clock skew and send jitter of hosts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<Hosts>,
-    /// The seed of a run that does not name one.
+    /// Default seed of runs.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub seed: u64,
-    /// A network by name; its links join those under `link`.
+    /// A named topology. Its links are used together with the links under `link`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topology: Option<Topology>,
-    /// Links, one by one or as templates.
+    /// Links, individual or as templates.
     #[serde(default, rename = "link", skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<Link>,
-    /// Shared media by name, which links name instead of a rate: `[medium.air]` with `law = "…"`.
+    /// Shared media by name: `[medium.air]` with `law = "…"`. Links refer to a medium instead of a rate.
     #[serde(default, rename = "medium", skip_serializing_if = "BTreeMap::is_empty")]
     pub media: BTreeMap<String, LawTable<MediumConfig>>,
-    /// The load that all flows offer together, and each class's share of it; the counts of flows are then weights.
+    /// Total load offered by all flows, and the share of each class. With a load, the counts of flows are weights.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<Load>,
     /// Groups of flows.
     #[serde(default, rename = "flow", skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<Flow>,
-    /// Calls of two or more participants: their flows join those under `flow`.
+    /// Calls of two or more participants. Their flows are used together with the flows under `flow`.
     #[serde(default, rename = "call", skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<Call>,
     /// Changes at known times.
     #[serde(default, rename = "event", skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<Event>,
-    /// What a run records in addition to the measures.
+    /// Series and samples that a run records in addition to the measures.
     #[serde(default, skip_serializing_if = "is_default")]
     pub record: Record,
-    /// The text that it was read from, for messages.
+    /// Source text, for messages.
     #[serde(skip)]
     #[schemars(skip)]
     pub(crate) origin: Arc<Origin>,
@@ -99,13 +98,13 @@ pub struct Link {
     pub from: String,
     /// Node at the other end.
     pub to: String,
-    /// Number of links that this table stands for.
+    /// Number of links created from this table.
     #[serde(skip_serializing_if = "is_one")]
     pub count: u64,
-    /// What its directions are like; of the one there, rate and delay must be given, or a medium.
+    /// Properties of both directions. The forward direction needs a rate and a delay, or a medium.
     #[serde(flatten)]
     pub spec: LinkSpec,
-    /// Both directions (the default), or only from `from` to `to`.
+    /// True (the default): both directions. False: only from `from` to `to`.
     #[serde(skip_serializing_if = "is_yes")]
     pub duplex: bool,
 }
@@ -120,14 +119,14 @@ table_with_direction! {
         from: String,
         /// Node at the other end.
         to: String,
-        /// Number of links that this table stands for.
+        /// Number of links created from this table.
         #[serde(default = "one")]
         count: u64,
     } and {
-        /// Both directions (the default), or only from `from` to `to`.
+        /// True (the default): both directions. False: only from `from` to `to`.
         #[serde(default = "yes")]
         duplex: bool,
-        /// Where the direction back differs.
+        /// Differences of the reverse direction.
         #[serde(default)]
         reverse: Option<Direction>,
     }
@@ -158,117 +157,116 @@ impl From<LinkTable> for Link {
     }
 }
 
-/// A group of flows that differ only in their place, their start and their random numbers.
+/// A group of flows that differ only in route, start time and random numbers.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Flow {
-    /// Name of the group; flow i of it is called `name[i]`.
+    /// Name of the group. Its flows are called `name[i]`, with i from 0.
     pub name: String,
-    /// How many flows, or under a `load` the group's weight; 0 leaves the group out. 1 if left out (in the multi-hop preset: one per hop on `each-hop`).
+    /// Number of flows, or the group's weight under a `load`. 0 leaves the group out. Default 1; in the multi-hop preset, one per
+    /// hop on `each-hop`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
-    /// Node of the sender; `{i}` is the flow's number.
+    /// Node of the sender. `{i}` is the flow's index.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// Node of the receiver.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
-    /// In a preset topology, instead of `from` and `to`: the path by name. Each flow then has its own two hosts.
+    /// In a preset topology, instead of `from` and `to`: the name of a path. Each flow then has two separate hosts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// How it is sent: `"udp"`, `"tcp/vegas"`, or a table with its parameters.
+    /// The transport: `"udp"`, `"tcp/vegas"`, or a table with its parameters.
     pub transport: LawTable<TransportConfig>,
-    /// What the application sends: `"bulk"`, or a table with its parameters.
+    /// The application: `"bulk"`, or a table with its parameters.
     pub traffic: LawTable<TrafficConfig>,
-    /// Nodes that packets pass from sender to receiver, in order; between them, packets take the shortest way. The
-    /// shortest way from end to end, when left out.
+    /// Nodes that packets pass from sender to receiver, in order. Between these nodes, packets take the shortest route. Default:
+    /// the shortest route from end to end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub route: Option<Vec<String>>,
-    /// Nodes that packets pass from receiver to sender.
+    /// Nodes that packets pass from receiver to sender, in order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub route_back: Option<Vec<String>>,
-    /// Time until flows take another route. When a link on their route has been down for this time, their packets take
-    /// the best route around it. When the link has been up again for this time, they return to the first route. Left
-    /// out: they never change, and a failed link loses their packets.
+    /// Time until flows change their route. After a link on their route has been down for this time, packets take the best route
+    /// around it. After the link has been up again for this time, they return to the original route. Default: the route never
+    /// changes, and a failed link loses the packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failover: Option<Span>,
-    /// Class by which queues distinguish packets. If left out: `tcp` over TCP, else `voice` for voice, else
-    /// `other-udp`.
+    /// Class by which queues distinguish packets. Default: `tcp` over TCP, else `voice` for voice, else `other-udp`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<Class>,
-    /// Differentiated services code point of its packets, in both directions: a name (`ef`, `af41`, `le`) or a number from 0 to 63. If left
-    /// out: `ef` for the class `voice`, else `df`.
+    /// Differentiated services code point of its packets, in both directions: a name (`ef`, `af41`, `le`) or a number from 0 to 63.
+    /// Default: `ef` for the class `voice`, else `df`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dscp: Option<Dscp>,
-    /// When the flows begin.
+    /// Start time of the flows.
     #[serde(default, skip_serializing_if = "is_default")]
     pub start: Start,
-    /// When they end; the end of the run if left out.
+    /// Stop time of the flows. Default: end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Span>,
-    /// When the flows are on, instead of `start` and `stop`: intervals `[from, until]` in ascending order. Between
-    /// intervals the application's time stands still.
+    /// Active times of the flows, instead of `start` and `stop`: intervals `[from, until]` in ascending order. The application
+    /// pauses between intervals and then continues from the same state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active: Option<Vec<[Span; 2]>>,
-    /// Flows arrive at random and leave: the rate of arrivals, from `start` to `stop`. `count` is then the number of
-    /// pairs of hosts.
+    /// Random arrivals of flows: their rate, from `start` to `stop`. `count` is then the number of pairs of hosts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<Arrivals>,
-    /// The threshold of timeliness, 300 ms if left out; or several thresholds in ascending order.
+    /// The threshold of timeliness, or several thresholds in ascending order. Default 300 ms.
     #[serde(default, skip_serializing_if = "is_default")]
     pub timely: Thresholds,
-    /// The playout of the receivers of calls; adaptive if left out.
+    /// Playout at the receivers of calls. Default: adaptive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub playout: Option<LawTable<PlayoutConfig>>,
-    /// How the receivers of calls conceal what they cannot play; G.711 Appendix I if left out.
+    /// Concealment of missing units at the receivers of calls. Default: G.711 Appendix I.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub concealment: Option<Concealment>,
-    /// Whether packets of Opus carry a coarse copy of the frame before them (RFC 6716 §2.1.7), which replaces a single lost frame. True,
-    /// as in WebRTC, if left out; other codecs of calls have none. Media sessions have their key in `audio`.
+    /// True if packets of Opus carry a coarse copy of the previous frame (RFC 6716 §2.1.7), which replaces a single lost frame.
+    /// Default: true, as in WebRTC. Other codecs of calls have no such copy. Media sessions have this key in `audio`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_band_fec: Option<bool>,
-    /// A, the advantage factor of ITU-T G.107 §7.6, from 0 to 20: added to R for what users forgive in exchange for
-    /// access. 0 for a wired line (if left out); at most 5 within a building, 10 in an area or a vehicle, 20 in places
-    /// that nothing else reaches.
+    /// A, the advantage factor of ITU-T G.107 §7.6, from 0 to 20. It is added to R, because users accept lower quality in exchange
+    /// for access. Default 0 (wired line). At most 5 within a building, 10 in an area or a vehicle, 20 in places that are hard to
+    /// reach otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advantage: Option<f64>,
-    /// The receivers read at a constant rate from a playback buffer; fairwave measures how often they find enough data.
+    /// Playback at a constant rate from a buffer at the receivers. Fairwave measures how often the buffer holds enough data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub playback: Option<PlaybackConfig>,
-    /// Measures how long the flows take to recover from an interruption, in steps of the record's `bin`.
+    /// Measures the time that flows need to recover from an interruption, in steps of the record's `bin`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<RecoveryConfig>,
-    /// What the application needs of latency and loss: how near each flow comes to it is its Quality of Outcome.
+    /// Requirements of the application for latency and loss. Each flow's Quality of Outcome measures how close it comes to them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Requirement>,
-    /// In a preset topology: where the links of this group's senders differ from the topology's.
+    /// In a preset topology: differences of this group's senders' links from the topology.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_access: Option<LinkSpec>,
-    /// In a preset topology: where the links of this group's receivers differ from the topology's.
+    /// In a preset topology: differences of this group's receivers' links from the topology.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sink_access: Option<LinkSpec>,
-    /// It is a session of a call with a server; made from `call`.
+    /// Set for a session of a call with a server. Derived from `call`.
     #[serde(skip)]
     #[schemars(skip)]
     pub leg: Option<Leg>,
-    /// Changes of network of a participant of a call; made from `call`.
+    /// Changes of network of a participant of a call. Derived from `call`.
     #[serde(skip)]
     #[schemars(skip)]
     pub departures: Vec<Departure>,
 }
 
-/// What a run records in addition to the measures.
+/// Series and samples that a run records in addition to the measures.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Record {
-    /// Width of the bins of goodput and queue length, from which smoothness is measured; no series if left out.
+    /// Width of the bins of goodput and queue length. Smoothness is measured over these bins. Default: no series.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bin: Option<Span>,
-    /// Flows whose goodput per bin is kept as a series: `voice` for the whole group, `voice[0]`, `voice[0..5]`, `*` for all.
+    /// Flows whose goodput per bin is recorded as a series: `voice` for the whole group, `voice[0]`, `voice[0..5]`, `*` for all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub goodput: Vec<String>,
-    /// Flows whose goodputs per bin are combined, one series per entry: their sum (allotted goodput) and Jain's index
-    /// (allotted fairness); written as for `goodput`.
+    /// Flows whose goodputs per bin are combined, one series per entry: their sum (allotted goodput) and Jain's index (allotted
+    /// fairness). Same form as `goodput`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allotted: Vec<String>,
     /// Interval between samples of the senders in `windows`.
@@ -277,28 +275,28 @@ pub struct Record {
     /// Link directions (`r1>r2`) whose queue is sampled; `*` for all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub queues: Vec<String>,
-    /// Flows whose sender is sampled; written as for `goodput`.
+    /// Flows whose sender is sampled. Same form as `goodput`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub windows: Vec<String>,
-    /// Flows whose senders measure round trips; written as for `goodput`. Flows of `ping` always do.
+    /// Flows whose senders measure round-trip times. Same form as `goodput`. Flows of `ping` always do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub round_trips: Vec<String>,
-    /// Groups whose means are kept as series, one value per `bin`: goodput, delay, loss, MOS and round trip, as far as
-    /// the group has them, and the queueing delay of the links in `queues`; `*` for all groups.
+    /// Groups whose means are recorded as series, one value per `bin`: goodput, delay, loss, MOS and round-trip time, as far as
+    /// they apply, and the queueing delay of the links in `queues`. `*` for all groups.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<String>,
-    /// Flows whose units are recorded one by one, so that you can hear or see them; written as for `goodput`.
+    /// Flows whose units are recorded one by one, so that you can play back the call or the video. Same form as `goodput`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub units: Vec<String>,
-    /// Where packets are captured, for Wireshark and similar tools: `link:r1>r2` for packets that leave a link's
-    /// transmitter, `drops:r1>r2` for packets that its queue drops, `host:NODE` for packets that a node sends and
-    /// receives. Each can name a file, `link:r1>r2=up.pcapng`.
+    /// Capture points of packets, for Wireshark and similar tools: `link:r1>r2` for packets that leave a link's transmitter,
+    /// `drops:r1>r2` for packets that its queue drops, `host:NODE` for packets that a node sends and receives. You can add a file
+    /// name: `link:r1>r2=up.pcapng`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub capture: Vec<String>,
 }
 
 impl Scenario {
-    /// An empty scenario of this name and duration, to be filled in code.
+    /// Creates an empty scenario, to be filled in code.
     pub fn new(name: &str, duration: Span) -> Self {
         Scenario {
             name: name.to_owned(),
@@ -322,18 +320,18 @@ impl Scenario {
 }
 
 impl Scenario {
-    /// How far hosts are from being in step, by this scenario and its preset.
+    /// Clock skew and send jitter of the hosts, from the scenario or its preset.
     pub(crate) fn hosts(&self) -> HostsPlan {
         self.hosts.unwrap_or_default().resolved(self.preset)
     }
 
-    /// The groups of calls, by name, and the mean share of the time during which each speaker of a group talks: above 0, at most 1.
+    /// The groups of calls, and each group's mean share of time with speech per speaker: above 0, at most 1.
     pub fn activities(&self) -> Vec<(String, f64)> {
         let of = |flow: &Flow| flow.traffic.with_details(self.preset).ok()?.activity();
         self.flows.iter().filter_map(|flow| Some((flow.name.clone(), of(flow)?))).collect()
     }
 
-    /// How many flows the group has.
+    /// Number of flows of the group.
     pub(crate) fn count_of(&self, flow: &Flow) -> u64 {
         let of_path = || {
             let topology = self.topology.as_ref().filter(|_| flow.from.is_none())?;
@@ -343,28 +341,28 @@ impl Scenario {
         flow.count.or_else(of_path).unwrap_or(1)
     }
 
-    /// How many link directions its links stand for.
+    /// Number of link directions of all link tables.
     pub(crate) fn link_directions(&self) -> u64 {
         let directions = |link: &Link| link.count.saturating_mul(if link.duplex { 2 } else { 1 });
         self.links.iter().map(directions).fold(0, u64::saturating_add)
     }
 
-    /// These problems, each with the place in the text that it is about.
+    /// Converts problems to an error, with their positions in the text.
     pub(crate) fn error(&self, problems: Vec<Problem>) -> ScenarioError {
         ScenarioError::new(self.origin.clone(), problems)
     }
 }
 
 impl Link {
-    /// The name by which overrides and messages address it: `from>to`, templates as they are written.
+    /// Name in overrides and messages: `from>to`, templates as written.
     pub fn name(&self) -> String {
         format!("{}>{}", self.from, self.to)
     }
 }
 
 impl Flow {
-    /// Its class by which queues tell packets apart: the one that is written, else TCP in all its flavours, voice by what the
-    /// application sends, other UDP.
+    /// Class by which queues distinguish packets. Default: `tcp` for TCP and live transports, `voice` for voice, `other-udp` for the
+    /// rest.
     pub(crate) fn class(&self) -> Class {
         self.class.unwrap_or(match self.traffic.name() {
             _ if ["tcp", "host"].iter().any(|family| self.transport.name().starts_with(family)) => Class::Tcp,
@@ -373,7 +371,7 @@ impl Flow {
         })
     }
 
-    /// The code point of its packets: the one that is written, else its class's.
+    /// Code point of its packets: the code point in the scenario, else the default of its class.
     pub(crate) fn dscp(&self) -> Dscp {
         self.dscp.unwrap_or(self.class().dscp())
     }

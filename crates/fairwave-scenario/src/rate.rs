@@ -1,4 +1,4 @@
-//! A link's rate as it is written: `"10 Mb/s"`, a range over which a template's links are spread, or a rate law's table.
+//! A link's rate as written: `"10 Mb/s"`, a range spread over a template's links, or a rate law's table.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -16,13 +16,13 @@ use crate::delay::is_schedule;
 use crate::law::{Law, LawTable};
 use crate::values::{FixedOrSpread, no_range};
 
-/// A link's rate as it is written.
+/// A link's rate as written.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(untagged)]
 pub enum WrittenRate {
     /// A constant rate, the same for all links of a template or spread over them.
     Constant(FixedOrSpread<Rate>),
-    /// By a law: `{ law = "…", … }`.
+    /// A rate law: `{ law = "…", … }`.
     Law(LawTable<RateConfig>),
 }
 
@@ -33,7 +33,7 @@ impl From<Rate> for WrittenRate {
 }
 
 impl WrittenRate {
-    /// What the links of a template have by which they are reckoned: a law's nominal rate; 0 for one that cannot be told.
+    /// Nominal rate for buffer sizes and estimates. 0 for a law that cannot be read.
     pub fn nominal(&self) -> FixedOrSpread<Rate> {
         match self {
             WrittenRate::Constant(rate) => *rate,
@@ -43,7 +43,7 @@ impl WrittenRate {
         }
     }
 
-    /// The highest rate, by which it is estimated what a run costs; 0 for one that cannot be told.
+    /// Highest rate, for cost estimates. 0 for a law that cannot be read.
     pub(crate) fn highest(&self) -> Rate {
         match self {
             WrittenRate::Constant(rate) => rate.bounds().1,
@@ -51,10 +51,10 @@ impl WrittenRate {
         }
     }
 
-    /// The law's own configuration; none for constant rates, which members of a template may each have their own of.
+    /// The law's configuration. `None` for constant rates, because each link of a template can have a different one.
     ///
     /// # Errors
-    /// A table that the law does not know.
+    /// A table that the law cannot read.
     pub(crate) fn law(&self) -> Result<Option<RateConfig>, serde_json::Error> {
         match self {
             WrittenRate::Constant(_) => Ok(None),
@@ -62,7 +62,7 @@ impl WrittenRate {
         }
     }
 
-    /// So that what means the same is written the same: with all the law's parameters, and a constant rate as itself.
+    /// Returns the canonical form, so that equal rates have equal text: all parameters of a law, a constant law as a plain rate.
     pub(crate) fn spelled_out(&self) -> Self {
         match self {
             WrittenRate::Law(law) => match law.resolve() {

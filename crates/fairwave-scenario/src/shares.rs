@@ -1,4 +1,4 @@
-//! A workload as it is written: what all flows offer together, and how it is divided. `load.rs` computes the result.
+//! A workload as written: the total offered load, and the shares of the classes. `load.rs` computes the numbers of flows.
 
 use fairwave_core::packet::Class;
 use fairwave_core::ratio::Percent;
@@ -6,20 +6,20 @@ use fairwave_core::units::Rate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The load that all flows offer together, and the share of each class.
+/// Total load offered by all flows, and the share of each class.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Load {
-    /// The load of all sources while every source is on, in bits on the wire.
+    /// Load of all sources while every source is active, in bits on the wire.
     pub total: Rate,
     /// Each class's share.
     pub shares: Shares,
-    /// The rate that stands for one flow of bulk data; needed when bulk data has a share.
+    /// The rate counted for one flow of bulk data. Required if bulk data has a share.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transfer: Option<Rate>,
 }
 
-/// Shares of the load in percent; they add up to 100. A share that is left out is 0.
+/// Shares of the load in percent. They add up to 100. An omitted share is 0.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Shares {
@@ -35,7 +35,7 @@ pub struct Shares {
 }
 
 impl Shares {
-    /// Each class by its name in the language.
+    /// Each class with its name in the language and its share in percent.
     pub(crate) fn each(&self) -> [(&'static str, Class, f64); 3] {
         [
             ("voice", Class::Voice, self.voice),

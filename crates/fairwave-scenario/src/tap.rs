@@ -1,25 +1,25 @@
-//! Where packets are looked at: `link:r1>r2`, `drops:r1>r2`, `host:NAME`, `flow:NAME[0]`, and the file that is to hold what is seen.
+//! Capture points for packets: `link:r1>r2`, `drops:r1>r2`, `host:NAME`, `flow:NAME[0]`, with an optional output file.
 
 use crate::plan::Plan;
 use crate::suggest::nearest;
 
-/// Where packets are looked at in a run.
+/// A capture point in a run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Tap {
-    /// What leaves a link's transmitter, as it leaves; by the plan's index.
+    /// Packets that leave a link's transmitter. Index of the link in the plan.
     Link(usize),
-    /// What a link's queue drops, or a failure of the link takes, before it has been transmitted.
+    /// Packets that a link's queue drops, or that a link failure loses before their transmission.
     Drops(usize),
-    /// What a node's flows send and receive.
+    /// Packets that a node's flows send and receive.
     Host(usize),
-    /// What becomes of a flow's packets.
+    /// All events of a flow's packets.
     Flow(usize),
 }
 
-/// What a place may be.
+/// Kinds of capture points.
 const KINDS: [&str; 4] = ["link", "drops", "host", "flow"];
 
-/// A tap as it is written, with its file: `link:r1>r2=up.pcapng`; without one, the file is empty.
+/// Reads a capture point with its file: `link:r1>r2=up.pcapng`. Without a file, the file name is empty.
 pub fn parse(text: &str, plan: &Plan) -> Result<(Vec<Tap>, String), String> {
     let (tap, file) = text.split_once('=').unwrap_or((text, ""));
     let (kind, name) = tap.trim().split_once(':').unwrap_or(("", tap.trim()));
@@ -46,7 +46,7 @@ pub fn parse(text: &str, plan: &Plan) -> Result<(Vec<Tap>, String), String> {
         return Ok(((0..known.len()).map(tap).collect(), file.trim().to_owned()));
     }
     let found = known.iter().position(|known| *known == name);
-    // A group of one flow may be named without a number.
+    // The index may be omitted for a group of one flow.
     let found = found.or_else(|| known.iter().position(|known| kind == "flow" && *known == format!("{name}[0]")));
     match found {
         Some(index) => Ok((vec![tap(index)], file.trim().to_owned())),

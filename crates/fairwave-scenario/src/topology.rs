@@ -1,9 +1,9 @@
-//! Networks by name. A preset is data: it expands into explicit links, which `fairwave check --expand` shows.
+//! Named topologies. A preset is data: it expands into explicit links, which `fairwave check --expand` shows.
 //!
-//! Every flow of a preset topology has a separate host at each end, `NAME-s{i}` and `NAME-d{i}` for a group NAME. So
-//! adding a group or a flow leaves all other hosts, and their random numbers, as they were. Hosts on the side where the
-//! forward paths begin are joined to their router by `source-access`, those on the other side by `sink-access` (so the
-//! sender of a `reverse` path has `sink-access`). A group may refine the links of its own hosts.
+//! Every flow of a preset topology has a separate host at each end, `NAME-s{i}` and `NAME-d{i}` for a group NAME. Therefore a new
+//! group or flow changes neither other hosts nor their random numbers. `source-access` links join hosts to the router at the start
+//! of the forward paths, `sink-access` links join the other hosts. The sender of a `reverse` path therefore has `sink-access`. A
+//! group may refine the links of its hosts.
 //!
 //! | preset | routers | paths |
 //! |---|---|---|
@@ -13,11 +13,11 @@
 //! | `reverse-traffic` | r1 – r2 – r3 | as `cross-traffic`, with the same names |
 //! | `multi-hop` | r0 – … – rN | `through` r0→rN, `through-reverse`, and per hop `each-hop` r(i)→r(i+1), `each-hop-reverse` |
 //!
-//! **Sources and assumptions.** `two-bottleneck` is Figure 1 of papers 000 and 001, whose rates and delays are lost.
-//! Assumed are r1→r2 2 Mb/s 10 ms, r2→r3 3 Mb/s 10 ms, and access 10 Mb/s with delays spread over 5–15 ms. The voice
-//! sinks' links have 2 Mb/s with packet errors of 0.01 in both directions. `cross-traffic`, `reverse-traffic` and
-//! `multi-hop` are paper 002's Figure 5a–c: access 2–10 Mb/s and 5–15 ms, video sinks 2 Mb/s. 10 Mb/s is assumed for
-//! the bottlenecks of 5a and 5b. The multi-hop links have 1 Mb/s (its Figure 17) and 10 ms (assumed).
+//! **Sources and assumptions.** `two-bottleneck` is Figure 1 of papers 000 and 001, whose rates and delays are lost. Assumed are
+//! r1→r2 2 Mb/s 10 ms, r2→r3 3 Mb/s 10 ms, and access 10 Mb/s with delays spread over 5–15 ms. The voice sinks' links have 2 Mb/s
+//! with packet errors of 0.01 in both directions. `cross-traffic`, `reverse-traffic` and `multi-hop` are paper 002's Figure 5a–c:
+//! access 2–10 Mb/s and 5–15 ms, video sinks 2 Mb/s. 10 Mb/s is assumed for the bottlenecks of 5a and 5b. The multi-hop links have
+//! 1 Mb/s (its Figure 17) and 10 ms (assumed).
 
 use fairwave_core::loss::{BernoulliConfig, LossConfig};
 use fairwave_core::units::{Rate, Span};
@@ -30,79 +30,77 @@ use crate::law::LawTable;
 use crate::rate::WrittenRate;
 use crate::values::{FixedOrSpread, Spread, Spreading};
 
-/// The networks that have a name.
+/// The named topologies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Preset {
     /// Two routers, one bottleneck.
     Dumbbell,
-    /// Papers 000 and 001: a bottleneck for voice alone, then one that voice shares with cross traffic; lossy links to
-    /// the receivers.
+    /// Papers 000 and 001: a bottleneck for voice alone, then a bottleneck shared by voice and cross traffic; lossy links to the
+    /// receivers.
     TwoBottleneck,
-    /// Paper 002 Figure 5a: as `two-bottleneck`, for video.
+    /// Paper 002 Figure 5a: like `two-bottleneck`, for video.
     CrossTraffic,
-    /// Paper 002 Figure 5b: as `cross-traffic`, made for traffic in both directions.
+    /// Paper 002 Figure 5b: like `cross-traffic`, for traffic in both directions.
     ReverseTraffic,
-    /// Paper 002 Figure 5c: a chain of routers, each link with its own cross traffic.
+    /// Paper 002 Figure 5c: a chain of routers, with separate cross traffic on each link.
     MultiHop,
 }
 
-/// Links between the routers of `multi-hop` where nothing else is said.
+/// Default number of links between the routers of `multi-hop`.
 const HOPS: u64 = 5;
 
-/// A network by name, with changes to the preset's values.
+/// A named topology, with changes to the preset's values.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 #[schemars(extend("required" = [], "anyOf" = [{ "required": ["preset"] }, { "required": ["network"] }]))]
 pub struct Topology {
-    /// Which one; `dumbbell` if a network is given.
+    /// Name of the topology. Default with a `network`: `dumbbell`.
     pub preset: Preset,
-    /// `dumbbell`: its bottleneck is this access network, r1 the provider and r2 the user's router. `forward` is the way down to the user.
-    /// What is written for `bottleneck` and access links wins.
+    /// `dumbbell`: its bottleneck is this access network. r1 is the provider, r2 the user's router, and `forward` the downlink.
+    /// Keys of `bottleneck` and of access links take precedence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<AccessNetwork>,
     /// `dumbbell`: the link r1–r2 (10 Mb/s, 10 ms). `multi-hop`: each link between routers (1 Mb/s, 10 ms).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bottleneck: Option<LinkSpec>,
-    /// The three-router presets: the link r1–r2, which carries the main traffic only (`two-bottleneck`: 2 Mb/s, 10 ms).
+    /// Three-router presets: the link r1–r2, which carries only the main traffic (`two-bottleneck`: 2 Mb/s, 10 ms).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_bottleneck: Option<LinkSpec>,
-    /// The three-router presets: the link r2–r3, which the main traffic shares with the cross traffic
-    /// (`two-bottleneck`: 3 Mb/s, 10 ms).
+    /// Three-router presets: the link r2–r3, which main and cross traffic share (`two-bottleneck`: 3 Mb/s, 10 ms).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared_bottleneck: Option<LinkSpec>,
     /// All links between hosts and routers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub access: Option<LinkSpec>,
-    /// Links of hosts on the side where forward paths begin, where they differ from `access`.
+    /// Differences from `access` for links of hosts at the start of forward paths.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_access: Option<LinkSpec>,
-    /// Links of hosts on the side where forward paths end, where they differ from `access`. In the three-router presets:
-    /// of the main traffic's only.
+    /// Differences from `access` for links of hosts at the end of forward paths. Three-router presets: main traffic only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sink_access: Option<LinkSpec>,
-    /// `multi-hop`: links between routers, 1 to 1000; 5 if left out.
+    /// `multi-hop`: number of links between routers, 1 to 1000. Default 5.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = HOPS))]
     pub hops: Option<u64>,
 }
 
-/// Where a path begins and ends.
+/// Ends of a path.
 pub(crate) struct PathEnds {
-    /// Router of the senders; a template in the per-hop paths.
+    /// Router of the senders. A template for per-hop paths.
     pub source: String,
-    /// Router of the receivers.
+    /// Router of the receivers. A template for per-hop paths.
     pub sink: String,
-    /// What the senders' links are like.
+    /// The senders' access links.
     pub source_access: LinkSpec,
-    /// What the receivers' links are like.
+    /// The receivers' access links.
     pub sink_access: LinkSpec,
-    /// Flows in a group that does not say how many.
+    /// Number of flows of a group without `count`.
     pub default_count: u64,
 }
 
 impl Preset {
-    /// Its name in the language.
+    /// Name in the language.
     pub fn name(self) -> &'static str {
         match self {
             Preset::Dumbbell => "dumbbell",
@@ -113,7 +111,7 @@ impl Preset {
         }
     }
 
-    /// The keys that mean something for it.
+    /// The keys that apply to this preset.
     pub fn keys(self) -> &'static [&'static str] {
         match self {
             Preset::Dumbbell => &["preset", "network", "bottleneck", "access", "source-access", "sink-access"],
@@ -122,7 +120,7 @@ impl Preset {
         }
     }
 
-    /// The paths that flows may name; the first is taken when they name none.
+    /// The paths that flows may name. Flows without `path` take the first.
     pub fn paths(self) -> &'static [&'static str] {
         match self {
             Preset::Dumbbell => &["forward", "reverse"],
@@ -156,7 +154,7 @@ fn two_to_ten_megabits() -> WrittenRate {
 }
 
 impl Topology {
-    /// A preset with its own numbers.
+    /// The preset with its default values.
     pub fn new(preset: Preset) -> Self {
         Topology {
             preset,
@@ -171,7 +169,7 @@ impl Topology {
         }
     }
 
-    /// Every link specification that is written, with its key.
+    /// Every link specification in the table, with its key.
     pub(crate) fn specs(&self) -> impl Iterator<Item = (&'static str, &LinkSpec)> {
         [
             ("bottleneck", &self.bottleneck),
@@ -185,7 +183,7 @@ impl Topology {
         .filter_map(|(key, spec)| spec.as_ref().map(|spec| (key, spec)))
     }
 
-    /// Every link specification that is written.
+    /// Every link specification in the table.
     pub(crate) fn specs_mut(&mut self) -> impl Iterator<Item = &mut LinkSpec> {
         [
             &mut self.bottleneck,
@@ -199,12 +197,12 @@ impl Topology {
         .flatten()
     }
 
-    /// Links between routers.
+    /// Number of links between routers.
     pub fn hops(&self) -> u64 {
         self.hops.unwrap_or(HOPS)
     }
 
-    /// The links between the routers: names of both ends, how many, and what they are like.
+    /// The links between the routers: names of both ends, number of links, and their specification.
     pub(crate) fn backbone(&self) -> Vec<(String, String, u64, LinkSpec)> {
         let of = |written: &Option<LinkSpec>, rate: u64| {
             let base = link(megabits(rate), millis(10));
@@ -229,13 +227,13 @@ impl Topology {
         }
     }
 
-    /// What the links on the side where forward paths begin are like.
+    /// Access links at the start of forward paths.
     fn source_access(&self) -> LinkSpec {
         let base = self.network.map_or_else(|| self.base_access(), |_| AccessNetwork::servers());
         layered(&[&self.source_access, &self.access], base)
     }
 
-    /// What the links on the other side are like; `main` for those of the main traffic.
+    /// Access links at the end of forward paths. `main` selects those of the main traffic.
     fn sink_access(&self, main: bool) -> LinkSpec {
         let three_routers = !matches!(self.preset, Preset::Dumbbell | Preset::MultiHop);
         if !three_routers {
@@ -259,7 +257,7 @@ impl Topology {
         }
     }
 
-    /// Where the named path begins and ends; none for a name that this preset has not.
+    /// Ends of the named path. `None` if this preset does not have it.
     pub(crate) fn path(&self, name: &str) -> Option<PathEnds> {
         if !self.preset.paths().contains(&name) {
             return None;
@@ -274,7 +272,7 @@ impl Topology {
             _ => ("r1".to_owned(), "r3".to_owned(), true, 1),
         };
         let (source_access, sink_access) = (self.source_access(), self.sink_access(main));
-        // `reverse` alone is the dumbbell's; the other names end in `-reverse`.
+        // `reverse` alone exists in the dumbbell only. Other names end in `-reverse`.
         Some(if base.is_some() || name == "reverse" {
             PathEnds { source: to, sink: from, source_access: sink_access, sink_access: source_access, default_count }
         } else {

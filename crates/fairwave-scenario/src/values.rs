@@ -1,4 +1,4 @@
-//! Values that may be written in more than one way: a plain text for the usual case, a table for the rest.
+//! Values with several forms: text for the usual case, a table for the rest.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -16,10 +16,10 @@ use serde_json::Value;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, DeriveDeserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Spreading {
-    /// At equal steps: the first member gets `from`, the last `to`, a single one the middle.
+    /// At equal steps: the first member gets `from`, the last `to`. A single member gets the middle.
     Even,
-    /// Uniform at random in [`from`, `to`), drawn from the stream with the name of the spread quantity. Member i gets
-    /// the same value for any number of members.
+    /// Uniform at random in [`from`, `to`), from the stream with the name of the quantity. Member i gets the same value for any
+    /// number of members.
     #[default]
     Random,
 }
@@ -32,12 +32,12 @@ pub struct Spread<T> {
     pub from: T,
     /// The largest value.
     pub to: T,
-    /// How: at random (the default) or at equal steps.
+    /// At random (the default) or at equal steps.
     #[serde(default)]
     pub spread: Spreading,
 }
 
-/// One value for all, or one spread over the members: `"10 ms"` or `{ from = "5 ms", to = "15 ms", spread = "even" }`.
+/// One value for all members, or values spread over them: `"10 ms"` or `{ from = "5 ms", to = "15 ms", spread = "even" }`.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 #[serde(untagged)]
 pub enum FixedOrSpread<T> {
@@ -51,7 +51,7 @@ pub enum FixedOrSpread<T> {
 pub trait Spreadable: Copy {
     /// Nanoseconds or bits per second.
     fn to_units(self) -> u64;
-    /// The quantity again.
+    /// Converts units back to the quantity.
     fn from_units(units: u64) -> Self;
 }
 
@@ -74,7 +74,7 @@ impl Spreadable for Rate {
 }
 
 impl<T: Spreadable> Spread<T> {
-    /// The value of member `index` of `count`; draws from `stream` when the spread is random.
+    /// The value of member `index` of `count`. A random spread draws from `stream`.
     pub fn value(&self, index: u64, count: u64, stream: &mut Stream) -> T {
         let (from, to) = (self.from.to_units(), self.to.to_units());
         let width = to.saturating_sub(from);
@@ -97,7 +97,7 @@ impl<T: Spreadable> FixedOrSpread<T> {
         }
     }
 
-    /// The middle of the range: what buffers are sized by, so that they do not depend on the seed.
+    /// The middle of the range. Buffers are sized by it, so that they do not depend on the seed.
     pub fn middle(&self) -> T {
         match self {
             FixedOrSpread::Fixed(value) => *value,
@@ -117,8 +117,8 @@ impl<T: Spreadable> FixedOrSpread<T> {
     }
 }
 
-/// When the flows of a group begin, counted from the beginning of the run: `"1 s"` for all at once, a spread
-/// `{ from = "0 s", to = "5 s" }`, or `{ every = "10 ms", from = "1 s" }` for flow i at `from` + i·`every`.
+/// Start times of a group's flows, from the beginning of the run: `"1 s"` for all at once, a spread `{ from = "0 s", to = "5 s" }`,
+/// or `{ every = "10 ms", from = "1 s" }` for flow i at `from` + i·`every`.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 #[serde(untagged)]
 pub enum Start {
@@ -135,7 +135,7 @@ pub enum Start {
 pub struct StaggeredStart {
     /// Time between two starts.
     pub every: Span,
-    /// When flow 0 begins.
+    /// Start time of flow 0.
     pub from: Span,
 }
 
@@ -146,7 +146,7 @@ impl Default for Start {
 }
 
 impl Start {
-    /// When member `index` of `count` begins.
+    /// Start time of member `index` of `count`.
     pub fn instant(&self, index: u64, count: u64, stream: &mut Stream) -> Instant {
         Instant::ZERO
             + match self {
@@ -166,7 +166,7 @@ impl Start {
     }
 }
 
-/// The keys of a start's table in any of its forms.
+/// The keys of all table forms of a start time.
 #[derive(DeriveDeserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct StartTable {
@@ -279,8 +279,8 @@ pub(crate) enum TextOrTable<A, B> {
     Other(B),
 }
 
-/// Reads a text as `A`, a table as `B`; `what` says in errors what is wanted. Unlike an untagged enum, it reports what is
-/// wrong inside the form that was chosen. A list is refused: serde would take one for a table's values in their order.
+/// Reads text as `A` and a table as `B`. `what` names the expected value in errors. Unlike an untagged enum, it reports the mistake
+/// inside the chosen form. Lists are rejected, because serde would fill a table from their values in order.
 pub(crate) fn text_or<'de, A, B, D>(deserializer: D, what: &'static str) -> Result<TextOrTable<A, B>, D::Error>
 where
     A: Deserialize<'de>,
@@ -306,7 +306,7 @@ where
     deserializer.deserialize_any(Forms(what, PhantomData))
 }
 
-/// As [`text_or`], for what may be a list instead of a table.
+/// Like [`text_or`], for a list instead of a table.
 fn text_or_list<'de, A, B, D>(deserializer: D, what: &'static str) -> Result<TextOrTable<A, Vec<B>>, D::Error>
 where
     A: Deserialize<'de>,
@@ -329,8 +329,8 @@ where
     deserializer.deserialize_any(Forms(what, PhantomData))
 }
 
-/// The error for a list in place of one value or a range. The author of `["1 s", "5 s"]` may mean a range, at random or
-/// in equal steps, or one value for each member.
+/// The error for a list in place of one value or a range. The author of `["1 s", "5 s"]` may mean a range, random or in equal
+/// steps, or one value per member.
 pub(crate) fn no_range(items: &[Value]) -> String {
     let (from, to) = match items {
         [from, to] => (from.to_string(), to.to_string()),
