@@ -1,4 +1,4 @@
-//! Flows that arrive: which come in a run, how many there may be, and what is wrong with how a group says so.
+//! Arrivals of flows: draws them for a run, bounds their number, and checks their keys.
 
 use fairwave_core::random::Seed;
 use fairwave_core::traffic::TrafficConfig;
@@ -11,15 +11,15 @@ use crate::path::Path;
 use crate::ranges::check_config;
 use crate::values::Start;
 
-/// For so many mean lengths before `start` arrivals are drawn that may still last: of an exponential length
-/// 2 · 10⁻⁹ of them are longer.
+/// Arrivals are drawn for this many mean durations before `start`, because they may still last. Of exponential durations, a share
+/// of 2 · 10⁻⁹ is longer.
 const EARLIER: f64 = 20.0;
 
-/// Flows that are there already begin within so many seconds.
+/// Flows present at the beginning start within this time, seconds.
 const SPREAD: f64 = 0.1;
 
 impl Arrivals {
-    /// All that arrive in the run.
+    /// Draws all arrivals of the run.
     pub(crate) fn draw<'a>(
         &'a self,
         flow: &'a Flow,
@@ -42,7 +42,7 @@ impl Arrivals {
         self.earlier(flow, mean, pairs, (now, end), seed).into_iter().chain(arriving)
     }
 
-    /// Those that arrived before `open` and still last; none unless the arrivals are steady.
+    /// Flows that arrived before `open` and still last. Empty unless the arrivals are steady.
     fn earlier(&self, flow: &Flow, gap: f64, pairs: u64, open: (Instant, Instant), seed: Seed) -> Vec<Arrival> {
         let mut found = Vec::new();
         let Some(lasts) = self.table.lasts.filter(|_| self.table.steady) else { return found };
@@ -134,7 +134,7 @@ impl Arrivals {
 }
 
 impl Flow {
-    /// When flows of this group may arrive.
+    /// The period in which flows of this group may arrive.
     fn open(&self, duration: Span) -> (Instant, Instant) {
         let from = Instant::ZERO + self.start.latest(1);
         let until = Instant::ZERO + self.stop.unwrap_or(duration).min(duration);
@@ -187,7 +187,7 @@ mod tests {
                 (1..=runs).map(|seed| in_progress(steady, seed)).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
             (first as f64 / runs as f64, last as f64 / runs as f64)
         };
-        // Erlang: 2 per s × 50 s = 100 at any time; the mean of 40 Poisson numbers is 1.6 from it in one of three cases.
+        // Erlang: 2 per s × 50 s = 100 at any time. The standard deviation of the mean of 40 Poisson numbers is 1.6.
         let (first, last) = mean(", steady = true");
         assert!((first - 100.0).abs() < 6.0 && (last - 100.0).abs() < 6.0, "{first} {last}");
         let (first, _) = mean("");

@@ -23,15 +23,15 @@ use crate::values::{FixedOrSpread, Start};
 use crate::via;
 
 impl Scenario {
-    /// Checks everything that can be told without drawing random numbers. Reading a scenario does this already.
+    /// Runs all checks that need no random numbers. Reading a scenario includes these checks.
     ///
     /// # Errors
-    /// Every problem that is found.
+    /// All problems found.
     pub fn check(&self) -> Result<(), ScenarioError> {
         let mut problems = Vec::new();
         let whole = self.with_calls(&mut problems);
         if problems.is_empty() {
-            // Under a load, what flows there are is known first.
+            // With a load, the numbers of flows must be known first.
             whole.counted(&mut problems).check_counted(self.load.is_some(), &mut problems);
             self.place_in_calls(&whole, &mut problems);
         }
@@ -60,7 +60,7 @@ impl Scenario {
                 .push(Problem::new(root.key("name"), "the name is empty").help("write for example `name = \"voice\"`"));
         }
         if self.duration == Span::ZERO {
-            // Nothing but the set-up happens: what it costs can be told from what a run costs.
+            // A run of no duration consists of set-up only. It shows the fixed part of a run's cost.
             if self.warmup > Span::ZERO {
                 problems.push(
                     Problem::new(
@@ -163,7 +163,7 @@ impl Scenario {
             via::check(self, flow, &at, problems);
             self.check_times(flow, &at, problems);
             self.check_active(flow, &at, problems);
-            // Which keys go together depends on the preset, which the scenario may name for all.
+            // The preset decides which keys are compatible, and the scenario can set it for all transports.
             if let Ok(transport) = flow.transport.with_details(self.preset) {
                 check_config(transport.check(), &at.key("transport"), problems);
             }
@@ -341,7 +341,7 @@ impl Scenario {
     }
 }
 
-/// What is wanted as a whole must not lose a part for good.
+/// Checks that a transport without retransmission does not carry data that must arrive completely.
 fn check_whole(flow: &Flow, at: &Path, problems: &mut Vec<Problem>) {
     let (Ok(transport), Ok(traffic)) = (flow.transport.resolve(), flow.traffic.resolve()) else { return };
     if !traffic.is_whole() || transport.delivers_all() {

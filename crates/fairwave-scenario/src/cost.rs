@@ -1,7 +1,7 @@
 //! The cost of a scenario, and the limits above which fairwave rejects it.
 //!
-//! The limits are generous: they reject obvious mistakes (10⁹ flows), not long runs. The estimates are upper bounds of
-//! the right order, made before anything is allocated.
+//! The limits are generous: they reject obvious mistakes (10⁹ flows), not long runs. The estimates are upper bounds of the right
+//! order of magnitude. Fairwave computes them before it allocates memory.
 
 use fairwave_core::loss::LossConfig;
 use fairwave_core::units::{Rate, Span};
@@ -14,64 +14,64 @@ use crate::select::Selection;
 use crate::template::Template;
 use crate::workload::GroupWork;
 
-/// Flows in one run.
+/// Maximum number of flows in one run.
 pub const MOST_FLOWS: u64 = 2_000_000;
-/// Link directions in one run: those of a dumbbell with this many flows.
+/// Maximum number of link directions in one run: those of a dumbbell with the maximum number of flows.
 pub const MOST_LINKS: u64 = 8_100_000;
-/// Links on one flow's way. The Internet Protocol ends a packet's way after 255.
+/// Maximum number of links on one flow's route. The Internet Protocol discards a packet after 255 hops.
 pub const MOST_HOPS: u64 = 1000;
-/// Links in a chain of templates (`n{i}` to `n{i+1}`): each of its nodes takes part in the search for routes.
+/// Maximum number of links in a chain of templates (`n{i}` to `n{i+1}`). The route search visits each node of a chain.
 pub const MOST_CHAINED: u64 = 100_000;
-/// Packet-hops and other happenings of one run: about a day of computing.
+/// Maximum number of packet-hops and other simulator events of one run: about a day of computing.
 pub const MOST_PACKET_HOPS: f64 = 1e12;
-/// Bytes of recorded series.
+/// Maximum size of recorded series, bytes.
 pub const MOST_RECORDED: f64 = 8e9;
-/// Bytes of routes.
+/// Maximum size of all routes, bytes.
 pub const MOST_ROUTED: f64 = 4e9;
-/// Bytes of what flows keep: units, what waits in senders, what is written of them.
+/// Maximum size of data that flows keep, bytes: units, packets that wait in senders, and configurations.
 pub const MOST_KEPT: f64 = 32e9;
-/// Runs that are asked for at once.
+/// Maximum number of runs in one request.
 pub const MOST_RUNS: u64 = 1_000_000;
-/// Packets in one buffer.
+/// Maximum number of packets in one buffer.
 pub const MOST_PACKETS_WAITING: u64 = 100_000_000;
-/// Bytes of buffers that take room in advance.
+/// Maximum size of memory that buffers reserve in advance, bytes.
 pub const MOST_BUFFERED: f64 = 32e9;
 
-/// Memory of a flow: both endpoints, their route, their measures. A round figure of the right order.
+/// Memory of a flow: both endpoints, the route and the measures. Order of magnitude.
 const BYTES_PER_FLOW: f64 = 4000.0;
 /// Memory of a link direction with its queue.
 const BYTES_PER_LINK: f64 = 1500.0;
-/// Memory of a packet that waits.
+/// Memory of a waiting packet.
 const BYTES_PER_PACKET: f64 = 64.0;
-/// Packets for which a queue that chooses its victims takes room in advance, and the bytes of each.
+/// Number of packets for which a queue with a victim rule reserves memory in advance, and the bytes of each.
 const ROOM: u64 = 1024;
 const BYTES_PER_PLACE: f64 = 88.0;
-/// Memory of a list of packets that a discipline keeps ready, with what it knows of it. A round figure of the right order.
+/// Memory of a packet list that a discipline keeps ready, with its state. Order of magnitude.
 const BYTES_PER_LIST: f64 = 110.0;
-/// Memory of a bin while it is filled, of one that is left as a row of a table, and of a sample of a sender with its rows.
+/// Memory of a bin during the run, of a recorded row of a table, and of a sample of a sender with its rows.
 const BYTES_PER_BIN: f64 = 8.0;
 const BYTES_PER_ROW: f64 = 80.0;
 const BYTES_PER_SAMPLE: f64 = 800.0;
-/// Memory of a link on a flow's way.
+/// Memory of a link on a flow's route.
 const BYTES_PER_STEP: f64 = 8.0;
-/// What a run leaves in tables, at the least.
+/// Minimum size of a run's tables.
 const BYTES_PER_RUN: f64 = 30_000.0;
-/// Packet-hops that a run of nothing is worth: it is planned, started and its tables made.
+/// Fixed cost of a run in packet-hops: planning, start and tables.
 const HOPS_PER_RUN: f64 = 10_000.0;
-/// Packet-hops that a present-day core computes in a second, roughly.
+/// Approximate number of packet-hops per second on a current core.
 const HOPS_PER_SECOND: f64 = 1e7;
 
-/// What a run would cost, at the most.
+/// Upper estimate of a run's cost.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Cost {
-    /// Packets times the links that each crosses, and other happenings of like cost.
+    /// Packets times the links that each crosses, plus other simulator events of similar cost.
     pub packet_hops: f64,
-    /// Bytes of flows, links, and what flows keep.
+    /// Bytes of flows, links, and data that flows keep.
     pub memory: f64,
 }
 
 impl Cost {
-    /// Of so many flows and link directions, which do this work.
+    /// The cost of this work, for a number of flows and link directions.
     pub(crate) fn of(work: &[GroupWork], flows: usize, links: usize) -> Cost {
         let kept: f64 = work.iter().map(|group| group.work.memory).sum();
         Cost {
@@ -80,7 +80,7 @@ impl Cost {
         }
     }
 
-    /// Seconds that a present-day core computes, roughly.
+    /// Approximate computing time on a current core, seconds.
     pub fn seconds(&self) -> f64 {
         self.packet_hops / HOPS_PER_SECOND
     }
@@ -93,7 +93,7 @@ impl std::fmt::Display for Cost {
     }
 }
 
-/// Refuses numbers of flows and links that no memory holds; true when there is nothing to refuse.
+/// Rejects numbers of flows and links that exceed the limits. Returns true if all are within the limits.
 pub(crate) fn check_counts(scenario: &Scenario, from_load: bool, problems: &mut Vec<Problem>) -> bool {
     let before = problems.len();
     count_flows(scenario, from_load, problems);
@@ -150,7 +150,7 @@ fn count_flows(scenario: &Scenario, from_load: bool, problems: &mut Vec<Problem>
     }
 }
 
-/// Each flow's source and each link keeps its own copy of what is written of its group; a list of frames may be long.
+/// Bytes of a group's configuration as text. Each flow's source and each link keeps a copy, and a list of frames can be long.
 fn bytes_written(group: &impl Serialize) -> f64 {
     serde_json::to_string(group).map_or(0.0, |text| text.len() as f64)
 }
@@ -202,7 +202,7 @@ fn rate_of(link: &Link) -> Rate {
     link.spec.there.rate.as_ref().map_or(Rate::default(), |rate| rate.nominal().middle())
 }
 
-/// Refuses a chain of routers that no packet would get along.
+/// Rejects a chain of routers that is too long.
 pub(crate) fn check_hops(hops: u64, rate: Rate, duration: Span, problems: &mut Vec<Problem>) {
     let at = Path::default().key("topology").key("hops");
     let allowed = format!("1 to {MOST_HOPS} links between routers");
@@ -214,7 +214,7 @@ pub(crate) fn check_hops(hops: u64, rate: Rate, duration: Span, problems: &mut V
     }
 }
 
-/// What a chain of links costs while each is full in one direction.
+/// Describes the cost of a chain of links, with each link full in one direction.
 fn along_chain(links: u64, rate: Rate, duration: Span) -> String {
     let hops = rate.bits_per_second() as f64 * duration.seconds() / 8000.0 * links as f64;
     format!(
@@ -224,8 +224,8 @@ fn along_chain(links: u64, rate: Rate, duration: Span) -> String {
     )
 }
 
-/// Refuses a group's way that is too long, or ways that no memory holds. The group's first flow, with its number of
-/// links there and back, represents all flows.
+/// Rejects routes of a group that are too long, or too many for the memory limit. The group's first flow, with its number of links
+/// in both directions, represents all flows.
 pub(crate) fn check_way(links: usize, count: u64, at: &Path, flow: &str) -> Result<(), Box<Problem>> {
     let needed = bytes(count as f64 * links as f64 * BYTES_PER_STEP);
     let routes = format!("{count} flows of {links} links there and back would need about {needed} for their routes");
@@ -249,8 +249,7 @@ pub(crate) fn check_way(links: usize, count: u64, at: &Path, flow: &str) -> Resu
     Ok(())
 }
 
-/// Refuses series that no memory holds: bins for each flow and link direction, rows for those that are left, and samples
-/// of senders.
+/// Rejects series above the memory limit: bins for each flow and link direction, rows of recorded series, and samples of senders.
 pub(crate) fn check_record(scenario: &Scenario, links: u64, problems: &mut Vec<Problem>) {
     let record = &scenario.record;
     let flows: u64 = scenario.flows.iter().map(|flow| scenario.flows_of(flow)).fold(0, u64::saturating_add);
@@ -287,7 +286,7 @@ pub(crate) fn check_record(scenario: &Scenario, links: u64, problems: &mut Vec<P
     }
 }
 
-/// Refuses a run that would not end, or that no memory would hold. `work` is an upper estimate, by group.
+/// Rejects runs above the limits of computing or memory. `work` is an upper estimate, by group.
 pub(crate) fn check_work(work: &[GroupWork], scenario: &Scenario, problems: &mut Vec<Problem>) {
     let hops: f64 = work.iter().map(|group| group.work.happenings).sum();
     let vain: f64 = work.iter().map(|group| group.work.vain).sum();
@@ -331,7 +330,7 @@ pub(crate) fn check_work(work: &[GroupWork], scenario: &Scenario, problems: &mut
     }
 }
 
-/// Memory of a buffer of this many packets, if it exceeds the limit.
+/// Rejects a buffer of more packets than the limit.
 pub(crate) fn check_buffer(packets: u64, link: &str, at: &Path) -> Result<(), Box<Problem>> {
     if packets <= MOST_PACKETS_WAITING {
         return Ok(());
@@ -344,12 +343,12 @@ pub(crate) fn check_buffer(packets: u64, link: &str, at: &Path) -> Result<(), Bo
     Err(Box::new(problem.help("write for example `capacity = { packets = 125 }`")))
 }
 
-/// The memory of this many waiting packets, in words.
+/// The memory of this many waiting packets, as text.
 pub(crate) fn of_packets(packets: f64) -> String {
     bytes(packets * BYTES_PER_PACKET)
 }
 
-/// Room that queues take in advance which choose their victims, or drop before they are full.
+/// Memory reserved in advance by queues that choose victims or drop before they are full.
 #[derive(Default)]
 pub(crate) struct QueueMemory {
     queues: u64,
@@ -357,7 +356,7 @@ pub(crate) struct QueueMemory {
 }
 
 impl QueueMemory {
-    /// The memory of more queues, from their number, the packets of each, and its number of lists.
+    /// Adds the memory of `queues` queues, each with this many packets and lists.
     pub fn add(&mut self, queues: u64, packets: u64, lists: u64) {
         if packets == 0 {
             return;
@@ -367,7 +366,7 @@ impl QueueMemory {
         self.bytes += queues as f64 * (packets * BYTES_PER_PLACE + lists as f64 * BYTES_PER_LIST);
     }
 
-    /// Refuses queues that together take more than any memory holds.
+    /// Rejects queues that together exceed the limit.
     pub fn check(&self, at: &Path) -> Result<(), Box<Problem>> {
         if self.bytes <= MOST_BUFFERED {
             return Ok(());
@@ -381,12 +380,12 @@ impl QueueMemory {
     }
 }
 
-/// How often a loss model changes its state in a run.
+/// Number of state changes of a loss model in a run.
 pub(crate) fn changes_of(loss: &LossConfig, duration: Span) -> f64 {
     loss.cycle().map_or(0.0, |cycle| 2.0 * duration.seconds() / cycle.seconds().max(1e-9))
 }
 
-/// Refuses links that change their state more often than any computer follows.
+/// Rejects loss models with more state changes than the limit.
 pub(crate) fn check_changes(changes: f64, queue: &Path) -> Result<(), Box<Problem>> {
     if changes <= MOST_PACKET_HOPS {
         return Ok(());
@@ -400,19 +399,19 @@ pub(crate) fn check_changes(changes: f64, queue: &Path) -> Result<(), Box<Proble
     Err(Box::new(problem.help("write longer times for its states, for example `good = \"1 s\"`")))
 }
 
-/// The cost of a number of runs, each with a number of packet-hops.
+/// The cost of several runs with the same number of packet-hops.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct CostOfRuns {
-    /// How many.
+    /// Number of runs.
     pub runs: u64,
-    /// What they leave in tables, bytes.
+    /// Size of the runs' tables, bytes.
     pub tables: f64,
-    /// How long they take one core, at most, seconds.
+    /// Computing time on one core, seconds. Upper estimate.
     pub seconds: f64,
 }
 
 impl CostOfRuns {
-    /// For a number of runs, each with a number of packet-hops.
+    /// The cost of `runs` runs, each with `hops` packet-hops.
     pub fn new(runs: u64, hops: f64) -> CostOfRuns {
         let tables = runs as f64 * BYTES_PER_RUN;
         CostOfRuns { runs, tables, seconds: runs as f64 * (hops + HOPS_PER_RUN) / HOPS_PER_SECOND }
@@ -426,25 +425,25 @@ impl std::fmt::Display for CostOfRuns {
     }
 }
 
-/// Why this number of runs is rejected, each with this number of packet-hops.
+/// The error for too many runs, each with this number of packet-hops.
 pub(crate) fn of_runs(runs: u64, hops: f64) -> Problem {
     Problem::new(Path::default(), CostOfRuns::new(runs, hops).to_string())
         .allowed(format!("up to {MOST_RUNS} runs at once"))
         .help("make fewer replications: 10 to 100 give an interval")
 }
 
-/// What a run of longer than the longest time would take, at the least that is worth simulating.
+/// The cost of the longest possible run of one full 1 Mb/s link, as text.
 pub(crate) fn of_endless_run() -> String {
     let hops = 1e6 * Span::MAX.seconds() / 8000.0;
     format!("one link of 1 Mb/s alone, full for {}, would take {} of computing", Span::MAX, computing(hops))
 }
 
-/// The time for this many packet-hops, in words.
+/// The computing time for this many packet-hops, as text.
 pub fn computing(hops: f64) -> String {
     time(hops / HOPS_PER_SECOND)
 }
 
-/// A number of bytes, for people.
+/// A number of bytes as text.
 pub fn bytes(amount: f64) -> String {
     for (worth, unit) in [(1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB")] {
         if amount >= worth {

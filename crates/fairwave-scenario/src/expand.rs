@@ -1,8 +1,8 @@
-//! From scenario to [`Plan`]: presets written out, templates multiplied, spreads drawn, routes found, buffers sized.
+//! From scenario to [`Plan`]: expands presets and templates, draws spreads, finds routes and sizes buffers.
 //!
-//! Random numbers come from streams named after what they decide: `flow.GROUP.start`, `link.FROM>TO.delay` and
-//! `link.FROM>TO.rate` (templates as they are written). Member i takes the i-th number of its stream, so neither
-//! another transport nor more flows change what it gets.
+//! Random streams are named after their use: `flow.GROUP.start`, `link.FROM>TO.delay` and `link.FROM>TO.rate`
+//! (templates as written). Member i takes number i of its stream. Therefore neither another transport nor more flows
+//! change its values.
 
 use fairwave_core::quality::outcome::Latency;
 use fairwave_core::random::Seed;
@@ -25,32 +25,32 @@ use crate::tap::{self, Tap};
 use crate::via;
 
 impl Scenario {
-    /// The plan of this scenario for a seed: everything that one run needs, with nothing left to guess.
+    /// The plan of this scenario for a seed. It specifies a run completely.
     ///
     /// # Errors
-    /// Whatever [`Scenario::check`] finds; links with the same name; nodes that no link touches; no route; a buffer
+    /// Any mistake that [`Scenario::check`] finds; links with the same name; nodes without a link; no route; a buffer
     /// that cannot hold a packet; a run whose cost exceeds the limit.
     pub fn plan(&self, seed: Seed) -> Result<Plan, ScenarioError> {
         self.planned(seed).map(|(plan, _)| plan)
     }
 
-    /// The same scenario with its topology preset written out as links, paths as `from` and `to`, and its load as
-    /// numbers of flows. A scenario without either comes back as it is.
+    /// Expands the topology preset to links, paths to `from` and `to`, and the load to numbers of flows. A scenario
+    /// without preset and load stays the same.
     ///
     /// # Errors
-    /// A path that the preset has not, or anything else that [`Scenario::check`] finds.
+    /// A path that the preset does not have, or any other mistake that [`Scenario::check`] finds.
     pub fn expand_preset(&self) -> Result<Scenario, ScenarioError> {
         self.check()?;
         let mut problems = Vec::new();
-        // Calls stay as they are written: their flows would not be the same without them.
+        // Calls stay as written: without them, their flows would change.
         let expanded = self.expanded(&mut problems);
         if problems.is_empty() { Ok(expanded) } else { Err(self.error(problems)) }
     }
 
-    /// Rejects a number of runs of this scenario that would take too long or leave too much data.
+    /// Rejects a number of runs that would take too long or leave too much data.
     ///
     /// # Errors
-    /// What [`Scenario::plan`] finds for this seed; more than [`cost::MOST_RUNS`] runs, with what they would cost.
+    /// Any mistake that [`Scenario::plan`] finds for this seed; more than [`cost::MOST_RUNS`] runs, with their cost.
     pub fn check_runs(&self, runs: u64, seed: Seed) -> Result<(), ScenarioError> {
         if runs <= cost::MOST_RUNS {
             return Ok(());
@@ -59,24 +59,25 @@ impl Scenario {
         Err(self.error(vec![cost::of_runs(runs, cost.packet_hops)]))
     }
 
-    /// An upper estimate of what a run costs: its packet-hops and other happenings. [`cost::computing`] says how long they take.
+    /// An upper estimate of a run's packet-hops and other simulator events. [`cost::computing`] converts it to a
+    /// computing time.
     ///
     /// # Errors
-    /// What [`Scenario::plan`] finds for this seed.
+    /// Any mistake that [`Scenario::plan`] finds for this seed.
     pub fn happenings(&self, seed: Seed) -> Result<f64, ScenarioError> {
         self.cost(seed).map(|cost| cost.packet_hops)
     }
 
-    /// An upper estimate of what a run costs, made before anything is run.
+    /// An upper estimate of a run's cost, computed before the run.
     ///
     /// # Errors
-    /// What [`Scenario::plan`] finds for this seed.
+    /// Any mistake that [`Scenario::plan`] finds for this seed.
     pub fn cost(&self, seed: Seed) -> Result<Cost, ScenarioError> {
         self.planned(seed).map(|(_, cost)| cost)
     }
 
-    /// How many flows and link directions a run has, at the most. Nothing is planned for it, so a program with little memory can
-    /// refuse a run that it could not even plan.
+    /// Maximum numbers of flows and link directions of a run. It needs no plan, so a program with little memory can
+    /// reject a scenario before it plans it.
     ///
     /// # Errors
     /// A preset or a load that cannot be expanded.
@@ -91,7 +92,7 @@ impl Scenario {
         Ok((flows.fold(0, u64::saturating_add), links.fold(0, u64::saturating_add)))
     }
 
-    /// The plan, and an upper estimate of what a run of it costs.
+    /// The plan, and an upper estimate of the cost of a run.
     fn planned(&self, seed: Seed) -> Result<(Plan, Cost), ScenarioError> {
         self.check()?;
         let mut problems = Vec::new();
@@ -102,14 +103,14 @@ impl Scenario {
         let mut expanded = self.with_calls(&mut problems).expanded(&mut problems);
         settled(&mut problems)?;
         let media = media::planned(&mut expanded);
-        // Links of a preset come first in the expanded list and have no place of their own in the text.
+        // A preset's links come first in the expanded list and do not occur in the text.
         let presets = expanded.links.len() - self.links.len();
         let place_of_link = |index: usize| match index.checked_sub(presets) {
             Some(own) => Path::default().key("link").index(own),
             None => Path::default().key("topology"),
         };
         if !cost::check_counts(&expanded, self.load.is_some(), &mut problems) {
-            // The preset's own links have no place in the text.
+            // The preset's links do not occur in the text.
             problems.iter_mut().for_each(|problem| problem.path = place_in_text(&problem.path, presets));
         }
         settled(&mut problems)?;
@@ -181,8 +182,8 @@ impl Scenario {
     }
 }
 
-/// The place in the text of a problem with the expanded scenario's links. The first `presets` of these links do not
-/// occur in the text.
+/// Position in the text of a problem with a link of the expanded scenario. The first `presets` links do not occur in
+/// the text.
 fn place_in_text(path: &Path, presets: usize) -> Path {
     match path.steps() {
         [Step::Key(key), Step::Index(index), rest @ ..] if key == "link" => match index.checked_sub(presets) {

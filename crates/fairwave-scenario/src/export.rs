@@ -1,5 +1,6 @@
-//! A plan as JSON, for programs that run the same experiment elsewhere: exact integers (nanoseconds, bits per second),
-//! indices instead of names, configurations as the scenario language writes them. `rate_bps` is a rate law's nominal rate.
+//! Exports a plan as JSON, for programs that run the same experiment elsewhere. It has exact integers (nanoseconds, bits per
+//! second), indices instead of names, and configurations in the form of the scenario language. `rate_bps` is a rate law's nominal
+//! rate.
 
 use fairwave_core::link::Direction;
 use fairwave_core::units::Instant;
@@ -8,10 +9,11 @@ use serde_json::{Value, json};
 use crate::plan::{FlowPlan, LinkPlan, Plan};
 
 impl Plan {
-    /// The plan as JSON. Times end in `_ns`, rates in `_bps`; a `stop_ns` of null is the end of the run.
+    /// Returns the plan as JSON. Names of times end in `_ns`, names of rates in `_bps`. A `stop_ns` of null means the end of the
+    /// run.
     ///
     /// # Errors
-    /// A configuration that JSON cannot hold; none of the laws has one.
+    /// A configuration that JSON cannot represent. The built-in laws have none.
     pub fn to_json(&self) -> Result<Value, serde_json::Error> {
         Ok(json!({
             "name": self.name,

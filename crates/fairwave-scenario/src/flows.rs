@@ -1,4 +1,4 @@
-//! The flows of a plan: groups multiplied, starts drawn, routes found.
+//! Flows of a plan: multiplies groups, draws start times and finds routes.
 
 use std::sync::Arc;
 
@@ -22,17 +22,17 @@ use crate::template::Template;
 use crate::via::Via;
 use crate::workload::{FlowWork, GroupWork, Workload};
 
-/// All flows, and how they use the network.
+/// All flows, and their use of the network.
 pub(crate) struct Flows {
     pub plans: Vec<FlowPlan>,
     /// Per link direction.
     pub uses: Vec<DirectionUse>,
-    /// What the flows of each group would come to.
+    /// Estimated cost of each group.
     pub work: Vec<GroupWork>,
 }
 
 impl Flows {
-    /// Multiplies the groups of a scenario whose presets are written out.
+    /// Creates the flows of all groups. The scenario's presets must be expanded.
     pub fn expand(scenario: &Scenario, network: &Network, seed: Seed, problems: &mut Vec<Problem>) -> Flows {
         let routes = Routes::new(network.nodes(), network.edges());
         let uses = vec![DirectionUse::default(); network.edges().len()];
@@ -49,7 +49,7 @@ impl Flows {
     }
 }
 
-/// What the flows of each group would come to, with an equal share of each link to all that cross it.
+/// Estimated cost of each group. All flows that cross a link get an equal share of it.
 fn work(plans: &[FlowPlan], uses: &[DirectionUse], network: &Network, duration: Span) -> Vec<GroupWork> {
     let of_link = |link: &usize| {
         let sharers = uses.get(*link).map_or(1.0, |used| used.sharers.max(1.0));
@@ -72,7 +72,7 @@ fn work(plans: &[FlowPlan], uses: &[DirectionUse], network: &Network, duration: 
     plans.chunk_by(|one, next| one.group == next.group).filter_map(of_group).collect()
 }
 
-/// Where flows of a group go: between which nodes, and over which links there and back.
+/// End nodes of a group's flow, and the links of both directions.
 #[derive(Clone)]
 struct GroupRoute {
     from: usize,
@@ -82,20 +82,20 @@ struct GroupRoute {
 }
 
 impl GroupRoute {
-    /// The way of who answers.
+    /// The route of the opposite flow.
     fn back(&self) -> GroupRoute {
         let GroupRoute { from, to, forward, backward } = self.clone();
         GroupRoute { from: to, to: from, forward: backward, backward: forward }
     }
 }
 
-/// What multiplying groups needs and makes.
+/// Inputs and results of the expansion of groups.
 struct Expansion<'a> {
     scenario: &'a Scenario,
     network: &'a Network,
     routes: Routes<'a>,
     seed: Seed,
-    /// When events let flows begin and end.
+    /// Start and stop times that events set.
     times: FlowTimes,
     plans: Vec<FlowPlan>,
     uses: Vec<DirectionUse>,
@@ -142,7 +142,7 @@ impl Expansion<'_> {
             outcome: flow.outcome.clone().map(Arc::new),
             leg: flow.leg,
         };
-        // Of a conversation's two directions each has its own traffic.
+        // Each direction of a conversation has separate traffic.
         let answer = answer.map(|traffic| Arc::new(GroupPlan { traffic, ..common.clone() }));
         let model = FlowPlan {
             name: String::new(),
@@ -168,14 +168,14 @@ impl Expansion<'_> {
         let mut starts = self.seed.stream(&format!("flow.{}.start", flow.name));
         let count = ways.len() as u64;
         let more = ways.len() * if answer.is_some() { 2 } else { 1 };
-        // The first group often is the only one: then there is room for its flows and no more.
+        // The first group is often the only one. Then its exact size saves memory.
         if self.plans.is_empty() {
             self.plans.reserve_exact(more);
         } else {
             self.plans.reserve(more);
         }
         for (index, way) in ways.into_iter().enumerate() {
-            // Both directions of a conversation begin and end together, by an event as by themselves.
+            // Both directions of a conversation start and stop together, whether an event or the group sets the times.
             let member_of = if answer.is_some() { 2 * index as u64 } else { index as u64 };
             let start = match (self.times.time(State::On, group, member_of), &model.active) {
                 (Some(start), _) => start,
@@ -197,7 +197,7 @@ impl Expansion<'_> {
         Ok(())
     }
 
-    /// The ways of a group, one for each pair of hosts.
+    /// The routes of a group, one for each pair of hosts.
     fn ways(&mut self, flow: &Flow, at: &Path) -> Result<Vec<GroupRoute>, Box<Problem>> {
         let Expansion { scenario, network, routes, .. } = self;
         let count = scenario.count_of(flow);
@@ -208,7 +208,8 @@ impl Expansion<'_> {
         let via = Via::of(flow, at)?;
         let mut ways = Vec::with_capacity(count as usize);
         let mut name = String::new();
-        // Of each end, where the next host is likely to be: as far from the last as that was from the one before.
+        // Per end: the last host's index, and its distance from the host before. The next host is probably at the same
+        // distance.
         let mut likely = [(0usize, 0usize); 2];
         for i in 0..count {
             let mut node = |end: usize, template: &Template, key: &str| {
@@ -260,10 +261,11 @@ impl Expansion<'_> {
         Ok(ways)
     }
 
-    /// Who uses which link. Flows that come and go count once for each pair of hosts, so that no buffer depends on the seed.
+    /// Records which flows use which link. Flows with arrivals count once per pair of hosts, so that no buffer depends
+    /// on the seed.
     fn note_uses(&mut self, flow: &Flow, ways: &[GroupRoute], traffic: &TrafficConfig, transport: &TransportConfig) {
         let largest = if ways.is_empty() { 0 } else { largest_packet(traffic, transport) };
-        // A flow that arrives and leaves shares a link while it exists; a transfer counts by its size.
+        // A flow with arrivals shares a link only while it exists. A transfer counts by its size.
         let sharers = match &flow.arrivals {
             _ if traffic.is_whole() => 0.0,
             Some(arrivals) => {
@@ -279,7 +281,7 @@ impl Expansion<'_> {
                 way.forward.iter().map(|link| (link, true)).chain(way.backward.iter().map(|link| (link, answers)))
             {
                 if let Some(used) = self.uses.get_mut(*link) {
-                    // Each party of a conversation uses both ways.
+                    // Each party of a conversation uses both directions.
                     let flows = if answers { 2 } else { 1 };
                     used.flows += flows;
                     used.sharers += sharers * flows as f64;
@@ -293,7 +295,7 @@ impl Expansion<'_> {
     }
 }
 
-/// The flow of this number, like its group's others but for its way and time.
+/// Flow `index` of a group: a copy of `model` with this route and these times.
 fn member(model: &FlowPlan, flow: &Flow, index: usize, way: GroupRoute, start: Instant, stop: Instant) -> FlowPlan {
     let GroupRoute { from, to, forward, backward } = way;
     FlowPlan { name: format!("{}[{index}]", flow.name), from, to, forward, backward, start, stop, ..model.clone() }

@@ -1,5 +1,4 @@
-//! What events make of a plan's links: schedules of rates, delays and losses, and outages, as the links could have written them
-//! themselves.
+//! Applies events to a plan's links: schedules of rates, delays and losses, and outages, in the same form as keys of links.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -16,14 +15,14 @@ use crate::path::Path;
 use crate::plan::LinkPlan;
 use crate::suggest::nearest;
 
-/// What happens to one link direction.
+/// Events of one link direction.
 #[derive(Default)]
 struct DirectionEvents<'e> {
-    /// Places of the events, in ascending order of time.
+    /// Indices of the events, in ascending order of time.
     events: Vec<(usize, &'e Event)>,
 }
 
-/// Works the events of links into the plan's link directions.
+/// Merges link events into the plan's link directions.
 pub(crate) fn apply(scenario: &Scenario, links: &mut [LinkPlan], problems: &mut Vec<Problem>) {
     if scenario.events.iter().all(|event| event.link.is_none()) {
         return;
@@ -64,9 +63,9 @@ pub(crate) fn apply(scenario: &Scenario, links: &mut [LinkPlan], problems: &mut 
     }
 }
 
-/// That there is no such link direction, with the nearest name.
+/// The error for an unknown link direction, with the most similar name.
 pub(crate) fn unknown_link(name: &str, links: &[LinkPlan], at: Path) -> Problem {
-    // Names of access links are many and seldom meant; the first ones are those between routers.
+    // The first names are links between routers. Access links are numerous and rarely meant.
     let names = || links.iter().take(1000).map(|link| &*link.name);
     let problem = Problem::new(at, format!("there is no link direction `{name}`"))
         .allowed("`FROM>TO` with the names of two nodes that a link joins");
@@ -76,7 +75,7 @@ pub(crate) fn unknown_link(name: &str, links: &[LinkPlan], at: Path) -> Problem 
     }
 }
 
-/// Steps with those of events among them; two at the same time are refused.
+/// Merges schedule steps with events. Rejects two changes at the same time.
 fn merged<T: Clone>(
     base: Vec<Step<T>>,
     events: &[(usize, &Event)],
@@ -87,7 +86,7 @@ fn merged<T: Clone>(
     for (index, event) in events {
         let Some(is) = of(event) else { continue };
         match steps.iter_mut().find(|step| step.at == event.at) {
-            // The first event takes, at the very beginning, the place of what would hold from there on.
+            // At time 0, the first event replaces the initial value.
             Some(step) if event.at == Span::ZERO && !changed => step.is = is,
             Some(_) => {
                 let at = Path::default().key("event").index(*index);

@@ -1,4 +1,4 @@
-//! A workload as papers state it: how much all sources offer together, and what share of it each traffic class has.
+//! Workloads as stated in papers: the total offered load, and the share of each traffic class.
 //!
 //! ```toml
 //! [load]
@@ -7,13 +7,13 @@
 //! transfer = "250 kb/s"                            # what a file transfer counts for
 //! ```
 //!
-//! With a load, the `count` of a flow group is its weight: the groups of a class keep the proportions of their counts and
-//! are multiplied until together they offer the class's share. A class is made of whole flows, so that it comes as close
-//! to its share as half of its sources' rate.
+//! With a load, the `count` of a flow group is its weight. The groups of a class keep the proportions of their counts and are
+//! multiplied until together they offer the class's share. A class consists of whole flows, so its load is within half of one
+//! source's rate of its share.
 //!
-//! **Assumptions.** A source offers its rate while on (paper 004's tables of workloads do not say whether pauses count).
-//! Bulk data over a transport that controls its rate has no rate of its own, so what a transfer counts for is part of the
-//! load. Weights are multiplied exactly and rounded by largest remainder; a class with a share has at least one flow.
+//! **Assumptions.** A source offers its rate while it is active (paper 004's tables of workloads do not state whether pauses
+//! count). Bulk data over a transport that controls its rate has no defined rate, so the load states a rate per transfer. Weights
+//! are multiplied exactly and rounded by largest remainder. A class with a share has at least one flow.
 
 use crate::error::Problem;
 use crate::law::wire_of_unit;
@@ -21,11 +21,11 @@ use crate::model::{Flow, Scenario};
 use crate::path::Path;
 use crate::shares::Load;
 
-/// How far from 100 % shares may add up: what rounding to whole percent leaves.
+/// Tolerance for the sum of shares around 100 %, for floating-point errors.
 const SLACK: f64 = 1e-6;
 
 impl Scenario {
-    /// The same scenario with as many flows in each group as its load asks for, and no load.
+    /// Sets the number of flows of each group according to the load, and removes the load.
     pub(crate) fn counted(&self, problems: &mut Vec<Problem>) -> Scenario {
         let mut counted = self.clone();
         let Some(load) = counted.load.take() else { return counted };
@@ -52,7 +52,7 @@ impl Scenario {
         counted
     }
 
-    /// How many flows each member of a class has.
+    /// Number of flows of each group of a class.
     fn counts(&self, load: &Load, members: &[usize], class: &str, percent: f64) -> Result<Vec<u64>, Box<Problem>> {
         if percent == 0.0 {
             return Ok(vec![0; members.len()]);
@@ -78,10 +78,10 @@ impl Scenario {
         Ok(round(&weights, factor))
     }
 
-    /// What a flow offers while on, in bits per second on the wire.
+    /// Offered load of an active flow, in bits per second on the wire.
     fn rate_of(&self, flow: &Flow, index: usize, load: &Load) -> Result<f64, Box<Problem>> {
         let at = Path::default().key("flow").index(index).key("traffic");
-        // Laws that cannot be resolved are complained of elsewhere.
+        // Other checks report laws that cannot be resolved.
         let (Ok(transport), Ok(traffic)) =
             (flow.transport.with_details(self.preset), flow.traffic.with_details(self.preset))
         else {
@@ -141,7 +141,7 @@ fn check(load: &Load, at: &Path, problems: &mut Vec<Problem>) {
     }
 }
 
-/// Weights times a factor, rounded so that their sum is the rounded sum; at least one if any weight is above 0.
+/// Weights times a factor, rounded so that their sum is the rounded sum. The sum is at least 1.
 fn round(weights: &[f64], factor: f64) -> Vec<u64> {
     let exact: Vec<f64> = weights.iter().map(|weight| weight * factor).collect();
     let mut counts: Vec<u64> = exact.iter().map(|count| *count as u64).collect();

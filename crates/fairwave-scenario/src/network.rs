@@ -1,4 +1,4 @@
-//! Nodes and link directions of a plan, and the buffers that depend on who uses them.
+//! Nodes and link directions of a plan, and the buffers that depend on the flows.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -26,16 +26,16 @@ use crate::suggest::nearest;
 use crate::template::Template;
 use crate::values::FixedOrSpread;
 
-/// What is known of a link direction before the flows are.
+/// Properties of a link direction that are known before the flows.
 struct DirectionProperties {
-    /// Position of the link among the scenario's, and whether this is its way back.
+    /// Index of the link in the scenario, and whether this is its reverse direction.
     link: usize,
     back: bool,
-    /// A law's nominal rate.
+    /// The rate; for a rate law, its nominal rate.
     rate: Rate,
-    /// A law's highest rate.
+    /// The law's highest rate.
     highest: Rate,
-    /// In the middle of their ranges: what buffers are sized by.
+    /// Rate and delay at the middle of their ranges. They determine the buffer size.
     nominal_rate: Rate,
     nominal_delay: Span,
 }
@@ -43,17 +43,17 @@ struct DirectionProperties {
 /// How flows use a link direction.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct DirectionUse {
-    /// Flows whose data or feedback crosses it.
+    /// Number of flows whose data or feedback crosses the direction.
     pub flows: u64,
-    /// How many of them share it at once, so that what each may get can be told.
+    /// Average number of flows that share the direction at the same time. It determines each flow's share.
     pub sharers: f64,
-    /// Sum of their nominal round trips.
+    /// Sum of the flows' nominal round-trip times.
     pub round_trips: Span,
-    /// Their largest packet, bytes on the wire.
+    /// The flows' largest packet, bytes on the wire.
     pub largest_packet: u64,
 }
 
-/// The nodes and link directions of a scenario whose presets are written out.
+/// Nodes and link directions of a scenario after expansion of its presets.
 #[derive(Default)]
 pub(crate) struct Network {
     names: IndexSet<String, BuildHasherDefault<Fnv>>,
@@ -61,8 +61,8 @@ pub(crate) struct Network {
     edges: Vec<Edge>,
 }
 
-/// FNV-1a: for the short names of hundreds of thousands of hosts several times as fast as the standard hash. What it orders
-/// is only looked up, never walked, so that order shows nowhere.
+/// FNV-1a. For the short names of hundreds of thousands of hosts it is several times as fast as the standard hash.
+/// Lookups alone use it, so the hash order affects no result.
 struct Fnv(u64);
 
 impl Default for Fnv {
@@ -92,12 +92,12 @@ impl Network {
         self.names.get_index_of(name)
     }
 
-    /// The same where it is likely to be `guess`: of many hosts named by one template each follows the one before.
+    /// Index of a node whose index is probably `guess`: hosts of one template usually follow each other.
     pub fn find_at(&self, guess: usize, name: &str) -> Option<usize> {
         if self.name(guess) == name { Some(guess) } else { self.find(name) }
     }
 
-    /// A node whose name is nearly this one.
+    /// The node with the most similar name.
     pub fn nearest_node(&self, name: &str) -> Option<&str> {
         nearest(name, self.names.iter().take(10_000).map(String::as_str))
     }
@@ -112,7 +112,7 @@ impl Network {
         self.names.len()
     }
 
-    /// Link directions for routing.
+    /// The link directions as edges for routing.
     pub fn edges(&self) -> &[Edge] {
         &self.edges
     }
@@ -127,7 +127,7 @@ impl Network {
         route.iter().filter_map(|link| self.directions.get(*link)).fold(Span::ZERO, |sum, d| sum + d.nominal_delay)
     }
 
-    /// Adds all links that `link` stands for; `index` is its place among the scenario's.
+    /// Adds all links of the template `link`. `index` is its index in the scenario.
     pub fn add(&mut self, index: usize, link: &Link, seed: Seed) {
         let (Ok(from_name), Ok(to_name)) = (Template::parse(&link.from), Template::parse(&link.to)) else { return };
         let stream = |from: &str, to: &str, what: &str| seed.stream(&format!("link.{from}>{to}.{what}"));
@@ -141,7 +141,7 @@ impl Network {
         let rate_of = |direction: &Direction| {
             direction.rate.as_ref().map_or(FixedOrSpread::Fixed(Rate::default()), WrittenRate::nominal)
         };
-        // Of a constant rate each link has its own.
+        // Each link of the template has a separate constant rate, so only laws have a common highest rate.
         let highest_of = |direction: &Direction| match &direction.rate {
             Some(law @ WrittenRate::Law(_)) => law.highest(),
             _ => Rate::default(),
@@ -190,9 +190,9 @@ impl Network {
         self.edges.push(Edge { from, to, delay });
     }
 
-    /// Reports nodes that are joined twice, or to themselves: routes and names tell links apart by their ends.
+    /// Reports links that join two nodes twice, or a node to itself: routes and names identify links by their ends.
     pub fn check_ends(&self, place_of_link: &dyn Fn(usize) -> Path, problems: &mut Vec<Problem>) {
-        // Almost always there is nothing to report, and the edges need not be sorted for it.
+        // Usually there is no error. Then the edges need no sorting.
         let mut seen: HashSet<u64, BuildHasherDefault<Fnv>> =
             HashSet::with_capacity_and_hasher(self.edges.len(), BuildHasherDefault::default());
         let is_new = |edge: &Edge| edge.from != edge.to && seen.insert(((edge.from as u64) << 32) | edge.to as u64);
@@ -223,7 +223,7 @@ impl Network {
         }
     }
 
-    /// Names of the nodes, and the link directions with buffers sized by who uses them.
+    /// Returns the names of the nodes, and the link directions with buffers sized for their flows.
     pub fn finish(
         self,
         scenario: &Scenario,
@@ -245,7 +245,7 @@ impl Network {
                 }
             }
         }
-        // Each link has two directions here; one of them may be missing.
+        // Each link has two directions here, and one of them may be absent.
         let (mut room, mut changes) = (cost::QueueMemory::default(), 0.0);
         for (own, link) in
             configured.iter().zip(scenario.links.iter().flat_map(|link| [Some(link), link.duplex.then_some(link)]))
@@ -290,10 +290,11 @@ impl Network {
     }
 }
 
-/// What all directions of one template have in common. It is worked out once, not a hundred thousand times.
+/// Properties common to all directions of one template. Computed once per template, because a template can have 100 000
+/// links.
 struct TemplateProperties {
     at: Path,
-    /// The rate's law, where each direction has not its own constant rate.
+    /// The rate's law. `None` if each direction has a separate constant rate.
     rate: Option<RateConfig>,
     medium: Option<String>,
     queue: LawTable<QueueConfig>,
@@ -302,11 +303,11 @@ struct TemplateProperties {
     shape: Option<ShapeConfig>,
     loss: LossConfig,
     changes: Changes,
-    /// The queue, by the packets that its buffer holds; none when its size is given outright.
+    /// The queue's configuration per buffer size in packets. The key is `None` if the scenario gives the size.
     sized: BTreeMap<Option<u32>, QueueConfig>,
-    /// The size of a buffer and the rate behind it for which the queue's configuration was checked last.
+    /// The buffer size and link rate of the last successful check of the queue's configuration.
     checked: Option<(Option<u32>, Rate)>,
-    /// The direction that was planned last, with its constant rate: most are like the one before, and share it.
+    /// The previous direction and its constant rate. Most directions equal the previous one and share it.
     latest: Option<(Rate, Arc<link::Direction>)>,
 }
 
@@ -334,7 +335,7 @@ impl TemplateProperties {
         })
     }
 
-    /// For how many packets it takes room in advance, and how many lists of them it keeps, if it is a queue that does.
+    /// Number of packets for which the queue reserves memory in advance, and its number of packet lists.
     fn places_in_advance(&self) -> (u64, u64) {
         let queue = match self.buffer {
             Some(buffer) => self.queue.with_packets(buffer.at_least_packets),
@@ -347,7 +348,7 @@ impl TemplateProperties {
         }
     }
 
-    /// What a direction is like: that of the one before, if it does not differ.
+    /// Returns the configuration of a direction. Reuses the previous direction's if both are equal.
     fn direction(&mut self, rate: Rate, delay: Span, queue: QueueConfig) -> Arc<link::Direction> {
         if let Some((known, latest)) = &self.latest
             && *known == rate
@@ -409,11 +410,11 @@ fn buffer_packets(buffer: &BandwidthDelay, rate: Rate, direction: &DirectionProp
         flows => used.round_trips / flows,
     });
     let product = rate.bytes_in(round_trip).get() as f64 * buffer.bdp / buffer.packet.get() as f64;
-    // The conversion saturates.
+    // The conversion from floating point saturates.
     (libm::round(product) as u32).max(buffer.at_least_packets)
 }
 
-/// The queue's configuration with a buffer of this many packets.
+/// The queue's configuration with a buffer of `packets`.
 fn sized_queue(written: &LawTable<QueueConfig>, packets: Option<u32>, at: &Path) -> Result<QueueConfig, Box<Problem>> {
     let queue = match packets {
         Some(packets) => written.with_packets(packets),
@@ -422,7 +423,7 @@ fn sized_queue(written: &LawTable<QueueConfig>, packets: Option<u32>, at: &Path)
     Ok(queue.map_err(|error| Problem::new(at.clone(), error.to_string()))?)
 }
 
-/// What a queue says of its parameters, now that the buffer is sized and the link's rate is known.
+/// Reports parameters that the queue rejects now that buffer size and link rate are known.
 fn check_sized(checked: Result<(), ConfigError>, packets: Option<u32>, at: &Path) -> Result<(), Box<Problem>> {
     let Err(ConfigError { key, value, allowed, example }) = checked else { return Ok(()) };
     let place = within(at, &key);
@@ -431,7 +432,7 @@ fn check_sized(checked: Result<(), ConfigError>, packets: Option<u32>, at: &Path
     Err(Box::new(problem.help(format!("write for example `{example}`"))))
 }
 
-/// How many packets a queue holds at most, the smallest of which are acknowledgements.
+/// Maximum number of packets in a queue. The smallest packets are acknowledgements of 40 bytes.
 fn most_waiting(queue: &QueueConfig) -> u64 {
     match queue.capacity {
         Capacity::Packets(packets) => u64::from(packets),

@@ -1,7 +1,7 @@
-//! A plan: a scenario with everything spelled out for one seed. It is what a simulator or a live run executes.
+//! Plan: a scenario with every value specified for one seed. A simulator or a live run executes it.
 //!
-//! Presets are expanded, defaults filled in, templates multiplied, spreads drawn; nothing in a plan is left to guess.
-//! A plan guarantees: every index is in range, every route exists, every rate is above zero.
+//! Presets and templates are expanded, defaults filled in and spreads drawn. A plan guarantees: every index is in range, every
+//! route exists, every rate is above zero.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -28,22 +28,22 @@ use crate::route::{Edge, Routes};
 use crate::service;
 pub use crate::via::Departure;
 
-/// Everything that one run needs.
+/// Complete specification of one run.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The scenario's name, for reports.
     pub name: String,
-    /// The seed: every random stream of the run derives from it.
+    /// The seed. Every random stream of the run derives from it.
     pub seed: Seed,
     /// Simulated time.
     pub duration: Span,
-    /// Measures leave out what happens before.
+    /// Measures exclude this initial time.
     pub warmup: Span,
-    /// How far sending hosts are from being in step.
+    /// Clock skew and send jitter of the sending hosts.
     pub hosts: HostsPlan,
     /// Names of the nodes; links refer to them by index.
     pub nodes: Vec<String>,
-    /// Link directions. A duplex link is two of them.
+    /// Link directions. A duplex link has two.
     pub links: Vec<LinkPlan>,
     /// Shared media; links refer to them by index.
     pub media: Vec<MediumPlan>,
@@ -53,14 +53,14 @@ pub struct Plan {
     pub flows: Vec<FlowPlan>,
     /// Conferences; flows refer to them by index.
     pub calls: Vec<CallPlan>,
-    /// What figures over time mark, in order of time.
+    /// Marks of figures over time, in order of time.
     pub marks: Vec<Mark>,
-    /// What a run records in addition to the measures.
+    /// Series and samples that a run records in addition to the measures.
     pub record: RecordPlan,
 }
 
 impl Plan {
-    /// The links by which flows go from a node to another, and those by which what answers them comes back; none where there is no way.
+    /// The links from a node to another, and the links back. `None` without a route.
     pub fn way(&self, from: usize, to: usize) -> Option<(Vec<usize>, Vec<usize>)> {
         let edge = |link: &LinkPlan| Edge { from: link.from, to: link.to, delay: link.direction.delay };
         let edges: Vec<Edge> = self.links.iter().map(edge).collect();
@@ -68,7 +68,7 @@ impl Plan {
         Some((routes.route(from, to)?, routes.route(to, from)?))
     }
 
-    /// What a link or a group of flows does that one may not expect of it: its name and the words.
+    /// Warnings about unexpected behaviour of links and groups of flows: name and text.
     pub fn cautions(&self) -> Vec<(&str, String)> {
         let mut unyielding = vec![false; self.links.len()];
         for flow in self.flows.iter().filter(|flow| matches!(&*flow.transport, TransportConfig::Udp(_))) {
@@ -87,7 +87,7 @@ impl Plan {
             .collect()
     }
 
-    /// What is recorded for longer than the run lasts: once for links whose rates were recorded for the same time.
+    /// Warns of rates recorded for longer than the run. Links whose recordings have the same length share one warning.
     fn left_over(&self) -> Vec<(&str, String)> {
         let mut said: Vec<(&str, Span, &str, usize)> = Vec::new();
         for link in &self.links {
@@ -108,7 +108,7 @@ impl Plan {
         said.into_iter().map(words).collect()
     }
 
-    /// Groups of flows that yield little by little to marks, but whose packets a queue for L4S takes for those of a classic TCP.
+    /// Warns of groups that reduce their rate only a little per mark, but whose packets an L4S queue classifies as classic TCP.
     fn classic_by_mistake(&self) -> Vec<(&str, String)> {
         let mut said: Vec<(usize, &LinkPlan)> = Vec::new();
         for flow in &self.flows {
@@ -136,7 +136,7 @@ impl Plan {
         said.into_iter().filter_map(words).collect()
     }
 
-    /// Groups of flows that ask for marks on whose way no queue gives any.
+    /// Warns of groups that ask for ECN marks although no queue on their route marks.
     fn marked_in_vain(&self) -> Vec<(&str, String)> {
         let marks = |link: &usize| self.links.get(*link).is_some_and(|link| link.direction.queue.discipline.marks());
         let mut said = Vec::new();
@@ -153,22 +153,22 @@ impl Plan {
     }
 }
 
-/// How far sending hosts are from being in step. Each draws from a stream of its name (`host.s0.clock`): first its
-/// skew, then its jitter, packet by packet.
+/// Imperfect timing of the sending hosts. Each host draws from a stream of its name (`host.s0.clock`): first its clock skew, then a
+/// jitter for each packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct HostsPlan {
-    /// The clock of a host's applications is off by no more than this, in either direction.
+    /// Maximum error of the clock of a host's applications, in either direction.
     pub clock_skew: Skew,
-    /// Packets leave no later than this after they are made.
+    /// Maximum time from creation to departure of a packet.
     pub send_jitter: Span,
 }
 
-/// Something that happens at a known time, as figures call it.
+/// A labelled point in time in figures.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Mark {
-    /// When.
+    /// The time.
     pub at: Instant,
-    /// What.
+    /// The label.
     pub label: String,
 }
 
@@ -178,28 +178,27 @@ pub struct LinkPlan {
     /// `from>to`; also the name of the link's random streams (`link.r1>r2.loss`, `link.r1>r2.queue`,
     /// `link.r1>r2.transmission`).
     pub name: Arc<str>,
-    /// Index of the node that it leaves.
+    /// Index of the sending node.
     pub from: usize,
-    /// Index of the node that it reaches.
+    /// Index of the receiving node.
     pub to: usize,
-    /// What it is like; link directions that are alike share it.
+    /// Rate, delay, queue and losses. Identical link directions share this value.
     pub direction: Arc<Direction>,
-    /// Index of the shared medium that decides when its packets are transmitted, if it has one; the direction's rate is then the
-    /// nominal one.
+    /// Index of the shared medium that schedules its transmissions, if it uses one. The direction's rate is then the nominal rate.
     pub medium: Option<usize>,
 }
 
-/// A shared medium, which at least one link direction uses.
+/// A shared medium of at least one link direction.
 #[derive(Clone, Debug)]
 pub struct MediumPlan {
-    /// Its name, also of its random streams (`medium.air.…`).
+    /// Name, also of its random streams (`medium.air.…`).
     pub name: String,
-    /// Its law.
+    /// The medium's law.
     pub law: MediumConfig,
 }
 
 impl Plan {
-    /// The link directions that use a medium, as its law knows them, with their indices among the links; in the order of the links.
+    /// The link directions of a medium in the form that its law expects, with their indices in `links`, in the same order.
     pub fn members(&self, medium: usize) -> Vec<(usize, Member)> {
         let node = |index: usize| self.nodes.get(index).cloned().unwrap_or_default();
         let member = |link: &LinkPlan| Member {
@@ -213,8 +212,8 @@ impl Plan {
     }
 }
 
-/// One flow: what is its own, and what it shares with the other flows of its group ([`GroupPlan`]), which is read as if it were its
-/// own, too.
+/// One flow: its individual values, and the values shared by its group ([`GroupPlan`]). The shared values read like fields of the
+/// flow.
 #[derive(Clone, Debug)]
 pub struct FlowPlan {
     /// `group[i]`; also the name of the flow's random streams (`flow.group[i].traffic`).
@@ -227,15 +226,15 @@ pub struct FlowPlan {
     pub forward: Vec<usize>,
     /// Indices of the links back, in order.
     pub backward: Vec<usize>,
-    /// The routes that it takes later, in order of time.
+    /// Later routes, in order of time.
     pub reroutes: Vec<Reroute>,
-    /// When it begins.
+    /// Start time.
     pub start: Instant,
-    /// When it ends; [`Instant::NEVER`] for the end of the run.
+    /// Stop time. [`Instant::NEVER`] for the end of the run.
     pub stop: Instant,
     /// The other direction of a conversation.
     pub partner: Option<Partner>,
-    /// What it has in common with other flows. Written to, it becomes the flow's own.
+    /// Values shared with other flows. Writing to them makes a separate copy for this flow.
     pub common: Arc<GroupPlan>,
 }
 
@@ -254,96 +253,96 @@ impl DerefMut for FlowPlan {
     }
 }
 
-/// What the flows of a group have in common; of a conversation's, those of each direction.
+/// Values shared by the flows of a group. A conversation has one per direction.
 #[derive(Clone, Debug)]
 pub struct GroupPlan {
     /// Index of the group.
     pub group: usize,
-    /// What the application sends; flows of a group share it.
+    /// The application. Flows of a group share it.
     pub traffic: Arc<TrafficConfig>,
-    /// How it is sent; flows of a group share it.
+    /// The transport. Flows of a group share it.
     pub transport: Arc<TransportConfig>,
-    /// Traffic class, for queues that tell classes apart.
+    /// Traffic class, for queues that distinguish classes.
     pub class: Class,
-    /// Differentiated services code point, with which its packets begin their way in both directions.
+    /// Initial differentiated services code point of its packets, in both directions.
     pub dscp: Dscp,
-    /// When it is at work, from the flow's `start` to its `stop` where there are pauses between.
+    /// For flows with pauses: the active intervals from the flow's `start` to its `stop`.
     pub active: Option<Intervals>,
-    /// Limit of simultaneous flows of its group; the flow does not begin when the limit is reached.
+    /// Maximum number of simultaneous flows of the group. At the limit, the flow does not start.
     pub at_most: Option<u64>,
-    /// Thresholds of timeliness, in ascending order; the first is the one that reports quote.
+    /// Thresholds of timeliness, in ascending order. Reports quote the first.
     pub thresholds: Vec<Span>,
-    /// How the receiver of a call plays it out.
+    /// Playout at the receiver of a call.
     pub playout: PlayoutConfig,
-    /// What the receiver of a call does about units that it cannot play.
+    /// Handling of missing and late units at the receiver of a call.
     pub reception: Reception,
-    /// How the receiver plays back at a constant rate, if that is to be measured.
+    /// Playback at a constant rate, if measured.
     pub playback: Option<PlaybackConfig>,
-    /// The interruption from which the flow's recovery is to be measured, in steps of the record's bin.
+    /// The interruption whose recovery is measured, in steps of the record's bin.
     pub recovery: Option<RecoveryConfig>,
-    /// What the application needs of latency and loss, if its Quality of Outcome is to be measured.
+    /// The application's requirements for latency and loss, if its Quality of Outcome is measured.
     pub outcome: Option<Arc<Requirement>>,
-    /// It is a session of a conference with a server.
+    /// Set for a session of a conference with a server.
     pub leg: Option<Leg>,
 }
 
 /// A conference.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CallPlan {
-    /// Its name.
+    /// Name of the conference.
     pub name: String,
     /// Names of the participants.
     pub participants: Vec<String>,
-    /// The node of its server; none where all send to all.
+    /// Node of the server. `None` for a mesh, in which participants send to each other directly.
     pub server: Option<String>,
-    /// What its server is to know.
+    /// Set-up of the server.
     pub room: RoomSetup,
 }
 
-/// The session of a conference that a flow is.
+/// A flow's session within a conference.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Leg {
     /// Index of the conference.
     pub call: usize,
-    /// Which session.
+    /// The session's role.
     pub role: LegRole,
 }
 
-/// Other routes that a flow takes from a time on.
+/// Routes that a flow takes from a given time on.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reroute {
-    /// From when on; packets that are under way stay on the route by which they were sent.
+    /// Time of the change. Packets in flight stay on the route on which they were sent.
     pub at: Instant,
     /// Indices of the links from sender to receiver, in order.
     pub forward: Vec<usize>,
     /// Indices of the links back, in order.
     pub backward: Vec<usize>,
-    /// It is another network, with another address: estimates of the path begin anew.
+    /// True for a change of network and address: estimates of the path start anew.
     pub network: bool,
 }
 
-/// The flow by which the other party of a conversation talks.
+/// The flow of the other party in a conversation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Partner {
-    /// Its index.
+    /// Index of the flow.
     pub flow: usize,
-    /// It is the one that the conversation is named after: both draw what is said from its stream.
+    /// True if the conversation is named after the partner. Both flows draw the speech from its stream.
     pub leads: bool,
 }
 
 impl FlowPlan {
-    /// It brings what another flow has brought to a server.
+    /// True if the flow carries media that another flow brought to a server.
     pub fn is_forwarded(&self) -> bool {
         matches!(self.leg, Some(Leg { role: LegRole::Down { .. }, .. }))
     }
 
-    /// Every route that its packets ever take, there and back.
+    /// All routes of its packets, in both directions, including later routes.
     pub fn every_route(&self) -> impl Iterator<Item = &Vec<usize>> {
         let later = self.reroutes.iter().flat_map(|reroute| [&reroute.forward, &reroute.backward]);
         [&self.forward, &self.backward].into_iter().chain(later)
     }
 
-    /// How long it is at work between two times: without its pauses.
+    /// Active time between two instants, without pauses.
     pub fn on_between(&self, from: Instant, until: Instant) -> Span {
         let within = |(begins, ends): (Instant, Instant)| ends.min(until).since(begins.max(from));
         match &self.active {
@@ -352,8 +351,8 @@ impl FlowPlan {
         }
     }
 
-    /// What the application offers while it is on, in bits per second: on the wire, but of a video, whose frames differ in
-    /// size, the payload of all its layers. None for bulk data, which has no rate of its own.
+    /// Offered load while the application is active, in bits per second on the wire. For video, whose frames differ in size: the
+    /// payload of all its layers. `None` for bulk data.
     pub fn offered(&self) -> Option<f64> {
         let units = self.traffic.units_per_second();
         let of_units = units.map(|units| units * wire_of_unit(&self.traffic, &self.transport) as f64 * 8.0);
@@ -362,25 +361,25 @@ impl FlowPlan {
     }
 }
 
-/// What a run records in addition to the measures.
+/// Series and samples that a run records in addition to the measures.
 #[derive(Clone, Debug, Default)]
 pub struct RecordPlan {
-    /// Width of the bins of goodput per flow and queue length per link, from which smoothness is measured; zero for none.
+    /// Width of the bins of goodput per flow and queue length per link. Smoothness is measured over these bins. Zero: no bins.
     pub bin: Span,
-    /// Indices of the flows whose goodput per bin is left as a series.
+    /// Indices of the flows whose goodput per bin is recorded as a series.
     pub goodput: Vec<usize>,
-    /// Flows whose goodputs per bin are put together: the name of each choice, and the flows' indices.
+    /// Sets of flows whose goodputs per bin are combined: name of the set, and indices of its flows.
     pub allotted: Vec<(String, Vec<usize>)>,
-    /// Interval between samples of every sender's view (window, estimate); zero for none.
+    /// Interval between samples of every sender's window and estimate. Zero: no samples.
     pub window_interval: Span,
-    /// Indices of the links whose mean queue length per bin is left as a series.
+    /// Indices of the links whose mean queue length per bin is recorded as a series.
     pub queues: Vec<usize>,
     /// Indices of the flows whose sender is sampled.
     pub windows: Vec<usize>,
-    /// Indices of the flows whose round trips are measured.
+    /// Indices of the flows whose round-trip times are measured.
     pub round_trips: Vec<usize>,
-    /// Indices of the groups whose means per bin are left as series.
+    /// Indices of the groups whose means per bin are recorded as series.
     pub series: Vec<usize>,
-    /// Indices of the flows whose units are recorded one by one (created, arrived), so that they can be heard or seen.
+    /// Indices of the flows whose units are recorded one by one (creation, arrival), for playback of the call or video.
     pub units: Vec<usize>,
 }

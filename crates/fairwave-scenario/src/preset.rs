@@ -1,4 +1,4 @@
-//! A preset written out: the same scenario with explicit links and no `topology`.
+//! Expansion of presets: the same scenario with explicit links and no `topology`.
 
 use crate::error::Problem;
 use crate::model::{Flow, Link, LinkSpec, Scenario};
@@ -7,7 +7,7 @@ use crate::suggest::{list, nearest};
 use crate::topology::Topology;
 
 impl Scenario {
-    /// The same scenario with its preset written out; what is wrong with it is added to `problems`.
+    /// Expands the preset. Adds mistakes to `problems`.
     pub(crate) fn expanded(&self, problems: &mut Vec<Problem>) -> Scenario {
         let mut expanded = self.counted(problems);
         let Some(topology) = &self.topology else { return expanded };
@@ -23,13 +23,13 @@ impl Scenario {
                 expanded.flows[index] = flow;
             }
         }
-        // Written links come last, so that their place in the list, which messages about them need, is easily found.
+        // Links of the scenario come last, so that messages can compute their index in the text.
         expanded.links.extend(self.links.iter().cloned());
         expanded
     }
 }
 
-/// Gives the group its hosts; none when it names its own nodes or the path does not exist.
+/// Creates the hosts of a group. `None` if the group names its nodes, or if the path does not exist.
 fn expand_flow(
     topology: &Topology,
     flow: &Flow,
@@ -61,7 +61,8 @@ fn expand_flow(
         |own: &Option<LinkSpec>, base: &LinkSpec| own.as_ref().map_or_else(|| base.clone(), |own| own.or(base));
     if count > 0 {
         links.push(explicit(&source, &ends.source, count, &refine(&flow.source_access, &ends.source_access)));
-        // The sink's link is written towards the sink, as the data goes; `reverse` is the way of the acknowledgements.
+        // The sink's link is written towards the sink, in the direction of the data. `reverse` is the direction of the
+        // acknowledgements.
         links.push(explicit(&ends.sink, &sink, count, &refine(&flow.sink_access, &ends.sink_access)));
     }
     Some(Flow {

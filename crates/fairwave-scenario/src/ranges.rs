@@ -1,4 +1,4 @@
-//! Ranges: what a single value or table may hold, wherever it stands.
+//! Ranges: checks of single values and tables, independent of their position.
 
 use fairwave_core::config::ConfigError;
 use fairwave_core::link::{RecordedLength, check_outages};
@@ -101,7 +101,7 @@ fn check_rate(rate: &WrittenRate, duration: Span, at: &Path, problems: &mut Vec<
     }
 }
 
-/// A packet that takes longer than an hour to cross a link was meant to take milliseconds.
+/// Maximum delay of a link: one hour. A longer delay is a mistake, usually of the unit.
 pub(crate) const LONGEST_DELAY: Span = Span::from_secs(3600);
 
 fn check_delay(delay: &WrittenDelay, at: &Path, problems: &mut Vec<Problem>) {
@@ -169,7 +169,7 @@ pub(crate) fn check_law<T: Law>(law: &LawTable<T>, at: &Path, problems: &mut Vec
     }
 }
 
-/// The result of a check by a law, or by another configuration of core, of its own values.
+/// Records the result of a law's check of its values, or of another configuration's in `fairwave-core`.
 pub(crate) fn check_config(checked: Result<(), ConfigError>, at: &Path, problems: &mut Vec<Problem>) {
     if let Err(ConfigError { key, value, allowed, example }) = checked {
         let place = within(at, &key);
@@ -181,7 +181,7 @@ pub(crate) fn check_config(checked: Result<(), ConfigError>, at: &Path, problems
     }
 }
 
-/// The place of a key, whose parts are joined by dots; numbers are places in lists.
+/// The path of a key in dotted form. Numbers are list indices.
 pub(crate) fn within(at: &Path, key: &str) -> Path {
     key.split('.').fold(at.clone(), |path, key| match key.parse() {
         Ok(index) => path.index(index),

@@ -1,15 +1,16 @@
 //! Routes: fewest hops, then least total propagation delay, then at each node the link with the lower index.
 //!
-//! Most nodes of a large network are hosts with one link, which no route crosses. So a route is the host's link, a way
-//! between routers, and the other host's link. Only routers take part in the search (Dijkstra over (hops, delay)). It
-//! is done once per router where routes begin. A hundred thousand flows over a dumbbell need two searches of two nodes.
+//! Most nodes of a large network are hosts with one link, and no route passes through them. A route therefore consists of the
+//! sender's link, a route between routers, and the receiver's link. Only routers take part in the search (Dijkstra over (hops,
+//! delay)), which runs once per router at the start of routes. A hundred thousand flows over a dumbbell need two searches of two
+//! nodes.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use fairwave_core::units::Span;
 
-/// A link direction as routing sees it.
+/// A link direction for routing.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edge {
     pub from: usize,
@@ -19,21 +20,21 @@ pub(crate) struct Edge {
 
 const NONE: u32 = u32::MAX;
 
-/// Kept search trees times nodes in them; beyond this, the trees are forgotten and searched again when needed.
+/// Limit of kept search trees × nodes per tree. Above it, all trees are discarded and computed again on demand.
 const MOST_REMEMBERED: usize = 20_000_000;
 
 /// Finds routes over links that do not change. At most one link leads from a node to another.
 pub(crate) struct Routes<'a> {
     edges: &'a [Edge],
-    /// The only link out of each node, if there is one and no other; likewise in.
+    /// The only link out of each node, if it has exactly one. `only_in` is the same for incoming links.
     only_out: Vec<u32>,
     only_in: Vec<u32>,
-    /// Number among the routers; [`NONE`] for hosts.
+    /// Index among the routers. [`NONE`] for hosts.
     router: Vec<u32>,
     routers: usize,
-    /// Links between routers, by the router they leave.
+    /// Links between routers, by the router that they leave.
     between: Vec<Vec<u32>>,
-    /// Per router where routes begin: the link by which each router is reached, and the router that it comes from.
+    /// Per first router: for each router, the last link of the route to it, and the router before it.
     trees: BTreeMap<usize, Vec<(u32, u32)>>,
 }
 
@@ -78,12 +79,12 @@ impl<'a> Routes<'a> {
         Routes { edges, only_out, only_in, router, routers: routers as usize, between, trees: BTreeMap::new() }
     }
 
-    /// Indices of the links from one node to another, in order; none when there is no way or both are the same.
+    /// Indices of the links from one node to another, in order. `None` without a route, or if both nodes are the same.
     pub fn route(&mut self, from: usize, to: usize) -> Option<Vec<usize>> {
         if from == to {
             return None;
         }
-        // Most ways are of three links, and with many flows their room counts.
+        // Most routes have three links. With many flows, exact capacity saves memory.
         let (mut head, mut start) = (Vec::with_capacity(3), from);
         if self.router[from] == NONE {
             let first = self.only_out[from] as usize;
@@ -127,7 +128,7 @@ impl<'a> Routes<'a> {
         Some(())
     }
 
-    /// How each router is reached from router `first`.
+    /// The routes from router `first` to all routers.
     fn tree(&mut self, first: usize) -> &[(u32, u32)] {
         if (self.trees.len() + 1).saturating_mul(self.routers) > MOST_REMEMBERED && !self.trees.contains_key(&first) {
             self.trees.clear();
@@ -176,7 +177,7 @@ mod tests {
 
     #[test]
     fn fewer_hops_win_over_less_delay_and_less_delay_over_a_lower_index() {
-        // 0 – 1 – 2 – 3 is quick, 0 – 4 – 3 is slow but short, 0 – 5 – 3 as short and a little less slow.
+        // 0 – 1 – 2 – 3 is fast, 0 – 4 – 3 is slow but short, 0 – 5 – 3 is equally short and a little faster.
         let edges = duplex(&[(0, 1, 1), (1, 2, 1), (2, 3, 1), (0, 4, 50), (4, 3, 50), (0, 5, 50), (5, 3, 40)]);
         assert_eq!(Routes::new(6, &edges).route(0, 3), Some(vec![10, 12]));
         let equal = duplex(&[(0, 4, 50), (4, 3, 50), (0, 5, 50), (5, 3, 50)]);
@@ -198,7 +199,7 @@ mod tests {
         assert_eq!(Routes::new(4, &edges).route(0, 3), None);
     }
 
-    /// The slow twin: shortest (hops, delay) by trying all edges as often as there are nodes (Bellman–Ford).
+    /// Slow reference: shortest (hops, delay) by relaxing all edges once per node (Bellman–Ford).
     fn shortest(nodes: usize, edges: &[Edge], from: usize) -> Vec<Option<(usize, Span)>> {
         let mut best = vec![None; nodes];
         best[from] = Some((0, Span::ZERO));

@@ -1,4 +1,4 @@
-//! Which flows are meant: `voice` for a group, `voice[3]`, `voice[0..5]` (without the fifth), `*` for all.
+//! Selections of flows: `voice` for a group, `voice[3]`, `voice[0..5]` (index 5 excluded), `*` for all.
 
 use std::ops::Range;
 
@@ -7,17 +7,17 @@ use crate::model::Scenario;
 use crate::path::Path;
 use crate::suggest::{list, nearest};
 
-/// A choice of flows.
+/// A selection of flows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Selection {
-    /// Position of the group; none for all groups.
+    /// Index of the group. `None` for all groups.
     pub group: Option<usize>,
-    /// Which flows of each group.
+    /// Indices of the selected flows of each group.
     pub flows: Range<u64>,
 }
 
 impl Selection {
-    /// Reads a choice; the problem says what is wrong with it.
+    /// Reads a selection. The problem describes the mistake.
     pub fn parse(text: &str, scenario: &Scenario, at: &Path) -> Result<Selection, Box<Problem>> {
         let malformed = || {
             Box::new(
@@ -42,7 +42,7 @@ impl Selection {
                 None => problem,
             }));
         };
-        // How many arrive is known for a seed only.
+        // The number of arrivals is known only for a given seed.
         let count = scenario.flows.get(group).map_or(0, |flow| match flow.arrivals {
             Some(_) if scenario.count_of(flow) > 0 => u64::MAX,
             _ => scenario.flows_of(flow),
@@ -55,7 +55,7 @@ impl Selection {
             }
             Some(Ok((from, to))) => from.parse().map_err(|_| malformed())?..to.parse().map_err(|_| malformed())?,
         };
-        // A group that a sweep sets to 0 flows has nothing to record, and no less so by number.
+        // A sweep may set a group to 0 flows. Then any selection of it is empty, also by index.
         if count == 0 {
             return Ok(Selection { group: Some(group), flows: 0..0 });
         }
@@ -66,12 +66,12 @@ impl Selection {
         Ok(Selection { group: Some(group), flows })
     }
 
-    /// How many flows are meant, of `all`.
+    /// Number of selected flows among `all`.
     pub fn count(&self, all: u64) -> u64 {
         self.flows.end.saturating_sub(self.flows.start).min(all)
     }
 
-    /// True when flow `index` of `group` is meant.
+    /// True if flow `index` of `group` is selected.
     pub fn contains(&self, group: usize, index: u64) -> bool {
         self.group.is_none_or(|own| own == group) && self.flows.contains(&index)
     }

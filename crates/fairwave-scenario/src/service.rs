@@ -1,5 +1,5 @@
-//! What a link's class map, policer and shaper make of the flows that cross it: classes that no flow matches, and buckets that hold no packet
-//! of those that come.
+//! Checks class maps, policers and shapers against the flows that cross their links: classes that no flow matches, and buckets
+//! smaller than a packet.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,16 +14,16 @@ use crate::path::Path;
 use crate::plan::{FlowPlan, LinkPlan};
 use crate::ranges::within;
 
-/// The code points and traffic classes of the packets that arrive at a link, and the size of the largest, in bytes on
-/// the wire.
+/// Code points and traffic classes of the packets that arrive at a link, each with the size of the largest packet, bytes on the
+/// wire.
 type Comers = BTreeMap<(Dscp, u8), u64>;
 
-/// Whether a link looks at code points, or changes them.
+/// True if a link reads or changes code points.
 fn looks(direction: &Direction) -> bool {
     direction.police.is_some() || direction.shape.is_some() || direction.queue.discipline.class_map().is_some()
 }
 
-/// The code points that a packet may bear when a link has done with it.
+/// The code points that a packet can have after a link.
 fn leave_with(police: Option<&PoliceConfig>, queue: &QueueConfig, dscp: Dscp, class: Class, to: &mut BTreeSet<Dscp>) {
     let own = police.into_iter().flat_map(PoliceConfig::remarks);
     for dscp in own.chain([dscp]) {
@@ -38,13 +38,13 @@ fn leave_with(police: Option<&PoliceConfig>, queue: &QueueConfig, dscp: Dscp, cl
     }
 }
 
-/// The packets that arrive at each link that depends on them.
+/// The packets that arrive at each link that reads or changes code points.
 fn comers(flows: &[FlowPlan], links: &[LinkPlan]) -> BTreeMap<usize, Comers> {
     let mut comers: BTreeMap<usize, Comers> = BTreeMap::new();
     if !links.iter().any(|link| looks(&link.direction)) {
         return comers;
     }
-    // Flows of a group differ in little; those that go the same way are looked at once.
+    // Flows of a group are almost identical. Flows with the same route are evaluated once.
     let mut seen = BTreeSet::new();
     for flow in flows {
         let data = law::largest_packet(&flow.traffic, &flow.transport);
@@ -77,7 +77,7 @@ fn class_of(number: u8) -> Class {
     Class::ALL.into_iter().find(|class| *class as u8 == number).unwrap_or_default()
 }
 
-/// Refuses policers and shapers whose bucket cannot hold a packet that comes: it would never get through.
+/// Rejects policers and shapers with a bucket smaller than an arriving packet, because such a packet could never pass.
 pub(crate) fn check(
     flows: &[FlowPlan],
     links: &[LinkPlan],
@@ -105,7 +105,7 @@ pub(crate) fn check(
     }
 }
 
-/// Links with classes that no flow matches, and those whose classes are all empty but one.
+/// Warns of links with classes that no flow matches, or with only one class in use.
 pub(crate) fn unmatched<'p>(flows: &[FlowPlan], links: &'p [LinkPlan]) -> Vec<(&'p str, String)> {
     let mut said = Vec::new();
     let known = comers(flows, links);

@@ -1,22 +1,22 @@
-//! Names of nodes as templates: `s{i}`, `r{i+1}`, `r{i%5}`, `r{i%5+1}`, with `i` the number of the link or flow.
+//! Templates for names of nodes: `s{i}`, `r{i+1}`, `r{i%5}`, `r{i%5+1}`. `i` is the index of the link or flow.
 
-/// A piece of a template.
+/// A part of a template.
 #[derive(Clone, PartialEq, Debug)]
 enum Piece {
     Text(String),
-    /// `(i % modulus) + offset`; no modulus is `u64::MAX`.
+    /// `(i % modulus) + offset`. Without a modulus in the text, `modulus` is `u64::MAX`.
     Number {
         modulus: u64,
         offset: u64,
     },
 }
 
-/// A name with holes for a number.
+/// A name with placeholders for an index.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Template(Vec<Piece>);
 
 impl Template {
-    /// Reads a template; the error says what is wrong with it.
+    /// Reads a template. The error describes the mistake.
     pub fn parse(text: &str) -> Result<Template, String> {
         if text.is_empty() {
             return Err("a name must not be empty".to_owned());
@@ -37,12 +37,12 @@ impl Template {
         Ok(Template(pieces))
     }
 
-    /// True when the name differs from one number to the next.
+    /// True if the name depends on the index.
     pub fn varies(&self) -> bool {
         self.0.iter().any(|piece| matches!(piece, Piece::Number { modulus, .. } if *modulus > 1))
     }
 
-    /// True when the next name of this template is the one that `other` gives now: links from one to the other are a chain.
+    /// True if this template's name at index i + 1 equals `other`'s at index i: links from one to the other form a chain.
     pub fn is_followed_by(&self, other: &Template) -> bool {
         let mut steps = 0;
         let joined = self.0.len() == other.0.len()
@@ -56,7 +56,7 @@ impl Template {
         joined && steps == 1
     }
 
-    /// Writes the name for number `index` into `name`.
+    /// Writes the name for `index` into `name`.
     pub fn render(&self, index: u64, name: &mut String) {
         use std::fmt::Write;
         name.clear();
@@ -85,7 +85,7 @@ fn number(inside: &str) -> Option<Piece> {
     Some(Piece::Number { modulus, offset })
 }
 
-/// Letters, digits, `-` and `_` alone: `.`, `>`, `[` have a meaning in the names of links, flows and overrides.
+/// Accepts only letters, digits, `-` and `_`: `.`, `>` and `[` have a meaning in names of links, flows and overrides.
 fn plain(whole: &str, text: &str) -> Result<String, String> {
     match text.chars().find(|c| !(c.is_alphanumeric() || matches!(c, '-' | '_'))) {
         None => Ok(text.to_owned()),

@@ -1,13 +1,13 @@
-//! Routes that a scenario gives, and those that flows take when a link of theirs fails.
+//! Explicit routes, and the routes that flows take after a link failure.
 //!
-//! `route = ["r1", "r3"]` names nodes that packets pass, in order; between them the way is the shortest, as it is
-//! without. With `failover = "2 s"` a flow's routes follow what the network knows of its links. A link that has been
-//! down for so long is avoided. One that has been back for so long is used again. What is sent into a failed link until
-//! then is lost, as is what waits there.
+//! `route = ["r1", "r3"]` lists nodes that packets pass, in order. Between these nodes, packets take the shortest path,
+//! as without the key. With `failover = "2 s"`, routes follow the state of the links with this delay. The network
+//! avoids a link that has been down for this time, and uses a link again that has been up for this time. Until then,
+//! packets sent into a failed link are lost, as are the packets that wait there.
 //!
 //! **Assumptions.** All flows of a group learn of a change at the same time, in both directions. Packets in flight stay
-//! on the route by which they were sent; a packet that waits in a managed queue of both routes continues on the new
-//! route. The way around has the fewest hops, then the least delay. Where there is none, packets go on into the failed
+//! on the route on which they were sent. A packet that waits in a managed queue of both routes continues on the new
+//! route. The detour has the fewest hops, then the least delay. Without a detour, packets continue into the failed
 //! link.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,7 +22,7 @@ use crate::plan::{FlowPlan, LinkPlan, Reroute};
 use crate::route::{Edge, Routes};
 use crate::template::Template;
 
-/// The nodes that a group's packets pass.
+/// The nodes on a group's route.
 pub(crate) struct Via {
     pub there: Option<Waypoints>,
     pub back: Option<Waypoints>,
@@ -35,10 +35,10 @@ pub(crate) struct Waypoints {
 }
 
 impl Via {
-    /// Those of a group.
+    /// Reads the waypoints of a group.
     ///
     /// # Errors
-    /// A name that is none.
+    /// A name that is not a valid node template.
     pub fn of(flow: &Flow, at: &Path) -> Result<Self, Box<Problem>> {
         let read = |key: &str, nodes: &Option<Vec<String>>| -> Result<Option<Waypoints>, Box<Problem>> {
             let Some(nodes) = nodes else { return Ok(None) };
@@ -54,7 +54,7 @@ impl Via {
 }
 
 impl Waypoints {
-    /// The links from one node to another by way of these, for flow `i` of its group.
+    /// The links from one node to another through these waypoints, for flow `i` of its group.
     pub fn way(
         &self,
         routes: &mut Routes<'_>,
@@ -103,7 +103,7 @@ impl Waypoints {
     }
 }
 
-/// What can be told of routes without the network.
+/// Checks routes as far as that is possible without the network.
 pub(crate) fn check(scenario: &Scenario, flow: &Flow, at: &Path, problems: &mut Vec<Problem>) {
     for (key, nodes) in [("route", &flow.route), ("route-back", &flow.route_back)] {
         if nodes.is_some() && flow.from.is_none() {
@@ -122,7 +122,7 @@ pub(crate) fn check(scenario: &Scenario, flow: &Flow, at: &Path, problems: &mut 
     }
 }
 
-/// Gives flows with a `failover` the routes that they take when links of theirs fail.
+/// Adds to flows with a `failover` the routes that they take after link failures.
 pub(crate) fn fail_over(scenario: &Scenario, flows: &mut [FlowPlan], links: &[LinkPlan], nodes: usize) {
     if scenario.flows.iter().all(|flow| flow.failover.is_none()) {
         return;
@@ -161,15 +161,15 @@ pub(crate) fn fail_over(scenario: &Scenario, flows: &mut [FlowPlan], links: &[Li
 /// A change of network: from `at` on, a flow's packets avoid the link directions `left`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Departure {
-    /// When the flow takes the other way.
+    /// Time of the switch to the other route.
     pub at: Instant,
-    /// `FROM>TO` of both directions of the link that is left.
+    /// `FROM>TO` of both directions of the abandoned link.
     pub left: [String; 2],
-    /// Where it is written.
+    /// The position in the scenario, for messages.
     pub(crate) place: Path,
 }
 
-/// Gives flows of participants who change network the ways that they take then.
+/// Adds routes to the flows of participants who change network.
 pub(crate) fn move_over(
     scenario: &Scenario,
     flows: &mut [FlowPlan],
@@ -206,13 +206,14 @@ pub(crate) fn move_over(
     }
 }
 
-/// When which links are known to be down, each change with all of them, if the network learns of a failure and of its end so much later.
+/// The times at which the network's knowledge of failed links changes, each with all links known to be down. The
+/// network learns of a failure, and of its end, `after` the event.
 fn changes(links: &[LinkPlan], after: Span, duration: Span) -> Vec<(Instant, BTreeSet<usize>)> {
     let mut turns: BTreeMap<Span, Vec<(usize, bool)>> = BTreeMap::new();
     for (index, link) in links.iter().enumerate() {
         for outage in &link.direction.changes.outages {
             let (down, up) = (outage.from + after, outage.to.map(|to| to + after));
-            // One that ends before the network has learnt of it changes nothing.
+            // An outage shorter than this delay changes nothing.
             if outage.to.is_some_and(|to| to <= down) {
                 continue;
             }
@@ -237,7 +238,7 @@ fn changes(links: &[LinkPlan], after: Span, duration: Span) -> Vec<(Instant, BTr
     changes
 }
 
-/// The links from one node to another around those that are down.
+/// The links from one node to another that avoid the failed links.
 fn without(nodes: usize, edges: &[Edge], down: &BTreeSet<usize>, from: usize, to: usize) -> Option<Vec<usize>> {
     let up: Vec<usize> = (0..edges.len()).filter(|link| !down.contains(link)).collect();
     let left: Vec<Edge> = up.iter().filter_map(|link| edges.get(*link).copied()).collect();

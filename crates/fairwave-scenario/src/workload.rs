@@ -1,9 +1,9 @@
-//! What one flow of a group would come to: packets, other happenings and memory, told before anything is built.
+//! Estimates of the cost of one flow of a group before a run: packets, other simulator events and memory.
 //!
-//! **Assumptions.** The application's first units stand for all of them. Of what it offers, a flow gets across what its
-//! equal share of the narrowest link on its way carries; bulk data fills that share. Transports other than UDP keep
-//! what has not got across. A connection that gets nothing across tries again at the longest timeout. Sizes in memory
-//! are round figures of the right order.
+//! **Assumptions.** The application's first units represent all of them. A flow delivers at most an equal share of the
+//! narrowest link on its route; bulk data fills this share. Transports other than UDP keep data that the network has
+//! not carried. A connection that cannot deliver anything retries at the longest timeout. Memory sizes are orders of
+//! magnitude.
 
 use fairwave_core::random::Seed;
 use fairwave_core::traffic::{Source, TrafficConfig, TrafficSource, Volume};
@@ -15,47 +15,47 @@ use crate::law::{largest_packet, most_payload};
 /// Number of units, or periods of bulk data, that are examined.
 const SAMPLE: usize = 64;
 
-/// Bytes that are kept of every unit that an application makes: when, when complete, how long.
+/// Bytes stored per unit of an application: creation time, completion time, length.
 const BYTES_PER_UNIT: f64 = 32.0;
-/// Bytes that are kept of a packet that waits in its sender.
+/// Bytes stored per packet that waits in its sender.
 const BYTES_PER_WAITING: f64 = 24.0;
 
-/// Seconds and bytes are plain numbers here: they are estimates, and may be larger than any [`Span`].
+/// Workload of one flow. Seconds and bytes are plain numbers, because estimates can exceed the range of [`Span`].
 pub(crate) struct Workload {
-    /// Bits of its largest packet on the wire.
+    /// Size of the largest packet on the wire, bits.
     packet: f64,
-    /// Units that the application makes in a second; 0 for bulk data.
+    /// Units that the application creates per second. 0 for bulk data.
     units: f64,
-    /// Packets that a unit is cut into.
+    /// Packets per unit.
     pieces: f64,
     bulk: bool,
-    /// What is wanted as a whole, which has a size instead of a rate, and the payload and header of its packets.
+    /// For traffic with a size instead of a rate (transfers, pages): its configuration, and payload and header of its
+    /// packets.
     whole: Option<(TrafficConfig, PacketSize)>,
-    /// Happenings in a second that are not packets: periods of the application beginning and ending, the
-    /// slowest timer.
+    /// Events per second other than packets: starts and ends of the application's periods, and the slowest timer.
     wakes: f64,
     udp: bool,
 }
 
-/// What a flow would cost.
+/// Estimated cost of a flow.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct FlowWork {
-    /// Packet-hops and other happenings.
+    /// Packet-hops and other simulator events.
     pub happenings: f64,
-    /// Those of them that come from the application offering more than the network carries, or from its periods.
+    /// Events among `happenings` due to excess load (more than the network carries) or to the application's periods.
     pub vain: f64,
-    /// Bytes that are kept.
+    /// Memory in bytes.
     pub memory: f64,
 }
 
-/// What the flows of a group would come to.
+/// Estimated cost of all flows of a group.
 pub(crate) struct GroupWork {
     pub group: usize,
     pub work: FlowWork,
 }
 
 impl Workload {
-    /// What flows of this kind do.
+    /// Samples the traffic of flows of this kind.
     pub fn of(traffic: &TrafficConfig, transport: &TransportConfig) -> Workload {
         let (units, payload, wakes) = sample(traffic);
         Workload {
@@ -69,8 +69,8 @@ impl Workload {
         }
     }
 
-    /// The cost of a flow, from its duration in seconds, its share in bits per second, and the number of links of its
-    /// routes.
+    /// The cost of a flow that lasts `seconds`, with a share in bits per second. `there` and `back` count the links of
+    /// its routes.
     pub fn work(&self, seconds: f64, share: f64, there: usize, back: usize) -> FlowWork {
         if let Some((traffic, packet)) = &self.whole {
             return self.work_of_whole(traffic, *packet, seconds, share, (there + back) as f64);
@@ -79,7 +79,7 @@ impl Workload {
         let offered = self.units * self.pieces * seconds;
         let carried = if self.bulk { carried_at_most } else { offered.min(carried_at_most) };
         let rest = (offered - carried).max(0.0);
-        // What is not carried was made, and met a full buffer or waits.
+        // Each packet above the carried load is created and then either meets a full buffer or waits.
         let vain = rest + rest / self.pieces + self.wakes * seconds;
         let hops = there + if self.udp { 0 } else { back };
         let waiting = if self.udp { 0.0 } else { rest * BYTES_PER_WAITING };
@@ -92,8 +92,8 @@ impl Workload {
 }
 
 impl Workload {
-    /// The same of what is wanted as a whole: as much as it comes to, as far as the link carries that. What is handed over
-    /// waits in the sender, all of it.
+    /// The cost of traffic with a size: the volume of `seconds`, limited to the link's capacity. All data given to the
+    /// transport waits in the sender.
     fn work_of_whole(
         &self,
         traffic: &TrafficConfig,
@@ -106,7 +106,8 @@ impl Workload {
         let (most, header) = (packet.payload.get().max(1) as f64, packet.header.get() as f64);
         let packets = units + payload / most;
         let bytes_carried = (share * seconds / 8.0).max(0.0);
-        // Of the smallest packets the most are carried; what the next page holds is not handed over before.
+        // The estimate distributes the carried bytes equally over all packets. A page's objects reach the transport
+        // only after the previous page is complete.
         let carried = (packets * (bytes_carried / (payload + packets * header).max(1.0)).min(1.0)).max(1.0);
         let units = units.min(1.0 + carried);
         let vain = self.wakes * seconds;
@@ -115,7 +116,7 @@ impl Workload {
     }
 }
 
-/// Units per second, their mean payload in bytes, and beginnings and ends of periods of bulk data per second.
+/// Units per second, their mean payload in bytes, and starts plus ends of periods of bulk data per second.
 fn sample(traffic: &TrafficConfig) -> (f64, f64, f64) {
     let Ok(mut source) = Source::new(traffic, Instant::ZERO, Seed(0).stream("size")) else { return (0.0, 0.0, 0.0) };
     if traffic.is_bulk() {
@@ -129,7 +130,7 @@ fn sample(traffic: &TrafficConfig) -> (f64, f64, f64) {
     (per_second(&made), payload, 0.0)
 }
 
-/// How often something happens that happened at these times, of which the first is 0; never, if it ended.
+/// Rate per second of events at these times. The first time is 0. Returns 0 if the source ended within the sample.
 fn per_second(times: &[Instant]) -> f64 {
     match times {
         [first, .., last] if times.len() == SAMPLE => (SAMPLE - 1) as f64 / last.since(*first).seconds().max(1e-9),
@@ -152,7 +153,7 @@ mod tests {
     #[test]
     fn what_is_offered_and_carried_costs_its_packets_times_their_hops() {
         let udp = workload(CBR, r#"{ "name": "udp" }"#);
-        // 1041.67 packets of 1000 bytes on the wire, 8.33 Mb/s, over three links, each a unit that is made.
+        // 1041.67 packets of 1000 bytes on the wire (8.33 Mb/s) over three links. Each packet is one unit.
         let work = udp.work(1.0, 10e6, 3, 3);
         assert!((work.happenings - 4.0 * 8e6 / 7680.0).abs() < 5.0, "{}", work.happenings);
         assert!(work.vain < 1.0);
