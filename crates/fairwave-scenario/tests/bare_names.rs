@@ -1,4 +1,4 @@
-//! An override that names a law alone exchanges the law and nothing else: what both laws have in common stays as it was.
+//! Overrides that give only a law's name replace the law, and keep the parameters common to both laws.
 
 use fairwave_scenario::Scenario;
 use serde_json::{Value, json};
@@ -63,7 +63,7 @@ fn what_the_new_discipline_chooses_itself_is_dropped() {
     let punsi = at(&with(QUEUE, "punsi"), "/link/0/queue");
     assert_eq!(punsi["capacity"], json!({ "bytes": 250_000 }));
     assert_eq!((punsi.get("victim"), punsi.get("ecn")), (None, None));
-    // Thresholds of the average queue mean the same to both.
+    // Thresholds of the average queue have the same meaning for both laws.
     assert_eq!((&punsi["min-threshold"], &punsi["max-threshold"]), (&json!(5), &json!(15)));
 }
 

@@ -1,9 +1,9 @@
-//! Every kind of mistake, as a storyboard: what somebody wrote, and what they are told, with the line.
+//! All kinds of mistakes: each text, and the error with its line.
 
 use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;
 
-/// A sound scenario, in which the tests make one mistake each.
+/// A valid scenario. Each test makes one mistake in it.
 const SOUND: &str = r#"name = "sound"
 duration = "60 s"
 warmup = "5 s"
@@ -38,7 +38,7 @@ queues = ["r1>d"]
 units = ["voice[0]"]
 "#;
 
-/// What is said about a text: everything from reading to planning.
+/// The error for a text, from reading or planning.
 fn complaint(text: &str) -> String {
     match Scenario::from_toml(text, "call.toml").and_then(|scenario| scenario.plan(Seed(1))) {
         Ok(_) => String::from("no complaint"),
@@ -46,13 +46,13 @@ fn complaint(text: &str) -> String {
     }
 }
 
-/// The complaint about the sound scenario with one passage exchanged.
+/// The error for the valid scenario with one passage replaced.
 fn complaint_about(sound: &str, mistaken: &str) -> String {
     assert_eq!(SOUND.matches(sound).count(), 1, "`{sound}` must stand once in the sound scenario");
     complaint(&SOUND.replace(sound, mistaken))
 }
 
-/// Asserts that the complaint is a single one, at this place, and says all of these.
+/// Asserts that there is one error, at this position, with all of these words.
 fn assert_says(complaint: &str, place: &str, words: &[&str]) {
     assert_eq!(complaint.matches("error: ").count(), 1, "{complaint}");
     assert!(complaint.contains(&format!("call.toml:{place}")), "no place {place} in\n{complaint}");
@@ -392,7 +392,7 @@ fn a_red_that_could_never_drop_early_is_refused_where_its_buffer_is_known() {
         let words = ["`min-threshold` is 5", "below the 1 packets that the buffer holds", "min-threshold = 0.2"];
         assert_says(&said, "17:9", &words);
     }
-    // The automatic threshold grows with the rate; so it is known only with the link's.
+    // The automatic threshold grows with the link's rate, so the check needs that rate.
     let fast = SOUND.replace("1 Mb/s", "1 Gb/s").replace("{ capacity =", "{ discipline = \"ared\", capacity =");
     assert_says(&complaint(&fast), "17:9", &["`min-threshold` is 625", "below the 50 packets"]);
 }
@@ -440,7 +440,7 @@ fn a_list_in_the_place_of_a_table_is_refused() {
     assert_says(&said, "4:9 (hosts)", &["`hosts` is a list", "a table"]);
 }
 
-/// What is said when the group of calls is this instead.
+/// The error for the valid scenario with these keys for the group of calls.
 fn complaint_about_flow(keys: &str) -> String {
     let from = SOUND.find("transport = ").expect("a flow");
     let to = SOUND.find("\n[record]").expect("a record");

@@ -1,4 +1,4 @@
-//! Events and schedules: what they come to, and what is said of those that cannot be.
+//! Events and schedules: their effect on the plan, and errors for invalid ones.
 
 use fairwave_core::link::{Outage, RateConfig};
 use fairwave_core::loss::LossConfig;
@@ -43,7 +43,7 @@ fn event(keys: &str) -> String {
     format!("[[event]]\n{keys}\n")
 }
 
-/// What is said of an event.
+/// The error for the valid scenario with further text.
 fn complaint(more: &str) -> String {
     let text = format!("{SOUND}{more}");
     match Scenario::from_toml(&text, "events.toml").and_then(|scenario| scenario.plan(Seed(1))) {

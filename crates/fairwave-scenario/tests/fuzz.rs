@@ -1,8 +1,7 @@
-//! Whatever is thrown at the reader of scenarios: an answer, never a panic; and what it accepts can be written, read again
-//! and overridden.
+//! Fuzzing of the scenario reader: it never panics, and an accepted scenario can be written, read again and overridden.
 //!
-//! `make fuzz` runs many cases (`FAIRWAVE_FUZZ_CASES`), `make test` a few. The seeds are every example, every golden
-//! scenario and the same as JSON; they are cut, joined and given hostile pieces as texts, and as trees.
+//! `make fuzz` runs many cases (`FAIRWAVE_FUZZ_CASES`), `make test` a few. The corpus is every example and every golden scenario,
+//! in TOML and JSON. The tests cut and join these texts and trees, and insert hostile pieces.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -13,7 +12,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::{Value, json};
 
-/// So many cases, unless `FAIRWAVE_FUZZ_CASES` says how many.
+/// Uses `few` cases, unless `FAIRWAVE_FUZZ_CASES` sets the number.
 fn cases(few: u32) -> ProptestConfig {
     let asked = std::env::var("FAIRWAVE_FUZZ_CASES").ok().and_then(|text| text.parse().ok());
     ProptestConfig { cases: asked.unwrap_or(few), failure_persistence: None, ..ProptestConfig::default() }
@@ -31,11 +30,11 @@ static CORPUS: LazyLock<Vec<(String, Value)>> = LazyLock::new(|| {
     files.sort();
     let read = |path: &PathBuf| {
         let text = std::fs::read_to_string(path).expect("a scenario");
-        // A file for `fairwave network` is made into a scenario in Python.
+        // Python converts a file for `fairwave network` to a scenario.
         if text.contains("[demands]") {
             return None;
         }
-        // Every target reads the corpus: the first that fails must say which file it was.
+        // All targets read the corpus. The first failure must name the file.
         let scenario = Scenario::from_toml(&text, &path.to_string_lossy()).unwrap_or_else(|error| panic!("{error}"));
         let json = scenario.to_json().expect("JSON");
         Some((text, serde_json::from_str(&json).expect("a tree")))
@@ -43,7 +42,7 @@ static CORPUS: LazyLock<Vec<(String, Value)>> = LazyLock::new(|| {
     files.iter().filter_map(read).collect()
 });
 
-/// Pieces of text at which readers stumble.
+/// Pieces of text that often break readers.
 const HOSTILE: [&str; 34] = [
     "",
     "0",
@@ -81,7 +80,7 @@ const HOSTILE: [&str; 34] = [
     "null",
 ];
 
-/// One change to a text: where, how much goes, and what comes instead.
+/// A change to a text: position, removed length and inserted text.
 #[derive(Clone, Debug)]
 enum Edit {
     Replace(Index, usize, usize),
@@ -97,7 +96,7 @@ fn edit() -> impl Strategy<Value = Edit> {
     ]
 }
 
-/// The nearest place at or before `at` where a text can be cut.
+/// The last character boundary at or before `at`.
 fn cut(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|&place| text.is_char_boundary(place)).unwrap_or(0)
 }
@@ -124,7 +123,7 @@ fn apply(text: &mut String, edit: &Edit) {
     }
 }
 
-/// Hostile values in the place of a tree's.
+/// Hostile values to put into a tree.
 fn value() -> impl Strategy<Value = Value> {
     prop_oneof![
         Just(Value::Null),
@@ -152,7 +151,7 @@ fn pointers(tree: &Value, here: &str, found: &mut Vec<String>) {
     }
 }
 
-/// Puts a value somewhere, or takes what is there away, or moves it to a key that does not exist.
+/// Replaces a value, removes it, or moves it to a key that does not exist.
 fn disturb(tree: &mut Value, at: &Index, way: u8, value: Value) {
     let mut places = Vec::new();
     pointers(tree, "", &mut places);
@@ -169,7 +168,7 @@ fn disturb(tree: &mut Value, at: &Index, way: u8, value: Value) {
     }
 }
 
-/// What holds whatever came of the reading.
+/// Checks the properties that hold for any result of reading.
 fn answers(read: Result<Scenario, ScenarioError>) -> Result<(), TestCaseError> {
     let scenario = match read {
         Ok(scenario) => scenario,

@@ -1,9 +1,9 @@
-//! Scenarios of hostile size: each is refused with an estimate of what it would cost, before anything of that size is made.
+//! Scenarios of hostile size: each is rejected with a cost estimate, before any large allocation.
 
 use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;
 
-/// A dumbbell with one group of flows: what is given stands in the place of a sound value.
+/// A dumbbell with one group of flows. A test replaces some of these values.
 #[derive(Clone, Copy)]
 struct Text<'a> {
     duration: &'a str,
@@ -23,7 +23,7 @@ const SOUND: Text<'static> = Text {
     record: "",
 };
 
-/// What is said about it, from reading to planning.
+/// The error for the text, from reading or planning.
 fn complaint(text: Text<'_>) -> String {
     let Text { duration, topology, flow, transport, traffic, record } = text;
     said(&format!(
@@ -39,7 +39,7 @@ fn said(text: &str) -> String {
     }
 }
 
-/// One complaint that names the key, what it would cost, what is allowed and what to write instead.
+/// Asserts one error that names the key, the cost, the allowed values and the remedy.
 fn assert_refused(said: &str, key: &str, cost: &[&str]) {
     assert_eq!(said.matches("error: ").count(), 1, "{said}");
     assert!(said.contains(&format!("({key})")), "no `{key}` in\n{said}");
@@ -101,7 +101,7 @@ fn a_million_hops_are_refused_with_what_a_chain_of_them_would_cost() {
         assert!(said.contains(&format!("`hops` is {hops}: a chain of {hops} links would need about ")), "{said}");
     }
     let said = complaint(Text { topology: "preset = \"multi-hop\"\nhops = 1000000", ..SOUND });
-    // A million links of 1 Mb/s, 125 packets a second: 1.25e9 packet-hops in 10 s.
+    // A million links of 1 Mb/s, 125 packets per second each: 1.25e9 packet-hops in 10 s.
     assert!(said.contains("3.0 GB of memory and, full for 10 s, 2.1 minutes of computing"), "{said}");
 }
 
@@ -149,7 +149,7 @@ fn an_application_that_offers_more_than_any_computer_makes_is_named() {
 fn what_waits_in_senders_is_counted() {
     let traffic = "{ kind = \"cbr\", rate = \"100 Gb/s\", payload = \"1000 B\" }";
     let said = complaint(Text { traffic, duration: "1000 s", ..SOUND });
-    // 1.25e10 packets of 32 bytes in the books and 24 in the sender.
+    // 1.25e10 packets, each with 32 bytes in the books and 24 bytes in the sender.
     assert_refused(&said, "flow[0].traffic", &["would need about 700.0 GB"]);
 }
 
@@ -231,7 +231,7 @@ fn managed_queues_before_every_host_are_refused_with_the_room_that_they_take() {
     let topology = "preset = \"dumbbell\"\naccess = { queue = { victim = \"random\", capacity = { packets = 5000 } } }";
     let said = complaint(Text { topology, flow: "count = 100000", duration: "10 ms", ..SOUND });
     assert_refused(&said, "topology.queue", &["managed queues would take about 36.0 GB of memory in advance"]);
-    // A list for each of 1024 hashes costs more than the packets.
+    // The lists for 1024 hashes need more memory than the packets.
     let topology =
         "preset = \"dumbbell\"\naccess = { queue = { discipline = \"fq-codel\", capacity = { packets = 100 } } }";
     let said = complaint(Text { topology, flow: "count = 100000", duration: "10 ms", ..SOUND });

@@ -1,4 +1,4 @@
-//! One scenario, many ways to write it: TOML, JSON, the model, overrides; and whatever is thrown at the reader.
+//! Different forms of one scenario: TOML, JSON, the model and overrides; and invalid input.
 
 use fairwave_core::loss::{BernoulliConfig, LossConfig};
 use fairwave_core::queue::{Capacity, DropTailConfig, QueueConfig};
@@ -136,7 +136,7 @@ fn the_hash_tells_scenarios_apart_and_does_not_see_how_they_are_written() {
         |text: &str, written: &str| hash(&text.replace("[topology]", &format!("hosts = {written}\n[topology]")));
     assert_eq!(own, hosts(TEXT, "{ clock-skew = \"0.05e3 ppm\", send-jitter = \"1000 us\" }"));
     assert_ne!(own, hosts(TEXT, "{ send-jitter = \"0 s\" }"));
-    // ns-2's UDP has no header, so a header that is written must count.
+    // UDP in ns-2 has no header, so an explicit header must change the hash.
     let ns2 = TEXT.replace("[topology]", "preset = \"ns2\"\n[topology]");
     assert_ne!(hash(&ns2), hash(&ns2.replacen("\"udp\"", "{ name = \"udp\", header = \"40 B\" }", 1)));
     assert_eq!(hash(&ns2), hosts(&ns2, "{ clock-skew = \"0 ppm\" }"));
@@ -154,7 +154,7 @@ fn details_as_in_ns2_reach_the_transports_that_do_not_say_otherwise() {
     assert_eq!(header(transport(TEXT)), "40 B");
     assert_eq!(header(transport(&ns2)), "0 B");
     assert_eq!(header(transport(&ns2.replace("\"udp\"", "{ name = \"udp\", header = \"12 B\" }"))), "12 B");
-    // Every transport that has a preset is handed it, whatever its name.
+    // Every transport with a preset gets it, whatever its name.
     let preset = |text: &str, name: &str| {
         let config = transport(&text.replace("\"udp\"", &format!("\"{name}\"")));
         serde_json::to_value(config).expect("JSON").get("preset").cloned()
@@ -250,7 +250,7 @@ fn examples() -> Vec<(String, String)> {
         .map(|entry| entry.expect("an entry").path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
         .map(|path| (path.display().to_string(), std::fs::read_to_string(&path).expect("a text")))
-        // A file for `fairwave network` is made into a scenario in Python.
+        // Python converts a file for `fairwave network` to a scenario.
         .filter(|(_, text)| !text.contains("[demands]"))
         .collect();
     found.sort();
@@ -447,7 +447,7 @@ prop_compose! {
     }
 }
 
-// Without optimisation, whole scenarios and their readers need more stack than the 2 MiB that the thread of a test has.
+// Without optimisation, scenarios and their readers need more stack than the 2 MiB of a test thread.
 #[test]
 fn a_model_written_out_and_read_again_is_the_same() {
     let thread = std::thread::Builder::new().stack_size(8 << 20).spawn(written_out_and_read_again).expect("a thread");

@@ -1,4 +1,4 @@
-//! Links by trace and by chance, jitter, reordering and duplication: what they come to, and what is said of those that cannot be.
+//! Links with traces and random rates, jitter, reordering and duplication: their effect on the plan, and errors for invalid ones.
 
 use fairwave_core::random::Seed;
 use fairwave_core::units::Span;
@@ -33,7 +33,7 @@ fn plan(rate: &str, more: &str) -> Plan {
     scenario.plan(Seed(1)).expect("a plan")
 }
 
-/// What is said of a scenario.
+/// The error for the scenario with this rate and further text.
 fn complaint(rate: &str, more: &str) -> String {
     match Scenario::from_toml(&text(rate, more), "links.toml").and_then(|scenario| scenario.plan(Seed(1))) {
         Ok(_) => "no complaint".to_owned(),
@@ -54,7 +54,7 @@ fn a_trace_that_is_shorter_than_the_run_must_say_what_comes_then() {
     for after in ["repeat", "hold"] {
         assert_eq!(complaint(&short.replace(" }", &format!(", after = \"{after}\" }}")), ""), "no complaint");
     }
-    // Of a file that nobody has read yet nothing is known.
+    // The duration of a trace is unknown until its file is read.
     assert_eq!(complaint(r#"{ law = "trace", file = "lte.csv" }"#, ""), "no complaint");
 }
 
@@ -84,7 +84,7 @@ fn what_a_wire_does_is_written_where_the_link_is_and_comes_to_the_plan() {
     let reorder = there.direction.changes.reorder.expect("reordering");
     assert_eq!((reorder.share, reorder.by), (0.01, Span::from_millis(10)));
     assert_eq!(there.direction.changes.duplicate.map(|duplicate| duplicate.share), Some(0.001));
-    // What the way back does not say is as there.
+    // The reverse direction inherits omitted keys from the forward direction.
     assert!(back.direction.changes.reorder.is_some() && back.direction.changes.duplicate.is_none());
     let exact = plan.to_json().expect("JSON");
     assert_eq!(exact["links"][0]["jitter"], json!({ "model": "gaussian", "deviation": "5 ms", "at-most": 3.0 }));

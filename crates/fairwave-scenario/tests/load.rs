@@ -1,5 +1,4 @@
-//! Workloads given as shares of what all sources offer, and queues that tell classes apart: what is planned, and what is
-//! refused.
+//! Workloads given as shares of the offered load, and queues that distinguish classes: plans and errors.
 
 use fairwave_core::packet::Class;
 use fairwave_core::queue::Victim;
@@ -49,7 +48,7 @@ fn complaint(text: &str) -> String {
     }
 }
 
-/// The complaint about the scenario with one passage exchanged: one error, with all of these words.
+/// Asserts that the scenario with one passage replaced gives one error, with all of these words.
 fn assert_says(passage: &str, instead: &str, words: &[&str]) {
     assert_eq!(SHARED.matches(passage).count(), 1, "`{passage}` must stand once in the scenario");
     let said = complaint(&SHARED.replace(passage, instead));
@@ -73,7 +72,8 @@ fn shares_of_the_load_become_numbers_of_flows_in_the_proportion_of_their_counts(
 
 #[test]
 fn a_unit_that_is_cut_offers_a_header_per_packet() {
-    // 1472 B as 1200 and 272, each behind 100 B: 1672 B where 1572 go in one packet, so 22 sources of 113.6 kb/s instead of 23 of 106.8.
+    // 1472 B is segmented into 1200 B and 272 B, each with a header of 100 B: 1672 B instead of 1572 B in one packet. So there are
+    // 22 sources of 113.6 kb/s instead of 23 of 106.8 kb/s.
     let headers = SHARED.replace("header = \"28 B\"", "header = \"100 B\"");
     assert_eq!(counts(&headers)[2], 23);
     assert_eq!(counts(&headers.replace(", max-payload = \"1472 B\"", ""))[2], 22);

@@ -1,4 +1,4 @@
-//! Shared media in the scenario language: what links that use one say, and what is refused.
+//! Shared media in the scenario language: keys of their links, and errors.
 
 use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;

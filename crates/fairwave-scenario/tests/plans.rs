@@ -1,4 +1,4 @@
-//! What a plan holds: the expansion of templates, presets and spreads, buffers, routes, and their stability.
+//! Contents of a plan: the expansion of templates, presets and spreads, buffers, routes, and their stability.
 
 use fairwave_core::packet::Class;
 use fairwave_core::queue::Capacity;
@@ -66,7 +66,7 @@ fn every_flow_of_a_dumbbell_has_its_own_hosts_and_crosses_the_bottleneck() {
 
 #[test]
 fn a_buffer_of_one_bandwidth_delay_product_counts_1000_byte_packets_over_the_base_round_trip() {
-    // 10 Mb/s × (2 × 50 ms) = 1 Mb = 125 packets of 1000 bytes; at 100 Mb/s ten times as many.
+    // 10 Mb/s × (2 × 50 ms) = 1 Mb = 125 packets of 1000 bytes. At 100 Mb/s, ten times as many.
     let plan = plan(DUMBBELL);
     assert_eq!(packets(link(&plan, "r1>r2")), 125);
     assert_eq!(packets(link(&plan, "r2>r1")), 125);
@@ -160,7 +160,7 @@ traffic = "voice"
     );
     assert_eq!(route(&plan, &plan.flows[1].forward), "voice-s1>r1 r1>r2 r2>r3 r3>voice-d1");
     assert_eq!(route(&plan, &plan.flows[2].forward), "cross-s0>r2 r2>r3 r3>cross-d0");
-    // The voice sinks' links are wireless: slow, and lossy both ways; those of the cross traffic are not.
+    // The voice sinks' links are wireless: slow, and lossy in both directions. The cross traffic's links are not.
     for name in ["r3>voice-d1", "voice-d1>r3"] {
         let wireless = link(&plan, name);
         assert_eq!(wireless.direction.rate.nominal(), "2 Mb/s".parse().expect("a rate"));

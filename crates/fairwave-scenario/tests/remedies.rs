@@ -1,4 +1,4 @@
-//! A remedy that an error suggests is accepted: for every law of every family, for each of its numbers.
+//! Every remedy that an error suggests is accepted: for every law of every family, for each of its numeric keys.
 
 use fairwave_core::config::ConfigError;
 use fairwave_core::link::RateConfig;
@@ -12,7 +12,7 @@ use fairwave_scenario::Scenario;
 use fairwave_scenario::law::Law;
 use serde_json::{Map, Value, json};
 
-/// Values for keys that some laws must have.
+/// Values for mandatory keys of laws.
 fn needed(name: &str, key: &str) -> Value {
     match (name, key) {
         (_, "rate") if name == "bernoulli" => json!(0.01),
@@ -44,7 +44,7 @@ fn is_number(schema: &Value) -> bool {
     }
 }
 
-/// Takes every remedy that is suggested for numbers that may be out of range; answers how many there were.
+/// Applies every remedy suggested for numbers out of range. Returns the number of remedies.
 fn remedies_of<T: Law>(refused_too: &mut Vec<String>) -> usize {
     let schema = T::json_schema(&mut schemars::SchemaGenerator::default()).to_value();
     let mut taken = 0;
@@ -85,7 +85,7 @@ fn remedies_of<T: Law>(refused_too: &mut Vec<String>) -> usize {
                     refused_too.push(format!("{name}: {key} = {value} is to be {allowed}; `{example}`: {again:?}"));
                 }
                 taken += 1;
-                // Where an end of the range is no member of it, that is said.
+                // If an end of the range is excluded, the description must state it.
                 if remedy.contains_key(key)
                     && (value == json!(0) || value == json!(1))
                     && about["description"].is_string()
