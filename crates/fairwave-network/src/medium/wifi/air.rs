@@ -242,7 +242,13 @@ impl Wifi {
             Phase::Clearance if received => (Phase::Data, at + sifs),
             Phase::Data if received => {
                 self.receives(place, happenings);
-                if self.air[place].arrived > 0 { (Phase::Acknowledgement, at + sifs) } else { (Phase::Over, end) }
+                if self.air[place].arrived > 0 {
+                    // What the receiver wants to send from now on waits for its acknowledgement.
+                    self.domains[to].occupy(at, end, &self.accesses, slot);
+                    (Phase::Acknowledgement, at + sifs)
+                } else {
+                    (Phase::Over, end)
+                }
             }
             Phase::Data => (Phase::Over, end),
             _ => (Phase::Over, at),

@@ -114,6 +114,33 @@ fn packets_arrive_at_the_end_of_their_frame_with_rts_in_aggregates_and_with_hidd
     }
 }
 
+/// A receiver that answers a packet at once finds the channel busy with its own acknowledgement (IEEE 802.11-2020 §10.3.4.3).
+#[test]
+fn who_answers_a_packet_at_once_draws_a_backoff_after_the_acknowledgement() {
+    for hears in [json!({}), json!({ "s0": [], "s1": [] })] {
+        let mut table = plain();
+        table["hears"] = hears.clone();
+        let mut channel = driven(table, 2);
+        let mut waits = std::collections::BTreeSet::new();
+        for turn in 0..200 {
+            let before = channel.delivered.len();
+            channel.arrives(0.1 + 0.01 * f64::from(turn), 0, 1472);
+            while channel.delivered.len() == before {
+                let next = channel.medium.deadline().seconds();
+                channel.until(next);
+            }
+            let at = channel.delivered[before].0;
+            channel.arrives(at, 1, 1472);
+            channel.until(at + 0.005);
+            // SIFS, acknowledgement, DIFS; then slots, and the frame.
+            waits.insert(
+                (((channel.delivered[before + 1].0 - at) * 1e9).round() as u64 - 44_000 - 34_000 - 244_000) / 9_000,
+            );
+        }
+        assert_eq!(waits, (0..=15).collect(), "{hears}");
+    }
+}
+
 #[test]
 fn a_station_may_send_and_receive_at_different_rates() {
     let rates = |table: Value| {
