@@ -11,7 +11,7 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 MUTATOR := target/tools/bin/cargo-mutants
 
 .DEFAULT_GOAL := help
-.PHONY: help setup stacks demo test compiled quick test-times test-rust test-python test-lab lab lint format bench validate validate-quick live docs fuzz mutants golden lock site wheel clean distclean
+.PHONY: help setup stacks demo test compiled quick test-times test-rust test-python test-lab lab lint format bench validate validate-quick live docs bad-files faults fuzz mutants golden lock site wheel clean distclean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -139,6 +139,9 @@ wheel: setup  ## a wheel for this platform and any Python from 3.10 on: out/whee
 # A hundred thousand cases of each target: FAIRWAVE_FUZZ_CASES says otherwise. Each target says when it is done.
 bad-files:  ## 2000 bad files for each command that reads files of others: a quarter of an hour of one core
 	FAIRWAVE_BAD_FILES=$${FAIRWAVE_BAD_FILES:-2000} $(BIN)/python -m pytest -q tests/test_foreign.py
+
+faults:  ## every write and every open of run, sweep, study and network fails once, and 1000 allocations: an hour of one core
+	FAIRWAVE_FAULTS=$${FAIRWAVE_FAULTS:-1000} $(BIN)/python -m pytest -q tests/test_faults.py
 
 fuzz:  ## long fuzzing of parsers, decoders, queues, endpoints and whole runs: about half an hour of one core
 	FAIRWAVE_FUZZ_CASES=$${FAIRWAVE_FUZZ_CASES:-100000} cargo test --locked --workspace --profile dev fuzz -- --nocapture --test-threads 1

@@ -6,6 +6,7 @@ in the place of a folder is refused. So a results folder from another person can
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import tempfile
@@ -19,6 +20,35 @@ if TYPE_CHECKING:
 
 class LinkedPathError(ValueError):
     """A name that fairwave writes below a results folder is a symbolic link; the message names it and the remedy."""
+
+
+ROOM = "free some space, or name a folder on another disk"
+REMEDIES = {
+    errno.ENOSPC: ROOM,
+    errno.EDQUOT: ROOM,
+    errno.EFBIG: ROOM,
+    errno.EIO: "the disk fails; name a folder on another disk",
+    errno.EMFILE: "allow more open files, for example `ulimit -n 4096`",
+    errno.ENFILE: "close other programs: the system has too many open files",
+    errno.ENOMEM: "close other programs: the system has too little memory",
+}
+"""What to do about an error of the system that is nobody's mistake."""
+
+
+def remedy(error: OSError) -> str:
+    """What to do about an error of the system that is nobody's mistake; empty for any other."""
+    return REMEDIES.get(error.errno or 0, "")
+
+
+PARTIAL = ".partial-"
+"""How names of files and folders begin that are not complete yet."""
+
+
+def final_path(path: str) -> str:
+    """The place that a user knows: what is made beside it, under the name of a part, is on its way there."""
+    parts = Path(path).parts
+    at = next((at for at, part in enumerate(parts) if part.startswith(PARTIAL)), len(parts))
+    return str(Path(*parts[:at])) if at else path
 
 
 def check_unlinked(path: Path) -> None:
@@ -59,7 +89,7 @@ def staging(out: Path) -> Iterator[Path]:
         OSError: `out` cannot be made or written.
     """
     out.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix=".partial-", dir=out))
+    folder = Path(tempfile.mkdtemp(prefix=PARTIAL, dir=out))
     try:
         yield folder
         files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
@@ -74,7 +104,7 @@ def staging(out: Path) -> Iterator[Path]:
 def write_bytes(path: Path, data: bytes) -> None:
     """Writes a file in one step: readers see the old file or the new one, never half of it. A link is replaced."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=".partial-", dir=path.parent)
+    handle, name = tempfile.mkstemp(prefix=PARTIAL, dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)

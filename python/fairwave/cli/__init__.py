@@ -17,15 +17,31 @@ FAILED = 1
 
 def main() -> None:
     """Entry point: every error that a user can cause ends in a sentence, not in a traceback."""
-    # NumPy's linear algebra, which fairwave hardly uses, starts a thread per core: longer work than a small run.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
+        # NumPy's linear algebra, which fairwave hardly uses, starts a thread per core: longer work than a small run.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         _main()
     except KeyboardInterrupt:  # before there was anything to stop, or while it was being stopped
         from fairwave.cli.console import complain
 
         complain(_stopped())
         sys.exit(STOPPED)
+    except BaseException as error:
+        if not _lacks_memory(error):
+            raise
+        from fairwave.cli.console import complain
+
+        _drop_output()
+        complain(
+            f"there is not enough memory; make fewer runs at once, record less, or use --threads 1; {_kept()}"
+        )
+        sys.exit(FAILED)
+
+
+def _lacks_memory(error: BaseException) -> bool:
+    """Whether an allocation failed: in Python, or in the compiled part on its way to Python."""
+    is_null = type(error).__name__ == "PanicException" and "PyObject pointer is null" in str(error)
+    return isinstance(error, MemoryError) or is_null or "without exception set" in str(error)
 
 
 class StoppedError(SystemExit):
@@ -89,12 +105,10 @@ def _main() -> None:
         sys.exit(FAILED)
     except OSError as error:
         _drop_output()
-        if _is_lost(error):
-            complain(f"{error}; {_kept()}")
-            sys.exit(FAILED)
-        complain(f"{error.strerror or error}: {error.filename}" if error.filename else str(error))
-        sys.exit(BAD_INPUT)
+        sys.exit(_failed(error))
     except Exception as error:
+        if isinstance(error, MemoryError):
+            raise
         if isinstance(error, _questions()):
             complain(str(error))
             _trace(error)
@@ -107,6 +121,36 @@ def _main() -> None:
     if status == STOPPED:  # which is also what the library makes of Ctrl-C
         complain(_stopped())
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _failed(error: OSError) -> int:
+    """Says what the system could not do; the exit status."""
+    from fairwave.cli.console import complain
+
+    if _is_lost(error):
+        complain(f"{error}; {_kept()}")
+        return FAILED
+    complain(_trouble(error))
+    return FAILED if _shortage(error) else BAD_INPUT
+
+
+def _shortage(error: OSError) -> str:
+    """What to do if the system is short of something; empty if the error has another reason."""
+    from fairwave.staging import remedy
+
+    return remedy(error)
+
+
+def _trouble(error: OSError) -> str:
+    """An error of the system in a sentence: what failed, where, what to do, and what is kept."""
+    from fairwave.staging import final_path
+
+    what = error.strerror or str(error)
+    where = (
+        f": {final_path(os.fspath(error.filename))}" if isinstance(error.filename, (str, os.PathLike)) else ""
+    )
+    todo = _shortage(error)
+    return f"{what}{where}; {todo}; {_kept()}" if todo else f"{what}{where}"
 
 
 def _drop_output() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import sqlite3
 from contextlib import suppress
@@ -14,6 +15,7 @@ from fairwave.foreign import ForeignFileError
 from fairwave.runs.memory import Keep, Memory
 from fairwave.runs.runs_file import (
     DAMAGE,
+    JOURNALS,
     MISMATCH,
     READ_ONLY,
     Layout,
@@ -28,6 +30,7 @@ from fairwave.runs.runs_file import (
     packed,
     replace,
     salvaged,
+    trouble,
     unpacked,
 )
 from fairwave.staging import check_unlinked
@@ -47,10 +50,6 @@ def engine() -> str:
     """The simulator's version and a digest of its compiled code, which distinguishes two builds of one version."""
     digest = hashlib.sha256(Path(str(_native.__file__)).read_bytes()).hexdigest()[:16]
     return f"{_native.version}+{digest}"
-
-
-JOURNALS = ("-journal", "-wal", "-shm")
-"""How SQLite names the files next to a database."""
 
 
 class Folder:
@@ -170,7 +169,10 @@ class Folder:
                 "than a row can hold; record less, or the same command makes the run again"
             )
         except sqlite3.Error as error:
-            raise OSError(f"{self._file}: {error}; the runs that it holds already are kept") from error
+            found = trouble(self._file, error)
+            raise OSError(
+                found.errno or errno.EIO, f"{error}; the runs that it holds already are kept", str(self._file)
+            ) from error
 
     def _insert(self, *rows: Row) -> None:
         if not self._is_checked:

@@ -7,6 +7,7 @@ run, or without one of its tables, is as damaged as a row with a flipped bit.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairwave.foreign import KINDS, check_items, gate
+from fairwave.staging import PARTIAL
 from fairwave.tables import Column, Table
 
 if TYPE_CHECKING:
@@ -55,8 +57,11 @@ OLDER = {
 DAMAGE = (sqlite3.Error, MemoryError, OverflowError, UnicodeDecodeError)
 """What reading a damaged file may raise: lengths that were flipped ask for too much memory."""
 
+DAMAGE_OF_ROWS = (sqlite3.Error, OverflowError, UnicodeDecodeError)
+"""The same while rows are saved from a damaged file: for want of memory none may be given up."""
+
 READ_ONLY = "attempt to write a readonly"
-TROUBLE = (READ_ONLY, "database is locked", "unable to open", "database or disk is full")
+TROUBLE = (READ_ONLY, "database is locked", "unable to open", "database or disk is full", "disk I/O error")
 """How SQLite begins to say that the file cannot be had, which is no damage."""
 
 MISMATCH = "a checksum does not match"
@@ -109,7 +114,7 @@ def look(file: Path) -> FolderContents:
             versions = connection.execute("select * from version").fetchall()
     except DAMAGE as error:
         if is_trouble(error):
-            raise OSError(f"{file}: {error}") from error
+            raise trouble(file, error) from error
         return FolderContents(Layout.DAMAGED, reason=str(error))
     match layout, versions:
         case (dict() as tables, [(str() as made_by, bytes() as found)]) if tables == CURRENT:
@@ -176,7 +181,7 @@ def replace(file: Path, version: str, rows: Iterable[Row] = ()) -> int:
 
 def _written(file: Path, version: str, rows: Iterable[Row]) -> Path:
     """A whole file beside another's place."""
-    handle, name = tempfile.mkstemp(prefix=".partial-", suffix=".sqlite", dir=file.parent)
+    handle, name = tempfile.mkstemp(prefix=PARTIAL, suffix=".sqlite", dir=file.parent)
     os.close(handle)
     made = Path(name)
     made.chmod(0o644)
@@ -187,13 +192,31 @@ def _written(file: Path, version: str, rows: Iterable[Row]) -> Path:
             proof = hashlib.sha256(version.encode()).digest()
             connection.execute("insert into version values (?, ?)", (version, proof))
             connection.executemany("insert or ignore into runs values (?, ?, ?, ?)", rows)
-    except sqlite3.Error as error:
-        made.unlink(missing_ok=True)
-        raise OSError(f"{file}: {error}") from error
-    except BaseException:
-        made.unlink(missing_ok=True)
+    except BaseException as error:
+        for part in (made, *(made.with_name(made.name + end) for end in JOURNALS)):
+            part.unlink(missing_ok=True)
+        if isinstance(error, sqlite3.Error):
+            raise trouble(file, error) from error
         raise
     return made
+
+
+JOURNALS = ("-journal", "-wal", "-shm")
+"""How SQLite names the files next to a database."""
+
+CODES = {
+    "database or disk is full": errno.ENOSPC,
+    "disk I/O error": errno.EIO,
+    "unable to open": errno.EMFILE,
+    "out of memory": errno.ENOMEM,
+}
+"""How SQLite begins to say what the system lacks."""
+
+
+def trouble(file: Path, error: BaseException) -> OSError:
+    """What SQLite says as an error of the system, with its code where SQLite says enough."""
+    code = next((code for begins, code in CODES.items() if str(error).startswith(begins)), None)
+    return OSError(f"{file}: {error}") if code is None else OSError(code, str(error), str(file))
 
 
 def damage(file: Path, version: str) -> str | None:
@@ -211,14 +234,14 @@ def damage(file: Path, version: str) -> str | None:
             return None if all(is_whole(version, *row) for row in rows) else MISMATCH
     except DAMAGE as error:
         if is_trouble(error):
-            raise OSError(f"{file}: {error}") from error
+            raise trouble(file, error) from error
         return str(error)
 
 
 def salvaged(file: Path, version: str) -> Iterator[Row]:
     """The rows of a damaged file that are whole: from both ends, as far as it can be read; rows may come twice."""
     for order in ("asc", "desc"):
-        with suppress(*DAMAGE), closing(connect(file)) as connection:
+        with suppress(*DAMAGE_OF_ROWS), closing(connect(file)) as connection:
             for row in connection.execute(
                 f"select * from runs order by scenario {order}, seed {order}"  # one of two words
             ):
