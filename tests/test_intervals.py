@@ -6,7 +6,8 @@ from validation import intervals as checked
 CORE = [
     # Transfer times of Pareto files, also of five runs.
     ("files", "completion.files", "first"), ("files", "completion.files", "second"),
-    ("files", "completion_p95.files", "first"), ("pages", "completion.pages", "second"),
+    ("large files", "completion.files", "first"), ("large files", "completion.files", "second"),
+    ("pages", "completion.pages", "first"), ("pages", "completion.pages", "second"),
     # Paired differences of delay, and of rare losses.
     ("files", "delay.call", "difference"), ("pages", "delay.call", "difference"),
     ("rare bursts of losses", "missed.call", "difference"),

@@ -21,6 +21,7 @@ import numpy as np
 import polars as pl
 from scipy.stats import bootstrap
 
+from fairwave.measuring.measures import find
 from fairwave.measuring.statistics import means_with_ends, t_quantile
 
 if TYPE_CHECKING:
@@ -219,6 +220,11 @@ class Population:
     values: Numbers
 
     @property
+    def has_long_tail(self) -> bool:
+        """Whether intervals of the measure expect a long tail; those of differences never do."""
+        return self.kind != "difference" and find(self.measure.partition(".")[0]).has_long_tail
+
+    @property
     def skewness(self) -> float:
         """Of the runs."""
         apart = self.values - self.values.mean()
@@ -285,7 +291,7 @@ def measure_coverage(population: Population, n: int, experiments: int = EXPERIME
     seed = zlib.crc32(f"{population.case}/{population.measure}/{population.kind}/{n}".encode())
     values, truth = population.values, population.values.mean()
     samples = values[np.random.default_rng(seed).integers(0, len(values), (experiments, n))]
-    means, low, high = means_with_ends(samples)
+    means, low, high = means_with_ends(samples, has_long_tail=population.has_long_tail)
     half = t_quantile(0.95, n) * samples.std(axis=1, ddof=1) / np.sqrt(n)
     student = np.abs(means - truth) <= half
     there = low < high
@@ -369,7 +375,7 @@ def _methods() -> Iterator[str]:
             drawn = np.random.default_rng(n).integers(0, len(one.values), (BOOTSTRAPS, n))
             samples = one.values[drawn]
             half = t_quantile(0.95, n) * samples.std(axis=1, ddof=1) / np.sqrt(n)
-            means, low, high = means_with_ends(samples)
+            means, low, high = means_with_ends(samples, has_long_tail=one.has_long_tail)
             ends = {
                 "t": (means - half, means + half), **_bootstrapped(samples, n), "own": (low, high)
             }  # fmt: skip

@@ -221,7 +221,10 @@ test("any key becomes a control", async () => {
 
 test("replications go on until the interval is small, and say how many there were", async () => {
   const { page, context } = await open(browser, { settled: true });
-  assert.match(await page.locator("#verdict").textContent(), /MOS \d\.\d (± 0\.\d\d|\[\d.*\]|\(same.*\)) over \d+ runs/);
+  assert.match(
+    await page.locator("#verdict").textContent(),
+    /MOS \d\.\d (± 0\.\d\d|\[\d.*\]|\(same.*\)) over \d+ runs/,
+  );
   assert.match(await page.locator("#precision").textContent(), /\d+ runs with different seeds/);
   await context.close();
 });

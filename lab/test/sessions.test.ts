@@ -98,7 +98,9 @@ describe("the verdict", () => {
     const runs = [run, observed(VIDEO_CALL, 2)];
     const scores = scoresOf(runs);
     expect([...scores.keys()]).toEqual(["call", "other"]);
-    expect(verdicts(run, scores)[0]?.text).toMatch(/MOS \d\.\d\d (± \d\.\d\d|\[.*\]) of the worst stream, over 2 runs\.$/);
+    expect(verdicts(run, scores)[0]?.text).toMatch(
+      /MOS \d\.\d\d (± \d\.\d\d|\[.*\]) of the worst stream, over 2 runs\.$/,
+    );
   });
 });
 

@@ -721,7 +721,7 @@ def _answer(key: str, each: Sequence[Label], trials: Sequence[Search], tried: Se
     tested = [
         Tested(
             each[step],
-            [interval(one.samples[step]).within(one.wanted.of.measure.limits) for one in trials],
+            [one.wanted.of.measure.interval(one.samples[step]) for one in trials],
             [one.known[step] for one in trials],
         )
         for step in tried

@@ -19,12 +19,12 @@ from fairwave.arguments import checked
 from fairwave.ask.wording import AskError, Precision, measure, precision
 from fairwave.measuring.relevance import USUAL
 from fairwave.measuring.remarks import split_of
-from fairwave.measuring.statistics import Interval, interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from fairwave.measuring.measures import Measure
+    from fairwave.measuring.statistics import Interval
     from fairwave.results import Results
     from fairwave.runs.grid import Axes, Label, Point
     from fairwave.runs.keeping import Keep
@@ -221,7 +221,7 @@ def sweep(
 
 def _needed(samples: Sequence[float | None], goal: Precision) -> int:
     """About how many replications make an interval narrow enough; 0 where it is, or never will be."""
-    found = interval(samples)  # type: ignore[arg-type]  # None is not defined
+    found = goal.of.measure.interval(samples)  # type: ignore[arg-type]  # None is not defined
     if found.n == 0:
         return 0
     if found.n < 2:
@@ -237,8 +237,8 @@ def _needed(samples: Sequence[float | None], goal: Precision) -> int:
 def _cell(
     point: Point, text: str, measure: Measure, samples: Sequence[float | None], goals: Sequence[Precision]
 ) -> Cell:
-    found = interval(samples)  # type: ignore[arg-type]  # None is not defined
+    found = measure.interval(samples)  # type: ignore[arg-type]  # None is not defined
     mine = [goal for goal in goals if goal.of.text == text]
     wanted = min((goal.wanted(found.mean) for goal in mine), default=None)
     reached = wanted is None or (found.n > 1 and found.half_width <= wanted)
-    return Cell(point.labels, text, measure, found.within(measure.limits), wanted, reached, tuple(samples))
+    return Cell(point.labels, text, measure, found, wanted, reached, tuple(samples))

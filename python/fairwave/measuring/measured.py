@@ -11,7 +11,7 @@ import numpy as np
 
 from fairwave.arguments import checked_methods
 from fairwave.extras import need
-from fairwave.measuring.statistics import Interval, interval, summarise
+from fairwave.measuring.statistics import Interval, summarise
 from fairwave.tables import Column, Table
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ class Measured:
 
     def interval(self, **labels: Any) -> Interval:
         """Mean and 95 % interval at one point, which ends where the measure ends."""
-        return interval(self.samples(**labels)).within(self.measure.limits)
+        return self.measure.interval(self.samples(**labels))
 
     def summary(self, by: Sequence[str] | None = None) -> pl.DataFrame:
         """Mean and 95 % interval per point, or per combination of the axes `by`; intervals end where the measure ends.
@@ -149,7 +149,7 @@ class Measured:
         rest = [axis for axis in self.axes if axis not in axes]
         frame = (self.averaged(*rest) if rest else self).frame
         least, most = self.measure.limits
-        return summarise(frame, axes).with_columns(
+        return summarise(frame, axes, has_long_tail=self.measure.has_long_tail).with_columns(
             pl.col("low").clip(lower_bound=least), pl.col("high").clip(upper_bound=most)
         )
 

@@ -20,10 +20,11 @@ import numpy as np
 from fairwave import _native
 from fairwave.measuring.measured import Measured
 from fairwave.measuring.parts import NO_RUNS, Parts, by_group, by_run, parted
+from fairwave.measuring.statistics import LEVEL, Interval, interval
 from fairwave.tables import Column, Table, concatenate
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
     from typing_extensions import ParamSpec
 
     from fairwave.measuring.parts import PartValues
@@ -114,6 +115,8 @@ class Measure:
         limits: Least and most that it can be: axes begin at the least, and intervals are drawn no further.
         scale: Measures of the same scale are drawn on the same axis; `id` when empty.
         applies: To which groups it applies, and where people see it.
+        has_long_tail: Whether few runs are far above the others as a rule, as of transfers with a long tail of sizes;
+            intervals expect that.
     """
 
     id: str
@@ -126,11 +129,16 @@ class Measure:
     limits: Limits = UNBOUNDED
     scale: str = ""
     applies: Applies = Applies()
+    has_long_tail: bool = False
 
     @property
     def label(self) -> str:
         """Title with unit."""
         return f"{self.title} ({self.unit})" if self.unit else self.title
+
+    def interval(self, samples: ArrayLike, level: float = LEVEL) -> Interval:
+        """Mean and interval of the measure in some runs, which ends where the measure ends."""
+        return interval(samples, level, has_long_tail=self.has_long_tail).within(self.limits)
 
     def over(self, results: Results) -> Measured:
         """The measure in every run of `results`."""
@@ -296,6 +304,7 @@ def of_group(
     limits: Limits = UNBOUNDED,
     table: str = "groups",
     over: str = "",
+    has_long_tail: bool = False,
 ) -> Measure:
     """A column of the `groups` table, which the simulator measures over all flows of a group.
 
@@ -310,6 +319,7 @@ def of_group(
         limits: Least and most that it can be, after scaling.
         table: Another table with one row per group.
         over: Another column, of which it is a share.
+        has_long_tail: Whether few runs are far above the others as a rule.
 
     Raises:
         ValueError: When used: no group is named and the runs have several.
@@ -324,7 +334,10 @@ def of_group(
 
     # There is one row for each run and group.
     reduce = OfRows(rows_of, group, _share((column,), over, scale) if over else _mean(column, scale))
-    return Measure(id or column, _name(title, group), unit, reduce, better, table=table, limits=limits)
+    return Measure(
+        id or column, _name(title, group), unit, reduce, better, table=table, limits=limits,
+        has_long_tail=has_long_tail,
+    )  # fmt: skip
 
 
 @shown(STREAM, STREAM | BULK, headline=True, figure="call")
@@ -662,7 +675,8 @@ def completion(group: str | None = None) -> Measure:
     Unfinished transfers do not count; the measure `unfinished` gives their share.
     """
     return of_group(
-        "mean_s", "completion time", group, "s", id="completion", better="lower", limits=POSITIVE, table=COMPLETIONS
+        "mean_s", "completion time", group, "s", id="completion", better="lower", limits=POSITIVE, table=COMPLETIONS,
+        has_long_tail=True,
     )  # fmt: skip
 
 
@@ -671,7 +685,7 @@ def completion_median(group: str | None = None) -> Measure:
     """Median completion time of completed transfers or pages, in s."""
     return of_group(
         "p50_s", "completion time, median", group, "s", id="completion_median", better="lower", limits=POSITIVE,
-        table=COMPLETIONS,
+        table=COMPLETIONS, has_long_tail=True,
     )  # fmt: skip
 
 
@@ -680,14 +694,16 @@ def completion_p95(group: str | None = None) -> Measure:
     """95th percentile of the completion times of completed transfers or pages, in s."""
     return of_group(
         "p95_s", "completion time, 95th percentile", group, "s", id="completion_p95", better="lower",
-        limits=POSITIVE, table=COMPLETIONS,
+        limits=POSITIVE, table=COMPLETIONS, has_long_tail=True,
     )  # fmt: skip
 
 
 @shown(TRANSFER, TRANSFER)
 def slowdown(group: str | None = None) -> Measure:
     """Completion time divided by the payload's time at the narrowest link's rate, mean over completed transfers."""
-    return of_group("slowdown", "slowdown", group, better="lower", limits=POSITIVE, table=COMPLETIONS)
+    return of_group(
+        "slowdown", "slowdown", group, better="lower", limits=POSITIVE, table=COMPLETIONS, has_long_tail=True
+    )
 
 
 @shown(TRANSFER, TRANSFER)
