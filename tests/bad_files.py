@@ -38,6 +38,38 @@ pattern = [
   ["1s 500ms", ["12Mbps"]],
 ]
 """
+SCENARIO = """
+name = "calls"
+duration = "2 s"
+seed = 3
+
+[[link]]
+from = "a"
+to = "b"
+rate = { law = "trace", file = "t.csv" }
+delay = "20 ms"
+queue = { discipline = "codel", capacity = { packets = 50 } }
+loss = { model = "gilbert", rate = "1 %", run = 2 }
+
+[[flow]]
+name = "voice"
+from = "a"
+to = "b"
+count = 3
+transport = "udp"
+traffic = { kind = "voice", codec = "g711" }
+
+[[event]]
+at = "1 s"
+link = "a>b"
+delay = "30 ms"
+"""
+AS_JSON = {
+    "name": "calls", "duration": "2 s", "topology": {"preset": "dumbbell", "bottleneck": {"rate": "2 Mb/s"}},
+    "flow": [{"name": "x", "count": 2, "transport": "tcp/cubic", "traffic": "bulk", "start": "100 ms"}],
+    "record": {"bin": "100 ms"},
+}  # fmt: skip
+RESULTS = ("runs.parquet", "flows.parquet", "provenance.json", "SHA256SUMS", ".fairwave", "scenario.toml")
 POLICY = {"format": "fairwave policy 1", "steers": "rate", "interval": "50 ms", "layers": [[[0.1] * 10]]}
 
 
@@ -98,6 +130,16 @@ def right_files(kind: str, folder: Path) -> dict[str, bytes]:
             "c.pcap": pcap(folder / "c.pcap", frames).read_bytes(),
             "c.pcapng": pcapng(folder / "c.pcapng", frames).read_bytes(),
         }
+    if kind == "replay":
+        frames = [(20_000_000 * n, ethernet(ip4(rtp(n)))) for n in range(60)]
+        return {
+            "c.pcap": pcap(folder / "c.pcap", frames).read_bytes(),
+            "c.pcapng": pcapng(folder / "c.pcapng", frames, resolution=9).read_bytes(),
+        }
+    if kind == "scenario":
+        return {"s.toml": SCENARIO.encode(), "s.json": json.dumps(AS_JSON).encode(), "t.csv": CSV.encode()}
+    if kind == "results":
+        return {name: (folder / "results" / name).read_bytes() for name in RESULTS}
     if kind == "network":
         import networkx as nx
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 import importlib
 import json
 import os
 import pkgutil
+import shutil
 import sys
 import traceback
 from pathlib import Path
@@ -15,7 +17,7 @@ import pytest
 
 import fairwave
 from bad_files import bad_files, right_files, statistics
-from fairwave import _native, foreign
+from fairwave import _native, folders, foreign
 from fairwave.cli import main
 from made_lines import irtt_file, trip
 
@@ -65,6 +67,8 @@ COMMANDS = {
     ),
     "network": lambda file: ("network", file.parent / "net.toml", "-n", "1"),
     "pattern": lambda file: ("pattern", file),
+    "replay": lambda file: ("replay", file, "--rate", "2 Mb/s", "--out", file.parent / "replayed.toml"),
+    "scenario": lambda file: ("run", file if file.suffix != ".csv" else file.parent / "s.toml"),
 }
 
 
@@ -87,6 +91,50 @@ def test_no_bad_file_leaves_a_traceback(kind, tmp_path, monkeypatch, capsys, no_
         refused += status != 0
         assert status == 0 or len(said) < 3000, said
     assert refused > CASES / 4
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """Two folders of results."""
+    folder = tmp_path_factory.mktemp("results")
+    scenario = fairwave.load('{"name": "r", "duration": "1 s", "topology": {"preset": "dumbbell"}, "flow": [{"name": '
+                             '"voice", "transport": "udp", "traffic": "voice"}]}')  # fmt: skip
+    for name in ("results", "other"):
+        with folders.claimed(folder / name, "run", "r"):
+            scenario.replicate(2).save(folder / name)
+        (folder / name / "scenario.toml").write_text(scenario.to_toml())
+    return folder
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("forged", [False, True])
+def test_no_damaged_folder_of_results_leaves_a_traceback(forged, results, tmp_path, monkeypatch, capsys):
+    for name, data, right in bad_files("results", results, CASES):
+        shutil.copytree(results, tmp_path, dirs_exist_ok=True)
+        (tmp_path / "results" / name).write_bytes(data)
+        if forged and name.endswith((".parquet", ".json")):  # as a stranger would: with the right checksums
+            old, new = (hashlib.sha256(one).hexdigest() for one in (right[name], data))
+            sums = tmp_path / "results" / "SHA256SUMS"
+            sums.write_text(sums.read_text().replace(old, new))
+        status, _ = command(monkeypatch, capsys, "compare", tmp_path / "results", tmp_path / "other", "--no-page",
+                            case=f"{name} {data[:300]!r}")  # fmt: skip
+        assert status in {0, 1, 2, 3, 4}
+
+
+@pytest.mark.parametrize("table", ["runs", "flows", "groups"])
+def test_results_without_a_column_are_damaged(table, results, tmp_path, monkeypatch, capsys):
+    pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    shutil.copytree(results, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "results" / "SHA256SUMS").unlink()
+    file = tmp_path / "results" / f"{table}.parquet"
+    whole = pq.read_table(file)
+    for column in whole.column_names:
+        pq.write_table(whole.drop_columns([column]), file)
+        status, said = command(monkeypatch, capsys, "compare", tmp_path / "results", tmp_path / "other", "--no-page",
+                               case=f"{table} without {column}")  # fmt: skip
+        assert status in {0, 2}, said
 
 
 @pytest.mark.parametrize("kind", [*COMMANDS, "policy"])

@@ -539,10 +539,20 @@ def _loaded(where: Path) -> Results:
         reach(file.name)
         tables[file.stem], size = _table(file, cells)
         cells += size
+    for name, columns in NEEDED.items():
+        for column in columns if name in tables else ():
+            if column not in tables[name].column_names:
+                raise DamagedResultsError(
+                    f"{where / name}.parquet is damaged: it lacks the column {column!r}; {_again(where)}"
+                )
     reach("runs.parquet")
     metadata = tables["runs"].schema.metadata or {}
     axes = parse_json(metadata.get(b"axes", b"[]"), str(where / "runs.parquet"), "results")
     return Results(tables, tuple(axes), Provenance.from_json(metadata[METADATA_KEY]))
+
+
+NEEDED = {"runs": ("run", "seed", "scenario"), "flows": ("run", "group", "flow"), "groups": ("run", "group")}
+"""Columns without which nothing can be said about a table."""
 
 
 def _table(file: Path, before: int) -> tuple[Any, int]:

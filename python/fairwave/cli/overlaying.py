@@ -5,13 +5,13 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from fairwave import ScenarioError
 from fairwave.answers.naming import shortened
 from fairwave.cli import console
 from fairwave.cli.input import BadInputError, drawn_as, layer_or_note
-from fairwave.foreign import ForeignFileError, decode, read_bytes
+from fairwave.foreign import ForeignFileError, decode, gate, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -211,7 +211,7 @@ def _compare(
         return saved, whole, parts, group, found
 
     # Mistakes in saved runs are named before a folder is made; runs are kept in the folder.
-    ready = None if is_run else read(results_of(None))
+    ready = None if is_run else _behind_gate(lambda: read(results_of(None)), where)
     with (
         drawn_as(asked.style, asked.figures, pages, folder),
         claimed(folder, "compare", title, overwrite=asked.overwrite, scratch=asked.out is None),
@@ -255,6 +255,15 @@ def _compare(
         for note in [*notes, f"page: {page}   tables: {folder}" if page else f"tables: {folder}"]:
             console.say(f"\n{note}")
     requiring.settle(required, title, asked.junit, json=asked.json)
+
+
+T = TypeVar("T")
+
+
+def _behind_gate(read: Callable[[], T], where: Mapping[str, Path]) -> T:
+    """What is read from saved folders; if their tables are not as fairwave writes them, an error says so."""
+    with gate("results", f"one of {', '.join(map(str, where.values()))}", BadInputError):
+        return read()
 
 
 def _differences(scenarios: Mapping[str, str]) -> dict[str, list[str]]:
