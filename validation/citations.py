@@ -34,7 +34,7 @@ TABLE = ROOT / "docs" / "citations.toml"
 #: Files whose comments are evidence, not claims.
 _EVIDENCE = re.compile(r"(^|/)(tests?|testing|fuzz|storyboards|(\w+_)?clauses|\w+_(tests?|fuzz))\.rs$")
 
-_NAME = r"(?:[A-Z]\. )*[A-Z][a-zéø]+(?:-[A-Z][a-zéø]+)?"
+_NAME = r"(?:[A-Z]\. )*(?:(?:Di|Mc)[A-Z]|[A-Z])[a-zéø]+(?:-[A-Z][a-zéø]+)?"
 _DOCUMENT = re.compile(
     r"RFC (?P<rfc>\d{4})"
     r"|(?<=\d{4}, )(?P<more>\d{4})(?=[,;.:) ]|$)"
