@@ -1,4 +1,4 @@
-//! What a discipline in Python sees when a packet arrives.
+//! The view of an arriving packet for disciplines written in Python.
 
 use fairwave_core::queue as core_queue;
 use pyo3::prelude::*;
@@ -7,22 +7,22 @@ use super::buffer::Buffer;
 use super::seconds;
 use super::seen::Packet;
 
-/// What a discipline sees when a packet arrives, which is not in the buffer yet.
+/// Arrival of a packet at a discipline. The packet is not in the buffer yet.
 #[pyclass(frozen, module = "fairwave", get_all)]
 pub struct Arrival {
     /// The time, seconds.
     now: f64,
-    /// What arrives.
+    /// The arriving packet.
     packet: Py<Packet>,
-    /// What waits.
+    /// The buffer.
     buffer: Py<Buffer>,
-    /// Packets that wait.
+    /// Packets in the buffer.
     packets: u32,
-    /// Bytes that wait.
+    /// Bytes in the buffer.
     bytes: u64,
-    /// How long the link has had nothing to send, since it was last asked, seconds; 0 while it sends.
+    /// Idle time of the link since the discipline's previous call, seconds. 0 while the link is sending.
     idle: f64,
-    /// The buffer has no room for the arrival.
+    /// True if the buffer has no room for the packet.
     full: bool,
 }
 
@@ -43,7 +43,7 @@ impl Arrival {
 
 #[pymethods]
 impl Arrival {
-    /// An arrival for tests, at a buffer of which only the numbers are known.
+    /// An arrival for tests, at a buffer that supports only these counts.
     #[new]
     #[pyo3(signature = (now = 0.0, packet = None, *, packets = 0, bytes = 0, idle = 0.0, full = false))]
     fn new(

@@ -1,4 +1,4 @@
-//! The buffer of a queue, as disciplines that are written in Python may ask it: lent for as long as their method lasts.
+//! The buffer of a queue, for disciplines written in Python. It is accessible only during a call of the discipline's method.
 
 use std::cell::RefCell;
 
@@ -11,19 +11,19 @@ use scoped_tls::scoped_thread_local;
 use super::seconds;
 use super::seen::{self, Place, class_of};
 
-/// A buffer from which packets may be dropped, and those that were.
+/// A buffer that allows drops, with the packets dropped so far.
 pub struct OpenBuffer {
-    /// What waits.
+    /// The waiting packets.
     pub buffer: core_queue::Buffer,
-    /// What was dropped.
+    /// The dropped packets and the reasons.
     pub dropped: Vec<(packet::Packet, DropReason)>,
 }
 
-// The buffer of the queue whose discipline this thread asks: it is there so long as the law's method lasts.
+// The buffer of the queue whose discipline this thread is calling. It is set for the duration of the call.
 scoped_thread_local!(pub static SEEN: core_queue::Buffer);
 scoped_thread_local!(pub static OPEN: RefCell<OpenBuffer>);
 
-/// What waits before a link. It can be asked so long as a method of the discipline lasts that was given it.
+/// The packets that wait before a link. Accessible only during the method of the discipline that received it.
 #[pyclass(frozen, module = "fairwave")]
 pub struct Buffer {}
 
@@ -56,13 +56,13 @@ fn counted(tally: Tally) -> (u32, u64) {
 
 #[pymethods]
 impl Buffer {
-    /// Packets that wait.
+    /// Number of waiting packets.
     #[getter]
     fn packets(&self) -> PyResult<u32> {
         Self::ask(|buffer| buffer.total().packets)
     }
 
-    /// Bytes that wait, on the wire.
+    /// Waiting bytes, on the wire.
     #[getter]
     fn bytes(&self) -> PyResult<u64> {
         Self::ask(|buffer| buffer.total().bytes)
@@ -72,18 +72,18 @@ impl Buffer {
         Self::ask(|buffer| buffer.total().packets as usize)
     }
 
-    /// Packets and bytes of a class that wait: `voice`, `other-udp` or `tcp`.
+    /// Waiting packets and bytes of a class: `voice`, `other-udp` or `tcp`.
     fn of_class(&self, traffic_class: &str) -> PyResult<(u32, u64)> {
         let class = class_of(traffic_class)?;
         Self::ask(|buffer| counted(buffer.of(class)))
     }
 
-    /// The packet at a place; None if nothing waits there any more.
+    /// The packet at a place. None if the packet has left the buffer.
     fn packet(&self, place: PyRef<'_, Place>) -> PyResult<Option<seen::Packet>> {
         Self::ask(|buffer| buffer.packet(place.0).map(seen::Packet::of))
     }
 
-    /// Since when the packet at a place has waited, seconds; None if nothing waits there any more.
+    /// Time at which the packet at a place arrived, seconds. None if the packet has left the buffer.
     fn since(&self, place: PyRef<'_, Place>) -> PyResult<Option<f64>> {
         Self::ask(|buffer| buffer.since(place.0).map(seconds))
     }
@@ -93,17 +93,17 @@ impl Buffer {
         Self::place(core_queue::Buffer::front)
     }
 
-    /// The packet that came last.
+    /// The packet that arrived last.
     fn back(&self) -> PyResult<Option<Place>> {
         Self::place(core_queue::Buffer::back)
     }
 
-    /// The packet that came just before this one.
+    /// The packet that arrived just before this one.
     fn before(&self, place: PyRef<'_, Place>) -> PyResult<Option<Place>> {
         Self::place(|buffer| buffer.before(place.0))
     }
 
-    /// The `index`-th of the packets in no particular order, from 0: with a uniform index, a uniform choice.
+    /// Packet number `index` in an arbitrary order, from 0. A uniform index gives a uniform choice.
     fn any(&self, index: u64) -> PyResult<Option<Place>> {
         Self::place(|buffer| buffer.any(index))
     }
@@ -114,17 +114,17 @@ impl Buffer {
         Self::place(|buffer| buffer.front_of(class))
     }
 
-    /// The packet of the highest video layer that came last.
+    /// The last packet to arrive among those of the highest video layer.
     fn back_of_highest_layer(&self) -> PyResult<Option<Place>> {
         Self::place(core_queue::Buffer::back_of_highest_layer)
     }
 
-    /// Packets and bytes of a flow that wait, for disciplines with `by_flow`.
+    /// Waiting packets and bytes of a flow, for disciplines with `by_flow`.
     fn of_flow(&self, flow: u32) -> PyResult<(u32, u64)> {
         Self::ask(|buffer| counted(buffer.of_flow(FlowId(flow))))
     }
 
-    /// Flows of which packets wait, for disciplines with `by_flow`.
+    /// Number of flows with waiting packets, for disciplines with `by_flow`.
     #[getter]
     fn flows(&self) -> PyResult<u32> {
         Self::ask(core_queue::Buffer::flows)
@@ -135,18 +135,20 @@ impl Buffer {
         Self::place(|buffer| buffer.front_of_flow(FlowId(flow)))
     }
 
-    /// The packet of a flow that came last, for disciplines with `by_flow`.
+    /// The packet of a flow that arrived last, for disciplines with `by_flow`.
     fn back_of_flow(&self, flow: u32) -> PyResult<Option<Place>> {
         Self::place(|buffer| buffer.back_of_flow(FlowId(flow)))
     }
 
-    /// The flow after this one in the round of those of which packets wait, for disciplines with `by_flow`; the first for None.
+    /// The next flow with waiting packets in the round-robin order, for disciplines with `by_flow`. None as argument gives the
+    /// first flow.
     #[pyo3(signature = (flow = None))]
     fn flow_after(&self, flow: Option<u32>) -> PyResult<Option<u32>> {
         Self::ask(|buffer| buffer.flow_after(flow.map(FlowId)).map(|flow| flow.0))
     }
 
-    /// Marks the packet at a place, in `depart` and `on_timer`, if its transport understands marks; whether it bears a mark now.
+    /// Marks the packet at a place if its transport supports marks. Allowed in `depart` and `on_timer`. Returns true if the packet
+    /// is now marked.
     fn mark(&self, place: PyRef<'_, Place>) -> PyResult<bool> {
         if !OPEN.is_set() {
             return Err(PyValueError::new_err(
@@ -156,7 +158,7 @@ impl Buffer {
         OPEN.with(|open| Ok(open.try_borrow_mut().map_err(|_| closed())?.buffer.mark(place.0)))
     }
 
-    /// Drops the packet at a place, in `depart` and `on_timer`; whether one waited there.
+    /// Drops the packet at a place. Allowed in `depart` and `on_timer`. Returns true if a packet was there.
     fn drop(&self, place: PyRef<'_, Place>) -> PyResult<bool> {
         if !OPEN.is_set() {
             return Err(PyValueError::new_err(

@@ -1,4 +1,4 @@
-//! Controllers that are written in Python.
+//! Controllers written in Python.
 
 use fairwave_core::config::ConfigError;
 use fairwave_core::random::Stream;
@@ -91,11 +91,11 @@ struct Control {
     estimate: Method,
 }
 
-/// A window below one segment never opens again.
+/// A window below one segment would stop the sender for good.
 const LEAST_WINDOW: f64 = 1.0;
 
 impl Control {
-    /// Tells of something, and takes over what the law makes of the window.
+    /// Calls a method of the law, and copies the law's window back.
     #[inline]
     fn tell(&self, name: &'static str, method: &Method, path: &Path, window: &mut Window) -> Verdict {
         self.tell_with(name, method, path, window, |_, method, own| {
@@ -103,7 +103,7 @@ impl Control {
         })
     }
 
-    /// The same, where `call` makes the call.
+    /// Like `tell`, with the call made by `call`.
     fn tell_with(
         &self,
         name: &'static str,
@@ -169,7 +169,7 @@ impl Controller for Control {
     fn on_mark(&mut self, path: &Path, window: &mut Window) {
         match &self.on_mark {
             Some(_) => self.tell("on_mark", &self.on_mark, path, window),
-            // A mark counts as a loss unless the law says otherwise.
+            // A mark counts as a loss unless the law defines `on_mark`.
             None => self.tell("on_loss", &self.on_loss, path, window),
         };
     }

@@ -1,4 +1,4 @@
-//! Link laws that are written in Python.
+//! Link laws written in Python.
 
 use fairwave_core::config::ConfigError;
 use fairwave_core::link::{AnyRateLaw, Transmitter};
@@ -30,7 +30,7 @@ impl AnyRateLaw for Law {
     }
 }
 
-/// What the law answers when it is asked for a rate before the run.
+/// A rate that a method of the law returns before the run.
 fn rate_by(law: &Law, method: &'static str) -> Rate {
     let least = Rate::from_bits_per_second(1);
     law.ask_beforehand(method, least, |answer| {

@@ -1,4 +1,4 @@
-//! Loss models that are written in Python.
+//! Loss models written in Python.
 
 use fairwave_core::config::ConfigError;
 use fairwave_core::loss::{AnyLossLaw, LossModel};

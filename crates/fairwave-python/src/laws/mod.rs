@@ -1,8 +1,9 @@
-//! Laws that are written in Python: what `fairwave.laws` describes becomes a law of its family, and its methods are called as core
-//! calls those of its own.
+//! Laws written in Python. The class that `fairwave.laws` describes becomes a law of its family. The simulator calls its methods
+//! like those of a built-in law.
 //!
-//! A law is told and answers what the traits of core have, times in seconds, rates in bits per second, sizes in bytes. Each
-//! run makes instances of its own. A call attaches to the interpreter for as long as it lasts, so runs on several threads take turns.
+//! Arguments and return values are those of the core traits, with times in seconds, rates in bits per second and sizes in bytes.
+//! Each run creates separate instances. A call holds the interpreter's lock for its duration, so runs on several threads take
+//! turns.
 
 mod arrival;
 mod buffer;
@@ -44,15 +45,15 @@ use run::call_law;
 pub use run::{Failure, Run, end_runs, note_fork};
 pub use seen::{Packet, Path, Place, RateSample, Unit, Window};
 
-/// What Python says of a law.
+/// Description of a law from Python.
 #[derive(Debug, Deserialize)]
 struct LawDescription {
     name: String,
     about: String,
     parameters: Vec<Parameter>,
-    /// The methods that it has of its own.
+    /// The methods that the law overrides.
     methods: BTreeSet<String>,
-    /// What tells its code from another's.
+    /// Fingerprint of the law's code.
     fingerprint: String,
     #[serde(default)]
     recovery: Option<Recovery>,
@@ -68,7 +69,7 @@ struct LawDescription {
     by_flow: bool,
     #[serde(default)]
     reaches_capacity: bool,
-    /// A discipline may mark.
+    /// True if the discipline can mark packets.
     #[serde(default)]
     gives_marks: bool,
     #[serde(default)]
@@ -77,26 +78,26 @@ struct LawDescription {
     steady: bool,
 }
 
-/// A law as it was handed in.
+/// A registered law.
 struct LawSpec {
     said: LawDescription,
     class: Py<PyAny>,
-    /// [`LawDescription::own_victim`] for as long as the process lasts, as core wants it.
+    /// [`LawDescription::own_victim`] with static lifetime, as core requires.
     own_victim: Option<&'static str>,
 }
 
-/// A law with its parameters.
+/// A law with its parameter values.
 #[derive(Clone)]
 pub struct Law {
     spec: Arc<LawSpec>,
     values: Vec<ParameterValue>,
 }
 
-/// What is wrong with a law at work.
+/// An error in a call of a law.
 enum LawFault {
-    /// It raised.
+    /// The law raised an exception.
     Raised(PyErr),
-    /// It answered what cannot be used.
+    /// The law returned an invalid value.
     Answer(String),
 }
 
@@ -106,13 +107,13 @@ impl From<PyErr> for LawFault {
     }
 }
 
-/// The method of an instance, ready to be called; none where the law leaves it as it is.
+/// A bound method of an instance. `None` if the law does not override it.
 type Method = Option<Py<PyAny>>;
 
-/// A law at work, or asked before it works.
+/// An instance of a law, for a run or for a question before a run.
 struct Instance {
     name: String,
-    /// None when it could not be made, of which the run knows.
+    /// `None` if the constructor failed. The run has recorded the failure.
     object: Option<Py<PyAny>>,
     run: Arc<Run>,
 }
@@ -122,7 +123,7 @@ impl Law {
         self.spec.said.methods.contains(method)
     }
 
-    /// Its packets say that they may be marked.
+    /// True if packets of this law's flows are ECN-capable.
     fn has_marks(&self) -> bool {
         self.said().gives_marks
     }
@@ -131,7 +132,7 @@ impl Law {
         &self.spec.said
     }
 
-    /// A fresh instance with these random numbers, of which `begin` has not been called.
+    /// Creates an instance with these random numbers, without calling `begin`.
     fn instance(&self, random: Option<Random>) -> Instance {
         let mut instance = Instance { name: self.said().name.clone(), object: None, run: Run::current() };
         instance.object = instance.ask("__init__", None, None, |py| {
@@ -148,7 +149,7 @@ impl Law {
         instance
     }
 
-    /// Asks an instance that will never work, as for the nominal rate of a link.
+    /// Calls a method of a temporary instance outside a run, for example for the nominal rate of a link.
     fn ask_beforehand<T>(
         &self,
         method: &'static str,
@@ -184,7 +185,7 @@ impl Law {
     }
 }
 
-/// What an error of `fairwave.Refusal` says.
+/// Converts an exception `fairwave.Refusal` to a configuration error.
 fn refusal(py: Python<'_>, error: &PyErr) -> Option<ConfigError> {
     let value = error.value(py);
     let part = |name: &str| value.getattr(name).ok()?.extract::<String>().ok();
@@ -192,7 +193,7 @@ fn refusal(py: Python<'_>, error: &PyErr) -> Option<ConfigError> {
 }
 
 impl Instance {
-    /// A method that the law has of its own.
+    /// The bound method `name`, if the law overrides it.
     fn method(&self, law: &Law, name: &'static str) -> Method {
         if !law.has(name) {
             return None;
@@ -201,7 +202,7 @@ impl Instance {
         self.ask(name, None, None, |py| Ok(Some(object.bind(py).getattr(name)?.unbind())))
     }
 
-    /// Calls `begin`, if the law has it, with arguments that do not depend on the run.
+    /// Calls `begin`, if the law defines it, with arguments that do not depend on the run.
     fn begin(
         &self,
         law: &Law,
@@ -216,7 +217,7 @@ impl Instance {
         }
     }
 
-    /// Asks the law, unless the run has ended: then, and when it cannot answer, the answer is `otherwise`, and the run ends.
+    /// Calls the law. Returns `otherwise` if the run has ended. An error in the law also gives `otherwise` and ends the run.
     #[inline]
     fn ask<T>(
         &self,
@@ -257,7 +258,7 @@ impl Instance {
     }
 }
 
-/// A time that a law answered with: infinite for never.
+/// Converts a law's returned time. Infinity means never.
 fn instant(seconds: f64, what: &str) -> Result<Instant, LawFault> {
     if seconds == f64::INFINITY {
         return Ok(Instant::NEVER);
@@ -270,32 +271,33 @@ fn instant(seconds: f64, what: &str) -> Result<Instant, LawFault> {
     Ok(Instant::from_seconds(seconds))
 }
 
-/// A time as laws are told of it.
+/// Converts a time for a law: seconds, infinity for never.
 fn seconds(time: Instant) -> f64 {
     if time == Instant::NEVER { f64::INFINITY } else { time.seconds() }
 }
 
-/// What tells the code of each law from another's: by the law's name, and by family.
+/// Fingerprints of the laws' code, by name and family.
 static FINGERPRINTS: Mutex<BTreeMap<String, BTreeMap<String, String>>> = Mutex::new(BTreeMap::new());
 
-/// Whether any law was handed in.
+/// True if any law is registered.
 pub fn are_there() -> bool {
     !FINGERPRINTS.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
 }
 
-/// The laws among `words`, with what tells their code from another's.
+/// The laws among `words`, with fingerprints of their code.
 pub fn fingerprints<'a>(words: impl IntoIterator<Item = &'a str>) -> BTreeMap<String, String> {
     let known = FINGERPRINTS.lock().unwrap_or_else(PoisonError::into_inner);
     let of = |word: &str| Some(known.get(word)?.values().cloned().collect::<Vec<_>>().join(" "));
     words.into_iter().filter_map(|word| Some((word.to_owned(), of(word)?))).collect()
 }
 
-/// Hands in a law that is written in Python; one of the same name and family takes its place.
+/// Registers a law written in Python. It replaces a law of the same name and family.
 ///
-/// `family` is `controller`, `discipline`, `source`, `loss`, `rate_controller` or `link`, `said` what `fairwave.laws` says of the law, as JSON.
+/// `family` is `controller`, `discipline`, `source`, `loss`, `rate_controller` or `link`. `said` is the law's description from
+/// `fairwave.laws`, as JSON.
 ///
 /// # Errors
-/// `ValueError` when a law that is not written in Python has its name, or a parameter cannot be one.
+/// `ValueError` if a law that is not written in Python has this name, or if a parameter is invalid.
 #[pyfunction]
 pub fn register_law(family: &str, said: &str, class: Bound<'_, PyAny>) -> PyResult<()> {
     let refuse = |what: String| PyValueError::new_err(what);
@@ -337,7 +339,7 @@ pub fn register_law(family: &str, said: &str, class: Bound<'_, PyAny>) -> PyResu
     Ok(())
 }
 
-/// A law as its family takes it.
+/// Wraps a law for its family's registry.
 fn given<D: ?Sized>(spec: &Arc<LawSpec>, erase: fn(Law) -> Arc<D>) -> RuntimeLaw<D> {
     let (reading, describing) = (spec.clone(), spec.clone());
     let read = move |table: Map<String, Value>| {

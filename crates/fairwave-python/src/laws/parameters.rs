@@ -1,5 +1,5 @@
-//! Parameters of a law that is written in Python: read from a scenario's table, checked, written out and described as those of
-//! core's laws are, so that mistakes are told the same way.
+//! Parameters of laws written in Python. They are read, checked, written and described like parameters of built-in laws, so that
+//! errors have the same form.
 
 use fairwave_core::config::ConfigError;
 use fairwave_core::ratio::Ratio;
@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde::de::Error as _;
 use serde_json::{Map, Value, json};
 
-/// What a value is.
+/// Type of a parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ParameterKind {
@@ -23,29 +23,29 @@ pub enum ParameterKind {
     Flag,
     /// A text.
     Text,
-    /// A time; for the law in seconds.
+    /// A time. The law gets seconds.
     Time,
-    /// A rate; for the law in bits per second.
+    /// A rate. The law gets bits per second.
     Rate,
-    /// A size; for the law in bytes.
+    /// A size. The law gets bytes.
     Size,
 }
 
-/// A parameter, as Python describes it.
+/// A parameter as described by Python.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Parameter {
-    /// Its key in scenarios.
+    /// Key in scenarios.
     pub key: String,
-    /// The attribute of the law that holds it.
+    /// Attribute of the law that holds the value.
     pub attribute: String,
     kind: ParameterKind,
-    /// A list of such values.
+    /// True for a list of such values.
     list: bool,
-    /// It must be written.
+    /// True if the key is mandatory.
     needed: bool,
-    /// The value if it is left out, as the law has it; null for none.
+    /// Default value in the law's units. Null for none.
     default: Value,
-    /// A value to show, as the law has it.
+    /// Example value in the law's units.
     example: Value,
     about: String,
     above: Option<f64>,
@@ -74,10 +74,10 @@ pub enum Scalar {
     Size(Bytes),
 }
 
-/// A value; nothing where the parameter was left out and has no default.
+/// A parameter's value. `Nothing` for an omitted parameter without a default.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ParameterValue {
-    /// Left out.
+    /// Omitted.
     Nothing,
     /// One value.
     One(Scalar),
@@ -98,7 +98,7 @@ impl Scalar {
         })
     }
 
-    /// From the number that a law has: seconds, bits per second, bytes.
+    /// Converts a number in the law's units: seconds, bits per second, bytes.
     fn from_base(kind: ParameterKind, value: &Value) -> Result<Self, serde_json::Error> {
         Ok(match kind {
             ParameterKind::Time => Scalar::Time(Span::from_seconds(f64::deserialize(value)?)),
@@ -108,7 +108,7 @@ impl Scalar {
         })
     }
 
-    /// As a scenario writes it.
+    /// The value in the form of a scenario.
     fn written(&self) -> Value {
         match self {
             Scalar::Number(number) => json!(number),
@@ -160,7 +160,7 @@ impl std::fmt::Display for Scalar {
 }
 
 impl ParameterValue {
-    /// Each value, once for all.
+    /// The values as a slice: none, one or several.
     fn each(&self) -> &[Scalar] {
         match self {
             ParameterValue::Nothing => &[],
@@ -169,7 +169,7 @@ impl ParameterValue {
         }
     }
 
-    /// As the law has it.
+    /// Converts the value for the law.
     pub fn to_python(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         match self {
             ParameterValue::Nothing => Ok(py.None()),
@@ -190,7 +190,7 @@ impl ParameterValue {
 }
 
 impl Parameter {
-    /// What a description that cannot be used is refused for: its default and its example must be of its kind.
+    /// Checks a description: default and example must have the parameter's type.
     pub fn check_description(&self) -> Result<(), serde_json::Error> {
         self.held_of(&self.example)?;
         self.default_value().map(|_| ())
@@ -200,7 +200,7 @@ impl Parameter {
         if self.default.is_null() { Ok(ParameterValue::Nothing) } else { self.held_of(&self.default) }
     }
 
-    /// From what the law has.
+    /// Converts a value in the law's units.
     fn held_of(&self, value: &Value) -> Result<ParameterValue, serde_json::Error> {
         if !self.list {
             return Scalar::from_base(self.kind, value).map(ParameterValue::One);
@@ -213,7 +213,7 @@ impl Parameter {
             .map(ParameterValue::Several)
     }
 
-    /// A number from 0 to 1 may be written in percent.
+    /// True for a range within 0 to 1. Such a number may be written in percent.
     fn is_ratio(&self) -> bool {
         let low = self.least.or(self.above);
         let high = self.most.or(self.below);
@@ -240,7 +240,7 @@ impl Parameter {
         one(value).map(ParameterValue::One)
     }
 
-    /// A bound in the parameter's unit.
+    /// A bound, with the parameter's unit.
     fn bound(&self, bound: f64) -> String {
         Scalar::from_base(self.kind, &json!(bound)).map_or_else(|_| bound.to_string(), |scalar| scalar.to_string())
     }
@@ -283,7 +283,7 @@ impl Parameter {
         self.held_of(&self.example).map_or(Value::Null, |held| held.written())
     }
 
-    /// A line that would be accepted.
+    /// An example line that the scenario accepts.
     fn line(&self) -> String {
         format!("{} = {}", self.key, self.example_written())
     }
@@ -340,7 +340,7 @@ fn unknown(what: &str, name: &str, known: &[String]) -> serde_json::Error {
     serde_json::Error::custom(format!("unknown {what} `{name}`, {allowed}"))
 }
 
-/// The values of a law's parameters, as a table has them, in the order of the parameters.
+/// Reads the values of a law's parameters from a table, in the order of the parameters.
 pub fn read(parameters: &[Parameter], table: &Map<String, Value>) -> Result<Vec<ParameterValue>, serde_json::Error> {
     if let Some(key) = table.keys().find(|key| parameters.iter().all(|one| one.key != **key)) {
         let known: Vec<String> = parameters.iter().map(|one| one.key.clone()).collect();
@@ -356,7 +356,7 @@ pub fn read(parameters: &[Parameter], table: &Map<String, Value>) -> Result<Vec<
         .collect()
 }
 
-/// The table that says the same, defaults spelled out.
+/// Writes the values as a table, including defaults.
 pub fn written(parameters: &[Parameter], values: &[ParameterValue]) -> Map<String, Value> {
     let each = parameters.iter().zip(values).map(|(one, held)| (one.key.clone(), held.written()));
     each.filter(|(_, value)| !value.is_null()).collect()

@@ -1,7 +1,7 @@
-//! Queue disciplines that are written in Python.
+//! Queue disciplines written in Python.
 //!
-//! A discipline answers when a packet must be discarded and which packet is sent next. This module carries out the
-//! answers, so that no discipline can lose a packet or send one twice.
+//! A discipline decides when a packet must be discarded and which packet is sent next. This module applies the decisions, so that
+//! no discipline can lose a packet or send one twice.
 
 use std::cell::RefCell;
 
@@ -107,12 +107,12 @@ struct Queue {
     deadline: Method,
     on_timer: Method,
     reaches_capacity: bool,
-    /// When the law wants to be woken, as of the last call.
+    /// Time of the law's next timer, as of the last call.
     due: Instant,
 }
 
 impl Queue {
-    /// Asks the law, which may draw from the queue's stream.
+    /// Calls the law. The law draws random numbers from the queue's stream during the call.
     fn ask_with<T>(
         &self,
         name: &'static str,
@@ -126,15 +126,15 @@ impl Queue {
         random.get().lend(stream, || self.instance.ask(name, now, otherwise, |py| question(py, buffer)))
     }
 
-    /// What the law draws from where the queue's stream is not at hand: seeded by a copy, so that the victim rule draws what it
-    /// would draw.
+    /// Gives the law a random stream for calls without the queue's stream. A copy of the queue's stream seeds it, so that the
+    /// victim rule's draws stay the same.
     fn give_random_numbers(&self, stream: &Stream) {
         if let Some(random) = self.random.as_ref().map(Py::get).filter(|random| !random.is_there()) {
             random.replace(Some(Seed(stream.clone().below(u64::MAX)).stream("discipline")));
         }
     }
 
-    /// Asks the law to look after the buffer, from which it may drop.
+    /// Calls the law with a buffer that allows drops.
     fn ask_open<T>(
         &self,
         name: &'static str,
@@ -163,7 +163,7 @@ impl Queue {
     }
 }
 
-/// The place that a law answered with, in a buffer that has a packet there.
+/// Converts the place that a law returned. Checks that the buffer has a packet there.
 fn place_of(answer: &Bound<'_, PyAny>, buffer: &core_queue::Buffer) -> Result<Option<core_queue::Place>, LawFault> {
     if answer.is_none() {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Random numbers for laws that are written in Python: core's streams, under the run's seed.
+//! Random numbers for laws written in Python: streams of `fairwave-core`, derived from the run's seed.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -6,22 +6,22 @@ use fairwave_core::random::{Seed, Stream};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// A stream of random numbers, the same ones for the same seed and name on every machine.
+/// A stream of random numbers. The same seed and name give the same numbers on every machine.
 ///
-/// A law has one of its own in `self.random`, by the run's seed; its draws do not change those of any other law. In a
-/// test, `Random(1, "test")` is one.
+/// `self.random` of a law is a separate stream per instance, derived from the run's seed. Its draws do not change the draws of
+/// other laws. In a test, use `Random(1, "test")`.
 #[pyclass(frozen, module = "fairwave")]
 pub struct Random {
     stream: Mutex<Option<Stream>>,
 }
 
 impl Random {
-    /// Those of a stream of core's; none until there is one.
+    /// Wraps a stream of `fairwave-core`. `None` until a stream is available.
     pub fn of(stream: Option<Stream>) -> Self {
         Random { stream: Mutex::new(stream) }
     }
 
-    /// Draws from `stream` so long as `work` lasts.
+    /// Draws from `stream` during `work`.
     pub fn lend<T>(&self, stream: &mut Stream, work: impl FnOnce() -> T) -> T {
         let own = self.replace(Some(stream.clone()));
         let done = work();
@@ -31,12 +31,12 @@ impl Random {
         done
     }
 
-    /// Whether it can be drawn from.
+    /// True if a stream is available.
     pub fn is_there(&self) -> bool {
         self.stream.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    /// Takes another stream, and answers with the one that was there.
+    /// Replaces the stream and returns the previous one.
     pub fn replace(&self, stream: Option<Stream>) -> Option<Stream> {
         std::mem::replace(&mut *self.stream.lock().unwrap_or_else(PoisonError::into_inner), stream)
     }
@@ -70,34 +70,34 @@ impl Random {
         self.draw(Stream::uniform)
     }
 
-    /// A whole number from 0 to `bound` − 1, each equally likely; 0 when `bound` is 0.
+    /// A whole number from 0 to `bound` − 1, uniformly distributed. 0 if `bound` is 0.
     fn below(&self, bound: u64) -> PyResult<u64> {
         self.draw(|stream| stream.below(bound))
     }
 
-    /// True with probability `p`. Draws a number whatever `p` is.
+    /// True with probability `p`. Draws one number for any `p`.
     fn chance(&self, p: f64) -> PyResult<bool> {
         self.draw(|stream| stream.chance(p))
     }
 
-    /// Exponential with this mean.
+    /// Exponential distribution with this mean.
     fn exponential(&self, mean: f64) -> PyResult<f64> {
         self.draw(|stream| stream.exponential(mean))
     }
 
-    /// Pareto with a shape above 1 and this mean.
+    /// Pareto distribution with a shape above 1 and this mean.
     fn pareto(&self, shape: f64, mean: f64) -> PyResult<f64> {
         check("shape", shape, shape > 1.0, "above 1: there is no mean otherwise")?;
         self.draw(|stream| stream.pareto(shape, mean))
     }
 
-    /// Failures before the first success, each trial succeeding with probability `p`, above 0 and at most 1.
+    /// Number of failures before the first success. Each trial succeeds with probability `p`, above 0 and at most 1.
     fn geometric(&self, p: f64) -> PyResult<u64> {
         check("p", p, p > 0.0 && p <= 1.0, "above 0 and at most 1")?;
         self.draw(|stream| stream.geometric(p))
     }
 
-    /// Standard normal: mean 0, variance 1.
+    /// Standard normal distribution: mean 0, variance 1.
     fn normal(&self) -> PyResult<f64> {
         self.draw(Stream::normal)
     }

@@ -1,4 +1,4 @@
-//! Rate controllers of media sessions that are written in Python.
+//! Rate controllers of media sessions, written in Python.
 
 use fairwave_core::packet::Ecn;
 use fairwave_core::random::Stream;
@@ -12,21 +12,21 @@ use pyo3::types::PyTuple;
 
 use super::{Instance, Law, LawFault, Method, Random, instant, seconds};
 
-/// What feedback says of one packet of a media session.
+/// Feedback on one packet of a media session.
 #[pyclass(frozen, from_py_object, module = "fairwave", get_all)]
 #[derive(Clone)]
 pub struct MediaPacket {
-    /// Its number among all packets of the session.
+    /// Sequence number among all packets of the session.
     sequence: u64,
-    /// When it was sent, seconds, by the sender's clock.
+    /// Send time by the sender's clock, seconds.
     sent: f64,
-    /// Bytes of the whole IP packet.
+    /// Size of the IP packet, bytes.
     size: u64,
     /// `audio`, `video`, `retransmission`, `protection` or `padding`.
     carries: &'static str,
-    /// When it arrived, seconds, by the receiver's clock; None if it is missing.
+    /// Arrival time by the receiver's clock, seconds. None if the packet is missing.
     arrived: Option<f64>,
-    /// It arrived marked (congestion experienced).
+    /// True if it arrived with a congestion mark (CE).
     marked: bool,
 }
 
@@ -63,20 +63,20 @@ impl MediaPacket {
     }
 }
 
-/// One feedback message of a media session, as its sender reads it.
+/// A feedback message of a media session, as its sender reads it.
 #[pyclass(frozen, module = "fairwave", get_all)]
 pub struct MediaFeedback {
-    /// When it reached the sender, seconds.
+    /// Arrival at the sender, seconds.
     now: f64,
-    /// What it says of each packet, in the order in which they were sent.
+    /// Reports by packet, in the order of sending.
     packets: Vec<MediaPacket>,
-    /// From sending the newest packet of the message that arrived until now, seconds.
+    /// Time since the newest arrived packet of the message was sent, seconds.
     round_trip: f64,
-    /// Bytes sent and not reported on yet.
+    /// Bytes sent and not reported yet.
     in_flight: u64,
-    /// Bytes that wait in the pacer.
+    /// Bytes in the pacer.
     waiting: u64,
-    /// How long the oldest of them has waited, seconds.
+    /// Waiting time of the oldest packet in the pacer, seconds.
     waits: f64,
 }
 
@@ -153,13 +153,13 @@ struct Control {
     due: Instant,
 }
 
-/// The pacer sends at this multiple of the target where the law does not say (libwebrtc).
+/// Default pacing rate as a multiple of the target (libwebrtc).
 const PACING: f64 = 2.5;
-/// The highest rate that a law may answer, bits per second.
+/// Maximum rate that a law may return, bits per second.
 const MOST: f64 = 1e12;
 
 impl Control {
-    /// The answer of a method without arguments; `otherwise` where the law leaves it as it is.
+    /// Calls a method without arguments. Returns `otherwise` if the law does not override it.
     fn number(&self, name: &'static str, method: &Method, now: Instant, otherwise: f64, least: f64) -> f64 {
         let Some(method) = method else { return otherwise };
         self.instance.ask(name, Some(now), otherwise, |py| {
@@ -173,7 +173,7 @@ impl Control {
         })
     }
 
-    /// Asks for all that the law decides: after each call that may have changed it.
+    /// Reads all decisions of the law. Needed after every call that may have changed them.
     fn decide(&mut self, now: Instant) {
         let rate = |bits: f64| Rate::from_bits_per_second(bits as u64);
         let target = self.number("target", &self.target, now, 0.0, 1.0);

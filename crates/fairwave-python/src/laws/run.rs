@@ -1,7 +1,7 @@
-//! What becomes of a run whose laws are written in Python: the first trouble with one of them ends it, and is kept with the traceback.
+//! State of a run with laws written in Python. The first error of a law ends the run and is kept with its traceback.
 //!
-//! Core's laws answer with values, not with errors. A law that raised is therefore asked no more, whatever it would have said is left
-//! out, and the run ends when it next looks whether it is still wanted.
+//! The traits of `fairwave-core` have no errors. After an error, the run therefore makes no further calls of laws and uses default
+//! values. It ends at its next check for cancellation.
 
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -10,56 +10,56 @@ use std::time::{Duration, Instant as Clock};
 
 use pyo3::prelude::*;
 
-/// Why a law ended a run.
+/// The failure of a law that ended a run.
 pub struct Failure {
-    /// Law, method, simulated time and what was wrong.
+    /// Law, method, simulated time and error.
     pub message: String,
-    /// What the law raised; none when its answer could not be used.
+    /// The exception of the law. `None` if the law returned an invalid value.
     pub cause: Option<PyErr>,
 }
 
-/// A run, or the planning of one, as its laws see it.
+/// A run, or the planning of a run, as its laws see it.
 #[derive(Default)]
 pub struct Run {
     failed: AtomicBool,
     failure: Mutex<Option<Failure>>,
     cancelled: Arc<AtomicBool>,
-    /// How often laws were asked.
+    /// Number of calls of laws.
     calls: AtomicU64,
-    /// The next part of the run keeps the interpreter to itself.
+    /// True if the next part of the run holds the interpreter's lock throughout.
     holds: AtomicBool,
 }
 
-/// What a call into Python takes at least.
+/// Minimum duration of a call into Python.
 const CALL: Duration = Duration::from_nanos(300);
-/// If calls take a larger share of the time than 1 divided by this, the part runs faster while it holds the
-/// interpreter's lock.
+/// If calls take a larger share of the time than 1 / `MUCH`, the part runs faster while it holds the interpreter's lock.
 const MUCH: u32 = 5;
 
 thread_local! {
-    /// The run that this thread makes.
+    /// The run that this thread executes.
     static CURRENT: RefCell<Option<Arc<Run>>> = const { RefCell::new(None) };
 }
 
 thread_local! {
-    /// Calls into Python that this thread waits for.
+    /// Number of nested calls into Python on this thread.
     static CALLS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// This process is a copy that a law made by a fork.
+/// True if this process is a copy that a law created by a fork.
 static FORKED: AtomicBool = AtomicBool::new(false);
-/// The process ends.
+/// True if the process is ending.
 static ENDING: AtomicBool = AtomicBool::new(false);
-/// Runs under way.
+/// Number of runs in progress.
 static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
 
 impl Run {
-    /// The run of this thread; a dummy without listeners if there is none.
+    /// The run of this thread, or an unused new one if there is none.
     pub fn current() -> Arc<Run> {
         CURRENT.with_borrow(|current| current.clone()).unwrap_or_default()
     }
 
-    /// Runs `work`, whose laws belong to one run, and returns the cause of its end. `cancelled` ends it, too.
+    /// Runs `work`, whose laws belong to one run. Returns its result, and the failure that ended it, if any. `cancelled` also ends
+    /// the run.
     pub fn make<T>(cancelled: &Arc<AtomicBool>, work: impl FnOnce(&Run) -> T) -> (T, Option<Failure>) {
         let run = Arc::new(Run { cancelled: cancelled.clone(), ..Run::default() });
         UNDER_WAY.fetch_add(1, Ordering::SeqCst);
@@ -72,23 +72,24 @@ impl Run {
         (done, failure)
     }
 
-    /// Whether the run is still wanted, and its laws may be asked.
+    /// True if the run continues, so that its laws may be called.
     pub fn goes_on(&self) -> bool {
         !self.failed.load(Ordering::Relaxed)
             && !self.cancelled.load(Ordering::Relaxed)
             && !ENDING.load(Ordering::Relaxed)
     }
 
-    /// A law is asked.
+    /// Counts a call of a law.
     #[inline]
     pub fn asks(&self) {
         self.calls.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Does a part of the run, and says whether the next is wanted.
+    /// Executes a part of the run. Returns true if the next part is wanted.
     ///
-    /// Threads that take the interpreter from each other at every call get less done than one alone. So a part keeps it, when the
-    /// calls of the part before took much of its time; otherwise several threads simulate at once, and only their calls take turns.
+    /// Threads that exchange the interpreter's lock at every call are slower than a single thread. If calls took much of the
+    /// previous part's time, this part therefore holds the lock throughout. Otherwise several threads simulate in parallel and
+    /// exchange the lock for calls only.
     pub fn do_part(&self, work: &mut dyn FnMut()) -> bool {
         let mut timed = || {
             let (begun, calls) = (Clock::now(), self.calls.load(Ordering::Relaxed));
@@ -102,7 +103,7 @@ impl Run {
         self.goes_on()
     }
 
-    /// A law is in trouble. What comes after the first is not kept.
+    /// Records the failure of a law. Only the first failure is kept.
     pub fn fail(&self, failure: Failure) {
         if !self.failed.swap(true, Ordering::Relaxed) {
             *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure);
@@ -110,8 +111,8 @@ impl Run {
     }
 }
 
-/// Calls a law, and ends the process if the law has forked and this is the copy: only the forking thread exists here, so the run
-/// would wait for the others for ever.
+/// Calls a law. If the law forks, the copy of the process ends here: only the forking thread exists in it, so the run would wait
+/// for the other threads forever.
 #[inline]
 pub fn call_law<T>(py: Python<'_>, call: impl FnOnce() -> T) -> T {
     CALLS.set(CALLS.get() + 1);
@@ -133,7 +134,7 @@ fn end_copy(py: Python<'_>) {
     });
 }
 
-/// A process was forked and this is the copy. Without effect outside of a law: such a copy may make runs.
+/// Notes that this process is a copy from a fork. Has no effect outside a law's call: such a copy may make runs.
 #[pyfunction]
 pub fn note_fork() {
     if CALLS.get() > 0 {
@@ -141,13 +142,13 @@ pub fn note_fork() {
     }
 }
 
-/// How long the end of the process waits for runs under way.
+/// Maximum time that the end of the process waits for runs in progress.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The process ends: no law is asked any more, and runs under way end. Waits for that, for a second at most, and answers with
-/// how many have not.
+/// Prepares the end of the process: calls no further laws and ends runs in progress. Waits at most one second. Returns the number
+/// of runs still in progress.
 ///
-/// A thread that comes back to an interpreter that is gone cannot go on.
+/// A thread that returns to a finalised interpreter cannot continue.
 #[pyfunction]
 pub fn end_runs(py: Python<'_>) -> usize {
     ENDING.store(true, Ordering::SeqCst);

@@ -1,4 +1,5 @@
-//! What laws that are written in Python are shown: values of core with times in seconds, rates in bits per second, sizes in bytes.
+//! Values shown to laws written in Python: values of `fairwave-core` with times in seconds, rates in bits per second and sizes in
+//! bytes.
 
 use fairwave_core::dscp::Dscp;
 use fairwave_core::packet::{Class, Ecn, FlowId};
@@ -11,12 +12,12 @@ use pyo3::prelude::*;
 
 use super::instant;
 
-/// The sender's window, in segments: a controller changes it in place.
+/// The sender's window, in segments. A controller changes it in place.
 #[pyclass(module = "fairwave", get_all, set_all)]
 pub struct Window {
-    /// Congestion window; the sender uses its whole part.
+    /// Congestion window. The sender uses its integer part.
     pub congestion: f64,
-    /// Slow start threshold: below it the window is in slow start.
+    /// Slow start threshold. Below it, the window is in slow start.
     pub threshold: f64,
 }
 
@@ -28,7 +29,7 @@ impl Window {
         Window { congestion, threshold }
     }
 
-    /// Whether the window is still in slow start.
+    /// True if the window is in slow start.
     #[getter]
     fn in_slow_start(&self) -> bool {
         self.congestion < self.threshold
@@ -39,47 +40,47 @@ impl Window {
     }
 }
 
-/// What the sender knows of the path when it asks its controller.
+/// The sender's knowledge of the path at a call of its controller.
 #[pyclass(frozen, module = "fairwave", get_all)]
 pub struct Path {
-    /// The present time, seconds.
+    /// The current time, seconds.
     now: f64,
-    /// The round trip that the latest acknowledgement measured, seconds; 0 before the first.
+    /// Round-trip time of the latest acknowledgement, seconds. 0 before the first.
     rtt: f64,
-    /// The smallest so far, seconds; infinite before the first.
+    /// Minimum round-trip time so far, seconds. Infinite before the first.
     min_rtt: f64,
-    /// The largest so far, seconds.
+    /// Maximum round-trip time so far, seconds.
     max_rtt: f64,
-    /// The segment that the receiver waits for.
+    /// The segment that the receiver expects next.
     unacknowledged: u32,
-    /// The segment that would be sent next.
+    /// The segment to be sent next.
     next: u32,
-    /// Segments that this acknowledgement newly covers; 0 for a duplicate.
+    /// Segments newly acknowledged. 0 for a duplicate.
     acknowledged: u32,
-    /// For how many segments this acknowledgement counts in congestion avoidance: those that it covers where the receiver delays
-    /// acknowledgements, else 1.
+    /// Number of segments for which this acknowledgement counts in congestion avoidance. With delayed acknowledgements it is the
+    /// newly acknowledged segments, else 1.
     credit: u32,
-    /// Segments sent and not acknowledged before this acknowledgement.
+    /// Segments sent but not acknowledged before this acknowledgement.
     flight: u32,
-    /// Payload bytes of a segment.
+    /// Payload of a segment, bytes.
     payload: u32,
-    /// The window that a decrease starts from, segments.
+    /// The window from which a decrease starts, segments.
     in_use: f64,
-    /// The receiver's rate of the last wave, bits per second; 0 when it has measured none.
+    /// The receiver's rate of the last wave, bits per second. 0 without a measurement.
     rate: f64,
-    /// The wave over which that rate was measured.
+    /// The wave of that rate.
     wave: u16,
-    /// How often the lost segment has been sent.
+    /// Number of transmissions of the lost segment.
     transmissions: u32,
-    /// The timer has gone off before for this segment.
+    /// True if the timer has expired before for this segment.
     timed_out_before: bool,
-    /// Segments of which this acknowledgement newly reports that they arrived marked; 0 unless marks are counted.
+    /// Marked segments that this acknowledgement newly reports. 0 unless feedback is accurate.
     marked: u32,
-    /// Segments delivered so far; 0 for a law without `on_sample`, as the next two.
+    /// Segments delivered so far. This and the next two fields are 0 for a law without `on_sample`.
     delivered: u64,
-    /// Segments taken for lost so far.
+    /// Segments counted as lost so far.
     lost: u64,
-    /// Segments in flight after this acknowledgement, as loss recovery counts them.
+    /// Segments in flight after this acknowledgement, as counted by loss recovery.
     pipe: u32,
 }
 
@@ -139,7 +140,7 @@ impl Path {
 
 #[pymethods]
 impl Path {
-    /// A path for tests: what is not given is that of a connection of which nothing is known.
+    /// A path for tests. Omitted arguments have the values of a new connection.
     #[new]
     #[pyo3(signature = (*, now = 0.0, rtt = 0.0, min_rtt = f64::INFINITY, max_rtt = 0.0, unacknowledged = 0, next = 0,
         acknowledged = 0, credit = 1, flight = 0, payload = 1000, in_use = 1.0, rate = 0.0, wave = 0, transmissions = 1,
@@ -191,13 +192,14 @@ impl Path {
         Ok(path)
     }
 
-    /// Whether application or receiver's window, and not the congestion window, held the sender back before this acknowledgement.
+    /// True if the application or the receiver's window, rather than the congestion window, limited the sender before this
+    /// acknowledgement.
     fn limited(&self, window: PyRef<'_, Window>) -> PyResult<bool> {
         let window = core_control::Window { congestion: window.congestion, threshold: window.threshold };
         Ok(self.of_core()?.limited(&window))
     }
 
-    /// The queueing delay's share of the largest seen, 0 to 1; 0 while no two round trips differ.
+    /// Queueing delay as a share of its maximum so far, 0 to 1. 0 until two round-trip times differ.
     fn queueing_share(&self) -> PyResult<f64> {
         Ok(self.of_core()?.queueing_share())
     }
@@ -210,25 +212,25 @@ impl Path {
     }
 }
 
-/// How fast segments were delivered, measured from one that this acknowledgement covers back to what had been delivered when that was
-/// sent.
+/// A sample of the delivery rate. It compares a segment that this acknowledgement covers with the deliveries at the time when the
+/// segment was sent.
 #[pyclass(frozen, module = "fairwave", get_all)]
 pub struct RateSample {
-    /// Delivered in the interval over the interval, segments per second; NaN if the interval is too short to say.
+    /// Segments delivered in the interval ÷ interval, segments per second. NaN if the interval is too short.
     rate: f64,
-    /// The longer of the times that sending and acknowledging took, seconds.
+    /// The longer one of the send and ACK intervals, seconds.
     interval: f64,
     /// `path.delivered` when the segment was sent.
     prior_delivered: u64,
-    /// Segments in flight when it was sent, itself included.
+    /// Segments in flight when the segment was sent, including itself.
     in_flight: u32,
-    /// Segments taken for lost between its sending and now.
+    /// Segments counted as lost since the segment was sent.
     lost: u32,
     /// Number of marked packets among those delivered in the interval.
     marked: u32,
-    /// The application left the sender without data at some time in the interval.
+    /// True if the application left the sender without data at some time in the interval.
     application_limited: bool,
-    /// The round trip of the segment sent last of those covered, seconds; infinite if it had been sent twice.
+    /// Round-trip time of the latest-sent segment among those covered, seconds. Infinite if that segment was retransmitted.
     rtt: f64,
     /// Segments newly delivered by this acknowledgement.
     newly_delivered: u32,
@@ -320,25 +322,25 @@ fn ecn_of(name: &str) -> PyResult<Ecn> {
     })
 }
 
-/// A packet on its way.
+/// A packet in the network.
 #[pyclass(frozen, from_py_object, module = "fairwave", get_all)]
 #[derive(Clone)]
 pub struct Packet {
-    /// Which flow it belongs to: its index in the run.
+    /// Index of its flow in the run.
     flow: u32,
     /// Bytes on the wire.
     size: u16,
     /// `voice`, `other-udp` or `tcp`.
     traffic_class: &'static str,
-    /// From the flow's receiver back to its sender.
+    /// True for packets from the flow's receiver to its sender.
     feedback: bool,
-    /// What it says of congestion: `not-ect`, `ect1`, `ect0` or `ce`.
+    /// ECN code point: `not-ect`, `ect1`, `ect0` or `ce`.
     ecn: &'static str,
     /// Differentiated services code point, 0 to 63.
     dscp: u8,
-    /// Video layer, 0 for the base and for everything else.
+    /// Video layer. 0 for the base layer and for other traffic.
     layer: u8,
-    /// How many data packets the sender sent before this one, for transports that number them so; None for TCP and for feedback.
+    /// Number of data packets sent before this one, for transports with such sequence numbers. None for TCP and for feedback.
     sequence: Option<u32>,
 }
 
@@ -387,7 +389,7 @@ impl Packet {
     }
 }
 
-/// Where a packet waits in a buffer; worth nothing once it is gone.
+/// Position of a packet in a buffer. Invalid once the packet has left.
 #[pyclass(frozen, eq, skip_from_py_object, module = "fairwave")]
 #[derive(Clone, Copy, PartialEq)]
 pub struct Place(pub core_queue::Place);
@@ -399,17 +401,17 @@ impl Place {
     }
 }
 
-/// A piece that an application made at once and wants delivered.
+/// A unit of data that an application creates at one time.
 #[pyclass(frozen, module = "fairwave", get_all)]
 pub struct Unit {
-    /// When it was made, seconds.
+    /// Creation time, seconds.
     pub created: f64,
     /// Payload bytes.
     pub payload: u32,
-    /// Video layer, 0 for the base and for everything else.
+    /// Video layer. 0 for the base layer and for other traffic.
     pub layer: u8,
-    /// `none`; `I`, `P` or `B` for a part of a video frame; `noise` for comfort noise of a call;
-    /// `background` for a packet of a call whose party listens.
+    /// `none`; `I`, `P` or `B` for a part of a video frame; `noise` for comfort noise of a call; `background` for a packet of a
+    /// call whose party listens.
     pub frame_type: &'static str,
 }
 
@@ -423,7 +425,7 @@ const FRAME_TYPES: [(&str, FrameType); 6] = [
 ];
 
 impl Unit {
-    /// How its frame was coded.
+    /// The frame type as the type of `fairwave-core`.
     pub fn coded(&self) -> FrameType {
         FRAME_TYPES.into_iter().find(|(name, _)| *name == self.frame_type).map_or(FrameType::None, |(_, found)| found)
     }

@@ -1,4 +1,4 @@
-//! Sources that are written in Python.
+//! Sources written in Python.
 
 use fairwave_core::config::ConfigError;
 use fairwave_core::random::Stream;
@@ -60,7 +60,7 @@ impl AnyTrafficLaw for Law {
         })
     }
 
-    // What is wanted as a whole, and sources that listen, are core's own: their ends are found there.
+    // Traffic with a size (transfers, pages) and sources that listen to a partner exist only in `fairwave-core`.
     fn any_volume(&self, _lasts: f64) -> Option<Volume> {
         None
     }
@@ -82,14 +82,14 @@ struct Source {
     instance: Instance,
     next_unit: Method,
     next_activity: Method,
-    /// When the latest unit was made, or the latest interval ended.
+    /// Creation time of the latest unit, or end of the latest active period.
     latest: Instant,
-    /// Units that were made at that moment.
+    /// Number of units created at that time.
     at_once: u32,
     next_id: u32,
 }
 
-/// A source that makes more units at one moment would keep the run from going on.
+/// Maximum number of units of a source at one time. More would stop the run's progress.
 const MOST_AT_ONCE: u32 = 100_000;
 
 impl TrafficSource for Source {
