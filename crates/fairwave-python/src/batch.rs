@@ -1,4 +1,4 @@
-//! Many runs in the background, handed to Python as they end: one by one, or together those that ended within a moment.
+//! Background runs for Python. Results arrive one by one, or in groups of runs that end at about the same time.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -18,29 +18,30 @@ use crate::laws::{Failure, Run};
 use crate::packed::packed;
 use crate::scenario::{Scenario, own_laws};
 
-/// How long Python waits at most before it looks whether the user pressed Ctrl-C.
+/// Maximum time that Python waits before it checks for Ctrl-C.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// For so long runs that end are collected and handed over together. Whoever is killed loses no more than that.
+/// Period over which completed runs are collected and then handed over together. If the process is killed, no more than these runs
+/// are lost.
 const TOGETHER: Duration = Duration::from_millis(50);
 
-/// So many runs are handed over together at most.
+/// Maximum number of runs handed over together.
 const MOST_TOGETHER: usize = 4096;
 
 /// Tables by name.
 pub type Tables = Vec<(&'static str, Columns)>;
 type RunOutcome = (usize, Result<Ended, Failure>);
-/// Numbers of runs, their tables one run below the other, each table's rows per run, and what is kept of each run.
+/// Indices of jobs, their concatenated tables, each table's number of rows per run, and the packed tables of each run.
 type Several<'py> = (Vec<usize>, Bound<'py, PyDict>, Bound<'py, PyDict>, Bound<'py, PyList>);
 
-/// What a run left.
+/// Result of a run.
 struct Ended {
     tables: Tables,
-    /// The tables as a folder keeps them, if they are small and were asked for.
+    /// The tables in the file format of a result folder, if packing was requested and they are small.
     packed: Option<Vec<u8>>,
 }
 
-/// Results and cost of a whole run: one row.
+/// Digest and cost of a run: one row.
 #[derive(Serialize)]
 struct WorkRow {
     digest: String,
@@ -48,11 +49,11 @@ struct WorkRow {
     events: u64,
 }
 
-/// Runs in progress; an iterator over `(index of the job, tables)` in the order in which they end.
+/// Runs in progress. An iterator over `(index of the job, tables)` in order of completion.
 #[pyclass(frozen)]
 pub struct Batch {
     ended: Mutex<Receiver<RunOutcome>>,
-    /// Why the next call fails: the run failed while others that had ended were handed over.
+    /// A failure to report with the next call, after the runs that had completed before it were handed over.
     failed: Mutex<Option<Failure>>,
     shared: Arc<BatchState>,
     tell: Option<Py<PyAny>>,
@@ -61,9 +62,9 @@ pub struct Batch {
 /// State shared by the runs and the caller that waits for them.
 #[derive(Default)]
 struct BatchState {
-    /// The caller has cancelled the runs.
+    /// True if the caller has cancelled the runs.
     cancel: Arc<AtomicBool>,
-    /// How many parts of their simulated time all runs have come through, of about [`PARTS`] each.
+    /// Number of completed parts of simulated time, over all runs. A run has about [`PARTS`] parts.
     parts: AtomicU64,
 }
 
@@ -93,7 +94,7 @@ impl Batch {
         }
     }
 
-    /// The runs that end within the next moment, in the order of jobs; none at the end.
+    /// Waits for the next completed run and returns it with the runs that complete shortly after, sorted by job. `None` at the end.
     fn several<'py>(&self, py: Python<'py>) -> PyResult<Option<Several<'py>>> {
         if let Some(failure) = self.failed.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return Err(self.fail(py, failure));
@@ -133,14 +134,14 @@ impl Batch {
         Ok(Some((jobs, to_python(py, &tables)?, counted, packed)))
     }
 
-    /// Begins no further runs; those in progress end soon and leave nothing.
+    /// Starts no further runs. Runs in progress stop soon, without results.
     fn cancel(&self) {
         self.shared.cancel.store(true, Ordering::Relaxed);
     }
 }
 
 impl Batch {
-    /// The next run that ends; none at the end.
+    /// The next completed run. `None` at the end.
     fn next(&self, py: Python<'_>) -> PyResult<Option<RunOutcome>> {
         loop {
             py.check_signals()?;
@@ -157,7 +158,7 @@ impl Batch {
         }
     }
 
-    /// Ends all runs, as one failed.
+    /// Cancels all runs after a failure.
     fn fail(&self, py: Python<'_>, Failure { message, cause }: Failure) -> PyErr {
         self.cancel();
         let error = RunError::new_err(message);
@@ -166,13 +167,13 @@ impl Batch {
     }
 }
 
-/// Tables of several runs one below the other, and how many rows of each table each run has.
+/// Concatenates the tables of several runs. Also returns the number of rows per run of each table.
 fn below_each_other(runs: &[(usize, Ended)]) -> Result<(Tables, Vec<Vec<i64>>), String> {
     let mut whole: Tables = Vec::new();
     let mut counts: Vec<Vec<i64>> = Vec::new();
     for (place, (_, ended)) in runs.iter().enumerate() {
         if place == 0 {
-            // Every run leaves the same tables; those without rows have no columns.
+            // All runs have the same tables. A table without rows has no columns.
             whole = ended.tables.iter().map(|(name, _)| (*name, Columns::new())).collect();
             counts = vec![Vec::with_capacity(runs.len()); whole.len()];
         }
@@ -202,12 +203,12 @@ fn work(
             let what = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
             Err(because(format!("a defect of fairwave ended a run: {}", what.unwrap_or("unknown"))))
         });
-        // What was stopped is no failure.
+        // A cancelled run is not a failure.
         if shared.cancel.load(Ordering::Relaxed) && tables.is_err() {
             return Ok(RunResult::default());
         }
         let left = tables.map(|tables| Ended { packed: if pack { packed(&tables) } else { None }, tables });
-        // The receiver is gone when Python has dropped the batch.
+        // The receiver no longer exists if Python has dropped the batch.
         if ended.send((job, left)).is_err() {
             shared.cancel.store(true, Ordering::Relaxed);
         }
@@ -216,12 +217,12 @@ fn work(
     let _ = fairwave_sim::run_many(jobs.len(), threads, make, |_| {}, &shared.cancel);
 }
 
-/// A failure that no law raised.
+/// A failure without an exception from a law.
 fn because(message: String) -> Failure {
     Failure { message, cause: None }
 }
 
-/// The tables of a job, on as many threads as its `share` if all its laws are fairwave's.
+/// Runs a job and returns its tables. Uses `share` threads unless the scenario names laws written in Python.
 fn one(
     jobs: &[(Arc<fairwave_scenario::Scenario>, u64)],
     job: usize,
@@ -229,7 +230,7 @@ fn one(
     shared: &BatchState,
 ) -> Result<Tables, Failure> {
     let (scenario, seed) = jobs.get(job).ok_or_else(|| because("no such job".to_owned()))?;
-    // With a thread state that lasts as long as the run, a law's call takes the interpreter's lock and no more.
+    // A thread state kept for the whole run reduces each call of a law to acquiring the interpreter's lock.
     let python = !own_laws(scenario).is_empty();
     let threads = if python { 1 } else { share };
     let attached = |work: &(dyn Fn() -> Result<Tables, String> + Sync)| match python {
@@ -264,7 +265,7 @@ fn tables(
     tables_of(&result)
 }
 
-/// All that a run leaves, as columns.
+/// All results of a run, as columns.
 pub fn tables_of(result: &RunResult) -> Result<Tables, String> {
     let digest = result.digest().map_err(|error| error.to_string())?;
     let tables = [
@@ -297,7 +298,7 @@ pub fn tables_of(result: &RunResult) -> Result<Tables, String> {
     tables.into_iter().map(|(name, columns)| Ok((name, columns.map_err(|error| error.to_string())?))).collect()
 }
 
-/// Tables as Python has them.
+/// Converts tables to Python objects.
 pub fn to_python<'py>(py: Python<'py>, tables: &Tables) -> PyResult<Bound<'py, PyDict>> {
     let result = PyDict::new(py);
     for (name, columns) in tables {

@@ -1,4 +1,4 @@
-//! Captures and patterns of loss: one run with observers.
+//! Packet captures, loss patterns and qlog: one run with observers.
 
 use std::path::PathBuf;
 
@@ -14,11 +14,11 @@ use pyo3::prelude::*;
 use crate::RunError;
 use crate::scenario::{Scenario, refused};
 
-/// A file's path, packets, and how many are lost.
+/// A file: path, number of packets, number of lost packets.
 type File = (PathBuf, u64, u64);
 
-/// Makes one run and writes captures and patterns: lists of where and which file. Answers with the run's digest and, of each
-/// file, its path, packets, and how many of a pattern's are lost.
+/// Makes one run and writes captures and loss patterns. Both arguments list capture points with their files. Returns the run's
+/// digest and, for each file, its path, its packets, and a pattern's number of lost packets.
 #[pyfunction]
 #[pyo3(signature = (scenario, seed, captures, patterns, payload = false, speech = Vec::new(), sip = true))]
 #[allow(clippy::needless_pass_by_value, clippy::too_many_arguments)] // as Python hands them in
@@ -46,8 +46,9 @@ pub fn capture(
     })
 }
 
-/// Makes one run and writes what the senders of flows do, each into a file of the folder. `flows` are chosen as `flow:NAME[0]`, `flow:NAME`
-/// for the only one of a group, or `flow:*`. Answers with the run's digest and, of each file, its path and how many events it has.
+/// Makes one run and writes the senders' events as qlog, one file per flow in the folder. Select `flows` as `flow:NAME[0]`,
+/// `flow:NAME` for the only flow of a group, or `flow:*`. Returns the run's digest and, for each file, its path and number of
+/// events.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)] // as Python hands them in
 pub fn qlog(
@@ -75,7 +76,7 @@ pub fn qlog(
     })
 }
 
-/// Refuses places at which nothing can be captured, before anything runs.
+/// Rejects invalid capture points before a run.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)] // as Python hands them in
 pub fn check_capture(
@@ -88,7 +89,7 @@ pub fn check_capture(
     wanted(&plan, &captures, &patterns).map(|_| ())
 }
 
-/// What is captured, by the plan's indices.
+/// The capture request, with indices of the plan.
 fn wanted(plan: &Plan, captures: &[(String, PathBuf)], patterns: &[(String, PathBuf)]) -> PyResult<CaptureRequest> {
     let taps = |wanted: &[(String, PathBuf)]| -> PyResult<Vec<(Tap, PathBuf)>> {
         let mut found = Vec::new();

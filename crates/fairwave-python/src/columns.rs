@@ -1,9 +1,9 @@
-//! Rows to columns in Arrow's memory layout, whatever the rows are.
+//! Converts rows of any type to columns in Arrow's memory layout.
 //!
-//! A row is any flat struct that serde can serialise: its fields become columns, in order. So a field that is added to a row
-//! in the simulator reaches Python without a change here. Numbers become 64-bit values, texts a dictionary: 32-bit
-//! indices into a list of distinct strings in order of first appearance. What is not defined (NaN, none) is null: a NaN
-//! would turn every sum and mean that a database takes over the column into another NaN.
+//! A row is any flat struct that serde can serialise. Its fields become columns, in order. A new field of a row in the simulator
+//! therefore reaches Python without a change here. Numbers become 64-bit values. Texts become a dictionary: 32-bit indices into a
+//! list of distinct strings, in order of first appearance. Undefined values (NaN, `None`) become null, because one NaN would make
+//! every sum and mean that a database computes NaN.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,16 +14,15 @@ use serde::ser::{Impossible, SerializeStruct, Serializer};
 /// One column.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Column {
-    /// 64-bit floating point, little endian, and which of them are there.
+    /// 64-bit floating point, little endian, with the validity of each value.
     Float(Vec<u8>, Validity),
     /// 64-bit signed integers, little endian.
     Integer(Vec<u8>),
-    /// 32-bit signed indices, little endian, into the list.
+    /// 32-bit signed indices into the list, little endian.
     Text(Vec<u8>, Vec<String>),
 }
 
-/// Which values of a column are there: Arrow's validity bitmap, one bit per value from the lowest bit of the first byte on,
-/// 1 where there is one.
+/// Validity of a column's values: Arrow's bitmap, one bit per value from the lowest bit of the first byte on, 1 for a valid value.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Validity {
     bits: Vec<u8>,
@@ -32,12 +31,12 @@ pub struct Validity {
 }
 
 impl Validity {
-    /// The bitmap; none when every value is there.
+    /// The bitmap. `None` if all values are valid.
     pub fn bitmap(&self) -> Option<&[u8]> {
         (self.nulls > 0).then_some(&self.bits)
     }
 
-    /// Whether there is a value in a row.
+    /// True if the value of a row is valid.
     fn is_there(&self, row: usize) -> bool {
         self.bits.get(row / 8).is_some_and(|byte| (byte >> (row % 8)) & 1 == 1)
     }
@@ -54,13 +53,13 @@ impl Validity {
     }
 }
 
-/// The columns of some rows: names and values, in the order of the struct's fields.
+/// Columns of a table: names and values, in the order of the struct's fields.
 pub type Columns = Vec<(&'static str, Column)>;
 
-/// Turns rows into columns; no columns at all for no rows.
+/// Converts rows to columns. Without rows, there are no columns.
 ///
 /// # Errors
-/// A row that is no flat struct of numbers and texts.
+/// A row that is not a flat struct of numbers and texts.
 pub fn columns<R: Serialize>(rows: &[R]) -> Result<Columns, NestedFieldError> {
     let mut builder = Builder::default();
     for row in rows {
@@ -70,7 +69,7 @@ pub fn columns<R: Serialize>(rows: &[R]) -> Result<Columns, NestedFieldError> {
     Ok(builder.columns)
 }
 
-/// How many rows columns have.
+/// Number of rows.
 pub fn rows(columns: &Columns) -> i64 {
     columns.first().map_or(0, |(_, column)| match column {
         Column::Float(bytes, _) | Column::Integer(bytes) => bytes.len() as i64 / 8,
@@ -78,10 +77,10 @@ pub fn rows(columns: &Columns) -> i64 {
     })
 }
 
-/// Appends the rows of other columns of the same kind of row, as if all rows had become columns together.
+/// Appends the rows of other columns of the same row type. The result equals a joint conversion of all rows.
 ///
 /// # Errors
-/// The columns are of another kind of row.
+/// The columns belong to another row type.
 pub fn append(to: &mut Columns, from: &Columns) -> Result<(), NestedFieldError> {
     if to.is_empty() {
         to.clone_from(from);
@@ -142,7 +141,7 @@ impl serde::ser::Error for NestedFieldError {
 #[derive(Default)]
 struct Builder {
     columns: Columns,
-    /// Per column, where each text has its place in the dictionary.
+    /// Per column: index of each text in the dictionary.
     places: Vec<HashMap<String, i32>>,
     at: usize,
     name: &'static str,
@@ -246,7 +245,7 @@ impl Serializer for &mut Builder {
         self.integer(value)
     }
     fn serialize_u64(self, value: u64) -> Result<(), NestedFieldError> {
-        // Counters of packets and bytes end far below 2⁶³; what does not is shown as the largest.
+        // Counters of packets and bytes stay far below 2⁶³. A larger value is shown as the maximum.
         self.integer(i64::try_from(value).unwrap_or(i64::MAX))
     }
     fn serialize_bool(self, value: bool) -> Result<(), NestedFieldError> {
@@ -293,7 +292,7 @@ impl Serializer for &mut Builder {
         Err(self.refuse("a string of bytes"))
     }
     fn serialize_none(self) -> Result<(), NestedFieldError> {
-        // Only numbers may be missing.
+        // Only numeric fields can be absent.
         self.float(f64::NAN)
     }
     fn serialize_unit(self) -> Result<(), NestedFieldError> {

@@ -1,4 +1,4 @@
-//! Which frames of a video can be decoded. The law is core's; Python brings what was received.
+//! Decodable frames of a video, for arrival times that Python holds. The law is in `fairwave-core`.
 
 use fairwave_core::quality::decodable::{self, ReceivedFrame};
 use fairwave_core::traffic::{FrameType, LayerRates};
@@ -6,14 +6,14 @@ use fairwave_core::units::Instant;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// The layers in which each frame can be decoded when it is shown.
+/// Returns the number of layers in which each frame can be decoded at its display time.
 ///
-/// `kinds` holds a letter per frame, I, P or B, in the order in which they are shown. `shown` holds when each is, `arrived` when
-/// each of its `layers` layers was complete, base first, frame after frame: nanoseconds as little-endian 64-bit numbers,
-/// all ones for never.
+/// `kinds` holds a letter per frame, I, P or B, in display order. `shown` holds the display times. `arrived` holds the times at
+/// which each of a frame's `layers` layers was complete, base layer first, frame by frame. Times are nanoseconds as little-endian
+/// 64-bit numbers, all ones for never.
 ///
 /// # Errors
-/// `ValueError` when there is another letter, the columns do not match, or a frame has no layer or more than eight.
+/// `ValueError` for another letter, for columns of different lengths, and for fewer than one or more than eight layers.
 #[pyfunction]
 pub fn decodable_layers(kinds: &str, shown: &[u8], arrived: &[u8], layers: usize) -> PyResult<Vec<u8>> {
     let refuse = |what: String| PyValueError::new_err(format!("decodable_layers: {what}"));

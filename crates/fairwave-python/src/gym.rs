@@ -1,4 +1,4 @@
-//! Runs that Python steers step by step: rows of numbers cross as bytes, all of a step's in one call.
+//! Runs that Python steers step by step. All numbers of a step cross the border in one call, as bytes.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -14,11 +14,11 @@ use crate::RunError;
 use crate::batch::{tables_of, to_python};
 use crate::scenario::{Scenario, own_laws, refused};
 
-/// Numbers of a row: an observation, then reward, rate delivered (b/s), queueing delay (s), share lost, time (s), and 1 if no step
-/// follows.
+/// Number of values in a row: the observation, reward, delivered rate (b/s), queueing delay (s), share of lost packets, time (s),
+/// and 1 if the episode has ended, else 0.
 const ROW: usize = WIDTH + 6;
 
-/// Places for episodes, each with at most one.
+/// Slots for episodes. Each slot holds at most one.
 #[pyclass(frozen, module = "fairwave")]
 pub struct Episodes {
     places: Mutex<Vec<Option<Episode>>>,
@@ -50,19 +50,19 @@ fn failed(error: impl ToString) -> PyErr {
 
 #[pymethods]
 impl Episodes {
-    /// So many places; `delay` and `loss` are what a second of queueing delay, and losing all packets, cost.
+    /// Creates `count` slots. `delay` is the cost of one second of queueing delay, `loss` the cost of losing all packets.
     #[new]
     fn new(count: usize, delay: f64, loss: f64) -> Self {
         Episodes { places: Mutex::new((0..count).map(|_| None).collect()), reward: Reward { delay, loss } }
     }
 
-    /// Numbers of a row, and of the observation with which it begins.
+    /// Number of values in a row, and in the observation at its start.
     #[staticmethod]
     fn widths() -> (usize, usize) {
         (ROW, WIDTH)
     }
 
-    /// The flows of a scenario that an agent can steer: index, name, `rate` or `window`.
+    /// The flows of a scenario that an agent can control: index, name, `rate` or `window`.
     #[staticmethod]
     fn steerable(scenario: PyRef<'_, Scenario>) -> PyResult<Vec<(usize, String, &'static str)>> {
         let plan = scenario.inner().plan(Seed(1)).map_err(|error| refused(&error))?;
@@ -76,7 +76,7 @@ impl Episodes {
         Ok(plan.flows.iter().enumerate().filter_map(of_flow).collect())
     }
 
-    /// Begins an episode at a place, in place of what was there, with a monitor interval in nanoseconds; answers with its first row.
+    /// Starts an episode in a slot and discards the previous one. The monitor interval is in nanoseconds. Returns the first row.
     fn begin<'py>(
         &self,
         py: Python<'py>,
@@ -109,8 +109,8 @@ impl Episodes {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// Steps every place that `live` (one byte each) marks with 1, with its action of `actions` (doubles), on all cores. Answers with
-    /// a row for each place, of zeros where nothing was stepped.
+    /// Steps all slots whose byte in `live` is 1, on all cores. `actions` holds one double per slot. Returns a row per slot, with
+    /// zeros for other slots.
     fn step<'py>(&self, py: Python<'py>, actions: &[u8], live: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
         let (actions, _) = actions.as_chunks::<8>();
         let bytes = py.detach(|| {
@@ -144,7 +144,7 @@ impl Episodes {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// Steps the first place alone.
+    /// Steps the first slot only.
     fn step_one<'py>(&self, py: Python<'py>, action: f64) -> PyResult<Bound<'py, PyBytes>> {
         let step = py.detach(|| {
             self.with(|places| match places.first_mut() {
@@ -157,14 +157,14 @@ impl Episodes {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// Ends the episode of a place: runs on to the end with the last rate or window, and answers with the tables of the run.
+    /// Completes an episode: runs to the end with the last rate or window, and returns the tables of the run.
     fn complete<'py>(&self, py: Python<'py>, place: usize) -> PyResult<Option<Bound<'py, PyDict>>> {
         let Some(episode) = self.with(|places| places.get_mut(place).and_then(Option::take)) else { return Ok(None) };
         let tables = py.detach(|| tables_of(&episode.complete().map_err(|error| error.to_string())?));
         Ok(Some(to_python(py, &tables.map_err(failed)?)?))
     }
 
-    /// Frees the place of an episode.
+    /// Discards the episode in a slot.
     fn close(&self, place: usize) {
         self.with(|places| {
             if let Some(there) = places.get_mut(place) {

@@ -1,4 +1,4 @@
-//! Thin Python bindings. Scenarios cross as text, results as columns in Arrow's layout; Python makes tables of them.
+//! Thin Python bindings. Scenarios cross as text, results as columns in Arrow's layout. Python builds tables from the columns.
 
 mod batch;
 mod capture;
@@ -18,7 +18,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
-/// Many flows, and many short runs, are made in less time than with the platform's allocator; what is large lies in huge pages.
+/// Faster than the platform's allocator for many flows and for many short runs. Uses huge pages for large allocations.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -56,7 +56,7 @@ mod _native {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        // Once per process: a module that is made again finds them there.
+        // Once per process. If the module is initialised again, the laws are already registered.
         let _ = fairwave_live::register_all();
         #[cfg(feature = "goog-cc")]
         let _ = fairwave_core::transport::rate_control::goog_cc::register();

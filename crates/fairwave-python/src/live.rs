@@ -1,4 +1,4 @@
-//! Live runs, for a process that does nothing else: it may become root of a user namespace.
+//! Live runs. They need a separate process, because the process may become root of a user namespace.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -18,14 +18,14 @@ fn failed(error: &LiveError) -> PyErr {
     RunError::new_err(error.to_string())
 }
 
-/// A host and a command for it, word by word.
+/// A host, and the words of a command for it.
 type Command = (String, Vec<String>);
 
-/// What a live run leaves: tables (none when it ended early), its report as JSON, the commands' statuses, what went wrong in words, and
-/// why the recording is not whole.
+/// Result of a live run: tables (none if it ended early), its report as JSON, exit statuses of the commands, error messages, and
+/// the reason for an incomplete recording.
 type LiveResult<'py> = (Option<Bound<'py, PyDict>>, String, Vec<Option<i32>>, Vec<String>, Option<String>);
 
-/// Makes a live run, and blocks until it is over.
+/// Makes a live run and blocks until it ends.
 #[pyfunction]
 #[pyo3(signature = (scenario, seed, commands, helper, *, flows = true, duration = None, user = None, recording = None))]
 #[allow(clippy::needless_pass_by_value)] // as Python hands them in
@@ -56,7 +56,7 @@ pub fn live<'py>(
     Ok((tables, report, outcome.statuses, outcome.troubles, outcome.unrecorded))
 }
 
-/// Leaves the network alone, and nothing to record of flows.
+/// Removes the flows and everything that the run would record of them. The network remains.
 fn without_flows(plan: &mut Plan) {
     plan.flows.clear();
     let record = &mut plan.record;
@@ -64,19 +64,19 @@ fn without_flows(plan: &mut Plan) {
         flows.clear();
     }
     record.allotted.clear();
-    // Nobody's goodput is left to be put into bins: thousands of places for programs would take their room for nothing.
+    // Without flows, no goodput is binned. Bins for the thousands of flows reserved for programs would waste memory.
     record.queues.clear();
     record.bin = fairwave_core::units::Span::ZERO;
 }
 
-/// Makes this process able to make namespaces, and has it end with its parent. It must have a single thread. Answers whether it is
-/// in a user namespace now.
+/// Gives this single-threaded process the right to create namespaces, and makes it end with its parent. Returns true if the process
+/// is now in a user namespace.
 #[pyfunction]
 pub fn live_alone() -> PyResult<bool> {
     fairwave_live::become_able().map_err(|error| failed(&error))
 }
 
-/// Carries out an order of a live run, as the first process of its program, and answers with the status to end with.
+/// Carries out an order of a live run as the first process of its program. Returns the exit status.
 #[pyfunction]
 pub fn live_order(py: Python<'_>, order: &str) -> PyResult<i32> {
     py.detach(|| fairwave_live::carry_out(order)).map_err(|error| PyValueError::new_err(format!("no order: {error}")))

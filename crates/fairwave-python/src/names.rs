@@ -1,14 +1,14 @@
-//! What a scenario can name: read off the JSON Schema, so that a law added to the core is listed without a change here.
+//! Names that scenarios can use, read from the JSON Schema. A new law in `fairwave-core` appears without a change here.
 
 use std::collections::BTreeMap;
 
 use pyo3::prelude::*;
 use serde_json::Value;
 
-/// Kind of thing to (name, first sentence of its description), in the order of the schema.
+/// For each kind: name and first sentence of the description, in the order of the schema.
 type Names = BTreeMap<&'static str, Vec<(String, String)>>;
 
-/// Kinds, each with the schema's definition that lists its names and the key that carries them.
+/// Kinds: each with the schema's definition that lists its names, and the key that carries a name.
 const KINDS: [(&str, &str, &str); 9] = [
     ("transports", "WrittenTransportConfig", "name"),
     ("controllers", "RateControlConfig", "name"),
@@ -21,7 +21,7 @@ const KINDS: [(&str, &str, &str); 9] = [
     ("playouts", "WrittenPlayoutConfig", "strategy"),
 ];
 
-/// Everything that a scenario can name, by kind.
+/// All names that scenarios can use, by kind.
 #[pyfunction]
 pub fn names() -> Names {
     let schema = fairwave_scenario::Scenario::json_schema();
@@ -36,27 +36,26 @@ pub fn names() -> Names {
     found
 }
 
-/// What to write instead of a word of another tool, in place of a value of the key `of` (of any key if it is empty).
+/// The replacement for another tool's word, as a value of the key `of` (of any key if `of` is empty).
 #[pyfunction]
 pub fn instead(of: &str, word: &str) -> Option<&'static str> {
     fairwave_scenario::foreign::instead(of, word)
 }
 
-/// Every word of other tools that has a remedy, with the key whose value it is mistaken for.
+/// All words of other tools that have a replacement, with the key for whose value users write them.
 #[pyfunction]
 pub fn foreign_words() -> Vec<(&'static str, &'static str)> {
     fairwave_scenario::foreign::words().collect()
 }
 
-/// The measures of flow groups that the simulator defines, as JSON: the column of `groups`, name, title, unit, range, what it
-/// applies to.
+/// The simulator's measures of flow groups, as JSON: column of `groups`, name, title, unit, range and kinds of flows.
 #[pyfunction]
 pub fn group_measures() -> PyResult<String> {
     serde_json::to_string(&fairwave_sim::measures::described())
         .map_err(|error| pyo3::exceptions::PyValueError::new_err(error.to_string()))
 }
 
-/// The access networks that have a name, as JSON: name, what it is, its link down, how the way up differs, and its sources.
+/// The named access networks, as JSON: name, description, downlink, differences of the uplink, and sources.
 #[pyfunction]
 pub fn access_networks() -> PyResult<String> {
     let networks = fairwave_scenario::access::AccessNetwork::ALL.iter().map(|network| -> PyResult<Value> {

@@ -1,18 +1,17 @@
-//! The tables of a run as bytes, as a folder keeps them: the layout of `fairwave.runs.runs_file`.
+//! Packs the tables of a run in the file format of result folders (see `fairwave.runs.runs_file`).
 //!
-//! A line of JSON describes the columns; their memory follows as one zlib stream. Small tables are stored in that
-//! stream as they are, because to compress them costs more than to simulate a short run. Large
-//! tables are left to Python, which compresses them.
+//! A line of JSON describes the columns. Their memory follows as one zlib stream. Small tables are stored in it uncompressed,
+//! because compression takes longer than simulating a short run. Python compresses large tables.
 
 use serde_json::{Value, json};
 
 use crate::batch::Tables;
 use crate::columns::{Column, rows};
 
-/// Bytes of a stored block at most: its length has 16 bits.
+/// Maximum size of a stored block, bytes: its length field has 16 bits.
 const MOST: usize = 0xffff;
 
-/// The tables as bytes; none if they are large, or cannot be written.
+/// Packs the tables. `None` if they are large or cannot be written.
 pub fn packed(tables: &Tables) -> Option<Vec<u8>> {
     let size = |column: &Column| match column {
         Column::Float(bytes, _) | Column::Integer(bytes) | Column::Text(bytes, _) => bytes.len(),
@@ -31,7 +30,7 @@ pub fn packed(tables: &Tables) -> Option<Vec<u8>> {
                     let bitmap = validity.bitmap();
                     described.push(json!([title, "<f8", count, bitmap.is_some(), null]));
                     body.extend_from_slice(bytes);
-                    // NumPy packs bits from the highest of a byte on, Arrow from the lowest.
+                    // NumPy fills bytes from the highest bit, Arrow from the lowest.
                     body.extend(bitmap.into_iter().flatten().map(|byte| byte.reverse_bits()));
                 }
                 Column::Integer(bytes) => {
@@ -58,7 +57,7 @@ pub fn packed(tables: &Tables) -> Option<Vec<u8>> {
 /// Appends a zlib stream of one stored block.
 fn stored(body: &[u8], to: &mut Vec<u8>) {
     let length = body.len() as u16;
-    // Deflate with a window of 32 KiB, fastest; the last block, stored.
+    // zlib header: deflate, 32 KiB window, fastest level. Then the header of the last block, type stored.
     to.extend_from_slice(&[0x78, 0x01, 0x01]);
     to.extend_from_slice(&length.to_le_bytes());
     to.extend_from_slice(&(!length).to_le_bytes());
@@ -69,7 +68,7 @@ fn stored(body: &[u8], to: &mut Vec<u8>) {
 /// The checksum of a zlib stream: Adler-32.
 fn adler32(bytes: &[u8]) -> u32 {
     let (mut low, mut high) = (1_u32, 0_u32);
-    // 5552 bytes are the most whose sums fit into 32 bits.
+    // With 5552 bytes per part, the sums still fit into 32 bits.
     for part in bytes.chunks(5552) {
         for byte in part {
             low += u32::from(*byte);

@@ -1,4 +1,4 @@
-//! Playout of a call whose units were recorded. Core has the law; Python passes the times and gets the fates.
+//! Playout of a call with recorded units. The law is in `fairwave-core`. Python passes the times and receives the fates.
 
 use fairwave_core::quality::playout::neteq::Piece;
 use fairwave_core::quality::playout::{self, PlayoutConfig, SpokenUnit, UnitFate};
@@ -7,24 +7,23 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-/// What is heard: when it begins, in nanoseconds, and each piece's kind and value in little-endian bytes.
+/// Played audio: its start in nanoseconds, and each piece's kind and value as little-endian bytes.
 type PlayedPieces<'py> = (u64, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
 
-/// Fates and playing times of all units, in little-endian bytes; also the pieces that are heard, if they are not only
-/// units.
+/// Fates and playing times of all units as little-endian bytes, and the played pieces if the playout stretches speech.
 type PlayoutResult<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Option<PlayedPieces<'py>>);
 
-/// What becomes of each unit.
+/// Returns the fate of each unit.
 ///
-/// `created` and `arrived` hold nanoseconds as little-endian 64-bit numbers, all ones for never; `packet_time` is in
-/// nanoseconds; `config` is a playout's table as JSON, the scenario's default if not given. Returns a byte per unit (0 played, 1 late,
-/// 2 lost) and when it was or would have been played, in the form of `arrived`: never for lost units. For a jitter
-/// buffer that stretches speech it also returns the pieces that are heard without a gap, from a time in nanoseconds on:
-/// a byte per piece (0 unit, 1 shortened, 2 lengthened, 3 concealed, 4 silence) and a 64-bit number, the unit's index
-/// or a length in nanoseconds.
+/// `created` and `arrived` hold nanoseconds as little-endian 64-bit numbers, all ones for never. `packet_time` is in nanoseconds.
+/// `config` is a playout table as JSON (default: the scenario language's default). Returns a byte per unit (0 played, 1 late, 2
+/// lost) and its playing time, or for late units the time at which it was due, in the form of `arrived` (never for lost units). For
+/// a jitter buffer that stretches speech, it also returns the continuous sequence of played pieces and its start in nanoseconds.
+/// Each piece has a byte (0 unit, 1 shortened, 2 lengthened, 3 concealed, 4 silence) and a 64-bit number: the unit's index, or a
+/// length in nanoseconds.
 ///
 /// # Errors
-/// `ValueError` when the columns do not match or the configuration cannot be used.
+/// `ValueError` if the columns have different lengths or the configuration is invalid.
 #[pyfunction]
 #[pyo3(signature = (created, arrived, packet_time, config=None))]
 pub fn play<'py>(

@@ -1,4 +1,4 @@
-//! Quality measures of core for numbers that Python has put together, and what is known of each codec.
+//! Quality measures from `fairwave-core` for numbers that Python supplies, and properties of codecs.
 
 use fairwave_core::quality::emodel::simplified_rating;
 use fairwave_core::quality::impairment::{self, Concealment, Origin};
@@ -24,11 +24,11 @@ pub fn simplified_quality(delay_s: f64, loss: f64) -> PyResult<(f64, f64)> {
     Ok((rating, mean_opinion_score(rating)))
 }
 
-/// Ie,wb and Bpl,wb of Opus at a rate of its payload such as "32 kb/s", without in-band FEC, and the part of a lost frame as which a
-/// restored one counts.
+/// Ie,wb and Bpl,wb of Opus without in-band FEC, for a payload rate such as "32 kb/s". The third value is the part of a lost frame
+/// as which a frame restored from its copy counts.
 ///
 /// # Errors
-/// `ValueError` for text that is no rate.
+/// `ValueError` if the text is not a rate.
 #[pyfunction]
 pub fn opus_factors(rate: &str) -> PyResult<(f64, f64, f64)> {
     let rate: Rate = rate.parse().map_err(|error| PyValueError::new_err(format!("{rate}: {error}")))?;
@@ -36,9 +36,9 @@ pub fn opus_factors(rate: &str) -> PyResult<(f64, f64, f64)> {
     Ok((one.equipment, one.robustness, impairment::opus_copy(rate)))
 }
 
-/// What is known of each codec, whose receiver conceals losses or does not: one dictionary per codec, in the order in which
-/// scenarios' schema lists them. A codec without factors has None for `ie`, `bpl`, `assumed`, `determined` and `source`. `bpl` is with
-/// in-band FEC; `bpl_without_fec` is None for codecs that have none.
+/// Properties of all codecs, for receivers with or without loss concealment: one dictionary per codec, in the order of the scenario
+/// schema. A codec without factors has None for `ie`, `bpl`, `assumed`, `determined` and `source`. `bpl` includes in-band FEC.
+/// `bpl_without_fec` is None for codecs without FEC.
 #[pyfunction]
 #[pyo3(signature = (conceals = true))]
 pub fn codecs(py: Python<'_>, conceals: bool) -> PyResult<Vec<Bound<'_, PyDict>>> {

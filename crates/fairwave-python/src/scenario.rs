@@ -1,4 +1,4 @@
-//! Scenarios for Python: read, written, overridden, checked. Structured values cross as JSON text.
+//! Scenarios for Python: read, write, override and check. Structured values cross as JSON text.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// The scenario itself.
+    /// The scenario of the Rust crate.
     pub fn inner(&self) -> Arc<fairwave_scenario::Scenario> {
         self.inner.clone()
     }
@@ -35,11 +35,11 @@ pub(crate) fn refused(error: &fairwave_scenario::ScenarioError) -> PyErr {
     ScenarioError::new_err(error.to_string())
 }
 
-/// Does what may ask laws that are written in Python, and refuses what comes of it when one of them was in trouble.
+/// Runs work that may call laws written in Python. Returns an error if one of these laws failed.
 fn judged<T>(py: Python<'_>, work: impl FnOnce() -> Result<T, fairwave_scenario::ScenarioError>) -> PyResult<T> {
     let (done, failure) = Run::make(&Arc::default(), |_| work());
     match failure {
-        // A stop of a law that is called here also stops its caller.
+        // A keyboard interrupt in a law also interrupts its caller.
         Some(Failure { cause: Some(cause), .. }) if cause.is_instance_of::<PyKeyboardInterrupt>(py) => Err(cause),
         Some(Failure { message, cause }) => {
             let error = ScenarioError::new_err(format!("error: {message}"));
@@ -50,7 +50,7 @@ fn judged<T>(py: Python<'_>, work: impl FnOnce() -> Result<T, fairwave_scenario:
     }
 }
 
-/// The laws written in Python that a scenario may name, with what tells their code from another's.
+/// Names of all laws in the scenario that are written in Python, with fingerprints of their code.
 pub fn own_laws(scenario: &fairwave_scenario::Scenario) -> BTreeMap<String, String> {
     if !laws::are_there() {
         return BTreeMap::new();
@@ -61,7 +61,7 @@ pub fn own_laws(scenario: &fairwave_scenario::Scenario) -> BTreeMap<String, Stri
     laws::fingerprints(words)
 }
 
-/// Every text that stands as a value in a table.
+/// Collects all texts among the values of a table.
 fn texts<'a>(value: &'a Value, found: &mut BTreeSet<&'a str>) {
     match value {
         Value::String(text) => {
@@ -85,20 +85,20 @@ impl From<fairwave_scenario::Scenario> for Scenario {
 
 #[pymethods]
 impl Scenario {
-    /// Reads TOML or JSON; `file` is the name that messages use.
+    /// Reads TOML or JSON. `file` is the name in messages.
     #[staticmethod]
     #[pyo3(signature = (text, file = "-"))]
     fn from_text(py: Python<'_>, text: &str, file: &str) -> PyResult<Self> {
         judged(py, || fairwave_scenario::Scenario::from_text(text, file)).map(Self::from)
     }
 
-    /// The JSON Schema of the language, as text.
+    /// The JSON Schema of the language as text.
     #[staticmethod]
     fn schema() -> PyResult<String> {
         serde_json::to_string_pretty(&fairwave_scenario::Scenario::json_schema()).map_err(|error| unwritable(&error))
     }
 
-    /// The value that the text of an override means on a command line, as JSON.
+    /// Converts an override's text, as on a command line, to a JSON value.
     #[staticmethod]
     fn override_value(text: &str) -> String {
         fairwave_scenario::Scenario::override_value(text).to_string()
@@ -109,7 +109,7 @@ impl Scenario {
         &self.inner.name
     }
 
-    /// What tells the scenario from others: with laws written in Python also by their code.
+    /// Hash of the scenario. It includes the code of laws written in Python.
     #[getter]
     fn hash(&self) -> PyResult<String> {
         let hash = self.inner.content_hash().map_err(|error| unwritable(&error))?;
@@ -132,7 +132,7 @@ impl Scenario {
         self.inner.to_toml().map_err(|error| unwritable(&error))
     }
 
-    /// The same scenario with other values: a JSON object of dotted path to value.
+    /// Returns a copy with changed values: a JSON object from dotted path to value.
     fn with_overrides(&self, py: Python<'_>, overrides: &str) -> PyResult<Self> {
         let overrides: BTreeMap<String, Value> = serde_json::from_str(overrides).map_err(|error| {
             ScenarioError::new_err(format!("error: an override holds what no scenario can: {error}"))
@@ -141,7 +141,7 @@ impl Scenario {
         judged(py, || self.inner.with_overrides(&pairs)).map(Self::from)
     }
 
-    /// The same scenario with the preset of its topology written out as links.
+    /// Returns a copy with the topology preset expanded to links.
     fn expand_preset(&self, py: Python<'_>) -> PyResult<Self> {
         judged(py, || self.inner.expand_preset()).map(Self::from)
     }
@@ -151,36 +151,36 @@ impl Scenario {
         judged(py, || self.inner.check_runs(runs, Seed(seed)))
     }
 
-    /// The cost of a number of runs: at most this many seconds of computing on one core, and the cost in words.
+    /// Upper estimate of the cost of several runs: seconds of computing on one core, and a description.
     fn cost_of_runs(&self, py: Python<'_>, runs: u64, seed: u64) -> PyResult<(f64, String)> {
         let hops = judged(py, || self.inner.happenings(Seed(seed)))?;
         let cost = CostOfRuns::new(runs, hops);
         Ok((cost.seconds, cost.to_string()))
     }
 
-    /// What a run with this seed would execute, as JSON.
+    /// The plan of a run with this seed, as JSON.
     fn plan(&self, py: Python<'_>, seed: u64) -> PyResult<String> {
         judged(py, || Ok(describe(&self.inner.plan(Seed(seed))?).to_string()))
     }
 
-    /// Groups of calls, and the mean share of the time during which each speaker talks.
+    /// Groups of calls, and the mean share of time with speech per speaker.
     fn activities(&self, py: Python<'_>) -> PyResult<Vec<(String, f64)>> {
         judged(py, || Ok(self.inner.activities()))
     }
 
-    /// What overrides that named a law alone kept of the law before and what they dropped, a sentence for each.
+    /// For overrides that gave only a law's name: the parameters kept and dropped, one sentence each.
     fn kept(&self) -> Vec<String> {
         self.inner.kept()
     }
 
-    /// An upper estimate of what a run with this seed costs: packet-hops, seconds of one core, bytes of memory; and in words.
+    /// Upper estimate of the cost of a run with this seed: packet-hops, seconds on one core, bytes of memory, and a description.
     fn cost(&self, py: Python<'_>, seed: u64) -> PyResult<(f64, f64, f64, String)> {
         let cost = judged(py, || self.inner.cost(Seed(seed)))?;
         Ok((cost.packet_hops, cost.seconds(), cost.memory, cost.to_string()))
     }
 
-    /// The full name of the law of a family (`transport`, `queue`, `traffic`, `loss`) that `name` means: `tcp/cubic` for `cubic`.
-    /// A name that means none is left as it is.
+    /// The full name of a law of a family (`transport`, `queue`, `traffic`, `loss`): `tcp/cubic` for `cubic`. Returns an unknown
+    /// name unchanged.
     #[staticmethod]
     #[pyo3(signature = (name, family = "transport"))]
     fn full_name(name: &str, family: &str) -> PyResult<String> {
@@ -194,13 +194,13 @@ impl Scenario {
         full.map_err(|error| ScenarioError::new_err(error.to_string()))
     }
 
-    /// What one may not expect of a law in a run with this seed: the link's name, and the words.
+    /// Warnings about unexpected behaviour in a run with this seed: names of links or groups, and texts.
     fn cautions(&self, py: Python<'_>, seed: u64) -> PyResult<Vec<(String, String)>> {
         let plan = judged(py, || self.inner.plan(Seed(seed)))?;
         Ok(plan.cautions().into_iter().map(|(link, words)| (link.to_owned(), words)).collect())
     }
 
-    /// The plan with indices for names and whole nanoseconds, for programs that run the plan elsewhere.
+    /// The plan with indices instead of names and times in whole nanoseconds, for programs that run it elsewhere.
     fn exact_plan(&self, py: Python<'_>, seed: u64) -> PyResult<String> {
         let plan = judged(py, || self.inner.plan(Seed(seed)))?;
         Ok(plan.to_json().map_err(|error| unwritable(&error))?.to_string())

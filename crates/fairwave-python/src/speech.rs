@@ -1,4 +1,4 @@
-//! What becomes of speech, for samples that Python holds: little-endian bytes, 16 bits each.
+//! Speech processing for samples that Python holds: little-endian bytes, 16 bits per sample.
 
 use fairwave_core::speech::concealment;
 use fairwave_core::speech::g711::Law;
@@ -20,11 +20,11 @@ fn bytes<'py>(py: Python<'py>, samples: &[i16]) -> Bound<'py, PyBytes> {
     PyBytes::new(py, &all)
 }
 
-/// The tables of a law of G.711, `u` or `a`: the code of each of the 65536 samples by their bits, and the sample of each of
-/// the 256 codes.
+/// The tables of a G.711 law, `u` or `a`: the code of each of the 65536 samples, indexed by the sample's bits, and the sample of
+/// each of the 256 codes.
 ///
 /// # Errors
-/// `ValueError` for another law.
+/// `ValueError` for other laws.
 #[pyfunction]
 pub fn g711<'py>(py: Python<'py>, law: &str) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
     let law = match law {
@@ -37,10 +37,10 @@ pub fn g711<'py>(py: Python<'py>, law: &str) -> PyResult<(Bound<'py, PyBytes>, B
     Ok((PyBytes::new(py, &codes), bytes(py, &decoded)))
 }
 
-/// Samples with what is missing filled in by G.711 Appendix I; `missing` is a byte per sample, 0 for what is there.
+/// Conceals missing samples by G.711 Appendix I. `missing` has a byte per sample, 0 for a received sample.
 ///
 /// # Errors
-/// `ValueError` for half a sample.
+/// `ValueError` for an odd number of bytes.
 #[pyfunction]
 pub fn conceal<'py>(py: Python<'py>, samples: &[u8], missing: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
     let line = self::samples(samples)?;
@@ -49,7 +49,7 @@ pub fn conceal<'py>(py: Python<'py>, samples: &[u8], missing: &[u8]) -> PyResult
     Ok(bytes(py, &heard))
 }
 
-/// The pitch period that concealment finds at the end of a signal, in samples.
+/// The pitch period that concealment estimates at the end of a signal, in samples.
 #[pyfunction]
 pub fn pitch_period(history: Vec<f64>) -> usize {
     concealment::pitch_period(&history)
@@ -58,20 +58,20 @@ pub fn pitch_period(history: Vec<f64>) -> usize {
 /// The pitch period around the middle of a block of speech, in samples.
 ///
 /// # Errors
-/// `ValueError` for half a sample.
+/// `ValueError` for an odd number of bytes.
 #[pyfunction]
 pub fn stretched_period(block: &[u8]) -> PyResult<usize> {
     Ok(stretching::pitch_period(&samples(block)?))
 }
 
-/// What is heard, and the changes of length along the line.
+/// The stretched speech, and its changes of length.
 type StretchedSpeech<'py> = (Bound<'py, PyBytes>, Vec<(usize, i64)>);
 
-/// A line of speech with its tempo changed: `changes` are places with the samples that are added there, or left out if negative;
-/// `silences` are the first and the end of what is known to be silent.
+/// Changes the tempo of speech. `changes` are positions with the number of samples to insert there, or to remove if negative.
+/// `silences` are pairs of start and end of known silence.
 ///
 /// # Errors
-/// `ValueError` for half a sample.
+/// `ValueError` for an odd number of bytes.
 #[pyfunction]
 pub fn stretch<'py>(
     py: Python<'py>,
