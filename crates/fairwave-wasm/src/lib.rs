@@ -1,15 +1,15 @@
-//! Fairwave for a web page: the simulator behind four exported functions. The compiler is the only tool it needs.
+//! Fairwave for a web page: the simulator with four exported functions. A build needs only the compiler.
 //!
-//! The page provides one function, `fairwave.progress`. The engine calls it during a run with the simulated share of the run.
+//! The page provides one function, `fairwave.progress`. During a run, the engine reports the simulated share of the run to it.
 //!
-//! The caller reserves room ([`reserve`]), writes a request there and calls [`call`]; the answer is then at [`answer_at`]. A request
-//! has the length of its JSON (32 bits, little-endian), the JSON, and samples of speech. Answers have the same form. The module
-//! [`requests`] lists all requests.
+//! The caller reserves memory ([`reserve`]), writes a request there and calls [`call`]. The reply is then at [`answer_at`]. A
+//! request has the length of its JSON (32 bits, little-endian), the JSON, and samples of speech. Replies have the same form. The
+//! module [`requests`] lists all requests.
 //!
-//! An answer names everything that is wrong with its request. A panic (or too little memory) ends the instance: the caller starts
-//! another one, and finds the panic's message in the place of the answer.
+//! A reply names every mistake in its request. A panic (or too little memory) ends the instance. The caller then starts another
+//! instance, and finds the panic's message in place of the reply.
 //!
-//! Only this crate has code that counts as unsafe: the attributes that export functions, and the declaration of the imported one.
+//! Only this crate has code that counts as unsafe: attributes for exported functions, and the declaration of the imported function.
 
 mod limits;
 mod observer;
@@ -25,7 +25,7 @@ use std::cell::RefCell;
 
 use requests::answer;
 
-/// The last request and the last answer.
+/// The last request and the last reply.
 #[derive(Default)]
 struct Exchange {
     request: Vec<u8>,
@@ -36,7 +36,7 @@ thread_local! {
     static EXCHANGE: RefCell<Exchange> = RefCell::default();
 }
 
-/// Reserves room for a request of `bytes` bytes and returns its address.
+/// Reserves memory for a request of `bytes` bytes and returns its address.
 #[allow(unsafe_code)]
 #[unsafe(no_mangle)]
 pub extern "C" fn reserve(bytes: usize) -> *mut u8 {
@@ -46,7 +46,7 @@ pub extern "C" fn reserve(bytes: usize) -> *mut u8 {
     })
 }
 
-/// Answers the request in the reserved room and returns the length of the answer in bytes.
+/// Processes the request in the reserved memory and returns the length of the reply in bytes.
 #[allow(unsafe_code)]
 #[unsafe(no_mangle)]
 pub extern "C" fn call() -> usize {
@@ -69,14 +69,14 @@ pub extern "C" fn call() -> usize {
     })
 }
 
-/// The address of the last answer; after a panic, of its message.
+/// The address of the last reply. After a panic, the address of its message.
 #[allow(unsafe_code)]
 #[unsafe(no_mangle)]
 pub extern "C" fn answer_at() -> *const u8 {
     EXCHANGE.with_borrow(|exchange| exchange.answer.as_ptr())
 }
 
-/// The length of the last answer in bytes.
+/// The length of the last reply in bytes.
 #[allow(unsafe_code)]
 #[unsafe(no_mangle)]
 pub extern "C" fn answer_length() -> usize {

@@ -1,4 +1,4 @@
-//! What a page can run: the estimated time and memory of a run, and the words with which it is refused or asked for.
+//! Limits of runs in a page: estimated time and memory, and the texts of rejections and questions.
 
 use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;
@@ -7,31 +7,31 @@ use serde_json::{Value, json};
 
 use crate::requests::Refusal;
 
-/// The limit of packet-hops and other events of a run in a page: about a quarter of an hour of computing.
+/// Maximum number of packet-hops and other simulator events of a run in a page: about a quarter of an hour of computing.
 const MOST_HAPPENINGS: f64 = 1e10;
-/// The page asks before a run that may take longer, in seconds.
+/// Estimated duration from which the page asks before a run, seconds.
 const ASKS_FROM_S: f64 = 10.0;
-/// Packet-hops that an engine in a page computes in a second, at the least (docs/lab.json).
+/// Minimum number of packet-hops per second of an engine in a page (docs/lab.json).
 const HOPS_PER_SECOND: f64 = 1e7;
-/// Planning, results and digest of a flow, in seconds, measured in a page with 10⁴ and 5 · 10⁴ calls.
+/// Planning, results and digest per flow, seconds, measured in a page with 10⁴ and 5 · 10⁴ calls.
 const SECONDS_PER_FLOW: f64 = 4e-4;
-/// Memory of a flow and of a link direction, in bytes: as `fairwave check` estimates them, times 1.5, as measured in a page.
+/// Memory of a flow and of a link direction, bytes: the estimates of `fairwave check` times 1.5, as measured in a page.
 const BYTES_PER_FLOW: f64 = 6000.0;
 const BYTES_PER_LINK: f64 = 2250.0;
 /// Measured memory of a run in a page, relative to the estimate of `fairwave check`.
 const MEMORY_FACTOR: f64 = 1.5;
-/// The memory that a run in a page may need, in bytes. `lab/build-engine` limits the engine to 1 GiB.
+/// Maximum memory of a run in a page, bytes. `lab/build-engine` limits the engine to 1 GiB.
 const MOST_MEMORY: f64 = 9e8;
 
-/// What to do instead of a run that is too large.
+/// The alternative to a run that is too large.
 const INSTEAD: &str = "Write a smaller `count` or a shorter `duration`, or run it outside: save the scenario and write \
                        `fairwave run scenario.toml`";
 
 /// The estimated cost of a run in a page.
 pub struct PageCost {
-    /// Packet-hops and other events.
+    /// Packet-hops and other simulator events.
     pub happenings: f64,
-    /// Seconds of computing, at most.
+    /// Seconds of computing. Upper estimate.
     pub seconds: f64,
     /// Bytes.
     pub memory: f64,
@@ -60,7 +60,7 @@ impl PageCost {
         })
     }
 
-    /// Why a page cannot run this; none if it can.
+    /// The reason why a page cannot run this. `None` if it can.
     pub fn too_large(&self) -> Option<String> {
         (self.memory > MOST_MEMORY || self.happenings > MOST_HAPPENINGS).then(|| {
             format!(
@@ -75,7 +75,7 @@ impl PageCost {
         })
     }
 
-    /// The question before a long run; none for a short one.
+    /// The question before a long run. `None` for a short run.
     pub fn question(&self) -> Option<String> {
         (self.seconds > ASKS_FROM_S).then(|| {
             format!(
@@ -88,7 +88,7 @@ impl PageCost {
         })
     }
 
-    /// Refuses a run that is too large, and a long one unless the reader has agreed.
+    /// Rejects a run that is too large, and a long run unless the user has agreed.
     pub fn check(&self, is_allowed: bool) -> Result<(), Refusal> {
         if let Some(why) = self.too_large() {
             return Err(too_large(why));
@@ -101,7 +101,7 @@ impl PageCost {
         }
     }
 
-    /// As fields of an answer.
+    /// The fields of a reply.
     pub fn to_json(&self) -> Value {
         json!({ "seconds": self.seconds, "memory_bytes": self.memory, "happenings": self.happenings, "flows": self.flows })
     }

@@ -1,6 +1,6 @@
 //! Time series of a run. The observer does not change the run's results.
 //!
-//! Counts per bin do not depend on the order of the events, because the simulator crosses links ahead of time.
+//! Counts per bin do not depend on the order of events, because the simulator processes links ahead of time.
 
 use fairwave_core::packet::{Class, Packet};
 use fairwave_core::units::{Instant, Span};
@@ -9,15 +9,15 @@ use fairwave_sim::probe::{Probe, RemovalCause};
 
 use crate::progress::Progress;
 
-/// The limit of observed links: those with the lowest rates, where packets wait.
+/// Maximum number of observed links: those with the lowest rates, because packets wait there.
 const MOST_LINKS: usize = 32;
 
-/// A level over time, as its mean in each bin.
+/// A level over time, stored as its mean per bin.
 #[derive(Clone, Default)]
 struct Level {
-    /// The sum of the changes within a bin until its end, in units × nanoseconds.
+    /// Sum of changes within a bin, each weighted by the time until the end of the bin, in units × nanoseconds.
     within: Vec<i64>,
-    /// The change of the level from the previous bin on.
+    /// The change of the level that takes effect at the start of the bin.
     onwards: Vec<i64>,
 }
 
@@ -46,7 +46,7 @@ impl Level {
 
 /// One link direction over time.
 pub struct Observed {
-    /// Its index in the plan.
+    /// Index in the plan.
     pub link: usize,
     waiting: [Level; 3],
     /// Packets that its queue dropped or its wire lost, per class and bin.
@@ -59,19 +59,19 @@ pub struct Observed {
 pub struct Observer {
     bin: Span,
     links: Vec<Observed>,
-    /// The place of each of the plan's links among those observed.
+    /// For each link of the plan: its index among the observed links.
     place: Vec<u32>,
     /// The group of each flow.
     group: Vec<usize>,
-    /// Bytes on the wire that reached each group's receivers, per bin.
+    /// Bytes on the wire delivered to each group's receivers, per bin.
     received: Vec<Vec<u64>>,
-    /// Data packets that did not, per group and bin.
+    /// Data packets lost or dropped, per group and bin.
     missing: Vec<Vec<u32>>,
     progress: Progress,
 }
 
 impl Observer {
-    /// Of a plan, in a number of bins.
+    /// Observes a plan's run in `bins` bins.
     pub fn new(plan: &Plan, bins: usize) -> Self {
         let bin = Span::from_nanos(plan.duration.nanos().div_ceil(bins as u64).max(1));
         let mut slowest: Vec<usize> = (0..plan.links.len()).collect();
@@ -106,18 +106,18 @@ impl Observer {
         &self.links
     }
 
-    /// Mean packets of a class that waited at a link in each bin, the one in transmission not counted.
+    /// Mean number of waiting packets of a class at a link, per bin. Excludes the packet in transmission.
     pub fn waiting(&self, link: &Observed, class: Class) -> Vec<f64> {
         link.waiting[class as usize].means(self.bin)
     }
 
-    /// Bits per second on the wire that reached a group's receivers in each bin.
+    /// Throughput to a group's receivers per bin, bits per second on the wire.
     pub fn throughput(&self, group: usize) -> Vec<f64> {
         let seconds = self.bin.seconds();
         self.received.get(group).into_iter().flatten().map(|bytes| *bytes as f64 * 8.0 / seconds).collect()
     }
 
-    /// Data packets of a group that were dropped or lost in each bin, anywhere.
+    /// Data packets of a group that were dropped or lost anywhere, per bin.
     pub fn missing(&self, group: usize) -> &[u32] {
         self.missing.get(group).map_or(&[], Vec::as_slice)
     }
@@ -182,7 +182,7 @@ impl Probe for Observer {
 
     fn gone(&mut self, link: usize, packet: &Packet, at: Instant, how: RemovalCause) {
         let bin = self.bin;
-        // What a failure takes had begun to be transmitted.
+        // A packet lost in a link failure has left the queue already: its transmission had begun.
         if matches!(how, RemovalCause::Dropped(_))
             && let Some(here) = self.observed(link)
         {

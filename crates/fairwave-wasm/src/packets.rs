@@ -1,4 +1,4 @@
-//! Every packet at one link in a stretch of time: when it came, when its transmission began and ended, or that it had to go.
+//! All packets at one link in a time interval: arrival, start and end of transmission, or drop.
 
 use fairwave_core::packet::{Ecn, Packet};
 use fairwave_core::queue::DropReason;
@@ -8,10 +8,10 @@ use serde::Serialize;
 
 use crate::progress::Progress;
 
-/// The most packets that are kept.
+/// Maximum number of recorded packets.
 pub const MOST: usize = 20_000;
 
-/// One packet at the link. Times are in seconds; null for what has not happened.
+/// One packet at the link. Times are in seconds; null for an event that has not happened.
 #[derive(Clone, Copy, Serialize)]
 pub struct Passage {
     /// Index of its group.
@@ -20,21 +20,21 @@ pub struct Passage {
     pub class: u8,
     /// Bytes on the wire.
     pub wire: u16,
-    /// On its way back to a sender.
+    /// True for packets from a receiver to its sender.
     pub feedback: bool,
-    /// It left with a mark (congestion experienced).
+    /// True if it left with a congestion mark (CE).
     pub marked: bool,
-    /// When it arrived.
+    /// Arrival time.
     pub arrived: f64,
-    /// When its transmission began.
+    /// Start of transmission.
     pub begun: Option<f64>,
-    /// When it ended.
+    /// End of transmission.
     pub left: Option<f64>,
-    /// When the queue dropped it, or the link failed.
+    /// Time of the drop or of the link failure.
     pub gone: Option<f64>,
-    /// Why: `overflow`, `early` or `failed`; empty for what was not dropped.
+    /// Cause of the drop: `overflow`, `early` or `failed`. Empty without a drop.
     pub why: &'static str,
-    /// The wire lost it after its transmission.
+    /// True if the link lost it after its transmission.
     pub lost: bool,
 }
 
@@ -51,7 +51,7 @@ pub struct Recorder<'a> {
 }
 
 impl<'a> Recorder<'a> {
-    /// Records a link from one time until another; `groups` is the group of each flow, `progress` that of the run.
+    /// Records a link between two times. `groups` holds the group of each flow, `progress` reports the progress of the run.
     pub fn new(link: usize, from: Instant, until: Instant, groups: &'a [usize], progress: Progress) -> Self {
         Recorder { link, from, until, groups, passages: Vec::new(), here: Vec::new(), progress }
     }
@@ -62,12 +62,12 @@ impl<'a> Recorder<'a> {
         (self.passages, full)
     }
 
-    /// The index of a packet at the link. A queue changes at most a packet's codepoint.
+    /// The index of a packet at the link. A queue may change a packet's ECN field and code point, so the comparison ignores both.
     fn find(&self, packet: &Packet) -> Option<usize> {
         self.here.iter().position(|(known, ..)| Packet { ecn: packet.ecn, dscp: packet.dscp, ..*known } == *packet)
     }
 
-    /// The passage of a packet with an event at `at`; none outside the recorded time.
+    /// The passage of a packet with an event at `at`. `None` outside the recorded time.
     fn passage(&mut self, place: usize, at: Instant) -> Option<&mut Passage> {
         let (packet, arrived, begun, kept) = *self.here.get(place)?;
         if at < self.from || arrived > self.until.seconds() {

@@ -2,7 +2,7 @@
 
 use fairwave_core::units::{Instant, Span};
 
-/// The number of reports of a run, at most.
+/// Maximum number of reports per run.
 const REPORTS: u64 = 200;
 
 #[cfg(target_arch = "wasm32")]
@@ -15,7 +15,7 @@ mod page {
     }
 }
 
-/// Stands in for the page.
+/// Replacement for the page in native builds.
 #[cfg(not(target_arch = "wasm32"))]
 pub mod page {
     use std::cell::RefCell;
@@ -30,7 +30,7 @@ pub mod page {
     }
 }
 
-/// Reports a run's progress each 200th of its duration. Time without events is not reported.
+/// Reports a run's progress at every 200th of its duration. A time step without events gives no report.
 pub struct Progress {
     duration: Span,
     step: Span,
@@ -38,13 +38,13 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Of a run of this duration.
+    /// Progress of a run of this duration.
     pub fn of(duration: Span) -> Self {
         let step = Span::from_nanos((duration.nanos() / REPORTS).max(1));
         Progress { duration, step, next: Instant::ZERO + step }
     }
 
-    /// Takes the current time of the run; reports it if a step has passed.
+    /// Takes the current time of the run and reports it if a step has passed.
     #[inline]
     pub fn now(&mut self, now: Instant) {
         if now >= self.next {

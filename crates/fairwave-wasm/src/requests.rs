@@ -1,17 +1,17 @@
-//! Requests of a page, and their answers.
+//! Requests of a page, and the replies.
 //!
-//! | `op` | fields | answer |
+//! | `op` | fields | reply |
 //! |---|---|---|
 //! | `check` | `text`, `file` | the scenario as written (`json`), with every parameter of its laws (`complete`), as TOML (`toml`); its hash and cost |
-//! | `expand` | `text`, `file` | the scenario with the preset of its topology written out as links (`json`) |
+//! | `expand` | `text`, `file` | the scenario with its topology preset expanded to links (`json`) |
 //! | `schema` | | the language's JSON Schema |
 //! | `run` | `text`, `file`, `seed`, `allowed`, `bins`, `observe` | digest, tables; with `observe` also network and time series |
-//! | `packets` | `text`, `file`, `seed`, `allowed`, `link`, `from_s`, `until_s` | every packet at a link between two times |
+//! | `packets` | `text`, `file`, `seed`, `allowed`, `link`, `from_s`, `until_s` | all packets at a link between two times |
 //! | `speech` | `text`, `file`, `seed`, `allowed`, `flow`, `law`, `conceal`, and samples | the audio of a call |
 //!
-//! Each answer has `ok`. A refusal of a scenario has the text of the command line (`message`) and a list of `problems`, each with
-//! `line` and `column` from 1 (null if the problem has no place in the text). A refusal with `too_large` needs more than a page has.
-//! A refusal with `question` is of a long run: a request with `allowed` runs it.
+//! Each reply has `ok`. The rejection of a scenario has the text of the command line (`message`) and a list of `problems`. Each
+//! problem has `line` and `column` from 1 (null without a position in the text). A rejection with `too_large` needs more than a
+//! page has. A rejection with `question` concerns a long run: a request with `allowed` runs it.
 
 use fairwave_core::packet::Class;
 use fairwave_core::random::Seed;
@@ -29,11 +29,11 @@ use crate::packets::Recorder;
 use crate::progress::Progress;
 use crate::{sessions, speech};
 
-/// The limit of rows of a table in an answer.
+/// Maximum number of rows of a table in a reply.
 const MOST_ROWS: usize = 400;
-/// The limit of bins of a time series.
+/// Maximum number of bins of a time series.
 const MOST_BINS: usize = 2000;
-/// The limit of nodes of a network in an answer; a larger one is only counted.
+/// Maximum number of nodes of a network in a reply. For a larger network, the reply has only its size.
 const MOST_NODES: usize = 400;
 
 #[derive(Deserialize)]
@@ -76,7 +76,7 @@ struct ScenarioInput {
     #[serde(default = "scenario")]
     file: String,
     seed: Option<u64>,
-    /// The reader has agreed to a long run.
+    /// True if the user has agreed to a long run.
     #[serde(default)]
     allowed: bool,
 }
@@ -98,7 +98,7 @@ impl ScenarioInput {
         Ok(Scenario::from_text(&self.text, &self.file)?)
     }
 
-    /// The scenario and its plan. Refuses a run that is too large for a page.
+    /// The scenario and its plan. Rejects a run that is too large for a page.
     fn planned(&self) -> Result<(Scenario, Plan), Refusal> {
         let scenario = self.read()?;
         let seed = Seed(self.seed.unwrap_or(scenario.seed));
@@ -108,7 +108,7 @@ impl ScenarioInput {
     }
 }
 
-/// An answer with `ok` false.
+/// A reply with `ok` false.
 pub struct Refusal(pub Value);
 
 impl From<ScenarioError> for Refusal {
@@ -133,7 +133,7 @@ fn refuse(words: impl std::fmt::Display) -> Refusal {
     Refusal(json!({ "ok": false, "message": words.to_string() }))
 }
 
-/// Answers a request. Both are the length of the JSON (32 bits, little-endian), the JSON, and samples.
+/// Processes a request. Requests and replies consist of the length of the JSON (32 bits, little-endian), the JSON, and samples.
 pub fn answer(request: &[u8]) -> Vec<u8> {
     let (json, samples) = match reply(request) {
         Ok(answer) => answer,
@@ -193,7 +193,7 @@ fn check(of: &ScenarioInput) -> Result<Value, Refusal> {
     }))
 }
 
-/// The network and the route of the first flow of each group, for a drawing; of a large network only its size.
+/// The network and the route of the first flow of each group, for a drawing. For a large network, only its size.
 fn network(plan: &Plan) -> Value {
     let link = |link: &fairwave_scenario::plan::LinkPlan| {
         json!({
@@ -233,7 +233,7 @@ fn network(plan: &Plan) -> Value {
     })
 }
 
-/// Records for the figures alone: samples of senders, units of a call. They change nothing else in a run.
+/// Additional records for figures: samples of senders, units of a call. They change nothing else in a run.
 struct FigureRecords {
     windows: Vec<usize>,
     units: Vec<usize>,
@@ -269,7 +269,7 @@ impl FigureRecords {
             new
         };
         let windows = if interval && !record.windows.is_empty() {
-            // Without an interval nothing of them was recorded.
+            // Without an interval, the scenario's own samples were not recorded.
             let wanted = std::mem::take(&mut record.windows);
             record.windows.extend(&wanted);
             let more = new(windows, &mut record.windows);
@@ -280,7 +280,7 @@ impl FigureRecords {
         FigureRecords { windows, units: new(units, &mut record.units), interval }
     }
 
-    /// Removes these records from the results, which are then those of the scenario.
+    /// Removes these records from the results, which then equal the scenario's results.
     fn remove_from(&self, plan: &Plan, result: &mut RunResult) -> (Vec<SeriesRow>, Vec<UnitRow>) {
         const SAMPLED: [&str; 8] =
             ["window", "ssthresh", "srtt_s", "rate_bps", "estimate", "layers", "receive_bps", "bound_bps"];
@@ -353,7 +353,7 @@ fn tables(result: &RunResult, plan: &Plan, digest: String) -> Value {
     })
 }
 
-/// The mean opinion score of each group of calls, over the calls that have one.
+/// The mean opinion score of each group of calls, averaged over the calls with a score.
 fn voice(result: &RunResult, plan: &Plan) -> Vec<Value> {
     let of_group = |(index, name): (usize, &String)| {
         let flow = plan.flows.iter().find(|flow| flow.group == index)?;
@@ -367,7 +367,7 @@ fn voice(result: &RunResult, plan: &Plan) -> Vec<Value> {
     plan.groups.iter().enumerate().filter_map(of_group).collect()
 }
 
-/// The queues of the four links with the longest mean wait, longest first.
+/// The queues of the four links with the longest mean waiting time, longest first.
 fn link_series(seen: &Observer, plan: &Plan, result: &RunResult) -> Vec<Value> {
     let wait = |link: usize| {
         result.links.get(link).map_or(0.0, |row| if row.mean_wait_s.is_finite() { row.mean_wait_s } else { 0.0 })
@@ -390,7 +390,7 @@ fn group_series(seen: &Observer, plan: &Plan) -> Vec<Value> {
     plan.groups.iter().enumerate().take(24).map(one).collect()
 }
 
-/// Each value to so many digits; none where there is none.
+/// Rounds each value to `digits` decimal places. `None` for absent values.
 fn rounded<V: Into<Option<f64>> + Copy>(values: &[V], digits: i32) -> Vec<Option<f64>> {
     let scale = 10f64.powi(digits);
     let one = |value: &V| -> Option<f64> { (*value).into().map(|value: f64| (value * scale).round() / scale) };
@@ -415,12 +415,12 @@ fn senders(rows: &[SeriesRow]) -> Vec<Value> {
     names.into_iter().map(one).collect()
 }
 
-/// Whether the network removed a unit.
+/// True if the network dropped or lost a unit.
 fn is_lost(row: &UnitRow) -> bool {
     matches!(row.fate, "dropped" | "lost")
 }
 
-/// Calls over time. For each bin of the units' creation: mean and longest network delay, mean delay until playout, units not played.
+/// Calls over time. Per bin of the units' creation: mean and maximum network delay, mean delay until playout, units not played.
 fn calls(units: &[UnitRow], plan: &Plan, bins: usize) -> Vec<Value> {
     let width = plan.duration.seconds() / bins as f64;
     let of_call = |rows: &[UnitRow]| {
@@ -441,7 +441,7 @@ fn calls(units: &[UnitRow], plan: &Plan, bins: usize) -> Vec<Value> {
             counts[bin][2] += u32::from(is_lost(row));
             counts[bin][3] += u32::from(row.fate == "late");
         }
-        // The mean of each bin; none of a bin in which there is none of `kind`.
+        // The mean per bin. `None` for a bin without units of `kind`.
         let means = |sums: &[f64], kind: usize| -> Vec<Option<f64>> {
             let each = sums.iter().zip(&counts);
             each.map(|(sum, counts)| (counts[kind] > 0).then(|| sum / f64::from(counts[kind]))).collect()

@@ -1,4 +1,4 @@
-//! Media sessions: what each group was like on the mean, and its first session over time.
+//! Media sessions: means per group, and the group's first session over time.
 
 use std::collections::BTreeMap;
 
@@ -6,22 +6,22 @@ use fairwave_sim::RunResult;
 use fairwave_sim::media_rows::MediaRow;
 use serde_json::{Value, json};
 
-/// The limit of sessions over time in an answer.
+/// Maximum number of sessions over time in a reply.
 const MOST_SESSIONS: usize = 8;
 
-/// The mean of the values that there are; none without any.
+/// The mean of the values present. `None` without any.
 fn mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     let (count, sum) = values.flatten().fold((0u32, 0.0), |(count, sum), value| (count + 1, sum + value));
     (count > 0).then(|| sum / f64::from(count))
 }
 
-/// The largest of the values that there are; none without any.
+/// The largest of the values present. `None` without any.
 fn largest(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     values.flatten().reduce(f64::max)
 }
 
-/// The score of the worst stream of each session, mean over the sessions: as the measure `session_mos` has it. A stream of
-/// which nothing arrived counts as 1. Of simulcast encodings the best counts.
+/// The mean over sessions of the worst stream's score, as in the measure `session_mos`. A stream without arrivals counts as 1. Of
+/// simulcast encodings, the best counts.
 fn worst(rows: &[&MediaRow]) -> Option<f64> {
     let mut sessions: BTreeMap<u32, BTreeMap<&str, f64>> = BTreeMap::new();
     for row in rows {
@@ -31,7 +31,7 @@ fn worst(rows: &[&MediaRow]) -> Option<f64> {
     mean(sessions.values().map(|streams| streams.values().copied().reduce(f64::min)))
 }
 
-/// The means of each group of media sessions, in the order of the results.
+/// Means of each group of media sessions, in the order of the results.
 pub fn groups(media: &[MediaRow]) -> Vec<Value> {
     let mut names: Vec<&str> = Vec::new();
     for row in media {
@@ -67,8 +67,8 @@ pub fn groups(media: &[MediaRow]) -> Vec<Value> {
     names.into_iter().map(one).collect()
 }
 
-/// The first session of each group once per second: what its controller estimates and gives to the encoders, and of each stream of
-/// pictures how high they are and how long they have been frozen since the second before.
+/// The first session of each group, once per second: its controller's estimate, the rate for the encoders, and per video stream the
+/// height of the picture and the freeze duration within the second.
 pub fn series(result: &RunResult) -> Vec<Value> {
     let mut names: Vec<&str> = Vec::new();
     for row in result.media_transport.iter().filter(|row| row.flow == 0) {
@@ -94,7 +94,7 @@ pub fn series(result: &RunResult) -> Vec<Value> {
             let mut frozen_before = 0.0;
             let (mut times, mut heights, mut frozen) = (Vec::new(), Vec::new(), Vec::new());
             for row in pictures.iter().filter(|row| row.stream == *stream) {
-                // Encodings of one stream are rows of one moment: the largest picture is the one shown.
+                // Encodings of one stream have rows with the same time. The largest picture is shown.
                 if times.last() == Some(&row.time_s) {
                     if let Some(height) = heights.last_mut() {
                         *height = row.frame_height.max(*height);

@@ -9,8 +9,8 @@ use fairwave_scenario::plan::Plan;
 use fairwave_sim::{UnitRow, run};
 use serde_json::{Value, json};
 
-/// Runs the plan and renders a call: the one with this name, or the first. `sound` holds linear samples, 16 bits, little-endian,
-/// 8000 per second; so does the answer.
+/// Runs the plan and renders a call: the call `flow`, or the first. `sound` and the result hold linear samples, 16 bits,
+/// little-endian, 8000 per second.
 pub fn render_call(
     mut plan: Plan,
     flow: Option<&str>,

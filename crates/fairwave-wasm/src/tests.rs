@@ -1,4 +1,4 @@
-//! Answers to a page: the same results and errors as natively, and never a panic.
+//! Replies to a page: the same results and errors as natively, and never a panic.
 
 use std::path::Path;
 
@@ -99,7 +99,7 @@ fn more_flows_than_a_page_has_memory_for_are_refused_before_they_are_planned() {
 fn a_long_run_is_asked_for_and_runs_once_the_reader_has_agreed() {
     let short = ask(json!({ "op": "check", "text": CALL }));
     assert!(short["question"].is_null() && short["cost"]["seconds"].as_f64().is_some_and(|s| s < 1.0), "{short}");
-    // 30 000 flows that send nothing take long to plan, not to run.
+    // 30 000 almost idle flows take long to plan, but not to run.
     let idle =
         "\n[[flow]]\nname = \"idle\"\ncount = 30000\ntransport = \"udp\"\ntraffic = \"voice\"\nstart = \"9.99 s\"\n";
     let text = CALL.to_owned() + idle;
@@ -143,7 +143,7 @@ fn what_is_drawn_of_a_queue_is_what_the_results_say_of_it() {
     let call = &found["calls"][0];
     assert_eq!(call["flow"], "call[0]");
     let heard = number(&call["counts"]["played"]) + number(&call["counts"]["late"]) + number(&call["counts"]["lost"]);
-    // What arrives too late to be played before the end is neither.
+    // A unit that arrives too late for playout before the end is in neither count.
     assert!((480.0..=500.0).contains(&heard), "{heard}");
     assert!(found["senders"].as_array().is_some_and(|senders| senders.len() == 1 && senders[0]["flow"] == "ftp[0]"));
 }
