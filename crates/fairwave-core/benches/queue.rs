@@ -1,8 +1,8 @@
-//! What a queue costs per packet.
+//! Cost of a queue per packet.
 //!
-//! `cargo bench -p fairwave-core --bench queue`. The first group is the proof that a victim is found and removed in O(1):
-//! its time per packet does not depend on how many packets wait, beyond what the processor's caches do. `backlog_scan` is
-//! what Drop-Sel would cost if it searched. The second group is the hot path of each discipline.
+//! `cargo bench -p fairwave-core --bench queue`. The first group shows that finding and removing a victim is O(1): apart from cache
+//! effects, its time per packet does not depend on the number of waiting packets. `backlog_scan` is the cost of Drop-Sel with a
+//! search. The second group is the hot path of each discipline.
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
@@ -23,7 +23,7 @@ const RATE: Rate = Rate::from_bits_per_second(10_000_000);
 fn packet(serial: u32) -> Packet {
     let body =
         Body::Datagram { payload: 160, sequence: serial, unit: serial, part: 0, parts: 1, created: Instant::ZERO };
-    // Voice sends small packets often, the others large ones: every class is the heaviest now and then.
+    // Voice sends small packets often, the other classes large ones, so that each class is the heaviest at times.
     let class = Class::ALL[serial as usize % 3];
     let wire = [252, 500, 480][serial as usize % 3];
     Packet {
@@ -45,7 +45,7 @@ fn queue(text: &str) -> Queue {
     Queue::new(&config, RATE, Seed(1).stream("bench"))
 }
 
-/// A full queue of `backlog` packets, each further arrival costs one drop by `victim`.
+/// A full queue of `backlog` packets. Each further arrival causes one drop by `victim`.
 fn overflow(bencher: Bencher, victim: &str, backlog: u32) {
     let text = format!(r#"{{"discipline":"drop-tail","capacity":{{"packets":{backlog}}},"victim":"{victim}"}}"#);
     let mut queue = queue(&text);
@@ -81,7 +81,7 @@ fn overflow_front(bencher: Bencher, backlog: u32) {
     overflow(bencher, "front", backlog);
 }
 
-/// What Drop-Sel costs when it searches a plain list and recounts its classes.
+/// Cost of Drop-Sel with a search of a plain list and a new count of its classes.
 #[divan::bench(args = &BACKLOGS[..4])]
 fn backlog_scan(bencher: Bencher, backlog: u32) {
     let mut waiting: std::collections::VecDeque<Packet> = (0..backlog).map(packet).collect();
@@ -101,7 +101,7 @@ fn backlog_scan(bencher: Bencher, backlog: u32) {
     });
 }
 
-/// One arrival and one departure of each discipline, at a backlog where its law is at work.
+/// One arrival and one departure of each discipline, at a backlog at which its law is active.
 #[divan::bench(args = DisciplineConfig::BUILT_IN)]
 fn arrive_and_depart(bencher: Bencher, discipline: &str) {
     let mut queue = queue(&format!(r#"{{"discipline":"{discipline}","capacity":{{"packets":125}}}}"#));

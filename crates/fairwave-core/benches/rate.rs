@@ -1,7 +1,7 @@
-//! What a link's rate law costs per packet: `cargo bench -p fairwave-core --bench rate`.
+//! Cost of a link's rate law per packet: `cargo bench -p fairwave-core --bench rate`.
 //!
-//! The link is always busy, and packets are 1500 and 40 bytes in turn, so that no time is known from the packet before. The traces
-//! last an hour; their cost does not depend on that.
+//! The link is always busy. Packets of 1500 and 40 bytes alternate, so that no transmission time can be reused. The traces last an
+//! hour; their length does not change the cost.
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
@@ -42,7 +42,7 @@ fn trace_of_steps(bencher: Bencher) {
     transmit(bencher, json!({ "law": "trace", "series": series.join(","), "after": "repeat" }));
 }
 
-/// A step every millisecond, as mahimahi records: nearly every packet crosses one.
+/// A step every millisecond, like mahimahi's traces: nearly every packet crosses a step.
 #[divan::bench]
 fn trace_of_opportunities(bencher: Bencher) {
     let mut draw = Seed(3).stream("trace");

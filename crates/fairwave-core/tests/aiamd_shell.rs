@@ -1,8 +1,8 @@
-//! AIAMD under another protocol than DVRC: a sender in the manner of DCCP (RFC 4340), whose receiver only tells which
-//! packets arrived (Ack Vectors), over a path that is reckoned round trip by round trip.
+//! AIAMD under a protocol other than DVRC: a sender in the style of DCCP (RFC 4340). Its receiver reports only which packets
+//! arrived (Ack Vectors), over a path simulated per round trip.
 //!
-//! Paper 002 §6 proposes AIAMD as a rate control of DCCP. What this shell needs of it is what it offers: rates in, rates
-//! out; it knows neither packets nor clocks.
+//! Paper 002 §6 proposes AIAMD as a rate control of DCCP. This shell needs exactly the interface that AIAMD offers: rates in, rates
+//! out, without packets or clocks.
 
 use fairwave_core::random::{Seed, Stream};
 use fairwave_core::transport::dvrc::AiamdConfig;
@@ -12,14 +12,14 @@ use fairwave_core::units::{Bytes, Rate, Span};
 const SEGMENT: Bytes = Bytes::new(1000);
 const ROUND_TRIP: Span = Span::from_millis(100);
 
-/// What an Ack Vector says of one round trip's packets.
+/// Content of an Ack Vector for one round trip's packets.
 #[derive(Default)]
 struct AckVector {
     received: u64,
     lost: u64,
 }
 
-/// A path without memory: what it carries in a round trip, and what it loses of it at random.
+/// A path without memory: it carries up to its capacity per round trip, and loses packets at random.
 struct Path {
     capacity: Rate,
     loss: f64,
@@ -37,7 +37,7 @@ impl Path {
     }
 }
 
-/// The sender: a congestion control identifier whose rate is AIAMD's, judged where the acknowledgements arrive.
+/// The sender: a congestion control identifier with AIAMD's rate. It judges losses on arrival of the acknowledgements.
 struct Shell {
     policy: Aiamd,
     verdicts: Vec<Verdict>,
@@ -50,7 +50,7 @@ impl Shell {
         Shell { policy, verdicts: Vec::new() }
     }
 
-    /// Sends for a round trip and takes in what its Ack Vector says.
+    /// Sends for a round trip and evaluates its Ack Vector.
     fn round(&mut self, path: &mut Path) {
         let step = SEGMENT.per(ROUND_TRIP);
         let packets = self.policy.rate().bits_per_second() / step.bits_per_second();
@@ -106,6 +106,6 @@ fn random_loss_costs_the_shell_less_than_halving_would() {
     }
     let random = shell.verdicts.iter().filter(|&&verdict| verdict == Verdict::Random).count();
     assert!(random as f64 > 0.8 * shell.verdicts.len() as f64, "{random} of {}", shell.verdicts.len());
-    // Halving at each of these losses would leave sqrt(3/2p) = 8.7 packets per round trip.
+    // Halving at each of these losses would give sqrt(3/2p) = 8.7 packets per round trip.
     assert!(sum > 2.0 * 8.7, "{sum}");
 }

@@ -1,4 +1,4 @@
-//! All tests of this crate from outside, as one program. A program per file costs a link and 100 MB each.
+//! All integration tests of this crate in one program, because each further program needs a link step and 100 MB.
 //!
 //! A new file in this folder needs its `mod` line here; `every_file_is_part_of_this_program` checks that.
 

@@ -1,4 +1,4 @@
-//! Laws that are no types of the program: made while it runs, named in scenarios, replaced by others of their name.
+//! Laws that a program creates at run time: scenarios use them by name, and a later law replaces an earlier one of the same name.
 
 use std::sync::Arc;
 
@@ -87,7 +87,7 @@ fn a_built_in_law_keeps_its_name() {
     assert!(read(json!({ "model": "bernoulli", "rate": 0.0 })).is_ok());
 }
 
-/// Adds so many segments with each acknowledgement.
+/// Adds a fixed number of segments with each acknowledgement.
 #[derive(Clone, Copy)]
 struct AddingController(f64);
 
@@ -178,7 +178,7 @@ fn mistakes_in_its_table_are_told_as_those_of_built_in_ones() {
     assert_eq!(error.key, "segment");
 }
 
-/// A queue that has no law but its capacity.
+/// A queue whose only law is its capacity.
 struct CapacityOnly;
 
 impl Checked for CapacityOnly {}

@@ -1,6 +1,6 @@
-//! A discipline that a program brings along: deficit round robin (Shreedhar & Varghese 1995), which serves flow by flow,
-//! and when the buffer is full drops from the flow of which most bytes wait. Nothing of it is known to the crate, and a
-//! configuration names it as it names any other.
+//! A discipline defined by a program: deficit round robin (Shreedhar & Varghese 1995). It serves flow by flow. If the buffer is
+//! full, it drops from the flow with the most waiting bytes. The crate does not know this discipline, and configurations use it by
+//! name like any other.
 
 use std::collections::HashMap;
 use std::sync::Once;
@@ -17,13 +17,13 @@ use fairwave_core::units::{Bytes, Instant, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Deficit round robin. A flow of which packets wait may send `quantum` bytes more each time it has its turn.
+/// Deficit round robin. In each turn, a flow with waiting packets may send `quantum` bytes more.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct RoundRobinConfig {
     /// Bytes per round and flow, above 0.
     quantum: Bytes,
-    /// Packets are dropped unsent when they have waited longer.
+    /// Maximum waiting time. Older packets are dropped unsent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     patience: Option<Span>,
 }
@@ -73,10 +73,10 @@ impl DisciplineLaw for RoundRobinConfig {
 struct RoundRobin {
     quantum: u64,
     patience: Option<Span>,
-    /// Bytes that a flow may still send, of those of which packets wait.
+    /// Remaining bytes of each flow with waiting packets.
     deficits: HashMap<FlowId, u64>,
     turn: Option<FlowId>,
-    /// When the packet came that has waited longest, if patience is limited.
+    /// Arrival time of the oldest waiting packet, if patience is limited.
     oldest: Instant,
 }
 
