@@ -1,10 +1,11 @@
-"""``make bench``: how fast fairwave is, beside ns-2 on the same experiment where ns-2 is installed.
+"""``make bench``: speed of fairwave, compared with ns-2 on the same experiment if ns-2 is installed.
 
-Writes ``docs/performance.json`` (numbers) and ``docs/performance.md`` (the same, to read), and
-``docs/queue-cost.md`` (what removing a victim costs). Ends with status 1 where the instructions per packet-hop
-exceed the recorded budget, where CUBIC, FQ-CoDel, a trace, or a recovery costs more than it may beside what is
-plainer, where two threads gain too little or many flows cost too much, and where a sweep's overhead, a command's
-start or a frame on a shared medium takes longer than it may.
+Writes ``docs/performance.json`` (numbers), ``docs/performance.md`` (a report of these numbers) and
+``docs/queue-cost.md`` (cost of removing a victim). Exits with status 1 if a limit is exceeded:
+- instructions per packet-hop, compared with the recorded budget;
+- cost of CUBIC, FQ-CoDel, a trace or a recovery, compared with a simpler law;
+- gain from two threads, and cost of many flows;
+- overhead of a sweep, start of a command, and time per frame on a shared medium.
 """
 
 from __future__ import annotations
@@ -53,14 +54,14 @@ PARTS = (
     "queue",
 )
 
-#: Parts that need no program of their own.
+#: Parts that need no separate program.
 WITHOUT_PROGRAM = ("overhead", "starting", "windows", "radio", "queue")
-#: Parts that have a budget.
+#: Parts that have a limit.
 LIMITED = ("instructions", "rates", "recovery", "scale", "overhead", "starting", "radio", "threads")
 
 
 def main() -> int:
-    """Runs the chosen parts and writes the report; the exit status."""
+    """Runs the chosen parts, writes the report and returns the exit status."""
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("--only", choices=PARTS, action="append", help="this part alone (may be repeated)")
     parser.add_argument("--runs", type=int, default=5, help="alternating runs per simulator (default 5)")
@@ -81,7 +82,7 @@ def main() -> int:
     if ns2.find() is None and "speed" in parts:
         print(ns2.ABSENT + "; fairwave's own figures follow")
     target = options.out / "performance.json"
-    # A part that is not run keeps its last numbers: each part says from which commit it is.
+    # A part that is not run keeps its previous numbers. Each part states its commit.
     results = json.loads(target.read_text()) if target.exists() else {}
     measures: dict[str, Callable[[], dict[str, Any]]] = {
         "speed": lambda: speed.measure(program, options.runs),
@@ -100,7 +101,7 @@ def main() -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     for part, measure in measures.items():
         if part in parts:
-            # What has been measured is kept, whatever becomes of the next.
+            # Write after each part, so that a later failure loses nothing.
             results |= measure() | {"machine": machine.describe()}
             target.write_text(json.dumps(results, indent=1) + "\n")
     text = report.markdown(results)

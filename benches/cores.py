@@ -1,7 +1,7 @@
-"""Do replications use the cores? Wall time of the same replications on one thread and on all.
+"""Use of the cores by replications: wall time of the same replications on one thread and on all.
 
-Efficiency = time on one thread / (threads × time on all threads). What else the machine does lowers it, so
-it is the best of a few attempts.
+Efficiency = time on one thread / (threads × time on all threads). Other load on the machine lowers it, so the best
+of several attempts counts.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ ATTEMPTS = 5
 
 
 def measure(program: str) -> dict[str, Any]:
-    """Replications, threads, wall times and the efficiency."""
+    """Measures replications, threads, wall times and the efficiency."""
     threads = len(os.sched_getaffinity(0))
     replications = 8 * threads
     values = runner.contested(100, 30)
@@ -24,7 +24,7 @@ def measure(program: str) -> dict[str, Any]:
         arguments = ("--replications", str(replications), "--threads", str(count))
         return runner.run(program, *arguments, **values).wall
 
-    # One after the other, so that what comes and goes on the machine meets both.
+    # The two measurements alternate, so that load on the machine affects both.
     attempts = [(wall(1), wall(threads)) for _ in range(ATTEMPTS)]
     one, all_threads = (min(walls) for walls in zip(*attempts, strict=True))
     return {

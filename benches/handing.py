@@ -1,13 +1,13 @@
-"""What commands cost before and after Rust handed over runs that end together as one set of tables.
+"""Cost of commands before and after Rust handed over runs in groups, as one set of tables.
 
 Needs checkouts of the versions, each with the `.venv` of its `make setup`:
 
     python -m benches.handing before=FOLDER after=FOLDER now=.
 
-`make bench` does not repeat it and keeps the numbers: it has the current version alone. The commands alternate between
-the versions. A command gained where its longest time after is below its shortest before.
+`make bench` keeps these numbers without a new measurement, because it has only the current version. The commands
+alternate between the versions. A command has gained if its longest time after is below its shortest before.
 
-A whole exploration takes nine minutes, so `explore` was measured once with each version by hand:
+A whole exploration takes nine minutes. `explore` was therefore measured by hand, once with each version:
 `fairwave study smoothness --explore 1 -n 1 --threads 1`.
 """
 
@@ -56,12 +56,12 @@ COMMANDS = {
 
 
 def measure(versions: dict[str, Path], runs: int) -> dict[str, Any]:
-    """Processor time of each command with each version in s, turn by turn."""
+    """Measures the processor time of each command with each version, s. The versions alternate."""
     took: dict[str, dict[str, list[float]]] = {name: {one: [] for one in versions} for name in COMMANDS}
     with TemporaryDirectory() as folder:
         os.chdir(folder)
         Path("short.toml").write_text(SHORT)
-        # Modules are compiled once and kept, as an installed package has them.
+        # Modules are compiled once and kept, as in an installed package.
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
         for name, words in COMMANDS.items():
             for turn in range(runs + 1):
@@ -83,7 +83,7 @@ def _commit(checkout: Path) -> str:
 
 
 def main() -> None:
-    """Measures the versions and writes the page."""
+    """Measures the versions and writes the report."""
     parser = argparse.ArgumentParser(prog="python -m benches.handing", description=__doc__)
     parser.add_argument("versions", nargs="+", metavar="NAME=FOLDER", help="checkouts: before, after, now")
     parser.add_argument("--runs", type=int, default=7, help="alternating runs of each (default 7)")

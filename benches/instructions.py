@@ -1,4 +1,4 @@
-"""Instructions per packet-hop, by callgrind: a figure that no busy neighbour can change, held to a budget."""
+"""Instructions per packet-hop, counted by callgrind. Load on the machine cannot change this number."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from benches import machine, runner
 from fairwave_validation.ns2 import timed
 
 BUDGET = Path(__file__).with_name("budget.json")
-#: More than this above the budget fails.
+#: Fails if the number exceeds the budget by more than this share.
 TOLERANCE = 0.02
 SECONDS = 12
 SIZES = (100, 1000)
 
 
-#: CUBIC may cost so many times what Reno costs.
+#: Maximum cost of CUBIC relative to Reno.
 MOST = 1.3
-#: FQ-CoDel before the bottleneck may cost so many times what drop-tail costs, for all hops together.
+#: Maximum cost of FQ-CoDel before the bottleneck relative to drop-tail, over all hops.
 MOST_FAIR = 2.0
 
 
 def measure(program: str, *, record: bool) -> dict[str, Any]:
-    """Instructions per packet-hop at 100 and 1000 flows of Reno, and CUBIC's and FQ-CoDel's over them.
+    """Counts instructions per packet-hop at 100 and 1000 Reno flows, and the ratios of CUBIC and FQ-CoDel to them.
 
-    A 0-second run is taken off.
+    The instructions of a 0-second run are subtracted.
     """
     valgrind = shutil.which("valgrind")
     if valgrind is None:
@@ -72,7 +72,7 @@ def _per_hop(valgrind: str, program: str, size: int, **other: str) -> float:
 
 
 def counted(valgrind: str, program: str, file: Path) -> tuple[int, int]:
-    """Instructions and packet-hops of a scenario's run."""
+    """Counts instructions and packet-hops of a scenario's run."""
     log = file.with_suffix(".log")
     wrapper = [valgrind, "--tool=callgrind", "--callgrind-out-file=/dev/null", f"--log-file={log}"]
     text, _ = timed([*wrapper, program, str(file), "--threads", "1"])

@@ -1,8 +1,8 @@
-"""``python -m benches.laws``: what a law costs that is written in Python, beside the same law built in.
+"""``python -m benches.laws``: cost of a law written in Python, compared with the same law built in.
 
-Each pair leaves the same tables (``tests/laws/test_copies.py``), so the difference in time is that of the
-calls. A third run counts them. Times are CPU seconds of the least of several runs; the time of a call holds the
-crossing into Python, what the law is shown and the law itself.
+Both laws of a pair give the same tables (``tests/laws/test_copies.py``), so the difference in time is the time of
+the calls. A third run counts the calls. Times are CPU seconds, minimum of several runs. The time of a call includes
+the crossing into Python, the values shown to the law, and the law itself.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ class Pair:
     """A built-in law and its copy.
 
     Attributes:
-        law: The built-in one's name.
-        kind: Kind of names that both are.
-        key: What is set.
-        table: The table that names the law, but for the name; a name alone when empty.
+        law: Name of the built-in law.
+        kind: Kind of both names.
+        key: Key of the override.
+        table: The law's table without its name. Empty for a name alone.
         tag: The key of the name.
     """
 
@@ -67,7 +67,7 @@ class Pair:
     table: dict[str, Any]
 
     def named(self, name: str) -> dict[str, Any]:
-        """The override that sets a law."""
+        """The override that selects a law."""
         return {self.key: {self.tag: name, **self.table}}
 
 
@@ -89,7 +89,7 @@ def copy_of(law: str) -> str:
 
 
 def calls(pair: Pair, scenario: fw.Scenario) -> int:
-    """How often the copy's methods are called in a run; of a link's law, what asks for its nominal rate counts, too."""
+    """Counts calls of the copy's methods in a run. For a link law, this includes calls for its nominal rate."""
     name = copy_of(pair.law)
     law: Any = handed_in[pair.kind, name]
     count = 0
@@ -114,7 +114,7 @@ def calls(pair: Pair, scenario: fw.Scenario) -> int:
 
 
 def cost(scenario: fw.Scenario, runs: int) -> float:
-    """CPU seconds of the quickest of several runs."""
+    """CPU seconds of the fastest of several runs."""
     best = float("inf")
     for _ in range(runs):
         begun = time.process_time()
@@ -124,7 +124,7 @@ def cost(scenario: fw.Scenario, runs: int) -> float:
 
 
 def replications(scenario: fw.Scenario, threads: int, runs: int) -> str:
-    """Seconds, and CPU seconds, that eight replications take on so many threads; the least of several times."""
+    """Wall time and CPU time of eight replications on ``threads`` threads, s. Minimum of several attempts."""
     wall, cpu = float("inf"), float("inf")
     for _ in range(runs):
         begun, spent = time.perf_counter(), time.process_time()
@@ -135,7 +135,7 @@ def replications(scenario: fw.Scenario, threads: int, runs: int) -> str:
 
 
 def main() -> None:
-    """Measures and prints a table in Markdown."""
+    """Measures all pairs and prints a table in Markdown."""
     parser = argparse.ArgumentParser(prog="python -m benches.laws", description=__doc__)
     parser.add_argument("--runs", type=int, default=5, help="runs of which the quickest counts (default 5)")
     options = parser.parse_args()

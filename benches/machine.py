@@ -1,4 +1,4 @@
-"""What the numbers were measured on: numbers without it mean nothing."""
+"""Description of the machine on which the numbers were measured."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def describe() -> dict[str, str]:
 
 
 def commit() -> str:
-    """The commit of the sources, with a mark where files differ from it."""
+    """The commit of the sources, with a remark if files differ from it."""
     name = _says(["git", "rev-parse", "--short=12", "HEAD"])
     changed = _says(
         ["git", "status", "--porcelain", "--untracked-files=no", "--", "crates", "Cargo.toml", "Cargo.lock"]
@@ -45,7 +45,7 @@ def _memory() -> str:
 
 
 def free_memory() -> int:
-    """Bytes of memory that programs may still take; without a system that says so, as many as anyone asks for."""
+    """Free memory in bytes. A very large number on systems that do not report it."""
     free = _field(Path("/proc/meminfo"), "MemAvailable").split()
     return int(free[0]) * 1024 if free else 2**62
 

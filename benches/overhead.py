@@ -1,7 +1,7 @@
-"""What a sweep costs beside its runs: processor time per run of 10 000 short ones, less that of the runs alone.
+"""Overhead of a sweep: processor time per run of 10 000 short runs, minus the time of the runs alone.
 
-The runs alone are the same jobs handed to the simulator, whose results are dropped as they end. What remains is
-reading, planning points, keeping every run on disk, measures, intervals, and the tables.
+The runs alone are the same jobs in the simulator, with results discarded. The overhead is reading, planning of
+points, storage of all runs on disk, measures, intervals, and tables.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ transport = "udp"
 traffic = "voice"
 """
 KEY = "topology.bottleneck.rate"
-#: More than this beyond its simulation, in ms a run, fails.
+#: Maximum overhead, ms per run.
 MOST_MS = 0.3
 
 
 def measure() -> dict[str, Any]:
-    """Runs, processor time of a sweep and of its runs alone, and what the sweep costs per run, in ms."""
+    """Measures runs, processor time of a sweep and of its runs alone, and the overhead per run, ms."""
     import fairwave
     from fairwave import _native
     from fairwave.ask import sweep

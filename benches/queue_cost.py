@@ -1,4 +1,4 @@
-"""What removing a victim costs per packet, over the number of packets that wait: the proof that it does not grow.
+"""Cost of removing a victim per packet, by number of waiting packets. It shows that the cost does not grow.
 
 Runs the queue benchmarks (``cargo bench -p fairwave-core --bench queue``) and writes ``docs/queue-cost.md`` and
 ``docs/queue-cost.json``.
@@ -20,10 +20,10 @@ COLUMNS = {
     "overflow_random": "Drop-Random",
     "backlog_scan": "Drop-Sel by searching",
 }
-"""Benchmarks and what they measure."""
+"""Benchmarks and their column titles."""
 
 PER_CALL = {"backlog_scan": 10}
-"""Packets that one measured call handles; 1000 where nothing is said."""
+"""Number of packets per measured call. Default 1000."""
 
 _UNITS = {"ns": 1.0, "µs": 1e3, "ms": 1e6, "s": 1e9}
 _NAME = re.compile(r"^[├╰]─ (\w+)")
@@ -32,7 +32,7 @@ _TIME = re.compile(r"([\d.]+) (ns|µs|ms|s)\b")
 
 
 def read(text: str) -> dict[str, dict[int, float]]:
-    """Nanoseconds per packet (median) by benchmark and backlog, from the benchmark's table."""
+    """Reads nanoseconds per packet (median) by benchmark and backlog from the benchmark's table."""
     found: dict[str, dict[int, float]] = {}
     name = ""
     for line in text.splitlines():
@@ -74,7 +74,7 @@ def measure() -> dict[str, Any]:
 
 
 def markdown(measured: dict[str, Any]) -> str:
-    """The report."""
+    """The report in Markdown."""
     costs: dict[str, dict[str, float]] = measured["ns_per_packet"]
     backlogs = sorted({int(n) for row in costs.values() for n in row})
     names = [name for name in COLUMNS if name in costs]
@@ -104,7 +104,7 @@ def markdown(measured: dict[str, Any]) -> str:
 
 
 def write(folder: Path) -> None:
-    """Measures, and writes both files."""
+    """Measures and writes both files."""
     measured = measure()
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "queue-cost.json").write_text(

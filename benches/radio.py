@@ -1,7 +1,7 @@
-"""What shared media cost: CPU time per Wi-Fi frame exchange and per transmission of a cell, and 50 stations over life.
+"""Cost of shared media: CPU time per Wi-Fi frame exchange and per cell transmission, and speed of 50 stations.
 
-The time is that of the whole run, transports and queues included, with the set-up taken off. Each case runs several
-times, and the least counts: whatever else the machine does only adds to it.
+The time covers the whole run, with transports and queues, minus the set-up. Each case runs several times. The
+minimum counts, because other load on the machine only adds time.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MOST_US = 3.0
-"""CPU time that a frame exchange or a transmission may take."""
+"""Maximum CPU time of a frame exchange or a transmission, µs."""
 
 LEAST_TIMES = 50.0
-"""How many times faster than life 50 stations must run."""
+"""Minimum speed of a run with 50 stations, as a multiple of real time."""
 
 MANY = 15.0
-"""Frames with more packets than this have no limit: most of their cost is that of the packets."""
+"""Frames with more packets on average than this have no limit: most of their cost is the packets' cost."""
 
 SECONDS = 30
-"""What runs of stations that always send simulate."""
+"""Simulated time of runs with stations that always send, s."""
 
 
 def measure(runs: int) -> dict[str, Any]:
-    """The cost of each case; ``exceeded`` where one costs more than it may."""
+    """Measures the cost of each case. ``exceeded`` is true if a case exceeds its limit."""
     rows = [_cost(name, scenario, crowd=crowd, runs=runs) for name, scenario, crowd in _cases()]
     return {
         "commit": machine.commit(),
@@ -50,7 +50,7 @@ def measure(runs: int) -> dict[str, Any]:
 
 
 def _cases() -> Iterator[tuple[str, fairwave.Scenario, bool]]:
-    """Name, scenario, and whether it is one of 50 stations."""
+    """Name, scenario, and true for a case with 50 stations."""
     plain = {"law": "wifi", "access-point": "mast", "standard": "802.11g", "edca": False}
     yield "Wi-Fi: 20 stations always send, 802.11g", _saturated(plain, 20, up=True), False
     aggregated = {"law": "wifi", "access-point": "mast", "queues": "airtime"}
@@ -85,7 +85,7 @@ def _saturated(medium: dict[str, Any], stations: int, *, up: bool = False) -> fa
 
 
 def _crowd(medium: dict[str, Any]) -> fairwave.Scenario:
-    """The 50 stations of Wi-Fi as users of a cell."""
+    """The 50 stations of the Wi-Fi case as users of a cell."""
     return wifi.fifty().with_overrides({"medium.air": medium | {"base-station": "ap"}})
 
 

@@ -1,9 +1,10 @@
-"""What a trace costs: per packet-hop beside a constant rate, in instructions, and to be read, in seconds.
+"""Cost of a trace: instructions per packet-hop, compared with a constant rate, and seconds to read it.
 
-The same flows cross a dumbbell whose bottleneck has a constant rate, a trace with a step every 100 ms, or one of
-mahimahi's opportunities every millisecond, of about the same mean. The traces last an hour. What reading them costs is
-taken off: it is that of a run of 2 seconds, which the longer run only continues. The law alone is measured by
-``cargo bench -p fairwave-core --bench rate``. Reading is timed apart: files of mahimahi's and Pensieve's format.
+The same flows cross a dumbbell with different bottlenecks: a constant rate, a trace with a step every 100 ms, and a
+mahimahi trace with an opportunity every millisecond. All have about the same mean rate. The traces last an hour.
+The cost of reading is subtracted: it is the cost of a 2-second run, and the longer run only continues that run.
+``cargo bench -p fairwave-core --bench rate`` measures the law alone. The time to read files of mahimahi's and
+Pensieve's format is measured separately.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ MEAN = 12_032
 STEPS = 36_000
 MILLISECONDS = 3_600_000
 MOST = 1.1
-"""A trace may cost so many times what a constant rate costs, per packet-hop."""
+"""Maximum cost of a trace per packet-hop, relative to a constant rate."""
 LONGEST_S = 1.0
-"""An hour's trace is read in less."""
+"""Maximum time to read a trace of one hour, s."""
 
 SCENARIO = """
 name = "rates"
@@ -46,7 +47,7 @@ traffic = "bulk"
 
 
 def rates() -> dict[str, str]:
-    """The bottleneck's rate as a scenario writes it, by name."""
+    """The bottleneck's rate in the form of a scenario, by name."""
     draw = Random(1)
     series = ",".join(f"100 {draw.randint(MEAN // 2, MEAN * 3 // 2)}" for _ in range(STEPS))
     opportunities = "".join(draw.choice("012") for _ in range(MILLISECONDS))
@@ -58,7 +59,7 @@ def rates() -> dict[str, str]:
 
 
 def files() -> dict[str, str]:
-    """An hour's trace in two formats, by name of the format."""
+    """A trace of one hour in two formats, by name of the format."""
     draw = Random(1)
     opportunities = (f"{moment}\n" * draw.choice((0, 1, 2)) for moment in range(1, MILLISECONDS + 1))
     steps = (f"{step / 10:.1f}\t{draw.uniform(6, 18):.3f}\n" for step in range(STEPS))
@@ -66,7 +67,7 @@ def files() -> dict[str, str]:
 
 
 def measure(program: str, runs: int) -> dict[str, Any]:
-    """Instructions per packet-hop and their ratios to the constant rate's; seconds that reading takes."""
+    """Measures instructions per packet-hop, their ratios to the constant rate's, and seconds of reading."""
     from fairwave import traces
 
     reading: dict[str, float] = {}

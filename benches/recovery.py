@@ -1,9 +1,9 @@
-"""What loss recovery costs on one fast flow: CPU time per packet-hop of SACK and of RACK-TLP with PRR over NewReno's.
+"""Cost of loss recovery on one fast flow: CPU time of SACK and of RACK-TLP with PRR, relative to NewReno.
 
-NewReno has no scoreboard to look after. One flow crosses a round trip of 40 ms and a drop-tail buffer of one
-bandwidth-delay product. So tens of thousands of segments are in flight, and thousands of them are lost at once when
-slow start overflows the buffer. The set-up is taken off. Per packet-hop, since NewReno recovers slowly and passes a
-third fewer packets in the same time.
+NewReno needs no scoreboard. One flow has a round-trip time of 40 ms and a drop-tail buffer of one bandwidth-delay
+product. Tens of thousands of segments are then in flight, and slow start loses thousands of them at once when it
+overflows the buffer. The set-up is subtracted. The cost is per packet-hop, because NewReno recovers slowly and
+carries a third fewer packets in the same time.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SECONDS = 12
 ROUND_TRIP_S = 0.04
 PACKET_BITS = 8 * 1040
 MOST = 2.0
-"""SACK and RACK may each cost so many times what NewReno costs, per packet-hop."""
+"""Maximum cost of SACK and RACK per packet-hop, each relative to NewReno."""
 
 TRANSPORTS = {
     "newreno": '"tcp/newreno"',
@@ -31,7 +31,7 @@ TEMPLATE = Path(__file__).with_name("recovery.toml")
 
 
 def measure(program: str, runs: int) -> dict[str, Any]:
-    """For each rate what each costs and the ratios to NewReno; ``exceeded`` where one is above :data:`MOST`."""
+    """Measures cost and ratios to NewReno at each rate. ``exceeded`` is true if a ratio is above :data:`MOST`."""
     rows = [_at(program, gigabits, runs) for gigabits in GIGABITS]
     return {
         "commit": machine.commit(),
@@ -44,7 +44,7 @@ def measure(program: str, runs: int) -> dict[str, Any]:
 
 
 def _at(program: str, gigabits: int, runs: int) -> dict[str, Any]:
-    # In turn, so that what else the machine does meets all.
+    # Transports alternate, so that load on the machine affects all of them.
     costs: dict[str, list[float]] = {name: [] for name in TRANSPORTS}
     hops: dict[str, int] = {}
     for _ in range(runs):

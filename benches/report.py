@@ -1,4 +1,4 @@
-"""``docs/performance.md``: the numbers of ``docs/performance.json``, to read."""
+"""``docs/performance.md``: a report of the numbers in ``docs/performance.json``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fairwave_validation.verdict import Estimate
 
 
 def markdown(results: dict[str, Any]) -> str:
-    """The report."""
+    """The report in Markdown."""
     return "\n".join(_lines(results)) + "\n"
 
 
@@ -238,8 +238,8 @@ def _memory(part: dict[str, Any]) -> Iterator[str]:
     )
 
 
-#: Changes to the simulator that were measured by hand and not kept: what, instructions per packet-hop, ns per
-#: packet-hop at 100,000 flows without and with it, what else changed.
+#: Changes to the simulator that were measured by hand and rejected: description, instructions per packet-hop, ns
+#: per packet-hop at 100,000 flows without → with the change, other effects.
 TRIED = (
     ("a page of the calendar's entries prefetched when it is taken", "not counted", "129 → 137", "–"),
     (
@@ -396,7 +396,7 @@ def _overhead(part: dict[str, Any]) -> Iterator[str]:
     )
 
 
-#: The commands of `benches.handing`, and what they run.
+#: The commands of `benches.handing`, with a description of their runs.
 HANDED = {
     "sweep": (
         "`fairwave sweep short.toml --grid 'topology.bottleneck.rate=1000 kb/s,1001 kb/s,…,1099 kb/s' -n 20 --out DIR`",

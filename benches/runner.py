@@ -1,4 +1,4 @@
-"""What is measured: ``fwsim``, which runs a scenario file without Python, and the benchmark's scenarios."""
+"""The measured program ``fwsim``, which runs a scenario file without Python, and the benchmark's scenarios."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TEMPLATE = Path(__file__).with_name("dumbbell.toml")
 
 
 def build() -> str:
-    """Builds the release binary; its path."""
+    """Builds the release binary and returns its path."""
     command = [
         "cargo",
         "build",
@@ -34,18 +34,18 @@ def build() -> str:
 
 @dataclass(frozen=True)
 class Run:
-    """One run of fwsim: what it did and what it cost."""
+    """One run of fwsim: its results and its cost."""
 
     packet_hops: int
     events: int
     wall: float
-    #: Bytes of memory at the most; 0 where the system does not say.
+    #: Peak memory in bytes. 0 if the system does not report it.
     peak: int
     cost: Cost
 
 
 def scenario(folder: Path, template: Path = TEMPLATE, **values: object) -> Path:
-    """The benchmark's scenario with ``flows``, ``rate``, … filled in, as a file in ``folder``."""
+    """Writes the benchmark's scenario with these values (``flows``, ``rate``, …) to a file in ``folder``."""
     text = template.read_text()
     for key, value in values.items():
         text = text.replace(f"@{key}@", str(value))
@@ -64,7 +64,7 @@ def run(
     template: Path = TEMPLATE,
     **values: object,
 ) -> Run:
-    """Runs the benchmark's scenario, or another template, with these values; on one thread if no other is asked for."""
+    """Runs the benchmark's scenario, or another template, with these values. Default: one thread."""
     with tempfile.TemporaryDirectory(prefix="fairwave-bench-") as folder:
         file = scenario(Path(folder), template, **values)
         text, cost = timed([*prefix, program, str(file), "--threads", "1", *arguments])
@@ -73,7 +73,7 @@ def run(
 
 
 def contested(flows: int, seconds: float) -> dict[str, Any]:
-    """The experiment of the speed comparison: N Reno flows through 100 Mb/s, flow i starts at 0.01·i s."""
+    """The experiment of the speed comparison: N Reno flows over 100 Mb/s. Flow i starts at 0.01·i s."""
     return {
         "flows": flows,
         "rate": "100 Mb/s",

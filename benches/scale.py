@@ -1,7 +1,7 @@
-"""How cost grows with flows: time per packet-hop and memory at 100 to a million flows.
+"""Growth of cost with the number of flows: time per packet-hop and memory at 100 to a million flows.
 
-Every flow has the same share of the bottleneck (1 Mb/s) and of its buffer (2.5 packets) whatever their
-number, so that flows behave alike and only their number differs. Starts are spread over one second.
+Every flow has the same share of the bottleneck (1 Mb/s) and of its buffer (2.5 packets). Therefore flows behave
+alike, and only their number differs. Starts are spread over one second.
 """
 
 from __future__ import annotations
@@ -12,25 +12,26 @@ from typing import Any
 
 from benches import machine, runner
 
-#: Without huge pages, which spare misses of the translation cache where the state takes hundreds of MiB.
+#: Environment without huge pages. Huge pages reduce TLB misses if the state takes hundreds of MiB.
 SMALL_PAGES = ("env", "MIMALLOC_ALLOW_THP=0")
 SIZES = (100, 1000, 10_000, 100_000, 1_000_000)
-#: Simulated seconds: fewer for many flows, so that each run handles some ten million packet-hops or more.
+#: Simulated seconds: fewer for many flows, so that each run handles at least some ten million packet-hops.
 SECONDS = {100: 60, 1000: 20, 10_000: 5, 100_000: 3, 1_000_000: 1}
-#: Runs of each kind, of which the median counts: short ones more often.
+#: Number of runs of each kind. The median counts. Short runs are repeated more often.
 RUNS = {100: 7, 1000: 5, 10_000: 3, 100_000: 2, 1_000_000: 1}
-#: A size for which less memory than this per flow is free is left out.
+#: Required free memory per flow, bytes. Sizes that need more than the free memory are skipped.
 LEAST_MEMORY = 9000
-#: Limit of the time per packet-hop, as a multiple of that of 100 flows, by number of flows.
+#: Maximum time per packet-hop by number of flows, relative to 100 flows.
 MOST_GROWTH = {100_000: 1.6, 1_000_000: 2.0}
-#: Limits of a flow's memory (bytes) and set-up (µs), from MANY flows on: fewer do not outweigh a run's fixed costs.
+#: Maximum memory (bytes) and set-up time (µs) per flow, from MANY flows on. With fewer flows, a run's fixed costs
+#: dominate.
 MOST_BYTES = 4000
 MOST_SETUP_US = 5.0
 MANY = 10_000
 
 
 def measure(program: str) -> dict[str, Any]:
-    """Per number of flows: ns per packet-hop (set-up taken off), also without huge pages; set-up; memory."""
+    """Measures, per number of flows, ns per packet-hop (also without huge pages), set-up and memory."""
     rows: list[dict[str, float]] = []
     base = 0
     load = [os.getloadavg()[0]]
@@ -55,7 +56,7 @@ def measure(program: str) -> dict[str, Any]:
                 "ns_per_packet_hop_small_pages": _per_hop(full_small, empty_small),
                 "setup_cpu_s": round(statistics.median(run.cost.cpu for run in empty), 3),
                 "setup_kernel_s": round(statistics.median(run.cost.kernel for run in empty), 3),
-                # Other programs only add to a time, so the limit holds for the least.
+                # The limit applies to the minimum, because other programs only add time.
                 "setup_least_s": round(min(run.cost.cpu for run in empty + empty_small), 3),
                 "peak_mib": round(peak / 2**20, 1),
                 "bytes_per_flow": round((peak - base) / (size - SIZES[0])) if size > SIZES[0] else 0,
@@ -84,7 +85,7 @@ def measure(program: str) -> dict[str, Any]:
 
 
 def exceeded(rows: list[dict[str, float]], growth: list[float]) -> list[str]:
-    """The limits that are exceeded, in words: time, memory and set-up, by number of flows."""
+    """Describes the exceeded limits of time, memory and set-up, by number of flows."""
     above = []
     for row, times in zip(rows, growth, strict=True):
         flows = int(row["flows"])
@@ -99,7 +100,7 @@ def exceeded(rows: list[dict[str, float]], growth: list[float]) -> list[str]:
 
 
 def measure_memory(program: str) -> dict[str, Any]:
-    """The peak per number of flows, up to a hundred thousand: one run each, as it hardly differs from run to run."""
+    """Measures peak memory up to 100,000 flows. One run each suffices, because the peak barely varies."""
     rows: list[dict[str, float]] = []
     for size in SIZES[:-1]:
         peak = runner.run(program, **values(size, SECONDS[size])).peak
@@ -115,14 +116,14 @@ def _per_hop(full: list[runner.Run], empty: list[runner.Run]) -> float:
 
 
 def _range(full: list[runner.Run], empty: list[runner.Run]) -> list[float]:
-    """The least and the most of all runs, likewise."""
+    """The minimum and the maximum over all runs, minus the set-up."""
     set_up = statistics.median(run.cost.cpu for run in empty)
     each = [round((run.cost.cpu - set_up) / run.packet_hops * 1e9, 1) for run in full]
     return [min(each), max(each)]
 
 
 def values(flows: int, seconds: float) -> dict[str, Any]:
-    """The scenario of so many flows, each with the same share of the bottleneck and of its buffer."""
+    """Values of the scenario with ``flows`` flows, each with the same share of the bottleneck and of its buffer."""
     return {
         "flows": flows,
         "rate": f"{flows} Mb/s",

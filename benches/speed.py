@@ -1,9 +1,9 @@
-"""Packet-hops per CPU second, beside ns-2: a packet leaving one link direction is a packet-hop.
+"""Packet-hops per CPU second, compared with ns-2. A packet that leaves a link direction is one packet-hop.
 
-Both simulators run the same experiment in turn, so that what else the machine does hits both alike. A run's cost is the
-CPU time (user and system) of the whole process; the cost of a 0-second run is the set-up. Another run counts ns-2's
-packet-hops, because counting costs time there. Fairwave always counts. ns-2 runs at its leanest: with static routes set
-by hand, and only the packet headers that the experiment needs.
+Both simulators run the same experiment in turn, so that load on the machine affects both. The cost of a run is the
+CPU time (user and system) of the whole process. The cost of a 0-second run is the set-up. A separate run counts
+ns-2's packet-hops, because counting takes time in ns-2. Fairwave always counts. ns-2 runs in its fastest
+configuration: static routes set by hand, and only the packet headers that the experiment needs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SCRIPT = Path(__file__).with_name("dumbbell.tcl")
 
 
 def measure(program: str, runs: int) -> dict[str, Any]:
-    """``{"n100": {...}, "n1000": {...}}``; without ns-2 the ratios are absent."""
+    """Measures each size: ``{"n100": {...}, "n1000": {...}}``. Without ns-2, there are no ratios."""
     return {f"n{size}": _one(program, size, runs) for size in SIZES}
 
 
@@ -63,7 +63,7 @@ def _one(program: str, size: int, runs: int) -> dict[str, Any]:
 
 
 def _side(hops: int, full: list[float], empty: list[float]) -> dict[str, Any]:
-    """Packet-hops per CPU second from the medians: whole process, and set-up taken off."""
+    """Packet-hops per CPU second from the medians: for the whole process, and minus the set-up."""
     whole, setup = statistics.median(full), statistics.median(empty)
     return {
         "packet_hops": hops,

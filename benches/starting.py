@@ -1,6 +1,6 @@
-"""What a small command costs: processor time of the whole process with its imports.
+"""Cost of a small command: processor time of the whole process with its imports.
 
-Modules are compiled once and kept, as an installed package has them, whatever the environment says of that.
+Modules are compiled once and kept, as in an installed package, regardless of the environment.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from benches.overhead import SHORT
 
 COMMANDS = ("check", "run")
 RUNS = 11
-#: The least time of either command, in ms, fails above this: neighbours make the median longer.
+#: Maximum of the minimum time of either command, ms. The median would include load from other programs.
 MOST_MS = 250
 
 
 def measure() -> dict[str, Any]:
-    """Median and least processor time of each command on a scenario of one second, in ms."""
+    """Measures median and minimum processor time of each command on a one-second scenario, ms."""
     found: dict[str, Any] = {"commit": machine.commit(), "runs": RUNS}
     with TemporaryDirectory() as folder:
         file = Path(folder) / "short.toml"
@@ -42,7 +42,7 @@ def measure() -> dict[str, Any]:
 
 
 def _cpu(command: str, file: Path, folder: Path) -> float:
-    """Seconds of user and system time; without a command of an interpreter that imports NumPy alone."""
+    """User and system time, s. Without a command: of an interpreter that only imports NumPy."""
     words = ["-m", "fairwave", command, str(file)] if command else ["-c", "import numpy"]
     environment = {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     environment["PYTHONPYCACHEPREFIX"] = str(folder / "compiled")

@@ -1,8 +1,8 @@
-"""One run on one thread and on two: a dumbbell of many flows, and a network of 50 nodes.
+"""One run on one thread and on two: a dumbbell with many flows, and a network of 50 nodes.
 
-A run is cut into islands that handle their events side by side (ARCHITECTURE.md, "Islands and windows").
-Results are compared byte for byte. From the two times, and the share of work of the largest group that stays
-together, a model says what more threads would give.
+A run is divided into islands whose events are processed in parallel (ARCHITECTURE.md, "Islands and windows"). The
+results must be identical byte for byte. A model predicts the gain from more threads. Its inputs are the two times,
+and the largest indivisible group's share of the work.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from typing import Any
 from benches import machine, runner, scale
 
 TURNS = 5
-#: So many times as fast on two threads, or it fails.
+#: Minimum gain from two threads.
 LEAST = 1.7
 CORES = (4, 16, 64)
-#: What the model assumes for a round of all threads with no work: seconds for each doubling of threads.
+#: The model's time for a round of all threads without work: seconds per doubling of threads.
 ROUND = 2e-6
 NODES, CHORDS, FLOWS = 50, 50, 1000
 
 
 def measure(program: str) -> dict[str, Any]:
-    """Wall times of the same runs on one and two threads, set-up taken off, and what the model says of more."""
+    """Measures wall times of the same runs on one and two threads, minus the set-up, and predicts more threads."""
     with tempfile.TemporaryDirectory(prefix="fairwave-bench-") as folder:
         rows = [_row(program, name, files) for name, files in _cases(Path(folder)).items()]
     return {
@@ -40,7 +40,7 @@ def measure(program: str) -> dict[str, Any]:
 
 
 def _cases(folder: Path) -> dict[str, tuple[Path, Path, float]]:
-    """Per case its scenario, the same with no time to run, and its length."""
+    """Per case: its scenario, the same scenario with duration 0, and the duration, s."""
     cases = {}
     for name, seconds, write in (
         ("a dumbbell of 10,000 flows", 5.0, _dumbbell),
@@ -57,7 +57,7 @@ def _dumbbell(folder: Path, seconds: float) -> Path:
 
 
 def _network(folder: Path, seconds: float) -> Path:
-    """A ring with chords, drawn once for all; bulk flows between any two nodes, by the shortest way."""
+    """Writes a ring with chords, from a fixed seed. Bulk flows between any two nodes take the shortest route."""
     folder.mkdir(parents=True)
     drawn = random.Random(7)
     links = [(node, (node + 1) % NODES) for node in range(NODES)]
@@ -91,10 +91,10 @@ def _row(program: str, name: str, files: tuple[Path, Path, float]) -> dict[str, 
     long, empty, seconds = files
     cut = json.loads(_said(program, long, "--threads", "2", "--cut"))
     islands = str(cut["islands"] if cut else 1)
-    # One thread, two, and one that has the islands of two.
+    # One thread, two threads, and one thread with the islands of two.
     ways = (("--threads", "1"), ("--threads", "2"), ("--threads", "1", "--islands", islands))
     turns = [[_run(program, file, *way) for way in ways for file in (long, empty)] for _ in range(TURNS)]
-    # What else the machine does only adds to a time.
+    # Other load on the machine only adds time.
     least = [min(run["wall_s"] for run in runs) for runs in zip(*turns, strict=True)]
     one, two, cut_on_one = (least[place] - least[place + 1] for place in (0, 2, 4))
     peaks = [max(run["peak_kib"] for run in runs) / 1024 for runs in zip(*turns, strict=True)]
@@ -117,12 +117,12 @@ def _row(program: str, name: str, files: tuple[Path, Path, float]) -> dict[str, 
 
 
 def gain(one: float, two: float, largest: float, windows: float, threads: int) -> float:
-    """How many times as fast as one thread the model has a run on so many.
+    """The model's gain of ``threads`` threads over one.
 
-    Each window takes as long as its slowest thread: the even share of the work, or the largest group that cannot be
-    parted. What two threads take beyond that is the cost of handing over; it is spread over threads, but grows with
-    the share of packets that cross islands (half of them with two, all with many). Beginning a window costs more with
-    each doubling of threads.
+    A window lasts as long as its slowest thread: the even share of the work, or the largest indivisible group. Any
+    further time of two threads is the cost of exchanging packets. This cost is divided among threads, but grows
+    with the share of packets that cross islands (half of them with two threads, all with many). The fixed cost of a
+    window grows with each doubling of threads.
     """
     handing = max(two - one * max(largest, 1 / 2) - windows * ROUND, 0.0) * 2
     crossing = 2 * (1 - 1 / threads)

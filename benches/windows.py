@@ -1,8 +1,8 @@
-"""What windows of time would gain: a model of a dumbbell, measured, and what it says of more cores than two.
+"""Gain from windows of time: measurements with a model of a dumbbell, and a prediction for more than two cores.
 
-`windows.rs` runs the same traffic event by event and window by window, and compares every flow's state. From the shares
-of its three parts follows what more threads could give: hosts are divided among threads, the router is one island,
-and the hand-over between windows is done by one thread.
+`windows.rs` runs the same traffic event by event and window by window, and compares every flow's state. The shares
+of its three parts determine the gain from more threads: hosts are divided among threads, the router is one island,
+and one thread exchanges packets between windows.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from benches import machine
 
 SOURCE = Path(__file__).with_name("windows.rs")
 SIZES = {100: 4000, 1000: 1000, 10_000: 500, 100_000: 300}
-"""Flows, and how many ms are simulated."""
+"""Number of flows, and simulated time in ms."""
 BLOCKS = (1024, 8192)
-"""Bytes of a flow, of which ten lines are touched."""
+"""Bytes of a flow's state. An event touches ten cache lines of it."""
 RUNS = 9
 CORES = (2, 4, 16, 64)
 SHARES = ("plain_ns", "windowed_ns", "hand_over_ns", "router_ns", "hosts_ns")
 
 
 def measure() -> dict[str, Any]:
-    """Per number of flows and size of a flow: ns per event, on one thread and on two, and its parts."""
+    """Measures, per number of flows and size of a flow: ns per event on one and two threads, and the parts."""
     rows = []
     with TemporaryDirectory() as folder:
         program = Path(folder) / "windows"
@@ -51,15 +51,15 @@ def _least(program: Path, flows: int, block: int, threads: int, ms: int) -> dict
     ]
     if not all(one["same"] for one in found):
         raise RuntimeError(f"windows change the outcome: {' '.join(words)}")
-    # The least, with its parts: whatever else the machine does only adds to it.
+    # The minimum, with its parts: other load on the machine only adds time.
     best = min(found, key=lambda one: one["windowed_ns"])
     return {key: float(best[key]) for key in SHARES} | {"plain_ns": min(one["plain_ns"] for one in found)}
 
 
 def gain(one: dict[str, float], cores: int) -> float:
-    """How many times as fast `cores` threads are as one, at the most.
+    """Maximum gain of `cores` threads over one.
 
-    The hand-over is done alone. Then the router is one thread's work, and the hosts' fills whatever time remains.
+    The exchange runs alone. Then one thread processes the router, and the hosts' work fills the remaining time.
     """
     whole = one["hand_over_ns"] + one["router_ns"] + one["hosts_ns"]
     together = max(one["router_ns"], (one["router_ns"] + one["hosts_ns"]) / cores)

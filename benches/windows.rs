@@ -1,12 +1,12 @@
-//! A model of a run on a dumbbell, to measure what windows of time (conservative lookahead) would gain.
+//! A model of a run on a dumbbell. It measures the possible gain of windows of time (conservative lookahead).
 //!
-//! `windows FLOWS BLOCK THREADS MILLISECONDS` runs the same traffic twice: event by event in the order of time, and window by
-//! window. It prints one line of JSON. Both ways must agree in every flow's state and in the queue, or it fails.
+//! `windows FLOWS BLOCK THREADS MILLISECONDS` runs the same traffic twice: event by event in order of time, and window by window.
+//! It prints one line of JSON. It fails unless both runs agree in every flow's state and in the queue.
 //!
-//! The model: each flow has 1 Mb/s of the bottleneck and keeps as many packets on their way as its window says. A packet takes
-//! 5 ms to the router, waits in a drop-tail queue of 2.5 packets per flow, and its acknowledgement is back 30 ms after it
-//! left. An acknowledgement or a loss touches ten lines of its flow's block, and computes for as long as fairwave does.
-//! Hosts and router are 5 ms apart in both directions, so a window lasts 5 ms.
+//! The model: each flow has 1 Mb/s of the bottleneck and keeps as many packets in flight as its window allows. A packet takes 5 ms
+//! to the router and waits in a drop-tail queue of 2.5 packets per flow. Its acknowledgement arrives 30 ms after its departure. An
+//! acknowledgement or a loss touches ten cache lines of its flow's block and computes as long as fairwave does. Hosts and router
+//! are 5 ms apart in both directions, so a window lasts 5 ms.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,14 +19,14 @@ const TO_ROUTER: u64 = 5_000_000;
 const BACK: u64 = 25_000_000;
 const LINES: usize = 10;
 
-/// When, and a fixed function of time and flow that breaks ties; then the flow.
+/// Time, then a tie-break (a fixed function of time and flow), then the flow.
 type Packet = (u64, u64, u32);
 
 fn tie(at: u64, flow: u32) -> u64 {
     (at ^ u64::from(flow).wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xbf58_476d_1ce4_e5b9)
 }
 
-/// Of a flow, what an event needs: a block, of which ten lines are touched.
+/// Memory of all flows: a block per flow. An event touches ten cache lines of its flow's block.
 struct Flows {
     memory: Vec<u64>,
     words: usize,
@@ -41,7 +41,7 @@ impl Flows {
     }
 }
 
-/// What an acknowledgement (or a loss) does: some packets leave. Their number is in `out`.
+/// Processes an acknowledgement or a loss. Returns the number of packets that the flow sends.
 #[inline]
 fn react(block: &mut [u64], at: u64, lost: bool) -> u64 {
     let step = block.len() / LINES;
@@ -51,7 +51,7 @@ fn react(block: &mut [u64], at: u64, lost: bool) -> u64 {
         mixed = mixed.rotate_left(13).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ *word;
         *word = mixed;
     }
-    // Reno in a nutshell: one more packet a round trip, half as many after a loss, at least one on its way.
+    // Simplified Reno: one more packet per round trip, half as many after a loss, at least one in flight.
     if lost {
         let window = (block[0] / 2).max(1);
         let leaves = u64::from(window >= block[0]);
@@ -79,7 +79,7 @@ impl Queue {
         Queue { free: 0, time: 8_000_000 / flows as u64, room: 5 * flows as u64 / 2, served: 0, dropped: 0 }
     }
 
-    /// When the packet's flow hears of it, and whether it was lost.
+    /// Time at which the flow learns of the packet's fate, and whether the packet was lost.
     #[inline]
     fn arrive(&mut self, at: u64) -> (u64, bool) {
         if self.free.saturating_sub(at) > self.room * self.time {
@@ -104,7 +104,7 @@ fn digest(flows: &Flows, queue: &Queue) -> u64 {
     sum
 }
 
-/// Days of the calendar: packets by time, sorted when their day comes.
+/// Calendar queue: packets in days by time. A day is sorted when it begins.
 struct Calendar {
     days: Vec<Vec<(u64, u64, u32, u8)>>,
     today: BinaryHeap<Reverse<(u64, u64, u32, u8)>>,
@@ -144,10 +144,10 @@ impl Calendar {
     }
 }
 
-/// Event by event: kind 0 reaches the router, 1 and 2 the sender (acknowledged, lost).
+/// Runs event by event. Kind 0 reaches the router; 1 and 2 reach the sender (acknowledged, lost).
 fn plain(count: usize, block: usize, end: u64) -> (f64, u64, u64) {
     let (mut flows, mut queue) = (Flows::new(count, block), Queue::new(count));
-    // About sixty events a day, as in fairwave's calendar.
+    // About sixty events per day, as in fairwave's calendar.
     let mut calendar = Calendar::new(end, (32_000_000 / (4 * count as u64 / 4).max(1)).max(100));
     for flow in 0..count as u32 {
         let at = start(flow, count);
@@ -171,14 +171,14 @@ fn plain(count: usize, block: usize, end: u64) -> (f64, u64, u64) {
     (begun.elapsed().as_secs_f64(), events, digest(&flows, &queue))
 }
 
-/// A part of the hosts: flows that follow each other in memory, and of each what reaches it in the windows to come.
+/// A part of the hosts: flows with adjacent memory, and the packets that will reach them in later windows.
 struct Island {
     first: u32,
     memory: Vec<u64>,
     words: usize,
-    /// Ring of windows: what the router hands over, in the order in which it made it.
+    /// Ring of windows: packets from the router, in order of creation.
     coming: Vec<Vec<(u64, u32, bool)>>,
-    /// What leaves for the router, by window of its arrival there.
+    /// Packets for the router, by the window of their arrival there.
     leaving: Vec<Vec<Packet>>,
     events: u64,
 }
@@ -186,11 +186,11 @@ struct Island {
 const RING: usize = 64;
 
 impl Island {
-    /// Handles a window, flow by flow in the order of memory; of each flow in the order of time, as the router made them.
+    /// Processes a window, flow by flow in memory order. Events of a flow are in order of time, as created by the router.
     fn handle(&mut self, window: u64, end: u64) {
         let slot = window as usize % RING;
         let mut came = std::mem::take(&mut self.coming[slot]);
-        // By flow, and of each flow by time: a loss is known before the packets that waited ahead of it have left.
+        // Sort by flow, then by time: a loss is known before the packets ahead of it have left.
         came.sort_unstable_by_key(|(at, flow, lost)| (*flow, *at, *lost));
         for (at, flow, lost) in &came {
             if *at > end {
@@ -215,7 +215,7 @@ struct Router {
     events: u64,
 }
 
-/// Window by window. Hosts and router handle the same window at once; what they hand over is for later ones.
+/// Runs window by window. Hosts and router process the same window in parallel and exchange packets for later windows.
 fn windowed(count: usize, block: usize, threads: usize, end: u64) -> (f64, u64, u64, [f64; 3]) {
     let parts = threads.max(1);
     let mut islands: Vec<Island> = Vec::new();
@@ -255,7 +255,7 @@ fn windowed(count: usize, block: usize, threads: usize, end: u64) -> (f64, u64, 
             });
         }
         for window in 0..windows {
-            // The hand-over: starts, then what reaches the router in this window, merged in the one order of events.
+            // The exchange: starts, then packets that reach the router in this window, merged in the single order of events.
             let at = Instant::now();
             while next < starts.len() && starts[next].0 / WINDOW == window {
                 let (when, flow) = starts[next];
