@@ -50,5 +50,8 @@ export function sureOf({ mean, low, high, n }: Interval, digits: number): string
   if (n < 2 || !Number.isFinite(low) || !Number.isFinite(high)) return "";
   if (low === high) return ` (same in all ${n})`;
   const [below, above] = [(mean - low).toFixed(digits), (high - mean).toFixed(digits)];
-  return below === above ? ` ± ${above}` : ` [${low.toFixed(digits)}, ${high.toFixed(digits)}]`;
+  const far = Math.max(high - mean, mean - low).toFixed(digits);
+  return below === above || Number(far) <= 1.5 * 10 ** -digits
+    ? ` ± ${far}`
+    : ` [${low.toFixed(digits)}, ${high.toFixed(digits)}]`;
 }

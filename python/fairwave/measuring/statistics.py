@@ -98,7 +98,7 @@ class Interval:
     def text(self, decimals: int | None = None, sign: str = "", unit: str = "") -> str:
         """Mean and interval: `26 ± 3`; `26 [21, 64]` where the ends differ in their distance from the mean.
 
-        Ends that the decimals do not tell apart have one distance: `1.00 ± 0.00`. Samples that are all equal have no
+        Ends that the decimals hardly tell apart have the distance of the farther one: `1.00 ± 0.01`. Samples that are all equal have no
         interval: `1.00 (same in all 5)`.
 
         Args:
@@ -120,7 +120,9 @@ class Interval:
             decimals = min(max(1 - math.floor(math.log10(near)), 0), 4)
         mean, low, high = (f"{edge:{sign}.{decimals}f}" for edge in (self.mean, self.low, self.high))
         below, above = (f"{side:.{decimals}f}" for side in (self.mean - self.low, self.high - self.mean))
-        ends = f"± {above}" if above == below else f"[{low}, {high}]"
+        far = f"{self.half_width:.{decimals}f}"
+        is_even = above == below or float(far) <= 1.5 * 10**-decimals
+        ends = f"± {far}" if is_even else f"[{low}, {high}]"
         return f"{mean} {ends}{unit}{left_out}"
 
 
