@@ -98,8 +98,8 @@ class Interval:
     def text(self, decimals: int | None = None, sign: str = "", unit: str = "") -> str:
         """Mean and interval: `26 ± 3`; `26 [21, 64]` where the ends differ in their distance from the mean.
 
-        Ends that the decimals hardly tell apart have the distance of the farther one: `1.00 ± 0.01`. Samples that are all equal have no
-        interval: `1.00 (same in all 5)`.
+        Ends that the decimals hardly tell apart have the distance of the farther one: `1.00 ± 0.01`. Samples that are
+        all equal have no interval: `1.00 (same in all 5)`.
 
         Args:
             decimals: Number of decimals; as many as the interval needs, if left out.
