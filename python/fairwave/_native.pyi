@@ -11,14 +11,14 @@ Column = (
     | tuple[Literal["i64"], bytes]
     | tuple[Literal["dictionary"], bytes, list[str]]
 )
-"""A column in Arrow's layout: little-endian values, with a validity bitmap where one is null, or 32-bit indices into a
+"""A column in Arrow's layout: little-endian values with a validity bitmap if some are null, or 32-bit indices into a
 list of strings."""
 
 RawTables = dict[str, dict[str, Column]]
-"""Name of a table to names of its columns to columns, in order."""
+"""Tables by name. Each table maps names to columns, in order."""
 
 class ScenarioError(ValueError):
-    """A scenario cannot be used; the message names file, line, key, what is allowed and what to write instead."""
+    """A scenario cannot be used. The message names file, line, key, allowed values and remedy."""
 
 class RunError(RuntimeError):
     """A run was refused, or broke an invariant of the simulator."""
@@ -54,10 +54,10 @@ class Scenario:
 
 @final
 class Episodes:
-    """Runs that are steered step by step, each in a place of its own. Rows cross as bytes of float64.
+    """Runs that Python steers step by step, each in a separate slot. Rows cross as bytes of float64.
 
-    A row holds the observation, the reward, the rate delivered (b/s), the queueing delay (s), the share lost, the time
-    (s), and 1 if no step follows.
+    A row holds the observation, the reward, the delivered rate (b/s), the queueing delay (s), the share of lost
+    packets, the time (s), and 1 if the episode has ended, else 0.
     """
 
     def __init__(self, count: int, delay: float, loss: float) -> None: ...
@@ -73,10 +73,10 @@ class Episodes:
 
 @final
 class Batch(Iterator[tuple[int, RawTables]]):
-    """Runs in progress on several threads; yields each as it ends. Dropping it ends all.
+    """Runs in progress on several threads. The iterator yields each run on completion. Dropping it cancels all runs.
 
-    While it is waited for, `tell` is told now and then how many runs' simulated time has passed, in all: 2.5 are two
-    whole runs and half of another.
+    While Python waits, the batch regularly calls `tell` with the completed simulated time of all runs, in runs: 2.5
+    means two complete runs and half of a third.
     """
 
     def __init__(
@@ -89,10 +89,10 @@ class Batch(Iterator[tuple[int, RawTables]]):
     def __iter__(self) -> Batch: ...
     def __next__(self) -> tuple[int, RawTables]: ...
     def several(self) -> tuple[list[int], RawTables, dict[str, bytes], list[bytes | None]] | None:
-        """The runs that end within the next moment, None at the end.
+        """Waits for the next completed runs. None at the end.
 
-        Jobs; their tables one run below the other; per table the rows of each run, as int64; and with `pack` what
-        `fairwave.runs.runs_file.packed` makes of each run's tables, where that is small.
+        Returns the jobs' indices, their concatenated tables, per table the number of rows of each run (int64), and with
+        `pack` each run's tables in the format of `fairwave.runs.runs_file.packed`, if they are small.
         """
     def cancel(self) -> None: ...
 
@@ -125,33 +125,33 @@ def live(
     user: tuple[int, int] | None = None,
     recording: str | PathLike[str] | None = None,
 ) -> tuple[RawTables | None, str, list[int | None], list[str], str | None]:
-    """Makes a live run, and blocks until it is over; without `flows` of the network alone.
+    """Makes a live run and blocks until it ends. Without `flows`, only the network runs.
 
-    Answers with tables (None when it ended early), its report as JSON, the commands' statuses (None for what was ended
-    with the run), what went wrong in words, and why the recording is not whole (None when it is).
+    Returns tables (None if the run ended early), its report as JSON, exit statuses of the commands (None for a command
+    that ended with the run), error messages, and the reason for an incomplete recording (None if it is complete).
     """
 
 def live_alone() -> bool:
-    """Makes this process able to make namespaces, and has it end with its parent; it must have a single thread.
+    """Gives this single-threaded process the right to create namespaces, and makes it end with its parent.
 
-    Answers whether it is in a user namespace now.
+    Returns true if the process is now in a user namespace.
     """
 
 def live_order(order: str) -> int:
-    """Carries out an order of a live run, as the first process of its program; answers with the status to end with."""
+    """Carries out an order of a live run as the first process of its program. Returns the exit status."""
 
 def names() -> dict[str, list[tuple[str, str]]]: ...
 def instead(of: str, word: str) -> str | None:
-    """What to write instead of a word of another tool, as a value of the key `of` (any key if it is empty)."""
+    """The replacement for another tool's word, as a value of the key `of` (of any key if `of` is empty)."""
 
 def foreign_words() -> list[tuple[str, str]]:
-    """Every word of other tools that has a remedy: the key whose value it is mistaken for, and the word."""
+    """All words of other tools that have a replacement: the key for whose value users write the word, and the word."""
 
 def access_networks() -> str:
-    """The access networks that have a name, as JSON."""
+    """The named access networks, as JSON."""
 
 def group_measures() -> str:
-    """The measures of flow groups that the simulator defines, as JSON: column, name, title, unit, range, kinds."""
+    """The simulator's measures of flow groups, as JSON: column, name, title, unit, range, kinds."""
 
 def decodable_layers(kinds: str, shown: bytes, arrived: bytes, layers: int) -> bytes: ...
 def play(
@@ -173,7 +173,7 @@ def note_fork() -> None: ...
 
 @final
 class Random:
-    """A stream of random numbers, the same ones for the same seed and name on every machine."""
+    """A stream of random numbers. The same seed and name give the same numbers on every machine."""
 
     def __init__(self, seed: int, name: str) -> None: ...
     def uniform(self) -> float: ...
@@ -186,7 +186,7 @@ class Random:
 
 @final
 class Window:
-    """The sender's window, in segments: a controller changes it in place."""
+    """The sender's window, in segments. A controller changes it in place."""
 
     congestion: float
     threshold: float
@@ -196,7 +196,7 @@ class Window:
 
 @final
 class Path:
-    """What the sender knows of the path when it asks its controller; times in seconds."""
+    """The sender's knowledge of the path at a call of its controller; times in seconds."""
 
     def __init__(
         self,
@@ -264,7 +264,7 @@ class Path:
 
 @final
 class MediaPacket:
-    """What feedback says of one packet of a media session; times in seconds."""
+    """Feedback on one packet of a media session; times in seconds."""
 
     def __init__(
         self,
@@ -290,7 +290,7 @@ class MediaPacket:
 
 @final
 class MediaFeedback:
-    """One feedback message of a media session; times in seconds, sizes in bytes of IP packets."""
+    """A feedback message of a media session; times in seconds, sizes in bytes of IP packets."""
 
     def __init__(
         self,
@@ -317,7 +317,7 @@ class MediaFeedback:
 
 @final
 class RateSample:
-    """How fast segments were delivered; times in seconds, rates in segments per second."""
+    """A sample of the delivery rate; times in seconds, rates in segments per second."""
 
     def __init__(
         self,
@@ -356,7 +356,7 @@ Codepoint = Literal["not-ect", "ect1", "ect0", "ce"]
 
 @final
 class Packet:
-    """A packet on its way."""
+    """A packet in the network."""
 
     def __init__(
         self,
@@ -388,11 +388,11 @@ class Packet:
 
 @final
 class Place:
-    """Where a packet waits in a buffer; worth nothing once it is gone."""
+    """Position of a packet in a buffer. Invalid once the packet has left."""
 
 @final
 class Buffer:
-    """What waits before a link; it can be asked so long as the method lasts that was given it."""
+    """The packets that wait before a link. Accessible only during the method that received it."""
 
     @property
     def packets(self) -> int: ...
@@ -419,7 +419,7 @@ class Buffer:
 
 @final
 class Arrival:
-    """What a discipline sees when a packet arrives, which is not in the buffer yet; times in seconds."""
+    """Arrival of a packet at a discipline. The packet is not in the buffer yet; times in seconds."""
 
     def __init__(
         self,
@@ -448,7 +448,7 @@ class Arrival:
 
 @final
 class Unit:
-    """A piece that an application made at once and wants delivered; `created` in seconds."""
+    """A unit of data that an application creates at one time; `created` in seconds."""
 
     def __init__(
         self,

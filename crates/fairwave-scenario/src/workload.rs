@@ -20,7 +20,7 @@ const BYTES_PER_UNIT: f64 = 32.0;
 /// Bytes stored per packet that waits in its sender.
 const BYTES_PER_WAITING: f64 = 24.0;
 
-/// Workload of one flow. Seconds and bytes are plain numbers, because estimates can exceed the range of [`Span`].
+/// Workload of one flow. Seconds and bytes are plain numbers, because estimates can exceed the range of `Span`.
 pub(crate) struct Workload {
     /// Size of the largest packet on the wire, bits.
     packet: f64,

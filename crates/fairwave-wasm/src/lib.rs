@@ -4,7 +4,7 @@
 //!
 //! The caller reserves memory ([`reserve`]), writes a request there and calls [`call`]. The reply is then at [`answer_at`]. A
 //! request has the length of its JSON (32 bits, little-endian), the JSON, and samples of speech. Replies have the same form. The
-//! module [`requests`] lists all requests.
+//! module `requests` lists all requests.
 //!
 //! A reply names every mistake in its request. A panic (or too little memory) ends the instance. The caller then starts another
 //! instance, and finds the panic's message in place of the reply.
