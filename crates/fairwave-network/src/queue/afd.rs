@@ -1,19 +1,19 @@
 //! AFD: drops arrivals of flows that sent more than their share of the recent past.
 //!
-//! Follows Pan, Breslau, Prabhakar & Shenker, "Approximate Fairness through Differential Dropping" (2003). A shadow buffer holds a
-//! sample of recent arrivals, dropped ones among them. A flow with m samples there is dropped with probability (1 − m_fair/m)₊, so that what
-//! remains of it matches the fair share m_fair. Every update interval (160 per second)
+//! Follows Pan, Breslau, Prabhakar & Shenker, "Approximate Fairness through Differential Dropping" (2003). A shadow buffer
+//! holds a sample of recent arrivals, including dropped ones. A flow with m samples in it is dropped with probability (1 −
+//! m_fair/m)₊, so that its admitted packets match the fair share m_fair. Every update interval (160 per second)
 //!
 //! m_fair ← m_fair + α(Q_old − Q_target) − β(Q − Q_target), α = 1.7, β = 1.8,
 //!
-//! as in the PI controller. Paper 004 §2 names AFD among the schemes that treat flows that do not yield.
-//! AFD chooses its victim itself, the arrival.
+//! as in the PI controller. Paper 004 §2 names AFD among the schemes for unresponsive flows. AFD always drops the arrival.
 //!
-//! **Assumptions.** Lengths are in packets of `mean-packet` bytes. An arrival is sampled with probability size / (`sampling` · `mean-packet`),
-//! at most 1, so a flow's samples count its bytes. The newest sample replaces the oldest. `shadow` and `sampling` are 500 and 5 unless given, so
-//! that the sample covers about 2500 mean packets. The target is a quarter of the buffer unless given. m_fair begins at the size of
-//! the shadow buffer, where no flow is dropped, and stays between 0 and that. An arrival of a flow without samples is admitted. α and β are
-//! those of a Linux module by others that names the paper; the rate of updates, `shadow` and `sampling` are not checked against its text.
+//! **Assumptions.** Lengths are in packets of `mean-packet` bytes. An arrival is sampled with probability size / (`sampling`
+//! · `mean-packet`), at most 1, so a flow's samples count its bytes. The newest sample replaces the oldest. `shadow` and
+//! `sampling` are 500 and 5 unless given, so that the sample covers about 2500 mean packets. The target is a quarter of the
+//! buffer unless given. m_fair starts at the size of the shadow buffer, at which AFD drops no flow, and stays between 0 and
+//! that size. An arrival of a flow without samples is admitted. α and β come from a third-party Linux module that names the
+//! paper. The update rate, `shadow` and `sampling` are not checked against the paper's text.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -32,7 +32,7 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
-/// The largest shadow buffer that may be asked for.
+/// Upper limit of `shadow`.
 const MOST_SAMPLES: u32 = 1_000_000;
 
 /// Approximate fair dropping (Pan, Breslau, Prabhakar & Shenker 2003). A flow's share of a sample of recent arrivals
@@ -159,7 +159,7 @@ impl DisciplineLaw for AfdConfig {
     }
 }
 
-/// AFD's state: the sample of recent arrivals and the fair share.
+/// State of AFD: the sample of recent arrivals and the fair share.
 pub struct Afd {
     /// Queue length to settle at, in mean packets.
     target: f64,
@@ -167,7 +167,7 @@ pub struct Afd {
     beta: f64,
     /// Samples that the shadow buffer holds.
     most: usize,
-    /// Bytes for which a sample stands.
+    /// Bytes that one sample represents.
     per_sample: f64,
     mean_packet: f64,
     ticker: Ticker,
@@ -175,14 +175,14 @@ pub struct Afd {
     fair: f64,
     /// Queue length at the last update, in mean packets.
     before: f64,
-    /// Flows of the sampled packets, the oldest first.
+    /// Flows of the sampled packets, oldest first.
     shadow: VecDeque<FlowId>,
-    /// How many samples each flow has; looked up only, never walked through.
+    /// Number of samples per flow. Never iterated, because its order is not deterministic.
     samples: HashMap<FlowId, u32>,
 }
 
 impl Afd {
-    /// Takes the updates that are due. Nothing came or went since the last call, so all see this queue length.
+    /// Applies all due updates. The queue has not changed since the last call, so every update uses the current length.
     fn update(&mut self, now: Instant, buffer: &Buffer) {
         let due = self.ticker.skip(now);
         if due == 0 {
@@ -281,7 +281,7 @@ mod tests {
         afd.update(at(12_501), &waiting(40));
         let two = one + 1.7 * (30.0 - 25.0) - 1.8 * (40.0 - 25.0);
         assert!((afd.fair - two).abs() < 1e-9, "{}", afd.fair);
-        // Three more with the queue as it is.
+        // Three more updates with the same queue.
         afd.update(at(31_251), &waiting(40));
         assert!((afd.fair - (two - 3.0 * 0.1 * 15.0)).abs() < 1e-9, "{}", afd.fair);
     }
@@ -290,7 +290,7 @@ mod tests {
     fn the_fair_share_stays_between_nothing_and_the_shadow_buffer() {
         let mut afd = afd(r#"{"shadow":1000}"#);
         afd.update(at(6251), &waiting(0));
-        // The empty queue lets it grow by a tenth of the target per update.
+        // While the queue is empty, the fair share grows by a tenth of the target per update.
         assert_eq!(afd.fair, 1000.0);
         afd.update(at(12_501), &waiting(900));
         assert_eq!(afd.fair, 0.0);
@@ -331,7 +331,7 @@ mod tests {
         assert_eq!(verdicts, [false, true, false, false, true], "nothing is known of a flow that comes first");
         assert_eq!(all.shadow, [FlowId(2), FlowId(3), FlowId(3)]);
         assert_eq!((all.samples.get(&FlowId(1)), all.samples.get(&FlowId(3))), (None, Some(&2)));
-        // One in five of packets of the mean size, one in twenty-five of those of a fifth of it.
+        // 1 in 5 packets of the mean size is sampled, and 1 in 25 of a fifth of that size.
         for (wire, expected) in [(500, 2000.0), (100, 400.0)] {
             let mut afd = afd(r#"{"shadow":100000}"#);
             for _ in 0..10_000 {

@@ -124,19 +124,19 @@ impl AredConfig {
     }
 }
 
-/// Adaptive RED at work.
+/// State of Adaptive RED.
 #[derive(Clone, Debug)]
 pub struct Ared {
     red: Red,
     ticker: Ticker,
-    /// Values that depend on the rate are computed again when the rate changes.
+    /// Kept to recompute rate-dependent values when the rate changes.
     config: AredConfig,
 }
 
 impl Ared {
-    /// Where max-p stays.
+    /// Range of max-p.
     const MAX_P: (f64, f64) = (0.01, 0.5);
-    /// The target range of the average, as parts of the way from min-threshold to max-threshold.
+    /// Target range of the average, as fractions of the way from min-threshold to max-threshold.
     const TARGET: (f64, f64) = (0.4, 0.6);
 
     /// Adapts max-p for every period that has ended before `now`.
@@ -145,7 +145,7 @@ impl Ared {
             let before = self.red.parameters.max_p;
             self.adapt();
             if self.red.parameters.max_p == before {
-                // Nothing changes until the average does.
+                // The remaining periods change nothing before the average changes.
                 self.ticker.skip(now);
             }
         }
@@ -169,7 +169,7 @@ impl Discipline for Ared {
         self.red.arrive(arrival, stream)
     }
 
-    /// Thresholds and weight that follow from the link's rate follow it; max-p and the average stay.
+    /// Recomputes the thresholds and the weight that depend on the link's rate. Keeps max-p and the average.
     fn rate_changed(&mut self, change: &RateChange<'_>) {
         self.catch_up(change.now);
         self.red.rate_now(change.rate, change.idle);

@@ -1,19 +1,19 @@
-//! AVQ: drops a packet when a smaller, imagined queue would overflow, and adapts the size of that queue's link.
+//! AVQ: drops a packet when a smaller virtual queue would overflow, and adapts the rate of the virtual link.
 //!
 //! Follows Kunniyur & Srikant, "Analysis and Design of an Adaptive Virtual Queue (AVQ) Algorithm for Active Queue
-//! Management" (2001). The virtual queue is fed with the same packets and drained at the virtual capacity C̃, which
-//! obeys dC̃/dt = α(γC − λ). It shrinks while the arrival rate λ exceeds the desired utilization γ of the link C. In
-//! its token-bucket form, on an arrival of b bytes at time t, s being the time of the arrival before:
+//! Management" (2001). The virtual queue receives the same packets and drains at the virtual capacity C̃, which obeys dC̃/dt
+//! = α(γC − λ). It shrinks while the arrival rate λ exceeds the desired utilization γ of the link C. In its token-bucket
+//! form, on an arrival of b bytes at time t, s being the time of the arrival before:
 //!
-//! VQ ← max(VQ − C̃(t − s), 0); drop if VQ + b > B, else VQ ← VQ + b; C̃ ← max(min(C̃ + αγC(t − s), C) − αb, 0).
-//! With `ecn` what would be dropped is marked, and stays out of the virtual queue all the same, as the authors have it.
+//! VQ ← max(VQ − C̃(t − s), 0); drop if VQ + b > B, else VQ ← VQ + b; C̃ ← max(min(C̃ + αγC(t − s), C) − αb, 0). With `ecn`,
+//! AVQ marks the packet instead of dropping it. As in the paper, a marked packet does not enter the virtual queue.
 //!
 //! **Assumptions.** C̃ starts at C (ns-2's variant differs, see [`AvqPreset`]). Bytes are counted (as ns-2.35 does by
-//! default). The virtual buffer B is the real one; when that is given in packets, they count as `mean-packet` bytes
-//! each. Where C̃ changes between two arrivals the queue is drained at its value after the earlier one, as in the
-//! authors' pseudo-code. If the victim is not the arrival, the virtual queue adds the arrival and removes the victim,
-//! like the real queue. But ns-2.35, which can drop the front, forgets both ([`OnVictim`]). Then large arrivals with
-//! small victims fill the real queue while the virtual queue does not grow.
+//! default). The virtual buffer B equals the real buffer; a buffer in packets counts `mean-packet` bytes per packet. Between
+//! two arrivals the virtual queue drains at the C̃ that the earlier one set, as in the authors' pseudo-code. If the victim
+//! is not the arrival, the virtual queue adds the arrival and removes the victim, like the real queue. But ns-2.35, which
+//! can drop the front, forgets both ([`OnVictim`]). Then large arrivals with small victims fill the real queue while the
+//! virtual queue does not grow.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -156,23 +156,23 @@ impl DisciplineLaw for AvqConfig {
     }
 }
 
-/// AVQ at work.
+/// State of AVQ.
 #[derive(Clone, Debug)]
 pub struct Avq {
-    /// What is dropped counts as arrived.
+    /// Dropped packets also lower C̃.
     counts_drops: bool,
-    /// Of a victim in the arrival's place nothing is known.
+    /// The victim is ignored if it is not the arrival ([`OnVictim::Forget`]).
     forgets: bool,
     ecn: bool,
     alpha: f64,
     gamma: f64,
-    /// Bytes per second of the link (C).
+    /// Rate of the link (C), bytes per second.
     link: f64,
-    /// Bytes that the virtual queue holds at most (B).
+    /// Size of the virtual buffer (B), bytes.
     buffer: f64,
-    /// Bytes in the virtual queue (VQ).
+    /// Length of the virtual queue (VQ), bytes.
     queue: f64,
-    /// Bytes per second of the virtual link (C̃).
+    /// Rate of the virtual link (C̃), bytes per second.
     capacity: f64,
     updated: Instant,
 }
@@ -199,8 +199,7 @@ impl Discipline for Avq {
         }
     }
 
-    /// A packet was to be dropped on arrival, and another went in its place: what the real queue holds more, or less, the
-    /// virtual queue holds too.
+    /// The victim rule dropped `victim` instead of the arrival. Applies the same exchange to the virtual queue.
     #[inline]
     fn exchanged(&mut self, arrival: &Packet, victim: &Packet) {
         if self.forgets {
@@ -213,7 +212,7 @@ impl Discipline for Avq {
         }
     }
 
-    /// Until now the virtual queue emptied and the virtual capacity grew by the rate before; it is never above the rate that there is.
+    /// Drains the virtual queue and adapts its capacity at the old rate up to now. Then limits the capacity to the new rate.
     fn rate_changed(&mut self, change: &RateChange<'_>) {
         let elapsed = change.now.since(self.updated).seconds();
         self.updated = change.now;
@@ -274,7 +273,7 @@ mod tests {
         });
         assert!((avq.capacity - 1e5).abs() < 1e-6, "{}", avq.capacity);
         assert!((avq.queue - (1000.0 - 0.001 * (1e6 - 150.0))).abs() < 1e-6, "{}", avq.queue);
-        // 10 ms at the new rate empty 1000 bytes of the virtual queue, which at the one before they would have emptied ten times.
+        // 10 ms at the new rate drain 1000 bytes of the virtual queue; the old rate would have drained 10 000.
         arrive(&mut avq, now, 2400);
         assert!(arrive(&mut avq, now + Span::from_millis(10), 2400), "still {} in the virtual queue", avq.queue);
     }
@@ -286,7 +285,7 @@ mod tests {
         assert!(!arrive(&mut avq, Instant::ZERO, 1000));
         assert!(arrive(&mut avq, Instant::ZERO, 1000));
         assert!(!arrive(&mut avq, Instant::ZERO, 500), "the packet that was dropped took no place");
-        // The virtual link drains about 1 MB/s: after 1 ms there is room for 1000 bytes less what adaptation took.
+        // The virtual link drains about 1 MB/s: after 1 ms there is room for 1000 bytes minus the effect of the adaptation.
         assert!(!arrive(&mut avq, Instant::ZERO + Span::from_millis(1), 990));
     }
 
@@ -333,7 +332,7 @@ mod tests {
             (avq.queue, avq.capacity) = (2000.0, 500_000.0);
             avq.exchanged(&large, &small);
             assert_eq!(avq.queue, 3400.0, "{preset}");
-            // What is admitted lowers ns-2's capacity: the arrival is, the victim is not after all.
+            // In ns-2, admitted packets lower the capacity. The arrival was admitted; the victim no longer counts.
             assert!((avq.capacity - capacity).abs() < 1e-6, "{preset}: {}", avq.capacity);
             avq.queue = 1000.0;
             avq.exchanged(&small, &large);

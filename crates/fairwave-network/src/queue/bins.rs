@@ -1,14 +1,13 @@
-//! Lists of waiting packets by number: which list a packet belongs to is the discipline's to say ([`super::Discipline::bin`]).
+//! Numbered lists of waiting packets. The discipline assigns each packet to a list ([`super::Discipline::bin`]).
 //!
-//! For disciplines that hash flows into queues, or have a fixed number of them. Ends, lengths and packets of every list are at
-//! hand; which list holds most bytes is found by a tournament that is played out when it is first asked for. From then
-//! on the tree notes each list that gains or loses a packet. At the next query it repeats the matches of these lists as
-//! far up as they matter: for each list at most the logarithm of the number of lists. Disciplines that never ask pay
-//! nothing for it.
+//! For disciplines that hash flows into queues, or have a fixed number of them. Every list offers its ends, its length and
+//! its packets. A tournament tree finds the list with the most bytes. The first query builds the tree. After that, the tree
+//! records each list that gains or loses a packet, and the next query replays the matches of these lists as far up as they
+//! matter. The cost per list is at most logarithmic in the number of lists. Disciplines that never query pay nothing.
 
 use super::lists::{ListEnds, ListLinks, NIL, Tally, append, unlink};
 
-/// Of one waiting packet.
+/// Links of one waiting packet.
 #[derive(Clone, Copy, Debug)]
 struct Member {
     list: ListLinks,
@@ -20,34 +19,34 @@ struct Member {
 struct Bin {
     ends: ListEnds,
     tally: Tally,
-    /// It is among those whose matches are to be played again.
+    /// True if the list is in `changed`: its matches must be replayed.
     changed: bool,
 }
 
-/// A list in a match, as one number that is the larger, the more bytes the list holds, and of two equals that of the first. Lists of 4 GiB
-/// and more count as equals.
+/// Encodes a list as one number for a match. More bytes give a larger number; on equal bytes the first list wins. Lists of 4
+/// GiB or more count as equal.
 fn contender(bin: u32, bytes: u64) -> u64 {
     bytes.min(u64::from(u32::MAX)) << 32 | u64::from(!bin)
 }
 
-/// The lists.
+/// Numbered lists of waiting packets.
 #[derive(Clone, Debug)]
 pub(super) struct Bins {
-    /// By the packets' places.
+    /// By place of the packet.
     members: Vec<Member>,
-    /// As many as there are, and empty ones up to a power of two.
+    /// The lists, padded with empty ones up to a power of two.
     bins: Vec<Bin>,
-    /// The last of those that there are.
+    /// Number of the last real list.
     last: u32,
-    /// Who won each match, as a heap: match `i` is between the winners of `2i` and `2i + 1`, which are pair `i`; the lists come behind the
-    /// matches, and match 1 is the final. Empty until the first query.
+    /// Winners of all matches, as a heap: match `i` is between the winners of `2i` and `2i + 1`, stored as pair `i`. The
+    /// lists follow the matches, and match 1 is the final. Empty until the first query.
     winners: Vec<[u64; 2]>,
-    /// Lists that hold more or less than when their matches were played last, each once.
+    /// Lists that changed since their matches were last played, each once.
     changed: Vec<u32>,
 }
 
 impl Bins {
-    /// A number of empty lists.
+    /// Returns `number` empty lists.
     pub fn new(number: usize) -> Self {
         let bin = Bin { ends: ListEnds::EMPTY, tally: Tally { packets: 0, bytes: 0 }, changed: false };
         Bins {
@@ -59,14 +58,14 @@ impl Bins {
         }
     }
 
-    /// A packet of `size` bytes has come to wait at `place`, in a list; numbers beyond the last list mean that one.
+    /// Adds the packet of `size` bytes at `place` to list `bin`. A number beyond the last list means the last list.
     #[inline]
     pub fn push(&mut self, place: u32, size: u64, bin: u32) {
         let bin = bin.min(self.last);
         let member = Member { list: ListLinks::NONE, bin };
         match self.members.get_mut(place as usize) {
             Some(before) => *before = member,
-            // Places are given out one after the other.
+            // Places are assigned in ascending order.
             None => self.members.resize(place as usize + 1, member),
         }
         let of = &mut self.bins[bin as usize];
@@ -75,7 +74,7 @@ impl Bins {
         self.note(bin);
     }
 
-    /// The packet of `size` bytes at `place` goes.
+    /// Removes the packet of `size` bytes at `place`.
     #[inline(always)] // one caller that counts
     pub fn remove(&mut self, place: u32, size: u64) {
         let bin = self.members[place as usize].bin;
@@ -85,25 +84,25 @@ impl Bins {
         self.note(bin);
     }
 
-    /// What waits in a list.
+    /// Packets and bytes in a list.
     #[inline]
     pub fn tally(&self, bin: u32) -> Tally {
         self.bins.get(bin as usize).map_or(Tally::default(), |bin| bin.tally)
     }
 
-    /// The first and the last packet of a list.
+    /// First and last packet of a list.
     #[inline]
     pub fn ends(&self, bin: u32) -> ListEnds {
         self.bins.get(bin as usize).map_or(ListEnds::EMPTY, |bin| bin.ends)
     }
 
-    /// The packet that came into its list just before the one at `place`; [`NIL`] if none waits there.
+    /// The packet before `place` in the same list; [`NIL`] if no packet waits at `place`.
     #[inline]
     pub fn before(&self, place: u32) -> u32 {
         self.members.get(place as usize).map_or(NIL, |member| member.list.previous)
     }
 
-    /// The list that holds most bytes, the first of several; none if all are empty.
+    /// The list with the most bytes, the first of several equals; `None` if all lists are empty.
     pub fn fattest(&mut self) -> Option<u32> {
         if self.winners.is_empty() {
             self.play_all();
@@ -132,7 +131,7 @@ impl Bins {
         }
     }
 
-    /// A list holds more or less than before.
+    /// Records that the content of a list changed.
     #[inline]
     fn note(&mut self, bin: u32) {
         let of = &mut self.bins[bin as usize];
@@ -142,7 +141,7 @@ impl Bins {
         }
     }
 
-    /// Plays the matches of a list again, up to one whose outcome stays the same.
+    /// Replays the matches of a list upwards, until a winner stays the same.
     fn replay(&mut self, bin: u32) {
         let mut place = self.bins.len() + bin as usize;
         let mut winner = contender(bin, self.bytes(bin));
@@ -167,7 +166,7 @@ mod tests {
     use crate::packet::{Class, Packet};
     use fairwave_units::units::Instant;
 
-    /// What is done to a buffer: a packet of a size comes into a list, or one of those that wait goes.
+    /// Operation on a buffer: adds a packet of a size to a list, or removes a waiting packet.
     #[derive(Clone, Debug)]
     enum Operation {
         Push(u32, u16),
@@ -184,7 +183,7 @@ mod tests {
     }
 
     proptest! {
-        /// The slow twin is a vector of (list, packet) in order of arrival, in which everything is searched and counted.
+        /// Reference model: a vector of (list, packet) in order of arrival, searched and counted linearly.
         #[test]
         fn lists_and_the_fattest_are_those_of_a_plain_vector(
             operations in prop::collection::vec(operation(), 0..200), asks_from in 0..200usize,
@@ -193,7 +192,7 @@ mod tests {
             for (serial, operation) in operations.into_iter().enumerate() {
                 match operation {
                     Operation::Push(bin, size) => {
-                        // The flow's number serves as the packet's own.
+                        // The flow number identifies the packet.
                         let packet = packet(serial as u32, size, Class::Tcp);
                         buffer.push_into(Instant::ZERO, &packet, bin);
                         plain.push((bin, packet));

@@ -1,13 +1,13 @@
-//! A token bucket: tokens for bytes on the wire, which come at a rate and are kept up to a depth (RFC 2697 §3, RFC 2698 §3).
+//! Token bucket: tokens arrive at a rate and accumulate up to a depth (RFC 2697 §3, RFC 2698 §3).
 //!
-//! What a bucket of rate r and depth b lets through in any time t is at most b + r t. Tokens count exactly, in bits times
-//! nanoseconds, so no rounding adds up.
+//! A bucket of rate r and depth b passes at most b + r t bytes in any time t. Tokens are counted exactly, in bits times
+//! nanoseconds, so rounding errors do not accumulate.
 
 use fairwave_units::units::{Instant, Rate, Span};
 
 const NANOS: u128 = 1_000_000_000;
 
-/// A token bucket, full in the beginning.
+/// A token bucket. It starts full.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TokenBucket {
     /// Bits per second.
@@ -15,48 +15,48 @@ pub(super) struct TokenBucket {
     /// Bits × nanoseconds.
     depth: u128,
     tokens: u128,
-    /// Until when tokens have been added.
+    /// Tokens have been added up to this time.
     filled: Instant,
 }
 
-/// What bytes cost in tokens.
+/// Cost of `bytes` in tokens.
 fn cost(bytes: u64) -> u128 {
     u128::from(bytes) * 8 * NANOS
 }
 
 impl TokenBucket {
-    /// Tokens for `depth` bytes, which come at `rate`.
+    /// Returns a full bucket of `depth` bytes that fills at `rate`.
     pub fn new(rate: Rate, depth: u64) -> Self {
         let depth = cost(depth);
         TokenBucket { rate: u128::from(rate.bits_per_second()), depth, tokens: depth, filled: Instant::ZERO }
     }
 
-    /// Adds what has come until `now`. Answers with what found no room.
+    /// Adds the tokens that arrived until `now`. Returns the tokens that did not fit.
     pub fn fill(&mut self, now: Instant) -> u128 {
         let came = self.rate * u128::from(now.since(self.filled).nanos());
         self.filled = self.filled.max(now);
         self.add(came)
     }
 
-    /// Adds tokens. Answers with those that found no room.
+    /// Adds tokens. Returns those that did not fit.
     pub fn add(&mut self, tokens: u128) -> u128 {
         let all = self.tokens + tokens;
         self.tokens = all.min(self.depth);
         all - self.tokens
     }
 
-    /// Whether there are tokens for this many bytes.
+    /// Whether the bucket holds the tokens for `bytes` bytes.
     pub fn holds(&self, bytes: u64) -> bool {
         self.tokens >= cost(bytes)
     }
 
-    /// Takes the tokens of this many bytes; the bucket must hold them.
+    /// Removes the tokens for `bytes` bytes; the bucket must hold them.
     pub fn take(&mut self, bytes: u64) {
         self.tokens = self.tokens.saturating_sub(cost(bytes));
     }
 
-    /// The first time at which it holds the tokens of this many bytes, if none are taken before; never for more than
-    /// its depth.
+    /// First time at which the bucket holds the tokens for `bytes` bytes, if no tokens are removed before. `bytes` must not
+    /// exceed the depth.
     pub fn holds_at(&self, bytes: u64) -> Instant {
         let missing = cost(bytes).saturating_sub(self.tokens);
         if missing == 0 {
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn a_bucket_begins_full_fills_at_its_rate_and_no_further_than_its_depth() {
-        // 8 kb/s: a byte each millisecond.
+        // 8 kb/s: one byte per millisecond.
         let mut bucket = TokenBucket::new(Rate::from_bits_per_second(8_000), 100);
         assert!(bucket.holds(100) && !bucket.holds(101));
         bucket.take(100);

@@ -1,11 +1,11 @@
-//! Packets waiting, in order of arrival, from which any one can be taken in constant time.
+//! Waiting packets in order of arrival. Any packet can be removed in constant time.
 //!
-//! A slab of nodes threaded by doubly linked lists: one through all packets, one through those of each class and one
-//! through those of each video layer above the base. A vector of occupied places serves uniformly random choice. Paper
-//! 004 §3 needs the front-most packet of a class and the bytes that each class holds. Paper 002 §3.3 needs the highest
-//! layer. RED's and CHOKe's variants need the tail, the front and a random packet. For disciplines that serve flow by
-//! flow there is a list per flow, too ([`super::flows`]), or a list by number ([`super::bins`]); the others do without.
-//! Nothing here searches, and nothing allocates once the buffer has held its largest number of packets (and flows).
+//! A slab of nodes carries doubly linked lists: one of all packets, one per class, and one per video layer above the base. A
+//! vector of occupied places serves uniform random choice. Paper 004 §3 needs the front-most packet and the bytes of a
+//! class. Paper 002 §3.3 needs the highest layer. RED's and CHOKe's variants need the tail, the front and a random packet.
+//! Disciplines that serve flows also get one list per flow ([`super::flows`]) or numbered lists ([`super::bins`]); other
+//! disciplines do not pay for these. No operation searches. The buffer allocates nothing after it has held its largest
+//! number of packets (and flows).
 
 use super::bins::Bins;
 use super::flows::Flows;
@@ -15,7 +15,7 @@ use crate::packet::{Class, Ecn, FlowId, Packet};
 use fairwave_units::layers::LayerRates;
 use fairwave_units::units::Instant;
 
-/// A packet that waits. Valid until that packet leaves; later it names nothing, or another packet.
+/// Place of a waiting packet. Valid until that packet leaves; afterwards it is empty or holds another packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place(pub(super) u32);
 
@@ -26,23 +26,23 @@ struct Node {
     order: ListLinks,
     class: ListLinks,
     layer: ListLinks,
-    /// Where `occupied` names this node, if anything is chosen by that; [`NIL`] if no packet waits here.
+    /// Index of this node in `occupied`, if `choosable`; [`NIL`] if no packet waits here.
     index: u32,
-    /// Its codepoint when it came.
+    /// ECN codepoint on arrival.
     came: Ecn,
 }
 
-/// Lists that only some disciplines want.
+/// Lists that only some disciplines need.
 #[derive(Clone, Debug)]
 enum Lists {
     None,
     /// One per flow.
     Flows(Box<Flows>),
-    /// A fixed number, into which the discipline puts what arrives.
+    /// A fixed number of lists; the discipline assigns each arrival to one.
     Bins(Box<Bins>),
 }
 
-/// Packets waiting.
+/// The waiting packets of a queue.
 #[derive(Clone, Debug)]
 pub struct Buffer {
     nodes: Vec<Node>,
@@ -50,29 +50,29 @@ pub struct Buffer {
     free: u32,
     order: ListEnds,
     classes: [ListEnds; 3],
-    /// Of layers 1 to 7; packets of layer 0 are in none.
+    /// Lists of layers 1 to 7. Packets of layer 0 are in none of them.
     layers: [ListEnds; LayerRates::MOST - 1],
     total: Tally,
     per_class: [Tally; 3],
-    /// Further lists, for disciplines that ask for them.
+    /// Further lists that the discipline asked for.
     lists: Lists,
-    /// Packets are in `occupied` and in the lists of their class and their layer; not if no rule chooses by these.
+    /// Packets are also in `occupied` and in the lists of their class and layer. False if no rule selects by these.
     choosable: bool,
-    /// When the packet came that was taken last to be sent.
+    /// Arrival time of the packet that was served last.
     served: Instant,
-    /// The codepoint with which it came.
+    /// ECN codepoint on arrival of the packet that was served last.
     served_came: Ecn,
 }
 
 impl Default for Buffer {
-    /// An empty buffer that has allocated nothing.
+    /// Returns an empty buffer without any allocation.
     fn default() -> Self {
         Buffer::with_capacity(0)
     }
 }
 
 impl Buffer {
-    /// An empty buffer that holds `expected` packets before it allocates again.
+    /// Returns an empty buffer with room for `expected` packets.
     pub(super) fn with_capacity(expected: usize) -> Self {
         Buffer {
             nodes: Vec::with_capacity(expected),
@@ -90,50 +90,50 @@ impl Buffer {
         }
     }
 
-    /// The same, with a list per flow.
+    /// Like [`Self::with_capacity`], with one list per flow.
     pub(super) fn by_flow(expected: usize) -> Self {
         Buffer { lists: Lists::Flows(Box::default()), ..Self::with_capacity(expected) }
     }
 
-    /// The same, with a number of lists, at least one, into which the discipline puts arrivals.
+    /// Like [`Self::with_capacity`], with `bins` numbered lists (at least one). The discipline assigns arrivals to lists.
     pub(super) fn by_bin(expected: usize, bins: usize) -> Self {
         Buffer { lists: Lists::Bins(Box::new(Bins::new(bins.max(1)))), ..Self::with_capacity(expected) }
     }
 
-    /// The same for disciplines that choose neither at random ([`Self::any`]) nor by class ([`Self::front_of`]) or by layer
-    /// ([`Self::back_of_highest_layer`]): no lists are kept for that.
+    /// Like [`Self::by_bin`], for disciplines that never select at random ([`Self::any`]), by class ([`Self::front_of`]) or
+    /// by layer ([`Self::back_of_highest_layer`]). Keeps no lists for these.
     pub(super) fn by_bin_alone(expected: usize, bins: usize) -> Self {
         Buffer { choosable: false, ..Self::by_bin(expected, bins) }
     }
 
-    /// Everything that waits.
+    /// Packets and bytes that wait.
     pub fn total(&self) -> Tally {
         self.total
     }
 
-    /// What waits of one class.
+    /// Packets and bytes of one class that wait.
     pub fn of(&self, class: Class) -> Tally {
         self.per_class[class as usize]
     }
 
-    /// No packet waits.
+    /// Whether no packet waits.
     pub fn is_empty(&self) -> bool {
         self.total.packets == 0
     }
 
-    /// Puts a packet behind all others.
+    /// Appends a packet.
     #[cfg(test)]
     pub(super) fn push(&mut self, now: Instant, packet: Packet) {
         self.push_into(now, &packet, 0);
     }
 
-    /// Puts a packet behind all others, and behind those of a list by number; the number is of no account in a buffer without.
+    /// Appends a packet, also to list `bin`. A buffer without numbered lists ignores `bin`.
     #[inline(always)] // one caller that counts
     pub(super) fn push_into(&mut self, now: Instant, packet: &Packet, bin: u32) {
         let place = if self.free == NIL { self.add_node(packet) } else { self.free };
         let node = &mut self.nodes[place as usize];
         self.free = node.order.next;
-        // Part by part: what is made elsewhere and copied costs more.
+        // Assigned field by field: building a node elsewhere and copying it is slower.
         node.packet = *packet;
         node.arrived = now;
         node.came = packet.ecn;
@@ -156,7 +156,7 @@ impl Buffer {
         self.per_class[packet.class as usize].add(size);
     }
 
-    /// Another place.
+    /// Adds a place.
     #[cold]
     #[inline(never)]
     fn add_node(&mut self, packet: &Packet) -> u32 {
@@ -167,19 +167,20 @@ impl Buffer {
         (self.nodes.len() - 1) as u32
     }
 
-    /// Marks a packet that waits, if its transport understands marks. Answers whether it bears a mark now.
+    /// Marks a waiting packet, if its transport understands marks. Returns whether the packet now bears a mark.
     pub fn mark(&mut self, place: Place) -> bool {
         self.waiting(place).is_some() && self.nodes[place.0 as usize].packet.mark()
     }
 
-    /// Takes a packet out, wherever it waits; `None` if nothing waits there any more.
+    /// Removes a packet from any place; `None` if no packet waits there any more.
     pub fn remove(&mut self, place: Place) -> Option<Packet> {
         let index = self.waiting(place)?.index;
         self.take(place.0, index);
         Some(self.nodes[place.0 as usize].packet)
     }
 
-    /// Takes the packet at a place out of all lists; `index` is its node's. The node keeps it until another one comes.
+    /// Unlinks the packet at a place from all lists; `index` is the node's index. The node keeps the packet until the place
+    /// is reused.
     #[inline(always)] // two callers
     fn take(&mut self, place: u32, index: u32) {
         let Packet { flow, wire, class, layer, .. } = self.nodes[place as usize].packet;
@@ -207,7 +208,7 @@ impl Buffer {
         self.per_class[class as usize].take(size);
     }
 
-    /// Takes a packet to be sent, and says since when it has waited; `None` if nothing waits there any more.
+    /// Removes a packet to be sent, and returns it with its arrival time; `None` if no packet waits there any more.
     #[inline]
     pub fn serve(&mut self, place: Place) -> Option<(Packet, Instant)> {
         let &Node { arrived, index, came, .. } = self.waiting(place)?;
@@ -216,126 +217,126 @@ impl Buffer {
         Some((self.nodes[place.0 as usize].packet, arrived))
     }
 
-    /// A packet has come and is sent at once, without having waited here.
+    /// Records a packet that is sent immediately, without waiting here.
     #[inline]
     pub(super) fn has_passed(&mut self, now: Instant, packet: &Packet) {
         (self.served, self.served_came) = (now, packet.ecn);
     }
 
-    /// Takes the packet that has waited longest, to be sent, and says since when.
+    /// Removes the oldest packet to be sent, and returns it with its arrival time.
     pub fn pop_front(&mut self) -> Option<(Packet, Instant)> {
         self.serve(self.front()?)
     }
 
-    /// When the packet came that was taken last to be sent.
+    /// Arrival time of the packet that was served last.
     pub(super) fn last_served(&self) -> Instant {
         self.served
     }
 
-    /// The codepoint with which the packet came that was taken last to be sent.
+    /// ECN codepoint on arrival of the packet that was served last.
     pub(super) fn last_came(&self) -> Ecn {
         self.served_came
     }
 
-    /// The packet that has waited longest.
+    /// The oldest packet.
     pub fn front(&self) -> Option<Place> {
         at(self.order.front)
     }
 
-    /// The packet that came last.
+    /// The newest packet.
     pub fn back(&self) -> Option<Place> {
         at(self.order.back)
     }
 
-    /// The packet of a class that has waited longest.
+    /// The oldest packet of a class.
     pub fn front_of(&self, class: Class) -> Option<Place> {
         at(self.classes[class as usize].front)
     }
 
-    /// The packet of the highest video layer that came last; of layer 0 is everything that is not an enhancement.
+    /// The newest packet of the highest video layer. All packets that are not of an enhancement layer count as layer 0.
     pub fn back_of_highest_layer(&self) -> Option<Place> {
         self.layers.iter().rev().find_map(|ends| at(ends.back)).or_else(|| self.back())
     }
 
-    /// The `index`-th of the packets in no particular order, `index` < packets: with a uniform index, a uniform choice.
+    /// The `index`-th packet in arbitrary order, `index` < packets. A uniform index gives a uniform choice.
     pub fn any(&self, index: u64) -> Option<Place> {
         self.occupied.get(index as usize).map(|&place| Place(place))
     }
 
-    /// The packet that came just before this one.
+    /// The packet that arrived just before this one.
     pub fn before(&self, place: Place) -> Option<Place> {
         at(self.waiting(place)?.order.previous)
     }
 
-    /// The packet at a place; `None` if nothing waits there any more.
+    /// The packet at a place; `None` if no packet waits there any more.
     pub fn packet(&self, place: Place) -> Option<&Packet> {
         self.waiting(place).map(|node| &node.packet)
     }
 
-    /// Since when the packet at a place has waited; `None` if nothing waits there any more.
+    /// Arrival time of the packet at a place; `None` if no packet waits there any more.
     pub fn since(&self, place: Place) -> Option<Instant> {
         self.waiting(place).map(|node| node.arrived)
     }
 
-    /// Since when the packet at a place has waited, and its bytes on the wire; `None` if nothing waits there any more.
+    /// Arrival time and wire size of the packet at a place; `None` if no packet waits there any more.
     #[inline]
     pub(super) fn waits_at(&self, place: Place) -> Option<(Instant, u64)> {
         self.waiting(place).map(|node| (node.arrived, u64::from(node.packet.wire)))
     }
 
-    /// What waits of one flow; nothing in a buffer without lists per flow ([`super::Nature::by_flow`]).
+    /// Packets and bytes of one flow that wait; zero in a buffer without lists per flow ([`super::Nature::by_flow`]).
     pub fn of_flow(&self, flow: FlowId) -> Tally {
         self.by_flows().map_or(Tally::default(), |flows| flows.tally(flow))
     }
 
-    /// Flows of which packets wait; none in a buffer without lists per flow.
+    /// Number of flows with waiting packets; zero in a buffer without lists per flow.
     pub fn flows(&self) -> u32 {
         self.by_flows().map_or(0, |flows| flows.count())
     }
 
-    /// The packet of a flow that has waited longest.
+    /// The oldest packet of a flow.
     pub fn front_of_flow(&self, flow: FlowId) -> Option<Place> {
         self.by_flows().and_then(|flows| at(flows.ends(flow).front))
     }
 
-    /// The packet of a flow that came last.
+    /// The newest packet of a flow.
     pub fn back_of_flow(&self, flow: FlowId) -> Option<Place> {
         self.by_flows().and_then(|flows| at(flows.ends(flow).back))
     }
 
-    /// The flow after `flow` in the round of flows with waiting packets. The round has the order in which flows began
-    /// to wait; the first follows the last. With `None`, or a flow of which nothing waits, the first.
+    /// The flow after `flow` in the round of flows with waiting packets. The round follows the order in which flows began to
+    /// wait, and wraps around. Returns the first flow for `None`, or if no packet of `flow` waits.
     pub fn flow_after(&self, flow: Option<FlowId>) -> Option<FlowId> {
         self.by_flows().and_then(|flows| flows.after(flow))
     }
 
-    /// What waits in a list by number; nothing in a buffer without such lists ([`super::Discipline::bins`]).
+    /// Packets and bytes in a numbered list; zero in a buffer without such lists ([`super::Discipline::bins`]).
     #[inline]
     pub fn of_bin(&self, bin: u32) -> Tally {
         self.by_bins().map_or(Tally::default(), |bins| bins.tally(bin))
     }
 
-    /// The packet of a list by number that has waited longest.
+    /// The oldest packet of a numbered list.
     #[inline]
     pub fn front_of_bin(&self, bin: u32) -> Option<Place> {
         self.by_bins().and_then(|bins| at(bins.ends(bin).front))
     }
 
-    /// The packet of a list by number that came last.
+    /// The newest packet of a numbered list.
     #[inline]
     pub fn back_of_bin(&self, bin: u32) -> Option<Place> {
         self.by_bins().and_then(|bins| at(bins.ends(bin).back))
     }
 
-    /// The packet that came into the same list by number just before this one.
+    /// The packet that precedes this one in its numbered list.
     #[inline]
     pub fn before_in_bin(&self, place: Place) -> Option<Place> {
         self.waiting(place)?;
         self.by_bins().and_then(|bins| at(bins.before(place.0)))
     }
 
-    /// The list by number that holds most bytes, the first of several; none while nothing waits. Once asked for, it is kept up to date
-    /// with whatever comes and goes.
+    /// The numbered list with the most bytes, the first of several equals; `None` if no packet waits. After the first call,
+    /// the buffer keeps the answer up to date.
     pub fn fattest_bin(&mut self) -> Option<u32> {
         match &mut self.lists {
             Lists::Bins(bins) => bins.fattest(),
@@ -357,14 +358,14 @@ impl Buffer {
         }
     }
 
-    /// The node at a place where a packet waits.
+    /// The node at a place, if a packet waits there.
     #[inline]
     fn waiting(&self, place: Place) -> Option<&Node> {
         self.nodes.get(place.0 as usize).filter(|node| node.index != NIL)
     }
 }
 
-/// Which list of an enhancement layer a packet belongs to; none for the base layer and for what has no layers.
+/// Index of the enhancement layer's list for a packet; `None` for the base layer and for traffic without layers.
 fn above_base(layer: u8) -> Option<usize> {
     usize::from(layer).min(LayerRates::MOST - 1).checked_sub(1)
 }
@@ -381,7 +382,7 @@ mod tests {
     use super::*;
     use fairwave_units::units::Span;
 
-    /// The slow twin: a vector in order of arrival, everything by search and recount.
+    /// Reference model: a vector in order of arrival; every query searches and recounts.
     #[derive(Default)]
     struct SlowTwin(Vec<Packet>);
 
@@ -447,7 +448,7 @@ mod tests {
                     Operation::RemoveAny(draw) => {
                         let place = fast.any(draw % u64::from(fast.total().packets.max(1)));
                         let got = place.and_then(|place| fast.remove(place));
-                        // The order of the choice is the buffer's own; the twin follows it.
+                        // The buffer's order is arbitrary; the model follows it.
                         let found = got.and_then(|packet| slow.0.iter().position(|p| *p == packet));
                         (got, found.map(|i| slow.0.remove(i)))
                     }

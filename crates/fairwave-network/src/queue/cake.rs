@@ -1,22 +1,22 @@
-//! CAKE: a shaper, levels of service, fairness between hosts and flows, and queue management in one.
+//! CAKE: shaper, priority tins, fairness between hosts and flows, and active queue management in one discipline.
 //!
-//! Follows Høiland-Jørgensen, Täht & Morton, "Piece of CAKE: A Comprehensive Queue Management Solution for Home
-//! Gateways" (2018), and Linux' `sch_cake`, where the paper leaves something open. The shaper sends no faster than
-//! `bandwidth`, each packet counting with its `overhead`, by a clock of its own. The next packet leaves when the ones
-//! before have taken their time (`held_until`), so there is no burst. Among tins that which is highest and within its
-//! own rate goes first, else the one that will be soonest; without `bandwidth` they share by weights. In a tin flows
-//! find queues by a set-associative hash and are served in turn, so that hosts get equal shares and flows equal ones of
-//! their host's (`tin`). COBALT looks after each queue (`cobalt`); the last packet of a queue is never dropped. When
-//! too much waits, the queue that holds most bytes loses its head, and BLUE is told.
+//! Follows Høiland-Jørgensen, Täht & Morton, "Piece of CAKE: A Comprehensive Queue Management Solution for Home Gateways"
+//! (2018), and Linux' `sch_cake` for details that the paper leaves open. The shaper sends no faster than `bandwidth` and
+//! counts each packet with its `overhead`. The next packet leaves when the transmission time of its predecessors has passed
+//! (`held_until`), so there is no burst. The highest tin within its rate goes first; if all tins exceed their rates, the tin
+//! that will be due soonest. Without `bandwidth` the tins share by weights. Within a tin, a set-associative hash assigns
+//! flows to queues. The queues take turns so that hosts get equal shares, and flows get equal shares of their host's share
+//! (`tin`). COBALT manages each queue (`cobalt`) and never drops the last packet of a queue. When the buffer overflows, the
+//! queue with the most bytes loses its head, and BLUE raises its drop probability.
 //!
-//! **Tins.** A packet's DSCP chooses its tin, by the tables of the same names in `sch_cake`. Calls bear EF unless their flow says otherwise, all
-//! else nothing.
+//! **Tins.** The DSCP of a packet selects its tin, by the tables of the same names in `sch_cake`. Packets of calls bear EF
+//! unless their flow sets another code point; all other packets bear none.
 //!
-//! **Deviations.** Hosts are the scenario's nodes, so they never collide in a hash. A driver of a queue that does not
-//! name the nodes of flows gets two hosts for each flow. A quantum is divided exactly instead of with random rounding,
-//! clocks count exactly, and square roots are exact. The buffer is the queue's `capacity`, in the place of Linux'
-//! `memlimit`. Absent: `nat`, `wash`, `ingress`, `autorate-ingress`, firewall marks,
-//! `precedence` and `diffserv8`; packets are never of several segments.
+//! **Deviations.** Hosts are the scenario's nodes, so they never collide in a hash. If the driver of a queue does not name
+//! the nodes of flows, every flow counts as two separate hosts. A quantum is divided exactly instead of with random
+//! rounding, clocks count exactly, and square roots are exact. The queue's `capacity` replaces Linux' `memlimit`. Not
+//! implemented: `nat`, `wash`, `ingress`, `autorate-ingress`, firewall marks, `precedence` and `diffserv8`. Packets never
+//! consist of several segments.
 
 mod ack_filter;
 mod cobalt;
@@ -59,7 +59,7 @@ pub enum Diffserv {
 }
 
 impl Diffserv {
-    /// Of each tin, the part of the rate, and the weight where there is none, as powers of two.
+    /// Per tin, the right shift that gives its rate from the whole rate, or its weight if no rate is set.
     fn shifts(self) -> &'static [u32] {
         match self {
             Diffserv::Besteffort => &[0],
@@ -68,7 +68,7 @@ impl Diffserv {
         }
     }
 
-    /// The tin of a code point: the tables of the same names in `sch_cake`.
+    /// The tin of a code point, by the tables of the same names in `sch_cake`.
     fn tin_of(self, dscp: Dscp) -> u8 {
         match (self, dscp.get()) {
             (Diffserv::Besteffort, _) => 0,
@@ -110,7 +110,7 @@ pub enum Isolation {
 }
 
 impl Isolation {
-    /// Whether senders, and whether receivers, are to get equal shares beside their flows.
+    /// Whether senders, and whether receivers, get equal shares in addition to flows.
     fn shared(self) -> [bool; 2] {
         match self {
             Isolation::DualSrchost => [true, false],
@@ -256,11 +256,11 @@ impl DisciplineLaw for CakeConfig {
     }
 }
 
-/// When what has been sent will have taken its time, exactly.
+/// Exact time at which the transmission of everything sent so far ends.
 #[derive(Clone, Debug)]
 struct Clock {
     next: Instant,
-    /// Of `next`, in parts of a nanosecond, `rate` of which make one.
+    /// Fraction of a nanosecond beyond `next`, in units of 1/`rate` ns.
     rest: u64,
     /// Bits per second.
     rate: u64,
@@ -277,18 +277,18 @@ impl Clock {
         self.rest = parts % self.rate;
     }
 
-    /// What bytes take at a rate in bytes per second.
+    /// Transmission time of `bytes` at a rate in bytes per second.
     fn time(rate: u64, bytes: u64) -> Span {
         Span::from_nanos(bytes * 1_000_000_000 / rate)
     }
 }
 
-/// CAKE at work.
+/// State of CAKE.
 #[derive(Clone, Debug)]
 pub struct Cake {
-    /// Best effort, bulk, and then the better ones in ascending order.
+    /// Best effort, bulk, then the higher tins in ascending order.
     tins: Vec<Tin>,
-    /// The shaper; none where nothing is limited.
+    /// The shaper; `None` without `bandwidth`.
     clock: Option<Clock>,
     diffserv: Diffserv,
     isolation: Isolation,
@@ -296,15 +296,15 @@ pub struct Cake {
     mpu: u64,
     framing: Framing,
     ack_filter: AckFilter,
-    /// Between which nodes flows go.
+    /// Sender and receiver node of each flow.
     ends: Option<Arc<[[u32; 2]]>>,
-    /// BLUE's; seeded by the link's stream when the first packet arrives.
+    /// Random numbers of BLUE, seeded by the link's stream when the first packet arrives.
     random: Option<Stream>,
-    /// Of the hash, drawn then, too.
+    /// Salt of the hash, drawn at the same time.
     salt: u64,
-    /// The tin whose turn it is where nothing is limited.
+    /// The tin whose turn it is, without `bandwidth`.
     current: usize,
-    /// How long the packet had waited that left last.
+    /// Queueing delay of the last packet that left.
     sojourn: Span,
 }
 
@@ -313,7 +313,7 @@ impl Cake {
         usize::from(self.diffserv.tin_of(packet.dscp))
     }
 
-    /// The hosts that send and receive a packet.
+    /// The sending and the receiving host of a packet.
     fn hosts_of(&self, packet: &Packet) -> [u32; 2] {
         let flow = packet.flow.0;
         let known = self.ends.as_ref().and_then(|ends| ends.get(flow as usize).copied());
@@ -333,7 +333,7 @@ impl Cake {
         mixed(key ^ self.salt)
     }
 
-    /// Bytes by which a packet counts.
+    /// Size of a packet for the shaper, bytes.
     fn size(&self, packet: &Packet) -> u64 {
         let bytes = (i64::from(packet.wire) + self.overhead).max(0) as u64;
         let bytes = bytes.max(self.mpu);
@@ -344,10 +344,10 @@ impl Cake {
         }
     }
 
-    /// The tin that sends next; none if none has flows.
+    /// The tin that sends next; `None` if no tin has flows.
     fn choose_tin(&mut self, now: Instant) -> Option<usize> {
         if self.clock.is_some() {
-            // The highest that is within its own rate, else the one that will be soonest, the higher of two.
+            // The highest tin within its rate; if there is none, the tin that is due soonest, the higher of two.
             let active = self.tins.iter().enumerate().filter(|(_, tin)| tin.is_active());
             return active.min_by_key(|(place, tin)| (tin.early(now), usize::MAX - place)).map(|(place, _)| place);
         }
@@ -367,7 +367,7 @@ impl Cake {
     }
 }
 
-/// The names that `tc` gives to this number of tins, in fairwave's order.
+/// Names of the tins in `tc`, in fairwave's order.
 fn names(tins: usize) -> &'static [&'static str] {
     match tins {
         3 => &["Best Effort", "Bulk", "Voice"],
@@ -376,7 +376,7 @@ fn names(tins: usize) -> &'static [&'static str] {
     }
 }
 
-/// The list in the buffer of a tin's queue.
+/// Number of the buffer's list for a tin's queue.
 fn bin_of(tin: usize, queue: u32) -> u32 {
     tin as u32 * QUEUES + queue
 }
@@ -402,7 +402,7 @@ impl Discipline for Cake {
         let (place, hosts) = (self.tin_of(packet), self.hosts_of(packet));
         let hash = self.hash_of(packet, hosts);
         let tin = &mut self.tins[place];
-        // What was not used while nothing waited is lost.
+        // An empty tin keeps no unused rate.
         if tin.packets == 0 {
             tin.next = tin.next.max(now);
             if let Some(clock) = self.clock.as_mut().filter(|clock| buffer.is_empty() && clock.next < now) {
@@ -514,7 +514,7 @@ impl Discipline for Cake {
         self.tins.iter().enumerate().map(of).collect()
     }
 
-    /// How long the packet had waited that left last, in seconds.
+    /// Queueing delay of the last packet that left, seconds.
     fn average(&self) -> Option<f64> {
         Some(self.sojourn.seconds())
     }

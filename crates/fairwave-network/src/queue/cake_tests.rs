@@ -14,7 +14,7 @@ fn at(millis: u64) -> Instant {
     Instant::ZERO + Span::from_millis(millis)
 }
 
-/// Serves a queue from time 0 until `end`, whenever it lets something go; `each` is told when and what.
+/// Serves a queue from time 0 until `end`, and passes each departure to `each`.
 fn serve(queue: &mut Queue, end: Instant, mut each: impl FnMut(Instant, &Packet)) {
     let mut drops = Vec::new();
     for step in 0.. {
@@ -29,7 +29,8 @@ fn serve(queue: &mut Queue, end: Instant, mut each: impl FnMut(Instant, &Packet)
     }
 }
 
-/// So many packets of 1000 bytes of each (flow, class), one after the other, at time 0; those of a flow go between these hosts.
+/// A queue with `packets` packets of 1000 bytes per (flow, class), interleaved, at time 0. `ends` gives the hosts of each
+/// flow.
 fn filled(keys: &str, flows: &[(u32, Class)], ends: &[[u32; 2]], packets: u32) -> Queue {
     let (mut queue, mut drops) = (queue(keys), Vec::new());
     queue.tell_ends(&ends.into());
@@ -42,7 +43,7 @@ fn filled(keys: &str, flows: &[(u32, Class)], ends: &[[u32; 2]], packets: u32) -
     queue
 }
 
-/// The shares of the bytes that flows get in the first `packets`, by flow, while COBALT has not begun.
+/// Share of the bytes per flow in the first `packets` departures, before COBALT acts.
 fn shares(keys: &str, flows: &[(u32, Class)], ends: &[[u32; 2]], packets: u32) -> Vec<f64> {
     let mut queue = filled(&format!(r#"{keys},"rtt":"1000 s""#), flows, ends, packets);
     let (mut sent, mut drops, mut now) = (vec![0u32; flows.len()], Vec::new(), at(0));
@@ -62,7 +63,7 @@ fn it_sends_at_its_bandwidth_to_within_a_packet_at_any_time() {
     }
     let mut bytes = 0;
     serve(&mut queue, at(5000), |now, packet| {
-        // Bits that 3 Mb/s carries until now.
+        // Bits that 3 Mb/s has carried by now.
         let carried = now.since(Instant::ZERO).seconds() * 3e6 / 8.0;
         assert!((bytes as f64 - carried).abs() < 1.0, "{bytes} sent, {carried} carried");
         bytes += u64::from(packet.wire);
@@ -79,7 +80,7 @@ fn what_was_not_used_while_nothing_waited_is_lost() {
     for _ in 0..3 {
         queue.arrive(at(500), &packet(0, 1000, Class::Tcp), &mut drops);
     }
-    // A packet takes a millisecond.
+    // A packet takes 1 ms.
     assert_eq!([500, 500, 501, 501, 502].map(|millis| sent(&mut queue, at(millis))), [true, false, true, false, true]);
     assert_eq!(queue.held_until(), at(503));
     queue.arrive(at(502), &packet(0, 1000, Class::Tcp), &mut drops);
@@ -98,7 +99,7 @@ fn a_packet_counts_with_its_overhead_its_least_size_and_its_framing() {
     assert_eq!(held(r#","overhead":44"#, 1000), 1044);
     assert_eq!(held(r#","overhead":-14"#, 1000), 986);
     assert_eq!((held(r#","mpu":"64 B""#, 40), held(r#","mpu":"64 B""#, 1000)), (64, 1000));
-    // 1040 bytes fill 22 cells; 1040 and the 17 that mark each 64 begun.
+    // 1040 bytes fill 22 ATM cells. PTM adds 17 bytes, one for each 64 begun.
     assert_eq!(held(r#","overhead":40,"framing":"atm""#, 1000), 22 * 53);
     assert_eq!(held(r#","overhead":40,"framing":"ptm""#, 1000), 1057);
 }
@@ -113,10 +114,10 @@ fn voice_comes_first_within_its_quarter_of_the_bandwidth_and_takes_what_others_l
     assert!((four[1] - 0.25).abs() < 0.01, "{four:?}");
     let one = shares(&format!(r#"{shaped},"diffserv":"besteffort""#), &flows, &[[0, 1], [0, 1]], 2000);
     assert!((one[1] - 0.5).abs() < 0.01, "{one:?}");
-    // Without a rate by weights of 1024 and 256.
+    // Without `bandwidth`, the weights are 1024 and 256.
     let weighed = shares("", &flows, &[[0, 1], [0, 1]], 2000);
     assert!((weighed[1] - 0.2).abs() < 0.01, "{weighed:?}");
-    // Alone, voice has all of it: 100 packets of a millisecond.
+    // Voice alone gets the whole rate: 100 packets of 1 ms each.
     let mut alone = filled(shaped, &[(0, Class::Voice)], &[[0, 1]], 100);
     let mut last = at(0);
     serve(&mut alone, at(1000), |now, _| last = now);
@@ -141,10 +142,10 @@ fn hosts_get_equal_shares_and_flows_equal_ones_of_their_hosts() {
         let shares = of(by_flow);
         assert!(shares.iter().all(|share| (share - 1.0 / 9.0).abs() < 0.01), "{by_flow}: {shares:?}");
     }
-    // All go to the same receiver, whose nine flows are the busier host for every one of them.
+    // All flows have the same receiver, so this host with nine flows limits each of them.
     let same = of("triple-isolate");
     assert!(same.iter().all(|share| (share - 1.0 / 9.0).abs() < 0.01), "{same:?}");
-    // To receivers of their own it is the senders' flows that tell.
+    // With separate receivers, the senders' numbers of flows decide.
     let ends: Vec<_> = (0..9).map(|flow| [u32::from(flow == 8), 10 + flow]).collect();
     let shares = shares(r#","bandwidth":"8 Mb/s""#, &flows, &ends, 4000);
     assert!((shares[8] - 0.5).abs() < 0.02, "{shares:?}");
@@ -165,7 +166,7 @@ fn flows_share_a_queue_only_when_a_set_of_eight_is_in_use() {
     let law: CakeConfig = serde_json::from_str("{}").expect("cake");
     let mut law = law.discipline(Capacity::Packets(10), Rate::from_bits_per_second(1_000_000));
     let tin = &mut law.tins[0];
-    // Nine hashes of the same set; the first two of the same place in it.
+    // Nine hashes of the same set; the first two share a place in it.
     let hashes: [u64; 9] = [8, 8 + 1024, 9, 10, 11, 12, 13, 14, 15];
     let queues = hashes.map(|hash| {
         let queue = tin.queue_of(hash, [0, 1]);
@@ -176,13 +177,13 @@ fn flows_share_a_queue_only_when_a_set_of_eight_is_in_use() {
     eight.sort_unstable();
     assert_eq!(eight, (8..16).collect::<Vec<_>>(), "{queues:?}");
     assert_eq!(queues[8], 15, "no queue of the set is left, so it shares the one of its place");
-    // A flow that has its queue finds it again.
+    // A flow with a queue finds it again.
     assert_eq!(hashes[..7].iter().map(|hash| tin.queue_of(*hash, [0, 1])).collect::<Vec<_>>(), queues[..7]);
 }
 
 #[test]
 fn a_flow_that_has_just_begun_comes_before_those_that_wait() {
-    // At whatever point of their round the others are: a quantum is worth several of their packets.
+    // At any point of the other flows' round: a quantum covers several of their packets.
     for sent in 15..60 {
         let (mut queue, mut drops) = (queue(r#","bandwidth":"8 Mb/s""#), Vec::new());
         queue.tell_ends(&[[0, 1], [2, 3], [4, 5]].into());
@@ -217,7 +218,8 @@ fn the_fattest_queue_loses_its_head_and_the_last_packet_of_a_queue_never_goes_ea
     }
     let dropped: Vec<_> = drops.drain(..).map(|(packet, reason)| (packet.flow.0, packet.wire, reason)).collect();
     assert_eq!(dropped, [(2, 1000, DropReason::Overflow)], "most bytes, not most packets");
-    // Seconds later each is over target: the signals begin, but two of a queue are left, and of those the last is sent.
+    // Seconds later each queue is over target and the signals begin. Two packets of a queue remain, and CoDel sends the
+    // last.
     let mut sent = 0;
     for second in 1..200 {
         sent += u32::from(queue.depart(at(second * 1000), &mut drops).is_some());
@@ -232,7 +234,7 @@ fn what_overflows_and_does_not_yield_meets_blue() {
     let config: QueueConfig = serde_json::from_str(text).expect("cake");
     let (mut queue, mut drops) = (Queue::new(&config, Rate::from_bits_per_second(10_000_000), stream()), Vec::new());
     let (mut early, mut overflow) = (0, 0);
-    // Four times the bandwidth, of what says that it can be marked: CoDel only marks, so what is dropped early is BLUE's.
+    // Four times the bandwidth, in markable packets: CoDel only marks, so every early drop comes from BLUE.
     for millis in 0..20_000 {
         queue.arrive(at(millis), &Packet { ecn: Ecn::Ect0, ..packet(1, 500, Class::OtherUdp) }, &mut drops);
         if queue.held_until() <= at(millis) {
@@ -252,7 +254,8 @@ fn times_follow_the_rate_of_a_tin() {
         let law = law.discipline(Capacity::Packets(10), Rate::from_bits_per_second(1_000_000_000));
         law.tins.iter().map(|tin| (tin.set.target.nanos() / 1000, tin.set.interval.nanos() / 1000)).collect::<Vec<_>>()
     };
-    // Unlimited: 5 and 100 ms. At 4 Mb/s a packet takes 3.028 ms, in the bulk tin (250 kb/s) 48.448, in the voice tin 12.112.
+    // Without `bandwidth`: 5 and 100 ms. At 4 Mb/s a packet takes 3.028 ms; in the bulk tin (250 kb/s) 48.448, in the voice
+    // tin 12.112.
     assert_eq!(settings(""), [(5000, 100_000); 3]);
     assert_eq!(settings(r#""bandwidth":"4 Mb/s""#), [(5000, 100_000), (72_672, 167_672), (18_168, 113_168)]);
     assert_eq!(settings(r#""rtt":"20 ms","diffserv":"besteffort""#), [(1000, 20_000)]);
@@ -276,7 +279,7 @@ fn what_makes_no_sense_is_refused_with_what_to_write_instead() {
 
 #[test]
 fn the_shapers_clock_counts_parts_of_a_nanosecond() {
-    // A byte at 3 b/s takes 8/3 s: three of them 8 s to the nanosecond, whatever rounding each would have had.
+    // A byte at 3 b/s takes 8/3 s. Three bytes take exactly 8 s, without accumulated rounding.
     let mut clock = Clock::new(Rate::from_bits_per_second(3));
     let ends = [1, 2, 3].map(|_| {
         clock.sent(1);
@@ -288,7 +291,7 @@ fn the_shapers_clock_counts_parts_of_a_nanosecond() {
 
 #[test]
 fn code_points_find_the_tins_of_the_tables_in_linux() {
-    // sch_cake.c, `diffserv3` and `diffserv4`, a row for each class selector.
+    // sch_cake.c, `diffserv3` and `diffserv4`, one row per class selector.
     let three = [
         [0, 1, 0, 0, 2, 0, 0, 0],
         [1, 0, 0, 0, 0, 0, 0, 0],

@@ -1,12 +1,12 @@
-//! CHOKe: compares an arrival with a packet drawn from the queue, and drops both when they are of one flow.
+//! CHOKe: compares an arrival with a random packet of the queue, and drops both if they belong to the same flow.
 //!
 //! Follows Pan, Prabhakar & Psounis, "CHOKe: A Stateless Active Queue Management Scheme for Approximating Fair Bandwidth
-//! Allocation" (2000), §2. Below min-threshold every packet is admitted. Above, the arrival is compared with a random
-//! packet of the queue; on a match both go. Without a match RED decides, and from max-threshold on the arrival goes.
-//! CHOKe chooses its victims itself; an arrival that overflows the buffer is dropped.
+//! Allocation" (2000), §2. Below min-threshold every packet is admitted. Above, the arrival is compared with a random packet
+//! of the queue; on a match both go. Without a match RED decides, and from max-threshold on the arrival goes. No victim rule
+//! applies: CHOKe also drops an arrival that overflows the buffer.
 //!
-//! **Assumptions.** With several candidates they are drawn with replacement and the first that matches goes with the arrival
-//! (the paper's m > 1 drops every match). A match counts as no drop of RED's and leaves RED's spacing alone.
+//! **Assumptions.** Several candidates are drawn with replacement, and only the first match is dropped with the arrival (the
+//! paper's m > 1 drops every match). A match is not a RED drop and does not change RED's spacing.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -123,7 +123,7 @@ impl ChokeConfig {
     }
 }
 
-/// CHOKe at work.
+/// State of CHOKe.
 #[derive(Clone, Debug)]
 pub struct Choke {
     red: Red,
@@ -163,7 +163,7 @@ mod tests {
     use crate::packet::Class;
     use fairwave_units::units::{Instant, Span};
 
-    /// What becomes of an arrival of flow 1 that finds these flows waiting, at an average of `average`.
+    /// Verdict on an arrival of flow 1 with these flows waiting, at an average queue of `average`.
     fn verdict(average: f64, waiting: &[u32]) -> Verdict {
         let config: ChokeConfig = serde_json::from_str(r#"{"weight":1e-9,"max-p":1e-9}"#).expect("choke");
         let mut choke = config.discipline(Capacity::Packets(100), Rate::from_bits_per_second(1_000_000));
@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(verdict(4.0, &[1, 1, 1]), Verdict::Admit);
     }
 
-    /// Of 4000 arrivals of flow 1 that find one packet of theirs among ten, how many match.
+    /// Number of matches among 4000 arrivals of flow 1, with one packet of flow 1 among ten.
     fn matched(candidates: u32) -> usize {
         let text = format!(r#"{{"weight":1e-9,"max-p":1e-9,"candidates":{candidates}}}"#);
         let config: ChokeConfig = serde_json::from_str(&text).expect("choke");
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn each_candidate_is_one_draw_from_the_whole_queue() {
-        // 1 − 0.9ⁿ of the arrivals.
+        // A fraction 1 − 0.9ⁿ of the arrivals matches.
         for (candidates, expected) in [(1, 400.0), (3, 1084.0)] {
             let matched = matched(candidates) as f64;
             assert!((matched - expected).abs() < 90.0, "{candidates}: {matched}");

@@ -1,8 +1,8 @@
-//! A class map: into which classes a link's packets are sorted, and what each class has of its own.
+//! Class maps: the classes into which a link sorts packets, with the policer, shaper and queue of each class.
 //!
-//! Classes are looked through in the order in which they are written; a packet belongs to the first that it matches. A class without `match`
-//! takes everything. Where no class does, what matches none goes to the class `default`, which is then there besides: of weight 1,
-//! without priority, and drop-tail.
+//! Classes are tested in the order in which the scenario lists them; a packet belongs to the first class that it matches. A
+//! class without `match` accepts every packet. If no class does, the map gets one more class, `default`, for all remaining
+//! packets: weight 1, no priority, drop-tail.
 
 use std::collections::BTreeSet;
 
@@ -21,10 +21,10 @@ use crate::packet::Class;
 use fairwave_units::config::ConfigError;
 use fairwave_units::units::Rate;
 
-/// The most classes that a map may have.
+/// Upper limit of the number of classes.
 pub const MOST_CLASSES: usize = 32;
 
-/// The class of what matches no other.
+/// Name of the class for packets that match no other class.
 pub const DEFAULT_CLASS: &str = "default";
 
 /// Which packets belong to a class: those that match every key. A key lists the values that match; a key that is left
@@ -42,7 +42,7 @@ pub struct Match {
     pub class: Vec<Class>,
 }
 
-/// How lists are written that may hold a single thing.
+/// Schema of a list that may also be written as a single value.
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[allow(dead_code)] // its schema alone is used
@@ -71,16 +71,17 @@ impl Match {
     }
 }
 
-/// Where the packets of a class wait: as a link's `queue`, but that the buffer may be left out; it is then as large as the map's.
+/// The queue of a class: like a link's `queue`, but with an optional buffer size. The default is the size of the map's
+/// buffer.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ClassQueue {
-    /// With the map's buffer, where the class has none.
+    /// Has the map's buffer if the class gives none.
     queue: QueueConfig,
     has_capacity: bool,
 }
 
 impl ClassQueue {
-    /// The queue, where the map's own buffer is `capacity`.
+    /// The queue, if the map's buffer is `capacity`.
     pub fn of(&self, capacity: Capacity) -> QueueConfig {
         if self.has_capacity { self.queue.clone() } else { self.queue.with_capacity(capacity) }
     }
@@ -135,7 +136,7 @@ impl JsonSchema for ClassQueue {
         "ClassQueue".into()
     }
 
-    // Not written out: queues may hold classes, whose queues may hold classes.
+    // Not expanded, because the schema is recursive: queues may contain classes, and classes contain queues.
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         let names = DisciplineConfig::names();
         json_schema!({
@@ -180,12 +181,12 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 impl ClassConfig {
-    /// Its weight.
+    /// Weight relative to the other classes.
     pub fn share(&self) -> f64 {
         self.weight.unwrap_or(1.0)
     }
 
-    /// The class that is there where no other takes everything.
+    /// The class `default`, which accepts every packet.
     fn catching_all() -> ClassConfig {
         ClassConfig {
             name: DEFAULT_CLASS.to_owned(),
@@ -199,23 +200,23 @@ impl ClassConfig {
     }
 }
 
-/// A class map with what serves its classes: what a discipline that has classes says of itself.
+/// Classes and their scheduler, as a discipline with classes returns them.
 pub struct ClassMap {
-    /// The classes, one of which takes everything.
+    /// The classes; one of them accepts every packet.
     pub classes: Vec<ClassConfig>,
     /// Which class sends next.
     pub scheduler: Box<dyn Scheduler>,
 }
 
 impl ClassMap {
-    /// The class of a packet with this code point and traffic class.
+    /// Index of the class for packets with this code point and traffic class.
     pub fn class_of(classes: &[ClassConfig], dscp: Dscp, class: Class) -> usize {
         let found = classes.iter().position(|own| own.matches.takes(dscp, class));
         found.unwrap_or(classes.len().saturating_sub(1))
     }
 }
 
-/// The classes as written, and one more where none takes everything.
+/// Returns the classes as written, plus `default` if none of them accepts every packet.
 pub(super) fn complete(classes: &[ClassConfig]) -> Vec<ClassConfig> {
     let mut complete = classes.to_vec();
     if !classes.iter().any(|class| class.matches.takes_everything()) {
@@ -226,7 +227,7 @@ pub(super) fn complete(classes: &[ClassConfig]) -> Vec<ClassConfig> {
 
 const EXAMPLE: &str = "classes = [{ name = \"voice\", match = { dscp = \"ef\" } }, { name = \"data\" }]";
 
-/// Accepts classes if they differ and packets can reach each of them.
+/// Checks that the names differ and that packets can reach every class.
 pub(super) fn check_classes(classes: &[ClassConfig], weighted: bool) -> Result<(), ConfigError> {
     if classes.is_empty() || classes.len() > MOST_CLASSES {
         let allowed = format!("1 to {MOST_CLASSES} classes");
@@ -279,7 +280,7 @@ pub(super) fn check_classes(classes: &[ClassConfig], weighted: bool) -> Result<(
     Ok(())
 }
 
-/// Refuses `priority = true` where it means nothing.
+/// Rejects `priority = true` for disciplines without priority.
 pub(super) fn check_without_priority(classes: &[ClassConfig], name: &str) -> Result<(), ConfigError> {
     match classes.iter().position(|class| class.priority) {
         Some(place) => {
@@ -291,7 +292,7 @@ pub(super) fn check_without_priority(classes: &[ClassConfig], name: &str) -> Res
     }
 }
 
-/// Accepts classes whose queues go with the map's buffer and the link.
+/// Checks that the queue of each class fits the map's buffer and the link.
 pub(super) fn fit(classes: &[ClassConfig], capacity: Capacity, rate: Option<Rate>) -> Result<(), ConfigError> {
     for (place, class) in classes.iter().enumerate() {
         let queue = class.queue.of(capacity);
@@ -304,7 +305,7 @@ pub(super) fn fit(classes: &[ClassConfig], capacity: Capacity, rate: Option<Rate
     Ok(())
 }
 
-/// How many lists the classes' queues keep ready.
+/// Number of lists that the queues of the classes allocate.
 pub(super) fn lists(classes: &[ClassConfig]) -> u64 {
     classes.iter().map(|class| class.queue.queue.discipline.lists()).sum()
 }

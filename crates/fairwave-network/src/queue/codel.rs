@@ -1,14 +1,14 @@
 //! CoDel: drops at the head when the wait has been too long for a whole interval, at growing frequency until the wait
 //! is short enough.
 //!
-//! Follows RFC 8289 §5. A dropping state opens when a packet leaves after waiting longer than `target`, packets have
-//! done so for a whole `interval`, and more than one packet of `mtu` bytes waits behind it. In this state the n-th drop
-//! comes interval/√n after the drop before (§3.3, the control law). A state that reopens soon resumes near the rate at
-//! which it ended. CoDel chooses its victim itself, the head; the victim rule applies only to a full buffer. With `ecn`
-//! a head whose transport understands marks is marked and sent instead: the signal that the RFC allows in the place of
-//! a drop (§1), one for a departure.
+//! Follows RFC 8289 §5. A dropping state opens when a packet leaves after waiting longer than `target`, packets have done so
+//! for a whole `interval`, and more than one packet of `mtu` bytes waits behind it. In this state the n-th drop comes
+//! interval/√n after the drop before (§3.3, the control law). A state that reopens soon resumes near the rate at which it
+//! ended. CoDel always drops the head; the victim rule applies only to a full buffer. With `ecn` a head whose transport
+//! understands marks is marked and sent instead, at most one per departure. The RFC allows this signal instead of a drop
+//! (§1).
 //!
-//! **Assumptions.** 'Soon' is 16 intervals, as in the RFC's pseudo-code, and `mtu` stands for its largest packet seen.
+//! **Assumptions.** 'Soon' means within 16 intervals, as in the RFC's pseudo-code. `mtu` replaces the largest packet seen.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -62,7 +62,7 @@ impl Checked for CodelConfig {
     }
 }
 
-/// Accepts a target above zero and a longer interval.
+/// Checks that the target is above zero and the interval longer than the target.
 pub(super) fn check_times(target: Span, interval: Span) -> Result<(), ConfigError> {
     check_span("target", target, "target = \"5 ms\"")?;
     if interval <= target {
@@ -93,39 +93,40 @@ impl DisciplineLaw for CodelConfig {
     }
 }
 
-/// What CoDel is set to.
+/// Parameters of CoDel.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
     pub target: Span,
     pub interval: Span,
-    /// Bytes.
+    /// In bytes.
     pub mtu: u64,
     pub ecn: bool,
-    /// Beyond this wait every packet is marked, if its transport understands marks.
+    /// Marks every packet that has waited longer than this, if its transport understands marks.
     pub ce_threshold: Span,
 }
 
-/// The packet of a line that has waited longest: where it waits, and the bytes of the whole line.
+/// The oldest packet of a queue: its place, and the bytes of the whole queue.
 pub(super) type Head = (Place, u64);
 
-/// What CoDel keeps of a line of packets.
+/// CoDel's state for one queue.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Control {
-    /// When the delay will have been above target for an interval; `None` while it is below.
+    /// Time at which the delay will have been above target for an interval; `None` while it is below.
     first_above: Option<Instant>,
     dropping: bool,
-    /// When the next drop is due.
+    /// Time at which the next drop is due.
     drop_next: Instant,
     /// Drops and marks in this dropping state.
     count: u32,
     /// `count` when this dropping state began.
     last_count: u32,
-    /// How long the packet had waited that left last.
+    /// Queueing delay of the last packet that left.
     pub sojourn: Span,
 }
 
 impl Control {
-    /// Looks at the head, and says whether it has been above target for an interval (§5.6, dodequeue). Nothing is taken out yet.
+    /// Returns the head and whether its delay has exceeded `target` for a whole `interval` (§5.6, dodequeue). Does not
+    /// remove the head.
     #[inline]
     fn look(&mut self, set: &Settings, now: Instant, buffer: &Buffer, head: Option<Head>) -> Option<(Place, bool)> {
         let found = head
@@ -150,14 +151,13 @@ impl Control {
         }
     }
 
-    /// This many packets of the line have been dropped because the buffer was full. They count as CoDel's own drops, so
-    /// that CoDel drops faster.
+    /// Counts `packets` drops by a full buffer as CoDel's drops. This increases CoDel's drop rate.
     pub fn has_dropped(&mut self, packets: u32) {
         self.count = self.count.saturating_add(packets);
     }
 
-    /// The line is empty, or its only packet leaves as it comes: no delay is above target, and the dropping state ends. What
-    /// [`Self::depart`] comes to for either, in one step.
+    /// Handles an empty queue, or an only packet that leaves immediately: no delay is above target, so the dropping state
+    /// ends. Has the effect of [`Self::depart`] in these cases, in one step.
     #[inline]
     pub fn idle(&mut self) {
         (self.first_above, self.dropping) = (None, false);
@@ -167,7 +167,7 @@ impl Control {
         from + set.interval.scaled(1.0 / libm::sqrt(f64::from(self.count)))
     }
 
-    /// The dequeue routine (§5.5), for a line whose oldest packet is found by `head`. What is dropped is handed to `drops`.
+    /// The dequeue routine (§5.5), for a queue whose oldest packet `head` finds. Appends dropped packets to `drops`.
     #[inline]
     pub fn depart(
         &mut self,
@@ -216,7 +216,7 @@ impl Control {
     }
 }
 
-/// CoDel at work.
+/// State of the discipline CoDel.
 #[derive(Clone, Debug)]
 pub struct Codel {
     set: Settings,
@@ -236,7 +236,7 @@ impl Discipline for Codel {
         self.control.depart(&self.set, now, buffer, head, drops)
     }
 
-    /// How long the packet had waited that left last, in seconds.
+    /// Queueing delay of the last packet that left, seconds.
     fn average(&self) -> Option<f64> {
         Some(self.control.sojourn.seconds())
     }

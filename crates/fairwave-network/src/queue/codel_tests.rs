@@ -11,8 +11,8 @@ fn at(millis: u64) -> Instant {
     Instant::ZERO + Span::from_millis(millis)
 }
 
-/// A link that takes one packet each millisecond from a queue in which every packet has waited `wait`. Returns the
-/// times of the drops, in milliseconds.
+/// A link that removes one packet per millisecond from a queue in which every packet has waited `wait`. Returns the times of
+/// the drops, in milliseconds.
 fn drops_with_standing_delay(codel: &mut Codel, from: u64, millis: u64, wait: Span) -> Vec<u64> {
     let (mut buffer, mut times) = (Buffer::with_capacity(0), Vec::new());
     for now in from..from + millis {
@@ -30,7 +30,8 @@ fn drops_with_standing_delay(codel: &mut Codel, from: u64, millis: u64, wait: Sp
 #[test]
 fn drops_come_an_interval_over_the_square_root_of_their_number_apart() {
     let times = drops_with_standing_delay(&mut codel(), 0, 2000, Span::from_millis(20));
-    // The first when the delay has stood for 100 ms, then 100/√1, 100/√2, 100/√3, … ms later, on the next departure.
+    // The first drop comes when the delay has exceeded the target for 100 ms. The next ones follow 100/√1, 100/√2, 100/√3, …
+    // ms later, on the next departure.
     let mut due = 100.0;
     for (n, &time) in times.iter().enumerate() {
         assert_eq!(time, libm::ceil(due) as u64, "drop {n} of {times:?}");
@@ -74,8 +75,8 @@ fn a_state_that_reopens_soon_resumes_near_its_last_rate() {
     assert!(again.len() > 2, "drops resume at the rate of the state before: {again:?}");
 }
 
-/// A CoDel that has just seen the delay above target for an interval, for the first packet to leave at `now`; what its
-/// count is once the dropping state has opened.
+/// Returns `count` after the dropping state has opened. The delay has just exceeded the target for an interval, and the
+/// first packet leaves at `now`.
 fn count_on_reopening(count: u32, last_count: u32, since_next: Span) -> u32 {
     let mut codel = codel();
     let now = at(10_000);
@@ -105,7 +106,7 @@ fn a_state_that_reopens_within_16_intervals_begins_with_the_drops_of_the_last_be
     assert_eq!(count_on_reopening(12, 5, Span::from_millis(1600)), 1, "16 intervals are no longer soon");
 }
 
-/// What becomes of a packet that has waited so long before so many bytes, once that has been so for an interval.
+/// Whether CoDel drops a packet with this delay and this many bytes behind it, after a whole interval in this state.
 fn drops_after(sojourn: Span, behind: u16) -> bool {
     let (mut codel, mut buffer, mut drops) = (codel(), Buffer::with_capacity(0), Vec::new());
     let now = at(10_000);

@@ -1,4 +1,4 @@
-//! What a scenario says about a queue: `{ discipline = "red", capacity = { packets = 125 }, victim = "drop-sel" }`.
+//! Configuration of a queue: `{ discipline = "red", capacity = { packets = 125 }, victim = "drop-sel" }`.
 
 use std::borrow::Cow;
 
@@ -34,11 +34,11 @@ pub enum Capacity {
     Bytes(u64),
 }
 
-/// Bytes of a bare acknowledgement.
+/// Size of a bare acknowledgement, bytes.
 const SMALLEST_PACKET: u64 = 40;
 
 impl Capacity {
-    /// The most packets that a queue allocates room for in advance; longer queues grow when they need to.
+    /// Upper limit of the packets for which a queue allocates room in advance. Longer queues grow on demand.
     const ROOM: usize = 1024;
 
     pub(super) fn room(self) -> usize {
@@ -48,7 +48,7 @@ impl Capacity {
         }
     }
 
-    /// How many packets of mean size fit.
+    /// Number of packets of mean size that fit.
     pub(super) fn in_packets(self, mean: Bytes) -> f64 {
         match self {
             Capacity::Packets(packets) => f64::from(packets),
@@ -68,8 +68,7 @@ impl Capacity {
     }
 }
 
-/// Accepts thresholds, in packets of mean size, that are in order and within the buffer; those that are left out are not
-/// looked at.
+/// Checks that thresholds, in packets of mean size, are in order and within the buffer. Ignores absent thresholds.
 pub(super) fn check_thresholds(
     min: Option<f64>,
     max: Option<f64>,
@@ -95,8 +94,8 @@ pub(super) fn check_thresholds(
     Ok(())
 }
 
-/// Refuses a buffer in which the average queue can never exceed min-threshold (in packets of mean size), so that nothing
-/// would ever be dropped early.
+/// Rejects a buffer in which the average queue can never exceed min-threshold (in packets of mean size), so that no early
+/// drop could occur.
 pub(super) fn check_reachable(min: f64, capacity: Capacity, mode: Mode, mean: Bytes) -> Result<(), ConfigError> {
     let most = match (capacity, mode) {
         (Capacity::Packets(packets), Mode::Packets) => f64::from(packets),
@@ -115,24 +114,25 @@ pub(super) fn check_reachable(min: f64, capacity: Capacity, mode: Mode, mean: By
     Err(ConfigError::new("min-threshold", min, allowed, example))
 }
 
-/// Where packets wait before a link. Written as one table: the discipline's name and keys, and beside them `capacity` and
-/// `victim`.
+/// The queue in front of a link. A scenario writes it as one table: the discipline's name and keys, together with `capacity`
+/// and `victim`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct QueueConfig {
-    /// What the buffer holds at most.
+    /// Capacity of the buffer.
     pub capacity: Capacity,
-    /// The victim rule; `None` if it is left to the discipline, as those need that choose for themselves.
+    /// The victim rule; `None` if the discipline chooses the victim.
     victim: Option<Victim>,
-    /// When a packet must go.
+    /// Decides when a packet must be dropped.
     pub discipline: DisciplineConfig,
 }
 
-/// The keys of the queue itself.
+/// Keys of the queue, as opposed to keys of the discipline.
 const CAPACITY: &str = "capacity";
 const VICTIM: &str = "victim";
 
 impl QueueConfig {
-    /// A discipline with this capacity. Where it leaves the choice to a victim rule and makes no room itself, that is the arrival.
+    /// Returns a queue of this capacity and discipline. The victim is the arrival, unless the discipline chooses victims or
+    /// makes room.
     pub fn new(capacity: Capacity, discipline: impl Into<DisciplineConfig>) -> Self {
         let discipline = discipline.into();
         let nature = discipline.nature();
@@ -145,23 +145,23 @@ impl QueueConfig {
         self.victim
     }
 
-    /// The same with a buffer of this capacity.
+    /// Returns a copy with this capacity.
     #[must_use]
     pub fn with_capacity(&self, capacity: Capacity) -> Self {
         QueueConfig { capacity, ..self.clone() }
     }
 
-    /// First in, first out, and only an arrival that finds no room is dropped. So the outcome of a packet is known when
-    /// it arrives, and a link may compute it without a [`super::Queue`].
+    /// Whether the queue is first in, first out and drops only arrivals that do not fit. The outcome of a packet is then
+    /// known when it arrives, and a link may compute it without a [`super::Queue`].
     pub fn is_fifo_tail(&self) -> bool {
         let nature = self.discipline.nature();
         nature.fifo && nature.passive && self.victim == Some(Victim::Tail)
     }
 
-    /// Accepts parameters with which the queue can work.
+    /// Checks the parameters of the queue.
     ///
     /// # Errors
-    /// Names the first key whose value is out of range, what is allowed, and an example.
+    /// Names the first key with a value out of range, the allowed values, and an example.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.capacity.check()?;
         match (self.victim, self.discipline.nature().own_victim) {
@@ -179,10 +179,10 @@ impl QueueConfig {
         self.discipline.fits(self.capacity, None)
     }
 
-    /// The same, for a link whose rate is known: what follows from the rate must go with the buffer, too.
+    /// Like [`QueueConfig::check`], for a known link rate. Also checks that values derived from the rate fit the buffer.
     ///
     /// # Errors
-    /// As [`QueueConfig::check`].
+    /// See [`QueueConfig::check`].
     pub fn check_before(&self, rate: Rate) -> Result<(), ConfigError> {
         self.check()?;
         self.discipline.fits(self.capacity, Some(rate))
@@ -214,7 +214,7 @@ impl<'de> Deserialize<'de> for QueueConfig {
     }
 }
 
-/// The keys that a discipline does not know are listed in the message with those that it knows: the queue's belong to them.
+/// An unknown key's error message lists the discipline's keys; this adds the keys of the queue.
 fn own_keys_too<E: serde::de::Error>(error: &serde_json::Error) -> E {
     let message = error.to_string();
     if !message.starts_with("unknown field") {

@@ -1,4 +1,4 @@
-//! What disciplines say of themselves: what they do unless told otherwise, what they were told, and what others ask of them.
+//! Defaults, written-out values and requirements of every discipline's configuration.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use super::discipline::{AnyDisciplineLaw, DisciplineLaw};
 use super::fq_codel::FqCodelConfig;
 use super::{DisciplineConfig, QueueConfig};
 
-/// Disciplines that are only named, with all that they take then. The numbers are those of their sources, see the modules.
+/// Disciplines given by name alone, with all their default values. The numbers come from their sources, see the modules.
 const DEFAULTS: [&str; 17] = [
     r#"{"discipline":"drop-tail","victim":"tail"}"#,
     r#"{"discipline":"red","preset":"floyd","victim":"tail"}"#,
@@ -29,7 +29,7 @@ const DEFAULTS: [&str; 17] = [
     r#"{"discipline":"cake","diffserv":"diffserv3","isolation":"triple-isolate","rtt":"100 ms"}"#,
 ];
 
-/// Each told something else about everything.
+/// Disciplines with another value for every key.
 const OTHERS: [&str; 17] = [
     r#"{"discipline":"drop-tail","victim":"front"}"#,
     r#"{"discipline":"red","preset":"ns2","victim":"drop-sel","ecn":true,"drop-by-size":true,"gentle":false,"max-p":0.2,"max-threshold":20.0,"mean-packet":"600 B","min-threshold":4.0,"mode":"bytes","wait":true,"weight":0.01}"#,
@@ -85,7 +85,7 @@ fn every_disciplines_example_goes_before_a_buffer_and_is_written_as_it_was_read(
         let told = queue(&example);
         told.check().unwrap_or_else(|error| panic!("{example}: {error}"));
         let written = serde_json::to_value(&told).expect("a table");
-        // What a class leaves out is written for it: what is read from that is the same.
+        // Serialization writes the keys that a class leaves out; reading the result gives the same value.
         for (key, value) in example.as_object().expect("a table").iter().filter(|(key, _)| *key != "classes") {
             assert_eq!(written[key], *value, "{key} of {example}");
         }
@@ -101,7 +101,7 @@ fn disciplines_mark_where_they_are_told_to_and_those_of_today_of_themselves() {
         names.map(|text| table(text)["discipline"].as_str().expect("a name").to_owned()).collect()
     };
     assert_eq!(marking(DEFAULTS), ["fq-codel", "dualpi2", "cake"]);
-    // FQ-CoDel is told not to, but has a threshold beyond which it marks all the same.
+    // FQ-CoDel has `ecn` off, but also a `ce-threshold` above which it still marks.
     let others = ["red", "ared", "avq", "rem", "codel", "pie", "fq-codel", "fq-pie", "dualpi2", "cake"];
     assert_eq!(marking(OTHERS), others);
     assert!(!marks(r#"{"discipline":"fq-codel","ecn":false}"#));

@@ -1,20 +1,19 @@
 //! CSFQ: drops arrivals so that no flow gets more than the fair rate, which the link estimates.
 //!
-//! Follows Stoica, Shenker & Zhang, "Core-Stateless Fair Queueing" (1998), §3. An edge router estimates the rate of
-//! each flow by exponential averaging and writes it on the packet. For a packet of l bits that comes T after the one
-//! before, r ← (1 − e^(−T/K)) · l/T + e^(−T/K) · r. A core router drops a packet of label r with probability max(0, 1 −
-//! α/r). It estimates the rate A that arrives and the rate F that it admits by the same average. While A is at least
-//! the link's rate C, α becomes α · C/F at the end of each window; while A is below C, α is the largest label of the
-//! last window. An overflow takes 1 % from α, at most 25 % between two updates. Paper 004 §2 names CSFQ. It chooses its
-//! victim itself, the arrival.
+//! Follows Stoica, Shenker & Zhang, "Core-Stateless Fair Queueing" (1998), §3. An edge router estimates the rate of each
+//! flow by exponential averaging and writes it on the packet. For a packet of l bits that arrives T after its predecessor, r
+//! ← (1 − e^(−T/K)) · l/T + e^(−T/K) · r. A core router drops a packet of label r with probability max(0, 1 − α/r). It
+//! estimates the rate A that arrives and the rate F that it admits by the same average. While A is at least the link's rate
+//! C, α becomes α · C/F at the end of each window; while A is below C, α is the largest label of the last window. An
+//! overflow takes 1 % from α, at most 25 % between two updates. Paper 004 §2 names CSFQ. CSFQ always drops the arrival.
 //!
-//! **Assumptions.** Edge and core are one node: each link estimates the flows' rates itself, and reads no label of
-//! another router. With one congested link, as in the paper's §4.1, that is the same. Behind a congested link the rate
-//! that arrives is what the label would say. The window is as long as the link's average unless given. K is 100 ms and
-//! K_α 200 ms. Nothing is dropped by rate while less than `threshold` waits, a quarter of the buffer
-//! unless given (the paper's 16 kB of 64 kB; how it uses them is not printed). 0 is the pseudo-code. The rate α begins
-//! at C and stays at or below it. A flow's first packet counts l/K, the limit for T = 0. Rates count bytes on the wire.
-//! The constants are not checked against the paper's text.
+//! **Assumptions.** Edge and core are one node: each link estimates the flows' rates itself, and reads no label of another
+//! router. With one congested link, as in the paper's §4.1, that is the same. Behind a congested link, the arrival rate
+//! equals the paper's label. The window is as long as the link's average unless given. K is 100 ms and K_α 200 ms. CSFQ
+//! drops nothing by rate while fewer than `threshold` bytes wait. The default is a quarter of the buffer (the paper's 16 kB
+//! of 64 kB; the paper does not describe how it uses this threshold). The value 0 gives the pseudo-code. The rate α starts
+//! at C and never exceeds it. A flow's first packet counts l/K, the limit for T = 0. Rates count bytes on the wire. The
+//! constants are not checked against the paper's text.
 
 use std::collections::HashMap;
 
@@ -29,11 +28,11 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
-/// What an overflow takes from the fair rate (§3.3).
+/// Fraction by which an overflow lowers the fair rate (§3.3).
 const OVERFLOW: f64 = 0.01;
-/// The most that overflows take between two updates (§3.3).
+/// Largest total fraction by which overflows lower the fair rate between two updates (§3.3).
 const MOST: f64 = 0.25;
-/// Bytes for which a packet of a capacity in packets counts.
+/// Packet size that converts a capacity in packets to bytes.
 const MEAN_PACKET: Bytes = Bytes::new(1000);
 
 /// Core-stateless fair queueing (Stoica, Shenker & Zhang 1998), edge and core in one node. A flow's estimated rate above the fair
@@ -64,7 +63,7 @@ fn link_memory() -> Span {
     Span::from_millis(200)
 }
 
-/// Bytes that a buffer holds.
+/// Size of the buffer, bytes.
 fn room(capacity: Capacity) -> f64 {
     capacity.in_packets(MEAN_PACKET) * MEAN_PACKET.get() as f64
 }
@@ -149,7 +148,7 @@ impl Average {
     }
 }
 
-/// CSFQ's state: the flows' rates, and the fair rate α.
+/// State of CSFQ: the flows' rates and the fair rate α.
 pub struct Csfq {
     /// K in seconds.
     flow_memory: f64,
@@ -157,24 +156,24 @@ pub struct Csfq {
     link_memory: f64,
     /// K_c.
     window: Span,
-    /// Bytes.
+    /// In bytes.
     threshold: f64,
     /// C, bits per second.
     rate: f64,
     /// α, bits per second.
     fair: f64,
-    /// α at its last update: overflows take from it.
+    /// α at its last update. Overflows lower α from this value.
     updated: f64,
-    /// A.
+    /// A, the rate of arrivals.
     arrived: Average,
-    /// F.
+    /// F, the rate of admitted packets.
     admitted: Average,
     congested: bool,
-    /// When the window began.
+    /// Start of the window.
     since: Instant,
     /// The largest label of the window, bits per second.
     largest: f64,
-    /// Rates of flows; looked up only, never walked through.
+    /// Rates of flows. Never iterated, because its order is not deterministic.
     flows: HashMap<FlowId, Average>,
 }
 
@@ -203,7 +202,7 @@ impl Csfq {
         } else if self.congested {
             (self.congested, self.since, self.largest) = (false, now, 0.0);
         } else if over {
-            // A window without packets says nothing of the flows.
+            // A window without packets gives no information about the flows.
             if self.largest > 0.0 {
                 self.set(self.largest);
             }
@@ -230,7 +229,7 @@ impl Discipline for Csfq {
 
     fn rate_changed(&mut self, change: &RateChange<'_>) {
         let rate = change.rate.bits_per_second() as f64;
-        // A pause says nothing of what is fair afterwards.
+        // A pause gives no information about the fair rate after it.
         if rate > 0.0 {
             self.rate = rate;
         }
@@ -267,7 +266,8 @@ mod tests {
         Instant::ZERO + Span::from_millis(millis)
     }
 
-    /// What becomes of packets of 1000 bytes, all `gap` ms apart, of flow 1, from `from` to `until` ms.
+    /// Feeds packets of 1000 bytes of flow 1 every `gap` ms, between `from` and `until` ms. Returns the numbers of dropped
+    /// and of all packets.
     fn feed(
         csfq: &mut Csfq,
         (from, until, gap): (u64, u64, usize),
@@ -305,13 +305,13 @@ mod tests {
     fn a_flow_loses_what_exceeds_the_fair_rate_and_nothing_below_the_threshold() {
         let dropped = |text: &str, packets| {
             let mut csfq = csfq(text);
-            // The link is not congested by the flow alone, and no window ends.
+            // The flow alone does not congest the link, and no window ends.
             (csfq.rate, csfq.fair, csfq.window) = (9e6, 500_000.0, Span::from_seconds(1e6));
             let (buffer, mut stream) = (waiting(packets), stream());
             feed(&mut csfq, (0, 2000, 4), &buffer, &mut stream);
             feed(&mut csfq, (2000, 18_000, 4), &buffer, &mut stream)
         };
-        // 2 Mb/s at a fair rate of 0.5.
+        // 2 Mb/s at a fair rate of 0.5 Mb/s.
         let (lost, all) = dropped("{}", 16);
         assert!((f64::from(lost) / f64::from(all) - 0.75).abs() < 0.03, "{lost} of {all}");
         assert_eq!(dropped("{}", 15).0, 0, "a quarter of the buffer must wait");
@@ -322,7 +322,7 @@ mod tests {
     fn the_fair_rate_is_scaled_at_the_end_of_each_window_of_a_congested_link() {
         let mut csfq = csfq(r#"{"threshold":"0 B"}"#);
         let (buffer, mut stream) = (waiting(0), stream());
-        // 2 Mb/s: the rate that arrives passes C within 200 ms.
+        // 2 Mb/s: the arrival rate exceeds C within 200 ms.
         feed(&mut csfq, (0, 100, 4), &buffer, &mut stream);
         assert!(!csfq.congested);
         feed(&mut csfq, (100, 200, 4), &buffer, &mut stream);
@@ -338,7 +338,7 @@ mod tests {
         csfq.estimate(late, 8000.0, 1.0, false);
         assert!((csfq.fair - fair * 0.8).abs() < 1e-6, "C/F is 0.8: {}", csfq.fair);
         assert_eq!(csfq.since, late);
-        // A flow that sends twice the rate of the link gets the link.
+        // A flow that sends at twice the link's rate gets the whole link.
         feed(&mut csfq, (1000, 4000, 4), &buffer, &mut stream);
         let (lost, all) = feed(&mut csfq, (4000, 14_000, 4), &buffer, &mut stream);
         assert!((f64::from(lost) / f64::from(all) - 0.5).abs() < 0.04, "{lost} of {all}");
@@ -351,7 +351,7 @@ mod tests {
         csfq.arrived = full(at(50));
         csfq.estimate(at(50), 8000.0, 1.0, true);
         assert_eq!((csfq.congested, csfq.since), (true, at(50)));
-        // Half of C is admitted: α C/F would be 1.6 Mb/s.
+        // Half of C is admitted, so α C/F would be 1.6 Mb/s.
         csfq.fair = 800_000.0;
         let late = at(251);
         (csfq.arrived, csfq.admitted) = (full(late), Average { bits_per_second: 500_000.0, last: Some(late) });

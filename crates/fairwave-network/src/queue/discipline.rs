@@ -1,9 +1,11 @@
-//! What a queue discipline is: the law that says *when* a packet must go and, where it must say so itself, *which*.
+//! Interface of a queue discipline. It decides *when* a packet must be dropped and, for some disciplines, also *which*
+//! packet.
 //!
-//! A discipline is one file here and one line in [`super::disciplines!`]: its parameters ([`DisciplineLaw`]), with their own keys,
-//! ranges and documentation, and the law at work ([`Discipline`]). Capacity and victim rule belong to the queue. From
-//! the line follow dispatch, its name in scenarios (`discipline = "…"`), the JSON Schema, what `fairwave list` says, and
-//! the checks. A program that links this crate hands in its own by [`register`]; it is written in exactly the same way.
+//! A discipline is one file here and one line in [`super::disciplines!`]. The file holds the parameters ([`DisciplineLaw`]),
+//! with their keys, ranges and documentation, and the running discipline ([`Discipline`]). Capacity and victim rule belong
+//! to the queue. The line generates the dispatch, the name in scenarios (`discipline = "…"`), the JSON Schema, the entry of
+//! `fairwave list`, and the checks. A program that links this crate adds disciplines by [`register`], written in the same
+//! way.
 
 use std::sync::Arc;
 
@@ -18,171 +20,172 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law, NameTaken, RuntimeLaw};
 use fairwave_units::units::{Instant, Rate, Span};
 
-/// What a discipline says of an arrival.
+/// Decision of a discipline about an arrival.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// It may wait, if there is room.
+    /// The arrival may wait, if there is room.
     Admit,
-    /// One packet must go; the victim rule says which.
+    /// One packet must be dropped; the victim rule chooses it.
     Drop,
-    /// The arrival must go, whatever the victim rule.
+    /// The arrival must be dropped, regardless of the victim rule.
     DropArrival,
-    /// The arrival is to tell of congestion: it is marked and may wait, if its transport understands marks
-    /// ([`crate::packet::Ecn::can_be_marked`]); else as [`Verdict::Drop`].
+    /// The arrival signals congestion. If its transport understands marks ([`crate::packet::Ecn::can_be_marked`]), it is
+    /// marked and may wait; otherwise as [`Verdict::Drop`].
     Mark,
-    /// The arrival goes, and so does this one that waits.
+    /// The arrival and this waiting packet are both dropped.
     DropBoth(Place),
 }
 
-/// What a discipline sees when a packet arrives. The arrival is not in the buffer.
+/// Context of an arrival. The arrival is not in the buffer yet.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival<'a> {
-    /// The time.
+    /// The current time.
     pub now: Instant,
-    /// What arrives.
+    /// The arriving packet.
     pub packet: &'a Packet,
-    /// What waits.
+    /// The waiting packets.
     pub buffer: &'a Buffer,
-    /// How long the link has had nothing to send, since it was last asked; zero while it sends.
+    /// Time for which the link has had nothing to send since the last query; zero while it sends.
     pub idle: Span,
-    /// The buffer has no room for the arrival.
+    /// Whether the buffer has no room for the arrival.
     pub full: bool,
 }
 
-/// What a discipline sees when the link's rate becomes another.
+/// Context of a change of the link's rate.
 #[derive(Clone, Copy, Debug)]
 pub struct RateChange<'a> {
-    /// When.
+    /// Time of the change.
     pub now: Instant,
-    /// The rate from then on; 0 while the link pauses.
+    /// The new rate; 0 while the link pauses.
     pub rate: Rate,
-    /// How long the link has had nothing to send, at the rate before, since it was last asked; zero while it sends.
+    /// Time for which the link has had nothing to send, at the old rate, since the last query; zero while it sends.
     pub idle: Span,
-    /// What waits.
+    /// The waiting packets.
     pub buffer: &'a Buffer,
 }
 
-/// A discipline at work, for one queue. Every method but those that it needs may be left as it is: what remains drops
-/// when full.
+/// A running discipline, for one queue. Every method has a default; together the defaults are drop-tail.
 ///
-/// Time only comes with the calls, and does not decrease from call to call. A law with periodic work does it at the
-/// next arrival or departure, for all periods that have ended, if the work has no effect before then. Only a law that
-/// must act in between needs a [`Discipline::deadline`].
+/// Time reaches a discipline only through calls, and never decreases from call to call. A law with periodic work can do it
+/// at the next arrival or departure, for all periods that have ended, if the work has no earlier effect. Only a law that
+/// must act between calls needs a [`Discipline::deadline`].
 pub trait Discipline: Send {
-    /// A packet arrives.
+    /// Decides about an arriving packet.
     fn arrive(&mut self, _arrival: &Arrival<'_>, _stream: &mut Stream) -> Verdict {
         Verdict::Admit
     }
 
-    /// In the place of an arrival that was to be dropped the victim rule chose `victim`, which may be another size.
+    /// The victim rule dropped `victim` instead of an arrival with verdict [`Verdict::Drop`]. The sizes may differ.
     fn exchanged(&mut self, _arrival: &Packet, _victim: &Packet) {}
 
-    /// An arrival found no room, and for that a packet was dropped.
+    /// A packet was dropped because an arrival found no room.
     fn overflowed(&mut self) {}
 
-    /// The buffer holds one packet beyond its capacity: it is full when the backlog has reached the capacity, whatever the
-    /// size of what arrives. Otherwise what arrives must fit.
+    /// Whether the buffer holds one packet beyond its capacity. If true, the buffer is full when the backlog has reached the
+    /// capacity, regardless of the arrival's size. If false, the arrival must fit.
     fn reaches_capacity(&self) -> bool {
         false
     }
 
-    /// How many lists of packets it has, told apart by number; none if 0. Asked once, before anything arrives.
+    /// Number of numbered packet lists; 0 for none. Queried once, before any arrival.
     fn bins(&self) -> usize {
         0
     }
 
-    /// Into which of its lists the arrival goes, below [`Discipline::bins`]. Asked just before the packet is put there; it may be
-    /// dropped again at once, where the buffer is full.
+    /// The list for the arrival, below [`Discipline::bins`]. Called just before the packet joins the list. If the buffer is
+    /// full, the packet may then be dropped immediately.
     fn bin(&mut self, _now: Instant, _packet: &Packet, _buffer: &Buffer) -> u32 {
         0
     }
 
-    /// It drops packets that wait because of what arrives ([`Discipline::filter`]). Asked once, of disciplines with lists.
+    /// Whether arrivals make the discipline drop waiting packets ([`Discipline::filter`]). Queried once, for disciplines
+    /// with lists.
     fn filters(&self) -> bool {
         false
     }
 
-    /// The arrival waits at the end of a list. Removes what it makes redundant, and appends it to `drops`; the arrival stays.
+    /// The arrival is at the end of list `_bin`. Removes packets that it makes redundant, and appends them to `drops`; the
+    /// arrival stays.
     fn filter(&mut self, _bin: u32, _buffer: &mut Buffer, _drops: &mut Vec<(Packet, DropReason)>) {}
 
-    /// Bytes on the wire that may wait, besides what the buffer's capacity allows. Asked once.
+    /// Limit of waiting bytes on the wire, in addition to the buffer's capacity. Queried once.
     fn memory(&self) -> u64 {
         u64::MAX
     }
 
-    /// The buffer holds more than it may, the arrival included, and no victim rule was given ([`Nature::makes_room`]). Removes what it
-    /// chooses, at least a packet, and appends it to `drops` as [`DropReason::Overflow`].
+    /// The buffer, including the arrival, exceeds its limit, and no victim rule is set ([`Nature::makes_room`]). Removes at
+    /// least one packet and appends it to `drops` as [`DropReason::Overflow`].
     fn make_room(&mut self, _now: Instant, _buffer: &mut Buffer, _drops: &mut Vec<(Packet, DropReason)>) {}
 
-    /// Nothing leaves before this, even where packets wait and the link is free: of a discipline that keeps a rate of its own.
+    /// Earliest time of the next departure, even if packets wait and the link is free. For disciplines that shape.
     fn held_until(&self) -> Instant {
         Instant::ZERO
     }
 
-    /// Between which nodes each flow goes, by its number: sender and receiver, as numbers. Told once, before anything arrives, by
-    /// those who know.
+    /// Passes the sender and receiver node of each flow, by flow number. Called at most once, before any arrival, by drivers
+    /// that know the nodes.
     fn told_ends(&mut self, _ends: &Arc<[[u32; 2]]>) {}
 
-    /// Which packet goes when one must, for a discipline that says so itself ([`Nature::own_victim`]); the arrival waits
-    /// at the back already.
+    /// The packet to drop, for a discipline that chooses victims ([`Nature::own_victim`]). The arrival is already at the
+    /// back.
     fn victim(&mut self, buffer: &Buffer, _stream: &mut Stream) -> Option<Place> {
         buffer.back()
     }
 
-    /// A packet arrives that need not wait: nothing else does, the link is free, and there is room. A law can do here,
-    /// in one step, what [`Discipline::arrive`] and [`Discipline::depart`] would do, if the packet leaves as it came.
-    /// False means: nothing has changed, call both.
+    /// Handles an arrival that need not wait: the queue is empty, the link is free, and there is room. If the packet leaves
+    /// unchanged, a law can do the work of [`Discipline::arrive`] and [`Discipline::depart`] here in one step. False means
+    /// that nothing has changed, and the caller must call both.
     fn pass(&mut self, _now: Instant, _packet: &Packet, _stream: &mut Stream) -> bool {
         false
     }
 
-    /// The link is free: takes the packet that it sends next out of the buffer by [`Buffer::serve`] or
-    /// [`Buffer::pop_front`]. What is removed otherwise is appended to `drops`. `None` only when nothing waits any more,
-    /// or before [`Discipline::held_until`].
-    /// A law that signals congestion marks the packet here ([`Packet::mark`]), if the packet can be marked.
+    /// The link is free: removes the packet to send next from the buffer by [`Buffer::serve`] or [`Buffer::pop_front`].
+    /// Appends all other removed packets to `drops`. Returns `None` only if no packet waits any more, or before
+    /// [`Discipline::held_until`]. A law that signals congestion marks the packet here ([`Packet::mark`]), if the packet can
+    /// be marked.
     fn depart(&mut self, _now: Instant, buffer: &mut Buffer, _drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet> {
         buffer.pop_front().map(|(packet, _)| packet)
     }
 
-    /// The link's rate becomes another. A law that computes with the rate first does the work that is due by then.
+    /// The link's rate changes. A law that uses the rate first does the work that is due.
     fn rate_changed(&mut self, _change: &RateChange<'_>) {}
 
-    /// The quantity by which it judges congestion, for plots; `None` stands for the packets that wait.
+    /// Quantity by which the discipline judges congestion, for plots; `None` means the number of waiting packets.
     fn average(&self) -> Option<f64> {
         None
     }
 
-    /// Statistics of its tins; only CAKE has them.
+    /// Statistics of the tins; only CAKE has tins.
     fn tins(&self, _buffer: &Buffer) -> Vec<TinStatistics> {
         Vec::new()
     }
 
-    /// When [`Discipline::on_timer`] must be called; [`Instant::NEVER`] if it need not.
+    /// Time of the next [`Discipline::on_timer`] call; [`Instant::NEVER`] if none is needed.
     fn deadline(&self) -> Instant {
         Instant::NEVER
     }
 
-    /// The deadline has come. What is removed from the buffer is appended to `drops`; the deadline moves on.
+    /// Called at the deadline. Appends removed packets to `drops` and sets the next deadline.
     fn on_timer(&mut self, _now: Instant, _buffer: &mut Buffer, _drops: &mut Vec<(Packet, DropReason)>) {}
 }
 
 /// Properties of a discipline that do not depend on its parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Nature {
-    /// What it serves leaves in the order in which it arrived.
+    /// Whether packets leave in the order in which they arrived.
     pub fifo: bool,
-    /// It drops nothing unless the buffer is full, and has no state: [`Discipline`] as it is without any method of its own.
+    /// Whether it drops only when the buffer is full and has no state: [`Discipline`] with all defaults.
     pub passive: bool,
-    /// Why no victim rule goes with it, as it chooses itself which packet goes: `CHOKe drops the arrival`.
+    /// Set if the discipline chooses the victim. The text explains why no victim rule applies: `CHOKe drops the arrival`.
     pub own_victim: Option<&'static str>,
-    /// Where no victim rule is given it makes room itself ([`Discipline::make_room`]), and by default none is.
+    /// Whether it makes room by [`Discipline::make_room`] if no victim rule is set. The default is then no rule.
     pub makes_room: bool,
-    /// It asks the buffer for flows: [`Buffer::of_flow`], [`Buffer::flows`], [`Buffer::front_of_flow`], [`Buffer::back_of_flow`],
-    /// [`Buffer::flow_after`].
+    /// Whether it queries the buffer by flow: [`Buffer::of_flow`], [`Buffer::flows`], [`Buffer::front_of_flow`],
+    /// [`Buffer::back_of_flow`], [`Buffer::flow_after`].
     pub by_flow: bool,
-    /// It wants to know between which nodes flows go ([`Discipline::told_ends`]).
+    /// Whether it needs the nodes of each flow ([`Discipline::told_ends`]).
     pub by_host: bool,
-    /// It keeps `ECT(1)` in a queue of its own, and takes `ECT(0)` for traffic that yields to a mark as to a loss (RFC 9332).
+    /// Whether it has a separate queue for `ECT(1)`, and expects that `ECT(0)` responds to a mark as to a loss (RFC 9332).
     pub l4s: bool,
 }
 
@@ -199,57 +202,56 @@ impl Nature {
     };
 }
 
-/// The parameters of a discipline, and how it is made.
+/// The parameters of a discipline, and its constructor.
 pub trait DisciplineLaw: Law {
-    /// The discipline at work.
+    /// Type of the running discipline.
     type Discipline: Discipline + 'static;
 
-    /// What it says of itself.
+    /// Properties that do not depend on the parameters.
     const NATURE: Nature = Nature::FIFO;
 
-    /// Checks what goes together with the queue that the discipline is for: the buffer's capacity and, once it is
-    /// known, the link's rate. Ranges that hold anywhere belong into [`Checked::check`].
+    /// Checks parameters against the queue: the buffer's capacity and, once known, the link's rate. Checks that need neither
+    /// belong in [`Checked::check`].
     ///
     /// # Errors
-    /// The first key whose value is not allowed there.
+    /// The first key with a value that is not allowed there.
     fn fits(&self, _capacity: Capacity, _rate: Option<Rate>) -> Result<(), ConfigError> {
         Ok(())
     }
 
-    /// A surprising effect on the link of traffic that does not respond to losses, and what to write instead. `check`
-    /// reports it.
+    /// A surprising effect of unresponsive traffic on the link, and the remedy. `check` reports it.
     fn caution(&self) -> Option<String> {
         None
     }
 
-    /// Whether it signals congestion by marks, if packets can be marked.
+    /// Whether it signals congestion by marks, for packets that can be marked.
     fn marks(&self) -> bool {
         false
     }
 
-    /// Number of lists of packets that it allocates at the beginning; the estimate of a scenario's memory uses it.
+    /// Number of packet lists allocated at the start. The memory estimate of a scenario uses it.
     fn lists(&self) -> u64 {
         0
     }
 
-    /// The classes into which it sorts packets, and which of them sends next, for a discipline that is made of those. What
-    /// [`DisciplineLaw::discipline`] gives is then asked nothing.
+    /// Classes and scheduler, for a discipline that consists of classes. The result of [`DisciplineLaw::discipline`] is then
+    /// not used.
     fn class_map(&self) -> Option<ClassMap> {
         None
     }
 
-    /// The discipline for a queue of this capacity before a link of this rate.
+    /// Returns the discipline for a queue of this capacity in front of a link of this rate.
     fn discipline(&self, capacity: Capacity, rate: Rate) -> Self::Discipline;
 }
 
-/// What the queue asks of a discipline that a program handed in: [`DisciplineLaw`], without types of its own.
+/// Object-safe form of [`DisciplineLaw`], for disciplines that programs register.
 pub trait AnyDisciplineLaw: Checked + Send + Sync {
     /// See [`DisciplineLaw::NATURE`].
     fn any_nature(&self) -> Nature;
     /// See [`DisciplineLaw::fits`].
     ///
     /// # Errors
-    /// The first key whose value is not allowed there.
+    /// The first key with a value that is not allowed there.
     fn any_fits(&self, capacity: Capacity, rate: Option<Rate>) -> Result<(), ConfigError>;
     /// See [`DisciplineLaw::caution`].
     fn any_caution(&self) -> Option<String>;
@@ -284,18 +286,18 @@ impl<L: DisciplineLaw> AnyDisciplineLaw for L {
     }
 }
 
-/// Hands in a discipline of the program's own, which scenarios then name like any other.
+/// Registers a custom discipline. Scenarios then name it like any other.
 ///
 /// # Errors
-/// When there is a discipline of that name.
+/// If a discipline has this name already.
 pub fn register<L: DisciplineLaw>() -> Result<(), NameTaken> {
     super::OWN.add::<L>(super::DisciplineConfig::WHAT, super::DisciplineConfig::BUILT_IN, |law| Arc::new(law))
 }
 
-/// Hands in a discipline that was made while the program runs: see [`fairwave_units::registry::Registry::give`].
+/// Registers a discipline that was built at run time: see [`fairwave_units::registry::Registry::give`].
 ///
 /// # Errors
-/// When the name is taken.
+/// If the name is taken.
 pub fn give(given: RuntimeLaw<dyn AnyDisciplineLaw>) -> Result<(), NameTaken> {
     super::OWN.give(super::DisciplineConfig::WHAT, super::DisciplineConfig::BUILT_IN, given)
 }

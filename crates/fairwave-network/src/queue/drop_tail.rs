@@ -1,7 +1,7 @@
-//! The queue that drops when it is full and only then.
+//! Drop-tail: drops packets only when the buffer is full.
 //!
-//! With victim `tail` this is the classic drop-tail queue; with the others it is drop-front, drop-random and Drop-Sel on
-//! overflow, paper 004's comparison without active queue management.
+//! With victim `tail` this is the classic drop-tail queue. With the other victim rules it is drop-front, drop-random and
+//! Drop-Sel on overflow: the comparison without active queue management in paper 004.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,7 @@ impl DisciplineLaw for DropTailConfig {
     }
 }
 
-/// Admits whatever there is room for.
+/// Admits every packet that fits.
 pub struct DropTail;
 
 impl Discipline for DropTail {}

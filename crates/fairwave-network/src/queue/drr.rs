@@ -1,14 +1,14 @@
-//! Deficit round robin: classes take turns, each worth a quantum in proportion to its weight.
+//! Deficit round robin: classes take turns with a quantum in proportion to their weights.
 //!
-//! Follows Shreedhar & Varghese, "Efficient Fair Queuing Using Deficit Round Robin" (SIGCOMM 1995). A class whose turn it is
-//! sends while its deficit lasts; what it may not use now it may use in its next turn; a class that has no packets loses its deficit.
-//! Choosing costs the same however many classes there are. The class of least weight has the quantum that is written, the others
-//! in proportion.
+//! Follows Shreedhar & Varghese, "Efficient Fair Queuing Using Deficit Round Robin" (SIGCOMM 1995). A class sends in its
+//! turn while its deficit lasts. It keeps an unused deficit for its next turn, but loses it when it has no packets. The cost
+//! of a decision does not depend on the number of classes. The class with the least weight gets the configured quantum, the
+//! others get proportionally more.
 //!
-//! **Deviation.** The paper sends a packet only when the deficit covers it. Here a turn lasts until the deficit is used
-//! up. The last packet may overdraw the deficit by less than its length, which reduces the next turn, as in RFC 8290
-//! §4.2. The reason: the length of the next packet is unknown until the class's discipline releases it. The paper's
-//! bound stays: what a class with packets gets in n turns is n quanta, give or take less than the largest packet.
+//! **Deviation.** The paper sends a packet only when the deficit covers it. Here a turn lasts until the deficit is used up.
+//! The last packet may overdraw the deficit by less than its length, which reduces the next turn, as in RFC 8290 §4.2. The
+//! reason: the length of the next packet is unknown until the class's discipline releases it. The paper's bound still holds:
+//! in n turns a backlogged class gets n quanta, plus or minus less than the largest packet.
 
 use std::collections::VecDeque;
 
@@ -86,12 +86,12 @@ impl DisciplineLaw for DrrConfig {
     }
 }
 
-/// Deficit round robin.
+/// State of the scheduler.
 #[derive(Clone, Debug)]
 struct DeficitRounds {
     quanta: Vec<i64>,
     deficits: Vec<i64>,
-    /// Classes of which packets wait, the one whose turn it is first.
+    /// Classes with waiting packets, in the order of their turns; the current one is first.
     round: VecDeque<usize>,
 }
 
@@ -113,7 +113,7 @@ impl Scheduler for DeficitRounds {
         loop {
             let Some(&class) = self.round.front() else { return first(ready) };
             if ready >> class & 1 == 0 {
-                // It holds its packets back, and keeps what it may send.
+                // The class holds its packets back, and keeps its deficit.
                 self.round.rotate_left(1);
             } else if self.deficits[class] > 0 {
                 return class;

@@ -20,7 +20,7 @@ proptest! {
         for number in 0..400 {
             let before = rounds.deficits.clone();
             let class = rounds.choose(all);
-            // A turn begins where another class sent before, or where its own deficit was used up.
+            // A turn begins after another class has sent, or after the deficit was used up.
             turns[class] += i64::from(class != last || before[class] <= 0);
             last = class;
             let size = classes[class].1[number % classes[class].1.len()];
@@ -57,7 +57,7 @@ fn turns_are_as_long_as_the_weights_and_the_least_has_the_quantum() {
     let (served, _) = served(&mut link_queue(queue, None, None), rate(), &arrivals);
     let order: String =
         served.iter().take(16).map(|(_, packet)| if packet.dscp.get() == 8 { 'a' } else { 'b' }).collect();
-    // `default` of weight 1 is there besides and stays empty.
+    // The additional class `default` of weight 1 stays empty.
     assert_eq!(order, "aabbbbbbaabbbbbb");
 }
 

@@ -1,24 +1,25 @@
-//! DualPI2: a queue of low latency for traffic that yields to marks little by little, and one for all other, coupled so that
-//! both yield alike.
+//! DualPI2: one low-latency queue for traffic that responds to marks gradually, and one queue for all other traffic. A
+//! coupling makes both respond alike.
 //!
-//! Follows RFC 9332, Appendix A, with the details of A.2. What comes with ECT(1) or CE goes into the L queue, all else
-//! into the classic one (Figure 3). Every `tupdate` a proportional-integral controller moves a probability p' by the
-//! greater of both queues' delays (Figure 8). The classic queue drops or marks with p'². The L queue marks with the
-//! greater of `coupling-factor` · p' and of what its own delay asks for (Figures 5 and 7). Signals are spaced evenly
-//! instead of drawn (`recur`, Figure 4). When `coupling-factor` · p' has reached 1, what can be marked is dropped, too,
-//! in both queues, with p'² (overload).
+//! Follows RFC 9332, Appendix A, with the details of A.2. Packets with ECT(1) or CE enter the L queue, all others the
+//! classic queue (Figure 3). Every `tupdate` a proportional-integral controller moves a probability p' by the greater of
+//! both queues' delays (Figure 8). The classic queue drops or marks with p'². The L queue marks with the greater of
+//! `coupling-factor` · p' and the probability that follows from its delay (Figures 5 and 7). Signals are spaced evenly
+//! instead of drawn (`recur`, Figure 4). When `coupling-factor` · p' has reached 1, both queues also drop markable packets,
+//! with p'² (overload).
 //!
-//! **Schedulers.** By default weighted round robin: the L queue goes first unless its share is used up while the
-//! classic queue waits. The account is kept in bytes, changes only while both queues hold packets, and begins again, in
-//! favour of the L queue, when both are empty (Appendix A.1). `classic-protection = 0` is strict priority. Or a FIFO in
+//! **Schedulers.** By default weighted round robin: the L queue goes first unless its share is used up while the classic
+//! queue waits. The credit counts bytes and changes only while both queues hold packets. It is reset, in favour of the L
+//! queue, when both are empty (Appendix A.1). `classic-protection = 0` is strict priority. The alternative is a FIFO in
 //! which classic packets count as younger by `time-shift` (§4.2.2, TS-FIFO).
 //!
-//! **Choices.** The L queue's own law is a step at `step-thresh`, as in Linux; `range` makes it the RFC's ramp (800 us and 400 us). It is
-//! suppressed while no more than `min-qlen-step` packets wait behind (Th_len: 1, in Linux 0). As in Linux, nothing that follows from
-//! p' befalls a packet while less than two packets of 1514 bytes wait together. Delays are those of the packets at the head (Note a).
-//! Packets are dropped when they leave; a full buffer, which both queues share (Note b), drops by the victim rule. With
-//! `drop-on-overload = false` p' stays where the L queue's marks saturate, and only a full buffer drops what can be marked: Linux's
-//! `overflow`. Classifiers other than the codepoint are left out.
+//! **Choices.** By default the L queue's native marking is a step at `step-thresh`, as in Linux; `range` makes it the RFC's
+//! ramp (800 us and 400 us). It is suppressed while no more than `min-qlen-step` packets wait behind the packet (Th_len: 1,
+//! in Linux 0). As in Linux, p' has no effect on a packet while both queues together hold less than two packets of 1514
+//! bytes. Delays are those of the packets at the head (Note a). Packets are dropped when they leave. A full buffer, which
+//! both queues share (Note b), drops by the victim rule. With `drop-on-overload = false`, p' is limited to the value at
+//! which the L queue's marks saturate. Only a full buffer then drops markable packets, like Linux's `overflow`. Classifiers
+//! other than the codepoint are not implemented.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -220,50 +221,50 @@ impl DisciplineLaw for Dualpi2Config {
     }
 }
 
-/// Which packets the L queue's own law marks.
+/// Rule for the native marks of the L queue.
 #[derive(Clone, Debug)]
 enum Step {
-    /// By how long they have waited.
+    /// By queueing delay.
     Delay { from: Span, range: Span },
-    /// By how many wait behind.
+    /// By the number of packets behind.
     Packets(u32),
 }
 
-/// DualPI2 at work.
+/// State of DualPI2.
 #[derive(Clone, Debug)]
 pub struct Dualpi2 {
-    /// Seconds.
+    /// In seconds.
     target: f64,
     alpha: f64,
     beta: f64,
-    /// k.
+    /// The coupling factor k.
     coupling: f64,
     step: Step,
     least_behind: u32,
-    /// Drops what can be marked when marks saturate.
+    /// Whether markable packets are dropped when marks saturate.
     overload: bool,
-    /// Of a time-shifted FIFO; none under weighted round robin.
+    /// The time shift of TS-FIFO; `None` under weighted round robin.
     shift: Option<Span>,
-    /// The classic queue's share of the link while both wait.
+    /// The classic queue's share of the link while both queues hold packets.
     share: f64,
-    /// Whose turn it is while both wait: above 0 the classic queue's. Bytes.
+    /// Credit in bytes, used while both queues hold packets. Above 0 it is the classic queue's turn.
     credit: f64,
-    /// p'.
+    /// The base probability p'.
     base: f64,
-    /// Seconds, at the last update.
+    /// Delay at the last update, seconds.
     delay: f64,
-    /// What is left of likelihoods that have not come to a signal yet (`recur`), by queue.
+    /// Accumulated probability since the last signal (`recur`), by queue.
     counts: [f64; 2],
     ticker: Ticker,
 }
 
-/// The queue of low latency.
+/// The low-latency queue.
 const L: u32 = 0;
 /// The classic queue.
 const C: u32 = 1;
 
 impl Dualpi2 {
-    /// Updates p' for every period that has ended before `now`; what waits has stood since.
+    /// Updates p' for every period that ended before `now`. The queues have not changed since then.
     #[inline]
     fn catch_up(&mut self, now: Instant, buffer: &Buffer) {
         while let Some(end) = self.ticker.end_before(now) {
@@ -276,7 +277,7 @@ impl Dualpi2 {
         }
     }
 
-    /// One update, with a delay in seconds (Figure 8), within [0, 1], or where nothing drops on overload within [0, 1/k].
+    /// One update with a delay in seconds (Figure 8). Limits p' to [0, 1], or without `drop-on-overload` to [0, 1/k].
     fn update(&mut self, delay: f64) {
         self.base += self.alpha * (delay - self.target) + self.beta * (delay - self.delay);
         let most = if self.overload { 1.0 } else { 1.0 / self.coupling };
@@ -284,8 +285,7 @@ impl Dualpi2 {
         self.delay = delay;
     }
 
-    /// Mark probability of the L queue's own law for a packet, from its wait and the number of packets behind it
-    /// (Figure 5).
+    /// Native mark probability of the L queue for a packet, from its delay and the number of packets behind it (Figure 5).
     fn native(&self, waited: Span, behind: u32) -> f64 {
         if behind <= self.least_behind {
             return 0.0;
@@ -297,7 +297,7 @@ impl Dualpi2 {
         }
     }
 
-    /// True for as many packets of a queue as the likelihoods say, evenly spaced (Figure 4).
+    /// Returns true for the given fraction of a queue's packets, evenly spaced (Figure 4).
     fn recur(&mut self, queue: u32, likelihood: f64) -> bool {
         let count = &mut self.counts[queue as usize];
         *count += likelihood;
@@ -308,12 +308,12 @@ impl Dualpi2 {
         signals
     }
 
-    /// The link has been idle: the account begins again, with one packet in favour of the L queue.
+    /// Resets the credit after an idle link, with one packet in favour of the L queue.
     fn begin_account(&mut self) {
         self.credit = (2.0 * self.share - 1.0) * MTU as f64;
     }
 
-    /// Which queue sends next; none if nothing waits.
+    /// The queue that sends next; `None` if both are empty.
     fn next(&self, buffer: &Buffer) -> Option<u32> {
         let heads = [L, C].map(|queue| buffer.front_of_bin(queue).and_then(|place| buffer.since(place)));
         match (heads, self.shift) {
@@ -325,7 +325,8 @@ impl Dualpi2 {
         }
     }
 
-    /// What becomes of a packet that is to leave a queue (Figure 7, lines 4 to 18): true if it is dropped.
+    /// Applies drops and marks to a packet that leaves a queue (Figure 7, lines 4 to 18). Returns true if the packet is
+    /// dropped.
     fn signal(&mut self, queue: u32, packet: &mut Packet, waited: Span, buffer: &Buffer) -> bool {
         // The packet itself counts as waiting, as in Linux.
         let calm = buffer.total().bytes + u64::from(packet.wire) < 2 * MTU;
@@ -349,7 +350,7 @@ impl Dualpi2 {
     }
 }
 
-/// How long the packet at the head of a queue has waited; 0 without any.
+/// Queueing delay of the packet at the head of a queue; 0 if the queue is empty.
 fn waited(buffer: &Buffer, queue: u32, now: Instant) -> Span {
     buffer.front_of_bin(queue).and_then(|place| buffer.since(place)).map_or(Span::ZERO, |since| now.since(since))
 }
@@ -381,7 +382,7 @@ impl Discipline for Dualpi2 {
                 drops.push((packet, DropReason::Early));
                 continue;
             }
-            // While both waited, what the one sends counts for the other.
+            // While both queues hold packets, bytes that one sends give credit to the other.
             if queue == L && buffer.of_bin(C).packets > 0 {
                 self.credit += self.share * f64::from(packet.wire);
             } else if queue == C && buffer.of_bin(L).packets > 0 {
@@ -392,7 +393,7 @@ impl Discipline for Dualpi2 {
         None
     }
 
-    /// The delay is measured, not computed: only updates that were due before are due.
+    /// Only does the updates that are due: the delay is measured, so it does not depend on the rate.
     fn rate_changed(&mut self, change: &RateChange<'_>) {
         self.catch_up(change.now, change.buffer);
     }

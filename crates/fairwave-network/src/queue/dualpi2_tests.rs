@@ -5,7 +5,7 @@ use super::super::{Queue, QueueConfig};
 use super::*;
 use crate::packet::Class;
 
-/// p' stays as it is set, and the L queue has no law of its own.
+/// p' stays constant, and the L queue has no native marks.
 const STILL: &str = r#""tupdate":"1000000 s","step-thresh":"1000000 s""#;
 
 fn law(text: &str) -> Dualpi2Config {
@@ -26,7 +26,7 @@ fn with(ecn: Ecn, wire: u16) -> Packet {
     Packet { ecn, ..packet(1, wire, Class::Tcp) }
 }
 
-/// A buffer in which so many packets of a codepoint have waited since time 0, each of 1000 bytes.
+/// A buffer with these numbers of packets per codepoint, each of 1000 bytes, waiting since time 0.
 fn holding(packets: &[(Ecn, u32)]) -> Buffer {
     let mut buffer = Buffer::by_bin(0, 2);
     let mut law = dualpi2("");
@@ -39,14 +39,14 @@ fn holding(packets: &[(Ecn, u32)]) -> Buffer {
     buffer
 }
 
-/// What becomes of all that a buffer holds, at a time: (sent unmarked, sent marked, dropped) of the packets with a codepoint.
+/// Empties a buffer at a time. Counts (sent unmarked, sent marked, dropped) of the packets with a codepoint.
 fn outcome(law: &mut Dualpi2, mut buffer: Buffer, now: Instant, least: u32) -> impl Fn(Ecn) -> (u32, u32, u32) {
     let (mut drops, mut all) = (Vec::new(), Vec::new());
     while buffer.total().packets > least
         && let Some(packet) = law.depart(now, &mut buffer, &mut drops)
     {
         all.push((buffer.last_came(), packet.ecn == Ecn::Ce, false));
-        // What was dropped came with the codepoint that it bears: nothing is marked and then dropped.
+        // Dropped packets bear the codepoint with which they arrived: none is marked and then dropped.
         all.extend(drops.drain(..).map(|(packet, _)| (packet.ecn, false, true)));
     }
     move |ecn| {
@@ -70,7 +70,7 @@ fn the_classic_queue_meets_the_square_of_the_base_probability_and_the_other_k_ti
         let buffer = holding(&[(Ecn::NotEct, 10_000), (Ecn::Ect0, 10_000), (Ecn::Ect1, 10_000)]);
         let of = outcome(&mut law, buffer, at(0), 10);
         let near = |number: u32, share: f64| (f64::from(number) - 10_000.0 * share).abs() < 40.0;
-        // The signals are spaced evenly over the classic queue, in which the two kinds stand one behind the other.
+        // The signals are spaced evenly over the classic queue, which holds the two kinds one after the other.
         assert!(near(of(Ecn::NotEct).2, base * base) && of(Ecn::NotEct).1 == 0, "{:?}", of(Ecn::NotEct));
         assert!(near(of(Ecn::Ect0).1, base * base) && of(Ecn::Ect0).2 == 0, "{:?}", of(Ecn::Ect0));
         assert!(near(of(Ecn::Ect1).1, k * base) && of(Ecn::Ect1).2 == 0, "{:?}", of(Ecn::Ect1));
@@ -123,15 +123,15 @@ fn the_l_queue_marks_what_has_waited_longer_than_the_step_while_more_than_one_wa
         outcome(&mut law, buffer, at(micros), 0)(Ecn::Ect1).1
     };
     assert_eq!(marked("", 100, 1000), 0, "not longer");
-    // Two are left that have one or none behind, and the first signal needs a second likelihood (`recur`).
+    // Two packets have one or no packet behind them, and the first signal needs a second probability (`recur`).
     assert_eq!(marked("", 100, 1001), 97);
     assert_eq!(marked(r#""min-qlen-step":0"#, 100, 1001), 98);
     assert_eq!(marked(r#""min-qlen-step":50"#, 100, 1001), 48);
-    // The RFC's ramp: from 0.8 to 1.2 ms. A quarter of the way up a quarter is marked.
+    // The RFC's ramp from 0.8 to 1.2 ms. At a quarter of the ramp, a quarter is marked.
     let ramp = r#""step-thresh":"800 us","range":"400 us""#;
     assert_eq!([800, 1000, 1200].map(|micros| marked(ramp, 102, micros)), [0, 49, 99]);
     assert!(marked(ramp, 102, 900).abs_diff(25) <= 1);
-    // Ten packets behind: of 100 the first 90, but for `recur`'s first.
+    // Ten packets behind: the first 90 of 100, except the first because of `recur`.
     assert_eq!(marked(r#""step-packets":10"#, 100, 0), 89);
 }
 
@@ -161,9 +161,9 @@ fn when_marks_saturate_both_queues_drop_what_could_be_marked_by_the_square() {
     let near = |number: u32, share: f64| (f64::from(number) - 10_000.0 * share).abs() < 40.0;
     assert!(near(of(Ecn::NotEct).2, 0.36), "{:?}", of(Ecn::NotEct));
     assert!(near(of(Ecn::Ect0).2, 0.36) && of(Ecn::Ect0).1 == 0, "{:?}", of(Ecn::Ect0));
-    // `recur` shares one account for drops and marks, so that few of the rest may stay unmarked.
+    // `recur` shares one sum for drops and marks, so few of the rest stay unmarked.
     assert!(near(of(Ecn::Ect1).2, 0.36) && near(of(Ecn::Ect1).1, 0.64), "{:?}", of(Ecn::Ect1));
-    // Without, the base probability ends where marks saturate, and only a full buffer drops.
+    // Without it, the base probability ends at the value at which marks saturate, and only a full buffer drops.
     let mut law = dualpi2(&format!(r#"{STILL},"drop-on-overload":false"#));
     law.update(100.0);
     assert_eq!(law.base, 0.5);
@@ -172,7 +172,7 @@ fn when_marks_saturate_both_queues_drop_what_could_be_marked_by_the_square() {
     assert!(of(Ecn::Ect0).2 == 0 && of(Ecn::Ect1).2 == 0 && of(Ecn::Ect1).1 >= 9_989, "{:?}", of(Ecn::Ect1));
 }
 
-/// How many of the first `number` packets are classic ones, while both queues always hold some.
+/// Number of classic packets among the first `number` departures, while both queues always hold packets.
 fn classic(text: &str, number: u32) -> u32 {
     let (mut law, mut buffer) =
         (dualpi2(&format!("{STILL}{text}")), holding(&[(Ecn::NotEct, 2000), (Ecn::Ect1, 2000)]));
@@ -228,8 +228,8 @@ fn keys_that_do_not_go_together_are_refused() {
     }
 }
 
-/// RFC 9332's figures 2 to 5, 7 and 8 read plainly, with the weighted round robin that its Appendix A.1 tells of: packets in vectors,
-/// a timer that fires.
+/// Direct transcription of RFC 9332's figures 2 to 5, 7 and 8, with the weighted round robin of Appendix A.1: packets in
+/// vectors, a timer that fires.
 struct SlowTwin {
     lq: Vec<(Packet, Instant)>,
     cq: Vec<(Packet, Instant)>,

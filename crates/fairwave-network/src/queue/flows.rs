@@ -1,22 +1,22 @@
-//! One list of waiting packets per flow, and a round of the flows of which packets wait.
+//! One list of waiting packets per flow, and a round of the flows with waiting packets.
 //!
-//! For disciplines that serve flow by flow (deficit round robin, fair queueing). Everything is found in constant time; the
-//! lists' links lie apart from the packets, so a buffer without such lists pays nothing for them.
+//! For disciplines that serve flows separately (deficit round robin, fair queueing). Every operation takes constant time.
+//! The links are stored separately from the packets, so a buffer without such lists pays nothing for them.
 
 use std::collections::HashMap;
 
 use super::lists::{ListEnds, ListLinks, NIL, Tally, append, unlink};
 use crate::packet::{FlowId, Packet};
 
-/// Of one waiting packet.
+/// Links of one waiting packet.
 #[derive(Clone, Copy, Debug)]
 struct Member {
     flow: ListLinks,
-    /// The slot of its flow.
+    /// Slot of the packet's flow.
     slot: u32,
 }
 
-/// A flow of which packets wait. In a free slot, `next` of the round is the next free one.
+/// A flow with waiting packets. In a free slot, `next` of the round is the next free slot.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     flow: FlowId,
@@ -25,15 +25,15 @@ struct Slot {
     round: ListLinks,
 }
 
-/// The flows of which packets wait.
+/// All flows with waiting packets.
 #[derive(Clone, Debug)]
 pub(super) struct Flows {
-    /// By the packets' places.
+    /// By place of the packet.
     members: Vec<Member>,
     slots: Vec<Slot>,
     free: u32,
     round: ListEnds,
-    /// Only asked, never walked through: its order would not be the same in every process.
+    /// Never iterated: its order differs between processes.
     slot_of: HashMap<u32, u32>,
 }
 
@@ -44,7 +44,7 @@ impl Default for Flows {
 }
 
 impl Flows {
-    /// A packet has come to wait at `place`.
+    /// Adds the packet at `place`.
     pub fn push(&mut self, place: u32, packet: &Packet) {
         let slot = match self.slot_of.get(&packet.flow.0) {
             Some(&slot) => slot,
@@ -59,7 +59,7 @@ impl Flows {
         append!(self.members, of.packets, flow, place);
     }
 
-    /// The packet at `place` goes.
+    /// Removes the packet at `place`.
     pub fn remove(&mut self, place: u32, flow: FlowId, size: u64) {
         let slot = self.members[place as usize].slot;
         let of = &mut self.slots[slot as usize];
@@ -93,22 +93,22 @@ impl Flows {
         self.slot_of.get(&flow.0).map(|&slot| &self.slots[slot as usize])
     }
 
-    /// What waits of a flow.
+    /// Packets and bytes of a flow that wait.
     pub fn tally(&self, flow: FlowId) -> Tally {
         self.of(flow).map_or(Tally::default(), |slot| slot.tally)
     }
 
-    /// Flows of which packets wait.
+    /// Number of flows with waiting packets.
     pub fn count(&self) -> u32 {
         self.slot_of.len() as u32
     }
 
-    /// The first and the last packet of a flow that wait.
+    /// The first and the last waiting packet of a flow.
     pub fn ends(&self, flow: FlowId) -> ListEnds {
         self.of(flow).map_or(ListEnds::EMPTY, |slot| slot.packets)
     }
 
-    /// The flow after this one in the round, or the first.
+    /// The flow after this one in the round; the first for `None`.
     pub fn after(&self, flow: Option<FlowId>) -> Option<FlowId> {
         let next = flow.and_then(|flow| self.of(flow)).map_or(NIL, |slot| slot.round.next);
         let slot = if next == NIL { self.round.front } else { next };
@@ -126,7 +126,7 @@ mod tests {
     use crate::packet::{Body, Class};
     use fairwave_units::units::Instant;
 
-    /// What is done to a buffer: a packet of (flow, size) comes, or one of those that wait goes.
+    /// Operation on a buffer: a packet of (flow, size) arrives, or a waiting packet leaves.
     #[derive(Clone, Debug)]
     enum Operation {
         Push(u32, u16),
@@ -144,7 +144,7 @@ mod tests {
         ]
     }
 
-    /// The slow twin: all packets in order of arrival, and the flows in the order in which they came to wait.
+    /// Reference model: all packets in order of arrival, and the flows in the order in which they began to wait.
     #[derive(Default)]
     struct SlowTwin {
         packets: Vec<Packet>,
@@ -218,7 +218,7 @@ mod tests {
                     prop_assert_eq!(tally.packets as usize, those.clone().count());
                     prop_assert_eq!(tally.bytes, those.map(|packet| u64::from(packet.wire)).sum::<u64>());
                 }
-                // Once around, from the first to the first again.
+                // One whole round, from the first flow to the first again.
                 let mut at = None;
                 for expected in plain.round.iter().chain(plain.round.first()) {
                     at = buffer.flow_after(at);

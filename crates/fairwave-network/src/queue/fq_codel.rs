@@ -1,14 +1,15 @@
-//! FQ-CoDel: every flow has a queue of its own, served in turn, and CoDel looks after each.
+//! FQ-CoDel: every flow has a separate queue; the queues take turns, and CoDel manages each.
 //!
-//! Follows RFC 8290. Flows are hashed into `flows` queues (§4.1); the hash is salted by the link's stream, so flows may share a
-//! queue as they do where it is deployed. Deficit round robin serves them, those that have just begun first (§4.2, `rounds`); CoDel
-//! ([`super::codel`]) acts on the queue whose turn it is, by that queue's own length. When more waits than may, packets are
-//! dropped from the head of the queue that holds most bytes (§4.1): half of its bytes, but at most `drop-batch` packets, and CoDel
-//! counts them as its own. That queue is found in the logarithm of the queues' number ([`super::bins`]).
+//! Follows RFC 8290. A hash assigns flows to `flows` queues (§4.1). The link's stream provides the salt, so flows may share
+//! a queue as in real deployments. Deficit round robin serves the queues, new ones first (§4.2, `rounds`). CoDel
+//! ([`super::codel`]) acts on the current queue by the length of that queue. On overflow, packets are dropped from the head
+//! of the queue with the most bytes (§4.1). The batch is half of that queue's bytes, but at most `drop-batch` packets, and
+//! CoDel counts them as its drops. The cost of finding that queue is logarithmic in the number of queues ([`super::bins`]).
 //!
-//! **Deviations.** A flow's two directions hash apart, as their addresses would. Half of the queue's bytes go, as in Linux, where the RFC says
-//! half of its packets; that CoDel counts them is Linux's, too. Linux tells CoDel what waits in all queues together where the RFC
-//! has it look at its own: here it is its own. `mtu` is fixed at 1514 bytes. Memory is counted in bytes on the wire.
+//! **Deviations.** The two directions of a flow have different hashes, as their addresses would. As in Linux, a batch is
+//! half of the queue's bytes; the RFC says half of its packets. As in Linux, CoDel counts these drops. Linux gives CoDel the
+//! backlog of all queues together; here, as in the RFC, CoDel sees only the backlog of its queue. `mtu` is fixed at 1514
+//! bytes. Memory is counted in bytes on the wire.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -79,10 +80,10 @@ fn drop_batch() -> u32 {
     64
 }
 
-/// The largest packet of an Ethernet: CoDel lets as much wait.
+/// The largest Ethernet packet; CoDel tolerates this backlog.
 const MTU: u64 = 1514;
 
-/// Accepts what queues per flow have in common.
+/// Checks the parameters that all disciplines with queues per flow share.
 pub(super) fn check_queues(quantum: Bytes, flows: u32, memory_limit: Bytes) -> Result<(), ConfigError> {
     if quantum.get() < 256 {
         return Err(ConfigError::new("quantum", quantum, "256 B or more", "quantum = \"1514 B\""));
@@ -142,11 +143,11 @@ impl DisciplineLaw for FqCodelConfig {
     }
 }
 
-/// FQ-CoDel at work.
+/// State of FQ-CoDel.
 #[derive(Clone, Debug)]
 pub struct FqCodel {
     set: Settings,
-    /// Of the hash; drawn when the first packet arrives.
+    /// Salt of the hash, drawn when the first packet arrives.
     salt: Option<u64>,
     flows: u32,
     /// CoDel's state, by queue.
@@ -154,11 +155,11 @@ pub struct FqCodel {
     rounds: Rounds,
     memory: u64,
     drop_batch: u32,
-    /// How long the packet had waited that left last.
+    /// Queueing delay of the last packet that left.
     sojourn: Span,
 }
 
-/// The queue of a packet, out of this number of queues.
+/// The queue of a packet, out of `queues` queues.
 #[inline]
 pub(super) fn queue_of(packet: &Packet, salt: u64, queues: u32) -> u32 {
     reduced(mixed((u64::from(packet.flow.0) << 1 | u64::from(packet.feedback)) ^ salt), queues)
@@ -200,7 +201,7 @@ impl Discipline for FqCodel {
         self.controls[fattest as usize].has_dropped(packets);
     }
 
-    /// The only packet there is: it is its queue's turn at the latest when all others have been found empty.
+    /// The only waiting packet leaves directly: the turn reaches its queue after all others have been found empty.
     #[inline]
     fn pass(&mut self, _now: Instant, packet: &Packet, stream: &mut Stream) -> bool {
         let salt = *self.salt.get_or_insert_with(|| stream.below(u64::MAX));
@@ -235,7 +236,7 @@ impl Discipline for FqCodel {
         }
     }
 
-    /// How long the packet had waited that left last, in seconds.
+    /// Queueing delay of the last packet that left, seconds.
     fn average(&self) -> Option<f64> {
         Some(self.sojourn.seconds())
     }

@@ -16,7 +16,7 @@ fn at(millis: u64) -> Instant {
     Instant::ZERO + Span::from_millis(millis)
 }
 
-/// Flows 0 and so on, as many as asked for, none of which shares a queue with another.
+/// Returns `number` flows that do not share queues.
 fn apart(number: usize) -> Vec<u32> {
     let salt = stream().below(u64::MAX);
     let mut queues = Vec::new();
@@ -44,7 +44,7 @@ fn flows_of_packets_of_a_quarter_of_the_size_get_as_many_bytes() {
     for served in 1..=400 {
         let packet = queue.depart(at(0), &mut drops).expect("more than that wait");
         bytes[usize::from(packet.flow.0 == flows[1])] += u64::from(packet.wire);
-        // At no time is a flow ahead by more than a quantum and a packet.
+        // No flow is ever ahead by more than a quantum and a packet.
         assert!(bytes[0].abs_diff(bytes[1]) <= 1514 + 1200, "{bytes:?} after {served}");
     }
     assert!(drops.is_empty() && bytes[0] > 90_000, "{bytes:?}");
@@ -57,7 +57,7 @@ fn a_packet_of_a_flow_that_has_just_begun_overtakes_all_that_wait() {
         queue.arrive(at(0), &packet(flows[0], 1500, Class::Tcp), &mut drops);
         queue.arrive(at(0), &packet(flows[1], 1500, Class::Tcp), &mut drops);
     }
-    // Both have used their quantum up, and stand among the old ones.
+    // Both have used up their quantum and are on the list of old queues.
     for _ in 0..5 {
         assert!(queue.depart(at(1), &mut drops).is_some());
     }
@@ -82,7 +82,7 @@ fn too_much_is_dropped_from_the_head_of_the_fattest_queue_half_of_it_but_at_most
         }
         drops
     };
-    // 1001 packets: flow 1 holds most bytes, not most packets. Of its 400 a batch of 64 goes.
+    // 1001 packets: flow 1 holds the most bytes, not the most packets. A batch of 64 of its 400 packets is dropped.
     let drops = fill("", [(600, 100), (400, 1500), (1, 100)]);
     assert_eq!(drops.len(), 64);
     assert!(drops.iter().all(|(packet, reason)| packet.flow.0 == flows[1] && *reason == DropReason::Overflow));
@@ -117,7 +117,7 @@ fn a_victim_rule_takes_the_place_of_the_fattest_queue() {
     assert_eq!(drops.iter().map(|(packet, _)| packet.flow.0).collect::<Vec<_>>(), [flows[1]]);
 }
 
-/// 2 s of 1 Mb/s of packets in which so many flows take part, through 800 kb/s. Returns the drops and marks of each.
+/// Sends 1 Mb/s for 2 s, spread over these flows, through 800 kb/s. Returns the drops and marks per flow.
 fn overload(extra: &str, flows: &[u32], ecn: Ecn) -> Vec<u32> {
     let (mut queue, mut drops, mut signals) = (queue(extra), Vec::new(), vec![0; flows.len()]);
     let mut signal = |flow: u32| {
@@ -126,7 +126,7 @@ fn overload(extra: &str, flows: &[u32], ecn: Ecn) -> Vec<u32> {
         }
     };
     for millis in 0..4000 {
-        // Flow 0 sends twice as much as the link carries, each of the others a hundredth of it.
+        // Flow 0 sends twice the link's rate, each of the others a hundredth of it.
         queue.arrive(at(millis), &Packet { ecn, ..packet(flows[0], 1000, Class::Tcp) }, &mut drops);
         let other = (millis / 200) as usize % flows.len();
         if other > 0 && millis % 200 == 0 {

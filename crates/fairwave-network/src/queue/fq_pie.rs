@@ -1,16 +1,17 @@
-//! FQ-PIE: every flow has a queue of its own, served in turn, and PIE looks after each.
+//! FQ-PIE: every flow has a separate queue; the queues take turns, and PIE manages each.
 //!
-//! Flows are hashed and served as by FQ-CoDel (RFC 8290 §4, [`super::fq_codel`], `rounds`); an arrival meets the PIE of its
-//! own queue (RFC 8033, [`super::pie`]), by that queue's delay and length. So Linux' `fq_pie` has it.
+//! Hashes and serves flows like FQ-CoDel (RFC 8290 §4, [`super::fq_codel`], `rounds`). The PIE of the arrival's queue (RFC
+//! 8033, [`super::pie`]) decides about it, by the delay and length of that queue, as in Linux' `fq_pie`.
 //!
-//! A queue's delay is the wait of the packet that left last, or 0 when the queue is empty. A queue's share of the link
-//! is unknown, so its backlog does not determine its delay (RFC 8033 §4.3 allows timestamps, and Linux uses them).
-//! Every queue updates its probability once per `update`. A queue does not change between arrivals and departures, so
-//! it catches up on missed updates at the next of them. The result is exactly that of a timer, at a cost that does not
-//! grow with the number of queues.
+//! A queue's delay is the queueing delay of the last packet that left, or 0 when the queue is empty. A queue's share of the
+//! link is unknown, so its backlog does not determine its delay (RFC 8033 §4.3 allows timestamps, and Linux uses them).
+//! Every queue updates its probability once per `update`. A queue does not change between arrivals and departures, so it
+//! catches up on missed updates at the next of them. The result is exactly that of a timer, at a cost that does not grow
+//! with the number of queues.
 //!
-//! **Choices.** Marking is off by default, as in Linux: `ecn = true` switches it on. Linux leaves the probability as it is while the delay
-//! is 0 and something waits; here only the RFC decides. A full buffer drops by the victim rule, by default the arrival, as Linux does.
+//! **Choices.** Marking is off by default, as in Linux: `ecn = true` switches it on. Linux does not change the probability
+//! while the delay is 0 and packets wait; here the RFC's rule applies. A full buffer drops by the victim rule, by default
+//! the arrival, as Linux does.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -123,30 +124,30 @@ impl DisciplineLaw for FqPieConfig {
     }
 }
 
-/// A queue under PIE.
+/// A queue with its PIE state.
 #[derive(Clone, Debug)]
 struct FlowQueue {
     state: State,
-    /// How long the packet had waited that left last, in seconds; 0 once none waits.
+    /// Queueing delay of the last packet that left, seconds; 0 if the queue is empty.
     waited: f64,
     ticker: Ticker,
 }
 
-/// FQ-PIE at work.
+/// State of FQ-PIE.
 #[derive(Clone, Debug)]
 pub struct FqPie {
     set: Settings,
-    /// Of the hash; drawn when the first packet arrives.
+    /// Salt of the hash, drawn when the first packet arrives.
     salt: Option<u64>,
     lines: Vec<FlowQueue>,
     rounds: Rounds,
     memory: u64,
-    /// The drop probability of the queue in which something happened last.
+    /// Drop probability of the queue with the last arrival or departure.
     last: f64,
 }
 
 impl FqPie {
-    /// Makes the updates of a queue that were due before `now`; its delay has stood since.
+    /// Does the updates of a queue that were due before `now`. The delay has not changed since then.
     #[inline]
     fn catch_up(&mut self, queue: u32, now: Instant) -> &mut FlowQueue {
         let line = &mut self.lines[queue as usize];
@@ -206,7 +207,7 @@ impl Discipline for FqPie {
         }
     }
 
-    /// The drop probability of the queue in which something happened last.
+    /// Drop probability of the queue with the last arrival or departure.
     fn average(&self) -> Option<f64> {
         Some(self.last)
     }
@@ -230,8 +231,8 @@ mod tests {
         Instant::ZERO + Span::from_millis(millis)
     }
 
-    /// Ten seconds in which flow 0 sends a packet each millisecond, flow 1 one each 20, and the link takes one each 2: (sent, marked,
-    /// dropped early) of both.
+    /// Runs 10 s: flow 0 sends one packet per 1 ms, flow 1 one per 20 ms, and the link takes one per 2 ms. Returns (sent,
+    /// marked, dropped early) for both.
     fn shared(extra: &str, ecn: Ecn) -> [(u32, u32, u32); 2] {
         let (mut queue, mut drops, mut of) = (queue(extra), Vec::new(), [(0, 0, 0); 2]);
         for millis in 0..10_000 {
@@ -256,7 +257,7 @@ mod tests {
     #[test]
     fn pie_acts_on_the_flow_whose_queue_stands_and_spares_the_other() {
         let [(_, marked, dropped), (sent, _, spared)] = shared("", Ecn::NotEct);
-        // Twice what is left of the link: about half goes, as long as the burst allowance does not hold.
+        // Flow 0 sends twice the remaining rate: about half is dropped once the burst allowance ends.
         assert!((4000..6000).contains(&dropped) && marked == 0, "{dropped}");
         assert_eq!((sent, spared), (500, 0), "all that flow 1 sends gets through");
     }

@@ -1,18 +1,19 @@
-//! FRED: RED that looks at how many packets of an arrival's own flow wait.
+//! FRED: RED with limits on the number of waiting packets per flow.
 //!
-//! Follows Lin & Morris, "Dynamics of Random Early Detection" (1997). Flows of which packets wait are counted, and the
-//! average queue by their number is what one of them may hold on average (at least 1). A flow may always hold
-//! `min-queue` packets, or that average if it is more: of its arrivals beyond it RED drops by chance between the
-//! thresholds. No flow may hold more than `most` packets. One that tries to, or that holds twice the average while the
-//! queue is above max-threshold, gets a strike. A flow with more than one strike may hold only the average. A flow of
-//! which nothing waits is forgotten, with its strikes. From max-threshold on an arrival goes; with support for many
-//! flows every flow may then hold two packets. The average is brought up to date with arrivals and with departures.
+//! Follows Lin & Morris, "Dynamics of Random Early Detection" (1997). The average queue divided by the number of flows with
+//! waiting packets is the share per flow (at least 1 packet). A flow may always hold `min-queue` packets, or the share if
+//! that is larger. RED drops its arrivals beyond this limit at random between the thresholds. No flow may hold more than
+//! `most` packets. A flow that tries to, or that holds twice its share while the queue is above max-threshold, gets a
+//! strike. A flow with more than one strike may hold only its share. FRED forgets a flow and its strikes when no packet of
+//! it waits. From max-threshold on, FRED drops every arrival; with support for many flows, every flow may then hold two
+//! packets. Arrivals and departures update the average.
 //!
-//! Lengths are in packets: FRED counts packets per flow. FRED chooses its victim itself, the arrival.
+//! Lengths are in packets: FRED counts packets per flow. FRED always drops the arrival.
 //!
-//! **Assumptions.** The paper takes min-threshold as the smaller of a quarter of the buffer and a round trip's worth; here it is
-//! a quarter of the buffer unless given. `most` is min-threshold, two from max-threshold on, as in the paper's pseudo-code.
-//! Where the link idles the average ages as in RED. An arrival that finds the buffer full is dropped and earns no strike.
+//! **Assumptions.** The paper takes min-threshold as the smaller of a quarter of the buffer and a round trip's worth; here
+//! it is a quarter of the buffer unless given. `most` is min-threshold, two from max-threshold on, as in the paper's
+//! pseudo-code. While the link is idle, the average ages as in RED. An arrival that finds the buffer full is dropped and
+//! earns no strike.
 
 use std::collections::HashMap;
 
@@ -138,7 +139,7 @@ impl DisciplineLaw for FredConfig {
     }
 }
 
-/// FRED at work.
+/// State of FRED.
 pub struct Fred {
     min_threshold: f64,
     max_threshold: f64,
@@ -151,9 +152,9 @@ pub struct Fred {
     mean_packet: Bytes,
     /// Average queue in packets.
     average: f64,
-    /// Packets since the last drop by chance; `None` while the average is below min-threshold.
+    /// Packets since the last random drop; `None` while the average is below min-threshold.
     since: Option<f64>,
-    /// Of flows of which packets wait and that have any. Only asked, never walked through.
+    /// Strikes of flows with waiting packets. Never iterated, because its order is not deterministic.
     strikes: HashMap<FlowId, u32>,
 }
 
@@ -162,7 +163,7 @@ impl Fred {
         self.average += self.weight * (f64::from(packets) - self.average);
     }
 
-    /// What a flow of which packets wait holds on average, at least 1.
+    /// Average number of waiting packets per active flow, at least 1.
     fn share(&self, buffer: &Buffer) -> f64 {
         (self.average / f64::from(buffer.flows().max(1))).max(1.0)
     }
@@ -216,7 +217,7 @@ impl Discipline for Fred {
         Some(packet)
     }
 
-    /// While the link idled the average has aged by the rate before.
+    /// Ages the average for the idle time at the old rate.
     fn rate_changed(&mut self, change: &RateChange<'_>) {
         self.average *= libm::exp(change.idle.seconds() * self.per_second * libm::log1p(-self.weight));
         self.per_second = packets_per_second(change.rate, self.mean_packet);
@@ -260,7 +261,7 @@ mod tests {
         buffer
     }
 
-    /// What becomes of an arrival of flow 1.
+    /// Verdict on an arrival of flow 1.
     fn arrive(fred: &mut Fred, buffer: &Buffer) -> Verdict {
         let packet = packet(1, 500, Class::Tcp);
         let arrival = Arrival { now: Instant::ZERO, packet: &packet, buffer, idle: Span::ZERO, full: false };
@@ -301,11 +302,11 @@ mod tests {
                 })
                 .count()
         };
-        // Forty of average among two flows: each may hold twenty. By chance of 0.3 drops are spaced 1, 2 or 3 arrivals apart,
-        // with 3/7, 3/7 and 1/7: 1.71 on average.
+        // An average of 40 packets and two flows: each may hold 20. With probability 0.3, drops are spaced 1, 2 or 3
+        // arrivals apart, with probabilities 3/7, 3/7 and 1/7: 1.71 on average.
         assert_eq!(dropped(&[[1; 19].as_slice(), &[2]].concat()), 0);
         assert!((540..630).contains(&dropped(&[[1; 21].as_slice(), &[2]].concat())));
-        // Forty flows: everybody may hold two packets, though the share is one.
+        // Forty flows: every flow may hold two packets, although the share is one.
         let many: Vec<u32> = (2..=40).collect();
         assert_eq!(dropped(&[[1].as_slice(), &many].concat()), 0);
         assert!(dropped(&[[1; 2].as_slice(), &many].concat()) > 540);
@@ -324,7 +325,7 @@ mod tests {
             let buffer = waiting(&[vec![1; held], (2..60).collect()].concat());
             assert_eq!(arrive(&mut fred, &buffer), verdict, "{extra} {held}");
         }
-        // Without support for many flows, twice the share is a strike: 51 of average among three flows.
+        // Without support for many flows, twice the share earns a strike: an average of 51 and three flows.
         let mut fred = fred(r#","many-flows":false,"min-threshold":45"#);
         fred.max_threshold = 50.0;
         fred.average = 51.0;

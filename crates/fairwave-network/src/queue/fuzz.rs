@@ -1,5 +1,5 @@
-//! Every discipline and victim against a plain list of what waits: the same packets, in the same order, none twice and
-//! none lost, whatever the times, sizes and classes.
+//! Compares every discipline and victim rule with a plain list of waiting packets: the same packets, in the same order, none
+//! duplicated and none lost, for any times, sizes and classes.
 //!
 //! Few cases in `make test`, many in `make fuzz` (`FAIRWAVE_FUZZ_CASES`).
 
@@ -10,10 +10,10 @@ use super::*;
 use crate::packet::{Body, Ecn};
 use fairwave_units::testing::fuzz_cases;
 
-/// What is done to a queue.
+/// Operation on a queue.
 #[derive(Clone, Debug)]
 enum Step {
-    /// So many packets of a size, class, video layer and codepoint arrive together.
+    /// `copies` packets of a size, class, video layer and codepoint arrive together.
     Arrive { wire: u16, class: usize, flow: u32, layer: u8, copies: u8, ecn: Ecn },
     /// The link takes a packet.
     Depart,
@@ -34,7 +34,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The slow twin: everything that waits, as it came, oldest first. Packets are told apart by the time at which they were made.
+/// Reference model: all waiting packets, oldest first. The creation time identifies a packet.
 #[derive(Default)]
 struct SlowTwin(Vec<Packet>);
 
@@ -45,7 +45,7 @@ impl SlowTwin {
         Some(place)
     }
 
-    /// With which codepoint a packet that waits came.
+    /// ECN codepoint with which a waiting packet arrived.
     fn came(&self, packet: &Packet) -> Ecn {
         let found = self.0.iter().find(|waiting| Packet { ecn: waiting.ecn, ..*packet } == **waiting);
         found.map_or(Ecn::NotEct, |waiting| waiting.ecn)
@@ -56,8 +56,8 @@ impl SlowTwin {
         those.fold((0, 0), |(packets, bytes), packet| (packets + 1, bytes + u64::from(packet.wire)))
     }
 
-    /// Paper 004 §3 read plainly: of the class with most bytes, the one nearest the front; TCP first on equal bytes, then
-    /// other UDP.
+    /// Paper 004 §3, transcribed directly: of the class with the most bytes, the packet nearest the front. On equal bytes
+    /// TCP comes first, then other UDP.
     fn drop_sel(&self) -> Option<usize> {
         let bytes = |class: Class| self.of(class).1;
         let heaviest = [Class::Tcp, Class::OtherUdp, Class::Voice]
@@ -66,14 +66,14 @@ impl SlowTwin {
         self.0.iter().position(|packet| packet.class == heaviest)
     }
 
-    /// Paper 002 §3.3 read plainly: of the highest layer, the one that came last.
+    /// Paper 002 §3.3, transcribed directly: of the highest layer, the newest packet.
     fn highest_layer(&self) -> Option<usize> {
         let layer = |packet: &Packet| packet.layer.min(7);
         let highest = self.0.iter().map(layer).max()?;
         self.0.iter().rposition(|packet| layer(packet) == highest)
     }
 
-    /// The place of what a rule takes; none for rules that need more than what waits to be foretold.
+    /// Index of the packet that a rule drops; `None` for rules that depend on more than the waiting packets.
     fn victim(&self, victim: Victim) -> Option<usize> {
         match victim {
             Victim::Tail => self.0.len().checked_sub(1),

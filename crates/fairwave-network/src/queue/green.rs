@@ -1,17 +1,17 @@
-//! GREEN: drops with a probability that climbs while more arrives than the link should carry, and falls while less does.
+//! GREEN: raises its drop probability while the arrival rate exceeds the target rate, and lowers it otherwise.
 //!
-//! Follows Wydrowski & Zukerman, "GREEN: an active queue management algorithm for a self managed Internet" (2002),
-//! after paper 004 §2 (its reference 9). The rate of congestion notification rests on an estimate of the incoming rate
-//! and the link's capacity, not on the queue. Each `interval` P ← P + ΔP · U(x − c), with U = 1 where x ≥ c and −1
-//! below, and each arrival is dropped with probability P. On an arrival of b bytes, Δ after the one before, x ← (1 −
-//! e^(−Δ/K)) b/Δ + e^(−Δ/K) x.
+//! Follows Wydrowski & Zukerman, "GREEN: an active queue management algorithm for a self managed Internet" (2002), after
+//! paper 004 §2 (its reference 9). The rate of congestion notification rests on an estimate of the incoming rate and the
+//! link's capacity, not on the queue. Each `interval` P ← P + ΔP · U(x − c), with U = 1 if x ≥ c and −1 otherwise, and each
+//! arrival is dropped with probability P. On an arrival of b bytes, Δ after the one before, x ← (1 − e^(−Δ/K)) b/Δ +
+//! e^(−Δ/K) x.
 //!
-//! **Assumptions.** The target c is 0.97 of the link, so that the queue drains. ΔP, the interval and K have no values
-//! that are at hand: a thousandth each 10 ms, and 100 ms. The estimate takes packets that arrive at once as one of
-//! their joint size. Here x is what arrives, dropped or not. Then load that does not yield and is more than c drives P
-//! to 1, and nothing gets through. With `estimate = "admitted"` what was dropped does not count, and such a load gets c
-//! (as ns-2 has AVQ adapt). GREEN marks one packet as another: sizes do not matter to P. Where the victim rule drops
-//! another packet than the arrival, what is admitted is the arrival less the victim.
+//! **Assumptions.** The target c is 0.97 of the link, so that the queue drains. No published values of ΔP, the interval and
+//! K are available; the defaults are 0.001 per 10 ms, and 100 ms. The estimate combines packets that arrive at the same time
+//! into one. By default, x counts all arrivals, including dropped ones. An unresponsive load above c then drives P to 1, and
+//! no packet passes. With `estimate = "admitted"`, dropped packets do not count, and such a load gets c (like AVQ in ns-2).
+//! P does not depend on packet sizes. If the victim rule drops a packet other than the arrival, the arrival counts as
+//! admitted and the victim is subtracted.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -117,28 +117,28 @@ impl DisciplineLaw for GreenConfig {
     }
 }
 
-/// GREEN at work.
+/// State of GREEN.
 #[derive(Clone, Debug)]
 pub struct Green {
-    /// Bytes per second (c).
+    /// Target rate c, bytes per second.
     target: f64,
-    /// The part of the link's rate that this is.
+    /// Target rate as a fraction of the link's rate.
     part: f64,
     step: f64,
-    /// Seconds (K).
+    /// Time constant K, seconds.
     memory: f64,
     admitted_only: bool,
     ticker: Ticker,
-    /// Bytes that count and are not in the estimate yet: those of the arrival at `updated`.
+    /// Bytes that count but are not in the estimate yet: those of the arrivals at `updated`.
     pending: f64,
     updated: Instant,
-    /// Bytes per second (x).
+    /// Estimated rate x, bytes per second.
     rate: f64,
     probability: f64,
 }
 
 impl Green {
-    /// Brings estimate and probability up to date.
+    /// Updates the estimate and the probability.
     fn catch_up(&mut self, now: Instant) {
         let elapsed = now.since(self.updated).seconds();
         if elapsed > 0.0 {
@@ -170,7 +170,7 @@ impl Discipline for Green {
         }
     }
 
-    /// What is aimed at is a part of the rate that there is.
+    /// The target rate is a fraction of the current rate.
     fn rate_changed(&mut self, change: &RateChange<'_>) {
         self.catch_up(change.now);
         self.target = self.part * change.rate.bits_per_second() as f64 / 8.0;
@@ -222,7 +222,7 @@ mod tests {
         // (1 − e^(−10/100)) · 1000 B / 10 ms
         let first = (1.0 - libm::exp(-0.1)) * 1e5;
         assert!((green.rate - first).abs() < 1e-6, "{}", green.rate);
-        // Two at once count as one of twice the size.
+        // Two packets at once count as one of twice the size.
         arrive(&mut green, at(10), &mut stream);
         arrive(&mut green, at(30), &mut stream);
         let second = (1.0 - libm::exp(-0.2)) * 1e5 + libm::exp(-0.2) * first;
@@ -241,14 +241,14 @@ mod tests {
             (999, 0.0, 0.0),
         ] {
             green.rate = rate;
-            // Nothing is pending and no time passes for the estimate: it stands.
+            // Nothing is pending and no time passes, so the estimate stays the same.
             green.updated = at(now);
             green.catch_up(at(now));
             assert_eq!(green.average(), Some(expected), "at {now} ms");
         }
     }
 
-    /// Part of the link that a steady load gets in the second half of 200 s.
+    /// Fraction of the link's rate that a steady load gets in the second half of 200 s.
     fn carried(extra: &str, load: f64) -> f64 {
         let (mut green, mut stream, mut admitted) = (green(extra), stream(), 0.0);
         feed(Instant::ZERO, 200.0, 1e-3 / load, |now| {

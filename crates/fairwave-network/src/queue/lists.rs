@@ -1,6 +1,6 @@
-//! Linked lists among the nodes of a buffer, and tallies of what waits in them: what the buffer and its further lists share.
+//! Linked lists of buffer nodes, and tallies of their content. The buffer and its further lists share them.
 
-/// No node: the end of a list.
+/// No node: marks the end of a list.
 pub(super) const NIL: u32 = u32::MAX;
 
 /// Two ends of a linked list.
@@ -25,7 +25,7 @@ impl ListLinks {
     pub const NONE: ListLinks = ListLinks { previous: NIL, next: NIL };
 }
 
-/// How much waits, of everything, of one class or of one flow.
+/// Number of waiting packets and bytes, in total, per class or per flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
     /// Packets.
@@ -46,8 +46,7 @@ impl Tally {
     }
 }
 
-/// Puts a node at the end of a list. The links of the list are reached through a selector, so that all lists share their
-/// code.
+/// Appends a node to a list. A selector names the list's links, so that all lists share this code.
 macro_rules! append {
     ($nodes:expr, $ends:expr, $list:ident, $place:expr) => {{
         let back = $ends.back;

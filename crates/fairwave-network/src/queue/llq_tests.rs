@@ -16,7 +16,8 @@ fn llq(police: serde_json::Value) -> serde_json::Value {
     json!({"discipline": "llq", "capacity": {"packets": 50}, "classes": classes})
 }
 
-/// Voice every `every` µs of 200 bytes, for 2 s, while 50 packets of video and of data wait at first and more come all the time.
+/// 200-byte voice packets every `every` µs for 2 s, in competition with 50 packets of video and of data at the start and
+/// steady arrivals later.
 fn contested(queue: &mut LinkQueue, every: u64) -> Served {
     let mut arrivals: Vec<(Instant, Packet)> = Vec::new();
     for number in 0..2_000_000 / every {
@@ -54,12 +55,12 @@ fn voice_within_its_rate_waits_for_one_packet_at_most_and_the_rest_share_by_weig
 
 #[test]
 fn voice_beyond_its_rate_is_dropped_and_starves_nobody() {
-    // 200 bytes every 1.6 ms: the whole link.
+    // 200 bytes every 1.6 ms: the full link rate.
     let mut queue = link_queue(llq(json!({"rate": "30 %", "burst": "3000 B"})), None, None);
     let (served, drops) = contested(&mut queue, 1_600);
     let policed = drops.iter().filter(|(packet, reason)| packet.dscp == Dscp::EF && *reason == DropReason::Policed);
     let dropped = policed.count();
-    // 250 000 bytes come, of which 3000 and 300 kb/s for 2 s may pass: 390 packets.
+    // 250 000 bytes arrive; 3000 bytes and 300 kb/s for 2 s may pass: 390 packets.
     assert!((860..=861).contains(&dropped), "{dropped} of 1250");
     assert!(bytes(&served, 46, 2.0) <= 3000 + 75_000);
     assert!(bytes(&served, 34, 2.0) + bytes(&served, 0, 2.0) > 165_000, "the rest have 70 %");
@@ -75,7 +76,7 @@ fn a_policer_for_congestion_lets_voice_have_what_nobody_else_wants() {
     for (when, none) in [("always", false), ("congested", true)] {
         let police = json!({"rate": "30 %", "burst": "3000 B", "when": when});
         let mut queue = link_queue(llq(police), None, None);
-        // Voice alone at 500 kb/s, 200 bytes every 3.2 ms: a packet has left before the next one comes.
+        // Voice alone at 500 kb/s, 200 bytes every 3.2 ms: each packet leaves before the next one arrives.
         let voice = |number: u64| (Instant::from_nanos(number * 3_200_000), marked(46, 200, number));
         let arrivals: Vec<(Instant, Packet)> = (0..1000).map(voice).collect();
         let (_, drops) = served(&mut queue, rate(), &arrivals);
@@ -115,7 +116,7 @@ fn an_llq_without_priority_is_refused_and_one_without_policer_is_warned_of() {
     assert_eq!(read(policed).caution(), None);
 }
 
-/// Every kind of stage, with disciplines inside that drop early, hold back, and sort further.
+/// Every kind of stage, with inner disciplines that drop early, hold packets back, or sort further.
 fn stages() -> Vec<(serde_json::Value, Option<&'static str>, Option<&'static str>)> {
     let inner = [
         json!("drop-tail"),
@@ -173,7 +174,7 @@ proptest! {
             for (came, went) in arrivals.iter().zip(gone) {
                 prop_assert_eq!((came.1.body, came.1.wire, came.1.class), (went.body, went.wire, went.class));
             }
-            // Classes within a class count again what their class counts.
+            // Classes within a class count the same packets as that class.
             let outer = queue.stages().into_iter().filter(|view| view.depth == 1);
             let counted: u64 = outer.map(|view| view.counters.served).sum();
             prop_assert!(counted == 0 || counted == served.len() as u64, "{}", config);
@@ -203,7 +204,7 @@ proptest! {
                 prop_assert!(bits <= burst as f64 * 8.0 + bits_per_nano * elapsed + 1e-3, "b + r t");
             }
         }
-        // Greedy: each packet leaves as soon as link and tokens allow, by a bucket kept in another way.
+        // Greedy model: each packet leaves as soon as link and tokens allow, with an independent token bucket.
         let (mut free, mut tokens, mut filled) = (0u64, burst as f64 * 8.0, 0u64);
         for ((begun, packet), (came, _)) in served.iter().zip(&arrivals) {
             let ready = came.nanos().max(free);

@@ -1,4 +1,4 @@
-//! Marks instead of drops: what becomes of an arrival that is to tell of congestion, and of a head that is to.
+//! Marks instead of drops, for arrivals and for heads that signal congestion.
 
 use super::testing::{packet, rate, stream};
 use super::*;
@@ -17,8 +17,8 @@ fn at(millis: u64) -> Instant {
     Instant::ZERO + Span::from_millis(millis)
 }
 
-/// What becomes of 300 arrivals of a codepoint, one each millisecond, of which the link takes one `every` so many: how many leave
-/// with a mark, and when which were dropped, and why.
+/// Sends 300 packets of a codepoint, one per millisecond; the link takes one of every `every`. Returns the number of marked
+/// departures, and the time and reason of each drop.
 fn outcome(text: &str, every: u64, ecn: Ecn) -> (u32, Vec<(u64, DropReason)>) {
     let (mut queue, mut drops, mut gone, mut marked) = (queue(text), Vec::new(), Vec::new(), 0);
     for millis in 0..300 {
@@ -36,7 +36,7 @@ fn outcome(text: &str, every: u64, ecn: Ecn) -> (u32, Vec<(u64, DropReason)>) {
     (marked, gone)
 }
 
-/// RED whose average is what waits, and that signals each arrival from 2 to 6 packets on.
+/// RED whose average equals the number of waiting packets, and that signals each arrival from 2 to 6 packets on.
 const ALWAYS: &str = r#""discipline":"red","weight":1.0,"min-threshold":2,"max-threshold":6,"max-p":1.0,"ecn":true"#;
 
 #[test]
@@ -44,7 +44,7 @@ fn an_arrival_that_can_be_marked_waits_with_a_mark_and_one_that_cannot_is_droppe
     for (ecn, left) in [(Ecn::Ect0, Ecn::Ce), (Ecn::Ect1, Ecn::Ce), (Ecn::Ce, Ecn::Ce)] {
         let mut queue = queue(&format!(r#"{{{ALWAYS},"capacity":{{"packets":12}}}}"#));
         let mut drops = Vec::new();
-        // The fourth finds three and is signalled for certain: p = 0.25 spaced by three.
+        // The fourth finds three waiting and is always signalled: p = 0.25, spaced by three.
         for _ in 0..4 {
             queue.arrive(at(0), &with(ecn), &mut drops);
         }
@@ -91,7 +91,7 @@ fn a_mark_makes_no_room() {
 
 #[test]
 fn red_marks_below_max_threshold_and_drops_from_there_on() {
-    // RFC 3168 §7, in the gentle region as well.
+    // RFC 3168 §7, also in the gentle region.
     for (gentle, length, expected) in
         [(true, 5, Verdict::Mark), (true, 6, Verdict::Drop), (false, 5, Verdict::Mark), (false, 6, Verdict::Drop)]
     {
@@ -115,7 +115,7 @@ fn codel_marks_when_it_would_drop_and_sends_what_it_marks() {
     let config = |ecn| format!(r#"{{"discipline":"codel","capacity":{{"packets":1000}},"ecn":{ecn}}}"#);
     let signals = |ecn: bool| {
         let (mut queue, mut drops, mut times) = (queue(&config(ecn)), Vec::new(), Vec::new());
-        // Always 30 packets, each of which has waited 30 ms.
+        // Always 30 packets, each after a delay of 30 ms.
         for millis in 0..2000 {
             queue.arrive(at(millis), &with(Ecn::Ect0), &mut drops);
             if millis < 30 {
@@ -127,7 +127,7 @@ fn codel_marks_when_it_would_drop_and_sends_what_it_marks() {
             }
             for _ in drops.drain(..) {
                 assert!(!ecn, "it marks");
-                // In its place another, so that the delay stands.
+                // A replacement, so that the delay stays constant.
                 queue.arrive(at(millis), &with(Ecn::Ect0), &mut Vec::new());
             }
         }
@@ -135,7 +135,7 @@ fn codel_marks_when_it_would_drop_and_sends_what_it_marks() {
     };
     let (marks, drops) = (signals(true), signals(false));
     assert!(marks.len() > 20, "{marks:?}");
-    // As long as no packet is missing, the times are those of the drops.
+    // Until the first packet is missing, the times equal those of the drops.
     assert_eq!(marks[..5], drops[..5]);
     // The control law: 100/√n ms apart, on the next departure.
     let mut due = f64::from(marks[0] as u32);
@@ -152,7 +152,7 @@ fn pie_marks_up_to_its_threshold_and_drops_beyond() {
             r#"{{"discipline":"pie","capacity":{{"packets":100}},"ecn":true,"max-burst":"0 ms","mean-packet":"40 B"{extra}}}"#
         )
     };
-    // An arrival rate of eight times the link's soon drives the probability above a tenth, from where on nothing is marked.
+    // An arrival rate of eight times the link's rate soon drives the probability above 0.1, and marking stops.
     let (few, some) = (outcome(&text(""), 8, Ecn::Ect0), outcome(&text(r#","mark-ecnth":1.0"#), 8, Ecn::Ect0));
     assert!(few.1.iter().any(|(_, reason)| *reason == DropReason::Early), "{few:?}");
     assert!(some.1.iter().all(|(_, reason)| *reason == DropReason::Overflow), "{some:?}");
@@ -178,7 +178,7 @@ fn what_avq_marks_stays_out_of_the_virtual_queue_and_counts_as_arrived() {
         };
         let (first, before) = arrive(1000);
         let (second, after) = arrive(1000);
-        // 500 bytes are left: the one that was marked has taken none of them.
+        // 500 bytes remain: the marked packet has used none of them.
         let (third, _) = arrive(500);
         (first, second, third, (before - after).round())
     };

@@ -1,4 +1,4 @@
-//! PIE: drops with a probability that a proportional-integral controller steers by queueing delay.
+//! PIE: drops with a probability that a proportional-integral controller computes from the queueing delay.
 //!
 //! Follows RFC 8033. §4.1 is random dropping with its safeguards. §4.2 is the drop probability, updated every `update`
 //! from the delay's distance to its reference (α) and its change (β). Both gains are scaled down while the probability
@@ -7,9 +7,9 @@
 //!
 //! Queue and probability change only at calls, so each call first catches up on all updates that are due.
 //!
-//! **Assumptions.** The delay is the backlog over the link's rate, since that rate is known (§4.3 allows any estimate).
-//! The packet in transmission is not counted. Optional §5 features left out: the auto-turn on and off (§5.3) and
-//! timestamps. The time-scale of `alpha` and `beta` is the RFC's update period of 15 ms; they are not rescaled for others.
+//! **Assumptions.** The delay is the backlog over the link's rate, since that rate is known (§4.3 allows any estimate). The
+//! packet in transmission is not counted. Optional §5 features left out: the auto-turn on and off (§5.3) and timestamps.
+//! `alpha` and `beta` are scaled for the RFC's update period of 15 ms, and are not rescaled for other periods.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -116,10 +116,10 @@ impl DisciplineLaw for PieConfig {
     }
 }
 
-/// Up to which drop probability packets are marked (mark_ecnth, §5.1).
+/// Default drop probability up to which packets are marked (mark_ecnth, §5.1).
 pub(super) const MARK_UP_TO: f64 = 0.1;
 
-/// Accepts a threshold of marking in (0, 1], where anything is marked.
+/// Checks that a mark threshold is in (0, 1], and that marking is on.
 pub(super) fn check_marking(ecn: bool, up_to: Option<f64>) -> Result<(), ConfigError> {
     match up_to {
         Some(value) if !ecn => {
@@ -130,54 +130,55 @@ pub(super) fn check_marking(ecn: bool, up_to: Option<f64>) -> Result<(), ConfigE
     }
 }
 
-/// The probability up to which packets are marked; below 0 if they are not.
+/// The probability up to which packets are marked; below 0 if `ecn` is off.
 pub(super) fn marks_up_to(ecn: bool, up_to: Option<f64>) -> f64 {
     if ecn { up_to.unwrap_or(MARK_UP_TO) } else { -1.0 }
 }
 
-/// What PIE is set to.
+/// Parameters of PIE.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
-    /// Seconds.
+    /// In seconds.
     pub target: f64,
     pub update: Span,
     pub max_burst: Span,
     pub alpha: f64,
     pub beta: f64,
-    /// Bytes.
+    /// Size of two mean packets, bytes.
     pub two_packets: u64,
     /// See [`marks_up_to`].
     pub mark_up_to: f64,
 }
 
-/// What PIE keeps of a line of packets.
+/// PIE's state for one queue.
 #[derive(Clone, Debug)]
 pub(super) struct State {
     pub probability: f64,
-    /// Delay in seconds at the last update.
+    /// Delay at the last update, seconds.
     pub delay: f64,
     burst: Span,
     /// Probability accumulated since the last drop.
     accumulated: f64,
 }
 
-/// PIE at work.
+/// State of the discipline PIE.
 #[derive(Clone, Debug)]
 pub struct Pie {
     set: Settings,
     state: State,
-    /// Bytes per second of the link.
+    /// Rate of the link, bytes per second.
     link: f64,
     ticker: Ticker,
 }
 
 impl State {
-    /// Calm.
+    /// Returns the initial state, without congestion.
     pub fn new(set: &Settings) -> Self {
         State { probability: 0.0, delay: 0.0, burst: set.max_burst, accumulated: 0.0 }
     }
 
-    /// One update with the given delay in seconds (§4.2). Answers whether it changed anything: if not, nor will another.
+    /// Does one update with the given delay in seconds (§4.2). Returns false if nothing changed; further updates with the
+    /// same delay then change nothing either.
     #[inline]
     pub fn step(&mut self, set: &Settings, delay: f64) -> bool {
         let before = (self.probability, self.delay, self.burst);
@@ -200,14 +201,14 @@ impl State {
         before != (self.probability, self.delay, self.burst)
     }
 
-    /// What is said of an arrival that finds `backlog` bytes in its line (§4.1, §5.1, §5.4).
+    /// Verdict on an arrival whose queue holds `backlog` bytes (§4.1, §5.1, §5.4).
     #[inline]
     pub fn verdict(&mut self, set: &Settings, backlog: u64, stream: &mut Stream) -> Verdict {
         let calm = self.delay < set.target / 2.0 && self.probability < 0.2;
         if self.burst > Span::ZERO || calm || backlog <= set.two_packets {
             return Verdict::Admit;
         }
-        // §5.4: no drop before the probabilities of the packets admitted sum to 0.85, one for certain at 8.5.
+        // §5.4: no drop before the accumulated probability of the admitted packets reaches 0.85, and a certain drop at 8.5.
         if self.probability == 0.0 {
             self.accumulated = 0.0;
         }
@@ -226,7 +227,7 @@ impl State {
 }
 
 impl Pie {
-    /// Updates the probability for every period that has ended before `now`, with the backlog that has stood since.
+    /// Updates the probability for every period that ended before `now`. The backlog has not changed since the last call.
     #[inline]
     fn catch_up(&mut self, now: Instant, buffer: &Buffer) {
         while self.ticker.tick(now) {
@@ -245,12 +246,12 @@ impl Discipline for Pie {
 
     #[inline]
     fn depart(&mut self, now: Instant, buffer: &mut Buffer, _drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet> {
-        // The controller watches the backlog, which is about to change.
+        // The controller depends on the backlog, which is about to change.
         self.catch_up(now, buffer);
         buffer.pop_front().map(|(packet, _)| packet)
     }
 
-    /// The delay is the backlog over the rate that there is.
+    /// The delay is the backlog divided by the current rate.
     fn rate_changed(&mut self, change: &RateChange<'_>) {
         self.catch_up(change.now, change.buffer);
         self.link = change.rate.bits_per_second().max(1) as f64 / 8.0;
@@ -262,7 +263,7 @@ impl Discipline for Pie {
     }
 }
 
-/// By how much the gains are scaled down at a small probability (§4.2).
+/// Factor that scales the gains down at a small probability (§4.2).
 fn scale(probability: f64) -> f64 {
     const TABLE: [(f64, f64); 6] =
         [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)];
@@ -275,7 +276,7 @@ mod tests {
     use super::*;
     use crate::packet::Class;
 
-    /// On a link of 8 Mb/s: 1000 bytes are a millisecond of delay.
+    /// On a link of 8 Mb/s: 1000 bytes are 1 ms of delay.
     fn pie() -> Pie {
         let config: PieConfig = serde_json::from_str("{}").expect("pie");
         config.discipline(Capacity::Packets(1000), Rate::from_bits_per_second(8_000_000))
@@ -348,7 +349,7 @@ mod tests {
         assert!((pie.state.probability - (0.5 - 0.125 * 0.015) * 0.98).abs() < 1e-12);
     }
 
-    /// How many of 1000 arrivals at a queue of 40 ms are dropped, at this probability and burst allowance.
+    /// Number of drops among 1000 arrivals at a queue of 40 ms, for this probability and burst allowance.
     fn dropped(probability: f64, burst: Span, waiting: u32) -> usize {
         let (mut pie, buffer, mut stream) = (pie(), queue_of(waiting), stream());
         (pie.state.probability, pie.state.delay, pie.state.burst) = (probability, 0.040, burst);
@@ -359,7 +360,8 @@ mod tests {
 
     #[test]
     fn drops_are_spread_by_accumulating_probability() {
-        // At 0.1 the first 8 packets after a drop pass (sum 0.8), then each goes with 0.1: a drop each 8 + 10 packets.
+        // At 0.1 the first 8 packets after a drop pass (sum 0.8). Then each is dropped with probability 0.1: one drop per 8
+        // + 10 packets.
         let drops = dropped(0.1, Span::ZERO, 40);
         assert!((45..=66).contains(&drops), "{drops}");
     }
@@ -397,7 +399,7 @@ mod tests {
         );
     }
 
-    /// What becomes of an arrival at a long queue with no burst allowance left.
+    /// Decision about an arrival at a long queue without burst allowance: (dropped, accumulated probability).
     fn decided(probability: f64, delay: f64, accumulated: f64) -> (bool, f64) {
         let (mut pie, buffer, mut stream) = (pie(), queue_of(40), stream());
         (pie.state.probability, pie.state.delay, pie.state.burst, pie.state.accumulated) =
@@ -409,8 +411,8 @@ mod tests {
 
     #[test]
     fn a_calm_queue_drops_nothing_below_a_fifth() {
-        // RFC 8033 §4.1: safeguard while the old delay is below half the target and the probability below 0.2. Twenty and more
-        // packets have accumulated, so that what is not safe goes for certain.
+        // RFC 8033 §4.1: safeguard while the old delay is below half the target and the probability below 0.2. The
+        // accumulated probability is 20, so that an arrival without the safeguard is always dropped.
         assert!(!decided(0.199, 0.0074, 20.0).0);
         assert!(decided(0.2, 0.0074, 20.0).0, "0.2 is not below 0.2");
         assert!(decided(0.199, 0.0075, 20.0).0, "half the target is not below it");
@@ -429,7 +431,7 @@ mod tests {
         assert_eq!(decided(0.0, 0.04, 20.0), (false, 0.0), "without probability the sum begins anew");
     }
 
-    /// The probability after one update.
+    /// Returns the probability after one update.
     fn stepped(probability: f64, before: f64, delay: f64) -> f64 {
         let mut pie = pie();
         (pie.state.probability, pie.state.delay) = (probability, before);
@@ -439,11 +441,11 @@ mod tests {
 
     #[test]
     fn each_clause_of_an_update_has_its_edge() {
-        // §5.5: the cap holds from 0.1 on; below, the change of 0.125 · 0.485 + 1.25 · 0.5 is halved and no more.
+        // §5.5: the cap applies from 0.1 on. Below, the change of 0.125 · 0.485 + 1.25 · 0.5 is only halved.
         assert!((stepped(0.1, 0.0, 0.5) - 0.12).abs() < 1e-12);
         assert!((stepped(0.09, 0.0, 0.5) - (0.09 + (0.125 * 0.485 + 1.25 * 0.5) / 2.0)).abs() < 1e-12);
         assert!((stepped(0.2, 0.015, 0.031) - (0.2 + 0.02)).abs() < 1e-12, "0.022 is more than two hundredths");
-        // §4.2: decay asks for two empty queues, and the probability stays within 0 and 1.
+        // §4.2: decay needs two empty queues in succession, and the probability stays within 0 and 1.
         assert!((stepped(0.5, 0.001, 0.0) - (0.5 - 0.125 * 0.015 - 1.25 * 0.001)).abs() < 1e-12);
         assert!((stepped(0.5, 0.0, 0.001) - (0.5 - 0.125 * 0.014 + 1.25 * 0.001)).abs() < 1e-12);
         assert_eq!((stepped(0.995, 0.1, 0.2), stepped(0.001, 0.4, 0.0)), (1.0, 0.0));
@@ -458,7 +460,7 @@ mod tests {
 
     #[test]
     fn the_allowance_returns_only_with_no_probability_and_two_short_delays() {
-        // §4.4: after an update of 15 ms.
+        // §4.4: after an update period of 15 ms.
         let burst = |probability, before, delay| {
             let mut pie = pie();
             (pie.state.probability, pie.state.delay, pie.state.burst) = (probability, before, Span::from_millis(40));
@@ -477,7 +479,7 @@ mod tests {
         let (mut pie, mut buffer, mut drops) = (pie(), queue_of(40), Vec::new());
         let head = pie.depart(Instant::ZERO + Span::from_millis(16), &mut buffer, &mut drops).map(|head| head.flow.0);
         assert_eq!((head, buffer.total().packets, drops.len()), (Some(0), 39, 0));
-        // 40 packets of a millisecond each: α(40 − 15 ms) + β · 40 ms, scaled by 1/2048.
+        // 40 packets of 1 ms each: α(40 − 15 ms) + β · 40 ms, scaled by 1/2048.
         let expected = (0.125 * 0.025 + 1.25 * 0.040) / 2048.0;
         assert!((pie.average().expect("a probability") - expected).abs() < 1e-15, "{:?}", pie.average());
     }

@@ -1,8 +1,8 @@
-//! Token-bucket policers: what comes faster than agreed is dropped or remarked, at once and without a queue.
+//! Token-bucket policers: drop or remark packets that exceed the agreed rate, immediately and without a queue.
 //!
-//! With `rate` and `burst` alone a policer has two colours: a packet for which the bucket holds tokens conforms, any other exceeds. With
-//! `excess-burst` it is RFC 2697's single-rate three-colour marker, with `peak` RFC 2698's two-rate three-colour marker, both
-//! colour-blind: what exceeds is yellow, what violates is red.
+//! With only `rate` and `burst` a policer has two colours: a packet conforms if the bucket holds tokens for it, and exceeds
+//! otherwise. `excess-burst` makes it RFC 2697's single-rate three-colour marker, and `peak` RFC 2698's two-rate
+//! three-colour marker. Both are colour-blind: exceeding packets are yellow, violating ones red.
 //!
 //! **Assumptions.** Bytes on the wire count, as everywhere. Buckets begin full (RFC 2697 §3, RFC 2698 §3) and count
 //! exactly. In the priority class of an LLQ a policer limits the damage that RFC 3246 describes, so it always works
@@ -33,7 +33,7 @@ pub enum Action {
     Remark(Dscp),
 }
 
-/// The table of [`Action::Remark`].
+/// Table form of [`Action::Remark`].
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Remark {
@@ -129,12 +129,12 @@ pub struct PoliceConfig {
 
 const EXAMPLE: &str = "police = { rate = \"300 kb/s\", burst = \"15000 B\" }";
 
-/// The bytes that come in a time at a rate, and at least two packets of an Ethernet.
+/// The bytes that arrive at a rate in a time, but at least two Ethernet packets.
 pub(super) fn burst_of(rate: Rate, time: Span) -> u64 {
     rate.bytes_in(time).get().max(2 * 1514)
 }
 
-/// The smallest packet that any protocol here sends.
+/// Size of the smallest packet of any protocol here, bytes.
 const SMALLEST: u64 = 28;
 
 pub(super) fn check_burst(key: &str, burst: Option<Bytes>, example: &str) -> Result<(), ConfigError> {
@@ -149,7 +149,7 @@ pub(super) fn check_burst(key: &str, burst: Option<Bytes>, example: &str) -> Res
 }
 
 impl PoliceConfig {
-    /// A policer of two colours that drops.
+    /// Returns a policer with two colours that drops exceeding packets.
     pub fn new(rate: Rate, burst: Bytes) -> Self {
         PoliceConfig {
             rate: LinkShare::Rate(rate),
@@ -163,10 +163,10 @@ impl PoliceConfig {
         }
     }
 
-    /// Accepts parameters with which a policer can work.
+    /// Checks the parameters of the policer.
     ///
     /// # Errors
-    /// The first key whose value is not allowed.
+    /// The first key with a value that is not allowed.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.rate.check("rate", EXAMPLE)?;
         for (key, burst) in
@@ -211,12 +211,12 @@ impl PoliceConfig {
         Ok(())
     }
 
-    /// The depth of its first bucket at a link of this rate, bytes.
+    /// Depth of the first bucket on a link of this rate, bytes.
     pub fn depth(&self, link: Rate) -> u64 {
         self.burst.map_or_else(|| burst_of(self.rate.of(link), Span::from_millis(200)), Bytes::get)
     }
 
-    /// The largest packet that it may let through as one that conforms or exceeds.
+    /// The largest packet that can conform or exceed, bytes.
     pub fn largest(&self, link: Rate) -> u64 {
         let depth = self.depth(link);
         match (self.excess_burst, self.peak) {
@@ -226,7 +226,7 @@ impl PoliceConfig {
         }
     }
 
-    /// It drops some packets, whatever comes.
+    /// Whether the policer can drop packets.
     pub fn drops(&self) -> bool {
         match self.excess_burst.is_some() || self.peak.is_some() {
             true => self.violate.unwrap_or_default() == Action::Drop,
@@ -234,7 +234,7 @@ impl PoliceConfig {
         }
     }
 
-    /// What it remarks to.
+    /// The code points to which it remarks packets.
     pub fn remarks(&self) -> impl Iterator<Item = Dscp> {
         [Some(self.exceed), self.violate].into_iter().flatten().filter_map(|action| match action {
             Action::Remark(dscp) => Some(dscp),
@@ -243,7 +243,7 @@ impl PoliceConfig {
     }
 }
 
-/// How a packet does by the agreed rates.
+/// Colour of a packet under the agreed rates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Colour {
     Green,
@@ -251,18 +251,18 @@ enum Colour {
     Red,
 }
 
-/// The second bucket.
+/// The second token bucket.
 #[derive(Clone, Debug)]
 enum Second {
-    /// Two colours.
+    /// None: two colours.
     None,
-    /// RFC 2697: takes what the first has no room for.
+    /// RFC 2697: receives the tokens that overflow the first bucket.
     Excess(TokenBucket),
     /// RFC 2698: fills at the peak rate.
     Peak(TokenBucket),
 }
 
-/// A policer at one place of a link.
+/// State of a policer at one place of a link.
 #[derive(Clone, Debug)]
 pub(super) struct Policer {
     committed: TokenBucket,
@@ -273,11 +273,11 @@ pub(super) struct Policer {
 }
 
 impl Policer {
-    /// At a link of this nominal rate.
+    /// Returns the policer for a link of this nominal rate.
     pub fn new(config: &PoliceConfig, link: Rate) -> Self {
         let (rate, depth) = (config.rate.of(link), config.depth(link));
         let second = match (config.excess_burst, config.peak) {
-            // It fills with what overflows alone.
+            // Fills only with tokens that overflow the first bucket.
             (Some(excess), _) => Second::Excess(TokenBucket::new(Rate::default(), excess.get())),
             (None, Some(peak)) => {
                 Second::Peak(TokenBucket::new(peak.of(link), config.peak_burst.map_or(depth, Bytes::get)))
@@ -301,7 +301,7 @@ impl Policer {
                 Colour::Green
             }
             Second::None => Colour::Yellow,
-            // RFC 2697 §3: tokens go to Tc while there is room, then to Te.
+            // RFC 2697 §3: tokens go to Tc while it has room, then to Te.
             Second::Excess(excess) => {
                 excess.add(spilt);
                 if self.committed.holds(bytes) {
@@ -314,7 +314,7 @@ impl Policer {
                     Colour::Red
                 }
             }
-            // RFC 2698 §3: red first; yellow takes from Tp alone, green from both.
+            // RFC 2698 §3: red first; yellow uses tokens of Tp only, green of both.
             Second::Peak(peak) => {
                 peak.fill(now);
                 if !peak.holds(bytes) {
@@ -330,8 +330,8 @@ impl Policer {
         }
     }
 
-    /// What becomes of a packet that arrives at `now`; `congested` says that packets wait. A packet that need not conform takes tokens all the
-    /// same, where there are any.
+    /// Returns the action for a packet that arrives at `now`. `congested` is true if packets wait. Also removes tokens, if
+    /// available, for a packet that need not conform.
     pub fn judge(&mut self, now: Instant, packet: &Packet, congested: bool) -> Action {
         let colour = self.colour(now, u64::from(packet.wire));
         match colour {
@@ -358,7 +358,7 @@ mod tests {
         Rate::from_bits_per_second(1_000_000)
     }
 
-    /// What becomes of packets that come at these milliseconds with these sizes.
+    /// Actions for packets with these arrival times (ms) and sizes.
     fn actions(text: &str, arrivals: &[(u64, u16)]) -> Vec<Action> {
         let mut policer = Policer::new(&config(text), link());
         let judge = |(millis, wire): &(u64, u16)| {
@@ -374,7 +374,7 @@ mod tests {
 
     #[test]
     fn two_colours_drop_what_finds_no_tokens_and_take_none_for_it() {
-        // 80 kb/s: 10 bytes each millisecond.
+        // 80 kb/s: 10 bytes per millisecond.
         let said = actions(
             r#"{"rate": "80 kb/s", "burst": "1000 B"}"#,
             &[(0, 1000), (50, 501), (50, 500), (50, 1), (149, 1000), (150, 1000)],
@@ -393,7 +393,7 @@ mod tests {
         assert_eq!(said, [Transmit, AF12, Drop]);
         let peak = r#""rate": "80 kb/s", "burst": "2000 B", "peak": "160 kb/s", "exceed": {"remark": "af12"}"#;
         assert_eq!(actions(&format!(r#"{{{peak}, "peak-burst": "500 B"}}"#), &[(0, 1000)]), [Drop]);
-        // The burst at the peak rate is the committed one unless it is written.
+        // By default, the burst at the peak rate equals the committed burst.
         assert_eq!(actions(&format!("{{{peak}}}"), &[(0, 1000), (0, 1000), (0, 1000)]), [Transmit, Transmit, Drop]);
     }
 
@@ -408,7 +408,8 @@ mod tests {
     fn a_single_rate_has_a_second_bucket_for_what_the_first_has_no_room_for() {
         let text = r#"{"rate": "80 kb/s", "burst": "1000 B", "excess-burst": "500 B", "exceed": {"remark": "af12"}}"#;
         use Action::{Drop, Transmit};
-        // Both begin full; 100 ms fill the first bucket, 150 ms both; the second gets nothing before.
+        // Both buckets start full. 100 ms fill the first bucket, 150 ms both; the second receives nothing before the first
+        // is full.
         let said =
             actions(text, &[(0, 1000), (0, 500), (0, 1), (100, 500), (100, 500), (100, 1), (200, 1000), (200, 1)]);
         assert_eq!(said, [Transmit, AF12, Drop, Transmit, Transmit, Drop, Transmit, Drop]);
@@ -421,7 +422,8 @@ mod tests {
         let text = r#"{"rate": "80 kb/s", "burst": "1000 B", "peak": "160 kb/s", "peak-burst": "1500 B",
                        "exceed": {"remark": "af12"}, "violate": "drop"}"#;
         use Action::{Drop, Transmit};
-        // Green takes from both, yellow from the peak alone, red from neither: after 10 ms there are 200 bytes of peak, 100 of rate.
+        // Green uses tokens of both buckets, yellow of the peak bucket only, red of neither. After 10 ms the buckets hold
+        // 200 bytes (peak) and 100 (rate).
         let said = actions(text, &[(0, 1000), (0, 500), (0, 1), (10, 201), (10, 200), (20, 200), (20, 1)]);
         assert_eq!(said, [Transmit, AF12, Drop, Drop, AF12, Transmit, Drop]);
     }

@@ -1,8 +1,8 @@
-//! Strict priority: the first class of which packets wait sends next.
+//! Strict priority: the first class with waiting packets sends next.
 //!
-//! What is being transmitted is not interrupted, so that a class waits for at most one packet of those below it. The mean waits of
-//! M/G/1 with such priorities are Cobham's (1954), and the tests hold the law to them. Nothing keeps a class from starving those below:
-//! `llq` is for that.
+//! A transmission is not interrupted, so a class waits for at most one packet of a lower class. Cobham's formula (1954)
+//! gives the mean waiting times of M/G/1 with such priorities; the tests check against it. A class can starve all lower
+//! classes: use `llq` to prevent that.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use fairwave_units::config::ConfigError;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::Rate;
 
-/// What a discipline with classes says of itself.
+/// Properties of disciplines with classes.
 pub(super) const NATURE: Nature = Nature {
     fifo: false,
     own_victim: Some("each class's queue names its own: classes = [{ name = …, queue = { victim = … } }]"),
@@ -71,7 +71,7 @@ impl DisciplineLaw for PriorityConfig {
     }
 }
 
-/// Strict priority.
+/// The scheduler.
 struct Priority;
 
 impl Scheduler for Priority {

@@ -29,7 +29,8 @@ fn classes_go_in_the_order_in_which_they_are_written_and_nothing_is_interrupted(
     assert!(drops.is_empty());
 }
 
-/// Mean waits, in seconds, of Poisson packets of three classes: loads and sizes of each, sizes with equal probability.
+/// Mean waiting times, in seconds, of Poisson packets of three classes, from the load and sizes of each. All sizes of a
+/// class are equally likely.
 fn waits(loads: [f64; 3], sizes: [&[u16]; 3]) -> [f64; 3] {
     let mut arrivals: Vec<(Instant, Packet)> = Vec::new();
     for (class, dscp) in [46, 34, 0].into_iter().enumerate() {

@@ -1,13 +1,13 @@
-//! PUNSI: a stateless queue that punishes flows which do not yield.
+//! PUNSI: a stateless queue that penalises unresponsive flows.
 //!
-//! After Yamaguchi & Takahashi, "A queue management algorithm for fair bandwidth allocation" (2007), as far as its
-//! abstract and paper 004 §2 and §4.2 tell. Packets of TCP meet RED. A packet of UDP is also compared with one drawn
-//! from the most recent arrivals. The reason is that an unresponsive flow sends in bursts and finds its own packets
-//! there. A match costs both packets. PUNSI knows two classes only: all UDP, voice included, is one (004 §4.2).
+//! After Yamaguchi & Takahashi, "A queue management algorithm for fair bandwidth allocation" (2007), as far as its abstract
+//! and paper 004 §2 and §4.2 describe the algorithm. RED handles TCP packets. A UDP packet is also compared with a random
+//! one of the most recent arrivals, because an unresponsive flow sends in bursts. On a match, both packets are dropped.
+//! PUNSI has only two classes: UDP, including voice, and TCP (004 §4.2).
 //!
-//! **Assumptions**, as neither source prints the algorithm. Packets match when they are of the same flow; `match = "class"`
-//! takes any UDP packet for a fellow. The draw is uniform over the `recent` packets nearest the tail. Comparison begins at
-//! min-threshold and also when the buffer is full. Without a match RED (gentle) decides about UDP, too.
+//! **Assumptions**, as neither source prints the algorithm. Packets match if they belong to the same flow; with `match =
+//! "class"`, any two UDP packets match. The draw is uniform over the `recent` packets nearest the tail. Comparison begins at
+//! min-threshold and also when the buffer is full. Without a match, RED (gentle) also decides about UDP.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -139,7 +139,7 @@ impl PunsiConfig {
     }
 }
 
-/// PUNSI at work.
+/// State of PUNSI.
 #[derive(Clone, Debug)]
 pub struct Punsi {
     red: Red,
@@ -148,7 +148,7 @@ pub struct Punsi {
 }
 
 impl Punsi {
-    /// One of the most recent packets, uniformly.
+    /// Draws one of the most recent packets uniformly.
     fn draw(&self, arrival: &Arrival<'_>, stream: &mut Stream) -> Option<Place> {
         let choice = self.recent.min(arrival.buffer.total().packets);
         let mut place = arrival.buffer.back()?;
@@ -195,7 +195,7 @@ mod tests {
     use super::*;
     use fairwave_units::units::{Instant, Span};
 
-    /// What becomes of an arrival of flow 1, of `class`, that finds these waiting.
+    /// Verdict on an arrival of flow 1 and class `class`, with these packets waiting.
     fn verdict(extra: &str, class: Class, full: bool, waiting: &[(u32, Class)]) -> Verdict {
         let text = format!(r#"{{"weight":1e-9,"max-p":1e-9{extra}}}"#);
         let config: PunsiConfig = serde_json::from_str(&text).expect("punsi");

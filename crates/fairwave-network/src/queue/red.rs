@@ -7,22 +7,24 @@
 //! of thresholds serves both modes. A separate key, `drop-by-size`, makes the drop probability of a packet proportional
 //! to its size; when left out, it follows the mode.
 //!
-//! **Assumptions.** While the link idles the average ages as if (idle time) / (time to send a mean packet) packets had
-//! met an empty queue, a real number of them. The 1993 paper would age again for the same idle time if the packet that ended
-//! it was dropped; here idle time counts once. By size, drops are spaced by bytes since the last drop and the chance is scaled
-//! last, as ns-2.35 does. The packet after a drop counts as the first since, as in the paper's Fig. 2 (its §VII would count it as
-//! the zeroth), so gaps are uniform on 1 to 1/p − 1. Overflow of the buffer does not reset the spacing of early drops.
+//! **Assumptions.** While the link is idle, the average ages as if (idle time) / (time to send a mean packet) packets had
+//! met an empty queue. This number need not be whole. The 1993 paper would age again for the same idle time if the packet
+//! that ended it was dropped; here idle time counts once. With `drop-by-size`, drops are spaced by bytes since the last
+//! drop, and the probability is scaled last, as in ns-2.35. The packet after a drop counts as the first since, as in the
+//! paper's Fig. 2 (its §VII would count it as the zeroth), so gaps are uniform on 1 to 1/p − 1. Overflow of the buffer does
+//! not reset the spacing of early drops.
 //!
-//! **As in ns-2.35** (`queue/red.cc`), under presets `ns2` and `ns2-2004` only. Nothing is dropped early while at most
-//! one packet waits (in byte mode: one byte). The first packet after that, or after the average was below
-//! min-threshold, passes unless the average asks for every packet. Every dropped packet restarts the spacing, also
-//! where the buffer was full. A buffer counted in bytes is full when the backlog has reached its capacity, whatever the
-//! size of the arrival. Bytes since the last drop count as whole mean packets. Over idle time the average ages by one
-//! packet more than the whole number that the link could have sent.
+//! **As in ns-2.35** (`queue/red.cc`), under presets `ns2` and `ns2-2004` only. Nothing is dropped early while at most one
+//! packet waits (in byte mode: one byte). The first packet after that, or after the average was below min-threshold, passes
+//! unless the average requires every packet to be dropped. Every dropped packet restarts the spacing, even if the buffer was
+//! full. A buffer counted in bytes is full when the backlog has reached its capacity, whatever the size of the arrival.
+//! Bytes since the last drop count as whole mean packets. Over idle time the average ages by one packet more than the whole
+//! number of packets that the link could have sent.
 
-//! In ns-2.35 a victim in the arrival's place (`drop_front_`, `drop_rand_`) goes in *forced* drops only, where the average asks for
-//! every packet or the buffer is full: what chance drops is the arrival. Here every drop goes by the victim rule, unless
-//! `early-victim = "arrival"`. ns-2's front is the second packet that waits; here it is the first.
+//! In ns-2.35 a victim in the arrival's place (`drop_front_`, `drop_rand_`) applies to *forced* drops only: the average
+//! requires every packet to be dropped, or the buffer is full. A random drop removes the arrival. Here the victim rule
+//! applies to every drop, unless `early-victim = "arrival"`. ns-2's front is the second packet that waits; here it is the
+//! first.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -155,7 +157,7 @@ impl DisciplineLaw for RedConfig {
 
     fn fits(&self, capacity: Capacity, rate: Option<Rate>) -> Result<(), ConfigError> {
         let Parameters { min_threshold, mode, mean_packet, .. } = self.resolve(rate.unwrap_or(SLOW));
-        // A switch has one threshold for both.
+        // A switch has the same value for both thresholds.
         let is_switch = self.min_threshold.is_some() && self.min_threshold == self.max_threshold;
         if is_switch && self.harddrop != Some(false) {
             let max = self.max_threshold.unwrap_or_default();
@@ -219,12 +221,12 @@ impl RedConfig {
 
 /// Mean packet size of Floyd's examples and of ns-2.
 pub(super) const MEAN_PACKET: Bytes = Bytes::new(500);
-/// Stands for a rate that is not known yet: automatic thresholds grow with the rate, and here are as low as they can be.
+/// Replaces an unknown rate: automatic thresholds grow with the rate, so this gives their minimum.
 pub(super) const SLOW: Rate = Rate::from_bits_per_second(0);
 /// The queueing delay that automatic thresholds aim at (Floyd, Gummadi & Shenker 2001 §4).
 pub(super) const TARGET_DELAY: Span = Span::from_millis(5);
 
-/// Accepts a number in (0, 1].
+/// Checks that a number is in (0, 1].
 pub(super) fn check_probability(key: &str, value: f64, example: &str) -> Result<(), ConfigError> {
     if value > 0.0 && value <= 1.0 {
         return Ok(());
@@ -232,7 +234,7 @@ pub(super) fn check_probability(key: &str, value: f64, example: &str) -> Result<
     Err(ConfigError::new(key, value, "above 0 and at most 1", example))
 }
 
-/// Accepts a size above zero.
+/// Checks that a size is above zero.
 pub(super) fn check_size(key: &str, value: Bytes) -> Result<(), ConfigError> {
     check_between(key, value.get() as f64, 0.0, f64::INFINITY, &format!("{key} = \"500 B\""))
 }
@@ -248,7 +250,7 @@ pub(super) fn automatic(per_second: f64, target_delay: Span) -> (f64, f64) {
     (min_threshold, -libm::expm1(-1.0 / per_second.max(f64::MIN_POSITIVE)))
 }
 
-/// RED's parameters with nothing left open.
+/// RED's parameters with all defaults resolved.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Parameters {
     pub min_threshold: f64,
@@ -257,32 +259,32 @@ pub(super) struct Parameters {
     pub max_p: f64,
     pub gentle: bool,
     pub mode: Mode,
-    /// A packet's chance to be dropped is proportional to its size.
+    /// Whether the drop probability is proportional to the packet's size.
     pub by_size: bool,
     pub mean_packet: Bytes,
     /// Mean packets per second that the link carries.
     pub per_second: f64,
     pub wait: bool,
-    /// Marks while the average is below max-threshold.
+    /// Whether to mark while the average is below max-threshold.
     pub ecn: bool,
-    /// From max-threshold on it drops what it could mark.
+    /// Whether to drop markable packets from max-threshold on.
     pub harddrop: bool,
 }
 
-/// RED at work. ARED, CHOKe and PUNSI build on it.
+/// State of RED. ARED, CHOKe and PUNSI build on it.
 #[derive(Clone, Debug)]
 pub struct Red {
     pub(super) parameters: Parameters,
     /// Average queue in (mean) packets.
     pub(super) average: f64,
-    /// Packets, or bytes if drops go by size, since the last early drop; `None` before the first packet that meets an
-    /// average above min-threshold.
+    /// Packets since the last early drop, or bytes with `by_size`; `None` before the first packet that meets an average
+    /// above min-threshold.
     since: Option<f64>,
     /// ln(1 − weight), for ageing.
     log_keep: f64,
-    /// With ns-2.35's details.
+    /// Whether ns-2.35's details apply.
     as_ns2: bool,
-    /// What chance drops is the arrival, whatever the victim rule.
+    /// Whether a random drop removes the arrival, regardless of the victim rule.
     chance_takes_arrival: bool,
 }
 
@@ -317,13 +319,13 @@ impl Red {
         None
     }
 
-    /// What a packet adds to what has passed since the last drop.
+    /// Amount by which a packet advances the count since the last drop.
     #[inline]
     fn unit(&self, size: u16) -> f64 {
         if self.parameters.by_size { f64::from(size) } else { 1.0 }
     }
 
-    /// Brings the average up to date with the queue that an arrival finds (1993, Fig. 2).
+    /// Updates the average with the queue that an arrival finds (1993, Fig. 2).
     #[inline]
     pub(super) fn update(&mut self, arrival: &Arrival<'_>) {
         let total = arrival.buffer.total();
@@ -340,21 +342,21 @@ impl Red {
         self.average += self.parameters.weight * (length - self.average);
     }
 
-    /// Ages the average by the number of packets that could have met an empty queue. With a weight of 1 the first of
-    /// them ends the average's memory, and none leaves it.
+    /// Ages the average by the number of packets that could have met an empty queue. With weight 1, one such packet resets
+    /// the average; none leaves it unchanged.
     fn age(&mut self, packets: f64) {
         if packets > 0.0 {
             self.average *= libm::exp(packets * self.log_keep);
         }
     }
 
-    /// The link's rate is another: while it idled the average has aged by the one before. Thresholds and weight stay as they were set.
+    /// The link's rate changes: ages the average for the idle time at the old rate. Thresholds and weight keep their values.
     pub(super) fn rate_now(&mut self, rate: Rate, idle: Span) {
         self.age(idle.seconds() * self.parameters.per_second);
         self.parameters.per_second = packets_per_second(rate, self.parameters.mean_packet);
     }
 
-    /// The probability that the average asks for, before drops are spaced: p_b of the 1993 paper, with the gentle slope.
+    /// The drop probability before drops are spaced: p_b of the 1993 paper, with the gentle slope.
     #[inline]
     pub(super) fn base_probability(&self) -> f64 {
         let Parameters { min_threshold: min, max_threshold: max, max_p, gentle, .. } = self.parameters;
@@ -369,7 +371,7 @@ impl Red {
         }
     }
 
-    /// Decides on an arrival of `size` bytes by the average as it is; spaces drops evenly (1993 §VII).
+    /// Decides about an arrival of `size` bytes with the current average; spaces drops evenly (1993 §VII).
     #[inline]
     pub(super) fn decide(&mut self, size: u16, stream: &mut Stream) -> bool {
         if self.average < self.parameters.min_threshold {
@@ -394,8 +396,8 @@ impl Red {
         drop
     }
 
-    /// How an arrival is to tell of congestion: by a mark while there is little of it, else by being dropped (RFC 3168 §7), or by a mark,
-    /// too, without `harddrop`.
+    /// How to signal congestion on an arrival: by a mark while the average is below max-threshold, otherwise by a drop (RFC
+    /// 3168 §7). Without `harddrop`, always by a mark; without `ecn`, always by a drop.
     #[inline]
     fn signal(&self) -> Verdict {
         let Parameters { ecn, harddrop, max_threshold, .. } = self.parameters;
@@ -446,8 +448,8 @@ impl Discipline for Red {
     }
 }
 
-/// Turns the base probability p into that of the `since`-th packet after a drop, so that the gap is uniform: up to 1/p,
-/// or with `wait` on 1/p to 2/p.
+/// Turns the base probability p into the probability of the `since`-th packet after a drop. The gap is then uniform: up to
+/// 1/p, or from 1/p to 2/p with `wait`.
 #[inline]
 fn spaced(p: f64, since: f64, wait: bool) -> f64 {
     let progress = since * p;

@@ -161,7 +161,8 @@ fn counting_in_bytes_and_dropping_by_size_are_two_switches() {
     let [small, large] = dropped_by_size(&alike);
     assert_eq!(average(&alike), 5.0, "bytes are counted");
     assert!((large / small - 1.0).abs() < 0.1, "{small} {large}");
-    // p = 0.0099: without size gaps are uniform up to 1/p, 50.5 on the mean; by size bytes count, 250 on the mean, half a mean packet.
+    // p = 0.0099: without size, gaps are uniform up to 1/p, 50.5 on average. By size, bytes count: 250 on average, half a
+    // mean packet.
     assert!((400_000.0 / (small + large) - 50.5).abs() < 1.0, "{small} {large}");
 }
 
@@ -235,7 +236,7 @@ fn a_buffer_whose_average_cannot_reach_min_threshold_is_refused() {
     assert!(fits(&config(), Capacity::Packets(6), None).is_ok());
     let low = RedConfig { min_threshold: Some(0.2), max_threshold: Some(0.6), ..config() };
     assert!(fits(&low, Capacity::Packets(1), None).is_ok(), "whoever says so may");
-    // Small packets may be many in a buffer of bytes; counted in bytes they are not.
+    // A buffer in bytes can hold many small packets; counted in bytes they are few.
     assert!(fits(&config(), Capacity::Bytes(2500), None).is_ok());
     assert!(fits(&config(), Capacity::Bytes(200), None).is_err(), "not more than five of 40 bytes");
     let bytes = RedConfig { mode: Some(Mode::Bytes), ..config() };
@@ -271,7 +272,7 @@ fn ns2_drops_nothing_early_while_hardly_anything_waits() {
     assert!(dropped(RedPreset::Floyd, 1), "the 1993 paper looks at the average alone");
 }
 
-/// ns-2.35's RED, at an average between the thresholds, whose drops go by `mode`.
+/// ns-2.35's RED with an average between the thresholds; `mode` selects packets or bytes.
 fn ns2(mode: Mode) -> Red {
     let mut red = red(&RedConfig { preset: RedPreset::Ns2, mode: Some(mode), ..config() });
     red.average = 10.0;
@@ -362,7 +363,7 @@ fn as_in_ns2_nothing_is_considered_while_a_single_packet_or_byte_waits() {
     assert!(!drops(Mode::Bytes, &queue_of(1, 1)) && drops(Mode::Bytes, &queue_of(1, 2)));
 }
 
-/// DCTCP's switch: from this many waiting packets on everything is marked.
+/// DCTCP's switch: marks every packet that finds `at` packets waiting.
 fn switch(at: f64) -> RedConfig {
     let one = Some(at);
     RedConfig {
@@ -426,7 +427,7 @@ fn with_a_weight_of_one_a_change_of_the_rate_leaves_the_average_a_number() {
     assert_eq!(red.average, 0.0);
 }
 
-/// What becomes of 4000 arrivals at an average between the thresholds, and at one that asks for every packet.
+/// Verdicts on 4000 arrivals, at an average between the thresholds and at one that requires every packet to be dropped.
 fn verdicts(early_victim: EarlyVictim, ecn: bool) -> [Vec<Verdict>; 2] {
     [20.0, 30.5].map(|average| {
         let config = RedConfig { gentle: Some(false), max_p: Some(0.5), early_victim, ecn, ..between(10.0, 30.0) };

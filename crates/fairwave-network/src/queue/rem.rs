@@ -1,15 +1,15 @@
 //! REM: drops with a probability that is exponential in a price, which rises with backlog and with excess demand.
 //!
-//! Follows Athuraliya, Li, Low & Yin, "REM: Active Queue Management" (2001). Every interval the price becomes
-//! p ← max(p + γ(α(b − b*) + x − c), 0). Here b is the backlog and b* its target. In the interval x packets arrived, and
-//! the link could have carried c. An arrival is dropped with probability 1 − φ^(−p).
+//! Follows Athuraliya, Li, Low & Yin, "REM: Active Queue Management" (2001). Every interval the price becomes p ← max(p +
+//! γ(α(b − b*) + x − c), 0). Here b is the backlog and b* its target; x packets arrived in the interval, and the link could
+//! have carried c. An arrival is dropped with probability 1 − φ^(−p).
 //!
-//! Defaults are the authors' and ns-2.35's: γ 0.001, α 0.1, φ 1.001, 2 ms, target 20 packets, input not smoothed.
-//! Lengths are in packets; in byte mode in packets of `mean-packet` bytes, and a packet's chance to be dropped is then
-//! proportional to its size, as in RED and as in ns-2.35. Neither the backlog nor the count changes
-//! between calls, so all intervals that have ended since are brought up to date at the next arrival or departure.
+//! Defaults are the authors' and ns-2.35's: γ 0.001, α 0.1, φ 1.001, 2 ms, target 20 packets, input not smoothed. Lengths
+//! are in packets; in byte mode in packets of `mean-packet` bytes, and the drop probability is then proportional to the
+//! packet's size, as in RED and in ns-2.35. The backlog and the count do not change between calls, so the next arrival or
+//! departure updates the price for all intervals that have ended.
 //!
-//! **Assumptions.** x counts every arrival, dropped or not. The backlog leaves out the packet in transmission.
+//! **Assumptions.** x counts all arrivals, including dropped ones. The backlog excludes the packet in transmission.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -143,7 +143,7 @@ impl DisciplineLaw for RemConfig {
     }
 }
 
-/// REM at work.
+/// State of REM.
 #[derive(Clone, Debug)]
 pub struct Rem {
     gamma: f64,
@@ -167,7 +167,7 @@ pub struct Rem {
 }
 
 impl Rem {
-    /// Updates the price for every interval that has ended before `now`, with the backlog that has stood since the last call.
+    /// Updates the price for every interval that ended before `now`. The backlog has not changed since the last call.
     #[inline]
     fn catch_up(&mut self, now: Instant, buffer: &Buffer) {
         let mut changed = false;
@@ -187,7 +187,7 @@ impl Rem {
         }
     }
 
-    /// One interval ends. True when further ones without arrivals would leave everything as it is.
+    /// Ends one interval. Returns true if further intervals without arrivals would change nothing.
     fn update(&mut self, backlog: f64) -> bool {
         let before = (self.price, self.input);
         self.input += self.input_weight * (self.arrived - self.input);
@@ -216,12 +216,12 @@ impl Discipline for Rem {
 
     #[inline]
     fn depart(&mut self, now: Instant, buffer: &mut Buffer, _drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet> {
-        // The price watches the backlog, which is about to change.
+        // The price depends on the backlog, which is about to change.
         self.catch_up(now, buffer);
         buffer.pop_front().map(|(packet, _)| packet)
     }
 
-    /// The link carries another number of packets in an interval.
+    /// Updates the number of packets that the link carries per interval.
     fn rate_changed(&mut self, change: &RateChange<'_>) {
         self.catch_up(change.now, change.buffer);
         self.carried = change.rate.bits_per_second() as f64 / (8.0 * self.mean_packet) * self.interval.seconds();
@@ -248,7 +248,7 @@ mod tests {
         assert!((rem.carried - 0.5).abs() < 1e-12, "{}", rem.carried);
     }
 
-    /// On a link of 8 Mb/s: 2 packets of 1000 bytes each interval of 2 ms.
+    /// On a link of 8 Mb/s: 2 packets of 1000 bytes per interval of 2 ms.
     fn rem(extra: &str) -> Rem {
         let config: RemConfig = serde_json::from_str(&format!("{{{extra}}}")).expect("rem");
         config.discipline(Capacity::Packets(100), Rate::from_bits_per_second(8_000_000))
@@ -325,7 +325,7 @@ mod tests {
         for i in 0..40_000u32 {
             let size = [100, 1000][i as usize % 2];
             let packet = packet(0, size, Class::Tcp);
-            // All at once, so that the price stands still.
+            // All at the same time, so that the price stays constant.
             let arrival =
                 Arrival { now: Instant::ZERO, packet: &packet, buffer: &buffer, idle: Span::ZERO, full: false };
             dropped[i as usize % 2] += u32::from(rem.arrive(&arrival, &mut stream) == Verdict::Drop);

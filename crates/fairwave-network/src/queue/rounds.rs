@@ -1,13 +1,14 @@
-//! Whose turn it is: deficit round robin that lets queues through first that have just begun (DRR++, RFC 8290 §4).
+//! Deficit round robin that serves new queues first (DRR++, RFC 8290 §4).
 //!
-//! Queues are told apart by number. A queue that was idle becomes *new* with its first packet, with a quantum of credits; new
-//! queues come before *old* ones. A queue that has used up its credits gets another quantum and moves to the end of the
-//! old queues. A new queue that is found empty goes there, too, before it is forgotten, so that it cannot come back as
-//! a new one before all the others have had their turn (§4.2). Nothing here searches.
+//! Queues are identified by number. An idle queue becomes *new* with its first packet and gets a quantum of credits. New
+//! queues come before *old* ones. A queue without credits gets another quantum and moves to the end of the old queues. An
+//! empty new queue also moves there at its turn and becomes idle later, so that it cannot return as a new queue before all
+//! others have had their turn (§4.2). No operation searches. a new one before all the others have had their turn (§4.2).
+//! Nothing here searches.
 
 use super::lists::{ListEnds, ListLinks, NIL, append, unlink};
 
-/// On which list a queue stands.
+/// List membership of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum List {
     None,
@@ -18,12 +19,12 @@ enum List {
 #[derive(Clone, Copy, Debug)]
 struct FlowQueue {
     links: ListLinks,
-    /// Bytes that it may still send in this turn; at most a packet below 0.
+    /// Bytes that it may still send in this turn; at worst one packet below 0.
     credits: i64,
     on: List,
 }
 
-/// The queues of which packets wait, and those that have been emptied since their last turn.
+/// Queues with waiting packets, and queues that became empty since their last turn.
 #[derive(Clone, Debug)]
 pub(crate) struct Rounds {
     queues: Vec<FlowQueue>,
@@ -33,14 +34,14 @@ pub(crate) struct Rounds {
 }
 
 impl Rounds {
-    /// So many queues, all idle, which may send `quantum` bytes in a turn.
+    /// Returns `queues` idle queues, each with `quantum` bytes per turn.
     pub fn new(queues: usize, quantum: u64) -> Self {
         let idle = FlowQueue { links: ListLinks::NONE, credits: 0, on: List::None };
         let quantum = i64::try_from(quantum).unwrap_or(i64::MAX / 2);
         Rounds { queues: vec![idle; queues], new: ListEnds::EMPTY, old: ListEnds::EMPTY, quantum }
     }
 
-    /// A packet has come into a queue.
+    /// Handles the arrival of a packet in a queue.
     #[inline]
     pub fn arrived(&mut self, queue: u32) {
         let of = &mut self.queues[queue as usize];
@@ -50,7 +51,8 @@ impl Rounds {
         }
     }
 
-    /// The queue whose turn it is; none if all are idle. It stays its turn until it is said what came of it.
+    /// The queue whose turn it is; `None` if all are idle. Its turn lasts until the caller reports the outcome by
+    /// [`Self::sent`] or [`Self::was_empty`].
     #[inline]
     pub fn turn(&mut self) -> Option<u32> {
         loop {
@@ -64,7 +66,7 @@ impl Rounds {
         }
     }
 
-    /// The queue whose turn it is has sent so many bytes.
+    /// The queue whose turn it is has sent `bytes` bytes.
     #[inline]
     pub fn sent(&mut self, queue: u32, bytes: u64) {
         self.queues[queue as usize].credits -= bytes as i64;
@@ -81,7 +83,7 @@ impl Rounds {
         self.queues[queue as usize].on = List::None;
     }
 
-    /// To the end of the old ones.
+    /// Moves a queue to the end of the old queues.
     #[inline]
     fn move_to_old(&mut self, queue: u32) {
         if self.queues[queue as usize].on == List::New {
@@ -94,7 +96,7 @@ impl Rounds {
     }
 }
 
-/// A number of 64 bits that depends on every bit of `value` (the finalizer of SplitMix64, Steele, Lea & Flood 2014).
+/// A 64-bit hash in which every bit depends on every bit of `value` (the finalizer of SplitMix64, Steele, Lea & Flood 2014).
 #[inline]
 pub(super) fn mixed(value: u64) -> u64 {
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -102,7 +104,7 @@ pub(super) fn mixed(value: u64) -> u64 {
     value ^ (value >> 31)
 }
 
-/// A hash in [0, `number`), every value equally often.
+/// Maps a hash to [0, `number`), every value equally often.
 #[inline]
 pub(super) fn reduced(hash: u64, number: u32) -> u32 {
     ((u64::from((hash >> 32) as u32) * u64::from(number)) >> 32) as u32
@@ -112,7 +114,7 @@ pub(super) fn reduced(hash: u64, number: u32) -> u32 {
 mod tests {
     use super::*;
 
-    /// Sends packets of a size each from the queues that hold so many, and returns the order of the queues.
+    /// Sends packets of a fixed size per queue from queues that hold `held` bytes, and returns the order of the queues.
     fn order(rounds: &mut Rounds, mut held: Vec<(u32, u64)>, packets: usize) -> Vec<u32> {
         let mut order = Vec::new();
         while order.len() < packets {
@@ -149,7 +151,7 @@ mod tests {
         assert_eq!(order(&mut rounds, held.clone(), 4), [0, 0, 1, 1]);
         rounds.arrived(2);
         held[2].0 = 6;
-        // Three packets of 500 bytes at once, then it waits for its turn like the others.
+        // Three packets of 500 bytes at once; then it takes turns like the others.
         assert_eq!(order(&mut rounds, held, 8), [2, 2, 2, 0, 1, 2, 2, 2]);
     }
 
@@ -157,7 +159,7 @@ mod tests {
     fn a_queue_that_is_emptied_comes_back_as_a_new_one_only_after_the_others_have_had_their_turn() {
         let mut rounds = Rounds::new(2, 1500);
         (0..2).for_each(|queue| rounds.arrived(queue));
-        // Whenever queue 1 is found empty, its next packet comes at once; queue 0 always has one.
+        // Whenever queue 1 is found empty, its next packet arrives immediately; queue 0 always has one.
         let (mut order, mut waits) = (Vec::new(), true);
         while order.len() < 30 {
             let queue = rounds.turn().expect("queue 0");
@@ -171,7 +173,7 @@ mod tests {
             waits &= queue == 0;
             order.push(queue);
         }
-        // Once as an old and once as a new queue, and then it must stand behind queue 0 (§4.2).
+        // Served once as an old and once as a new queue; then it must wait behind queue 0 (§4.2).
         assert_eq!(order[..9], [0, 1, 0, 1, 1, 0, 1, 1, 0], "{order:?}");
     }
 
@@ -198,7 +200,7 @@ mod tests {
 
     #[test]
     fn numbers_are_mixed_as_splitmix64_mixes_its_counter() {
-        // The first outputs of SplitMix64 from the seed 1234567, whose counter goes up by the golden gamma.
+        // First outputs of SplitMix64 for seed 1234567, with a counter that advances by the golden gamma.
         let counter = |n: u64| 1_234_567_u64.wrapping_add(n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let published = [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423];
         assert_eq!([1, 2, 3].map(|n| mixed(counter(n))), published);

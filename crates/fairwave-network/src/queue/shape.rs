@@ -1,7 +1,7 @@
-//! Token-bucket shapers: what comes faster than agreed waits.
+//! Token-bucket shapers: delay packets that exceed the agreed rate.
 //!
-//! A packet leaves when the bucket holds tokens for it, as in Linux' `tbf`: what leaves in any time t is at most `burst` + `rate`·t. With
-//! `peak` a second bucket bounds what leaves at once, too: `peak-burst` + `peak`·t.
+//! A packet leaves when the bucket holds tokens for it, as in Linux' `tbf`. At most `burst` + `rate`·t bytes leave in any
+//! time t. With `peak`, a second bucket also limits the speed of a burst: `peak-burst` + `peak`·t.
 //!
 //! **Assumptions.** Bytes on the wire count. Packets wait in the queue before the shaper, under any discipline. As in
 //! Linux, the next packet leaves that queue when it waits only for tokens; the discipline can then no longer drop it.
@@ -44,10 +44,10 @@ impl ShapeConfig {
         ShapeConfig { rate: LinkShare::Rate(rate), burst: Some(burst), peak: None, peak_burst: None }
     }
 
-    /// Accepts parameters with which a shaper can work.
+    /// Checks the parameters of the shaper.
     ///
     /// # Errors
-    /// The first key whose value is not allowed.
+    /// The first key with a value that is not allowed.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.rate.check("rate", EXAMPLE)?;
         check_burst("burst", self.burst, EXAMPLE)?;
@@ -74,7 +74,7 @@ impl ShapeConfig {
         Ok(())
     }
 
-    /// The largest packet that it ever lets through, bytes.
+    /// The largest packet that can ever pass, bytes.
     pub fn largest(&self, link: Rate) -> u64 {
         let peak = if self.peak.is_some() { self.peak_burst.map_or(MTU, Bytes::get) } else { u64::MAX };
         self.depth(link).min(peak)
@@ -85,7 +85,7 @@ impl ShapeConfig {
     }
 }
 
-/// A shaper at one place of a link.
+/// State of a shaper at one place of a link.
 #[derive(Clone, Debug)]
 pub(super) struct Shaper {
     bucket: TokenBucket,
@@ -93,14 +93,14 @@ pub(super) struct Shaper {
 }
 
 impl Shaper {
-    /// At a link of this nominal rate.
+    /// Returns the shaper for a link of this nominal rate.
     pub fn new(config: &ShapeConfig, link: Rate) -> Self {
         let bucket = TokenBucket::new(config.rate.of(link), config.depth(link));
         let depth = config.peak_burst.map_or(MTU, Bytes::get);
         Shaper { bucket, peak: config.peak.map(|peak| TokenBucket::new(peak.of(link), depth)) }
     }
 
-    /// Takes the tokens for this many bytes, if there are enough at `now`. Answers whether there were.
+    /// Removes the tokens for `bytes` bytes, if there are enough at `now`. Returns whether there were.
     pub fn takes(&mut self, now: Instant, bytes: u64) -> bool {
         self.bucket.fill(now);
         let holds = self.bucket.holds(bytes);
@@ -118,7 +118,7 @@ impl Shaper {
         holds
     }
 
-    /// The time at which there are tokens for this many bytes.
+    /// Time at which there are tokens for `bytes` bytes.
     pub fn ready_at(&self, bytes: u64) -> Instant {
         let peak = self.peak.as_ref().map_or(Instant::ZERO, |peak| peak.holds_at(bytes));
         self.bucket.holds_at(bytes).max(peak)
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_burst_leaves_at_once_and_the_rest_at_the_rate() {
-        // 10 bytes each millisecond.
+        // 10 bytes per millisecond.
         let mut shaper = shaper(r#"{"rate": "80 kb/s", "burst": "2000 B"}"#);
         assert!(shaper.takes(at(0), 1000) && shaper.takes(at(0), 1000) && !shaper.takes(at(0), 1000));
         assert_eq!(shaper.ready_at(1000), at(100));
@@ -166,7 +166,7 @@ mod tests {
             assert!(shaper.takes(next, 1000));
             left.push(next.nanos() / 1_000_000);
         }
-        // 4000 bytes at once, then 10 each millisecond: the fifth packet has to wait for the 5000th byte.
+        // 4000 bytes at once, then 10 per millisecond: the fifth packet waits for the 5000th byte.
         assert_eq!(left, [0, 20, 40, 60, 100]);
     }
 

@@ -1,4 +1,4 @@
-//! A rate that is given outright or as a share of the link's: `"300 kb/s"`, `"30 %"`.
+//! A rate, either absolute or as a share of the link's rate: `"300 kb/s"`, `"30 %"`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,14 +13,14 @@ use fairwave_units::units::Rate;
 /// A rate, or a share of the link's nominal rate.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum LinkShare {
-    /// Outright.
+    /// An absolute rate.
     Rate(Rate),
     /// Percent of the link's nominal rate.
     Percent(f64),
 }
 
 impl LinkShare {
-    /// The rate, at a link of this nominal one; at least 1 b/s.
+    /// The absolute rate on a link of this nominal rate; at least 1 b/s.
     pub fn of(self, link: Rate) -> Rate {
         match self {
             LinkShare::Rate(rate) => rate,
@@ -30,7 +30,7 @@ impl LinkShare {
         }
     }
 
-    /// Accepts a rate above 0, and a share above 0 and at most the whole.
+    /// Checks that a rate is above 0, and a share above 0 and at most 100 %.
     pub(super) fn check(self, key: &str, example: &str) -> Result<(), ConfigError> {
         match self {
             LinkShare::Rate(rate) if rate == Rate::default() => {

@@ -1,7 +1,7 @@
-//! What stands before a link besides a queue: a policer, classes, a shaper. And [`LinkQueue`], which is all of it or a queue alone.
+//! Stages in front of a link: policer, queue or classes, and shaper. [`LinkQueue`] is either a whole stage or a plain queue.
 //!
 //! A stage judges arrivals by its policer, keeps admitted packets in one queue or sorts them into classes, and releases
-//! packets by its shaper. Each class is again a stage. So a class may be policed, shaped and have classes within.
+//! packets by its shaper. Each class is itself a stage, so it may have a policer, a shaper and inner classes.
 //!
 //! **Assumptions.** Disciplines that compute with a rate learn the smaller of the link's rate and the shaper's rate.
 //! Every class learns the full rate, because it may use what other classes leave.
@@ -20,49 +20,49 @@ use crate::packet::{Class, Packet};
 use fairwave_units::random::Stream;
 use fairwave_units::units::{Instant, Rate};
 
-/// What a stage has counted, of packets and of bytes on the wire.
+/// Counters of a stage, in packets and bytes on the wire.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct StageCounters {
     /// Packets that arrived.
     pub arrivals: u64,
-    /// Their bytes.
+    /// Bytes that arrived.
     pub wire_arrived: u64,
     /// Packets that left.
     pub served: u64,
-    /// Their bytes.
+    /// Bytes that left.
     pub wire_served: u64,
-    /// Nanoseconds that they had waited, together.
+    /// Total waiting time of the packets that left, nanoseconds.
     pub waited: u64,
-    /// The longest that one had waited, nanoseconds.
+    /// Longest waiting time of one packet, nanoseconds.
     pub longest_wait: u64,
     /// Dropped by the policer.
     pub policed: u64,
-    /// Let through by the policer with another code point.
+    /// Passed by the policer with a new code point.
     pub remarked: u64,
-    /// Dropped for want of room.
+    /// Dropped because the buffer was full.
     pub dropped_overflow: u64,
     /// Dropped by the discipline.
     pub dropped_early: u64,
-    /// Left with a mark that was given here.
+    /// Left with a mark from this stage.
     pub marked: u64,
-    /// Most packets that waited at once.
+    /// Largest number of packets that waited at once.
     pub most_waiting: u32,
 }
 
-/// A stage as results name it.
+/// A stage in the results.
 #[derive(Clone, Copy, Debug)]
 pub struct StageView<'a> {
-    /// The class; empty for what stands before the whole link.
+    /// Name of the class; empty for the stage in front of the whole link.
     pub name: &'a str,
-    /// How many classes it lies within.
+    /// Nesting depth: number of enclosing classes.
     pub depth: usize,
-    /// What it has counted since the window began.
+    /// Counts since the window began.
     pub counters: &'a StageCounters,
-    /// Packets that wait.
+    /// Packets that wait now.
     pub waiting: u32,
 }
 
-/// A packet that waits for tokens alone.
+/// A packet that has left the queue and waits only for tokens.
 #[derive(Clone, Copy, Debug)]
 struct HeldPacket {
     packet: Packet,
@@ -70,23 +70,23 @@ struct HeldPacket {
     marked: bool,
 }
 
-/// Where packets wait in a stage.
+/// The waiting packets of a stage.
 enum Inside {
     Queue(Box<Queue>),
     Classes(Box<Classes>),
 }
 
-/// Classes, and who chooses among them.
+/// Classes and their scheduler.
 struct Classes {
     stages: Vec<Stage>,
     scheduler: Box<dyn Scheduler>,
     /// The class of each code point and traffic class.
     places: [u8; Dscp::NUMBER * Class::ALL.len()],
-    /// The class that has sent last.
+    /// The class that sent last.
     last: usize,
 }
 
-/// Policer, queue or classes, and shaper.
+/// A policer, a queue or classes, and a shaper.
 pub struct Stage {
     name: String,
     police: Option<Policer>,
@@ -94,15 +94,15 @@ pub struct Stage {
     shape: Option<Shaper>,
     held: Option<HeldPacket>,
     counters: StageCounters,
-    /// Of the packet that left last.
+    /// Arrival time and mark of the packet that left last.
     last: (Instant, bool),
 }
 
-/// Names the random streams of a link: `queue`, `queue.voice`.
+/// Returns a random stream of a link by name: `queue`, `queue.voice`.
 type Streams<'a> = &'a dyn Fn(&str) -> Stream;
 
 impl Stage {
-    /// The stage of a link, or of a class; `link` is the link's nominal rate, of which shares are parts.
+    /// Returns the stage of a link or of a class; `link` is the link's nominal rate, to which shares refer.
     fn new(
         name: &str,
         stream: &str,
@@ -143,7 +143,7 @@ impl Stage {
         }
     }
 
-    /// A packet arrives; `congested` says that packets wait at the link.
+    /// Handles an arrival; `congested` is true if packets wait at the link.
     fn arrive(&mut self, now: Instant, packet: &Packet, congested: bool, drops: &mut Vec<(Packet, DropReason)>) {
         self.counters.arrivals += 1;
         self.counters.wire_arrived += u64::from(packet.wire);
@@ -181,7 +181,7 @@ impl Stage {
         }
     }
 
-    /// The packet that leaves now, if one may.
+    /// Returns the packet that leaves now, if one may leave.
     fn depart(&mut self, now: Instant, drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet> {
         let next = match self.held.take() {
             Some(held) => held,
@@ -241,7 +241,7 @@ impl Stage {
         inside + self.held.map_or(0, |held| u64::from(held.packet.wire))
     }
 
-    /// Packets and bytes of a traffic class that wait.
+    /// Waiting packets and bytes of a traffic class.
     fn of_class(&self, class: Class) -> (u32, u64) {
         let (packets, bytes) = match &self.inside {
             Inside::Queue(queue) => (queue.class_packets(class), queue.class_bytes(class)),
@@ -256,7 +256,7 @@ impl Stage {
         }
     }
 
-    /// Nothing leaves before this.
+    /// Earliest time of the next departure.
     fn held_until(&self) -> Instant {
         if let (Some(held), Some(shape)) = (&self.held, &self.shape) {
             return shape.ready_at(u64::from(held.packet.wire));
@@ -379,7 +379,7 @@ impl Classes {
                 }
                 return Some(HeldPacket { packet, since, marked });
             }
-            // Its discipline has dropped what waited, or its shaper holds it.
+            // The class's discipline has dropped its packets, or its shaper holds them back.
             tried |= 1 << class;
             if is_empty {
                 self.emptied(class);
@@ -393,17 +393,17 @@ impl Classes {
     }
 }
 
-/// Where packets wait before a link: a queue alone, or with a policer, a class map, a shaper.
+/// The waiting packets in front of a link: a plain queue, or a stage with policer, class map and shaper.
 #[allow(clippy::large_enum_variant)] // a queue alone is the rule, and pays for no further step
 pub enum LinkQueue {
-    /// A queue alone.
+    /// A plain queue.
     Plain(Queue),
-    /// More than that.
+    /// A whole stage.
     Staged(Box<Stage>),
 }
 
 impl LinkQueue {
-    /// What waits before a link of this nominal rate; `streams` gives it random streams by name.
+    /// Returns the queue for a link of this nominal rate; `streams` provides random streams by name.
     pub fn new(
         queue: &QueueConfig,
         police: Option<&PoliceConfig>,
@@ -489,7 +489,7 @@ impl LinkQueue {
         }
     }
 
-    /// The statistics of CAKE's tins, those of classes after each other; none under other disciplines.
+    /// Statistics of CAKE's tins, for all classes in order; empty under other disciplines.
     pub fn tins(&self) -> Vec<TinStatistics> {
         match self {
             LinkQueue::Plain(queue) => queue.tins(),
@@ -523,7 +523,7 @@ impl LinkQueue {
         }
     }
 
-    /// Packets that wait.
+    /// Number of waiting packets.
     #[inline]
     pub fn packets(&self) -> u32 {
         match self {
@@ -532,7 +532,7 @@ impl LinkQueue {
         }
     }
 
-    /// Bytes that wait.
+    /// Number of waiting bytes.
     pub fn bytes(&self) -> u64 {
         match self {
             LinkQueue::Plain(queue) => queue.bytes(),
@@ -540,7 +540,7 @@ impl LinkQueue {
         }
     }
 
-    /// Packets of a traffic class that wait.
+    /// Number of waiting packets of a traffic class.
     pub fn class_packets(&self, class: Class) -> u32 {
         match self {
             LinkQueue::Plain(queue) => queue.class_packets(class),
@@ -548,7 +548,7 @@ impl LinkQueue {
         }
     }
 
-    /// Bytes of a traffic class that wait.
+    /// Number of waiting bytes of a traffic class.
     pub fn class_bytes(&self, class: Class) -> u64 {
         match self {
             LinkQueue::Plain(queue) => queue.class_bytes(class),
@@ -556,7 +556,7 @@ impl LinkQueue {
         }
     }
 
-    /// See [`Queue::average`]; of more than a queue alone the packets that wait.
+    /// See [`Queue::average`]. For a stage, the number of waiting packets.
     pub fn average(&self) -> f64 {
         match self {
             LinkQueue::Plain(queue) => queue.average(),
@@ -564,14 +564,14 @@ impl LinkQueue {
         }
     }
 
-    /// What has been counted so far belongs to the warm-up.
+    /// Resets the counters at the end of the warm-up.
     pub fn begin_window(&mut self) {
         if let LinkQueue::Staged(stage) = self {
             stage.begin_window();
         }
     }
 
-    /// What policer, shaper and classes have counted, classes within others behind them; nothing of a queue alone.
+    /// Counters of policer, shaper and classes; inner classes follow their outer class. Empty for a plain queue.
     pub fn stages(&self) -> Vec<StageView<'_>> {
         let mut views = Vec::new();
         if let LinkQueue::Staged(stage) = self {
@@ -581,8 +581,8 @@ impl LinkQueue {
     }
 }
 
-/// The largest packet that ever leaves a link with this queue, policer and shaper, by the class of its code point; a packet that is
-/// larger never gets through. With the place in the scenario that says so.
+/// The largest packet that can pass this queue, policer and shaper, by the class of its code point. Larger packets never
+/// pass. Also returns the place in the scenario that sets the limit.
 pub fn largest_packet(
     queue: &QueueConfig,
     police: Option<&PoliceConfig>,

@@ -15,7 +15,7 @@ fn plain() -> serde_json::Value {
 fn only_packets_whose_code_point_changes_count_as_remarked() {
     let police = r#"{"rate": "8 kb/s", "burst": "200 B", "exceed": {"remark": "le"}}"#;
     let mut queue = link_queue(plain(), Some(police), None);
-    // The first conforms; of the others every second one has the code point already.
+    // The first packet conforms. Every second one of the others already bears the code point.
     let arrivals: Vec<_> = (0..7).map(|number| (at(0), marked([46, 1][number as usize % 2], 200, number))).collect();
     let (served, _) = served(&mut queue, rate(), &arrivals);
     let remarked = served.iter().skip(1).filter(|(_, packet)| packet.dscp.get() == 1);
@@ -24,7 +24,7 @@ fn only_packets_whose_code_point_changes_count_as_remarked() {
 
 #[test]
 fn waiting_lasts_from_the_arrival_to_the_begin_of_transmission() {
-    // 1000 bytes take 8 ms; the shaper has tokens for one packet, and for the next after 100 ms.
+    // 1000 bytes take 8 ms. The shaper has tokens for one packet, and for the next one after 100 ms.
     let mut queue = link_queue(plain(), None, Some(r#"{"rate": "80 kb/s", "burst": "1000 B"}"#));
     let arrivals: Vec<_> = [0, 10, 20].map(|millis| (at(millis), marked(0, 1000, millis))).into();
     let (served, _) = served(&mut queue, rate(), &arrivals);
@@ -50,7 +50,7 @@ fn a_packet_that_waits_for_tokens_alone_still_waits_here_with_its_bytes() {
 
 #[test]
 fn a_share_within_a_shaper_is_a_share_of_its_rate() {
-    // Half of the shaper's 500 kb/s, while 500 kb/s come: 1000 bytes every 16 ms.
+    // Half of the shaper's 500 kb/s, while 500 kb/s arrive: 1000 bytes every 16 ms.
     let classes = json!([{"name": "a", "match": {"dscp": "ef"}, "police": {"rate": "50 %", "burst": "1000 B"}}]);
     let queue = json!({"discipline": "priority", "capacity": {"packets": 50}, "classes": classes});
     let mut queue = link_queue(queue, None, Some(r#"{"rate": "500 kb/s"}"#));

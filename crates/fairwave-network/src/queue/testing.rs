@@ -1,4 +1,4 @@
-//! Helpers that the tests of this module share.
+//! Shared helpers for the tests of this module.
 
 use super::{DisciplineConfig, DropReason, LinkQueue, PoliceConfig, QueueConfig, ShapeConfig};
 use crate::dscp::Dscp;
@@ -19,12 +19,12 @@ pub fn packet(flow: u32, wire: u16, class: Class) -> Packet {
     Packet { flow: FlowId(flow), wire, class, dscp: class.dscp(), feedback: false, ecn: Ecn::NotEct, layer: 0, body }
 }
 
-/// The tests' random numbers.
+/// Random numbers for tests.
 pub fn stream() -> Stream {
     Seed(1).stream("queue.test")
 }
 
-/// Calls `each` every `spacing` seconds for `seconds`, and returns the end.
+/// Calls `each` every `spacing` seconds for `seconds`; returns the end time.
 pub fn feed(from: Instant, seconds: f64, spacing: f64, mut each: impl FnMut(Instant)) -> Instant {
     let times = (seconds / spacing) as u64;
     for i in 1..=times {
@@ -38,8 +38,8 @@ pub fn rate() -> Rate {
     Rate::from_bits_per_second(1_000_000)
 }
 
-/// Every discipline with every victim that it takes, in packets and in bytes, with parameters that make it drop soon; those that
-/// can mark, with and without.
+/// Every discipline with every victim rule that it accepts, in packets and in bytes, with parameters that make it drop soon.
+/// Disciplines that can mark appear with and without marks.
 pub fn configs() -> Vec<serde_json::Value> {
     let mut configs = Vec::new();
     for capacity in [serde_json::json!({"packets": 12}), serde_json::json!({"bytes": 6000})] {
@@ -113,11 +113,11 @@ fn make_nervous(config: &mut serde_json::Value) {
     }
 }
 
-/// When the transmission of each packet began, and what was dropped.
+/// Start of transmission of each packet, and the dropped packets.
 pub type Served = (Vec<(Instant, Packet)>, Vec<(Packet, DropReason)>);
 
-/// What a link with this queue does with arrivals in order of time: when each packet's transmission began, in that order, and what was
-/// dropped. Bodies tell packets apart.
+/// Passes arrivals, in order of time, through a link with this queue. Returns the start of each transmission, in order, and
+/// the dropped packets. Packet bodies must be unique.
 pub fn served(queue: &mut LinkQueue, rate: Rate, arrivals: &[(Instant, Packet)]) -> Served {
     let (mut served, mut drops, mut free) = (Vec::new(), Vec::new(), Instant::ZERO);
     let mut in_vain = 0;
@@ -132,7 +132,7 @@ pub fn served(queue: &mut LinkQueue, rate: Rate, arrivals: &[(Instant, Packet)])
                 served.push((at, packet));
                 free = at + rate.time_for(packet.size());
             } else {
-                // A packet may be held once, and a discipline drops what waits once.
+                // A packet may be held back once, and a discipline may drop a waiting packet once.
                 in_vain += 1;
                 assert!(in_vain <= 2 * arrivals.len(), "nothing leaves at {at}, which is not before `held_until`");
             }
@@ -146,7 +146,7 @@ pub fn served(queue: &mut LinkQueue, rate: Rate, arrivals: &[(Instant, Packet)])
     (served, drops)
 }
 
-/// What waits before a link of [`rate`], as a scenario writes it: its queue, and beside it its policer and shaper.
+/// The queue of a link of [`rate`] from a scenario's tables: queue, policer and shaper.
 pub fn link_queue(queue: serde_json::Value, police: Option<&str>, shape: Option<&str>) -> LinkQueue {
     let config: QueueConfig = serde_json::from_value(queue).expect("a queue");
     config.check_before(rate()).unwrap_or_else(|error| panic!("{error}"));
@@ -155,7 +155,7 @@ pub fn link_queue(queue: serde_json::Value, police: Option<&str>, shape: Option<
     LinkQueue::new(&config, police.as_ref(), shape.as_ref(), rate(), |name| Seed(1).stream(name))
 }
 
-/// A packet with this code point; `number` tells it from others.
+/// A packet with this code point; `number` identifies it.
 pub fn marked(dscp: u8, wire: u16, number: u64) -> Packet {
     let body =
         Body::Datagram { payload: wire, sequence: 0, unit: 0, part: 0, parts: 1, created: Instant::from_nanos(number) };

@@ -1,4 +1,4 @@
-//! What holds for every discipline and victim together.
+//! Properties of all combinations of discipline and victim rule.
 
 use proptest::prelude::*;
 
@@ -111,7 +111,7 @@ proptest! {
     }
 }
 
-/// Three packets of 100 bytes fill the queue; the fourth arrives.
+/// The victims when a fourth packet arrives at a queue that is full with three packets of 100 bytes.
 fn dropped_on_overflow(victim: &str) -> Vec<u32> {
     let mut queue = queue(serde_json::json!({"discipline": "drop-tail", "capacity": {"packets": 3}, "victim": victim}));
     let mut drops = Vec::new();
@@ -191,8 +191,8 @@ fn a_queue_without_room_is_refused() {
     assert_eq!((error.key.as_str(), error.value.as_str()), ("capacity.packets", "0"));
 }
 
-/// Poisson arrivals of `load` times the link's rate for `seconds`, half of them voice; what was dropped early and for
-/// overflow, of how many, in the second half of that time.
+/// Sends Poisson arrivals at `load` times the link's rate for `seconds`, half of them voice. Returns the numbers of early
+/// drops, of overflow drops, and of arrivals, in the second half of that time.
 fn overload(config: serde_json::Value, load: f64, seconds: f64) -> (usize, usize, usize) {
     let (mut queue, mut stream, mut drops, mut arrived) = (queue(config), stream(), Vec::new(), 0);
     let spacing = 500.0 * 8.0 / (1e6 * load);
@@ -221,8 +221,8 @@ fn overload(config: serde_json::Value, load: f64, seconds: f64) -> (usize, usize
     (early, drops.len() - early, arrived)
 }
 
-/// Storyboard: a link of 250 packets a second and a buffer of 100, first half loaded, then a quarter too much. REM's price takes
-/// half a minute to get there.
+/// Storyboard: a link of 250 packets per second and a buffer of 100. The load is first half of that rate, then a quarter
+/// above it. REM's price needs half a minute to adapt.
 #[test]
 fn every_discipline_leaves_light_load_alone_and_sheds_overload_before_the_buffer_is_full() {
     for discipline in ["red", "ared", "avq", "rem", "choke", "fred", "punsi", "afd", "csfq", "codel", "pie"] {
@@ -250,7 +250,7 @@ fn any_discipline_that_asks_for_a_victim_gets_it_by_any_rule() {
     }
 }
 
-/// Arrivals at a RED queue whose average asks for a drop every time; what is dropped.
+/// The victim of a RED queue whose average requires every packet to be dropped.
 fn first_early_drop(victim: &str) -> u32 {
     let mut queue = queue(serde_json::json!({
         "discipline": "red", "capacity": {"packets": 10}, "victim": victim,
@@ -287,7 +287,7 @@ fn red_ages_only_over_time_in_which_the_link_idles() {
         now += Span::from_millis(4);
     }
     let before = queue.average();
-    // The link sends until `now`; 8 ms later two packets of 4 ms each would have met an empty queue.
+    // The link sends until `now`; 8 ms later, two packets of 4 ms each could have met an empty queue.
     queue.arrive(now + Span::from_millis(8), &packet(1, 500, Class::Tcp), &mut drops);
     assert!((queue.average() - before / 4.0).abs() < 1e-9, "{before} {}", queue.average());
 }
@@ -314,7 +314,7 @@ fn a_change_of_rate_ages_red_by_the_time_that_the_link_idled_before_it_and_not_w
     }
     let (before, held) = (idling.average(), waiting.average());
     assert!(before > 0.0 && held > 0.0);
-    // Packets of 4 ms each: one link idles from 8 ms on, the other pauses with a packet that waits.
+    // Packets of 4 ms each: one link idles from 8 ms on, the other pauses while a packet waits.
     let now = Instant::ZERO + Span::from_millis(16);
     for queue in [&mut idling, &mut waiting] {
         queue.rate_changed(now, rate());
@@ -340,7 +340,7 @@ fn a_change_of_rate_that_comes_before_the_last_packet_has_left_takes_nothing_fro
     assert!(before > 0.0);
     queue.rate_changed(Instant::ZERO + Span::from_millis(6), rate());
     assert_eq!(queue.average(), before);
-    // The last leaves at 8 ms; at 12 ms one packet would have met an empty queue.
+    // The last packet leaves at 8 ms; by 12 ms one packet could have met an empty queue.
     queue.arrive(Instant::ZERO + Span::from_millis(12), &packet(1, 500, Class::Tcp), &mut drops);
     assert!((queue.average() - before / 2.0).abs() < 1e-9, "{before} {}", queue.average());
 }
@@ -352,7 +352,7 @@ fn voice_guard_hears_of_another_rate_through_its_queue() {
             "discipline": "drop-tail", "capacity": {"packets": 3}, "victim": "voice-guard",
         }));
         let (mut now, mut drops) = (Instant::ZERO, Vec::new());
-        // For ten seconds a quarter of a link of 1 Mb/s is voice: it is not protected.
+        // For 10 s, voice uses a quarter of a link of 1 Mb/s: the guard does not protect it.
         for _ in 0..2500 {
             now += Span::from_millis(4);
             queue.arrive(now, &packet(1, 125, Class::Voice), &mut drops);
@@ -421,8 +421,8 @@ fn the_schema_tells_disciplines_victims_and_keys() {
     }
 }
 
-/// Storyboard: a third more than the link carries, packets of 92 and 1500 bytes in turn. An arrival of 1500 bytes overflows the
-/// virtual queue far more often than one of 92, and the packet at the front is as often small.
+/// Storyboard: a third more load than the link carries, with packets of 92 and 1500 bytes in turn. An arrival of 1500 bytes
+/// overflows the virtual queue far more often than one of 92. The packet at the front is small in half of the cases.
 #[test]
 fn avq_keeps_the_queue_short_whichever_packet_goes() {
     for victim in ["tail", "front", "random", "drop-sel"] {
@@ -488,7 +488,7 @@ fn an_unknown_key_is_refused_with_the_keys_of_the_queue_and_of_the_discipline() 
     assert_eq!(read(r#"{"capacity":{"packets":5}}"#), "missing field `discipline`");
 }
 
-/// Packets of 600 bytes that come together at a buffer of 1000 bytes; how many are dropped.
+/// Sends packets of 600 bytes at once to a buffer of 1000 bytes. Returns the number of drops.
 fn dropped_at_1000_bytes(preset: &str, victim: &str, packets: u32) -> (usize, u64) {
     let mut queue = queue(serde_json::json!({
         "discipline": "red", "preset": preset, "mode": "bytes", "capacity": {"bytes": 1000}, "victim": victim,

@@ -1,4 +1,4 @@
-//! Periods of a law that is brought up to date lazily.
+//! Period counter for laws that catch up lazily.
 
 use fairwave_units::units::{Instant, Span};
 
@@ -11,19 +11,19 @@ pub(super) struct Ticker {
 }
 
 impl Ticker {
-    /// Periods from the beginning of the run.
+    /// Returns a ticker with periods from the beginning of the run.
     pub fn new(period: Span) -> Self {
         let period = period.max(Span::from_nanos(1));
         Ticker { period, next: Instant::ZERO + period }
     }
 
-    /// Whether another period has ended before `now`; counts it.
+    /// Whether another period ended before `now`; counts it.
     #[inline]
     pub fn tick(&mut self, now: Instant) -> bool {
         self.end_before(now).is_some()
     }
 
-    /// When another period has ended, if one has before `now`; counts it.
+    /// End of the next period, if it is before `now`; counts it.
     #[inline]
     pub fn end_before(&mut self, now: Instant) -> Option<Instant> {
         let end = self.next;
@@ -33,7 +33,7 @@ impl Ticker {
         })
     }
 
-    /// Counts every period that has ended before `now`, and says how many.
+    /// Counts every period that ended before `now`; returns their number.
     pub fn skip(&mut self, now: Instant) -> u64 {
         if self.next >= now {
             return 0;

@@ -1,17 +1,17 @@
-//! Which packet goes, once a discipline has decided that one must: the victim rule.
+//! Victim rules: choose the packet to drop after a discipline has decided that one must be dropped.
 //!
 //! Paper 004 §3 names four rules: drop-tail, drop-front, drop-random and Drop-Sel. The arrival counts as waiting
 //! when the victim is chosen (004: its class counter is updated on arrival), so every rule may choose it.
 //!
-//! [`Victim::VoiceGuard`] is fairwave's own, see [`VoiceGuardConfig`].
+//! [`Victim::VoiceGuard`] is an addition of fairwave, see [`VoiceGuardConfig`].
 //!
-//! [`Victim::HighestLayer`] is the prioritised transmission that paper 002 §3.3 offers: routers discard the less important
+//! [`Victim::HighestLayer`] is the prioritised transmission of paper 002 §3.3: routers discard the less important
 //! layers of a video first.
 //!
-//! **Assumptions**, where 004 is silent: of classes that hold equally many bytes Drop-Sel takes from TCP before other
-//! UDP before voice, since a loss tells TCP something and costs voice most. The packet in transmission is neither
-//! counted nor chosen. 002 leaves open which packet of a layer is discarded: here the newest, so that a queue without
-//! enhancement layers is drop-tail. It also leaves open the rank of other traffic: here that of a base layer.
+//! **Assumptions** beyond 004: if classes hold equally many bytes, Drop-Sel drops TCP before other UDP before voice, because
+//! TCP responds to a loss and voice suffers most from it. The packet in transmission is neither counted nor chosen. 002 does
+//! not define which packet of a layer is discarded. Here it is the newest, so that a queue without enhancement layers is
+//! drop-tail. 002 also does not define the rank of other traffic; here it ranks with the base layer.
 
 use std::fmt;
 
@@ -48,7 +48,7 @@ pub enum Victim {
 }
 
 impl Victim {
-    /// Every rule, with the parameters that it has when none are given.
+    /// All rules with default parameters.
     pub const ALL: [Victim; 6] = [
         Victim::Tail,
         Victim::Front,
@@ -77,7 +77,7 @@ impl Victim {
     }
 }
 
-/// [`Victim`] as a table.
+/// Table form of [`Victim`].
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "rule", rename_all = "kebab-case", deny_unknown_fields)]
 #[schemars(rename = "VictimTable")]
@@ -151,7 +151,7 @@ impl JsonSchema for Victim {
     }
 }
 
-/// The victim rule at work.
+/// State of a victim rule.
 #[derive(Clone, Debug)]
 pub(super) enum Selector {
     Tail,
@@ -174,7 +174,7 @@ impl Selector {
         }
     }
 
-    /// Sees every packet that arrives, dropped or not.
+    /// Observes every arrival, including dropped ones.
     #[inline]
     pub fn arrival(&mut self, now: Instant, packet: &Packet) {
         if let Selector::VoiceGuard(guard) = self {
@@ -182,14 +182,14 @@ impl Selector {
         }
     }
 
-    /// The link's rate is another.
+    /// Handles a change of the link's rate.
     pub fn rate_changed(&mut self, now: Instant, rate: Rate) {
         if let Selector::VoiceGuard(guard) = self {
             guard.rate_changed(now, rate);
         }
     }
 
-    /// The packet to drop; the arrival waits at the back already. `None` only from an empty buffer.
+    /// The packet to drop; the arrival is already at the back. `None` only for an empty buffer.
     #[inline]
     pub fn choose(&self, buffer: &Buffer, stream: &mut Stream) -> Option<Place> {
         match self {
@@ -206,7 +206,7 @@ impl Selector {
     }
 }
 
-/// The packet nearest the front of the class with most bytes; the earlier in the list on equal bytes.
+/// The packet nearest the front of the class with the most bytes; on equal bytes, of the class that is listed first.
 fn front_of_heaviest(buffer: &Buffer, classes: &[Class]) -> Option<Place> {
     let mut heaviest = None;
     let mut most = 0;

@@ -2,15 +2,15 @@
 //! future work 'automatic mechanisms to switch from Drop-Sel to other algorithm' when voice dominates and its quality
 //! comes before fairness.
 //!
-//! **Rule.** The rate r at which voice arrives is averaged exponentially with time constant `memory`. As long as r is
-//! at most `quota` of the link's rate, this is Drop-Sel. When r exceeds the quota, Drop-Sel would hold voice down to
-//! it. The guard closes instead, and the victim is the packet nearest the front of the heavier of the *other* two
-//! classes, voice only when nothing else waits. It opens again when r falls below `release` times the quota. While r
-//! exceeds the link's rate, voice alone is more than the link can carry. Protecting it would only starve the others
-//! without making it whole. So Drop-Sel rules then, too, until r is below `release` times the link's rate.
+//! **Rule.** The rate r at which voice arrives is averaged exponentially with time constant `memory`. While r is at most
+//! `quota` of the link's rate, the rule is Drop-Sel. When r exceeds the quota, Drop-Sel would limit voice to the quota.
+//! Instead, the guard closes: the victim is the packet nearest the front of the heavier of the *other* two classes, and
+//! voice only if no other packet waits. The guard opens again when r falls below `release` times the quota. While r exceeds
+//! the link's rate, the link cannot carry voice alone. Protection would starve the other classes without saving voice.
+//! Therefore Drop-Sel applies again, until r is below `release` times the link's rate.
 //!
-//! So voice may take what it needs up to the whole link, the others share the rest, and fairness returns by itself when
-//! voice no longer dominates. Both switches have hysteresis, lest a rate near a limit makes every packet a switch.
+//! Voice may thus use up to the whole link, and the other classes share the rest. Fairness returns automatically when voice
+//! no longer dominates. Both switches have hysteresis, so that a rate near a limit does not switch at every packet.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -57,18 +57,18 @@ impl Default for VoiceGuardConfig {
     }
 }
 
-/// Voice-Guard at work.
+/// State of Voice-Guard.
 #[derive(Clone, Debug)]
 pub(super) struct VoiceGuard {
     config: VoiceGuardConfig,
-    /// Bytes per second of the link.
+    /// Rate of the link, bytes per second.
     link: f64,
-    /// Bytes per second of voice, averaged, as of `updated`.
+    /// Average rate of voice at time `updated`, bytes per second.
     voice: f64,
     updated: Instant,
-    /// Voice exceeds its quota.
+    /// Whether voice exceeds its quota.
     dominates: bool,
-    /// Voice exceeds the link.
+    /// Whether voice exceeds the link's rate.
     hopeless: bool,
 }
 
@@ -78,13 +78,13 @@ impl VoiceGuard {
         VoiceGuard { config: *config, link, voice: 0.0, updated: Instant::ZERO, dominates: false, hopeless: false }
     }
 
-    /// Voice is protected: it dominates and the link can carry it.
+    /// Whether voice is protected: it dominates, and the link can carry it.
     #[inline]
     pub fn is_closed(&self) -> bool {
         self.dominates && !self.hopeless
     }
 
-    /// The link's rate is another: the quota is a part of that.
+    /// Handles a change of the link's rate, to which the quota refers.
     pub fn rate_changed(&mut self, now: Instant, rate: Rate) {
         let memory = self.config.memory.seconds();
         self.voice *= libm::exp(-now.since(self.updated).seconds() / memory);
@@ -94,9 +94,9 @@ impl VoiceGuard {
         self.hopeless = self.switch(self.hopeless, self.link);
     }
 
-    /// Sees every packet that arrives, dropped or not.
+    /// Observes every arrival, including dropped ones.
     pub fn arrival(&mut self, now: Instant, packet: &Packet) {
-        // Exponentially weighted: r(t) = Σ size·exp(−(t − tᵢ)/T)/T, brought up to date lazily.
+        // Exponential average: r(t) = Σ size·exp(−(t − tᵢ)/T)/T, updated lazily.
         let memory = self.config.memory.seconds();
         self.voice *= libm::exp(-now.since(self.updated).seconds() / memory);
         self.updated = now;
@@ -117,7 +117,7 @@ mod tests {
     use super::super::testing::{feed, packet};
     use super::*;
 
-    /// A guard on a 1 Mb/s link that has heard voice at `share` of the link's rate for `seconds` more.
+    /// Sends voice at `share` of the rate of a 1 Mb/s link for `seconds` to a guard. Returns the end time.
     fn hear(guard: &mut VoiceGuard, from: Instant, share: f64, seconds: f64) -> Instant {
         let size = 250;
         let spacing = f64::from(size) * 8.0 / (share * 1e6);

@@ -1,18 +1,19 @@
-//! Weighted fair queueing: classes share the link by their weights, packet by packet, and what one leaves goes to the others.
+//! Weighted fair queueing: classes share the link by their weights, packet by packet; other classes use the share of an idle
+//! class.
 //!
-//! Follows start-time fair queueing (Goyal, Vin & Cheng, "Start-time Fair Queueing", SIGCOMM 1996, §2). A packet's
-//! start tag is the larger of the virtual time at which it comes to the head of its class and the finish tag of the
-//! packet before. Its finish tag is its length over the class's weight later. The smallest start tag goes next, the
-//! earlier class of two, and virtual time is the start tag of the packet that is being sent. Of the fair queueing
-//! algorithms this is the one that works on a link whose rate varies, and that need not know how long the next packet
-//! is. A class's own discipline may yet drop it.
+//! Follows start-time fair queueing (Goyal, Vin & Cheng, "Start-time Fair Queueing", SIGCOMM 1996, §2). A packet's start tag
+//! is the larger of two values: the virtual time at which it reaches the head of its class, and the finish tag of the
+//! previous packet. Its finish tag is the start tag plus length / weight. The packet with the smallest start tag is sent
+//! next; on equal tags, that of the earlier class. Virtual time is the start tag of the packet in transmission. This
+//! algorithm works on a link with a variable rate and need not know the length of the next packet, which the class's
+//! discipline may still drop.
 //!
-//! Two classes that have packets throughout an interval get, each over its weight, amounts that differ by no more than
-//! l₁/w₁ + l₂/w₂, of their largest packets (Theorem 1), wherever the interval lies.
+//! In any interval in which two classes are backlogged, their amounts per weight differ by at most l₁/w₁ + l₂/w₂, with the
+//! lengths of their largest packets (Theorem 1).
 //!
-//! **Deviations.** Tags begin again from the start when nothing waits, which changes no order; in the paper virtual
-//! time continues from the largest finish tag. A class that its shaper has held back comes back with the virtual time
-//! of then, so that it does not catch up.
+//! **Deviations.** Tags restart from zero when no packet waits, which does not change the order; in the paper, virtual time
+//! continues from the largest finish tag. A class that its shaper held back returns with the current virtual time, so that
+//! it does not catch up.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -80,13 +81,13 @@ impl DisciplineLaw for WfqConfig {
 #[derive(Clone, Copy, Debug)]
 struct Tags {
     weight: f64,
-    /// Of the packet at its head.
+    /// Start tag of the packet at the head.
     start: f64,
-    /// Of the packet that it sent last.
+    /// Finish tag of the packet that was sent last.
     finish: f64,
 }
 
-/// Start-time fair queueing.
+/// State of start-time fair queueing.
 #[derive(Clone, Debug)]
 pub(super) struct FairQueue {
     classes: Vec<Tags>,
@@ -95,7 +96,7 @@ pub(super) struct FairQueue {
 }
 
 impl FairQueue {
-    /// Classes of these weights, all empty.
+    /// Returns empty classes with these weights.
     pub fn new(weights: impl Iterator<Item = f64>) -> Self {
         FairQueue { classes: weights.map(|weight| Tags { weight, start: 0.0, finish: 0.0 }).collect(), now: 0.0 }
     }
@@ -112,7 +113,7 @@ impl Scheduler for FairQueue {
     fn choose(&mut self, ready: ClassSet) -> usize {
         let mut chosen = (0, f64::INFINITY);
         for (place, tags) in self.classes.iter_mut().enumerate().filter(|(place, _)| ready >> place & 1 == 1) {
-            // Only of one that was held back it lies in the past.
+            // In the past only if the class was held back.
             tags.start = tags.start.max(self.now);
             if tags.start < chosen.1 {
                 chosen = (place, tags.start);

@@ -5,7 +5,8 @@ use fairwave_units::units::Instant;
 use proptest::prelude::*;
 use serde_json::json;
 
-/// Classes of these weights, told apart by code points 8, 16, …, always with packets: what each has sent, in bytes, after each packet.
+/// Always backlogged classes of these weights, with code points 8, 16, …. Returns the bytes sent per class after each
+/// packet.
 fn backlogged(discipline: &str, weights: &[f64], sizes: &[Vec<u16>], packets: usize) -> Vec<Vec<u64>> {
     let classes: Vec<_> = (weights.iter().enumerate())
         .map(|(place, weight)| json!({"name": format!("c{place}"), "match": {"dscp": 8 * (place + 1)}, "weight": weight}))
@@ -35,7 +36,7 @@ fn backlogged(discipline: &str, weights: &[f64], sizes: &[Vec<u16>], packets: us
     sums
 }
 
-/// The largest difference, over all intervals in which all have packets, between what two classes get over their weights.
+/// Largest difference between the amounts per weight of two classes, over all intervals in which all classes are backlogged.
 fn unfairness(sums: &[Vec<u64>], weights: &[f64], one: usize, other: usize) -> f64 {
     let gap = |sum: &Vec<u64>| sum[one] as f64 / weights[one] - sum[other] as f64 / weights[other];
     let gaps: Vec<f64> = sums.iter().map(gap).collect();
@@ -69,7 +70,8 @@ fn shares_are_those_of_the_weights() {
     let sums = backlogged("wfq", &[1.0, 3.0], &[vec![1500], vec![200]], 3000);
     let last = sums.last().expect("packets");
     assert!((last[1] as f64 / last[0] as f64 - 3.0).abs() < 0.05, "{last:?}");
-    // The start tags of the first packets are equal: the first class goes; then the other until it has had three times as much.
+    // The start tags of the first packets are equal, so the first class goes first. Then the other class goes until it has
+    // had three times as much.
     let order: Vec<usize> = sums.windows(2).take(5).map(|pair| usize::from(pair[0][0] == pair[1][0])).collect();
     assert_eq!(order, [0, 1, 1, 1, 1]);
 }
@@ -99,7 +101,7 @@ fn a_class_that_comes_back_has_not_gained_what_it_sent_before() {
     queue.arrived(1);
     assert_eq!(queue.choose(0b11), 0, "of equal tags the first");
     queue.sent(0, 1000);
-    // It is empty, and has a packet again before the other has sent.
+    // The class is empty, and gets a packet before the other class has sent.
     queue.emptied(0, false);
     queue.arrived(0);
     assert_eq!(queue.choose(0b11), 1, "its start tag is the finish tag of the packet before");

@@ -1,20 +1,22 @@
-//! CAKE's ACK filter: of the pure acknowledgements of a connection that wait in one queue, those that say nothing new go.
+//! CAKE's ACK filter: drops pure acknowledgements that later ones of the same connection in the same queue make redundant.
 //!
-//! Follows `cake_ack_filter` of Linux' `sch_cake` (`ack-filter`, `ack-filter-aggressive`). An arriving acknowledgement triggers the filter. An earlier one of
-//! its connection may be dropped when all of these hold:
+//! Follows `cake_ack_filter` of Linux' `sch_cake` (`ack-filter`, `ack-filter-aggressive`). An arriving acknowledgement
+//! triggers the filter. The filter may drop an earlier one of the connection if all of these hold:
 //!
-//! - it acknowledges no more, and its timestamp echo is no later;
-//! - the arrival repeats what it acknowledges selectively (RFC 2018), and says more: a higher acknowledgement or a larger selective one. Duplicate
-//!   acknowledgements so stay, and so do reports of duplicates (RFC 2883);
-//! - it does not open the connection, and carries nothing that the filter does not know: TCP-Real's rate, the counts of marks of RFC 9768.
+//! - it does not acknowledge more than the arrival, and its timestamp echo is not later;
+//! - the arrival repeats its selective acknowledgements (RFC 2018) and adds information: a higher acknowledgement or a
+//!   larger selective one. This keeps duplicate acknowledgements and reports of duplicates (RFC 2883);
+//! - it does not open the connection, and carries no field that the filter does not know: TCP-Real's rate, the mark counts
+//!   of RFC 9768.
 //!
-//! `conservative` drops the first of two such acknowledgements, so one always stays ahead of the arrival. `aggressive` also drops a single one that
-//! stands right before the arrival. Neither drops an acknowledgement when the flag ECE changes right behind it, because the change is the information.
-//! One arrival drops at most one acknowledgement.
+//! `conservative` drops the first of two such acknowledgements, so one always stays ahead of the arrival. `aggressive` also
+//! drops a single one immediately before the arrival. Neither drops an acknowledgement if the ECE flag changes on the next
+//! one, because the change is the information. One arrival drops at most one acknowledgement.
 //!
-//! **Deviations.** Work per packet is bounded: the filter looks at the newest [`REACH`] packets of the queue, Linux at all of them. Selective
-//! acknowledgements are compared in segments, timestamps in nanoseconds. TCP's segments have a fixed direction here, so an acknowledgement
-//! never carries data, and data never triggers the filter. A receiver that counts marks (RFC 9768) is known by its first mark only.
+//! **Deviations.** Work per packet is bounded: the filter examines the newest [`REACH`] packets of the queue, Linux all of
+//! them. Selective acknowledgements are compared in segments, timestamps in nanoseconds. TCP's segments have a fixed
+//! direction here, so an acknowledgement never carries data, and data never triggers the filter. The filter recognises a
+//! receiver that counts marks (RFC 9768) only from its first mark on.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,23 +38,23 @@ pub enum AckFilter {
     Aggressive,
 }
 
-/// Packets of a queue, the arrival not counted, that the filter looks at: the newest.
+/// Number of packets in the queue that the filter examines, newest first, without the arrival.
 pub const REACH: usize = 64;
 
-/// An acknowledgement, as the filter reads it.
+/// The fields of an acknowledgement that the filter uses.
 #[derive(Clone, Copy)]
 struct Ack {
     flow: FlowId,
     next: u32,
     echo: Instant,
-    /// ECE, and the count of marks.
+    /// ECE flag and count of marks.
     congestion: (bool, u32),
-    /// It carries only what the filter knows, and does not open the connection.
+    /// Whether it carries only fields that the filter knows, and does not open the connection.
     plain: bool,
     sack: [SackBlock; 3],
 }
 
-/// `a` is later than `b`, of numbers that wrap around.
+/// Whether `a` is later than `b`, for wrapping numbers.
 fn after(a: u32, b: u32) -> bool {
     (b.wrapping_sub(a) as i32) < 0
 }
@@ -76,7 +78,7 @@ impl Ack {
         self.blocks().map(segments).sum()
     }
 
-    /// `later` repeats every block of this one, and this one reports no duplicate.
+    /// Whether `later` repeats every block of `self`, and `self` reports no duplicate.
     fn is_covered_by(&self, later: &Ack) -> bool {
         self.blocks().all(|block| {
             let within = |wider: SackBlock| !after(wider.first, block.first) && !after(block.end, wider.end);
@@ -84,7 +86,7 @@ impl Ack {
         })
     }
 
-    /// Nothing is lost when this one goes and `later` comes.
+    /// Whether `later` carries all information of `self`.
     fn is_redundant_to(&self, later: &Ack) -> bool {
         self.plain
             && !after(self.next, later.next)
@@ -95,12 +97,12 @@ impl Ack {
 }
 
 impl AckFilter {
-    /// Nothing is filtered.
+    /// Whether the filter is off.
     pub const fn is_none(&self) -> bool {
         matches!(self, AckFilter::None)
     }
 
-    /// The acknowledgement that goes now that the last packet of a queue has come; none if none does.
+    /// The acknowledgement to drop after the last packet of the queue has arrived, if any.
     pub fn redundant(self, buffer: &Buffer, bin: u32) -> Option<Place> {
         let arrival = buffer.back_of_bin(bin)?;
         let trigger = Ack::of(buffer.packet(arrival)?).filter(|ack| ack.next > 1)?;
@@ -113,7 +115,7 @@ impl AckFilter {
             (*before, place) = (earlier, earlier);
             reached += 1;
         }
-        // From the head on: the first that may go, while none behind it says otherwise of congestion.
+        // From the head: the first that may be dropped, if the next one has the same congestion flags.
         let mut found: Option<(Place, (bool, u32))> = None;
         for &place in places[..reached].iter().rev() {
             let ack = buffer.packet(place).and_then(Ack::of).filter(|ack| ack.flow == trigger.flow);

@@ -1,4 +1,5 @@
-//! Each rule of the ACK filter alone. Source: `cake_ack_filter`, `cake_tcph_may_drop` and `cake_tcph_sack_compare` in `net/sched/sch_cake.c` of Linux.
+//! One test per rule of the ACK filter. Source: `cake_ack_filter`, `cake_tcph_may_drop` and `cake_tcph_sack_compare` in
+//! `net/sched/sch_cake.c` of Linux.
 
 use super::super::super::testing::{packet, stream};
 use super::super::super::{DropReason, Queue, QueueConfig};
@@ -6,7 +7,7 @@ use super::*;
 use crate::packet::Class;
 use fairwave_units::units::Rate;
 
-/// An acknowledgement of flow 0, each as late as its number; change what a test is about.
+/// An acknowledgement of flow 0 with a timestamp that follows its number. `change` sets the fields under test.
 fn ack(next: u32, change: impl Fn(&mut Body)) -> Packet {
     let mut body = Body::Ack {
         next,
@@ -45,7 +46,7 @@ fn of_flow(flow: u32, packet: Packet) -> Packet {
     Packet { flow: FlowId(flow), ..packet }
 }
 
-/// The places in `packets` of those that the filter drops, in the order in which it does, when they come into one queue at once.
+/// Indices in `packets` of those that the filter drops, in order, if all arrive in one queue at once.
 fn dropped_with(filter: &str, keys: &str, packets: &[Packet]) -> Vec<usize> {
     let text = format!(r#"{{"discipline":"cake","capacity":{{"packets":1000}},"ack-filter":"{filter}"{keys}}}"#);
     let config: QueueConfig = serde_json::from_str(&text).expect("cake");
@@ -60,7 +61,7 @@ fn dropped_with(filter: &str, keys: &str, packets: &[Packet]) -> Vec<usize> {
     let lost: u64 = tins.iter().map(|tin| tin.drops).sum();
     assert_eq!((counted, lost), (drops.len() as u64, 0), "counted as ack_drop, not as drops");
     assert_eq!(queue.packets() as usize + drops.len(), packets.len(), "each packet is somewhere");
-    // All of them leave in the order in which they came.
+    // All others leave in the order in which they arrived.
     let left: Vec<_> = std::iter::from_fn(|| queue.depart(Instant::ZERO, &mut Vec::new())).collect();
     let rest: Vec<_> = packets.iter().filter(|one| drops.iter().all(|(gone, _)| gone != *one)).copied().collect();
     if packets.iter().all(|one| one.flow == packets[0].flow) {
@@ -81,14 +82,14 @@ fn aggressive(packets: &[Packet]) -> Vec<usize> {
 fn conservative_drops_the_first_of_two_that_are_redundant() {
     assert_eq!(conservative(&[plain(3), plain(5)]), [0usize; 0]);
     assert_eq!(conservative(&[plain(3), plain(5), plain(7)]), [0]);
-    // One arrival, one drop: two stay, however many come.
+    // One drop per arrival: two always remain.
     assert_eq!(conservative(&[plain(3), plain(5), plain(7), plain(9)]), [0, 1]);
 }
 
 #[test]
 fn aggressive_drops_one_that_stands_right_before_the_arrival() {
     assert_eq!(aggressive(&[plain(3), plain(5), plain(7)]), [0, 1]);
-    // Not when something else stands between them.
+    // No drop if another packet lies between them.
     let between = Packet { feedback: false, ..packet(0, 1500, Class::Tcp) };
     assert_eq!(dropped_with("aggressive", r#","isolation":"flowblind""#, &[plain(3), between, plain(5)]), [0usize; 0]);
 }
@@ -127,7 +128,7 @@ fn duplicate_acknowledgements_stay() {
         })
     };
     assert_eq!(aggressive(&[later(3), later(4), later(5)]), [0usize; 0]);
-    // The next higher acknowledgement says the same as all three; each arrival drops one.
+    // The next higher acknowledgement makes all three redundant; each arrival drops one.
     assert_eq!(aggressive(&[later(3), later(4), later(5), plain(7), plain(9)]), [0, 1]);
 }
 
@@ -140,7 +141,7 @@ fn one_that_acknowledges_more_than_the_arrival_stays() {
         })
     };
     assert_eq!(aggressive(&[late(9), late(8)]), [0usize; 0]);
-    // Also where numbers wrap around.
+    // The same after the numbers wrap around.
     assert_eq!(aggressive(&[late(u32::MAX - 1), late(4)]), [0]);
     assert_eq!(aggressive(&[late(4), late(u32::MAX - 1)]), [0usize; 0]);
 }
@@ -181,13 +182,13 @@ fn what_the_filter_does_not_know_stays() {
 
 #[test]
 fn selective_acknowledgements_go_when_the_arrival_repeats_them() {
-    // The same hole, more behind it.
+    // The same hole, with more data behind it.
     assert_eq!(conservative(&[sack(3, &[(5, 6)]), sack(3, &[(5, 7)]), sack(3, &[(5, 8)])]), [0]);
-    // A second block besides.
+    // An additional second block.
     assert_eq!(aggressive(&[sack(3, &[(5, 6)]), sack(3, &[(8, 9), (5, 6)])]), [0]);
     // Equal blocks and a higher acknowledgement.
     assert_eq!(aggressive(&[sack(3, &[(9, 10)]), sack(5, &[(9, 10)])]), [0]);
-    // Nothing selective before: any block says more.
+    // No block before: any block adds information.
     assert_eq!(aggressive(&[plain(3), sack(3, &[(5, 6)])]), [0]);
 }
 
@@ -208,13 +209,13 @@ fn reports_of_duplicates_stay() {
 
 #[test]
 fn a_change_of_the_congestion_echo_is_not_filtered_away() {
-    // Two are redundant, but the flag changes between them: neither is the first of a pair.
+    // Two are redundant, but the flag changes between them, so neither is the first of a pair.
     assert_eq!(conservative(&[plain(3), echoing(5), plain(7)]), [0usize; 0]);
     assert_eq!(conservative(&[plain(3), echoing(5), echoing(7), echoing(9)]), [1]);
-    // Alone before the arrival, with another flag.
+    // Immediately before the arrival, with a different flag.
     assert_eq!(aggressive(&[plain(3), echoing(5)]), [0usize; 0]);
     assert_eq!(aggressive(&[echoing(3), echoing(5)]), [0]);
-    // The change counts even on one that may not go.
+    // The change also counts on an acknowledgement that the filter must keep.
     let kept = ack(4, |body| {
         let Body::Ack { congestion_echo, rate, .. } = body else { return };
         (*congestion_echo, *rate) = (true, 1.0);

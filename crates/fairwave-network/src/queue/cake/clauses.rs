@@ -1,5 +1,5 @@
-//! Each clause of CAKE alone: tins, hosts, queues of flows, the shaper, COBALT. Source: Høiland-Jørgensen, Täht & Morton, *Piece of CAKE*,
-//! and `net/sched/sch_cake.c` in Linux, by the names of its functions.
+//! One test per clause of CAKE: tins, hosts, queues of flows, the shaper, COBALT. Source: Høiland-Jørgensen, Täht & Morton,
+//! *Piece of CAKE*, and `net/sched/sch_cake.c` in Linux, by the names of its functions.
 
 use super::super::testing::{packet, stream};
 use super::super::{Queue, QueueConfig};
@@ -17,7 +17,7 @@ fn cake(keys: &str) -> Cake {
     config.discipline(Capacity::Packets(10), Rate::from_bits_per_second(1_000_000_000))
 }
 
-/// A whole queue with these keys and room for a thousand packets.
+/// A queue with these keys and room for 1000 packets.
 fn queue(keys: &str) -> Queue {
     let text = format!(r#"{{"discipline":"cake","capacity":{{"packets":1000}}{keys}}}"#);
     let config: QueueConfig = serde_json::from_str(&text).expect("cake");
@@ -66,7 +66,7 @@ fn cake_set_rate_a_flows_quantum_is_what_a_4096th_of_a_second_sends_from_300_to_
             sent += 1;
             assert!(sent < 10_000, "its first quantum is never used up");
         }
-        // One byte ends the first quantum, and the turn after it has begun the second.
+        // One byte uses up the first quantum, so the next turn starts the second.
         sent
     };
     assert_eq!((quantum(1_000_000), quantum(20_000_000), quantum(1_000_000_000)), (300, 610, 1514));
@@ -79,7 +79,7 @@ fn cake_hash_each_isolation_tells_apart_what_its_name_says() {
         let law = cake(&format!(r#""isolation":"{isolation}""#));
         let hash = |(packet, hosts): (Packet, [u32; 2])| law.hash_of(&packet, hosts);
         let first = hash(flow(1, [1, 2]));
-        // Another flow of the same hosts; the same from another sender; the same to another receiver.
+        // Another flow of the same hosts, the same flow from another sender, and to another receiver.
         [flow(2, [1, 2]), flow(1, [3, 2]), flow(1, [1, 4])].map(|other| hash(other) != first)
     };
     assert_eq!(of("flowblind"), [false, false, false]);
@@ -91,7 +91,7 @@ fn cake_hash_each_isolation_tells_apart_what_its_name_says() {
     }
 }
 
-/// The part of the bandwidth that the last of nine flows gets, all others of which share a sender or a receiver with each other.
+/// Share of the bandwidth of the last of nine flows. The other eight share a sender or a receiver.
 fn last_of_nine(isolation: &str, share_a_sender: bool) -> f64 {
     let (mut queue, mut drops) =
         (queue(&format!(r#","bandwidth":"8 Mb/s","rtt":"1000 s","isolation":"{isolation}""#)), Vec::new());
@@ -144,7 +144,7 @@ fn cake_enqueue_the_shapers_clock_starts_anew_only_when_nothing_waits() {
             queue.arrive(at(0), &packet(0, 1000, Class::Tcp), &mut drops);
         }
         queue.depart(at(0), &mut drops).expect("one is due");
-        // Nobody has asked until now; voice comes into an empty tin.
+        // The queue has had no call since time 0. Voice arrives in an empty tin.
         queue.arrive(at(10), &packet(1, 1000, Class::Voice), &mut drops);
         queue.depart(at(10), &mut drops).expect("one is due");
         queue.held_until()
@@ -175,7 +175,7 @@ fn cake_advance_shaper_a_tin_catches_up_by_one_packet_at_most_and_is_charged_onc
     assert_eq!(tin.deficit, -3000);
 }
 
-/// Flows in the round of these hosts: from, to.
+/// Flows in the round of these hosts, as sender and as receiver.
 fn flows_of(tin: &Tin, hosts: [u32; 2]) -> [u32; 2] {
     [0, 1].map(|which| tin.bulk_of[which].get(hosts[which] as usize).copied().unwrap_or(0))
 }
@@ -188,7 +188,7 @@ fn cake_hash_a_flow_that_takes_a_queue_in_use_brings_its_hosts_along() {
         tin.arrived(queue, Isolation::TripleIsolate);
         tin.sent(queue, 1500, at(0));
     }
-    // All have used up their first quantum and join the round.
+    // All flows have used up their first quantum and join the round.
     tin.turn(false, Isolation::TripleIsolate, |_| true);
     assert_eq!(flows_of(&tin, [1, 2]), [8, 8]);
     let taken = tin.queue_of(8 + 1024, [3, 4]);
@@ -224,7 +224,7 @@ fn cake_dequeue_an_empty_queue_decays_until_cobalt_is_at_rest() {
 
 #[test]
 fn cake_dequeue_the_busier_of_two_hosts_divides_the_quantum() {
-    // Ten flows in the round between hosts 1 and 2, and one that begins from 1 to 9.
+    // Ten flows in the round between hosts 1 and 2, and a new one from host 1 to host 9.
     let mut tin = tin(20_000_000);
     for hash in 0..10 {
         let queue = tin.queue_of(hash * 8, [1, 2]);
@@ -237,7 +237,7 @@ fn cake_dequeue_the_busier_of_two_hosts_divides_the_quantum() {
     assert_eq!(tin.load([9, 2], Isolation::TripleIsolate), 10);
 }
 
-/// What COBALT makes of a packet that has waited so long.
+/// COBALT's decision (drop, mark) for a packet with this delay.
 fn signal(cobalt: &mut Cobalt, millis: u64, waited: u64) -> (bool, bool) {
     let mut packet = Packet { ecn: Ecn::Ect0, ..packet(0, 1000, Class::Tcp) };
     let drop = cobalt.drops(&set(), at(millis), &mut packet, Span::from_millis(waited), &mut stream());
@@ -293,7 +293,7 @@ fn cobalt_should_drop_short_delay_counts_the_signals_down_one_by_one() {
 fn cobalt_should_drop_a_signal_that_is_late_is_forgiven_the_others() {
     let mut cobalt = Cobalt::default();
     cobalt.overflowed(&set(), at(1000));
-    // Nothing was taken for a second: the next signal is due now, not a second ago.
+    // No packet left for a second: the next signal is due now, not a second ago.
     assert_eq!(signal(&mut cobalt, 2000, 20), (false, true));
     assert_eq!(cobalt.due, at(2000));
 }

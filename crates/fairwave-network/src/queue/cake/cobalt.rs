@@ -1,10 +1,10 @@
-//! COBALT: CoDel for flows that yield, BLUE for those that do not, side by side (sch_cake).
+//! COBALT: CoDel for responsive flows combined with BLUE for unresponsive flows (sch_cake).
 //!
-//! CoDel in CAKE's version. A packet that has waited longer than `target`, and longer than the transmission of four of
-//! the largest packets, begins a dropping state. An interval later, and then interval/√n after each signal, a packet is
-//! marked, or dropped if it cannot be marked. When the delay is short again the number of signals is counted down at
-//! the same pace, instead of being forgotten. BLUE's probability of dropping grows by 1/256 when the buffer overflows
-//! and shrinks by 1/4096 when the queue is found empty, each at most once in a `target`; it does not mark.
+//! CoDel in CAKE's version. A packet that has waited longer than `target`, and longer than the transmission time of four of
+//! the largest packets, starts a dropping state. An interval later, and then interval/√n after each signal, a packet is
+//! marked, or dropped if it cannot be marked. When the delay is short again, the number of signals counts down at the same
+//! pace instead of being reset. BLUE's probability of dropping grows by 1/256 when the buffer overflows and shrinks by
+//! 1/4096 when the queue is empty at its turn. Each change happens at most once per `target`. BLUE does not mark.
 //!
 //! **Deviation.** Square roots are exact; Linux approximates them by a Newton step.
 
@@ -12,26 +12,26 @@ use crate::packet::Packet;
 use fairwave_units::random::Stream;
 use fairwave_units::units::{Instant, Span};
 
-/// What COBALT is set to, for all queues of a tin.
+/// Parameters of COBALT for all queues of a tin.
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub target: Span,
     pub interval: Span,
-    /// What the largest packet takes at the tin's rate; nothing where that is not limited.
+    /// Transmission time of the largest packet at the tin's rate; zero if the rate is not limited.
     pub packet_time: Span,
 }
 
-/// What COBALT keeps of a queue.
+/// COBALT's state for one queue.
 #[derive(Clone, Debug, Default)]
 pub struct Cobalt {
-    /// Signals of CoDel that have not been counted down.
+    /// CoDel's signals that have not been counted down.
     pub count: u32,
-    /// When the next one is due; without any, until when the queue is not at rest.
+    /// Time at which the next signal is due. Without signals, the time until which the queue is not at rest.
     pub due: Instant,
     pub dropping: bool,
-    /// BLUE's.
+    /// BLUE's drop probability.
     pub probability: f64,
-    /// When that changed last.
+    /// Time of the last change of `probability`.
     changed: Instant,
 }
 
@@ -43,7 +43,7 @@ impl Cobalt {
         from + set.interval.scaled(1.0 / libm::sqrt(f64::from(self.count.max(1))))
     }
 
-    /// A packet of the queue was dropped for want of room.
+    /// Handles an overflow drop of a packet of the queue.
     pub fn overflowed(&mut self, set: &Settings, now: Instant) {
         if now.since(self.changed) > set.target {
             self.probability = (self.probability + UP).min(1.0);
@@ -52,7 +52,7 @@ impl Cobalt {
         (self.dropping, self.due, self.count) = (true, now, self.count.max(1));
     }
 
-    /// The queue's turn came, and it was empty.
+    /// Handles a turn of the empty queue.
     pub fn was_empty(&mut self, set: &Settings, now: Instant) {
         if self.probability > 0.0 && now.since(self.changed) > set.target {
             self.probability = (self.probability - DOWN).max(0.0);
@@ -65,12 +65,12 @@ impl Cobalt {
         }
     }
 
-    /// Nothing of what the queue has been through is left.
+    /// Whether the state equals that of a new queue.
     pub fn at_rest(&self, now: Instant) -> bool {
         self.probability == 0.0 && self.count == 0 && now >= self.due
     }
 
-    /// Whether a packet is to be dropped that is taken after having waited so long; marks it if that will do.
+    /// Whether to drop a packet that leaves after this delay. Marks the packet instead if that is allowed.
     pub fn drops(
         &mut self,
         set: &Settings,
@@ -129,7 +129,7 @@ mod tests {
         Instant::ZERO + Span::from_millis(millis)
     }
 
-    /// Takes a packet each millisecond, each of which has waited so long; the times of drops and of marks.
+    /// Serves one packet per millisecond, each after this delay. Returns the times of drops and of marks.
     fn signals(cobalt: &mut Cobalt, from: u64, millis: u64, waited: u64, ecn: Ecn) -> (Vec<u64>, Vec<u64>) {
         let (mut drops, mut marks, mut random) = (Vec::new(), Vec::new(), stream());
         for now in from..from + millis {

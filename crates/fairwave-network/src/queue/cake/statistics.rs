@@ -1,37 +1,39 @@
-//! What `tc -s qdisc` tells of CAKE's tins, counted as Linux' `sch_cake` does: of the whole run, warm-up included.
+//! Statistics of CAKE's tins, as `tc -s qdisc` shows them and Linux' `sch_cake` counts them. They cover the whole run,
+//! including the warm-up.
 //!
-//! **Deviations.** `marks` counts packets that bore no mark before. `un_flows` are the queues that BLUE drops from at the moment.
+//! **Deviations.** `marks` counts packets that bore no mark before. `un_flows` counts the queues with a BLUE drop
+//! probability above 0.
 
 use fairwave_units::units::{Bytes, Rate, Span};
 
-/// The statistics of a tin, by the names of `tc`.
+/// Statistics of a tin, by their names in `tc`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TinStatistics {
     /// `Best Effort`, `Bulk`, `Video`, `Voice`.
     pub name: &'static str,
-    /// thresh: the rate up to which the tin has precedence; none where nothing is limited.
+    /// thresh: the rate up to which the tin has precedence; `None` without `bandwidth`.
     pub threshold: Option<Rate>,
-    /// target: COBALT's.
+    /// target: COBALT's target.
     pub target: Span,
-    /// interval: COBALT's.
+    /// interval: COBALT's interval.
     pub interval: Span,
-    /// pk_delay: running peak of the waits.
+    /// pk_delay: running peak of the queueing delay.
     pub peak_delay: Span,
-    /// av_delay: running mean of the waits.
+    /// av_delay: running mean of the queueing delay.
     pub average_delay: Span,
-    /// sp_delay: running minimum of the waits.
+    /// sp_delay: running minimum of the queueing delay.
     pub base_delay: Span,
-    /// backlog: what waits.
+    /// backlog: waiting bytes.
     pub backlog: Bytes,
-    /// pkts: packets that came, those dropped later included.
+    /// pkts: packets that arrived, including those dropped later.
     pub packets: u64,
-    /// bytes: theirs on the wire.
+    /// bytes: their bytes on the wire.
     pub bytes: Bytes,
-    /// way_inds: packets whose flow's queue was another than the hash's own.
+    /// way_inds: packets of flows whose queue is not the direct one of the hash.
     pub indirect_hits: u64,
-    /// way_miss: flows that took a queue that was not in use.
+    /// way_miss: flows that took an unused queue.
     pub misses: u64,
-    /// way_cols: packets of flows that shared a queue, all ways of the set being in use.
+    /// way_cols: packets of flows that share a queue because all ways of the set are in use.
     pub collisions: u64,
     /// drops: packets.
     pub drops: u64,
@@ -39,19 +41,19 @@ pub struct TinStatistics {
     pub marks: u64,
     /// ack_drop: acknowledgements that the ACK filter dropped.
     pub acknowledgements_dropped: u64,
-    /// sp_flows: flows that have just begun.
+    /// sp_flows: flows that are new.
     pub sparse_flows: u32,
     /// bk_flows: flows in the round.
     pub bulk_flows: u32,
-    /// un_flows: flows that BLUE drops from.
+    /// un_flows: flows that BLUE drops.
     pub unresponsive_flows: u32,
     /// max_len: the largest packet.
     pub longest: Bytes,
-    /// quantum: a flow's.
+    /// quantum: quantum of a flow.
     pub quantum: Bytes,
 }
 
-/// What a tin counts.
+/// Counters of a tin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct TinCounters {
     pub packets: u64,
@@ -63,26 +65,26 @@ pub(super) struct TinCounters {
     pub drops: u64,
     pub marks: u64,
     pub acknowledgements_dropped: u64,
-    /// Nanoseconds, as the delays that follow.
+    /// Nanoseconds, like the following delays.
     pub average: u64,
     pub peak: u64,
     pub base: u64,
 }
 
-/// `sch_cake`'s moving average: of the sample counts one part in 2 to the `shift`.
+/// `sch_cake`'s moving average: the sample has weight 2^−`shift`.
 const fn moved(average: u64, sample: u64, shift: u32) -> u64 {
     average - (average >> shift) + (sample >> shift)
 }
 
 impl TinCounters {
-    /// A packet of this many bytes arrived.
+    /// Counts an arrival of this many bytes.
     pub fn came(&mut self, wire: u16) {
         self.packets += 1;
         self.bytes += u64::from(wire);
         self.longest = self.longest.max(wire);
     }
 
-    /// A packet leaves that has waited so long.
+    /// Counts a departure after this delay.
     pub fn left(&mut self, waited: Span) {
         let waited = waited.nanos();
         self.average = moved(self.average, waited, 8);
@@ -99,7 +101,7 @@ mod tests {
     fn delays_move_as_in_sch_cake() {
         let mut counters = TinCounters::default();
         counters.left(Span::from_nanos(25_600));
-        // From 0: a quarter of a larger wait for the peak, a 256th for the others.
+        // From 0: a quarter of a larger delay for the peak, a 256th for the others.
         assert_eq!((counters.average, counters.peak, counters.base), (100, 6400, 100));
         counters.left(Span::from_nanos(0));
         // 100 − 100/256 = 100, 6400 − 6400/256 = 6375, 100 − 100/4 = 75.

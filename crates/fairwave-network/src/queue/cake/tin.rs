@@ -1,9 +1,8 @@
-//! A tin: the flows of one level of service, each with a queue of its own, served in turn so that hosts share alike.
+//! A tin: the flows of one level of service. Each flow has a queue; the queues take turns so that hosts get equal shares.
 //!
-//! Flows find their queue by a set-associative hash. Of the eight queues of a set a flow takes the one that bears its
-//! tag, else one that is not in use. Only when all eight are do two flows share one. Deficit round robin serves them,
-//! those that have just begun first; a turn is worth a quantum divided by the number of flows that the busier of the
-//! flow's two hosts has in the round.
+//! Flows find their queue by a set-associative hash. Of the eight queues of a set, a flow takes the one with its tag, else
+//! an unused one. Two flows share a queue only if all eight are in use. Deficit round robin serves the queues, new ones
+//! first. A turn is worth a quantum divided by the number of flows in the round of the busier of the flow's two hosts.
 
 use super::super::lists::{ListEnds, ListLinks, NIL, append, unlink};
 use super::cobalt::{Cobalt, Settings};
@@ -11,24 +10,24 @@ use super::statistics::TinCounters;
 use super::{Clock, Isolation};
 use fairwave_units::units::{Instant, Span};
 
-/// Queues of a tin.
+/// Number of queues per tin.
 pub const QUEUES: u32 = 1024;
 const WAYS: usize = 8;
-/// Deficits count in parts of a byte, so that quanta can be divided.
+/// Deficits count fractions of a byte, so that quanta can be divided.
 const PARTS: i64 = 1 << 16;
 
-/// Where a queue stands.
+/// List membership of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QueueState {
     /// Not in use.
     Idle,
-    /// Just begun: it comes first.
+    /// New: served first.
     Sparse,
-    /// Found empty with its deficit used up: in the round, but counted with the sparse ones.
+    /// Found empty with its deficit used up: in the round, but counted with the sparse queues.
     Waiting,
     /// In the round.
     Bulk,
-    /// Empty, until what COBALT has seen of it has faded.
+    /// Empty, until COBALT's state has decayed.
     Decaying,
 }
 
@@ -38,23 +37,23 @@ pub struct FlowQueue {
     pub stand: QueueState,
     deficit: i64,
     tag: u64,
-    /// From and to.
+    /// Sender and receiver.
     pub hosts: [u32; 2],
     pub cobalt: Cobalt,
 }
 
-/// A tin.
+/// State of a tin.
 #[derive(Clone, Debug)]
 pub struct Tin {
     pub set: Settings,
-    /// Bytes per second; none if nothing is limited.
+    /// Bytes per second; `None` without `bandwidth`.
     pub rate: Option<u64>,
-    /// Until when the tin has used its own rate up.
+    /// Time until which the tin has used up its rate.
     pub next: Instant,
-    /// Its share where nothing is limited.
+    /// Bytes per turn of the tin, without `bandwidth`.
     pub quantum: i64,
     pub deficit: i64,
-    /// Packets that wait.
+    /// Waiting packets.
     pub packets: u32,
     flow_quantum: i64,
     pub queues: Vec<FlowQueue>,
@@ -63,15 +62,15 @@ pub struct Tin {
     decaying: ListEnds,
     sparse: u32,
     bulk: u32,
-    /// Flows in the round, by host: from, to.
+    /// Flows in the round, by host, as sender and as receiver.
     pub bulk_of: [Vec<u32>; 2],
-    /// For `tc`'s statistics.
+    /// Counters for `tc`'s statistics.
     pub counters: TinCounters,
 }
 
 impl Tin {
     pub fn new(set: Settings, rate: Option<u64>, quantum: i64) -> Self {
-        // A 4096th of a second's worth, from 300 to 1514 bytes.
+        // The bytes of 1/4096 s, limited to 300 to 1514.
         let flow_quantum = rate.map_or(1514, |rate| (rate >> 12).clamp(300, 1514)) as i64;
         let queue = FlowQueue {
             links: ListLinks::NONE,
@@ -100,18 +99,18 @@ impl Tin {
         }
     }
 
-    /// It has flows to serve.
+    /// Whether it has flows to serve.
     pub fn is_active(&self) -> bool {
         self.sparse + self.bulk > 0
     }
 
-    /// Flows that have just begun, flows in the round, and flows that BLUE drops from.
+    /// Numbers of new flows, of flows in the round, and of flows from which BLUE drops.
     pub fn flows(&self) -> [u32; 3] {
         let unresponsive = self.queues.iter().filter(|queue| queue.cobalt.probability > 0.0).count();
         [self.sparse, self.bulk, unresponsive as u32]
     }
 
-    /// What a flow's turn is worth, bytes.
+    /// Quantum of a flow's turn, bytes.
     pub fn quantum_of_flows(&self) -> u64 {
         self.flow_quantum.unsigned_abs()
     }
@@ -151,7 +150,7 @@ impl Tin {
             }
         };
         let FlowQueue { stand, hosts: before, .. } = self.queues[found];
-        // A flow that takes a queue in use brings its hosts.
+        // A flow that takes over a used queue also replaces its hosts.
         if reserved.is_none() || stand == QueueState::Idle {
             if stand == QueueState::Bulk {
                 self.count_bulk(before, false);
@@ -163,7 +162,7 @@ impl Tin {
         found as u32
     }
 
-    /// A packet has come into a queue.
+    /// Handles the arrival of a packet in a queue.
     pub fn arrived(&mut self, queue: u32, isolation: Isolation) {
         self.packets += 1;
         let FlowQueue { stand, hosts, .. } = self.queues[queue as usize];
@@ -177,7 +176,7 @@ impl Tin {
         }
     }
 
-    /// How many flows in the round the busier of two hosts has, as far as hosts are to share alike; at least 1.
+    /// Number of flows in the round of the busier of two hosts, if hosts share equally; at least 1.
     pub fn load(&self, hosts: [u32; 2], isolation: Isolation) -> i64 {
         let shared = isolation.shared();
         let of = |which: usize| self.bulk_of[which].get(hosts[which] as usize).copied().unwrap_or(0);
@@ -185,8 +184,8 @@ impl Tin {
         i64::from(loads[0].max(loads[1]).max(1))
     }
 
-    /// Moves a queue to the end of the list on which those stand, and counts it there; one that waited in the round and is served
-    /// again keeps its place.
+    /// Moves a queue to the end of the list for its new state, and updates the counts. A queue that waited in the round and
+    /// is served again keeps its place.
     fn stands(&mut self, queue: u32, stand: QueueState) {
         let FlowQueue { stand: before, hosts, .. } = self.queues[queue as usize];
         match before {
@@ -223,8 +222,8 @@ impl Tin {
         }
     }
 
-    /// The queue whose turn it is; one that is decaying first, if that is wanted and there is one. `waits` tells whether packets of a
-    /// queue wait.
+    /// The queue whose turn it is. With `decaying`, a decaying queue comes first. `waits` returns whether a queue holds
+    /// packets.
     pub fn turn(&mut self, mut decaying: bool, isolation: Isolation, waits: impl Fn(u32) -> bool) -> Option<u32> {
         loop {
             let lists = [self.fresh.front, self.round.front, self.decaying.front];
@@ -241,13 +240,13 @@ impl Tin {
                 QueueState::Sparse => QueueState::Waiting,
                 other => other,
             };
-            // To the end of the round, and counted there before its quantum is divided.
+            // Moves to the end of the round, and is counted there before its quantum is divided.
             self.stands(queue, stand);
             self.queues[queue as usize].deficit += self.flow_quantum * PARTS / self.load(hosts, isolation);
         }
     }
 
-    /// The queue whose turn it is was found empty.
+    /// Handles a turn of an empty queue.
     pub fn was_empty(&mut self, queue: u32, now: Instant) {
         let cobalt = &mut self.queues[queue as usize].cobalt;
         cobalt.was_empty(&self.set, now);
@@ -268,7 +267,7 @@ impl Tin {
         }
     }
 
-    /// What is shown of the tin's rate to whoever chooses among tins: how long until it may send by its own rate, and zero if it may.
+    /// Time until the tin may send within its rate; zero if it may now. Used to choose among tins.
     pub fn early(&self, now: Instant) -> Span {
         self.next.since(now)
     }
