@@ -13,7 +13,7 @@
 use fairwave_units::units::Span;
 
 /// Returns the mean of samples in ascending order without the longest twentieth (the draft's one-sided trimmed mean);
-/// `None` without samples. Of n samples the first ⌈0.95 n⌉ count.
+/// `None` without samples. Of n samples the first ⌈0.95 n⌉ stay.
 pub fn trimmed_mean(sorted: &[Span]) -> Option<Span> {
     let kept = (sorted.len() * 19).div_ceil(20);
     let sum: u128 = sorted.iter().take(kept).map(|one| u128::from(one.nanos())).sum();
