@@ -21,7 +21,7 @@ type File = (PathBuf, u64, u64);
 /// digest and, for each file, its path, its packets, and a pattern's number of lost packets.
 #[pyfunction]
 #[pyo3(signature = (scenario, seed, captures, patterns, payload = false, speech = Vec::new(), sip = true))]
-#[allow(clippy::needless_pass_by_value, clippy::too_many_arguments)] // as Python hands them in
+#[allow(clippy::needless_pass_by_value, clippy::too_many_arguments)] // PyO3 passes owned values
 pub fn capture(
     py: Python<'_>,
     scenario: PyRef<'_, Scenario>,
@@ -50,7 +50,7 @@ pub fn capture(
 /// `flow:NAME` for the only flow of a group, or `flow:*`. Returns the run's digest and, for each file, its path and number of
 /// events.
 #[pyfunction]
-#[allow(clippy::needless_pass_by_value)] // as Python hands them in
+#[allow(clippy::needless_pass_by_value)] // PyO3 passes owned values
 pub fn qlog(
     py: Python<'_>,
     scenario: PyRef<'_, Scenario>,
@@ -78,7 +78,7 @@ pub fn qlog(
 
 /// Rejects invalid capture points before a run.
 #[pyfunction]
-#[allow(clippy::needless_pass_by_value)] // as Python hands them in
+#[allow(clippy::needless_pass_by_value)] // PyO3 passes owned values
 pub fn check_capture(
     scenario: PyRef<'_, Scenario>,
     seed: u64,

@@ -28,8 +28,8 @@ type LiveResult<'py> = (Option<Bound<'py, PyDict>>, String, Vec<Option<i32>>, Ve
 /// Makes a live run and blocks until it ends.
 #[pyfunction]
 #[pyo3(signature = (scenario, seed, commands, helper, *, flows = true, duration = None, user = None, recording = None))]
-#[allow(clippy::needless_pass_by_value)] // as Python hands them in
-#[allow(clippy::too_many_arguments)] // each has a name of its own in Python
+#[allow(clippy::needless_pass_by_value)] // PyO3 passes owned values
+#[allow(clippy::too_many_arguments)] // Python passes them by keyword
 pub fn live<'py>(
     py: Python<'py>,
     scenario: PyRef<'_, Scenario>,

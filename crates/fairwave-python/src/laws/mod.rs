@@ -238,7 +238,7 @@ impl Instance {
                 self.run.fail(failure);
                 otherwise
             }
-            None => otherwise, // the interpreter is gone, and nobody listens
+            None => otherwise, // the interpreter has ended
         }
     }
 

@@ -145,7 +145,7 @@ impl Path {
     #[pyo3(signature = (*, now = 0.0, rtt = 0.0, min_rtt = f64::INFINITY, max_rtt = 0.0, unacknowledged = 0, next = 0,
         acknowledged = 0, credit = 1, flight = 0, payload = 1000, in_use = 1.0, rate = 0.0, wave = 0, transmissions = 1,
         timed_out_before = false, marked = 0, delivered = 0, lost = 0, pipe = 0))]
-    #[allow(clippy::too_many_arguments)] // each has a name where it is called
+    #[allow(clippy::too_many_arguments)] // Python passes them by keyword
     fn new(
         now: f64,
         rtt: f64,
@@ -258,7 +258,7 @@ impl RateSample {
     #[new]
     #[pyo3(signature = (*, rate = f64::NAN, interval = 0.0, prior_delivered = 0, in_flight = 0, lost = 0, marked = 0,
         application_limited = false, rtt = f64::INFINITY, newly_delivered = 1))]
-    #[allow(clippy::too_many_arguments)] // each has a name where it is called
+    #[allow(clippy::too_many_arguments)] // Python passes them by keyword
     fn new(
         rate: f64,
         interval: f64,
