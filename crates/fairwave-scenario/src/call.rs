@@ -449,7 +449,7 @@ impl Call {
         let mut flows = Vec::new();
         let mut add = |ends: (&str, &str), laws: &Laws, role: Option<LegRole>| {
             match self.flow(at, ends, laws.clone(), role.map(|role| Leg { call, role })) {
-                // A participant who leaves before another one joins never meets them.
+                // Participants whose times do not overlap have no session.
                 Flow { start: Start::At(start), stop: Some(stop), .. } if stop <= start => {}
                 flow => flows.push(flow),
             }

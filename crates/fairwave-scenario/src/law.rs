@@ -229,8 +229,8 @@ fn write_as_number(value: &mut Value, read: Option<&Value>) {
 ///
 /// Packets = `bdp` × rate × round trip / (8 × `packet`), to the nearest whole packet. The rate is the link's (the middle
 /// of its range if it is spread). The round trip is a mean over all flows that use this link direction, for data or for
-/// feedback. A flow's round trip is the sum of the propagation delays of all links on its way there and back, each at
-/// the middle of its range. Transmission and queueing times do not count. So the buffer depends on neither the seed nor
+/// feedback. A flow's round trip is the sum of the propagation delays on its routes in both directions, each at the
+/// middle of its range. Transmission and queueing times do not count. So the buffer depends on neither the seed nor
 /// the transports. For a link without flows, the round trip is twice the link's delay.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
