@@ -1,7 +1,7 @@
-//! Differentiated services code points: the six bits of the IP header by which networks tell service classes apart (RFC 2474).
+//! Differentiated services code points: the six bits of the IP header that select a service class (RFC 2474).
 //!
-//! Names are those of the registry: class selectors (RFC 2474 §4.2.2), assured forwarding (RFC 2597), expedited forwarding (RFC 3246),
-//! voice-admit (RFC 5865) and lower effort (RFC 8622). RFC 4594 says which traffic bears which.
+//! Names follow the registry: class selectors (RFC 2474 §4.2.2), assured forwarding (RFC 2597), expedited forwarding (RFC
+//! 3246), voice-admit (RFC 5865) and lower effort (RFC 8622). RFC 4594 assigns traffic to code points.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Dscp(u8);
 
-/// Every code point that has a name; where one has several, the first is the one that is written.
+/// All code points with a name. If several names exist, the first one is used for output.
 const NAMES: [(&str, u8); 26] = [
     ("df", 0),
     ("be", 0),
@@ -50,28 +50,28 @@ impl Dscp {
     pub const LE: Dscp = Dscp(1);
     /// Expedited forwarding (RFC 3246): telephony.
     pub const EF: Dscp = Dscp(46);
-    /// How many there are.
+    /// Number of code points.
     pub const NUMBER: usize = 64;
 
-    /// A code point by its number; none above 63.
+    /// Returns the code point of a number; `None` above 63.
     pub const fn new(number: u8) -> Option<Dscp> {
         if (number as usize) < Self::NUMBER { Some(Dscp(number)) } else { None }
     }
 
-    /// Its number, 0 to 63.
+    /// The number, 0 to 63.
     pub const fn get(self) -> u8 {
         self.0
     }
 
-    /// Its name; none where it has none.
+    /// The name, if it has one.
     pub fn name(self) -> Option<&'static str> {
         NAMES.iter().find(|(_, number)| *number == self.0).map(|(name, _)| *name)
     }
 
-    /// The code point that is written so: by a name in any case, or a number.
+    /// Parses a name, in upper or lower case, or a number.
     ///
     /// # Errors
-    /// What is allowed.
+    /// A text that describes the allowed values.
     pub fn parse(text: &str) -> Result<Dscp, String> {
         let text = text.trim();
         let named = NAMES.iter().find(|(name, _)| name.eq_ignore_ascii_case(text)).map(|(_, number)| Dscp(*number));

@@ -1,6 +1,6 @@
-//! The laws of the network: queues ([`queue`]), rates of links ([`link`]), shared media ([`medium`]) and losses on links ([`loss`]).
+//! Network laws: queues ([`queue`]), rates of links ([`link`]), shared media ([`medium`]) and losses on links ([`loss`]).
 //!
-//! Every law is a pure state machine: it takes the time and an event and answers with what to do.
+//! Every law is a pure state machine: it receives the time and an event and returns the resulting actions.
 
 pub mod dscp;
 pub mod link;
@@ -9,7 +9,7 @@ pub mod medium;
 pub mod packet;
 pub mod queue;
 
-// A file that is written for a program of your own, with names under `fairwave_core`, is a file here as it is.
+// Custom laws use names under `fairwave_core`. With this alias, a file of such a program compiles here unchanged.
 extern crate self as fairwave_core;
 #[allow(unused_imports)]
 pub(crate) use fairwave_units::{config, random, ratio, registry, timed, units};

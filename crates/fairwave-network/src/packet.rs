@@ -1,7 +1,7 @@
-//! The packet: a small value that is copied, never allocated. It has 64 bytes, including the fields of every protocol.
+//! The packet: a small value that is copied, never allocated. It occupies 64 bytes, including the fields of every protocol.
 //!
-//! A packet of the laboratory carries header fields, not payload bytes: a packet names the application unit of its
-//! payload, and the unit is looked up at the end to hear or see it.
+//! A simulated packet carries header fields, not payload bytes. It names the application unit of its payload; the players
+//! look the unit up at the end.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::dscp::Dscp;
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
-/// Which flow a packet belongs to: its index in the run.
+/// The flow of a packet: its index in the run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct FlowId(pub u32);
 
@@ -32,7 +32,7 @@ impl Class {
     /// Every class, in the order of their indices.
     pub const ALL: [Class; 3] = [Class::Voice, Class::OtherUdp, Class::Tcp];
 
-    /// The code point that its packets bear where nothing else is said: EF for voice (RFC 4594 §4.1), default forwarding for all else.
+    /// Default code point of its packets: EF for voice (RFC 4594 §4.1), default forwarding for all other classes.
     pub const fn dscp(self) -> Dscp {
         match self {
             Class::Voice => Dscp::EF,
@@ -41,46 +41,46 @@ impl Class {
     }
 }
 
-/// What a packet says of congestion: the two bits of the IP header (RFC 3168 §5), with the meaning that RFC 9331 gives ECT(1).
+/// The ECN codepoint: the two bits of the IP header (RFC 3168 §5), with RFC 9331's meaning of ECT(1).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[repr(u8)]
 pub enum Ecn {
     /// Its transport does not understand marks: a queue can only drop it.
     #[default]
     NotEct = 0,
-    /// Its transport understands marks and yields to them little by little (L4S).
+    /// Its transport understands marks and responds to them gradually (L4S).
     Ect1 = 1,
-    /// Its transport understands marks, and yields to one as to a loss.
+    /// Its transport understands marks, and responds to a mark as to a loss.
     Ect0 = 2,
-    /// A queue on the way has marked it: congestion experienced.
+    /// A queue on the path has marked it: congestion experienced.
     Ce = 3,
 }
 
 impl Ecn {
-    /// Whether a queue may mark instead of dropping; what bears a mark already may be marked again.
+    /// Whether a queue may mark the packet instead of dropping it; a packet with a mark may be marked again.
     pub const fn can_be_marked(self) -> bool {
         !matches!(self, Ecn::NotEct)
     }
 }
 
-/// A packet on its way.
+/// A packet in transit.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Packet {
     /// The flow.
     pub flow: FlowId,
-    /// Bytes on the wire: payload and every header that the link carries. The only size that links and queues see.
+    /// Bytes on the wire: payload and every header that the link carries. Links and queues see only this size.
     pub wire: u16,
     /// Traffic class.
     pub class: Class,
     /// From the flow's receiver back to its sender (acknowledgements, reports).
     pub feedback: bool,
-    /// What it says of congestion.
+    /// ECN codepoint.
     pub ecn: Ecn,
-    /// Differentiated services code point; a policer may change it on the way.
+    /// Differentiated services code point; a policer may change it on the path.
     pub dscp: Dscp,
-    /// Video layer (0 = base); 0 for everything else.
+    /// Video layer (0 = base); 0 for all other traffic.
     pub layer: u8,
-    /// What the transport wrote.
+    /// Header fields of the transport.
     pub body: Body,
 }
 
@@ -90,7 +90,8 @@ impl Packet {
         Bytes::new(self.wire as u64)
     }
 
-    /// Sets its codepoint to congestion experienced, if its transport understands marks. Answers whether it bears one now.
+    /// Sets the codepoint to congestion experienced, if the transport understands marks. Returns whether the packet now
+    /// bears a mark.
     #[inline]
     pub fn mark(&mut self) -> bool {
         if self.ecn.can_be_marked() {
@@ -99,8 +100,8 @@ impl Packet {
         self.ecn == Ecn::Ce
     }
 
-    /// How many data packets the sender sent before this one, modulo 2³², for transports that number their packets so;
-    /// none for TCP and for feedback.
+    /// Number of data packets that the sender sent before this one, modulo 2³², for transports that number their packets
+    /// this way; `None` for TCP and for feedback.
     pub fn sequence(&self) -> Option<u32> {
         match self.body {
             Body::Datagram { sequence, .. } | Body::Redundant { sequence, .. } | Body::TfrcData { sequence, .. } => {
@@ -124,15 +125,15 @@ pub struct SackBlock {
 /// An earlier unit that a datagram repeats (RFC 2198 §3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Repeat {
-    /// How many units before the datagram's own it was made; 0 in an unused place.
+    /// Number of units between this unit and the datagram's primary unit; 0 in an unused place.
     pub back: u16,
     /// Payload bytes.
     pub payload: u16,
-    /// How much earlier the application made it than the datagram's own unit, nanoseconds.
+    /// Time from the creation of this unit to the creation of the datagram's primary unit, nanoseconds.
     pub age: u32,
 }
 
-/// The header that the transport wrote, and which application unit the payload belongs to.
+/// The header that the transport wrote, including the application unit of the payload.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Body {
     /// UDP with a sequence number (as RTP would carry it).
@@ -141,26 +142,26 @@ pub enum Body {
         payload: u16,
         /// Datagrams sent before this one.
         sequence: u32,
-        /// The application's unit: a voice frame, a video frame.
+        /// The application's unit, such as a voice or video frame.
         unit: u32,
-        /// This datagram's place among those of its unit, and how many there are.
+        /// Index of this datagram within its unit.
         part: u16,
-        /// Datagrams that the unit was cut into.
+        /// Number of datagrams of the unit.
         parts: u16,
-        /// When the application made the unit.
+        /// Time at which the application made the unit.
         created: Instant,
     },
-    /// UDP with a sequence number that carries, besides a whole unit, copies of units before it (RFC 2198).
+    /// UDP with a sequence number that carries a whole unit and copies of earlier units (RFC 2198).
     Redundant {
-        /// Payload bytes of its own unit.
+        /// Payload bytes of the primary unit.
         payload: u16,
         /// Datagrams sent before this one.
         sequence: u32,
         /// The application's unit.
         unit: u32,
-        /// When the application made the unit.
+        /// Time at which the application made the unit.
         created: Instant,
-        /// What it repeats, the latest first.
+        /// The repeated units, newest first.
         repeats: [Repeat; 2],
     },
     /// A TCP segment. Sequence numbers count segments, not bytes: SYN is segment 0, data starts at 1.
@@ -173,40 +174,39 @@ pub enum Body {
         unit: u32,
         /// TCP-Real's wave: the round of the sender's window to which the segment belongs.
         wave: u16,
-        /// How many segments the wave has.
+        /// Number of segments in the wave.
         wave_size: u16,
-        /// Sent before.
+        /// Whether it was sent before.
         retransmission: bool,
-        /// The sender has reduced its window: the flag CWR (RFC 3168 §6.1.2).
+        /// Whether the sender has reduced its window: the flag CWR (RFC 3168 §6.1.2).
         window_reduced: bool,
-        /// The last segment of its unit.
+        /// Whether it is the last segment of its unit.
         last: bool,
-        /// When the sender sent it (the timestamp option's TSval, in nanoseconds).
+        /// Time of transmission (the timestamp option's TSval, in nanoseconds).
         sent: Instant,
-        /// When the application made the unit.
+        /// Time at which the application made the unit.
         created: Instant,
     },
-    /// A partially reliable TCP gives segments up: the receiver is not to wait for them (RFC 3758 §3.2, as it were).
+    /// A partially reliable TCP abandons segments, and the receiver must not wait for them (similar to RFC 3758 §3.2).
     Forward {
-        /// The first segment that is not given up.
+        /// The first segment that is not abandoned.
         next: u32,
-        /// When the sender sent it.
+        /// Time of transmission.
         sent: Instant,
     },
     /// A TCP acknowledgement.
     Ack {
-        /// The next segment expected: all before have arrived.
+        /// The next expected segment; all earlier ones have arrived.
         next: u32,
         /// `sent` of the segment that caused this acknowledgement (TSecr).
         echo: Instant,
-        /// The receiver's measured rate of the last wave, bits per second of payload; 0 when it has none (TCP-Real).
+        /// Rate of the last wave as measured by the receiver, bits per second of payload; 0 if there is none (TCP-Real).
         rate: f32,
-        /// Which wave that rate was measured over.
+        /// The wave of this rate.
         wave: u16,
-        /// A segment has arrived marked, and the sender has not reported a response yet: the flag ECE (RFC 3168
-        /// §6.1.3).
+        /// A segment arrived with a mark, and the sender has not reported a response yet: the flag ECE (RFC 3168 §6.1.3).
         congestion_echo: bool,
-        /// How many segments have arrived marked so far, modulo 2³²; 0 unless the receiver counts them (RFC 9768).
+        /// Number of segments that arrived with a mark, modulo 2³²; 0 unless the receiver counts them (RFC 9768).
         marked: u32,
         /// Selective acknowledgements, newest first.
         sack: [SackBlock; 3],
@@ -215,58 +215,58 @@ pub enum Body {
     TfrcData {
         /// Payload bytes.
         payload: u16,
-        /// This packet's place among those of its unit.
+        /// Index of this packet within its unit.
         part: u16,
-        /// Packets that the unit was cut into.
+        /// Number of packets of the unit.
         parts: u16,
         /// Packets sent before this one, modulo 2³².
         sequence: u32,
         /// The application's unit; for bulk data the sequence number.
         unit: u32,
-        /// When the sender sent it.
+        /// Time of transmission.
         sent: Instant,
-        /// When the application made the unit.
+        /// Time at which the application made the unit.
         created: Instant,
-        /// The sender's round-trip time; zero while it has none.
+        /// The sender's round-trip time; zero if unknown.
         round_trip: Span,
     },
     /// A TFRC receiver's report (RFC 5348 §3.2.2).
     TfrcFeedback {
         /// `sent` of the newest packet received.
         echo: Instant,
-        /// How long ago that packet arrived.
+        /// Time since that packet arrived.
         delay: Span,
         /// Payload received during the last round-trip time.
         receive_rate: Rate,
         /// Loss event rate, a fraction.
         loss_event_rate: f64,
     },
-    /// A RAP acknowledgement (Rejaie, Handley & Estrin 1999): what arrived, and enough of what came before to do without
-    /// the acknowledgements that were lost on the way.
+    /// A RAP acknowledgement (Rejaie, Handley & Estrin 1999). It reports the arrival and enough history to replace earlier
+    /// acknowledgements that were lost.
     RapAck {
         /// The datagram that caused it: its number, modulo 2³².
         current: u32,
-        /// The latest datagram before it that is missing; none while none is.
+        /// The latest missing datagram before it; `None` if no datagram is missing.
         missing: Option<u32>,
-        /// The latest that arrived before the missing one.
+        /// The latest datagram that arrived before the missing one.
         before: u32,
     },
     /// An RTCP sender report (RFC 3550 §6.4.1): the fields that receivers use.
     RtcpSenderReport {
-        /// When it was sent.
+        /// Time of transmission.
         sent: Instant,
-        /// Datagrams sent so far, modulo 2³².
+        /// Datagrams sent up to then, modulo 2³².
         packets: u32,
         /// Their payload bytes, modulo 2³².
         octets: u32,
     },
     /// An RTCP receiver report about one source (RFC 3550 §6.4.2).
     RtcpReceiverReport {
-        /// Lost of what was expected since the report before, in 1/256.
+        /// Lost fraction of the packets expected since the previous report, in 1/256.
         fraction_lost: u8,
-        /// Sent because of a loss, not because it was time.
+        /// Sent early because of a loss.
         early: bool,
-        /// Datagrams lost so far.
+        /// Total datagrams lost.
         lost: u32,
         /// The highest sequence number received, modulo 2³².
         highest: u32,
@@ -274,16 +274,16 @@ pub enum Body {
         jitter: Span,
         /// `sent` of the latest sender report, if there was one.
         sender_report: Option<Instant>,
-        /// How long ago that arrived.
+        /// Time since that report arrived.
         delay: Span,
     },
-    /// A packet of either direction whose header is known to its transport alone: DVRC's, and those of transports that a program hands in.
+    /// A packet of either direction with a header that only its transport understands: DVRC and custom transports.
     Opaque {
         /// The header's bytes as the transport encoded them.
         header: [u8; 32],
         /// Data packets that the sender sent before this one, modulo 2³²; without meaning in feedback.
         sequence: u32,
-        /// When the application made the unit.
+        /// Time at which the application made the unit.
         created: Instant,
     },
 }
@@ -293,12 +293,13 @@ pub enum Body {
 pub struct CarriedUnit {
     /// The unit's number.
     pub unit: u32,
-    /// The packet holds all of it.
+    /// Whether the packet holds the whole unit.
     pub is_whole: bool,
 }
 
 impl Body {
-    /// The application's unit in a data packet; none without payload, and for a header that its transport alone knows.
+    /// The application's unit in a data packet; `None` without payload, and for a header that only its transport
+    /// understands.
     pub fn carried_unit(&self) -> Option<CarriedUnit> {
         match *self {
             Body::Datagram { unit, parts, .. } | Body::TfrcData { unit, parts, .. } => {

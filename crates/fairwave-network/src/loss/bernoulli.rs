@@ -1,4 +1,4 @@
-//! Independent losses: packet errors as papers 000, 001 and 003 set them.
+//! Independent losses: packet errors as in papers 000, 001 and 003.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,7 +39,7 @@ impl LossLaw for BernoulliConfig {
     }
 }
 
-/// Independent losses at work.
+/// State of independent losses.
 pub struct Bernoulli {
     rate: f64,
     stream: Stream,

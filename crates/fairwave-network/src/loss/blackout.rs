@@ -45,7 +45,7 @@ impl LossLaw for BlackoutConfig {
     }
 }
 
-/// The interruption at work.
+/// State of the interruption.
 pub struct Blackout {
     from: Instant,
     to: Instant,

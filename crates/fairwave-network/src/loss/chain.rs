@@ -1,34 +1,34 @@
-//! Two states in continuous time: good, bad, good, … with sojourns that are exponential (a Markov chain) or constant, or the good
-//! ones constant alone.
+//! A two-state process in continuous time: good, bad, good, … The sojourns are exponential (a Markov chain) or constant, or
+//! only the good ones are constant.
 
 use fairwave_units::random::Stream;
 use fairwave_units::units::{Instant, Span};
 
-/// How long the chain stays in a state.
+/// Distribution of the time that the chain stays in a state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Sojourn {
-    /// Exponential with the state's mean.
+    /// Exponential with the mean of the state.
     Exponential,
-    /// Always the state's mean.
+    /// Always the mean of the state.
     Constant,
     /// Always the mean while good, exponential while bad.
     Regular,
 }
 
-/// The chain, advanced only when it is read: the cost does not depend on the time between reads.
+/// The chain. It advances only when it is read, so the cost does not depend on the time between reads.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Chain {
     good: Span,
     bad: Span,
     sojourn: Sojourn,
     is_bad: bool,
-    /// When the present sojourn ends.
+    /// End of the current sojourn.
     until: Instant,
     stream: Stream,
 }
 
 impl Chain {
-    /// A chain that begins with a fresh good sojourn.
+    /// Returns a chain at the start of a good sojourn.
     pub(super) fn from_good(good: Span, bad: Span, sojourn: Sojourn, stream: Stream) -> Self {
         let mut chain = Chain { good, bad, sojourn, is_bad: false, until: Instant::ZERO, stream };
         let first = chain.draw();
@@ -36,8 +36,8 @@ impl Chain {
         chain
     }
 
-    /// A chain that is bad at the beginning with the probability that it has in the long run. Exponential sojourns have
-    /// no memory, so what is left of the first is drawn like any other.
+    /// Returns a chain with the stationary probability of the bad state. Exponential sojourns have no memory, so the rest of
+    /// the first one has the same distribution as all others.
     pub(super) fn stationary(good: Span, bad: Span, sojourn: Sojourn, stream: Stream) -> Self {
         let mut chain = Chain { good, bad, sojourn, is_bad: false, until: Instant::ZERO, stream };
         chain.is_bad = chain.stream.chance(bad.seconds() / (good.seconds() + bad.seconds()));
@@ -59,7 +59,8 @@ impl Chain {
     pub(super) fn is_bad(&mut self, now: Instant) -> bool {
         while now >= self.until && self.until < Instant::NEVER {
             if now == Instant::NEVER {
-                // A transmission that never ends: its outcome is never used, and the chain would run for centuries.
+                // A transmission that never ends. Its outcome is not used, and the loop would not terminate in reasonable
+                // time.
                 break;
             }
             self.is_bad = !self.is_bad;
@@ -78,7 +79,7 @@ mod tests {
 
     #[test]
     fn at_the_beginning_it_is_bad_as_often_as_in_the_long_run() {
-        // Gilbert 1960: in the long run the bad state has its mean time over the sum of both, a tenth here.
+        // Gilbert 1960: the long-run probability of the bad state is its mean sojourn divided by the sum of both, here 0.1.
         let bad = (0..10_000)
             .filter(|seed| {
                 let stream = Seed(*seed).stream("chain");

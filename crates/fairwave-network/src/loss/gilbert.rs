@@ -1,9 +1,9 @@
 //! Losses in runs: a share of packets is lost, in runs of a mean length, independently of the time between packets.
 //!
-//! Source: Gilbert 1960, *Capacity of a burst-noise channel*, applied to packet loss (RFC 3611 §4.7.2 names it for
-//! VoIP). The model is a chain of two states that takes a step with each packet. Here p is the probability that a
-//! packet is lost after one that arrived; q is the probability that a packet arrives after one that was lost. In the
-//! long run the share p/(p + q) is lost, in runs of geometric length with mean 1/q.
+//! Source: Gilbert 1960, *Capacity of a burst-noise channel*, applied to packet loss (RFC 3611 §4.7.2 names it for VoIP).
+//! The model is a chain of two states that takes a step with each packet. Here p is the probability of a loss after an
+//! arrival, and q the probability of an arrival after a loss. In the long run the share p/(p + q) is lost, in runs of
+//! geometric length with mean 1/q.
 //!
 //! **Assumptions.** The bad state loses every packet and the good state none, so rate and mean run determine the model.
 //! The first packet is lost with the long-run probability. Independent losses have mean runs of 1/(1 − rate). Shorter
@@ -34,7 +34,7 @@ pub struct GilbertConfig {
 }
 
 impl GilbertConfig {
-    /// From arriving to lost (p), and from lost to arriving (q).
+    /// Transition probabilities from arriving to lost (p), and from lost to arriving (q).
     fn steps(&self) -> (f64, f64) {
         if self.rate >= 1.0 {
             return (1.0, 0.0);
@@ -50,7 +50,7 @@ impl Checked for GilbertConfig {
         if !(self.run >= 1.0 && self.run.is_finite()) {
             return Err(ConfigError::new("run", self.run, "1 packet or more", "run = 3"));
         }
-        // What rounding leaves of the largest rate is forgiven.
+        // Tolerates rounding errors at the largest allowed rate.
         if self.rate < 1.0 && self.steps().0 > 1.0 + 1e-9 {
             let (most, run) = (self.run / (self.run + 1.0), self.rate / (1.0 - self.rate));
             let allowed = format!("at most run / (run + 1) = {:.4}, as a packet arrives between two runs", most);
@@ -70,13 +70,13 @@ impl LossLaw for GilbertConfig {
 
     fn model(&self, mut stream: Stream) -> Result<Gilbert, ConfigError> {
         let (lose, recover) = self.steps();
-        // As if the packet before the first had been seen in the long run.
+        // The state before the first packet has the stationary distribution.
         let losing = stream.chance(self.rate);
         Ok(Gilbert { lose, recover, losing, stream })
     }
 }
 
-/// The chain at work.
+/// State of the chain.
 pub struct Gilbert {
     lose: f64,
     recover: f64,
@@ -144,7 +144,7 @@ mod tests {
     fn none_and_all_are_lost_where_that_is_asked_for() {
         assert!(pattern(0.0, 3.0, 1, 10_000).iter().all(|lost| !lost));
         assert!(pattern(1.0, 3.0, 1, 10_000).iter().all(|lost| *lost));
-        // At the most that single losses allow, every other packet is lost.
+        // At the highest rate of single losses, every other packet is lost.
         assert!(pattern(0.5, 1.0, 1, 1000).windows(2).all(|pair| pair[0] != pair[1]));
     }
 

@@ -1,4 +1,4 @@
-//! A link that is interrupted while its user changes cells.
+//! A link with interruptions while its user changes cells.
 //!
 //! Source: paper 003 §II.
 
@@ -66,7 +66,7 @@ impl LossLaw for HandoffConfig {
     }
 }
 
-/// Handoffs at work.
+/// State of the handoffs.
 pub struct Handoff {
     chain: Chain,
 }

@@ -1,4 +1,4 @@
-//! A link that loses nothing.
+//! A link without losses.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! A link that is good for a while and bad for a while.
+//! A link that alternates between a good and a bad state.
 //!
 //! Source: Gilbert 1960, Elliott 1963; paper 003 §II.
 
@@ -62,7 +62,7 @@ impl LossLaw for MarkovConfig {
     }
 }
 
-/// The chain at work.
+/// State of the chain.
 pub struct Markov {
     chain: Chain,
     good_loss: f64,

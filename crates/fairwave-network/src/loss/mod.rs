@@ -1,10 +1,9 @@
-//! How links lose packets for reasons other than congestion.
+//! Losses on links for reasons other than congestion.
 //!
-//! The link asks its loss model once per packet, in the order in which packets leave, and the model answers whether the
-//! packet is lost. Each direction of a link has its own model and its own random stream, so both directions lose
-//! independently.
+//! The link queries its loss model once per packet, in the order in which packets leave; the model returns whether the
+//! packet is lost. Each direction of a link has a separate model and random stream, so both directions lose independently.
 //!
-//! A model is one file here and one line in `models!`; a program adds its own by [`register`].
+//! A model is one file here and one line in `models!`. A program adds custom models by [`register`].
 
 mod bernoulli;
 mod blackout;
@@ -25,8 +24,8 @@ use fairwave_units::random::{Seed, Stream};
 use fairwave_units::registry::{Checked, Law, NameTaken, Registry, RuntimeLaw, delegate, family, files, laws};
 use fairwave_units::units::{Instant, Span};
 
-/// All loss models, in the order in which they are listed to people: a file, and within braces the names that it gives, each
-/// with its parameters.
+/// All loss models, in the order of user-visible lists. Each entry is a file and, in braces, the exported names, each with
+/// its parameters.
 macro_rules! models {
     ($then:ident! $arguments:tt) => {
         $then! { $arguments
@@ -45,39 +44,39 @@ macro_rules! models {
 
 models! { files! () }
 
-/// A link's loss at work.
+/// A running loss model of one link direction.
 pub trait LossModel: Send {
-    /// True when the packet that leaves the link at `now` is lost. `now` does not decrease from call to call.
+    /// Returns true if the packet that leaves the link at `now` is lost. `now` never decreases from call to call.
     fn lost(&mut self, now: Instant, packet: &Packet) -> bool;
 }
 
-/// The parameters of a loss model, and how it is made.
+/// The parameters of a loss model, and its constructor.
 pub trait LossLaw: Law {
-    /// The model at work.
+    /// Type of the running model.
     type Model: LossModel + 'static;
 
-    /// True when it never loses a packet, so that links skip the call.
+    /// True if the model never loses a packet, so that links skip the call.
     const NEVER: bool = false;
 
-    /// The model; all its randomness comes from `stream`. The parameters have been checked.
+    /// Returns the model; `stream` provides all its randomness. The parameters have been checked.
     ///
     /// # Errors
-    /// What [`Checked::check`] refuses.
+    /// The errors of [`Checked::check`].
     fn model(&self, stream: Stream) -> Result<Self::Model, ConfigError>;
 
-    /// How long the model stays in a state and the next one together, on average, if it changes its state by itself: what
-    /// a run costs is estimated by it.
+    /// Mean time of one sojourn in each state together, if the model changes its state over time. The cost estimate of a run
+    /// uses it.
     fn cycle(&self) -> Option<Span> {
         None
     }
 }
 
-/// What a family asks of a model that a program handed in.
+/// Object-safe form of [`LossLaw`], for models that programs register.
 pub trait AnyLossLaw: Checked + Send + Sync {
     /// See [`LossLaw::model`].
     ///
     /// # Errors
-    /// What [`Checked::check`] refuses.
+    /// The errors of [`Checked::check`].
     fn any_model(&self, stream: Stream) -> Result<Box<dyn LossModel>, ConfigError>;
     /// See [`LossLaw::cycle`].
     fn any_cycle(&self) -> Option<Span>;
@@ -94,18 +93,18 @@ impl<L: LossLaw> AnyLossLaw for L {
 
 static OWN: Registry<dyn AnyLossLaw> = Registry::new();
 
-/// Hands in a loss model of the program's own, which scenarios then name like any other.
+/// Registers a custom loss model. Scenarios then name it like any other.
 ///
 /// # Errors
-/// When there is a model of that name.
+/// If a model has this name already.
 pub fn register<L: LossLaw>() -> Result<(), NameTaken> {
     OWN.add::<L>(LossConfig::WHAT, LossConfig::BUILT_IN, |law| Arc::new(law))
 }
 
-/// Hands in a loss model that was made while the program runs: see [`Registry::give`].
+/// Registers a loss model that was built at run time: see [`Registry::give`].
 ///
 /// # Errors
-/// When the name is taken.
+/// If the name is taken.
 pub fn give(given: RuntimeLaw<dyn AnyLossLaw>) -> Result<(), NameTaken> {
     OWN.give(LossConfig::WHAT, LossConfig::BUILT_IN, given)
 }
@@ -113,13 +112,13 @@ pub fn give(given: RuntimeLaw<dyn AnyLossLaw>) -> Result<(), NameTaken> {
 models! { laws! (family! (LossConfig, "model", "loss model", dyn AnyLossLaw, OWN)) }
 
 impl Default for LossConfig {
-    /// A link that loses nothing.
+    /// The default: no losses.
     fn default() -> Self {
         LossConfig::None(LosslessConfig {})
     }
 }
 
-/// The models at work, by value: a call costs a jump.
+/// Running models, stored by value, so that a call is a jump instead of a virtual call.
 macro_rules! at_work {
     (() $($Variant:ident($Law:ty)),+ $(,)?) => {
         enum ActiveLossModel {
@@ -143,7 +142,7 @@ macro_rules! at_work {
         }
 
         impl LossConfig {
-            /// True when the model never loses a packet, so that links skip the call.
+            /// Whether the model never loses a packet, so that links skip the call.
             pub fn is_none(&self) -> bool {
                 match self {
                     $(LossConfig::$Variant(_) => <$Law as LossLaw>::NEVER,)+
@@ -164,27 +163,27 @@ macro_rules! at_work {
 
 models! { laws! (at_work! ()) }
 
-/// A link's loss.
+/// The losses of one link direction.
 pub struct Loss(ActiveLossModel);
 
 impl Loss {
-    /// The model that `config` describes; all its randomness comes from `stream`.
+    /// Returns the model for `config`; `stream` provides all its randomness.
     ///
     /// # Errors
-    /// When [`LossConfig::check`] refuses the configuration.
+    /// If [`LossConfig::check`] rejects the configuration.
     pub fn new(config: &LossConfig, stream: Stream) -> Result<Self, ConfigError> {
         config.check()?;
         ActiveLossModel::new(config, stream).map(Loss)
     }
 
-    /// True when the packet that leaves the link at `now` is lost. `now` must not decrease from call to call.
+    /// Returns true if the packet that leaves the link at `now` is lost. `now` must not decrease from call to call.
     #[inline]
     pub fn lost(&mut self, now: Instant, packet: &Packet) -> bool {
         self.0.lost(now, packet)
     }
 }
 
-/// A stream of its own for the chain, so that when the link is good or bad does not depend on how many packets cross it.
+/// Returns a separate stream for the chain, so that its states do not depend on the number of packets.
 fn fork(stream: &mut Stream) -> Stream {
     Seed(stream.below(u64::MAX)).stream("chain")
 }

@@ -73,7 +73,7 @@ impl LossLaw for PatternConfig {
 
     fn model(&self, _stream: Stream) -> Result<Pattern, ConfigError> {
         if let Some(file) = &self.file {
-            // A law reads no files: the reader of the scenario reads them and writes their contents into `pattern`.
+            // A law reads no files; the scenario reader writes their contents into `pattern`.
             let allowed = "read beforehand: `fairwave` does so, and `fairwave.load` in Python";
             return Err(ConfigError::new("file", format!("`{file}`"), allowed, "pattern = \"0000100000\""));
         }
@@ -81,7 +81,7 @@ impl LossLaw for PatternConfig {
     }
 }
 
-/// A recorded pattern at work.
+/// State of a recorded pattern.
 pub struct Pattern {
     lost: Box<[bool]>,
     next: usize,

@@ -1,9 +1,9 @@
-//! Losses that come together within rounds of packets.
+//! Losses that are correlated within rounds of packets.
 //!
 //! Source: paper 002 §4.1, correlated Bernoulli.
 //!
-//! **Assumptions.** The paper's sentence that defines q gives it in both cases; it is read as below. The mean length
-//! of a round is not stated: 10 packets.
+//! **Assumptions.** The paper's sentence that defines q names q for both cases; this module interprets it as described
+//! below. The paper does not state the mean length of a round: 10 packets.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -74,13 +74,13 @@ impl LossLaw for RoundsConfig {
     }
 }
 
-/// Correlated losses at work.
+/// State of correlated losses.
 pub struct Rounds {
     config: RoundsConfig,
-    /// Packets that the present round still has.
+    /// Remaining packets of the current round.
     left: u64,
     previous_lost: bool,
-    /// The round has had a packet.
+    /// Whether the round has had a packet.
     begun: bool,
     stream: Stream,
 }

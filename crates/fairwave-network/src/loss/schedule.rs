@@ -1,4 +1,4 @@
-//! One loss model after the other, at known times.
+//! A sequence of loss models at known times.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -42,7 +42,7 @@ impl Law for LossScheduleConfig {
 impl LossLaw for LossScheduleConfig {
     type Model = LossSchedule;
 
-    /// The first model has the stream that it would have alone, each other one a stream of its own.
+    /// The first model uses the same stream as it would alone; each other model gets a separate one.
     fn model(&self, stream: Stream) -> Result<LossSchedule, ConfigError> {
         let mut forks = stream.clone();
         let mut steps = Vec::with_capacity(self.steps.len());
@@ -58,9 +58,9 @@ impl LossLaw for LossScheduleConfig {
     }
 }
 
-/// The schedule at work.
+/// State of the schedule.
 pub struct LossSchedule {
-    /// When each model begins, and the model.
+    /// Start time of each model, and the model.
     steps: Box<[(Instant, Loss)]>,
     place: usize,
 }

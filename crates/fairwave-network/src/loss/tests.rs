@@ -1,4 +1,4 @@
-//! Loss models seen from outside: how much they lose, in what clusters, and which configurations they refuse.
+//! Black-box tests of the loss models: loss rates, clusters of losses, and rejected configurations.
 
 use proptest::prelude::*;
 
@@ -29,7 +29,7 @@ pub(super) fn packet() -> Packet {
     }
 }
 
-/// Which of `n` packets, one every `gap`, are lost.
+/// Losses of `n` packets, one every `gap`.
 fn losses(config: &LossConfig, seed: u64, n: u64, gap: Span) -> Vec<bool> {
     let mut loss = Loss::new(config, Seed(seed).stream("link.a>b.loss")).expect("a valid configuration");
     (0..n).map(|i| loss.lost(Instant::ZERO + gap * i, &packet())).collect()
@@ -39,7 +39,7 @@ fn rate(lost: &[bool]) -> f64 {
     lost.iter().filter(|&&lost| lost).count() as f64 / lost.len() as f64
 }
 
-/// Share of the packets after a lost one that are lost too.
+/// Share of losses among the packets that follow a loss.
 fn rate_after_loss(lost: &[bool]) -> f64 {
     let after: Vec<bool> = lost.windows(2).filter(|pair| pair[0]).map(|pair| pair[1]).collect();
     rate(&after)
@@ -230,7 +230,7 @@ proptest! {
     }
 }
 
-/// A program's own model: every n-th packet.
+/// A custom model: loses every n-th packet.
 #[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct EveryNth {

@@ -1,4 +1,4 @@
-//! For tests: a medium that is driven by hand, packet by packet, with books of what became of each.
+//! Test helper: drives a medium by hand, packet by packet, and records the outcome of each packet.
 
 use serde_json::json;
 
@@ -8,12 +8,12 @@ use crate::packet::{Body, Class, Ecn, FlowId, Packet};
 use crate::queue::{Capacity, DisciplineConfig, DropReason, QueueConfig};
 use fairwave_units::units::Instant;
 
-/// A medium with what has happened so far.
+/// A medium with the history of its packets.
 pub(super) struct Driven<M> {
     pub medium: M,
     pub now: Instant,
     pub happenings: Happenings,
-    /// Time, member, number of the packet.
+    /// Time, member and packet number.
     pub delivered: Vec<(f64, usize, u32)>,
     pub lost: Vec<(usize, u32)>,
     pub dropped: Vec<(usize, DropReason)>,
@@ -22,7 +22,8 @@ pub(super) struct Driven<M> {
     pub timers: u64,
 }
 
-/// A hub and others, `PREFIX0`, `PREFIX1` …: members 2i (from the hub to i) and 2i + 1 (back).
+/// A hub and other nodes, `PREFIX0`, `PREFIX1` …: member 2i is the direction from the hub to node i, member 2i + 1 the
+/// reverse.
 pub(super) fn members(hub: &str, prefix: &str, others: usize, queue: &QueueConfig) -> Vec<Member> {
     let member = |from: String, to: String| Member { name: format!("{from}>{to}"), from, to, queue: queue.clone() };
     let both = |other| {
@@ -32,25 +33,25 @@ pub(super) fn members(hub: &str, prefix: &str, others: usize, queue: &QueueConfi
     (0..others).flat_map(both).collect()
 }
 
-/// A queue that holds so many packets.
+/// A queue with room for `packets` packets.
 pub(super) fn queue(discipline: &str, packets: u32) -> QueueConfig {
     let law: DisciplineConfig = serde_json::from_value(json!({ "discipline": discipline })).expect("a queue");
     QueueConfig::new(Capacity::Packets(packets), law)
 }
 
-/// A datagram of so many bytes on the wire.
+/// A datagram of `wire` bytes.
 pub(super) fn packet(number: u32, wire: u16, dscp: Dscp) -> Packet {
     let body = Body::Datagram { payload: 100, sequence: number, unit: 0, part: 0, parts: 1, created: Instant::ZERO };
     Packet { flow: FlowId(0), wire, class: Class::OtherUdp, feedback: false, ecn: Ecn::Ect1, dscp, layer: 0, body }
 }
 
-/// Within this part of what was expected.
+/// Checks that a value is within a relative tolerance of the expected one.
 pub(super) fn near(value: f64, expected: f64, part: f64) {
     assert!((value / expected - 1.0).abs() < part, "{value} instead of {expected}");
 }
 
 impl<M: Medium> Driven<M> {
-    /// With so many members, at the beginning.
+    /// Returns the medium with `members` members at time 0.
     pub fn new(medium: M, members: usize) -> Self {
         Driven {
             medium,
@@ -101,8 +102,8 @@ impl<M: Medium> Driven<M> {
         self.arrives_as(seconds, member, wire, Dscp::DF);
     }
 
-    /// Keeps `packets` packets of `wire` bytes waiting until `seconds`, topped up every 5 ms. Answers with the bits per second
-    /// that were delivered.
+    /// Keeps `packets` packets of `wire` bytes waiting until `seconds`, topped up every 5 ms. Returns the delivered rates in
+    /// bits per second.
     pub fn saturated(&mut self, packets: u32, wire: u16, of: &[usize], seconds: f64) -> Vec<f64> {
         let mut at = self.now.seconds();
         let (from, before) = (at, of.iter().map(|member| self.number(*member)).collect::<Vec<_>>());
@@ -119,17 +120,17 @@ impl<M: Medium> Driven<M> {
         of.iter().zip(before).map(|(member, before)| bits(self.number(*member) - before) / (seconds - from)).collect()
     }
 
-    /// Packets of a member that were delivered.
+    /// Number of delivered packets of a member.
     pub fn number(&self, member: usize) -> usize {
         self.delivered.iter().filter(|(_, own, _)| *own == member).count()
     }
 
-    /// The numbers of a member's packets in the order in which they were delivered.
+    /// Numbers of a member's packets in the order of delivery.
     pub fn order(&self, member: usize) -> Vec<u32> {
         self.delivered.iter().filter(|(_, own, _)| *own == member).map(|(.., number)| *number).collect()
     }
 
-    /// Each packet that arrived is delivered, lost, dropped or held.
+    /// Checks that each packet that arrived is delivered, lost, dropped or held.
     pub fn books_close(&self) {
         for member in 0..self.arrived.len() {
             let lost = self.lost.iter().filter(|(own, _)| *own == member).count() as u32;

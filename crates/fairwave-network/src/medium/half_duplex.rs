@@ -1,7 +1,7 @@
-//! One channel without contention: one member transmits at a time, packet by packet, in rotation among those that have any.
+//! A channel without contention: one member at a time transmits a packet, in rotation among the members with packets.
 //!
-//! It has no collisions, no errors and no overhead. So it shows what sharing alone costs, and is the plain case that the laws
-//! of radio are held against.
+//! It has no collisions, no errors and no overhead. It therefore isolates the cost of sharing, and serves as a reference for
+//! the radio laws.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -60,13 +60,13 @@ impl MediumLaw for HalfDuplexConfig {
     }
 }
 
-/// The channel at work.
+/// State of the channel.
 pub struct HalfDuplex {
     rate: Rate,
     queues: Vec<LinkQueue>,
     counters: Vec<MemberCounters>,
     on_air: Option<(usize, Packet)>,
-    /// When the transmission on the air ends.
+    /// End of the current transmission.
     free: Instant,
     /// The member whose turn is next.
     next: usize,
@@ -78,7 +78,7 @@ impl HalfDuplex {
         happenings.dropped.extend(self.drops.drain(..).map(|(packet, reason)| (member, packet, reason)));
     }
 
-    /// The next member that has a packet to send transmits it.
+    /// Starts the transmission of the next member with a packet to send.
     fn begin(&mut self, now: Instant, happenings: &mut Happenings) {
         for turn in 0..self.queues.len() {
             let member = (self.next + turn) % self.queues.len();

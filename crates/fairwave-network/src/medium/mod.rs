@@ -1,14 +1,14 @@
 //! Shared media: several link directions that cannot transmit independently of each other, such as the stations of a Wi-Fi
 //! channel or the users of a cell.
 //!
-//! Each direction of a link that names a medium is a *member*. A medium holds the queues of all its members and decides which
-//! of them transmits, when, how many packets at once, and what the air loses. It is a pure state machine: the driver passes
-//! arrivals and the time, and reads from [`Happenings`] what became of packets. A delivered packet has crossed the air; the
-//! driver adds the link's propagation delay.
+//! Each direction of a link that names a medium is a *member*. A medium holds the queues of all its members and decides
+//! which of them transmits, when, how many packets at once, and which packets the air loses. It is a pure state machine: the
+//! driver passes arrivals and the time, and reads the outcomes from [`Happenings`]. A delivered packet has crossed the air;
+//! the driver adds the link's propagation delay.
 //!
-//! A law is one file here and one line in `media!`; a program adds its own by [`register`].
+//! A law is one file here and one line in `media!`; a program adds custom laws by [`register`].
 //!
-//! **Assumptions.** A packet belongs to its member until it is delivered, dropped or lost, exactly one of which happens to
+//! **Assumptions.** A packet belongs to its member until it is delivered, dropped or lost. Exactly one of these happens to
 //! it: arrivals = delivered + dropped + lost + [`Medium::held`]. Time does not decrease from call to call.
 
 mod cell;
@@ -26,8 +26,8 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law, NameTaken, Registry, RuntimeLaw, delegate, family, files, laws};
 use fairwave_units::units::{Bytes, Instant, Rate};
 
-/// All laws of shared media, in the order in which they are listed to people: a file, and within braces the names that it
-/// gives, each with its parameters.
+/// All laws of shared media, in the order of user-visible lists. Each entry is a file and, in braces, the exported names,
+/// each with its parameters.
 macro_rules! media {
     ($then:ident! $arguments:tt) => {
         $then! { $arguments
@@ -58,20 +58,20 @@ pub struct Member {
     pub from: String,
     /// Name of the node that receives.
     pub to: String,
-    /// Where its packets wait, as the link says; laws with queues of their own say which parts they use.
+    /// Its queue from the link's configuration. A law with separate queues documents the parts that it uses.
     pub queue: QueueConfig,
 }
 
-/// What became of packets in a call.
+/// Outcomes of packets in a call.
 #[derive(Default)]
 pub struct Happenings {
-    /// Transmission of a packet began for the first time: it has left its member's queue. In order.
+    /// First transmissions that began, in order: the packets have left their members' queues.
     pub begun: Vec<Begun>,
-    /// Packets that have crossed the air now, with their members, in the order in which they go on.
+    /// Packets that have now crossed the air, with their members, in the order of forwarding.
     pub delivered: Vec<(usize, Packet)>,
-    /// Packets that the queue of a member has dropped.
+    /// Packets that a member's queue has dropped.
     pub dropped: Vec<(usize, Packet, DropReason)>,
-    /// Packets that the air has lost for good.
+    /// Packets that the air has lost permanently.
     pub lost: Vec<(usize, Packet)>,
 }
 
@@ -82,19 +82,19 @@ pub struct Begun {
     pub member: usize,
     /// The packet.
     pub packet: Packet,
-    /// Since when it had waited.
+    /// Time at which it joined the queue.
     pub since: Instant,
-    /// The queue has marked it.
+    /// Whether the queue has marked it.
     pub marked: bool,
 }
 
 impl Happenings {
-    /// Nothing is left to be read.
+    /// Whether no outcomes are left to read.
     pub fn is_empty(&self) -> bool {
         self.begun.is_empty() && self.delivered.is_empty() && self.dropped.is_empty() && self.lost.is_empty()
     }
 
-    /// Forgets what has been read.
+    /// Removes all outcomes.
     pub fn clear(&mut self) {
         self.begun.clear();
         self.delivered.clear();
@@ -103,23 +103,23 @@ impl Happenings {
     }
 }
 
-/// What a medium has counted of one member since the run began; time as nanoseconds.
+/// Counters of one member since the start of the run; times in nanoseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct MemberCounters {
-    /// Transmissions on the air (frame exchanges, transport blocks), retries included.
+    /// Transmissions on the air (frame exchanges, transport blocks), including retries.
     pub transmissions: u64,
-    /// Those that failed, by collision or by noise.
+    /// Transmissions that failed, by collision or by noise.
     pub failed: u64,
-    /// Those that failed because another transmitted at the same time.
+    /// Transmissions that failed because another node transmitted at the same time.
     pub collided: u64,
-    /// How long it occupied the medium, all overheads included.
+    /// Time for which it occupied the medium, including all overheads.
     pub airtime: u64,
-    /// Packets that were transmitted, counted once per transmission that carried them.
+    /// Packets transmitted, counted once per transmission.
     pub carried: u64,
 }
 
 impl MemberCounters {
-    /// What has been counted since the counters were `before`.
+    /// The counts since the counters were `before`.
     pub fn since(&self, before: &MemberCounters) -> MemberCounters {
         MemberCounters {
             transmissions: self.transmissions - before.transmissions,
@@ -131,56 +131,56 @@ impl MemberCounters {
     }
 }
 
-/// A law at work on one medium.
+/// A running law of one medium.
 pub trait Medium: Send {
-    /// A packet arrives at the transmitter of a member.
+    /// Handles the arrival of a packet at the transmitter of a member.
     fn arrive(&mut self, now: Instant, member: usize, packet: Packet, happenings: &mut Happenings);
 
-    /// When [`Medium::on_timer`] must be called; [`Instant::NEVER`] while nothing waits and nothing is on the air.
+    /// Time of the next [`Medium::on_timer`] call; [`Instant::NEVER`] if no packet waits and the air is idle.
     fn deadline(&self) -> Instant;
 
-    /// The deadline has come. The next one is later than `now`.
+    /// Called at the deadline. The next deadline is later than `now`.
     fn on_timer(&mut self, now: Instant, happenings: &mut Happenings);
 
-    /// Packets of a member that wait in its queue: not begun, not dropped.
+    /// Packets in the queue of a member: neither transmitted nor dropped.
     fn waiting(&self, member: usize) -> u32;
 
-    /// Packets of a member that have arrived and were neither delivered nor dropped nor lost.
+    /// Packets of a member that have arrived and were not delivered, dropped or lost.
     fn held(&self, member: usize) -> u32;
 
-    /// Gives all packets that it holds with their members, in any order, when a run is over; nothing else is asked of it afterwards.
+    /// Appends all held packets with their members, in any order, at the end of a run. No other call follows.
     fn empty(&mut self, now: Instant, given: &mut Vec<(usize, Packet)>);
 
-    /// What it has counted of a member.
+    /// Counters of a member.
     fn counters(&self, member: usize) -> MemberCounters;
 
-    /// The most bytes on the wire that a member could have moved until `to` if the medium had been its own: the whole that a
-    /// utilisation is a part of.
+    /// Bytes on the wire that a member could have moved from `from` to `to` with the medium to itself: the denominator of
+    /// its utilisation.
     fn capacity(&self, member: usize, from: Instant, to: Instant) -> Bytes;
 }
 
-/// The parameters of a medium's law, and how it is made.
+/// The parameters of a medium's law, and its constructor.
 pub trait MediumLaw: Law {
-    /// The law at work.
+    /// Type of the running law.
     type Medium: Medium + 'static;
 
-    /// The law at work for these members, of which there is at least one. `streams` makes a named random stream; all
-    /// randomness comes from such streams.
+    /// Returns the running law for these members, at least one. `streams` returns a random stream by name; such streams
+    /// provide all randomness.
     ///
     /// # Errors
-    /// What [`Checked::check`] refuses, and members that do not fit: a station that no link has, two access points.
+    /// The errors of [`Checked::check`], and members that do not fit: a station without a link, two access points.
     fn medium(&self, members: &[Member], streams: &dyn Fn(&str) -> Stream) -> Result<Self::Medium, ConfigError>;
 
-    /// The rate of a member alone on the medium, for buffers, queue disciplines and the cost of a run. Above zero.
+    /// Rate of a member alone on the medium, above zero. Buffers, queue disciplines and the cost estimate of a run use it.
     fn nominal(&self, member: &Member) -> Rate;
 }
 
-/// What the family asks of a law that a program handed in.
+/// Object-safe form of [`MediumLaw`], for laws that programs register.
 pub trait AnyMediumLaw: Checked + Send + Sync {
     /// See [`MediumLaw::medium`].
     ///
     /// # Errors
-    /// As there.
+    /// See [`MediumLaw::medium`].
     fn any_medium(&self, members: &[Member], streams: &dyn Fn(&str) -> Stream) -> Result<Box<dyn Medium>, ConfigError>;
     /// See [`MediumLaw::nominal`].
     fn any_nominal(&self, member: &Member) -> Rate;
@@ -197,28 +197,28 @@ impl<L: MediumLaw> AnyMediumLaw for L {
 
 static OWN: Registry<dyn AnyMediumLaw> = Registry::new();
 
-/// Hands in a law of the program's own, which scenarios then name like any other: `access = { law = "…", … }`.
+/// Registers a custom law. Scenarios then name it like any other: `access = { law = "…", … }`.
 ///
 /// # Errors
-/// When there is a law of that name.
+/// If a law has this name already.
 pub fn register<L: MediumLaw>() -> Result<(), NameTaken> {
     OWN.add::<L>(MediumConfig::WHAT, MediumConfig::BUILT_IN, |law| Arc::new(law))
 }
 
-/// Hands in a law that was made while the program runs: see [`Registry::give`].
+/// Registers a law that was built at run time: see [`Registry::give`].
 ///
 /// # Errors
-/// When the name is taken.
+/// If the name is taken.
 pub fn give(given: RuntimeLaw<dyn AnyMediumLaw>) -> Result<(), NameTaken> {
     OWN.give(MediumConfig::WHAT, MediumConfig::BUILT_IN, given)
 }
 
 media! { laws! (family! (MediumConfig, "law", "shared medium", dyn AnyMediumLaw, OWN)) }
 
-/// The laws at work, by value: a call costs a jump.
+/// Running laws, stored by value, so that a call is a jump instead of a virtual call.
 macro_rules! at_work {
     (() $($Variant:ident($Law:ty)),+ $(,)?) => {
-        /// A medium at work.
+        /// A running medium.
         pub struct SharedMedium(ActiveMedium);
 
         #[allow(clippy::large_enum_variant)] // a run has few of them, and they stay where they are
@@ -228,10 +228,10 @@ macro_rules! at_work {
         }
 
         impl SharedMedium {
-            /// The law that `config` describes.
+            /// Returns the law for `config`.
             ///
             /// # Errors
-            /// As [`MediumLaw::medium`].
+            /// See [`MediumLaw::medium`].
             pub fn new(
                 config: &MediumConfig,
                 members: &[Member],
@@ -315,7 +315,7 @@ impl SharedMedium {
     }
 }
 
-/// Gives all packets that wait in the queue of a member, when a run is over: what the discipline drops on the way, too.
+/// Appends all packets in the queue of a member at the end of a run, including those that the discipline drops.
 pub fn empty_queue(queue: &mut LinkQueue, member: usize, mut now: Instant, given: &mut Vec<(usize, Packet)>) {
     let mut drops = Vec::new();
     while queue.packets() > 0 {
@@ -325,7 +325,7 @@ pub fn empty_queue(queue: &mut LinkQueue, member: usize, mut now: Instant, given
             departing.into_iter().chain(drops.drain(..).map(|(packet, _)| packet)).map(|packet| (member, packet)),
         );
         if queue.packets() == before {
-            // A discipline that shapes gives nothing before its time.
+            // A discipline that shapes releases nothing before this time.
             let due = queue.held_until();
             if due <= now || due == Instant::NEVER {
                 return;
@@ -335,7 +335,7 @@ pub fn empty_queue(queue: &mut LinkQueue, member: usize, mut now: Instant, given
     }
 }
 
-/// Refuses a value of a key that is not from `low` to `high`.
+/// Rejects a value that is not in `low` to `high`.
 fn within<T: PartialOrd + std::fmt::Display>(
     key: &str,
     value: T,

@@ -5,8 +5,10 @@
 //! = α(γC − λ). It shrinks while the arrival rate λ exceeds the desired utilization γ of the link C. In its token-bucket
 //! form, on an arrival of b bytes at time t, s being the time of the arrival before:
 //!
-//! VQ ← max(VQ − C̃(t − s), 0); drop if VQ + b > B, else VQ ← VQ + b; C̃ ← max(min(C̃ + αγC(t − s), C) − αb, 0). With `ecn`,
-//! AVQ marks the packet instead of dropping it. As in the paper, a marked packet does not enter the virtual queue.
+//! VQ ← max(VQ − C̃(t − s), 0); drop if VQ + b > B, else VQ ← VQ + b; C̃ ← max(min(C̃ + αγC(t − s), C) − αb, 0).
+//!
+//! With `ecn`, AVQ marks the packet instead of dropping it. As in the paper, a marked packet does not enter the virtual
+//! queue.
 //!
 //! **Assumptions.** C̃ starts at C (ns-2's variant differs, see [`AvqPreset`]). Bytes are counted (as ns-2.35 does by
 //! default). The virtual buffer B equals the real buffer; a buffer in packets counts `mean-packet` bytes per packet. Between

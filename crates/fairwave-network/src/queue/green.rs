@@ -7,11 +7,11 @@
 //! e^(−Δ/K) x.
 //!
 //! **Assumptions.** The target c is 0.97 of the link, so that the queue drains. No published values of ΔP, the interval and
-//! K are available; the defaults are 0.001 per 10 ms, and 100 ms. The estimate combines packets that arrive at the same time
-//! into one. By default, x counts all arrivals, including dropped ones. An unresponsive load above c then drives P to 1, and
-//! no packet passes. With `estimate = "admitted"`, dropped packets do not count, and such a load gets c (like AVQ in ns-2).
-//! P does not depend on packet sizes. If the victim rule drops a packet other than the arrival, the arrival counts as
-//! admitted and the victim is subtracted.
+//! K are available; the defaults are a thousandth per 10 ms, and 100 ms. The estimate combines packets that arrive at the
+//! same time into one. By default, x counts all arrivals, including dropped ones. An unresponsive load above c then drives P
+//! to 1, and no packet passes. With `estimate = "admitted"`, dropped packets do not count, and such a load gets c (like AVQ
+//! in ns-2). P does not depend on packet sizes. If the victim rule drops a packet other than the arrival, the arrival counts
+//! as admitted and the victim is subtracted.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

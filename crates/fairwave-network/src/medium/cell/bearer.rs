@@ -1,7 +1,9 @@
-//! One direction of one user: its queue, the blocks on the air, and the receiver that puts packets into order.
+//! A bearer: one direction of one user, with its queue, the blocks on the air, and the receiver that restores the packet
+//! order.
 //!
-//! A block (a transport block with one RLC PDU) takes bytes from the packets at the head of the queue, a packet may extend over several
-//! blocks. Packets are released in order: those whose last byte is in a block, when this and all earlier blocks are settled.
+//! A block (a transport block with one RLC PDU) carries bytes of the packets at the head of the queue. A packet may extend
+//! over several blocks. Packets are released in order: a packet leaves when the block with its last byte and all earlier
+//! blocks are settled.
 
 use std::collections::VecDeque;
 
@@ -18,7 +20,7 @@ const BLOCK_HEADER: u64 = 5;
 /// Header bytes of a packet: PDCP 2 (3GPP TS 36.323 §6.2.3) and its length in RLC, 12 bits rounded up.
 const PACKET_HEADER: u64 = 4;
 
-/// What is known of a block.
+/// Outcome of a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Outcome {
     Pending,
@@ -26,24 +28,24 @@ enum Outcome {
     Lost,
 }
 
-/// A block on the air, or one that waits for earlier ones at the receiver.
+/// A block on the air, or one that waits for earlier blocks at the receiver.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block {
     outcome: Outcome,
-    /// Packets whose last byte it carries.
+    /// Number of packets that end in this block.
     ends: u32,
-    /// It ends within a packet.
+    /// Whether it ends within a packet.
     goes_on: bool,
     /// Payload and headers.
     pub bytes: u64,
-    /// Resource blocks of its last transmission, and their indicator.
+    /// Resource blocks and channel quality indicator of its last transmission.
     pub size: u32,
     pub cqi: u8,
-    /// Transmissions since RLC sent it last.
+    /// Transmissions since RLC last sent it.
     pub attempt: u32,
-    /// How often RLC has sent it again.
+    /// Number of retransmissions by RLC.
     pub resent: u32,
-    /// Sum of the signal-to-noise ratios of those transmissions.
+    /// Sum of the signal-to-noise ratios of the transmissions since RLC last sent it.
     pub energy: f64,
 }
 
@@ -55,27 +57,28 @@ pub(super) struct Bearer {
     pub channel: Channel,
     pub rlc: RlcConfig,
     pub counters: MemberCounters,
-    /// Bytes of the packet begun last that are still to be sent.
+    /// Remaining bytes of the packet that was started last.
     partial: u64,
-    /// Packets that have left the queue and were not released.
+    /// Packets that have left the queue and are not released yet.
     begun: VecDeque<Packet>,
     blocks: VecDeque<Block>,
-    /// Number of the first of them.
+    /// Number of the first block in `blocks`.
     first: u64,
-    /// A lost block carried a part of the first packet of `begun`.
+    /// Whether a lost block carried a part of the first packet of `begun`.
     damaged: bool,
-    /// Blocks that RLC sends again, in order, and their bytes still to be sent.
+    /// Blocks for RLC retransmission, in order, with their remaining bytes.
     resend: VecDeque<(u64, u64)>,
-    /// What happened before a handoff is void.
+    /// Incremented by a handoff. Events of earlier epochs are void.
     pub epoch: u32,
-    /// Mean bytes per interval of the last while, as of `averaged`, for proportional fairness.
+    /// Mean bytes per interval, as of `averaged`, for proportional fairness.
     pub average: f64,
     pub averaged: u64,
-    /// It is in its direction's list of those that want to send.
+    /// Whether it is in the list of active bearers of its direction.
     pub listed: bool,
-    /// The interval in which it transmitted last.
+    /// The interval of its last transmission.
     pub busy: u64,
-    /// Uplink: bytes that the base station knows to wait, reports under way, payload sent so far, a request under way.
+    /// Uplink: backlog known to the base station (bytes), reports in transit, payload sent so far, and whether a request is
+    /// pending.
     pub known: u64,
     pub reports: u32,
     pub sent: u64,
@@ -111,7 +114,7 @@ impl Bearer {
         }
     }
 
-    /// Bytes that wait to be sent, headers included.
+    /// Backlog in bytes, including headers.
     pub fn backlog(&self) -> u64 {
         let again: u64 = self.resend.iter().map(|(_, bytes)| bytes + BLOCK_HEADER).sum();
         let waiting = u64::from(self.queue.packets());
@@ -119,7 +122,7 @@ impl Bearer {
         again + if fresh > 0 { fresh + BLOCK_HEADER } else { 0 }
     }
 
-    /// Whether anything may be sent at `now`.
+    /// Whether the bearer can send at `now`.
     pub fn has_work(&self, now: Instant) -> bool {
         self.partial > 0 || !self.resend.is_empty() || (self.queue.packets() > 0 && self.queue.held_until() <= now)
     }
@@ -129,7 +132,7 @@ impl Bearer {
         self.begun.len() as u32
     }
 
-    /// Takes the packets out that [`Self::inside`] counts, when a run is over.
+    /// Removes the packets counted by [`Self::inside`], at the end of a run.
     pub fn take_inside(&mut self) -> impl Iterator<Item = Packet> + '_ {
         self.blocks.clear();
         self.begun.drain(..)
@@ -149,8 +152,8 @@ impl Bearer {
         happenings.dropped.extend(self.drops.drain(..).map(|(packet, reason)| (member, packet, reason)));
     }
 
-    /// Puts together the block for `room` bytes. Answers with its number and how much of the room was used;
-    /// none if nothing could be sent, or if only a part of a block that RLC sends again has gone.
+    /// Assembles a block of at most `room` bytes. Returns its number and the bytes used. The number is `None` if there was
+    /// nothing to send, or if the room held only a part of a block that RLC sends again.
     pub fn fill(
         &mut self,
         now: Instant,
@@ -210,17 +213,17 @@ impl Bearer {
         (Some(self.first + self.blocks.len() as u64 - 1), used + BLOCK_HEADER)
     }
 
-    /// The block of this number, unless it is settled.
+    /// The block with this number, unless it is settled.
     pub fn block(&mut self, number: u64) -> Option<&mut Block> {
         self.blocks.get_mut(usize::try_from(number.checked_sub(self.first)?).ok()?)
     }
 
-    /// The receiver has the block.
+    /// The receiver has decoded the block.
     pub fn received(&mut self, number: u64, member: usize, happenings: &mut Happenings) {
         self.settle(number, Outcome::Received, member, happenings);
     }
 
-    /// The MAC layer has given the block up. Answers whether RLC sends it again.
+    /// The MAC layer has abandoned the block. Returns whether RLC sends it again.
     pub fn failed(&mut self, number: u64, member: usize, happenings: &mut Happenings) -> bool {
         let limit = match self.rlc.mode {
             super::config::RlcMode::Acknowledged => self.rlc.retransmissions,
@@ -244,7 +247,7 @@ impl Bearer {
         self.release(member, happenings);
     }
 
-    /// Releases packets whose last block and all before it are settled.
+    /// Releases packets when their last block and all earlier blocks are settled.
     fn release(&mut self, member: usize, happenings: &mut Happenings) {
         while let Some(block) = self.blocks.front().copied().filter(|block| block.outcome != Outcome::Pending) {
             self.blocks.pop_front();
@@ -259,12 +262,12 @@ impl Bearer {
                 }
                 self.damaged = false;
             }
-            // A part of the packet that comes next is in it, or of one that goes through it.
+            // The block contains a part of the next packet, or of a packet that spans the block.
             self.damaged |= lost && block.goes_on;
         }
     }
 
-    /// A handoff that forwards: what was not received is sent again by the new base station, in order.
+    /// A handoff that forwards: the new base station sends all unreceived data again, in order.
     pub fn forwards(&mut self) {
         self.epoch += 1;
         self.resend.clear();
@@ -275,7 +278,7 @@ impl Bearer {
         }
     }
 
-    /// A handoff that does not forward: what was sent and not received is lost, and with `queue` all that waits.
+    /// A handoff that does not forward: loses the unreceived data, and with `queue` also the packets in the queue.
     pub fn loses(&mut self, now: Instant, queue: bool, member: usize, happenings: &mut Happenings) {
         self.epoch += 1;
         self.resend.clear();

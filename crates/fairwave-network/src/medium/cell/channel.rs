@@ -1,8 +1,9 @@
 //! One user's radio channel in one direction.
 //!
-//! A channel is given by indicators (fixed, or steps over time), or by a signal-to-noise ratio with or without Rayleigh fading. Fading is
-//! the sum of sinusoids of Zheng and Xiao 2003 ("Simulation models with correct statistical properties for Rayleigh fading channels", IEEE
-//! Transactions on Communications 51(6), eq. 6 to 8). It is a function of time: it does not depend on the traffic.
+//! The configuration of a channel gives indicators (fixed, or steps over time), or a signal-to-noise ratio with or without
+//! Rayleigh fading. Fading is the sum of sinusoids by Zheng and Xiao 2003 ("Simulation models with correct statistical
+//! properties for Rayleigh fading channels", IEEE Transactions on Communications 51(6), eq. 6 to 8). It is a function of
+//! time: it does not depend on the traffic.
 
 use super::config::{ChannelConfig, HarqConfig};
 use super::tables::{CqiTable, from_db};
@@ -12,10 +13,10 @@ use fairwave_units::units::{Instant, Span};
 /// Sinusoids per quadrature component.
 const PATHS: usize = 12;
 
-/// Spread in dB of the ratio at which a block fails: the width of the waterfall with the errors of estimates †.
+/// Spread, in dB, of the ratio at which a block fails: the width of the waterfall including estimation errors †.
 const SPREAD: f64 = 1.0;
 
-/// Standard deviations from one failure in ten to one in two.
+/// Distance in standard deviations between failure rates of 0.1 and 0.5.
 const TENTH: f64 = 1.281_551_565_545;
 
 pub(in crate::medium) struct Fading {
@@ -36,7 +37,7 @@ impl Fading {
         Fading { paths: [in_phase, quadrature] }
     }
 
-    /// The power now, relative to its mean.
+    /// Power at time `at` (s), relative to its mean.
     pub fn power(&self, at: f64) -> f64 {
         let component = |paths: &[(f64, f64); PATHS]| {
             let sum: f64 = paths.iter().map(|(angular, phase)| libm::cos(angular * at + phase)).sum();
@@ -46,21 +47,21 @@ impl Fading {
     }
 }
 
-/// A fading channel at equal steps of time. A step turns each sinusoid by a fixed angle, which costs far less than its cosine. After
-/// [`TURNS`] steps the angles are computed anew, so that rounding stays below 10⁻¹³.
+/// A fading channel, sampled at equal steps of time. A step rotates each sinusoid by a fixed angle, which costs far less
+/// than a cosine. After [`TURNS`] steps the angles are recomputed, so that rounding errors stay below 10⁻¹³.
 struct Walk {
-    /// Cosine and sine of each sinusoid now.
+    /// Cosine and sine of the current angle of each sinusoid.
     angles: [[(f64, f64); PATHS]; 2],
-    /// The same of what a step adds.
+    /// Cosine and sine of the rotation per step.
     turns: [[(f64, f64); PATHS]; 2],
-    /// The number of the step, and how many were turned since angles were computed.
+    /// Number of the step, and number of rotations since the angles were computed.
     place: Option<(u64, u32)>,
 }
 
-/// Steps in a row that are turned.
+/// Largest number of rotations in a row.
 const TURNS: u32 = 64;
 
-/// The most steps at once that are turned.
+/// Largest number of steps to catch up by rotation.
 const LEAP: u64 = 8;
 
 impl Walk {
@@ -69,7 +70,7 @@ impl Walk {
         Walk { angles: turns, turns, place: None }
     }
 
-    /// The power at step `number`, which is at `at`, relative to its mean. Steps do not decrease.
+    /// Power at step `number`, at time `at`, relative to its mean. `number` must not decrease.
     fn power(&mut self, fading: &Fading, number: u64, at: f64) -> f64 {
         match &mut self.place {
             Some((last, turned)) if number - *last <= LEAP && *turned < TURNS => {
@@ -103,13 +104,13 @@ fn sincos(angle: f64) -> (f64, f64) {
 }
 
 enum Quality {
-    /// Indicators over time, and the place of the current one.
+    /// Indicators over time, and the index of the current one.
     Steps(Vec<(Instant, u8)>, usize),
-    /// Mean ratio, and fading if there is any.
+    /// Mean ratio, with optional fading.
     Ratio { mean: f64, fading: Option<Box<(Fading, Walk)>>, report: Span, delay: Span, latest: Option<(u64, u8)> },
 }
 
-/// A channel at work.
+/// State of a channel.
 pub(super) struct Channel {
     quality: Quality,
     table: CqiTable,
@@ -134,7 +135,7 @@ impl Channel {
         Channel { quality, table }
     }
 
-    /// The indicator that the scheduler knows at `now`, which does not decrease from call to call.
+    /// The indicator that the scheduler knows at `now`; `now` must not decrease from call to call.
     pub fn cqi(&mut self, now: Instant) -> u8 {
         let table = self.table;
         match &mut self.quality {
@@ -160,7 +161,7 @@ impl Channel {
         }
     }
 
-    /// When the indicator may be another than at `now`.
+    /// Earliest time at which the indicator can differ from the one at `now`.
     pub fn changes(&self, now: Instant) -> Instant {
         match &self.quality {
             Quality::Steps(steps, place) => steps.get(place + 1).map_or(Instant::NEVER, |(from, _)| *from),
@@ -172,7 +173,7 @@ impl Channel {
         }
     }
 
-    /// The ratio of powers at `now`, as a number; none for channels by indicator.
+    /// Signal-to-noise power ratio at `now`, linear; `None` for channels by indicator.
     pub fn ratio(&self, now: Instant) -> Option<f64> {
         match &self.quality {
             Quality::Steps(..) => None,
@@ -182,8 +183,8 @@ impl Channel {
         }
     }
 
-    /// How likely a transmission of this block fails that is sent for the `attempt`th time (0 first), by indicator `cqi`, when the ratios
-    /// of all its transmissions sum up to `energy` (chase combining).
+    /// Failure probability of transmission number `attempt` of a block (0 is the first) with indicator `cqi`. `energy` is
+    /// the sum of the ratios of all its transmissions (chase combining).
     pub fn failure(&self, harq: &HarqConfig, cqi: u8, attempt: u32, energy: f64) -> f64 {
         match &self.quality {
             Quality::Steps(..) if attempt == 0 => harq.error,
@@ -195,7 +196,7 @@ impl Channel {
         }
     }
 
-    /// The mean of the efficiency from `from` until `to`, in bits per element.
+    /// Mean efficiency between `from` and `to`, in bits per element.
     pub fn mean_efficiency(&self, from: Instant, to: Instant) -> f64 {
         let whole = to.since(from);
         match &self.quality {
@@ -220,7 +221,7 @@ impl Channel {
     }
 }
 
-/// What the efficiency is in the long run, in bits per element.
+/// Long-run mean efficiency, in bits per element.
 pub(super) fn nominal_efficiency(config: &ChannelConfig, table: CqiTable) -> f64 {
     match (config.snr, config.doppler) {
         (Some(snr), Some(_)) => table.mean_efficiency(snr),
@@ -274,7 +275,8 @@ mod tests {
         }
     }
 
-    /// Its amplitude is correlated as the Bessel function of the Doppler frequency (Clarke's model): power as J0².
+    /// The amplitude's autocorrelation is the Bessel function J0 at the Doppler frequency (Clarke's model), that of the
+    /// power J0².
     #[test]
     fn fading_forgets_as_the_doppler_frequency_says() {
         let correlation = |lag: f64| {

@@ -38,14 +38,14 @@ pub struct CellConfig {
     pub scheduler: CellScheduler,
     /// Over which time proportional fairness averages a user's rate, 1 ms to 1 min. Default 100 ms.
     pub average: Span,
-    /// The channel of users that have no other, both directions. Default `{ cqi = 10 }`.
+    /// The default channel of users, in both directions. Default `{ cqi = 10 }`.
     pub channel: ChannelConfig,
-    /// What differs for single users, by the names of their nodes.
+    /// Settings of single users, by the names of their nodes.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub users: BTreeMap<String, CellUserConfig>,
     /// Retransmissions of the MAC layer.
     pub harq: HarqConfig,
-    /// Retransmissions of the RLC layer, and the order of delivery.
+    /// Retransmissions of the RLC layer, and in-order delivery.
     pub rlc: RlcConfig,
     /// How users get permission to send.
     pub uplink: UplinkConfig,
@@ -53,8 +53,8 @@ pub struct CellConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "never"))]
     pub drx: Option<DrxConfig>,
-    /// Time that transmitter and receiver need together for a block, besides its interval: 0 to 1 s, rounded up to intervals.
-    /// Default 3 ms (3GPP TR 36.912 Annex B.2: 1.5 ms each).
+    /// Time that transmitter and receiver together need for a block, in addition to its interval: 0 to 1 s, rounded up to
+    /// intervals. Default 3 ms (3GPP TR 36.912 Annex B.2: 1.5 ms each).
     pub processing: Span,
 }
 
@@ -84,10 +84,10 @@ impl Default for CellConfig {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CellScheduler {
-    /// To the user whose rate now is highest compared with what it had (Viswanath, Tse, Laroia 2002).
+    /// The user with the highest current rate relative to its average rate goes first (Viswanath, Tse, Laroia 2002).
     #[default]
     ProportionalFair,
-    /// Equal numbers of blocks to all users that have something to send.
+    /// All users with data get equal numbers of blocks.
     RoundRobin,
 }
 
@@ -123,20 +123,20 @@ impl Default for ChannelConfig {
 }
 
 impl ChannelConfig {
-    /// The channel whose indicator is always `cqi`.
+    /// Returns a channel with the constant indicator `cqi`.
     pub fn fixed(cqi: u8) -> Self {
         ChannelConfig { cqi: Some(cqi), steps: Vec::new(), snr: None, doppler: None, report: None, report_delay: None }
     }
 }
 
-/// What differs for one user of a cell.
+/// Settings of one user of a cell.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct CellUserConfig {
-    /// Its channel downlink, and uplink unless that is given. Default: the cell's.
+    /// Its channel downlink, and also uplink unless `uplink` is set. Default: the cell's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub channel: Option<ChannelConfig>,
-    /// Its channel uplink, where it differs.
+    /// Its channel uplink, if it differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uplink: Option<ChannelConfig>,
     /// Its RLC. Default: the cell's.
@@ -145,21 +145,21 @@ pub struct CellUserConfig {
     /// Its handoffs, in ascending order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub handoffs: Vec<HandoffEvent>,
-    /// When it leaves the cell: what waits for it or at it then, and what comes later, is dropped. Default: never.
+    /// Time at which it leaves the cell. All its packets, waiting or later, are dropped. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leaves: Option<Span>,
 }
 
-/// A handoff: for a time nothing is sent to or from the user.
+/// A handoff: an interruption of all transmission to and from the user.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct HandoffEvent {
-    /// When the user leaves its old base station.
+    /// Time at which the user leaves its old base station.
     pub at: Span,
-    /// How long it has no connection, at most 1 min. Default 50 ms (3GPP TR 36.881 §5.2.1 counts 49.5 ms).
+    /// Length of the interruption, at most 1 min. Default 50 ms (3GPP TR 36.881 §5.2.1 counts 49.5 ms).
     #[serde(default = "handoff_gap")]
     pub gap: Span,
-    /// What becomes of packets at the old base station. Default `forward`.
+    /// Treatment of the packets at the old base station. Default `forward`.
     #[serde(default)]
     pub buffer: HandoffBuffer,
 }
@@ -168,14 +168,14 @@ const fn handoff_gap() -> Span {
     Span::from_millis(50)
 }
 
-/// What becomes of the old base station's packets in a handoff.
+/// Treatment of the old base station's packets in a handoff.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HandoffBuffer {
-    /// They go to the new one, with those that were not acknowledged (3GPP TS 36.300 §10.1.2.3).
+    /// The new base station receives them, including unacknowledged ones (3GPP TS 36.300 §10.1.2.3).
     #[default]
     Forward,
-    /// They are lost; the user keeps those that it has not begun to send.
+    /// They are lost; the user keeps the packets that it has not begun to send.
     Lose,
 }
 
@@ -183,14 +183,15 @@ pub enum HandoffBuffer {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct HarqConfig {
-    /// Intervals from a transmission to its retransmission, 2 to 64. Default 8 (3GPP TS 36.213 §7.3 and §8: 4 there and 4 back).
+    /// Intervals from a transmission to its retransmission, 2 to 64. Default 8 (3GPP TS 36.213 §7.3 and §8: 4 in each
+    /// direction).
     pub round_trip: u32,
-    /// How often a block is sent again at most, 0 to 15. Default 3 (4 transmissions).
+    /// Maximum retransmissions of a block, 0 to 15. Default 3 (4 transmissions).
     pub retransmissions: u32,
-    /// Channels by indicator: how often a first transmission fails. Default 0.1 (3GPP TS 36.213 §7.2.3).
+    /// Channels by indicator: failure probability of a first transmission. Default 0.1 (3GPP TS 36.213 §7.2.3).
     #[serde(with = "Ratio")]
     pub error: f64,
-    /// Channels by indicator: how often a retransmission fails. Default 0.1 †.
+    /// Channels by indicator: failure probability of a retransmission. Default 0.1 †.
     #[serde(with = "Ratio")]
     pub repeat_error: f64,
 }
@@ -207,10 +208,10 @@ impl Default for HarqConfig {
 pub struct RlcConfig {
     /// Whether lost blocks are sent again. Default `acknowledged`.
     pub mode: RlcMode,
-    /// How long the receiver waits for a missing block before it reports it (acknowledged) or gives it up (unacknowledged): at most 1 s.
-    /// Default 35 ms (3GPP TS 36.331 §9.2.1.1, t-Reordering).
+    /// How long the receiver waits for a missing block before it reports it (acknowledged) or abandons it (unacknowledged):
+    /// at most 1 s. Default 35 ms (3GPP TS 36.331 §9.2.1.1, t-Reordering).
     pub reordering: Span,
-    /// How often a block is sent again before it is given up, 0 to 32. Default 4 (3GPP TS 36.331 §9.2.1.1, maxRetxThreshold).
+    /// Retransmissions of a block before it is abandoned, 0 to 32. Default 4 (3GPP TS 36.331 §9.2.1.1, maxRetxThreshold).
     pub retransmissions: u32,
 }
 
@@ -235,13 +236,13 @@ pub enum RlcMode {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct UplinkConfig {
-    /// Time between two opportunities to send a scheduling request, at most 1 s; 0 s: at once. Default 10 ms (3GPP TS 36.213 Table 10.1.5-1 has 5 to
-    /// 80 ms).
+    /// Time between two opportunities to send a scheduling request, at most 1 s; 0 s: immediately. Default 10 ms (3GPP TS
+    /// 36.213 Table 10.1.5-1 has 5 to 80 ms).
     pub request: Span,
     /// Time from a scheduling request or a buffer status report to the transmission that it permits, rounded up to intervals, at most 1 s.
     /// Default 8 ms: 4 ms until the grant, 4 ms from the grant on (3GPP TS 36.213 §8).
     pub grant: Span,
-    /// What the first grant permits, since a request does not say how much waits: 1 B or more. Default 100 B †.
+    /// Size of the first grant; a scheduling request does not contain the backlog. 1 B or more. Default 100 B †.
     pub first: Bytes,
 }
 
@@ -251,15 +252,15 @@ impl Default for UplinkConfig {
     }
 }
 
-/// When a receiver sleeps (discontinuous reception, 3GPP TS 36.321 §5.7).
+/// Sleep of a receiver (discontinuous reception, 3GPP TS 36.321 §5.7).
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct DrxConfig {
-    /// How long it stays awake after a transmission, at most 10 s.
+    /// Time for which it stays awake after a transmission, at most 10 s.
     pub inactivity: Span,
-    /// Time from one awakening to the next, 1 ms to 10 s.
+    /// Time from one wake-up to the next, 1 ms to 10 s.
     pub cycle: Span,
-    /// How long it is awake then; above 0 and at most the cycle.
+    /// Time for which it is awake per cycle; above 0 and at most the cycle.
     pub on: Span,
 }
 

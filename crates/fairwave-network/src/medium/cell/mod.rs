@@ -1,23 +1,28 @@
 //! A cell of LTE or 5G: the base station gives resource blocks to users, interval by interval, down and up.
 //!
-//! Each link direction between the base station and another node is one *bearer*: a queue, a channel, and RLC. Downlink packets wait at
-//! the base station, uplink packets at the user. The link's `queue` is the RLC buffer, so any queue discipline can stand there.
+//! Each link direction between the base station and another node is one *bearer*: a queue, a channel, and RLC. Downlink
+//! packets wait at the base station, uplink packets at the user. The link's `queue` is the RLC buffer and may use any
+//! discipline.
 //!
-//! **An interval** (a TTI of 1 ms in LTE, a slot of 1 ms / 2ⁿ in 5G). Retransmissions of the MAC layer come first, with as many resource
-//! blocks as before. The scheduler gives the rest to users that wait, by the channel quality indicator that they reported. A block carries
-//! what the indicator's efficiency says (3GPP TS 36.213 §7.2.3, `tables`).
+//! **An interval** (a TTI of 1 ms in LTE, a slot of 1 ms / 2ⁿ in 5G). Retransmissions of the MAC layer come first, with the
+//! same number of resource blocks as before. The scheduler gives the remaining blocks to users with data, by the channel
+//! quality indicators that they reported. The indicator's efficiency gives the size of a block (3GPP TS 36.213 §7.2.3,
+//! `tables`).
 //!
-//! **HARQ.** A block that fails is sent again 8 intervals later, up to three times. **RLC.** A block that HARQ has given up is sent again
-//! when the receiver has reported it (acknowledged mode), or is lost. Packets leave in order, so later ones wait for it.
+//! **HARQ.** A block that fails is sent again 8 intervals later, up to three times. **RLC.** A block that HARQ has abandoned
+//! is sent again after the receiver's report (acknowledged mode), or is lost. Packets leave in order, so later packets wait
+//! for it.
 //!
-//! **Uplink.** A user whose queue was empty waits for its next opportunity to send a scheduling request. A small first grant follows.
-//! Each block then reports what still waits; the base station knows it when the grant that follows can take effect.
+//! **Uplink.** A user whose queue was empty waits for its next opportunity to send a scheduling request. A small first grant
+//! follows. Each block then reports the remaining backlog; the base station uses the report from the earliest next grant on.
 //!
-//! **An idle cell has no events.** Intervals are only visited while something waits that could be sent, or something is on the air.
+//! **An idle cell has no events.** The simulation visits intervals only while a packet can be sent, or a block is on the
+//! air.
 //!
-//! **Assumptions.** The channel is the same on all resource blocks (no frequency-selective scheduling). Cells do not interfere. Feedback is
-//! never wrong. A block that RLC sends again in several parts is decided by its last part. Queue disciplines that compute with a rate learn
-//! the rate of the user alone in the cell. Times that a standard gives in ms are rounded up to intervals.
+//! **Assumptions.** The channel is the same on all resource blocks (no frequency-selective scheduling). Cells do not
+//! interfere. Feedback is always correct. If RLC sends a block again in several parts, the last part decides its outcome.
+//! Queue disciplines that use a rate get the rate of the user alone in the cell. Times that a standard gives in ms are
+//! rounded up to intervals.
 
 mod bearer;
 mod channel;
@@ -47,28 +52,28 @@ use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
-/// What happens at the beginning of an interval.
+/// Events at the beginning of an interval.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Event {
-    /// The receiver has a block.
+    /// The receiver has decoded a block.
     Received { member: u32, number: u64, epoch: u32 },
     /// A block is due for its next transmission.
     Repeat { member: u32, number: u64, epoch: u32 },
-    /// RLC learns that HARQ gave a block up.
+    /// HARQ has abandoned a block and informs RLC.
     Failed { member: u32, number: u64, epoch: u32 },
-    /// A request may be followed by data.
+    /// A grant after a scheduling request takes effect.
     Granted { member: u32, epoch: u32 },
-    /// A buffer status report takes effect: so much waited when so much had been sent.
+    /// A buffer status report takes effect: `waiting` bytes of backlog at the time when `sent` bytes had been sent.
     Reported { member: u32, epoch: u32, waiting: u64, sent: u64 },
     /// A user's handoff begins.
     Leaves { user: u32, handoff: u32 },
-    /// A user is back.
+    /// A user's handoff ends.
     Returns { user: u32 },
-    /// A user leaves for good.
+    /// A user leaves permanently.
     Gone { user: u32 },
 }
 
-/// One user.
+/// State of one user.
 struct User {
     /// Its bearers: down and up.
     bearers: [Option<usize>; 2],
@@ -78,11 +83,11 @@ struct User {
     gone: bool,
     /// Awake until this interval, if receivers sleep.
     awake_until: u64,
-    /// Offset of its scheduling requests and of its sleep, in intervals.
+    /// Offset of its scheduling requests and of its sleep cycle, in intervals.
     phase: u64,
 }
 
-/// Sleep, in intervals.
+/// Sleep parameters, in intervals.
 #[derive(Clone, Copy)]
 struct Sleep {
     inactivity: u64,
@@ -90,35 +95,35 @@ struct Sleep {
     on: u64,
 }
 
-/// The cell at work.
+/// State of the cell.
 pub struct Cell {
     config: CellConfig,
-    /// Nanoseconds.
+    /// Length of an interval, nanoseconds.
     interval: u64,
     /// Slots of the time-division pattern; empty if both directions are always on.
     pattern: Vec<u8>,
     users: Vec<User>,
     bearers: Vec<Bearer>,
-    /// By direction (0 down, 1 up): bearers that want to send, and blocks that are due for another transmission.
+    /// By direction (0 down, 1 up): bearers with data to send, and blocks that are due for retransmission.
     wanting: [Vec<usize>; 2],
     repeats: [VecDeque<(usize, u64, u32)>; 2],
-    /// Whose turn is next, of those that want.
+    /// Next turn among the bearers with data, by direction.
     turn: [usize; 2],
     events: BinaryHeap<Reverse<(u64, u64, Event)>>,
-    /// Events so far: those of one interval happen in the order in which they were foreseen.
+    /// Number of events so far. Events of one interval happen in the order in which they were scheduled.
     foreseen: u64,
-    /// The next interval in which the scheduler works; `u64::MAX` while there is nothing to send.
+    /// The next interval with work for the scheduler; `u64::MAX` if there is nothing to send.
     scheduled: u64,
     processing: u64,
     grant: u64,
     request: u64,
     sleep: Option<Sleep>,
-    /// A queue has a timer.
+    /// Whether a queue has a timer.
     timed: bool,
     stream: Stream,
 }
 
-/// Intervals that a span takes, rounded up.
+/// Length of a span in intervals, rounded up.
 const fn intervals(span: Span, interval: u64) -> u64 {
     span.nanos().div_ceil(interval)
 }
@@ -128,7 +133,7 @@ impl CellConfig {
         1_000_000 >> self.numerology
     }
 
-    /// The base station: as given, or the one node that all members share.
+    /// The base station: as configured, or the one node that all members share.
     fn base(&self, members: &[Member]) -> Result<String, ConfigError> {
         let refuse = |value: String, allowed: &str| {
             Err(ConfigError::new("base-station", value, allowed, "base-station = \"r1\""))
@@ -158,7 +163,7 @@ impl CellConfig {
         own.and_then(|own| own.uplink.as_ref()).filter(|_| uplink).unwrap_or(down)
     }
 
-    /// Share of the intervals' symbols that a direction has.
+    /// A direction's share of the symbols of all intervals.
     fn share(&self, uplink: bool) -> f64 {
         let Some(pattern) = &self.pattern else { return 1.0 };
         let symbols = |slot: char| match slot {
@@ -170,14 +175,14 @@ impl CellConfig {
         pattern.chars().map(symbols).sum::<f64>() / pattern.len() as f64
     }
 
-    /// Elements per second of a direction, all resource blocks and layers.
+    /// Resource elements per second of a direction, over all resource blocks and layers.
     fn elements(&self, uplink: bool) -> f64 {
         let layers = if uplink { 1.0 } else { f64::from(self.layers) };
         let per_interval = tables::elements(self.numerology, uplink) * f64::from(self.resource_blocks) * layers;
         per_interval * self.share(uplink) * 1e9 / self.interval() as f64
     }
 
-    /// How many bits of an efficiency of 1 an interval has per resource block.
+    /// Resource elements per resource block and interval: the bits at an efficiency of 1.
     fn elements_per_block(&self, uplink: bool) -> f64 {
         tables::elements(self.numerology, uplink) * if uplink { 1.0 } else { f64::from(self.layers) }
     }
@@ -265,7 +270,8 @@ impl MediumLaw for CellConfig {
     }
 
     fn nominal(&self, member: &Member) -> Rate {
-        // Which end is the base station is only known with all members; a user has a table of its own, or none.
+        // One member does not identify the base station if the key is left out. Then a node with a table under `users` is a
+        // user.
         let uplink = match &self.base_station {
             Some(base) => member.to == *base,
             None => self.users.contains_key(&member.from),
@@ -294,7 +300,7 @@ impl Cell {
         self.events.push(Reverse((tick, self.foreseen, event)));
     }
 
-    /// A bearer has something to send from `tick` on.
+    /// Registers that a bearer has data to send from `tick` on.
     fn wants(&mut self, member: usize, tick: u64) {
         let bearer = &mut self.bearers[member];
         if !bearer.listed {
@@ -304,7 +310,7 @@ impl Cell {
         self.scheduled = self.scheduled.min(tick);
     }
 
-    /// An uplink bearer has packets: it asks for a grant unless the base station knows, or will know.
+    /// An uplink bearer has packets: requests a grant, unless the base station knows or will know the backlog.
     fn asks(&mut self, member: usize, tick: u64) {
         let user = &mut self.users[self.bearers[member].user];
         let bearer = &mut self.bearers[member];
@@ -337,7 +343,7 @@ impl Cell {
             Event::Failed { member, number, epoch } if current(member, epoch) => {
                 let (member, bearer) = (member as usize, &mut self.bearers[member as usize]);
                 if bearer.failed(number, member, happenings) {
-                    // The base station has sent the report itself: it knows what the user will send.
+                    // The base station sent the report, so it knows the size of the retransmission.
                     bearer.known +=
                         if bearer.uplink { bearer.block(number).map_or(0, |block| block.bytes + 5) } else { 0 };
                     self.wants(member, tick);
@@ -364,7 +370,7 @@ impl Cell {
             Event::Leaves { user, handoff } => self.hand_off(tick, user as usize, handoff as usize, happenings),
             Event::Returns { user } => self.returns(tick, user as usize),
             Event::Gone { user } => self.leave(tick, user as usize, happenings),
-            // Of a block or a grant from before a handoff.
+            // A block or a grant of an epoch before a handoff.
             _ => {}
         }
     }

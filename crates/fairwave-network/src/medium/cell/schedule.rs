@@ -1,32 +1,32 @@
-//! One interval: who transmits, and with how many resource blocks.
+//! The scheduler: selects the users and their resource blocks in one interval.
 
 use super::config::CellScheduler;
 use super::{Cell, Event, tables};
 use crate::medium::Happenings;
 use fairwave_units::units::{Instant, Span};
 
-/// Share of the symbols of a special slot that goes down †.
+/// Downlink share of the symbols of a special slot †.
 pub(super) const SPECIAL: f64 = 10.0 / 14.0;
 
-/// Bytes without which a block would be little more than its headers.
+/// Smallest useful size of a block, bytes; below it, headers dominate.
 const LEAST: u32 = 16;
 
 /// One user's claim on an interval.
 struct Claim {
     member: usize,
     cqi: u8,
-    /// Bits that a resource block carries.
+    /// Bits per resource block.
     bits: f64,
-    /// Resource blocks that would carry all that waits, in whole groups.
+    /// Resource blocks for the whole backlog, in whole groups.
     need: u32,
-    /// Resource blocks without which a block would be little more than its headers.
+    /// Resource blocks for the smallest useful block.
     least: u32,
-    /// The higher, the sooner.
+    /// Priority: the highest value goes first.
     metric: f64,
 }
 
 impl Cell {
-    /// The scheduler's work in interval `tick`, in both directions; sets the next interval in which it has some.
+    /// Schedules interval `tick` in both directions, and sets the next interval with work.
     pub(super) fn schedule(&mut self, tick: u64, happenings: &mut Happenings) {
         self.scheduled = u64::MAX;
         for uplink in [false, true] {
@@ -46,7 +46,7 @@ impl Cell {
         }
     }
 
-    /// Share of the symbols that the direction has in this interval.
+    /// Share of the interval's symbols for the direction.
     fn symbols(&self, tick: u64, uplink: bool) -> f64 {
         if self.pattern.is_empty() {
             return 1.0;
@@ -59,7 +59,7 @@ impl Cell {
         }
     }
 
-    /// Transmits the blocks that are due again. Answers with the resource blocks that are left.
+    /// Transmits the blocks that are due for retransmission. Returns the remaining resource blocks.
     fn repeat(&mut self, tick: u64, uplink: bool) -> u32 {
         let mut left = self.config.resource_blocks;
         for _ in 0..self.repeats[usize::from(uplink)].len() {
@@ -78,7 +78,7 @@ impl Cell {
         left
     }
 
-    /// One transmission of a block. Its outcome is drawn now and takes effect when the receiver has decoded it.
+    /// Transmits a block once. The outcome is drawn now and takes effect when the receiver has decoded the block.
     fn transmit(&mut self, tick: u64, member: usize, number: u64) {
         let now = self.instant(tick);
         let (harq, whole) = (self.config.harq, u64::from(self.config.resource_blocks));
@@ -113,7 +113,7 @@ impl Cell {
         }
     }
 
-    /// The first interval from `tick` on in which a bearer may transmit.
+    /// The first interval, from `tick` on, in which a bearer may transmit.
     fn ready(&mut self, tick: u64, member: usize) -> u64 {
         let now = self.instant(tick);
         let bearer = &mut self.bearers[member];
@@ -141,7 +141,7 @@ impl Cell {
         }
     }
 
-    /// Gives the resource blocks that are left to bearers that want to send. Answers when the scheduler has work next.
+    /// Distributes the remaining resource blocks among bearers with data. Returns the next interval with work.
     fn share(&mut self, tick: u64, uplink: bool, (mut left, symbols): (u32, f64), happenings: &mut Happenings) -> u64 {
         let direction = usize::from(uplink);
         let per_element = self.config.elements_per_block(uplink) * symbols;
@@ -212,7 +212,7 @@ impl Cell {
         next
     }
 
-    /// Mean bits per interval that a bearer had, brought up to this interval.
+    /// Mean bits per interval of a bearer, updated to this interval.
     fn average(&mut self, tick: u64, member: usize) -> f64 {
         let window = (self.config.average.nanos() as f64 / self.interval as f64).max(1.0);
         let bearer = &mut self.bearers[member];
@@ -225,7 +225,7 @@ impl Cell {
         bearer.average
     }
 
-    /// One bearer transmits a new block on at most `size` resource blocks. Answers with how many it used.
+    /// Transmits a new block of a bearer on at most `size` resource blocks. Returns the number used.
     fn give(&mut self, tick: u64, claim: &Claim, size: u32, happenings: &mut Happenings) -> u32 {
         let (now, member) = (self.instant(tick), claim.member);
         let until = now + Span::from_nanos(self.interval);
@@ -234,7 +234,7 @@ impl Cell {
         let room = if bearer.uplink { room.min(bearer.known.max(u64::from(LEAST))) } else { room };
         let (number, used) = bearer.fill(now, until, member, (room, claim.cqi), happenings);
         if used == 0 {
-            // Not even a header fits, or the discipline has dropped all that waited.
+            // Not even a header fits, or the discipline has dropped all waiting packets.
             if bearer.uplink {
                 bearer.known = 0;
             }

@@ -1,4 +1,4 @@
-//! What a resource block carries: the tables of channel quality indicators (CQI), and the elements of a block that are left for data.
+//! Capacity of a resource block: tables of channel quality indicators (CQI), and the resource elements left for data.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ const EFFICIENCY_64: [f64; 16] = [
     5.1152, 5.5547,
 ];
 
-/// The same of Table 7.2.3-2.
+/// Bits per resource element of indicators 0 to 15 (Table 7.2.3-2).
 const EFFICIENCY_256: [f64; 16] = [
     0.0, 0.1523, 0.3770, 0.8770, 1.4766, 1.9141, 2.4063, 2.7305, 3.3223, 3.9023, 4.5234, 5.1152, 5.5547, 6.2266,
     6.9141, 7.4063,
@@ -35,7 +35,7 @@ const EFFICIENCY_256: [f64; 16] = [
 /// the indicator. † Values that system simulations of LTE commonly use; the standard has none, and the first publication was not found.
 const THRESHOLD_64: [f64; 15] = [-6.7, -4.7, -2.3, 0.2, 2.4, 4.3, 5.9, 8.1, 10.3, 11.7, 14.1, 16.3, 18.7, 21.0, 22.7];
 
-/// The same; † beyond 64-QAM continued by the slope of the last steps.
+/// The thresholds of the 256-QAM table; † beyond 64-QAM, extrapolated with the slope of the last steps.
 const THRESHOLD_256: [f64; 15] =
     [-6.7, -2.3, 2.4, 5.9, 8.1, 10.3, 11.7, 14.1, 16.3, 18.7, 21.0, 22.7, 25.1, 27.5, 29.3];
 
@@ -69,8 +69,8 @@ impl CqiTable {
         }
     }
 
-    /// The mean bits per element of a Rayleigh channel of mean ratio `snr` (dB) if each block is sent by the indicator of its moment:
-    /// the efficiency of each step times the share of time that the exponential power spends on it.
+    /// Mean bits per element of a Rayleigh channel with mean ratio `snr` (dB), if each block uses the current indicator.
+    /// Sums the efficiency of each indicator times its share of time under exponential power.
     pub fn mean_efficiency(self, snr: f64) -> f64 {
         let mean = from_db(snr);
         let above = |cqi: u8| libm::exp(-from_db(self.threshold(cqi)) / mean);
@@ -78,7 +78,7 @@ impl CqiTable {
     }
 }
 
-/// A ratio that is given in dB.
+/// Converts a ratio in dB to a linear one.
 pub(super) fn from_db(db: f64) -> f64 {
     libm::pow(10.0, db / 10.0)
 }

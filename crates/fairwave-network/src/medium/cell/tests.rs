@@ -16,7 +16,7 @@ fn config(table: Value) -> CellConfig {
     config
 }
 
-/// A cell of `users` users with a direction each way: members 2i (down) and 2i + 1 (up).
+/// A cell with `users` users and two directions each: members 2i (down) and 2i + 1 (up).
 fn driven(mut table: Value, users: usize) -> Driven<Cell> {
     table["base-station"] = json!("base");
     driven_by(&config(table), users, &deep())
@@ -72,7 +72,7 @@ fn harq_gives_up_after_three_retransmissions_and_unacknowledged_rlc_loses_the_pa
 
 #[test]
 fn acknowledged_rlc_sends_again_what_harq_gave_up_and_later_packets_wait_for_it() {
-    // Without HARQ every second block fails on average; RLC repairs all of it, in order.
+    // Without HARQ every second block fails on average; RLC repairs all of them, in order.
     let harq = json!({ "error": 0.5, "retransmissions": 0 });
     let mut cell = driven(json!({ "harq": harq, "rlc": { "retransmissions": 32 } }), 1);
     for number in 0..200 {
@@ -82,7 +82,7 @@ fn acknowledged_rlc_sends_again_what_harq_gave_up_and_later_packets_wait_for_it(
     let numbers: Vec<u32> = cell.delivered.iter().map(|(_, _, number)| *number).collect();
     assert_eq!(numbers, (0..200).collect::<Vec<_>>());
     assert!(cell.lost.is_empty());
-    // One that failed once is late by the reordering time at least.
+    // A block that failed once is delayed by at least the reordering time.
     assert!(cell.delivered.iter().any(|(at, _, number)| at - (0.1 + 0.003 * f64::from(*number)) > 0.035));
 }
 
@@ -162,8 +162,8 @@ fn proportional_fairness_gives_equal_time_on_fixed_channels() {
     near(rates[0] / rates[1], 5.5547 / 0.6016, 0.05);
 }
 
-/// Viswanath, Tse and Laroia 2002: with equal users the scheduler serves the one whose channel is best, so the cell's rate is that of the
-/// maximum of n exponential powers; at low ratios it grows as the harmonic number.
+/// Viswanath, Tse and Laroia 2002: with equal users the scheduler serves the user with the best channel. The cell's rate
+/// then follows the maximum of n exponential powers; at low ratios it grows as the harmonic number.
 #[test]
 fn proportional_fairness_gains_as_the_best_of_many_fading_channels() {
     let channel = json!({ "snr": 5.0, "doppler": 20.0, "report": "1 ms", "report-delay": "0 s" });
@@ -209,7 +209,7 @@ fn a_receiver_that_sleeps_gets_its_packet_when_it_wakes() {
         })
         .collect();
     let mean = delays.iter().sum::<f64>() / 50.0;
-    // Uniform over the 152 ms of sleep: half of them, 95 % of the time.
+    // Arrivals during the 152 ms of sleep wait half of it on average, 95 % of the time.
     assert!((mean - (0.0045 + 0.152 * 0.152 / 2.0 / 0.160)).abs() < 0.008, "{mean}");
     assert!(delays.iter().all(|delay| *delay < 0.158));
 }
@@ -280,7 +280,7 @@ fn codel_and_l4s_keep_the_queue_short_at_the_base_station() {
         let mut table = json!({ "base-station": "base", "channel": { "cqi": 4 } });
         table["harq"] = no_errors();
         let mut cell = driven_by(&config(table), 1, &QueueConfig::new(Capacity::Packets(400), law));
-        // 3.6 Mb/s are carried; 1.2 times as much arrives, and senders do not yield.
+        // The cell carries 3.6 Mb/s; 1.2 times that rate arrives from unresponsive senders.
         for number in 0..3600 {
             cell.arrives(f64::from(number) * 0.002_78, 0, 1500);
         }
@@ -351,7 +351,8 @@ fn the_capacity_of_a_fading_channel_is_its_mean() {
 proptest! {
     #![proptest_config(fuzz_cases(40))]
 
-    /// Any cell, any arrivals: time goes on, packets of a direction keep their order, and each of them is somewhere.
+    /// Fuzz: any cell, any arrivals. Time advances, the packets of a direction keep their order, and every packet is
+    /// accounted for.
     #[test]
     fn fuzz_a_cell_closes_its_books(
         seed in 0u64..1000,
@@ -405,7 +406,7 @@ proptest! {
             prop_assert_eq!(given.len(), held);
             return Ok(());
         }
-        // Within any flow queue packets keep their order; those with one list keep it altogether.
+        // Packets keep their order within each flow queue; disciplines with one list keep the overall order.
         if discipline != "fq-codel" && discipline != "dualpi2" {
             for member in 0..2 * users {
                 let numbers: Vec<u32> = cell.delivered.iter().filter(|(_, own, _)| *own == member).map(|(.., n)| *n).collect();

@@ -1,23 +1,25 @@
-//! Channel access (IEEE 802.11-2020 §10.3.3 and §10.23.2): backoffs that count idle slots, and who may transmit next.
+//! Channel access (IEEE 802.11-2020 §10.3.3 and §10.23.2): backoffs that count idle slots, and the choice of the next
+//! transmitters.
 //!
-//! No slot has an event. A *domain* is what a group of nodes senses: until when the air is busy, and for each access category how many idle
-//! slots have been counted before. A backoff is a number of that count, so it needs no work while it is frozen: the instant of access
-//! follows from the end of the last transmission. All slot boundaries of a domain are the same, so two that count down to the same
-//! boundary collide.
+//! Slots need no events. A *domain* is the state of the air as a group of nodes senses it: the end of the busy period, and
+//! per access category the idle slots counted before. A backoff is a target value of that count, so it needs no work while
+//! it is frozen. The instant of access follows from the end of the last transmission. A domain has common slot boundaries,
+//! so two backoffs that end at the same boundary collide.
 
 use super::config::{Access, CATEGORIES};
 use fairwave_units::random::Stream;
 use fairwave_units::units::Instant;
 
-/// Nodes whose instants of access are less apart do not sense each other in time, in nanoseconds (aCCATime of OFDM).
+/// Nodes with instants of access closer together than this do not sense each other in time, in nanoseconds (aCCATime of
+/// OFDM).
 pub(super) const SENSING: u64 = 4_000;
 
-/// What a group of nodes senses, times in nanoseconds.
+/// The air as a group of nodes senses it; times in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Domain {
-    /// The air is, or was, busy until then.
+    /// End of the current or last busy period.
     pub busy_until: u64,
-    /// Idle slots after AIFS until then, by category.
+    /// Idle slots after AIFS until `busy_until`, by category.
     counted: [u64; CATEGORIES],
 }
 
@@ -27,7 +29,7 @@ impl Domain {
         self.counted[category] + now.saturating_sub(self.busy_until + access.aifs) / slot
     }
 
-    /// A transmission begins at `now` and keeps the air busy until `until`.
+    /// Starts a transmission at `now` that keeps the air busy until `until`.
     pub fn occupy(&mut self, now: u64, until: u64, accesses: &[Access; CATEGORIES], slot: u64) {
         if now > self.busy_until {
             for (category, access) in accesses.iter().enumerate() {
@@ -43,20 +45,20 @@ impl Domain {
 pub(super) struct Function {
     pub node: u32,
     pub category: u8,
-    /// Contention window, and attempts that failed since the last success.
+    /// Contention window, and failed attempts since the last success.
     pub window: u32,
     pub failures: u32,
-    /// The backoff is over when so many slots have been counted.
+    /// Number of counted slots at which the backoff ends.
     target: u64,
-    /// It wants to transmit.
+    /// Whether it contends for the air.
     pub contends: bool,
-    /// It transmits, or waits for an acknowledgement.
+    /// Whether it transmits or waits for an acknowledgement.
     pub transmits: bool,
-    /// It wants to transmit after this only, in nanoseconds.
+    /// Earliest time of its access, nanoseconds.
     pub after: u64,
-    /// End of its TXOP; 0: none.
+    /// End of its TXOP; 0 for none.
     pub txop_end: u64,
-    /// Packets that wait, or wait to be sent again.
+    /// Packets that wait for their first or next transmission.
     pub backlog: u32,
 }
 
@@ -76,7 +78,7 @@ impl Function {
         }
     }
 
-    /// When it transmits if nobody else does before: a slot boundary after `after`.
+    /// Time of its access if no other node transmits before: a slot boundary after `after`.
     pub fn instant(&self, domain: &Domain, access: &Access, slot: u64) -> u64 {
         let first = domain.busy_until + access.aifs;
         let due = first + self.target.saturating_sub(domain.counted[usize::from(self.category)]) * slot;
@@ -86,7 +88,7 @@ impl Function {
         first + ((self.after - first) / slot + 1) * slot
     }
 
-    /// Begins to contend at `now`. A backoff that is over is drawn again if the air is busy (§10.3.4.3).
+    /// Starts to contend at `now`. If its backoff is over and the air is busy, draws a new one (§10.3.4.3).
     pub fn joins(&mut self, now: Instant, domain: &Domain, access: &Access, slot: u64, stream: &mut Stream) {
         self.contends = true;
         self.after = now.nanos();
@@ -96,13 +98,13 @@ impl Function {
         }
     }
 
-    /// A new backoff, from `now` on or from the end of the transmission that is on the air.
+    /// Draws a new backoff, from `now` or from the end of the current transmission.
     pub fn draws(&mut self, now: u64, domain: &Domain, slot: u64, stream: &mut Stream) {
         let idle = now.saturating_sub(domain.busy_until).div_ceil(slot);
         self.target = domain.counted[usize::from(self.category)] + idle + stream.below(u64::from(self.window) + 1);
     }
 
-    /// An attempt failed: the window doubles; at the limit it begins anew.
+    /// Handles a failed attempt: doubles the window, or resets it at the limit.
     pub fn fails(&mut self, access: &Access, limit: u32) {
         self.failures += 1;
         if self.failures >= limit {
@@ -112,7 +114,7 @@ impl Function {
         self.window = (2 * self.window + 1).min(access.cw_max);
     }
 
-    /// An attempt succeeded.
+    /// Handles a successful attempt.
     pub fn succeeds(&mut self, access: &Access) {
         (self.failures, self.window) = (0, access.cw_min);
     }
@@ -135,10 +137,10 @@ mod tests {
         let mut domain = Domain { busy_until: 1000, ..Domain::default() };
         let waits = function(10);
         assert_eq!(waits.instant(&domain, &ACCESS, 9), 1000 + 34 + 90);
-        // Four slots pass, and a part of the fifth; then the air is busy until 5000.
+        // Four slots and a part of the fifth pass; then the air is busy until 5000.
         domain.occupy(1000 + 34 + 40, 5000, &accesses, 9);
         assert_eq!(waits.instant(&domain, &ACCESS, 9), 5000 + 34 + 54);
-        // No slot passes before AIFS is over.
+        // No slot passes before the end of AIFS.
         domain.occupy(5030, 6000, &accesses, 9);
         assert_eq!(waits.instant(&domain, &ACCESS, 9), 6000 + 34 + 54);
     }

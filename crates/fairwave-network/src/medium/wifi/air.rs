@@ -1,4 +1,4 @@
-//! The air: who transmits when, who senses it, and which frames collide.
+//! The air: selects the nodes that transmit, updates the nodes that sense a frame, and detects collisions.
 
 use super::access::SENSING;
 use super::config::CATEGORIES;
@@ -6,19 +6,19 @@ use super::{Exchange, Phase, Wifi};
 use crate::medium::Happenings;
 use fairwave_units::units::Instant;
 
-/// The frames that reach one node, times in nanoseconds.
+/// The frames that reach one node; times in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Reception {
-    /// End of the last one.
+    /// End of the last frame.
     until: u64,
-    /// Until when two of them have overlapped.
+    /// End of the last overlap of two frames.
     overlap: u64,
-    /// End of the last frame that the node itself has sent.
+    /// End of the last frame that this node sent.
     sent: u64,
 }
 
 impl Reception {
-    /// A frame begins that lasts until `stop`, from another node or from this one.
+    /// A frame begins that lasts until `stop`; `own` if this node sends it.
     fn senses(&mut self, at: u64, stop: u64, own: bool) {
         if self.until > at {
             self.overlap = self.overlap.max(self.until.min(stop));
@@ -29,25 +29,25 @@ impl Reception {
         }
     }
 
-    /// No other frame has overlapped one that began at `since`.
+    /// Whether no other frame has overlapped a frame that began at `since`.
     fn is_sound(&self, since: u64) -> bool {
         self.overlap <= since
     }
 
-    /// The node itself was sending at `since` or later.
+    /// Whether this node was sending at `since` or later.
     fn has_sent_since(&self, since: u64) -> bool {
         self.sent > since
     }
 }
 
 impl Wifi {
-    /// The frame of a function has begun: it goes on the air.
+    /// Puts the frame of a function on the air.
     pub(super) fn transmits(&mut self, function: usize) {
         self.functions[function].transmits = true;
         self.functions[function].contends = false;
     }
 
-    /// Backoffs are over: nodes transmit, alone or at the same time.
+    /// Backoffs have ended: the nodes transmit, alone or simultaneously.
     pub(super) fn accesses(&mut self, now: Instant, happenings: &mut Happenings) {
         let (at, slot) = (now.nanos(), self.phy.slot);
         let mut winners = std::mem::take(&mut self.winners);
@@ -63,7 +63,7 @@ impl Wifi {
             }
             !over
         });
-        // By node, the most urgent category first.
+        // By node; the most urgent category first.
         winners.sort_unstable_by_key(|place| (place / CATEGORIES, CATEGORIES - place % CATEGORIES));
         let first = self.air.len();
         let (mut node, mut losers) = (usize::MAX, 0);
@@ -76,7 +76,7 @@ impl Wifi {
                 continue;
             }
             let category = place % CATEGORIES;
-            // An access point's queue that held packets back may give them by now.
+            // An access point's queue that held packets back may release them by now.
             self.pull(now, place, happenings);
             let txop = self.accesses[category].txop;
             let room = if txop == 0 { u64::MAX } else { txop };
@@ -91,7 +91,7 @@ impl Wifi {
             }
         }
         self.sent(at, first);
-        // Categories that lost within their node (IEEE 802.11-2020 §10.23.2.4).
+        // Internal collisions: categories that lost within their node (IEEE 802.11-2020 §10.23.2.4).
         for &place in &winners[..losers] {
             if self.functions[place].backlog == 0 {
                 continue;
@@ -107,7 +107,7 @@ impl Wifi {
         self.winners = winners;
     }
 
-    /// A function had nothing to send. What a queue holds back is tried again when the queue gives it.
+    /// A function had nothing to send. It contends again when its queue releases a packet.
     pub(super) fn waits_for_queue(&mut self, now: Instant, place: usize) {
         if self.functions[place].backlog == 0 {
             return;
@@ -129,7 +129,8 @@ impl Wifi {
         self.contending.push(place);
     }
 
-    /// Exchanges from place `first` on begin: who senses them, and, if all hear all, which of them collide.
+    /// Exchanges from place `first` on begin. Updates the nodes that sense them and, if all nodes hear each other, detects
+    /// collisions.
     pub(super) fn sent(&mut self, at: u64, first: usize) {
         let count = self.air.len() - first;
         if count == 0 {
@@ -148,7 +149,7 @@ impl Wifi {
         if count > 1 {
             until = self.air[first..].iter().map(|exchange| exchange.open).max().unwrap_or(until) + self.penalty();
             for exchange in &mut self.air[first..] {
-                // Without EIFS the senders wait for an answer while others contend.
+                // Without EIFS, the senders wait for an acknowledgement while others contend.
                 let answer = self.phy.sifs + self.directions[exchange.member].phy.ack(exchange.index, false);
                 exchange.due = if self.config.eifs { until } else { until.max(exchange.open + answer) };
                 (exchange.collided, exchange.phase) = (true, Phase::Over);
@@ -157,7 +158,7 @@ impl Wifi {
         self.domains[0].occupy(at, until, &self.accesses, self.phy.slot);
     }
 
-    /// How long nodes wait after a broken frame, AIFS apart.
+    /// Waiting time of nodes after a broken frame, without AIFS.
     fn penalty(&self) -> u64 {
         if self.config.eifs { self.phy.sifs + self.phy.lowest_ack } else { 0 }
     }
@@ -168,7 +169,7 @@ impl Wifi {
         (direction.node, direction.peer)
     }
 
-    /// The next event of an exchange that is not over has come.
+    /// Handles the next event of an exchange in progress.
     pub(super) fn goes_on(&mut self, at: u64, place: usize, happenings: &mut Happenings) {
         if !self.hears.is_empty() {
             match self.air[place].since {
@@ -182,14 +183,14 @@ impl Wifi {
         (exchange.phase, exchange.due) = (Phase::Over, exchange.end);
     }
 
-    /// A frame of an exchange begins, which some nodes sense.
+    /// A frame of an exchange begins; some nodes sense it.
     fn begins(&mut self, at: u64, place: usize) {
         let (sender, receiver) = self.ends(place);
         let slot = self.phy.slot;
         let sifs = self.phy.sifs;
         let exchange = &mut self.air[place];
         let clear = sifs + self.directions[exchange.member].phy.ack(exchange.index, false);
-        // The sender's other categories wait for the answer, too.
+        // The sender's other categories also wait for the response.
         let (from, stop, waits) = match exchange.phase {
             Phase::Request => (sender, exchange.open, exchange.open + clear),
             Phase::Clearance => (receiver, exchange.open + clear, exchange.open + clear),
@@ -206,7 +207,7 @@ impl Wifi {
         }
     }
 
-    /// A frame of an exchange is at its end: who has received it, and what follows.
+    /// A frame of an exchange ends. Determines which nodes have received it, and the next frame.
     fn finishes(&mut self, at: u64, place: usize, since: u64, happenings: &mut Happenings) {
         let (sender, receiver) = self.ends(place);
         let (slot, sifs, penalty) = (self.phy.slot, self.phy.sifs, self.penalty());
@@ -219,7 +220,7 @@ impl Wifi {
         };
         let received = self.receptions[to].is_sound(since);
         let announced = match phase {
-            // A node that notices no answer to RTS resets its NAV (IEEE 802.11-2020 §10.3.2.4).
+            // A node that senses no response to an RTS resets its NAV (IEEE 802.11-2020 §10.3.2.4).
             Phase::Request if !received => at + answer + sifs + 2 * slot + phy.lead,
             _ => end,
         };
@@ -243,7 +244,7 @@ impl Wifi {
             Phase::Data if received => {
                 self.receives(place, happenings);
                 if self.air[place].arrived > 0 {
-                    // What the receiver wants to send from now on waits for its acknowledgement.
+                    // The receiver's new packets wait for its acknowledgement.
                     self.domains[to].occupy(at, end, &self.accesses, slot);
                     (Phase::Acknowledgement, at + sifs)
                 } else {
@@ -258,7 +259,7 @@ impl Wifi {
         (exchange.phase, exchange.since, exchange.due) = (next, None, due);
     }
 
-    /// Reckons the next access.
+    /// Computes the time of the next access.
     pub(super) fn foresee_access(&mut self) {
         let slot = self.phy.slot;
         let single = self.hears.is_empty();
@@ -282,7 +283,7 @@ mod tests {
         assert!(node.is_sound(0), "alone");
         node.senses(60, 80, false);
         assert!(!node.is_sound(0) && !node.is_sound(60));
-        // The first one lasts until 100.
+        // The first frame lasts until 100.
         node.senses(90, 190, false);
         assert!(!node.is_sound(90));
         node.senses(190, 250, false);

@@ -1,11 +1,12 @@
-//! One station's radio channel in one direction, and by which index its sender transmits.
+//! One station's radio channel in one direction, and the choice of the modulation and coding index.
 //!
-//! A channel without noise has an index (fixed, or steps over time) and fails as `error` says. One with a signal-to-noise ratio fails by
-//! the table of sensitivities (`tables`); Rayleigh fading is that of the cell.
+//! A channel without noise has an index (fixed, or steps over time) and the failure probability `error`. A channel with a
+//! signal-to-noise ratio fails by the table of sensitivities (`tables`). It uses the same Rayleigh fading as the cell.
 //!
-//! **Adaptation.** `adaptive` follows Linux's `minstrel_ht` in outline: every 50 ms the share of frames that arrived becomes a moving average
-//! (three quarters old); the index with the highest expected throughput comes first, then the second, then the one that is most sure,
-//! then the lowest. One frame in ten samples another index. † The order in which indices are sampled is random.
+//! **Adaptation.** `adaptive` follows Linux's `minstrel_ht` in outline. Every 50 ms the share of frames that arrived updates
+//! a moving average (three quarters old). A frame first uses the index with the highest expected throughput. Retries use the
+//! second best, then the most reliable, then the lowest index. One frame in ten samples another index. † The order of the
+//! sampled indices is random.
 
 use super::config::{WifiChannel, WifiConfig, WifiRateControl};
 use super::tables::Phy;
@@ -13,31 +14,31 @@ use crate::medium::cell::Fading;
 use fairwave_units::random::Stream;
 use fairwave_units::units::{Instant, Span};
 
-/// How often the adaptation reckons (Linux: 50 ms).
+/// Interval between updates of the statistics (Linux: 50 ms).
 const UPDATE: Span = Span::from_millis(50);
 
 /// Weight of the old share (Linux: 96 of 128 in `EWMA_LEVEL`).
 const OLD: f64 = 0.75;
 
-/// One frame in so many samples another index.
+/// One of this many frames samples another index.
 const SAMPLING: u64 = 10;
 
-/// Bytes of the frame by which throughputs are compared (Linux: 1200).
+/// Size of the frame for which throughputs are compared, bytes (Linux: 1200).
 const COMPARED: u64 = 1200;
 
-/// What has been seen of an index.
+/// Statistics of an index.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     attempts: u32,
     successes: u32,
-    /// Moving average of the share that arrived; none before the first.
+    /// Moving average of the share that arrived; `None` before the first update.
     share: Option<f64>,
 }
 
-/// Minstrel at work.
+/// State of Minstrel.
 struct Adaptation {
     seen: Vec<Seen>,
-    /// Best, second, most sure.
+    /// Best, second best and most reliable index.
     ladder: [u8; 3],
     next: Instant,
     stream: Stream,
@@ -46,7 +47,7 @@ struct Adaptation {
 impl Adaptation {
     fn new(phy: &Phy, stream: Stream) -> Self {
         let highest = usize::from(phy.standard.highest());
-        // Nothing is known: it begins in the middle †.
+        // Without statistics, it starts in the middle †.
         let middle = phy.at_most(highest as u8 / 2);
         Adaptation {
             seen: vec![Seen::default(); highest + 1],
@@ -64,7 +65,7 @@ impl Adaptation {
         match attempt {
             0 if self.stream.below(SAMPLING) == 0 => {
                 let own = self.ladder[0];
-                // Up to two steps above what works, and anything below, is worth a try.
+                // Samples up to two steps above the current index, and any index below it.
                 let candidates = phy.indices().filter(|index| *index != own && *index <= own + 2).count() as u64;
                 let chosen = self.stream.below(candidates) as usize;
                 phy.indices().filter(|index| *index != own && *index <= own + 2).nth(chosen).unwrap_or(own)
@@ -86,7 +87,7 @@ impl Adaptation {
         }
         let share = |index: u8| self.seen[usize::from(index)].share;
         let throughput = |index: u8| {
-            // Linux: what arrives less than one time in ten counts as nothing.
+            // As in Linux, a share below 0.1 counts as 0.
             let share = share(index).filter(|share| *share >= 0.1).unwrap_or(0.0);
             share.min(0.9) / phy.duration(index, COMPARED) as f64
         };
@@ -104,7 +105,7 @@ impl Adaptation {
         let second = best(Some(first)).unwrap_or(first);
         let mut sure: Option<(u8, f64)> = None;
         for index in phy.indices() {
-            // Of those that arrive nearly always the fastest.
+            // The fastest of the indices that arrive nearly always.
             let Some(own) = share(index) else { continue };
             if sure.is_none_or(|(_, most)| own >= most.min(0.95)) {
                 sure = Some((index, own));
@@ -121,23 +122,23 @@ impl Adaptation {
     }
 }
 
-/// How a channel fails.
+/// Failure model of a channel.
 enum Noise {
-    /// Each packet with this probability, whatever its size.
+    /// Each packet with this probability, regardless of its size.
     Flat(f64),
     /// By the ratio in dB.
     Ratio { mean: f64, fading: Option<Box<Fading>> },
 }
 
-/// Whose choice the index is.
+/// Selection of the index.
 enum Choice {
-    /// Indices over time, and the place of the current one.
+    /// Indices over time, and the position of the current one.
     Steps(Vec<(Instant, u8)>, usize),
     Ideal,
     Adaptive(Box<Adaptation>),
 }
 
-/// A channel at work.
+/// State of a channel.
 pub(super) struct Channel {
     noise: Noise,
     choice: Choice,
@@ -145,7 +146,7 @@ pub(super) struct Channel {
 }
 
 impl Channel {
-    /// `stream` makes the streams of this direction by name.
+    /// `stream` returns the random streams of this direction by name.
     pub fn new(law: &WifiConfig, phy: &Phy, config: &WifiChannel, stream: impl Fn(&str) -> Stream) -> Self {
         let noise = match ratio_of(law, config) {
             Some(mean) => {
@@ -164,7 +165,7 @@ impl Channel {
         Channel { noise, choice, fallback: law.fallback }
     }
 
-    /// The ratio now, in dB; infinite without noise.
+    /// The current ratio in dB; infinite without noise.
     pub fn ratio(&self, now: Instant) -> f64 {
         match &self.noise {
             Noise::Flat(_) => f64::INFINITY,
@@ -173,7 +174,7 @@ impl Channel {
         }
     }
 
-    /// The index of a frame that is sent at `now`, after so many attempts that failed, at this ratio. Time does not decrease.
+    /// The index of a frame sent at `now` after `attempt` failed attempts, at this ratio. `now` must not decrease.
     pub fn index(&mut self, phy: &Phy, now: Instant, attempt: u32, ratio: f64) -> u8 {
         let first = match &mut self.choice {
             Choice::Adaptive(adaptation) => return adaptation.index(phy, now, attempt),
@@ -191,14 +192,14 @@ impl Channel {
         }
     }
 
-    /// Outcomes of packets that were sent by this index.
+    /// Records the outcomes of packets sent with this index.
     pub fn learns(&mut self, index: u8, attempts: u32, successes: u32) {
         if let Choice::Adaptive(adaptation) = &mut self.choice {
             adaptation.learns(index, attempts, successes);
         }
     }
 
-    /// How a frame fails that is sent by this index at this ratio.
+    /// Errors of a frame sent with this index at this ratio.
     pub fn errors(&self, phy: &Phy, index: u8, ratio: f64) -> Errors {
         match &self.noise {
             Noise::Flat(error) => Errors { flat: *error, per_byte: 0.0, size: 0, chance: 0.0 },
@@ -207,17 +208,17 @@ impl Channel {
     }
 }
 
-/// How the packets of one frame fail.
+/// Packet errors within one frame.
 pub(super) struct Errors {
     flat: f64,
     per_byte: f64,
-    /// The last size that was asked for, and its chance.
+    /// The last requested size, and its probability.
     size: u64,
     chance: f64,
 }
 
 impl Errors {
-    /// Whether a packet of so many bytes arrives.
+    /// Whether a packet of `bytes` bytes arrives.
     pub fn spare(&mut self, bytes: u64, stream: &mut Stream) -> bool {
         if self.per_byte < 0.0 {
             if self.size != bytes {
@@ -240,7 +241,7 @@ fn steps_of(phy: &Phy, config: &WifiChannel) -> Vec<(Instant, u8)> {
     config.steps.iter().map(|step| (step.begins(), step.is)).collect()
 }
 
-/// What a function of the index is in the mean over `from` to `to`.
+/// Mean of a function of the index between `from` and `to`.
 pub(super) fn mean_over(
     law: &WifiConfig,
     phy: &Phy,
@@ -251,7 +252,7 @@ pub(super) fn mean_over(
     match (ratio_of(law, config), config.mcs) {
         (Some(_), Some(index)) => of(index),
         (Some(mean), None) if config.doppler.is_some() => {
-            // The power is exponential: each index as long as it is above its threshold.
+            // The power is exponential: each index is used while the power is above its threshold.
             let above = |index: u8| libm::exp(-libm::pow(10.0, (phy.threshold(index) - mean) / 10.0));
             let mut before = of(0);
             let mut sum = before;

@@ -22,20 +22,21 @@ pub struct WifiConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "the node that all links share"))]
     pub access_point: Option<String>,
-    /// Several access points on one channel, in place of `access-point`: each link joins one of them and one of its stations. All contend for
-    /// the same air, and each has its own queues. `hears` may name access points.
+    /// Several access points on one channel, instead of `access-point`: each link joins one of them and one of its stations.
+    /// All contend for the same air, and each has its own queues. `hears` may name access points.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-default" = "one access point"))]
     pub access_points: Vec<String>,
     /// The generation. Default `802.11n`.
     pub standard: WifiStandard,
-    /// The band, on which SIFS (16 µs at 5 GHz, 10 µs at 2.4 GHz) and the signal extension depend. Default: 5 GHz; 2.4 GHz for `802.11b` and `802.11g`.
+    /// The band. It determines SIFS (16 µs at 5 GHz, 10 µs at 2.4 GHz) and the signal extension. Default: 5 GHz; 2.4 GHz for
+    /// `802.11b` and `802.11g`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "5 GHz; 2.4 GHz for 802.11b and 802.11g"))]
     pub band: Option<WifiBand>,
     /// Channel width in MHz: 20; 40 from `802.11n` on; 80 and 160 from `802.11ac` on. Default 20.
     pub width: u32,
-    /// Spatial streams of stations that have no other number: 1; up to 4 with `802.11n`, up to 8 from `802.11ac` on. Default 1.
+    /// Spatial streams of stations without a setting: 1; up to 4 with `802.11n`, up to 8 from `802.11ac` on. Default 1.
     pub streams: u8,
     /// Guard interval: 800 or 400 ns (`802.11n`, `802.11ac`), 800, 1600 or 3200 ns (`802.11ax`). Default 800 ns.
     pub guard_interval: Span,
@@ -51,45 +52,47 @@ pub struct WifiConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "that of the standard"))]
     pub preamble: Option<Span>,
-    /// Four access categories with queues, backoffs and TXOP limits of their own (EDCA). Without: one for all packets (DCF, AIFSN 2, no TXOP).
-    /// Default true.
+    /// Four access categories with separate queues, backoffs and TXOP limits (EDCA). If false: one for all packets (DCF,
+    /// AIFSN 2, no TXOP). Default true.
     pub edca: bool,
-    /// What differs from the default parameters of the access categories. Without `edca` only `cw-min` and `cw-max` of `best-effort` apply.
+    /// Parameters of the access categories that differ from their defaults. Without `edca` only `cw-min` and `cw-max` of
+    /// `best-effort` apply.
     pub categories: WifiCategories,
-    /// How code points become access categories. Default `rfc-8325`.
+    /// Mapping of code points to access categories. Default `rfc-8325`.
     pub mapping: WifiMapping,
-    /// How often a frame is sent at most, 1 to 255. Default 7 (IEEE 802.11-2020 Annex C, dot11ShortRetryLimit).
+    /// Maximum number of transmissions of a frame, 1 to 255. Default 7 (IEEE 802.11-2020 Annex C, dot11ShortRetryLimit).
     pub retry_limit: u32,
-    /// Frames and aggregates of at least so many bytes are announced by RTS and CTS. Default: never.
+    /// RTS and CTS announce frames and aggregates of at least this size. Default: never.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "never"))]
     pub rts: Option<Bytes>,
-    /// After a broken frame all wait for an acknowledgement at the lowest rate besides (EIFS). Without, only the senders wait for their
-    /// acknowledgements. Default true.
+    /// After a broken frame, all nodes also wait for the time of an acknowledgement at the lowest rate (EIFS). If false,
+    /// only the senders wait for their acknowledgements. Default true.
     pub eifs: bool,
-    /// Bytes that a packet gets on the air: QoS header 26, FCS 4 and LLC/SNAP 8; WPA2 adds 16. 0 to 200 B. Default
-    /// 38 B.
+    /// Overhead of a packet on the air: QoS header 26, FCS 4 and LLC/SNAP 8 bytes; WPA2 adds 16. 0 to 200 B. Default 38 B.
     pub header: Bytes,
-    /// How packets are put together. Without effect in `802.11b` and `802.11g`.
+    /// Limits of aggregation. No effect in `802.11b` and `802.11g`.
     pub aggregation: WifiAggregation,
-    /// Where packets wait at the access point. Stations have what their links say in `queue`. Default `fifo`.
+    /// Queues at the access point. Stations use the `queue` of their links. Default `fifo`.
     pub queues: WifiQueues,
     /// With `fifo`: frames per access category that wait in the driver, behind the queue, 1 to 4096. Default 123 (Linux ath9k, ATH_MAX_QDEPTH).
     pub driver_buffer: u32,
-    /// Who chooses the index on channels by `snr` or `distance`. Default `ideal`.
+    /// Rate control: chooses the index on channels with `snr` or `distance`. Default `ideal`.
     pub rate: WifiRateControl,
-    /// From the third attempt on, each goes one index lower †; does not apply to `adaptive`, which has its own ladder. Default true.
+    /// From the third attempt on, each attempt uses the next lower index †. Does not apply to `adaptive`, which has a
+    /// separate retry chain. Default true.
     pub fallback: bool,
-    /// The channel of stations that have no other, both directions unless `uplink` is given. Default: index 7 (3 with `802.11b`), without errors.
+    /// The default channel of stations, in both directions unless `uplink` is set. Default: index 7 (3 with `802.11b`),
+    /// without errors.
     pub channel: WifiChannel,
-    /// The channel from stations to the access point, if it differs: stations have less power, and often fewer antennas. It applies to
-    /// stations that have no channel of their own.
+    /// The channel from stations to the access point, if it differs: stations have less power, and often fewer antennas. It
+    /// applies to stations without a `channel`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "`channel`"))]
     pub uplink: Option<WifiChannel>,
-    /// How power falls with distance.
+    /// Decrease of power with distance.
     pub path_loss: WifiPathLoss,
-    /// What differs for single stations, by the names of their nodes.
+    /// Settings of single stations, by the names of their nodes.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub stations: BTreeMap<String, WifiStation>,
     /// Which other stations a station hears: `hears = { a = ["b"], c = [] }`. A station that is left out hears all. The access point hears all and
@@ -145,7 +148,7 @@ pub enum WifiBand {
     High,
 }
 
-/// How code points become access categories.
+/// Mapping of code points to access categories.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub enum WifiMapping {
     /// As RFC 8325 §4 recommends: EF to voice; CS5, AF4x, CS4, AF3x and CS3 to video; CS1 and LE to background; CS6 and CS7 to voice.
@@ -157,31 +160,33 @@ pub enum WifiMapping {
     Precedence,
 }
 
-/// Where packets wait at the access point.
+/// Queues at the access point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WifiQueues {
-    /// One queue per access category for all stations, as the links say in `queue`, before the driver's buffer.
+    /// One queue per access category for all stations, with the links' `queue`, in front of the driver's buffer.
     #[default]
     Fifo,
     /// FQ-CoDel for each station (target 20 ms, interval 100 ms, as in Linux's mac80211); stations take turns frame by frame.
     FqCodel,
-    /// The same, and stations take turns by airtime, those first that send little (Høiland-Jørgensen et al. 2017).
+    /// Like `fq-codel`, but stations take turns by airtime; stations with little traffic go first (Høiland-Jørgensen et al.
+    /// 2017).
     Airtime,
 }
 
-/// Who chooses the index of modulation and coding.
+/// Rate control: chooses the index of modulation and coding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WifiRateControl {
-    /// The highest index by which one frame of 4096 bytes in ten fails at the ratio of the moment, which the sender knows.
+    /// The highest index with a failure rate of at most 0.1 for frames of 4096 bytes at the current ratio, which the sender
+    /// knows.
     #[default]
     Ideal,
-    /// From the outcomes of frames, with one frame in ten by another index, as Linux's Minstrel.
+    /// From the outcomes of frames, like Linux's Minstrel. One frame in ten samples another index.
     Adaptive,
 }
 
-/// What differs from the default parameters of the access categories.
+/// Parameters of the access categories that differ from their defaults.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct WifiCategories {
@@ -195,37 +200,37 @@ pub struct WifiCategories {
     pub voice: WifiCategory,
 }
 
-/// Parameters of one access category; what is left out has the default of IEEE 802.11-2012 Table 8-105.
+/// Parameters of one access category. Defaults: IEEE 802.11-2012 Table 8-105.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct WifiCategory {
     /// Slots after SIFS before the backoff goes on, 1 to 15 (the access point may have 1, stations 2).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aifsn: Option<u8>,
-    /// Smallest contention window, 0 to 32767: backoffs are uniform from 0 to it.
+    /// Smallest contention window, 0 to 32767. Backoffs are uniform from 0 to the window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cw_min: Option<u32>,
     /// Largest contention window, `cw-min` to 32767.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cw_max: Option<u32>,
-    /// How long frames may follow each other after one backoff, at most 20 ms; 0 s: one frame.
+    /// Time for which frames may follow each other after one backoff, at most 20 ms; 0 s: one frame.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub txop: Option<Span>,
 }
 
-/// How packets are put together (A-MPDU).
+/// Limits of aggregation (A-MPDU).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct WifiAggregation {
-    /// Packets at most, 1 to 64; 1: none are put together. Default 64 (the block acknowledgement's bitmap).
+    /// Maximum number of packets, 1 to 64; 1: no aggregation. Default 64 (the block acknowledgement's bitmap).
     pub frames: u32,
-    /// Bytes at most, 256 B or more. Default: what the standard allows (65535 B in `802.11n`).
+    /// Maximum size, 256 B or more. Default: the limit of the standard (65535 B in `802.11n`).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "what the standard allows"))]
     pub bytes: Option<Bytes>,
-    /// Time at most, 100 µs to 5.484 ms (aPPDUMaxTime). Default 4 ms (Linux ath9k).
+    /// Maximum duration, 100 µs to 5.484 ms (aPPDUMaxTime). Default 4 ms (Linux ath9k).
     pub time: Span,
-    /// Voice is put together, too; Linux does not. Default false.
+    /// Also aggregate voice; Linux does not. Default false.
     pub voice: bool,
 }
 
@@ -235,8 +240,8 @@ impl Default for WifiAggregation {
     }
 }
 
-/// The radio channel of one direction: `mcs` or `steps` without noise; or `snr` or `distance`, and then errors by the sensitivities of the
-/// standard. `mcs` with `snr` or `distance` fixes the index.
+/// The radio channel of one direction: `mcs` or `steps` for a channel without noise, or `snr` or `distance` for errors by
+/// the sensitivities of the standard. `mcs` with `snr` or `distance` fixes the index.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct WifiChannel {
@@ -246,7 +251,7 @@ pub struct WifiChannel {
     /// Indices over time: `[{ at = "0 s", is = 7 }, { at = "5 s", is = 0 }]`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<Step<u8>>,
-    /// With `mcs` or `steps`: how often a packet fails on the air. Default 0.
+    /// With `mcs` or `steps`: failure probability of a packet on the air. Default 0.
     #[serde(skip_serializing_if = "Option::is_none", with = "OptionalRatio")]
     pub error: Option<f64>,
     /// The mean signal-to-noise ratio in dB, -30 to 90.
@@ -260,7 +265,8 @@ pub struct WifiChannel {
     pub doppler: Option<f64>,
 }
 
-/// How power falls with distance: as in free space over the first metre, then with an exponent (log-distance; Rappaport 2002 §4.9).
+/// Decrease of power with distance: as in free space over the first metre, then with an exponent (log-distance; Rappaport
+/// 2002 §4.9).
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct WifiPathLoss {
@@ -278,18 +284,18 @@ impl Default for WifiPathLoss {
     }
 }
 
-/// What differs for one station.
+/// Settings of one station.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct WifiStation {
-    /// Its channel from the access point, and to it unless `uplink` is given. Default: that of the medium.
+    /// Its channel from the access point, and also to it unless `uplink` is set. Default: the medium's `channel`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "that of the medium"))]
     pub channel: Option<WifiChannel>,
     /// Its channel to the access point, if it differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uplink: Option<WifiChannel>,
-    /// Its spatial streams. Default: those of the medium.
+    /// Its spatial streams. Default: the medium's `streams`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "those of the medium"))]
     pub streams: Option<u8>,
@@ -297,18 +303,18 @@ pub struct WifiStation {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "`streams`"))]
     pub uplink_streams: Option<u8>,
-    /// When it leaves: what waits for it or at it then, and what comes later, is dropped. Default: never.
+    /// Time at which it leaves. All its packets, waiting or later, are dropped. Default: never.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "never"))]
     pub leaves: Option<Span>,
 }
 
-/// Access categories, the higher the more urgent.
+/// Number of access categories; a higher number is more urgent.
 pub(super) const CATEGORIES: usize = 4;
 pub(super) const BEST_EFFORT: usize = 1;
 pub(super) const VOICE: usize = 3;
 
-/// An access category at work, times in nanoseconds.
+/// Parameters of a running access category; times in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Access {
     pub aifs: u64,
@@ -325,7 +331,7 @@ impl WifiConfig {
         }
     }
 
-    /// The times of frames with so many streams.
+    /// Frame times for `streams` spatial streams.
     pub(super) fn phy(&self, streams: u8) -> Phy {
         Phy::new(&Numbers {
             standard: self.standard,
@@ -339,13 +345,13 @@ impl WifiConfig {
         })
     }
 
-    /// The categories' parameters, by their numbers; all the same number of slots apart.
+    /// Parameters of the categories, by number. All AIFS differ by whole slots.
     pub(super) fn accesses(&self, phy: &Phy) -> [Access; CATEGORIES] {
         let dsss = self.standard == WifiStandard::B;
         let base: u32 = if dsss { 31 } else { 15 };
         let own = &self.categories;
         let written = [own.background, own.best_effort, own.video, own.voice];
-        // IEEE 802.11-2012 Table 8-105: windows are parts of aCWmin; TXOPs of DSSS and of OFDM.
+        // IEEE 802.11-2012 Table 8-105: windows are fractions of aCWmin; TXOPs for DSSS and for OFDM.
         let defaults = [
             (7, base, 1023, 0),
             (3, base, 1023, 0),
@@ -566,7 +572,7 @@ impl Checked for WifiConfig {
             let (down, up) = (self.streams_of(name, false), self.streams_of(name, true));
             within(&place("streams"), down, 1, streams, "streams = 1")?;
             within(&place("uplink-streams"), up, 1, streams, "uplink-streams = 1")?;
-            // What applies to both directions must exist in both.
+            // A setting for both directions must be possible in both.
             let both = station.uplink.is_none().then_some(station.channel.as_ref()).flatten();
             for (key, channel, own) in [
                 ("channel", station.channel.as_ref(), down),

@@ -1,4 +1,4 @@
-//! Frames: what goes into one, and what becomes of its packets when the exchange is over.
+//! Frames: assembles them, and handles their packets when the exchange is over.
 
 use super::config::{CATEGORIES, WifiQueues};
 use super::queues::{Entry, State, WINDOW, Waiting};
@@ -7,8 +7,8 @@ use crate::medium::{Begun, Happenings};
 use fairwave_units::units::Instant;
 
 impl Wifi {
-    /// Puts a frame of a function together that begins at `start` and fits, with its acknowledgement, into `room` nanoseconds. Its first packet
-    /// need not fit unless it `must`. None if nothing can be sent.
+    /// Assembles a frame of a function that starts at `start` and fits, with its acknowledgement, into `room` nanoseconds.
+    /// With `must`, the first packet need not fit. `None` if there is nothing to send.
     pub(super) fn assemble(
         &mut self,
         now: Instant,
@@ -24,7 +24,7 @@ impl Wifi {
         exchange
     }
 
-    /// The same. Members whose queues hold packets back are left out, and noted in `held`.
+    /// Like `assemble`. Skips members whose queues hold packets back, and records them in `held`.
     pub(super) fn assemble_for_next(
         &mut self,
         now: Instant,
@@ -108,7 +108,7 @@ impl Wifi {
                 common.driver[category] = common.driver[category].saturating_sub(begun);
                 self.pull(now, function, happenings);
             }
-            // One packet goes as one, without delimiter and bitmap.
+            // A single packet is sent without delimiter and block acknowledgement.
             let alone = aggregated && packets == 1;
             let block = aggregated && !alone;
             let phy = &self.directions[member].phy;
@@ -142,7 +142,7 @@ impl Wifi {
         }
     }
 
-    /// The data of an exchange has reached its receiver. Packets that are sound arrive.
+    /// The data of an exchange has reached its receiver. Delivers the packets without errors.
     pub(super) fn receives(&mut self, exchange: usize, happenings: &mut Happenings) {
         let Exchange { function, member, index, ratio, .. } = self.air[exchange];
         let direction = &mut self.directions[member];
@@ -164,7 +164,7 @@ impl Wifi {
         self.air[exchange].arrived = arrived;
     }
 
-    /// A frame exchange is over, and its sender knows what arrived.
+    /// A frame exchange is over, and its sender knows the outcome.
     pub(super) fn ends_exchange(&mut self, now: Instant, exchange: &Exchange, happenings: &mut Happenings) {
         let (place, member) = (exchange.function, exchange.member);
         let category = place % CATEGORIES;
@@ -196,7 +196,7 @@ impl Wifi {
         direction.channel.learns(exchange.index, exchange.packets, exchange.arrived);
         let station = direction.station;
         self.rotations[place].used(member, airtime, acknowledged);
-        // What stations send counts against them, too (Høiland-Jørgensen et al. 2017 §3.2).
+        // Airtime of stations' uplink frames also counts against them (Høiland-Jørgensen et al. 2017 §3.2).
         if self.config.queues == WifiQueues::Airtime
             && place / CATEGORIES == station
             && let Some(down) = self.nodes[station].down

@@ -1,4 +1,4 @@
-//! Where packets wait: what queues drop, what goes on into the driver, and what becomes of it when a station leaves.
+//! Waiting packets: reports the drops of queues, moves packets into the driver, and clears a station that leaves.
 
 use super::Wifi;
 use super::config::CATEGORIES;
@@ -9,7 +9,7 @@ use crate::queue::{DropReason, LinkQueue};
 use fairwave_units::units::Instant;
 
 impl Wifi {
-    /// Reports what a member's queue has dropped.
+    /// Reports the packets that a member's queue has dropped.
     pub(super) fn report(&mut self, member: usize, category: usize, happenings: &mut Happenings) {
         let direction = &mut self.directions[member];
         let function = direction.node * CATEGORIES + category;
@@ -20,7 +20,7 @@ impl Wifi {
         }
     }
 
-    /// Reports what an access point's common queue of a function has dropped.
+    /// Reports the packets that an access point's common queue of a function has dropped.
     pub(super) fn report_common(&mut self, place: usize, happenings: &mut Happenings) {
         let Some(Some(common)) = self.commons.get(place / CATEGORIES) else { return };
         for (packet, reason) in self.drops.drain(..) {
@@ -32,7 +32,7 @@ impl Wifi {
         }
     }
 
-    /// Moves packets from an access point's common queue of a function into the driver, as long as it has room.
+    /// Moves packets from an access point's common queue of a function into the driver, while the driver has room.
     pub(super) fn pull(&mut self, now: Instant, place: usize, happenings: &mut Happenings) {
         let (base, category) = (place / CATEGORIES, place % CATEGORIES);
         while let Some(Some(common)) = self.commons.get_mut(base) {
@@ -59,7 +59,7 @@ impl Wifi {
         }
     }
 
-    /// Whether a packet of a member can be sent now; the first one is ready then.
+    /// Whether a packet of a member can be sent now; if so, the first one is in `ready`.
     pub(super) fn has_ready(
         &mut self,
         now: Instant,
@@ -83,7 +83,7 @@ impl Wifi {
         ready
     }
 
-    /// A station leaves for good.
+    /// A station leaves permanently.
     pub(super) fn leave(&mut self, now: Instant, station: usize, happenings: &mut Happenings) {
         self.nodes[station].gone = true;
         let members = [self.nodes[station].down, self.nodes[station].up];

@@ -1,4 +1,4 @@
-//! How a channel is made of its parameters and its members.
+//! Builds a channel from its parameters and its members.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use fairwave_units::random::{Seed, Stream};
 use fairwave_units::units::{Instant, Rate};
 
 impl WifiConfig {
-    /// The access points: as given, or the one node that all members share.
+    /// The access points: as configured, or the one node that all members share.
     fn bases(&self, members: &[Member]) -> Result<Vec<String>, ConfigError> {
         let known = &self.access_points;
         if known.is_empty() {
@@ -42,7 +42,7 @@ impl WifiConfig {
         }
     }
 
-    /// The access point: as given, or the one node that all members share.
+    /// The access point: as configured, or the one node that all members share.
     fn base(&self, members: &[Member]) -> Result<String, ConfigError> {
         let refuse = |value: String, allowed: &str| {
             Err(ConfigError::new("access-point", value, allowed, "access-point = \"r1\""))
@@ -72,7 +72,7 @@ impl WifiConfig {
         }
     }
 
-    /// The station of a member whose access point may not be known.
+    /// Whether a member is an uplink, even if the access point is not known.
     pub(super) fn is_uplink(&self, member: &Member) -> bool {
         match &self.access_point {
             Some(base) => member.to == *base,
@@ -81,10 +81,10 @@ impl WifiConfig {
         }
     }
 
-    /// Bytes of a packet in an aggregate, or alone.
+    /// Size of a packet on the air, in an aggregate or alone, bytes.
     pub(super) fn on_air(&self, wire: u64, aggregated: bool) -> u64 {
         let bytes = wire + self.header.get();
-        // A delimiter, and whole words (the subframes of an A-MPDU).
+        // A delimiter and padding to whole words (the subframes of an A-MPDU).
         if aggregated { 4 + bytes.next_multiple_of(4) } else { bytes }
     }
 
@@ -97,7 +97,8 @@ impl WifiConfig {
         self.standard.aggregates() && self.aggregation.frames > 1 && (category != VOICE || self.aggregation.voice)
     }
 
-    /// Bytes on the wire per second of one member alone, in packets of 1500 bytes of best effort, with so many nanoseconds between frames.
+    /// Bytes on the wire per second of one member alone, with best-effort packets of 1500 bytes and `gap` nanoseconds
+    /// between frames.
     pub(super) fn alone(&self, phy: &Phy, index: u8, gap: f64) -> f64 {
         let aggregated = self.aggregates(BEST_EFFORT);
         let size = self.on_air(1500, aggregated);
@@ -241,7 +242,7 @@ impl MediumLaw for WifiConfig {
     }
 }
 
-/// The common queue of links that have the same discipline: that with the largest buffer.
+/// The common queue of links with the same discipline: the one with the largest buffer.
 fn joined(known: Option<QueueConfig>, member: &Member) -> Result<QueueConfig, ConfigError> {
     let Some(known) = known else { return Ok(member.queue.clone()) };
     let room = |capacity: Capacity| match capacity {
@@ -273,7 +274,8 @@ fn unknown_station(key: &str, name: &str, names: &BTreeMap<&str, usize>, bases: 
 }
 
 impl WifiConfig {
-    /// Which node hears which, as rows; empty if all hear all. An access point and its stations hear each other.
+    /// Which node hears which, as rows; empty if all nodes hear each other. An access point and its stations always hear
+    /// each other.
     fn audibility(
         &self,
         names: &BTreeMap<&str, usize>,
@@ -283,7 +285,7 @@ impl WifiConfig {
         let count = nodes.len();
         let mut hears = vec![true; count * count];
         for (name, heard) in &self.hears {
-            // A single access point hears all.
+            // A single access point hears all stations.
             let Some(own) = names.get(name.as_str()).filter(|own| **own > 0 || bases.len() > 1) else {
                 return Err(unknown_station("hears", name, names, bases));
             };

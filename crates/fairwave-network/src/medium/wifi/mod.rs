@@ -1,29 +1,35 @@
-//! A Wi-Fi channel (IEEE 802.11): access points and their stations, each of which transmits when its backoff is over.
+//! A Wi-Fi channel (IEEE 802.11) with access points and their stations. Each node transmits when its backoff ends.
 //!
-//! Each link direction between an access point and a station is a member. A node has four access categories (EDCA), or one (DCF); an
-//! access point sends to all its stations by the same ones.
+//! Each link direction between an access point and a station is a member. A node has four access categories (EDCA), or one
+//! (DCF). An access point uses the same categories for all its stations.
 //!
-//! **Access** (`access`, `air`). Backoffs count idle slots. Two that end in the same slot collide; then windows double, and after `retry-limit`
-//! attempts a packet is lost. Within a node the more urgent category wins and the other behaves as after a collision.
+//! **Access** (`access`, `air`). Backoffs count idle slots. Two backoffs that end in the same slot collide. The windows then
+//! double, and after `retry-limit` attempts a packet is lost. Within a node the more urgent category wins, and the other
+//! behaves as after a collision.
 //!
-//! **Frames** (`frames`, `tables`, `channel`). A frame takes its preamble and whole symbols; the acknowledgement follows after SIFS at a basic rate.
-//! Packets of an aggregate fail one by one, and those that failed are sent again in the next one; the receiver delivers in order.
+//! **Frames** (`frames`, `tables`, `channel`). A frame takes its preamble and whole symbols; the acknowledgement follows
+//! after SIFS at a basic rate. Packets of an aggregate fail independently. Failed packets are sent again in the next
+//! aggregate; the receiver delivers in order.
 //!
-//! **Queues** (`queues`, `holding`). Packets wait at stations as their links say, by category; at the access point in one queue for all stations and the
-//! driver's buffer, or per station, in turn by frames or by airtime.
+//! **Queues** (`queues`, `holding`). At stations, packets wait by category, in the queues of their links. At the access
+//! point, they wait in one queue for all stations and in the driver's buffer, or in one queue per station. The latter take
+//! turns by frames or by airtime.
 //!
-//! **No slot has an event.** A frame exchange has three: its begin, the end of the data, when packets arrive, and its end. With hidden
-//! stations each of its frames has two. The next access is the least of the backoffs' ends, in one pass over the nodes that contend.
+//! **Slots have no events.** A frame exchange has three events: its start, the end of the data, at which packets arrive, and
+//! its end. With hidden stations, each of its frames has two. The next access is the earliest end of a backoff, found in one
+//! pass over the contending nodes.
 //!
-//! **Hidden stations.** Each node senses the frames of the nodes that it hears. A node that receives a frame, because no other frame overlaps
-//! there, waits until the announced end of the exchange (NAV). It resets this NAV after an RTS without an answer. A node that
+//! **Hidden stations.** Each node senses the frames of the nodes that it hears. A node that receives a frame without overlap
+//! waits until the announced end of the exchange (NAV). It resets this NAV after an RTS without an answer. A node that
 //! receives a broken frame waits for EIFS.
 //!
-//! **Assumptions.** Power save is off. Control frames fail by collisions only; an acknowledgement that fails counts as a failed attempt, but
-//! what it acknowledged is not sent again. No capture: of frames that overlap at a receiver none arrives. A collision among nodes that
-//! all hear each other keeps the air busy for the longest of its frames. A frame announces the time to its own acknowledgement only. Nodes whose accesses are less than 4 µs apart do not sense each other. Frames of a TXOP are put together at the end of
-//! the one before. Queues per station hand packets over when their frame begins; the hardware holds none. Neighbouring channels do
-//! not exist. Stations of several generations on one channel are not told apart.
+//! **Assumptions.** Power save is off. Control frames fail only by collisions. A failed acknowledgement counts as a failed
+//! attempt, but the acknowledged packets are not sent again. No capture: if frames overlap at a receiver, none of them
+//! arrives. A collision among nodes that all hear each other keeps the air busy for the longest of its frames. A frame
+//! announces only the time until its acknowledgement. Nodes whose accesses are less than 4 µs apart do not sense each other.
+//! Each frame of a TXOP is assembled at the end of the previous one. Queues per station release packets when their frame
+//! begins; the hardware holds none. There are no neighbouring channels. All stations of a channel belong to the same
+//! generation.
 
 mod access;
 mod air;
@@ -58,37 +64,37 @@ use fairwave_units::units::{Bytes, Instant, Rate};
 
 /// One direction of a link.
 struct Direction {
-    /// Who transmits and who receives, and which of them is the station.
+    /// Transmitter and receiver, and which of them is the station.
     node: usize,
     peer: usize,
     station: usize,
     channel: Channel,
     phy: Phy,
-    /// What the channel was made of.
+    /// Configuration of the channel.
     spec: WifiChannel,
-    /// Where packets wait; none: in the access point's common queue.
+    /// The queue; `None` for the access point's common queue.
     queue: Option<QueueConfig>,
     seed: Seed,
     tids: [Tid; CATEGORIES],
     counters: MemberCounters,
-    /// Packets that wait, and those that have begun and are neither delivered nor lost.
+    /// Waiting packets, and packets that have begun and are neither delivered nor lost.
     waiting: u32,
     inside: u32,
 }
 
 /// A node of the channel.
 struct Node {
-    /// Its access point's number, or its own.
+    /// Node number of its access point; for an access point, of itself.
     base: usize,
-    /// Its member from the access point, and that to it.
+    /// Its members from and to the access point.
     down: Option<usize>,
     up: Option<usize>,
-    /// When it leaves.
+    /// Time at which it leaves.
     leaves: Instant,
     gone: bool,
 }
 
-/// What is common to all stations at an access point.
+/// State that all stations at an access point share.
 struct Common {
     queues: [LinkQueue; CATEGORIES],
     /// Packets in the driver, by category.
@@ -96,19 +102,19 @@ struct Common {
     aliases: Aliases,
 }
 
-/// The frame of an exchange that is on the air, or comes next.
+/// The frame of an exchange that is on the air or comes next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
-    /// RTS, and the CTS that answers.
+    /// RTS, and the CTS in response.
     Request,
     Clearance,
     Data,
     Acknowledgement,
-    /// No frame follows: the sender waits for the end.
+    /// No further frame: the sender waits for the end.
     Over,
 }
 
-/// A frame exchange, times in nanoseconds.
+/// A frame exchange; times in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 struct Exchange {
     function: usize,
@@ -117,52 +123,52 @@ struct Exchange {
     ratio: f64,
     packets: u32,
     start: u64,
-    /// End of its first frame: of RTS, or of the data.
+    /// End of its first frame: of the RTS, or of the data.
     open: u64,
-    /// End of the data, when its packets arrive.
+    /// End of the data, at which its packets arrive.
     arrives: u64,
     /// End of the acknowledgement.
     end: u64,
-    /// Its next event.
+    /// Time of its next event.
     due: u64,
     phase: Phase,
-    /// Since when the frame of this phase is on the air; none: it follows after SIFS. Only some nodes may sense it.
+    /// Start of the current frame; `None` if it follows after SIFS. Used if only some nodes sense it.
     since: Option<u64>,
     collided: bool,
     /// Packets that arrived.
     arrived: u32,
 }
 
-/// The channel at work.
+/// State of the channel.
 pub struct Wifi {
     config: WifiConfig,
     phy: Phy,
     accesses: [Access; CATEGORIES],
-    /// Most bytes of an aggregate.
+    /// Maximum size of an aggregate, bytes.
     longest: u64,
     nodes: Vec<Node>,
-    /// Access points are the first of the nodes.
+    /// Number of access points. They are the first nodes.
     bases: usize,
     directions: Vec<Direction>,
     functions: Vec<Function>,
     rotations: Vec<Rotation>,
-    /// By access point; none: each station has queues of its own there.
+    /// By access point; `None` if each station has separate queues there.
     commons: Vec<Option<Box<Common>>>,
-    /// One for all, or one for each node if some do not hear each other.
+    /// One domain for all nodes, or one per node if some do not hear each other.
     domains: Vec<Domain>,
-    /// `hears[a * nodes + b]`: a hears b. Empty: all hear all.
+    /// `hears[a * nodes + b]`: a hears b. Empty if all nodes hear each other.
     hears: Vec<bool>,
-    /// What each node receives, if some do not hear each other.
+    /// Reception state per node, if some nodes do not hear each other.
     receptions: Vec<Reception>,
     /// Functions that contend.
     contending: Vec<usize>,
     air: Vec<Exchange>,
-    /// The next access, and the next event of those on the air.
+    /// Times of the next access, and of the next event of an exchange.
     access: u64,
     event: u64,
-    /// When the next station leaves.
+    /// Time at which the next station leaves.
     leaves: Instant,
-    /// A queue has a timer.
+    /// Whether a queue has a timer.
     timed: bool,
     nominal: Vec<Rate>,
     contention: Stream,
@@ -230,7 +236,7 @@ impl Medium for Wifi {
     }
 
     fn on_timer(&mut self, now: Instant, happenings: &mut Happenings) {
-        // Among nodes that all hear each other the end of the data changes no backoff.
+        // Among nodes that all hear each other, the end of the data changes no backoff.
         let mut moves = self.timed || !self.hears.is_empty() || self.leaves <= now;
         if self.timed {
             self.queue_timers(now, happenings);

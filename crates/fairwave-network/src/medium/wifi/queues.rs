@@ -1,4 +1,4 @@
-//! Where packets wait and in which order stations are served: queues, the driver's buffer, block-acknowledgement windows, rotations.
+//! Queues, the driver's buffer, block-acknowledgement windows, and the rotation of stations.
 
 use std::collections::VecDeque;
 
@@ -10,13 +10,14 @@ use crate::queue::rounds::Rounds;
 use crate::queue::{Capacity, FqCodelConfig, LinkQueue, QueueConfig};
 use fairwave_units::units::{Bytes, Instant, Span};
 
-/// Packets between the first that is not settled and the last that may be sent (the block acknowledgement has 64 bits).
+/// Maximum number of packets from the first unsettled one to the last that may be sent (the block acknowledgement has 64
+/// bits).
 pub(super) const WINDOW: usize = 64;
 
 /// Airtime that a station may use per turn, in nanoseconds (Linux ath9k, ATH_AIRTIME_QUANTUM: 300 µs).
 pub(super) const QUANTUM: u64 = 300_000;
 
-/// The category of a code point, by its number.
+/// Number of the access category of a code point.
 pub(super) fn category(mapping: WifiMapping, dscp: Dscp) -> usize {
     let code = dscp.get();
     let priority = match mapping {
@@ -38,8 +39,8 @@ pub(super) fn category(mapping: WifiMapping, dscp: Dscp) -> usize {
     }
 }
 
-/// FQ-CoDel of one station as in Linux's mac80211 (Høiland-Jørgensen et al. 2017 §3.1): target 20 ms, 8192 packets. † Queues for flows: 256,
-/// where Linux has 4096 for all stations; and the same target for slow stations, which Linux allows 50 ms.
+/// FQ-CoDel of one station as in Linux's mac80211 (Høiland-Jørgensen et al. 2017 §3.1): target 20 ms, 8192 packets. † 256
+/// queues for flows; Linux has 4096 for all stations. † Slow stations have the same target; Linux allows them 50 ms.
 pub(super) fn of_station() -> QueueConfig {
     let law = FqCodelConfig {
         target: Span::from_millis(20),
@@ -54,7 +55,7 @@ pub(super) fn of_station() -> QueueConfig {
     QueueConfig::new(Capacity::Packets(8192), law)
 }
 
-/// A packet that has left the queue and waits for its transmission.
+/// A packet that has left the queue and waits for transmission.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting {
     pub packet: Packet,
@@ -62,19 +63,19 @@ pub(super) struct Waiting {
     pub marked: bool,
 }
 
-/// What is known of a packet in the window.
+/// State of a packet in the window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum State {
-    /// It is to be sent again.
+    /// Must be sent again.
     Ready,
     OnAir,
-    /// At the receiver, where it waits for earlier ones.
+    /// At the receiver, waiting for earlier packets.
     Received,
-    /// Given up, and reported so.
+    /// Abandoned and reported as lost.
     Lost,
 }
 
-/// A packet that was sent once at least.
+/// A packet that was sent at least once.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     pub packet: Packet,
@@ -82,20 +83,20 @@ pub(super) struct Entry {
     pub state: State,
 }
 
-/// The packets of one member and category.
+/// Packets of one member and category.
 #[derive(Default)]
 pub(super) struct Tid {
-    /// Made with the first packet. None where the access point's queue is common to all stations.
+    /// Created with the first packet. `None` if the access point has a common queue for all stations.
     pub queue: Option<Box<LinkQueue>>,
-    /// Packets in the driver; or the next one, which did not fit into the last frame.
+    /// Packets in the driver, or the next packet, which did not fit into the last frame.
     pub ready: VecDeque<Waiting>,
     pub window: VecDeque<Entry>,
-    /// Frames in a row that no acknowledgement followed.
+    /// Consecutive frames without an acknowledgement.
     pub failures: u32,
 }
 
 impl Tid {
-    /// Releases packets in order. Answers how many have left.
+    /// Releases packets in order. Returns the number of packets that left.
     pub fn release(&mut self, member: usize, happenings: &mut Happenings) -> u32 {
         let mut released = 0;
         while let Some(entry) = self.window.front() {
@@ -113,9 +114,9 @@ impl Tid {
     }
 }
 
-/// Which member is served next.
+/// Selects the member that is served next.
 pub(super) enum Rotation {
-    /// One after the other, a frame each.
+    /// In turns, one frame each.
     Turns { order: VecDeque<u32>, listed: Vec<bool> },
     /// By airtime.
     Airtime(Rounds),
@@ -126,7 +127,7 @@ impl Rotation {
         Rotation::Turns { order: VecDeque::new(), listed: vec![false; members] }
     }
 
-    /// The member has something to send.
+    /// Registers that a member has something to send.
     pub fn add(&mut self, member: usize) {
         match self {
             Rotation::Turns { order, listed } if !listed[member] => {
@@ -138,7 +139,7 @@ impl Rotation {
         }
     }
 
-    /// Whose turn it is.
+    /// The member whose turn it is.
     pub fn turn(&mut self) -> Option<usize> {
         match self {
             Rotation::Turns { order, .. } => order.front().map(|member| *member as usize),
@@ -157,7 +158,7 @@ impl Rotation {
         }
     }
 
-    /// A member has used so much airtime; one that was served in its turn and has an acknowledgement makes way.
+    /// Charges a member for airtime. A member that was served in its turn and got an acknowledgement passes the turn on.
     pub fn used(&mut self, member: usize, airtime: u64, acknowledged: bool) {
         match self {
             Rotation::Turns { order, .. } => {
@@ -170,7 +171,8 @@ impl Rotation {
     }
 }
 
-/// Names under which packets of several members wait in one queue: a queue knows flows only, and a flow may change its member.
+/// Temporary flow numbers for packets of several members in one queue. A queue knows only flows, and a flow may change its
+/// member.
 #[derive(Default)]
 pub(super) struct Aliases {
     by_flow: Vec<Vec<(u32, u32)>>,
@@ -178,7 +180,7 @@ pub(super) struct Aliases {
 }
 
 impl Aliases {
-    /// The packet under another name.
+    /// Replaces the flow number of a packet.
     pub fn hide(&mut self, member: usize, packet: Packet) -> Packet {
         let flow = packet.flow.0 as usize;
         if self.by_flow.len() <= flow {
@@ -196,7 +198,7 @@ impl Aliases {
         Packet { flow: FlowId(alias), ..packet }
     }
 
-    /// The member, and the packet under its own name.
+    /// Returns the member, and the packet with its original flow number.
     pub fn restore(&self, packet: Packet) -> (usize, Packet) {
         match self.known.get(packet.flow.0 as usize) {
             Some((member, flow)) => (*member as usize, Packet { flow: *flow, ..packet }),

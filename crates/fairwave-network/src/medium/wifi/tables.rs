@@ -1,6 +1,8 @@
-//! How long frames take, and at which signal-to-noise ratio they fail: rates, preambles and interframe spaces of IEEE 802.11.
+//! Frame durations, and the signal-to-noise ratios at which frames fail: rates, preambles and interframe spaces of IEEE
+//! 802.11.
 //!
-//! Clauses are those of IEEE 802.11-2020: 15 (DSSS), 16 (CCK), 17 (OFDM), 18 (ERP), 19 (HT), 21 (VHT); 27 (HE) is of IEEE 802.11ax-2021.
+//! Clauses of IEEE 802.11-2020: 15 (DSSS), 16 (CCK), 17 (OFDM), 18 (ERP), 19 (HT), 21 (VHT); 27 (HE) belongs to IEEE
+//! 802.11ax-2021.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -55,12 +57,12 @@ impl WifiStandard {
         }
     }
 
-    /// It has A-MPDU aggregation.
+    /// Whether it has A-MPDU aggregation.
     pub const fn aggregates(self) -> bool {
         !matches!(self, WifiStandard::B | WifiStandard::G)
     }
 
-    /// The most bytes of an A-MPDU (the largest that the capabilities of clauses 19, 21 and 27 can announce).
+    /// Maximum size of an A-MPDU, bytes (the largest that the capabilities of clauses 19, 21 and 27 can announce).
     pub const fn longest_aggregate(self) -> u64 {
         match self {
             WifiStandard::B | WifiStandard::G => 4095,
@@ -81,24 +83,25 @@ const OFDM: [f64; 8] = [6.0, 9.0, 12.0, 18.0, 24.0, 36.0, 48.0, 54.0];
 const DSSS: [f64; 4] = [1.0, 2.0, 5.5, 11.0];
 
 /// Signal-to-noise ratio in dB at which one frame in ten fails, by index. The receiver's minimum sensitivity (clauses 19, 21
-/// and 27: −82 dBm of index 0 to −52 dBm of index 11) less the noise of 20 MHz with the noise figure of 10 dB and the implementation margin of 5 dB for which the
-/// sensitivities allow (clause 17). Wider channels have as much more noise as sensitivities grow, so that ratios stay.
+/// and 27: −82 dBm of index 0 to −52 dBm of index 11) less the noise of 20 MHz with the noise figure of 10 dB and the
+/// implementation margin of 5 dB for which the sensitivities allow (clause 17). On wider channels, noise and sensitivity
+/// grow by the same amount, so the ratios stay the same.
 const THRESHOLD: [f64; 12] = [4.0, 7.0, 9.0, 12.0, 16.0, 20.0, 21.0, 22.0, 27.0, 29.0, 32.0, 34.0];
 
-/// The same of 802.11g (clause 17: −82 to −65 dBm).
+/// The thresholds of 802.11g (clause 17: −82 to −65 dBm).
 const THRESHOLD_OFDM: [f64; 8] = [4.0, 5.0, 7.0, 9.0, 12.0, 16.0, 20.0, 21.0];
 
-/// The same of 802.11b: −80 dBm at 2 Mb/s (clause 15) and −76 dBm at 11 Mb/s (clause 16), in 22 MHz; † 1 and 5.5 Mb/s, which have no
-/// sensitivity, by the ratio of their rates.
+/// The thresholds of 802.11b: −80 dBm at 2 Mb/s (clause 15) and −76 dBm at 11 Mb/s (clause 16), in 22 MHz. † 1 and 5.5 Mb/s
+/// have no sensitivity; their thresholds follow from the ratio of the rates.
 const THRESHOLD_DSSS: [f64; 4] = [2.6, 5.6, 6.6, 9.6];
 
-/// Spread in dB of the ratio at which a frame fails: the width of the waterfall †, as in the cell.
+/// Spread, in dB, of the ratio at which a frame fails: the width of the waterfall †, as in the cell.
 const SPREAD: f64 = 1.0;
 
-/// Standard deviations from one failure in ten to one in two.
+/// Distance in standard deviations between failure rates of 0.1 and 0.5.
 const TENTH: f64 = 1.281_551_565_545;
 
-/// Below it an index is not used on a sound channel, above it is never sure.
+/// Failure probabilities below this count as 0.
 const SURE: f64 = 1e-7;
 
 /// The transmission times of one medium, in nanoseconds.
@@ -108,18 +111,18 @@ pub(super) struct Phy {
     pub slot: u64,
     pub sifs: u64,
     modes: Vec<Mode>,
-    /// Time of a block of symbols with `bits` of data: whole symbols; 0: bits may end anywhere (DSSS).
+    /// Signal extension after a frame, nanoseconds.
     extension: u64,
     /// An acknowledgement at the lowest basic rate.
     pub lowest_ack: u64,
-    /// Preamble and header of a control frame, after which its begin is noticed (aRxPHYStartDelay).
+    /// Preamble and header of a control frame, after which a receiver detects it (aRxPHYStartDelay).
     pub lead: u64,
 }
 
-/// One index.
+/// Parameters of one index.
 #[derive(Clone, Copy, Debug)]
 struct Mode {
-    /// Bits per symbol, its nanoseconds, and the preamble's. Of DSSS a symbol is one bit.
+    /// Bits per symbol, duration of a symbol and of the preamble in nanoseconds. For DSSS, a symbol is one bit.
     bits: f64,
     symbol: f64,
     preamble: u64,
@@ -137,7 +140,7 @@ const ACK: u64 = 14;
 const BLOCK_ACK: u64 = 32;
 const RTS: u64 = 20;
 
-/// What determines the times.
+/// Parameters that determine the times.
 pub(super) struct Numbers {
     pub standard: WifiStandard,
     pub five: bool,
@@ -217,22 +220,22 @@ impl Phy {
         &self.modes[usize::from(index).min(self.modes.len() - 1)]
     }
 
-    /// The index exists at this width and number of streams.
+    /// Whether the index exists at this width and number of streams.
     pub fn has(&self, index: u8) -> bool {
         self.modes.get(usize::from(index)).is_some_and(|mode| mode.valid)
     }
 
-    /// Indices that exist, ascending.
+    /// Existing indices in ascending order.
     pub fn indices(&self) -> impl Iterator<Item = u8> + '_ {
         (0..self.modes.len() as u8).filter(|index| self.has(*index))
     }
 
-    /// The highest index that exists and is at most `index`.
+    /// The highest existing index that is at most `index`.
     pub fn at_most(&self, index: u8) -> u8 {
         (0..=index.min(self.modes.len() as u8 - 1)).rev().find(|index| self.has(*index)).unwrap_or(0)
     }
 
-    /// Nanoseconds of a frame of so many bytes, preamble included.
+    /// Duration of a frame of `bytes` bytes, including the preamble, in nanoseconds.
     pub fn duration(&self, index: u8, bytes: u64) -> u64 {
         let mode = self.mode(index);
         let bits = bytes as f64 * 8.0;
@@ -243,7 +246,7 @@ impl Phy {
         mode.preamble + libm::ceil(symbols * mode.symbol) as u64 + self.extension
     }
 
-    /// The most bytes of a frame of at most so many nanoseconds.
+    /// Maximum size of a frame that lasts at most `nanos` nanoseconds.
     pub fn bytes_in(&self, index: u8, nanos: u64) -> u64 {
         let mode = self.mode(index);
         let left = nanos.saturating_sub(mode.preamble + self.extension) as f64 / mode.symbol;
@@ -254,13 +257,14 @@ impl Phy {
         (bits.max(0.0) / 8.0) as u64
     }
 
-    /// Nanoseconds of the acknowledgement of a frame that was sent by this index.
+    /// Duration of the acknowledgement of a frame that was sent with this index, in nanoseconds.
     pub fn ack(&self, index: u8, block: bool) -> u64 {
         let mode = self.mode(index);
         if block { mode.block_ack } else { mode.ack }
     }
 
-    /// Nanoseconds of the request to send before a frame of this index: no faster than the frame, so that who can receive it can receive both.
+    /// Duration of the RTS before a frame of this index, in nanoseconds. It is not faster than the frame, so that a node
+    /// that can receive one can receive both.
     pub fn rts(&self, index: u8) -> u64 {
         self.mode(index).rts
     }
@@ -280,13 +284,13 @@ impl Phy {
         }
     }
 
-    /// The ratio in dB at which one frame in ten of the reference length fails.
+    /// The ratio in dB at which a tenth of the frames of the reference length fails.
     pub fn threshold(&self, index: u8) -> f64 {
         let table = self.thresholds();
         table[usize::from(index).min(table.len() - 1)]
     }
 
-    /// Bytes of the frames for which sensitivities are defined.
+    /// Length of the frames for which sensitivities are defined, bytes.
     fn reference(&self) -> f64 {
         match self.standard {
             WifiStandard::B => 1024.0,
@@ -295,22 +299,23 @@ impl Phy {
         }
     }
 
-    /// How likely a frame of one byte is lost, as the natural logarithm of the chance that it is not: 0 or less. A frame of n bytes has n
-    /// times this logarithm.
+    /// Natural logarithm of the probability that a frame of one byte arrives: 0 or less. A frame of n bytes has n times this
+    /// logarithm.
     pub fn soundness(&self, index: u8, snr: f64) -> f64 {
         let above = (snr - self.threshold(index)) / SPREAD + TENTH;
         let failure = 0.5 * libm::erfc(above / std::f64::consts::SQRT_2);
         if failure < SURE { 0.0 } else { libm::log1p(-failure.min(1.0 - 1e-12)) / self.reference() }
     }
 
-    /// The highest index by which a frame of the reference length fails one time in ten at most at this ratio (dB); the lowest below all.
+    /// The highest index at which at most a tenth of the frames of the reference length fails at this ratio (dB); if there
+    /// is none, the lowest.
     pub fn ideal(&self, snr: f64) -> u8 {
         self.indices().filter(|index| self.threshold(*index) <= snr).last().unwrap_or(0)
     }
 }
 
-/// Nanoseconds of a control frame: at the highest of the basic rates that is at most the rate of the data: 1 and 2 Mb/s of DSSS; 6,
-/// 12 and 24 Mb/s of OFDM.
+/// Duration of a control frame in nanoseconds. It uses the highest basic rate that does not exceed the rate of the data: 1
+/// and 2 Mb/s of DSSS; 6, 12 and 24 Mb/s of OFDM.
 fn control(standard: WifiStandard, rate: f64, bytes: u64, preamble: Option<u64>) -> u64 {
     let bits = bytes as f64 * 8.0;
     if standard == WifiStandard::B {
@@ -321,7 +326,7 @@ fn control(standard: WifiStandard, rate: f64, bytes: u64, preamble: Option<u64>)
     20_000 + 4_000 * libm::ceil((bits + SERVICE) / (rate * 4.0)) as u64
 }
 
-/// Combinations that the standard leaves out because their symbols have no whole number of bits (clause 21).
+/// Combinations that the standard omits because their symbols do not hold a whole number of bits (clause 21).
 fn exists(standard: WifiStandard, index: usize, width: u32, streams: u8) -> bool {
     if standard != WifiStandard::Ac {
         return true;
@@ -402,7 +407,7 @@ mod tests {
         }
     }
 
-    /// The sensitivities are defined for frames of 4096 bytes that fail one time in ten (clause 19).
+    /// The sensitivities are defined for frames of 4096 bytes with a failure rate of 0.1 (clause 19).
     #[test]
     fn a_frame_of_the_reference_length_fails_one_time_in_ten_at_its_threshold() {
         let phy = phy(WifiStandard::Ax, 20, 1, 800);

@@ -33,7 +33,7 @@ fn members(stations: usize, queue: &QueueConfig) -> Vec<Member> {
     driving::members("ap", "s", stations, queue)
 }
 
-/// The same with two access points: stations with an odd number belong to `bp`.
+/// Like `members`, with two access points: stations with an odd number belong to `bp`.
 fn two_cells(stations: usize, queue: &QueueConfig) -> Vec<Member> {
     let mut all = members(stations, queue);
     for member in all.chunks_mut(2).skip(1).step_by(2).flatten() {
@@ -64,14 +64,14 @@ fn plain() -> Value {
     json!({ "standard": "802.11g", "band": "5 GHz", "edca": false, "header": "28 B" })
 }
 
-/// The receiver has a packet when the last symbol of its frame is over. SIFS and the acknowledgement are the sender's wait.
+/// The receiver has a packet at the end of the last symbol of its frame. SIFS and the acknowledgement delay only the sender.
 #[test]
 fn a_packet_arrives_at_the_end_of_its_frame_and_holds_the_channel_until_its_acknowledgement() {
     let mut channel = driven(plain(), 1);
     channel.arrives(0.1, 0, 1472);
     channel.until(1.0);
     let (at, ..) = channel.delivered[0];
-    // 1500 bytes at 54 Mb/s take 244 µs; before it a slot boundary.
+    // 1500 bytes at 54 Mb/s take 244 µs, after a slot boundary.
     let taken = (at - 0.1) * 1e6;
     assert!((244.0..253.1).contains(&taken), "{taken} µs");
     assert_eq!(channel.medium.deadline(), Instant::NEVER);
@@ -80,7 +80,8 @@ fn a_packet_arrives_at_the_end_of_its_frame_and_holds_the_channel_until_its_ackn
     assert_eq!(channel.medium.counters(0).airtime, 244_000 + 16_000 + 28_000);
 }
 
-/// The same with RTS and CTS (28 µs each at 24 Mb/s, SIFS after each, before the data), and where stations do not hear each other.
+/// With RTS and CTS (28 µs each at 24 Mb/s, with SIFS after each, before the data), and with stations that do not hear each
+/// other.
 #[test]
 fn packets_arrive_at_the_end_of_their_frame_with_rts_in_aggregates_and_with_hidden_stations() {
     let taken = |mut table: Value, more: Value, member: usize, packets: usize| {
@@ -114,7 +115,8 @@ fn packets_arrive_at_the_end_of_their_frame_with_rts_in_aggregates_and_with_hidd
     }
 }
 
-/// A receiver that answers a packet at once finds the channel busy with its own acknowledgement (IEEE 802.11-2020 §10.3.4.3).
+/// A receiver that responds to a packet immediately finds the channel busy with its acknowledgement (IEEE 802.11-2020
+/// §10.3.4.3).
 #[test]
 fn who_answers_a_packet_at_once_draws_a_backoff_after_the_acknowledgement() {
     for hears in [json!({}), json!({ "s0": [], "s1": [] })] {
@@ -225,7 +227,7 @@ fn an_aggregate_has_limits_of_packets_bytes_and_time() {
         assert_eq!(channel.delivered.len(), 128);
         channel.medium.counters(0).transmissions
     };
-    // Each has 992 bytes and 4 of a delimiter.
+    // Each subframe has 992 bytes and a delimiter of 4.
     assert_eq!(exchanges(json!({}), 7), 4, "4 ms at 65 Mb/s hold 32 packets");
     assert_eq!(exchanges(json!({ "time": "5.484 ms", "bytes": "60 kB" }), 7), 3, "44 packets in 5.484 ms");
     assert_eq!(exchanges(json!({ "frames": 10 }), 7), 13);
@@ -282,7 +284,7 @@ fn bianchi_tau(stations: f64, window: f64, stages: i32) -> f64 {
     tau(low)
 }
 
-/// The same, eq. 13: bits of payload per second, times in seconds.
+/// Bianchi 2000, eq. 13: bits of payload per second; times in seconds.
 fn bianchi(stations: usize, stages: i32, (payload, slot): (f64, f64), (success, collision): (f64, f64)) -> f64 {
     let n = stations as f64;
     let tau = bianchi_tau(n, 32.0, stages);
@@ -300,8 +302,8 @@ fn bianchis(stages: u32) -> Value {
     })
 }
 
-/// Within 2 % of the analysis, which neglects what two details of the standard do: a station that has transmitted may be first in the slot
-/// after DIFS alone.
+/// Within 2 % of the analysis, which neglects two details of the standard: a station that has transmitted may be the only
+/// one in the first slot after DIFS.
 #[test]
 fn stations_that_always_send_have_the_throughput_of_bianchi_2000() {
     let frame = 128e-6 + (272.0 + 8184.0) / 1e6;
@@ -317,7 +319,7 @@ fn stations_that_always_send_have_the_throughput_of_bianchi_2000() {
     }
 }
 
-/// Bianchi 2000 §IV: with RTS and CTS a collision costs an RTS only.
+/// Bianchi 2000 §IV: with RTS and CTS, a collision costs only an RTS.
 #[test]
 fn with_rts_and_cts_throughput_depends_little_on_the_number_of_stations() {
     let frame = 128e-6 + (272.0 + 8184.0) / 1e6;
@@ -334,7 +336,8 @@ fn with_rts_and_cts_throughput_depends_little_on_the_number_of_stations() {
     }
 }
 
-/// Heusse et al. 2003 (INFOCOM): stations have equal chances to send, so one at 1 Mb/s pulls those at 11 Mb/s down to less than that.
+/// Heusse et al. 2003 (INFOCOM): stations have equal chances to send, so a station at 1 Mb/s reduces the throughput of
+/// stations at 11 Mb/s to less than 1 Mb/s.
 #[test]
 fn one_slow_station_pulls_all_fast_ones_to_its_throughput() {
     let rates = |slow: u8| {
@@ -350,7 +353,7 @@ fn one_slow_station_pulls_all_fast_ones_to_its_throughput() {
     assert!(fast.iter().all(|rate| *rate > 1.2e6), "{fast:?}");
 }
 
-/// A download of each of two fast stations and a slow one, more than the channel carries.
+/// Saturating downloads to two fast stations and a slow one.
 fn three(queues: &str, probe: bool) -> (Driven<Wifi>, Vec<f64>) {
     let stations = json!({ "s2": { "channel": { "mcs": 0 } } });
     let mut channel = driven(json!({ "queues": queues, "stations": stations }), 4);
@@ -377,7 +380,8 @@ fn three(queues: &str, probe: bool) -> (Driven<Wifi>, Vec<f64>) {
     (channel, waits)
 }
 
-/// Høiland-Jørgensen et al. 2017, Figure 5: with one queue the slow station has most of the airtime; with airtime fairness a third.
+/// Høiland-Jørgensen et al. 2017, Figure 5: with one queue the slow station has most of the airtime; with airtime fairness
+/// it has a third.
 #[test]
 fn airtime_fairness_gives_equal_thirds_where_one_queue_gives_the_slow_station_most() {
     let share = |queues: &str| airtime(&three(queues, false).0, &[0, 2, 4]);
@@ -386,7 +390,7 @@ fn airtime_fairness_gives_equal_thirds_where_one_queue_gives_the_slow_station_mo
     fair.iter().for_each(|share| near(*share, 1.0 / 3.0, 0.03));
 }
 
-/// The same, Figure 4: queues per station keep the others' packets from waiting behind a download.
+/// Høiland-Jørgensen et al. 2017, Figure 4: with queues per station, other stations' packets do not wait behind a download.
 #[test]
 fn a_station_that_sends_little_does_not_wait_behind_downloads_of_others() {
     let median = |queues: &str| {
@@ -405,11 +409,12 @@ fn what_a_station_sends_counts_against_its_share_of_the_airtime() {
     let mut channel = driven(json!({ "queues": "airtime" }), 2);
     channel.saturated(200, 1500, &[0, 1, 2], 4.0);
     let share = airtime(&channel, &[0, 1, 2]);
-    // Station 0 sends and receives, station 1 receives: together they have the same, as far as the access point decides.
+    // Station 0 sends and receives, station 1 receives. Together they have equal airtime, as far as the access point
+    // decides.
     assert!(share[0] < 0.6 * share[2], "{share:?}");
 }
 
-/// Voice finds its way through a saturated channel by its short AIFS and windows (IEEE 802.11-2020 §10.23.2).
+/// Voice has a short delay on a saturated channel because of its short AIFS and windows (IEEE 802.11-2020 §10.23.2).
 #[test]
 fn voice_waits_less_than_best_effort() {
     let wait = |dscp: Dscp| {
@@ -441,7 +446,7 @@ fn voice_waits_less_than_best_effort() {
 fn within_a_node_the_more_urgent_category_goes_first() {
     let mut channel = driven(json!({}), 1);
     channel.arrives_as(0.1, 0, 1500, Dscp::DF);
-    // Both arrive while the first is on the air, and draw backoffs.
+    // Both packets arrive during the first transmission, and draw backoffs.
     channel.until(0.100_1);
     for _ in 0..20 {
         channel.arrives_as(0.100_1, 0, 1500, Dscp::DF);
@@ -504,8 +509,8 @@ fn hidden_stations_collide_often_unless_they_announce_their_frames() {
     assert!(protected.0 > 1.2 * hidden.0, "{protected:?}");
 }
 
-/// 802.11a at 24 Mb/s with RTS and CTS; stations hear their group and the access point. Answers with bits per second of payload (1472 of
-/// 1500 bytes).
+/// 802.11a at 24 Mb/s with RTS and CTS; stations hear their group and the access point. Returns bits per second of payload
+/// (1472 of 1500 bytes).
 fn groups(of: &[u32], rts: bool) -> Vec<f64> {
     let mut table = plain();
     (table["header"], table["channel"], table["fallback"]) = (json!("36 B"), json!({ "mcs": 4 }), json!(false));
@@ -523,8 +528,9 @@ fn groups(of: &[u32], rts: bool) -> Vec<f64> {
     rates.into_iter().map(|rate| rate * 1472.0 / 1500.0).collect()
 }
 
-/// ns-3.44 carries 14.67 Mb/s with two groups of two, and 15.3 Mb/s with three stations and one that none of them hears, which gets 3.5 %
-/// (docs/radio-ns3.md). An RTS that collides must not silence its sender's group for a whole exchange (IEEE 802.11-2020 §10.3.2.4).
+/// ns-3.44 carries 14.67 Mb/s with two groups of two. With three stations and a fourth that none of them hears, it carries
+/// 15.3 Mb/s, of which the fourth gets 3.5 % (docs/radio-ns3.md). An RTS that collides must not silence its sender's group
+/// for a whole exchange (IEEE 802.11-2020 §10.3.2.4).
 #[test]
 fn an_rts_without_an_answer_reserves_no_time() {
     near(groups(&[0, 0, 1, 1], true).iter().sum(), 14.67e6, 0.02);
@@ -534,7 +540,7 @@ fn an_rts_without_an_answer_reserves_no_time() {
     assert!(lone[3] < 0.06 * all, "{lone:?}");
 }
 
-/// A station that none of the others hears gets through only while all others wait.
+/// A station that no other station hears succeeds only while all others wait.
 #[test]
 fn a_station_that_no_other_hears_gets_less_the_more_others_there_are() {
     let share = |others: usize| {
@@ -674,7 +680,7 @@ fn what_a_queue_holds_back_is_sent_when_the_queue_gives_it() {
     let config = config(json!({ "access-point": "ap" }));
     for member in [0, 1] {
         let mut channel = driven_by(&config, 2, &queue);
-        // 1.2 Mb, of which 3028 bytes may leave at once. Another station does not keep it from its turn.
+        // 1.2 Mb, of which 3028 bytes may leave immediately. Another station does not delay its turn.
         (0..100).for_each(|_| channel.arrives(0.1, member, 1500));
         (0..100).for_each(|turn| channel.arrives(0.1 + 0.01 * f64::from(turn), 2 + member, 300));
         channel.until(1.0);
@@ -707,7 +713,8 @@ fn the_access_point_is_the_node_that_links_share() {
     assert!(airtime.medium(&unequal, &own).is_ok());
 }
 
-/// Two access points that hear each other contend as two stations do: each has half of the channel, whatever the number of its stations.
+/// Two access points that hear each other contend like two stations: each gets half of the channel, regardless of its number
+/// of stations.
 #[test]
 fn access_points_on_one_channel_share_it() {
     let alone: f64 = driven(json!({}), 2).saturated(200, 1500, &[0, 2], 4.0).iter().sum();
@@ -718,7 +725,7 @@ fn access_points_on_one_channel_share_it() {
     near(rates[0] + rates[1], rates[2], 0.1);
     let all: f64 = rates.iter().sum();
     assert!(all < 0.99 * alone && all > 0.8 * alone, "collisions cost some: {all} of {alone}");
-    // An access point that is idle takes nothing.
+    // An idle access point uses no airtime.
     let mut idle = driven_in_two_cells(json!({}), 2);
     near(idle.saturated(200, 1500, &[0], 4.0)[0], alone, 0.01);
 }
@@ -746,7 +753,8 @@ fn each_access_point_has_its_own_queues() {
     }
 }
 
-/// Stations in the middle hear both access points, which do not hear each other: frames overlap at the stations until RTS and CTS announce them.
+/// Stations in the middle hear both access points, which do not hear each other. Frames overlap at the stations unless RTS
+/// and CTS announce them.
 #[test]
 fn access_points_that_do_not_hear_each_other_disturb_stations_in_the_middle() {
     let run = |hears: Value, rts: bool| {
@@ -770,7 +778,7 @@ fn access_points_that_do_not_hear_each_other_disturb_stations_in_the_middle() {
     near(far, 2.0 * driven_rate_alone(), 0.02);
 }
 
-/// Bits per second of one station that always receives at 24 Mb/s.
+/// Rate of one station that always receives at 24 Mb/s, in bits per second.
 fn driven_rate_alone() -> f64 {
     let mut table = plain();
     table["channel"] = json!({ "mcs": 4 });
@@ -865,7 +873,8 @@ fn categories_have_the_default_parameters_of_edca() {
 proptest! {
     #![proptest_config(fuzz_cases(60))]
 
-    /// Any channel, any arrivals: time goes on, packets of a direction and category keep their order, and each of them is somewhere.
+    /// Fuzz: any channel, any arrivals. Time advances, the packets of a direction and category keep their order, and every
+    /// packet is accounted for.
     #[test]
     fn fuzz_a_wifi_channel_closes_its_books(
         seed in 0u64..1000,
