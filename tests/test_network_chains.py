@@ -197,3 +197,21 @@ def test_gaps_of_calls_are_those_of_the_links_of_their_path(tmp_path):
     assert found.calls["good"].mean < 1
     assert ours.band != "good"
     assert isinstance(ours.mos, Held)
+
+
+def test_other_traffic_of_links_before_is_in_few_packets_where_most_of_it_goes_elsewhere(tmp_path):
+    """A>B brings 1 of its 9.2 Mb/s to B>C, and 8.2 to B>D. There other traffic has packets of mean size."""
+    network = network_of(
+        tmp_path,
+        {"AB": 1e7, "BC": 1e7, "BD": 1e7, "EB": 1e7},
+        {"AC": 1, "AD": 8.2, "EC": 7.5},
+        load="16.7 Mb/s",
+    )
+    sizes = {}
+    for name in ("B>C", "B>D"):
+        flows = alone(network, name).scenario().to_dict()["flow"]
+        sizes[name] = [
+            int(flow["traffic"]["payload"].split()[0]) for flow in flows if flow["name"].startswith("others")
+        ]
+    assert linking.BUNDLE in sizes["B>C"]
+    assert max(sizes["B>D"]) < 1500

@@ -544,9 +544,10 @@ class Alone:
     ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         """Another link of the paths, with its rate and queue, and what traffic that is not simulated takes of it.
 
-        Where calls are simulated there, the queue counts packets, and other traffic has packets of mean size; calls
-        that are rated and do not come this way are part of it. Elsewhere other traffic is a few large packets, and the
-        queue counts bytes. Where other traffic takes a multiple of this link's rate, the other link is slower by it.
+        Where calls are simulated there and most traffic goes on over this link, the queue counts packets, and other
+        traffic has packets of mean size; calls that are rated and do not come this way are part of it. Elsewhere other
+        traffic is a few large packets, and the queue counts bytes. Where other traffic takes a multiple of this link's
+        rate, the other link is slower by it. So other traffic costs no more than the link's own.
         """
         queue = self.rest.queues.get(name, self.network.table.get("access", {}).get("queue", "drop-tail"))
         rate = self.rest.rates[name]
@@ -554,7 +555,7 @@ class Alone:
         left = 1.0
         if taken > FAST * self.edge.rate_bps:
             left, taken = 1 - taken / rate, 0.0
-        if simulated > 0:
+        if simulated > 0 and taken <= self._both[name] + simulated:
             rated, acks = min(self._bits * self._busy(name) - simulated, taken), self.rest.acks[name]
             packets = rated / (8 * SIZE) + (taken - rated) / self.rest.means[name] + acks / (8 * ACK)
             taken += acks
