@@ -1,15 +1,16 @@
-//! The books of a run: every packet that was made is somewhere when the run ends.
+//! Packet accounting of a run: every created packet is accounted for at the end.
 //!
-//! Three laws, reconciled once at the end from what was counted on the way:
+//! Three conservation laws are checked once, at the end, from counters of the run:
 //!
-//! 1. each link: arrived = departed + dropped + failed + waiting + in transmission, and of those that departed no more were lost or
-//!    are on the wire than departed;
-//! 2. each node: what the links into it handed on (departed − lost − on the wire + duplicated) and its flows' ends sent is what the
-//!    links out of it and its flows' ends received;
-//! 3. each flow, data and feedback each for itself: sent + duplicated by wires = arrived + dropped + lost + under way or waiting.
+//! 1. each link: arrived = departed + dropped + failed + waiting + in transmission. Packets lost or on the wire are
+//!    at most the departed ones;
+//! 2. each node: packets handed on by links into it (departed − lost − on the wire + duplicated) plus packets sent by
+//!    its flow ends = packets received by links out of it and by its flow ends;
+//! 3. each flow, data and feedback separately: sent + duplicated by wires = arrived + dropped + lost + in transit or
+//!    waiting.
 //!
-//! The terms come from different places: a link's from the link, a flow's from its ends, what waits from the queue itself.
-//! So a packet that is lost sight of, made from nothing or counted twice upsets at least one of them.
+//! The terms come from different places: link counters from the link, flow counters from its ends, waiting packets
+//! from the queue. So a packet that disappears, appears from nothing or is counted twice breaks at least one law.
 
 use std::borrow::Cow;
 
@@ -23,8 +24,8 @@ use crate::error::RunError;
 use crate::link::{Link, Service};
 use crate::shared_media::MediumRun;
 
-/// A flow's packets of which nothing more happens within the run: they wait, are being transmitted or on a wire. And
-/// packets without a sender: copies that wires have made.
+/// Packets of a flow without a further event in the run: they wait, are in transmission or are on a wire. Also counts
+/// the copies made by wires, which have no sender.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct InFlight {
     data: u32,
@@ -34,12 +35,12 @@ pub(crate) struct InFlight {
 }
 
 impl InFlight {
-    /// One more.
+    /// Counts one more packet.
     pub fn add(&mut self, packet: &Packet) {
         *(if packet.feedback { &mut self.feedback } else { &mut self.data }) += 1;
     }
 
-    /// What was counted elsewhere is added.
+    /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &Self) {
         self.data += other.data;
         self.feedback += other.feedback;
@@ -47,16 +48,17 @@ impl InFlight {
         self.feedback_copies += other.feedback_copies;
     }
 
-    /// A wire has made a copy.
+    /// Counts a copy made by a wire.
     pub fn copied(&mut self, packet: &Packet) {
         *(if packet.feedback { &mut self.feedback_copies } else { &mut self.data_copies }) += 1;
     }
 }
 
-/// Checks each link, then takes what waits out of managed queues and shared media. `found` gets each packet and the link that had it.
+/// Checks each link, then removes the waiting packets from managed queues and shared media. Calls `found` with each
+/// packet and the link that held it.
 ///
 /// # Errors
-/// The first law that does not hold, where, and with which numbers.
+/// Returns the first law that does not hold, with its place and numbers.
 pub(crate) fn empty_queues(
     plan: &Plan,
     links: &mut [Link],
@@ -74,21 +76,21 @@ pub(crate) fn empty_queues(
     Ok(())
 }
 
-/// A run that has ended, with empty queues.
+/// State of a finished run with empty queues.
 pub(crate) struct Books<'p> {
     pub plan: Cow<'p, Plan>,
     pub links: Vec<Link>,
     pub sending: Vec<SendingEnd>,
     pub receiving: Vec<ReceivingEnd>,
-    /// Of each flow; with what waited in managed queues.
+    /// Packets in transit per flow, including those that waited in managed queues.
     pub under_way: Vec<InFlight>,
 }
 
 impl Books<'_> {
-    /// Reconciles flows and nodes.
+    /// Checks flows and nodes.
     ///
     /// # Errors
-    /// The first law that does not hold, where, and with which numbers.
+    /// Returns the first law that does not hold, with its place and numbers.
     pub fn check(self) -> Result<(), RunError> {
         self.check_flows()?;
         self.check_nodes()
@@ -214,7 +216,7 @@ fn check_link(plan: &LinkPlan, link: &Link, end: Instant) -> Result<(), RunError
     }
 }
 
-/// Takes what a shared medium holds out of it.
+/// Removes the packets that a shared medium holds.
 fn empty_medium(
     plan: &Plan,
     medium: usize,
@@ -244,7 +246,7 @@ fn empty_medium(
     Ok(())
 }
 
-/// Takes what waits out of a managed queue, as its discipline gives it or drops it.
+/// Removes the waiting packets from a managed queue, as its discipline delivers or drops them.
 fn empty(
     plan: &LinkPlan,
     index: usize,
@@ -263,7 +265,7 @@ fn empty(
             found += 1;
         }
         if found == before {
-            // A discipline that shapes gives nothing before its time.
+            // A shaping discipline releases packets only when they are due.
             let due = managed.queue.held_until();
             if due <= now || due == Instant::NEVER {
                 break;

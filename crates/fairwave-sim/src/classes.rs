@@ -1,7 +1,7 @@
-//! What managed queues make of each traffic class: what came, what was served, and what was lost by which cause.
+//! Counters per traffic class at managed queues: arrivals, served packets, and losses by cause.
 //!
-//! Queues that tell classes apart (paper 004) are judged by what each class gets, so every managed queue counts per class.
-//! Plain FIFOs that are crossed arithmetically know no classes and are not counted here.
+//! A queue that distinguishes classes (paper 004) is judged by the service of each class. So every managed queue
+//! counts per class. Plain FIFOs compute their departures arithmetically, without classes, and have no counters here.
 
 use fairwave_core::packet::{Class, Packet};
 use fairwave_core::queue::{DropReason, LinkQueue};
@@ -10,42 +10,42 @@ use serde::Serialize;
 
 use crate::error::RunError;
 
-/// What a managed queue counts of one class.
+/// Counters of one class at a managed queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ClassMeasure {
     /// Packets that arrived.
     pub arrivals: u64,
-    /// Their bytes on the wire.
+    /// Bytes on the wire of these arrivals.
     pub wire_arrived: u64,
-    /// Packets whose transmission has begun.
+    /// Packets with a started transmission.
     pub served: u64,
-    /// Their bytes on the wire.
+    /// Bytes on the wire of these packets.
     pub wire_served: u64,
-    /// Nanoseconds that they had waited, together.
+    /// Sum of their waiting times in nanoseconds.
     pub waited: u64,
-    /// Dropped for want of room.
+    /// Packets dropped because the queue was full.
     pub dropped_overflow: u64,
-    /// Dropped by the discipline.
+    /// Packets dropped by the discipline.
     pub dropped_early: u64,
-    /// Bytes on the wire that were dropped, for either reason.
+    /// Bytes on the wire of all dropped packets.
     pub wire_dropped: u64,
-    /// Lost on the wire, or taken by a failure of the link.
+    /// Packets lost on the wire, or removed by a link failure.
     pub lost: u64,
-    /// Packets whose transmission has begun with a mark that the queue gave.
+    /// Packets with a started transmission and a mark from this queue.
     pub marked: u64,
 }
 
-/// All classes at one managed queue, by their index.
+/// Counters of all classes at one managed queue, indexed by class.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ClassMeasures([ClassMeasure; 3]);
 
 impl ClassMeasures {
-    /// The counters of a class.
+    /// Returns the counters of a class.
     pub fn of(&self, class: Class) -> &ClassMeasure {
         &self.0[class as usize]
     }
 
-    /// What was counted after `before`.
+    /// Returns the counts since the snapshot `before`.
     pub fn since(&self, before: &ClassMeasures) -> ClassMeasures {
         let mut since = *self;
         for (class, before) in since.0.iter_mut().zip(&before.0) {
@@ -63,7 +63,7 @@ impl ClassMeasures {
         since
     }
 
-    /// A packet arrives.
+    /// Counts an arrival.
     #[inline]
     pub fn arrived(&mut self, packet: &Packet) {
         let class = &mut self.0[packet.class as usize];
@@ -71,7 +71,7 @@ impl ClassMeasures {
         class.wire_arrived += u64::from(packet.wire);
     }
 
-    /// The transmission of a packet begins that has waited since `since`.
+    /// Counts the start of a transmission at `now`. The packet has waited since `since`.
     #[inline]
     pub fn served(&mut self, packet: &Packet, since: Instant, now: Instant) {
         let class = &mut self.0[packet.class as usize];
@@ -80,7 +80,7 @@ impl ClassMeasures {
         class.waited += now.since(since).nanos();
     }
 
-    /// A packet was dropped.
+    /// Counts a drop.
     #[inline]
     pub fn dropped(&mut self, packet: &Packet, reason: DropReason) {
         let class = &mut self.0[packet.class as usize];
@@ -91,17 +91,17 @@ impl ClassMeasures {
         class.wire_dropped += u64::from(packet.wire);
     }
 
-    /// The transmission of a packet begins that the queue has marked.
+    /// Counts the start of a transmission with a mark from this queue.
     pub fn marked(&mut self, packet: &Packet) {
         self.0[packet.class as usize].marked += 1;
     }
 
-    /// The wire lost a packet.
+    /// Counts a loss on the wire.
     pub fn lost(&mut self, packet: &Packet) {
         self.0[packet.class as usize].lost += 1;
     }
 
-    /// Mean wait, in nanoseconds, of the packets of all classes whose transmission has begun; 0 without any.
+    /// Mean wait in nanoseconds of all packets with a started transmission; 0 without any.
     pub fn mean_wait(&self) -> f64 {
         let (waited, served) =
             self.0.iter().fold((0, 0), |(waited, served), class| (waited + class.waited, served + class.served));
@@ -109,8 +109,8 @@ impl ClassMeasures {
     }
 }
 
-/// One class at one managed queue, in the window from the end of the warm-up to the end of the run. What arrived in it was
-/// served, dropped or waits, together with what waited when it began.
+/// One class at one managed queue in the window from the end of the warm-up to the end of the run. Arrivals plus
+/// initially waiting packets = served + dropped + waiting.
 #[derive(Clone, Debug, Serialize)]
 pub struct ClassRow {
     /// `from>to`.
@@ -119,34 +119,35 @@ pub struct ClassRow {
     pub class: &'static str,
     /// Packets that arrived at the queue.
     pub arrivals: u64,
-    /// Their bytes on the wire.
+    /// Bytes on the wire of these arrivals.
     pub wire_arrived: u64,
-    /// Packets whose transmission has begun.
+    /// Packets with a started transmission.
     pub served: u64,
-    /// Their bytes on the wire.
+    /// Bytes on the wire of these packets.
     pub wire_served: u64,
-    /// Dropped for want of room.
+    /// Packets dropped because the queue was full.
     pub dropped_overflow: u64,
-    /// Dropped by the discipline.
+    /// Packets dropped by the discipline.
     pub dropped_early: u64,
-    /// Bytes on the wire that were dropped, for either reason.
+    /// Bytes on the wire of all dropped packets.
     pub wire_dropped: u64,
-    /// Lost on the wire, or taken by a failure of the link.
+    /// Packets lost on the wire, or removed by a link failure.
     pub lost: u64,
-    /// Packets that wait at the end of the run.
+    /// Packets waiting at the end of the run.
     pub waiting: u64,
-    /// Mean wait of the packets whose transmission has begun; none without any.
+    /// Mean wait of the packets with a started transmission; `None` without any.
     pub mean_wait_s: Option<f64>,
-    /// Packets whose transmission has begun with a mark (congestion experienced) that this queue gave them.
+    /// Packets with a started transmission and a mark (congestion experienced) from this queue.
     pub marked: u64,
 }
 
-/// The rows of a managed queue that has counted so in the window.
+/// Returns the rows of a managed queue. `classes` holds the counts of the window.
 pub(crate) fn rows(link: &str, queue: &LinkQueue, classes: &ClassMeasures) -> Vec<ClassRow> {
     rows_with(link, classes, |class| u64::from(queue.class_packets(class)))
 }
 
-/// The rows of a queue that a shared medium holds, which counted `whole` in the run and `classes` in the window.
+/// Returns the rows of a queue inside a shared medium. `whole` holds the counts of the run, `classes` those of the
+/// window.
 pub(crate) fn shared_rows(link: &str, whole: &ClassMeasures, classes: &ClassMeasures) -> Vec<ClassRow> {
     rows_with(link, classes, |class| {
         let whole = whole.of(class);
@@ -176,7 +177,7 @@ fn rows_with(link: &str, classes: &ClassMeasures, waiting: impl Fn(Class) -> u64
     Class::ALL.into_iter().map(row).collect()
 }
 
-/// A class as scenarios and tables write it.
+/// Returns the name of a class in scenarios and tables.
 const fn class_name(class: Class) -> &'static str {
     match class {
         Class::Voice => "voice",
@@ -185,10 +186,10 @@ const fn class_name(class: Class) -> &'static str {
     }
 }
 
-/// Of each class at a managed queue: arrived = served + dropped + waiting, in packets and in bytes.
+/// Checks for each class at a managed queue: arrived = served + dropped + waiting, in packets and in bytes.
 ///
 /// # Errors
-/// A class of which the queue made or swallowed packets.
+/// Returns the class for which the queue created or lost packets.
 pub(crate) fn check(link: &str, queue: &LinkQueue, classes: &ClassMeasures) -> Result<(), RunError> {
     for class in Class::ALL {
         let counted = classes.of(class);

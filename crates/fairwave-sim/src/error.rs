@@ -1,12 +1,12 @@
-//! Why a run fails.
+//! Errors of a run.
 
 use fairwave_core::config::ConfigError;
 use fairwave_core::units::Instant;
 
-/// Why a run could not be made, or must not be trusted.
+/// Reason why a run cannot start or its results cannot be trusted.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum RunError {
-    /// More links or flows than an event can name.
+    /// The plan has more links or flows than an event can address.
     #[error(
         "{links} link directions and {flows} flows are too many: at most {allowed} of each; use fewer flows, or several runs"
     )]
@@ -15,26 +15,26 @@ pub enum RunError {
         links: usize,
         /// Flows of the plan.
         flows: usize,
-        /// The most that is allowed.
+        /// Largest allowed number.
         allowed: usize,
     },
-    /// A law refuses its configuration.
+    /// A law rejects its configuration.
     #[error("{place}: {error}")]
     Config {
-        /// The link or flow.
+        /// Link or flow.
         place: String,
-        /// What is wrong.
+        /// Rejected value, with the allowed values.
         error: ConfigError,
     },
-    /// A route without links, or with too many.
+    /// A route has no links, or too many.
     #[error("flow `{flow}` has a route of {hops} links in one of its directions: 1 to 32767 are allowed")]
     Route {
         /// The flow.
         flow: String,
-        /// Links of its longer route.
+        /// Links of the flow's longer route.
         hops: usize,
     },
-    /// A transport that the simulator does not have.
+    /// The simulator does not support the transport.
     #[error(
         "flow `{flow}` goes over {transport}, which is not simulated: run it in real time by `fairwave live`, or write {instead}"
     )]
@@ -43,10 +43,10 @@ pub enum RunError {
         flow: String,
         /// Its transport.
         transport: String,
-        /// What to write for it in a scenario that is simulated.
+        /// Simulated transport to write instead.
         instead: &'static str,
     },
-    /// The code behind an endpoint has panicked, or does not let the time go on.
+    /// The code of an endpoint has panicked, or does not let time advance.
     #[error(
         "flow `{flow}`: {stack} failed at {at}: {reason}; the run ends there, other runs are not touched. Report it to the stack's authors \
          with the scenario and seed, or take another transport"
@@ -54,26 +54,26 @@ pub enum RunError {
     Stack {
         /// The flow.
         flow: String,
-        /// Whose code it is.
+        /// Name of the stack.
         stack: &'static str,
-        /// When it happened.
+        /// Time of the failure.
         at: Instant,
-        /// What happened.
+        /// Reported cause.
         reason: String,
     },
     /// The caller has cancelled the run.
     #[error("the run was stopped before its end")]
     Stopped,
-    /// An invariant does not hold: a defect of fairwave or of a user's own endpoint.
+    /// An invariant does not hold: a defect of fairwave or of a custom endpoint.
     #[error(
         "{law} is violated at {place}: {found}; the results of this run are not to be trusted, please report the scenario and seed"
     )]
     Invariant {
-        /// The law.
+        /// Violated law.
         law: &'static str,
-        /// Where.
+        /// Link, node or flow.
         place: String,
-        /// What was found.
+        /// Numbers that contradict the law.
         found: String,
     },
 }

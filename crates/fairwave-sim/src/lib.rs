@@ -1,14 +1,14 @@
-//! Fairwave in virtual time: a deterministic packet-level simulator.
+//! Deterministic packet-level simulator in virtual time.
 //!
 //! [`run`] executes a [`Plan`](fairwave_scenario::plan::Plan) and returns a [`RunResult`]; [`run_many`] executes many
-//! plans on all cores. A run is a pure function of its plan: the same bytes on any machine, with any number of threads.
-//! ARCHITECTURE.md describes the way of a packet through a run.
+//! plans on all cores. A run is a pure function of its plan. It gives the same bytes on every machine and with any
+//! number of threads. ARCHITECTURE.md describes the path of a packet through a run.
 //!
-//! Imports run one way. The first part is: routes; events, their entries and pages → calendar; measures and classes →
-//! links → network. The second is: unit logs and judgements → the ends of flows → their admission. Both → the tables
-//! (`collect`) and the books → the run → replications. Where the parts of a run are (`places`), how it is cut (`partition`) and the threads
-//! that handle its islands (`crew`) are asked by the run alone. The run knows the trait of observers (`probe`), not the
-//! observers: captures and qlog.
+//! Imports run in one direction. First chain: routes; events, entries and pages → calendar; measures and classes →
+//! links → network. Second chain: unit logs and judgements → ends of flows → admission. Both chains → tables
+//! (`collect`) and books → run → replications. Only the run uses `places` (addresses of a run's parts), `partition`
+//! (islands) and `crew` (threads). The run knows the observer trait (`probe`), but not the observers (captures and
+//! qlog).
 
 mod admission;
 mod before;

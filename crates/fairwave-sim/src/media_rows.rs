@@ -1,11 +1,11 @@
-//! Rows of media sessions: what each stream was like, and what both peers' `getStats()` would answer once per second.
+//! Rows of media sessions: quality of each stream, and both peers' `getStats()` values once per second.
 //!
-//! Counters run from the session's beginning, in the warm-up too. Column names are those of W3C's webrtc-stats in the form of
-//! this laboratory's tables: `bytes_sent` for `bytesSent`; times end in `_s`, rates in `_bps`.
+//! Counters start with the session, also in the warm-up. Column names follow W3C's webrtc-stats in the style of
+//! fairwave's tables: `bytes_sent` for `bytesSent`. Times end in `_s`, rates in `_bps`.
 
 use serde::Serialize;
 
-/// What a stream of a session was like, from its beginning to the end of the run.
+/// Quality of one stream of a session, from its start to the end of the run.
 #[derive(Clone, Debug, Serialize)]
 pub struct MediaRow {
     /// Name of the group.
@@ -14,54 +14,55 @@ pub struct MediaRow {
     pub flow: u32,
     /// `audio`, `video` or `screen`.
     pub stream: &'static str,
-    /// Which of its simulcast encodings, from 0, the smallest picture.
+    /// Index of the simulcast encoding; 0 is the smallest picture.
     pub encoding: u32,
-    /// Mean opinion score: of speech 1 to 4.5 (G.107.1), of pictures 1 to 5 with time in freezes as 1.
+    /// Mean opinion score. Speech: 1 to 4.5 (G.107.1). Pictures: 1 to 5, with freezes rated 1.
     pub mos: Option<f64>,
-    /// Why there is none; otherwise empty.
+    /// Why there is no score; otherwise empty.
     pub note: String,
-    /// Rating of speech on the wideband scale, to 129; none for pictures.
+    /// Speech rating on the wideband scale, up to 129; `None` for pictures.
     pub r_factor: Option<f64>,
-    /// Mean opinion of the encoded pictures alone, freezes left out; none for speech.
+    /// Mean opinion score of the encoded pictures without freezes; `None` for speech.
     pub encoded_mos: Option<f64>,
-    /// From mouth to ear, or from capture to rendering: mean over what was played.
+    /// Mean delay of the played media, from mouth to ear or from capture to rendering.
     pub delay_s: Option<f64>,
-    /// Picture later than sound by so much; none for speech.
+    /// Delay of the picture behind the sound; `None` for speech.
     pub lip_sync_s: Option<f64>,
-    /// Share of the samples played that were concealed, 0 to 1; none for pictures.
+    /// Share of concealed samples among the played ones, 0 to 1; `None` for pictures.
     pub concealed_ratio: Option<f64>,
-    /// Time in which speech was missing for so long that its concealment had faded to silence; none for pictures.
+    /// Time in gaps of speech after the concealment had faded to silence; `None` for pictures.
     pub silence_s: Option<f64>,
-    /// The longest gap of speech: missing without a break; none for pictures.
+    /// Longest uninterrupted gap of speech; `None` for pictures.
     pub longest_gap_s: Option<f64>,
-    /// Gaps of speech above 0.5 s; none for pictures.
+    /// Number of speech gaps above 0.5 s; `None` for pictures.
     pub gaps: Option<f64>,
-    /// How long the session was on, from its beginning to the end of the run.
+    /// Duration of the session, from its start to the end of the run.
     pub measured_s: f64,
-    /// Times that the picture froze (webrtc-stats); none for speech, as all that follow about pictures.
+    /// Number of picture freezes (webrtc-stats); `None` for speech, like all following picture fields.
     pub freezes: Option<f64>,
-    /// Share of the time since the first picture in freezes, 0 to 1.
+    /// Share of freezes in the time since the first picture, 0 to 1.
     pub freeze_ratio: Option<f64>,
     /// The longest freeze or pause since the first picture, the last picture included.
     pub longest_freeze_s: Option<f64>,
-    /// Time in which the camera was on and nothing moved: from the session's beginning to the first picture, in freezes and pauses.
+    /// Time with the camera on and no moving picture: from the session's start to the first picture, and in freezes
+    /// and pauses.
     pub without_s: Option<f64>,
-    /// The longest of these times.
+    /// Longest of these intervals.
     pub longest_without_s: Option<f64>,
-    /// Changes of the picture's size, or of the layer that a server forwards, each minute. That a server stops a video for lack of
-    /// rate is one, and that it goes on.
+    /// Changes per minute of the picture size, or of the layer that a server forwards. A stop of a video for lack of
+    /// rate counts as one change, and so does its restart.
     pub switches_per_min: Option<f64>,
     /// Pictures shown per second.
     pub frame_rate: Option<f64>,
     /// Mean width of the pictures shown.
     pub width: Option<f64>,
-    /// Mean height of them.
+    /// Mean height of the pictures shown.
     pub height: Option<f64>,
-    /// Mean target of the encoder, over the samples of each second.
+    /// Mean encoder target over the samples of each second.
     pub target_bps: Option<f64>,
     /// RTP packets sent, retransmissions, FEC and padding included.
     pub packets_sent: u64,
-    /// Packets sent again.
+    /// Packets retransmitted.
     pub packets_retransmitted: u64,
     /// Packets of FEC.
     pub packets_fec: u64,
@@ -69,11 +70,11 @@ pub struct MediaRow {
     pub packets_padding: u64,
     /// RTP packets received.
     pub packets_received: u64,
-    /// Packets of the media's own that did not arrive, duplicates taken off.
+    /// Lost media packets (no FEC, no padding), minus duplicates.
     pub packets_lost: i64,
     /// Lost packets that FEC restored.
     pub packets_recovered: u64,
-    /// Packets that came too late.
+    /// Packets that arrived too late.
     pub packets_late: u64,
     /// Frames that the encoder made; 0 for speech.
     pub frames_encoded: u64,
@@ -89,36 +90,36 @@ pub struct MediaRow {
     pub jitter_s: f64,
 }
 
-/// A session at a moment: what its sender's controller does.
+/// State of a session's controller at one time.
 #[derive(Clone, Debug, Serialize)]
 pub struct MediaTransportRow {
     /// Name of the group.
     pub group: String,
     /// Index within the group.
     pub flow: u32,
-    /// The moment.
+    /// Time of the sample.
     pub time_s: f64,
-    /// What the controller estimates that the path carries (`availableOutgoingBitrate`), whole IP packets.
+    /// Controller's estimate of the path capacity (`availableOutgoingBitrate`), in whole IP packets.
     pub available_bps: f64,
-    /// What all encoders and what is added to them may use.
+    /// Rate available to all encoders and their additions (FEC, retransmissions).
     pub target_bps: f64,
-    /// Rate of the pacer.
+    /// Pacing rate.
     pub pacing_bps: f64,
-    /// Round trip; none before the first feedback.
+    /// Round-trip time; `None` before the first feedback.
     pub round_trip_s: Option<f64>,
-    /// Bytes that wait in the pacer.
+    /// Bytes waiting in the pacer.
     pub pacer_bytes: u64,
-    /// How long the oldest of them has waited.
+    /// Wait of the oldest byte in the pacer.
     pub pacer_s: f64,
-    /// Bytes that no feedback has reported on.
+    /// Bytes without feedback so far.
     pub in_flight_bytes: u64,
-    /// Share lost by the last feedback.
+    /// Loss ratio in the latest feedback.
     pub lost_ratio: Option<f64>,
-    /// The controller's state; empty without states.
+    /// Controller state; empty for controllers without states.
     pub state: &'static str,
 }
 
-/// A stream at a moment, at its sender.
+/// State of a stream at its sender at one time.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs)] // each is the member of webrtc-stats by that name, as `fairwave_endpoint::media` says
 pub struct MediaOutboundRow {
@@ -159,7 +160,7 @@ pub struct MediaOutboundRow {
     pub remote_jitter_s: Option<f64>,
 }
 
-/// A stream at a moment, at its receiver.
+/// State of a stream at its receiver at one time.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs)] // likewise
 pub struct MediaInboundRow {

@@ -1,11 +1,12 @@
-//! What a run leaves: rows per flow, per threshold of timeliness, per link, and the series and units that were asked for.
+//! Results of a run: rows per flow, timeliness threshold and link, and the series and units that you ask for.
 //!
-//! Times are in seconds, rates in bits per second of payload, sizes in bytes; a field that is not defined is `None` here and null
-//! in every table that is made of it.
+//! Times are in seconds, rates in bits per second of payload, sizes in bytes. An undefined field is `None` here and
+//! null in every table.
 //!
 //! **Window.** Unless stated otherwise, results count the window from the end of the warm-up to the end of the run.
-//! Packets and payload count at the time when they are sent, dropped, lost or delivered; units count at the time when
-//! they are made. A unit is lost if a queue or a wire removed a packet of it. A unit that is still under way or waiting at the end is not lost.
+//! Packets and payload count when they are sent, dropped, lost or delivered. Units count when they are created. A
+//! unit is lost if a queue or a wire removed one of its packets. A unit that is still in transit or waiting at the
+//! end is not lost.
 
 use std::sync::Arc;
 
@@ -16,36 +17,36 @@ pub use crate::measures::GroupRow;
 use crate::media_rows::{MediaInboundRow, MediaOutboundRow, MediaRow, MediaTransportRow};
 pub use crate::service_classes::ServiceClassRow;
 
-/// Everything that a run leaves.
+/// All results of a run.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct RunResult {
     /// One row per flow.
     pub flows: Vec<FlowRow>,
     /// One row per flow group.
     pub groups: Vec<GroupRow>,
-    /// What became of the units: one row per flow, fate and place, for flows whose application makes units.
+    /// Fates of the units: one row per flow, fate and place, for flows whose application makes units.
     pub fates: Vec<FateRow>,
     /// One row per flow, threshold and reading of timeliness, for flows whose application makes units.
     pub timeliness: Vec<TimelinessRow>,
-    /// One row per flow, reading and share, for flows whose receiver plays back at a constant rate.
+    /// One row per flow, reading and share, for flows with constant-rate playback at the receiver.
     pub playback: Vec<PlaybackRow>,
-    /// One row per flow and level, for flows whose recovery was to be measured.
+    /// One row per flow and level, for flows with a recovery measurement.
     pub recovery: Vec<RecoveryRow>,
-    /// One row per file or page, of sources whose units are wanted as a whole.
+    /// One row per file or page of sources that request complete objects.
     pub transfers: Vec<TransferRow>,
-    /// One row per group that has transfers or pages, or whose arriving flows have a limit of simultaneous flows.
+    /// One row per group with transfers or pages, or with a limit of simultaneous flows.
     pub completions: Vec<CompletionRow>,
     /// One row per conversation.
     pub conversations: Vec<ConversationRow>,
-    /// One row per flow whose round trips were measured.
+    /// One row per flow with round-trip measurement.
     pub round_trips: Vec<RoundTripRow>,
-    /// One row per flow whose application says what it needs.
+    /// One row per flow with stated application requirements.
     pub outcomes: Vec<OutcomeRow>,
     /// One row per adaptive stream.
     pub sessions: Vec<SessionRow>,
     /// One row per stream of each media session.
     pub media: Vec<MediaRow>,
-    /// One row per media session and second: its controller.
+    /// One row per media session and second: state of its controller.
     pub media_transport: Vec<MediaTransportRow>,
     /// One row per stream and second, at its sender.
     pub media_outbound: Vec<MediaOutboundRow>,
@@ -63,7 +64,7 @@ pub struct RunResult {
     pub radio: Vec<RadioRow>,
     /// One row per class of a link's class map, and per policer or shaper of a link.
     pub service_classes: Vec<ServiceClassRow>,
-    /// Series, if asked for.
+    /// Series, if requested.
     pub series: Vec<SeriesRow>,
     /// Units of recorded flows.
     pub units: Vec<UnitRow>,
@@ -80,33 +81,34 @@ pub struct FlowRow {
     pub group: Arc<str>,
     /// Index within the group.
     pub flow: u32,
-    /// How it was sent.
+    /// Label of the transport.
     pub transport: Arc<str>,
-    /// When it began; in the warm-up, too.
+    /// Start time; can be in the warm-up.
     pub start_s: f64,
-    /// When it ended: its stop, or the end of the run.
+    /// End time: its stop, or the end of the run.
     pub stop_s: f64,
-    /// How long it was on in the window.
+    /// Time that the flow was active in the window.
     pub measured_s: f64,
-    /// Units that count in the shares: those received, those lost and those waiting. With those in flight, all that the application made.
+    /// Units that count in the shares: received, lost and waiting. Together with those in flight, all units that the
+    /// application made.
     pub units_sent: u64,
     /// Units complete at the receiver.
     pub units_received: u64,
-    /// Units of which a queue dropped or a wire lost a packet that was not replaced.
+    /// Units with a packet that a queue dropped or a wire lost and that was not repaired.
     pub units_lost: u64,
-    /// Units that had not arrived at the end of the run, that the network had not removed, and that were too old to be of use: missed, and not
-    /// lost. They waited in their sender or in a queue, or were on their way.
+    /// Units missed but not lost: not arrived by the end of the run, not removed by the network, and too old to be
+    /// useful. They waited in the sender or in a queue, or were in transit.
     pub units_waiting: u64,
-    /// Units that had not arrived by the end of the run and might yet, in time.
+    /// Units that had not arrived by the end of the run but could still arrive in time.
     pub units_in_flight: u64,
     /// Payload delivered to the application, each byte once.
     pub payload_received: u64,
-    /// Payload delivered while the flow was on, over that time; none for a flow that was not on in the window. What is
-    /// delivered after its stop does not count.
+    /// Payload delivered while the flow was active, divided by that time; `None` for a flow that was not active in
+    /// the window. Payload delivered after the flow's stop does not count.
     pub goodput_bps: Option<f64>,
     /// Data packets sent, retransmissions included.
     pub packets_sent: u64,
-    /// Data packets sent again.
+    /// Data packets retransmitted.
     pub packets_retransmitted: u64,
     /// Bytes on the wire of the data packets sent.
     pub wire_sent: u64,
@@ -114,11 +116,13 @@ pub struct FlowRow {
     pub timeouts: u64,
     /// Window reductions on loss without a timeout.
     pub fast_retransmits: u64,
-    /// How long the window of the receiver held the sender back; none for a transport that nothing holds back.
+    /// Time that the receiver's window limited the sender; `None` for a transport without limits.
     pub limited_receiver_s: Option<f64>,
-    /// How long the congestion window, or the rate that congestion control allows, did; none likewise.
+    /// Time that the congestion window, or the rate that congestion control allows, limited the sender; `None`
+    /// likewise.
     pub limited_congestion_s: Option<f64>,
-    /// How long the application did, which had nothing to send; none likewise. With the other two it is the time that the flow was on.
+    /// Time that the application limited the sender because it had nothing to send; `None` likewise. The three times
+    /// add up to the time that the flow was active.
     pub limited_application_s: Option<f64>,
     /// Data packets dropped by queues.
     pub dropped: u64,
@@ -134,9 +138,9 @@ pub struct FlowRow {
     pub delay_p99_s: Option<f64>,
     /// Largest.
     pub delay_max_s: Option<f64>,
-    /// RFC 3550 interarrival jitter: mean of the running estimate over the units received.
+    /// RFC 3550 interarrival jitter: mean of the running estimate over the received units.
     pub jitter_s: Option<f64>,
-    /// The largest that the estimate became.
+    /// Largest value of that estimate.
     pub jitter_max_s: Option<f64>,
     /// E-model rating of a voice flow with its playout buffer: 0 to 100, for wideband codecs to 129.
     pub r_factor: Option<f64>,
@@ -144,69 +148,69 @@ pub struct FlowRow {
     pub mos: Option<f64>,
     /// Why a call has no rating, or a remark on its rating (see `fairwave_core::quality::call`); otherwise empty.
     pub quality_note: String,
-    /// Of a call, units that arrived but that its receiver did not play; of a video, units that arrived after their frame was
-    /// shown. Both with `units_waiting`.
+    /// For a call: units that arrived but that its receiver did not play. For a video: units that arrived after the
+    /// display of their frame. Both include `units_waiting`.
     pub late_units: u64,
-    /// Mean delay mouth to ear of the units that a call's receiver plays.
+    /// Mean mouth-to-ear delay of the units that a call's receiver plays.
     pub mouth_to_ear_s: Option<f64>,
-    /// The E-model's packet loss, 0 to 1: units not played, and time made up for units that were played after it.
+    /// Packet loss for the E-model, 0 to 1: (unplayed units + unit times made up) ÷ (all units + unit times made up).
     pub missed_ratio: Option<f64>,
-    /// The longest gap of a call: speech that is missing without a break, pauses of the talker left out.
+    /// Longest gap of a call: uninterrupted time without received speech. The talker's pauses do not count.
     pub longest_gap_s: Option<f64>,
     /// Gaps above 0.5 s (see `fairwave_core::quality::gaps`).
     pub gaps: Option<f64>,
     /// Time in gaps after concealment has faded to silence.
     pub silence_s: Option<f64>,
-    /// Points of R that the codec costs.
+    /// Points of R lost to the codec.
     pub r_cost_codec: Option<f64>,
-    /// Points of R that delay mouth to ear costs.
+    /// Points of R lost to mouth-to-ear delay.
     pub r_cost_delay: Option<f64>,
-    /// Points of R that units cost that never arrived.
+    /// Points of R lost to units that never arrived.
     pub r_cost_loss: Option<f64>,
-    /// Points of R that units cost that arrived too late or still wait, and time made up for those that were only just not too late.
+    /// Points of R lost to late or waiting units, and to time made up for units that were almost too late.
     pub r_cost_lateness: Option<f64>,
-    /// Units that the transport's adaptation left out (layers above those subscribed): neither sent nor lost.
+    /// Units skipped by the transport's adaptation (layers above those subscribed). They are neither sent nor lost.
     pub units_skipped: u64,
-    /// The longest wait of a unit in the sender for the rate that the transport allows, including units that still wait
-    /// at the end: 0 for transports that hold nothing back, none for bulk data and for TCP, which does not report it.
+    /// Longest wait of a unit in the sender for the rate that the transport allows. Units that still wait at the end
+    /// count. 0 for transports that do not delay units; `None` for bulk data and for TCP, which does not report it.
     pub sender_wait_max_s: Option<f64>,
-    /// Payload bytes that still waited there at the end; likewise.
+    /// Payload bytes still waiting in the sender at the end; 0 and `None` likewise.
     pub sender_backlog: Option<f64>,
-    /// Frames of a video that were to be shown by the end.
+    /// Frames of a video with a display time before the end.
     pub frames: u64,
-    /// Share of them of which at least the base layer could be decoded; none for what is not video.
+    /// Share of these frames with at least a decodable base layer; `None` for flows other than video.
     pub decodable_ratio: Option<f64>,
-    /// Layers in which they could be decoded, mean; none for what is not video.
+    /// Mean number of decodable layers per frame; `None` for flows other than video.
     pub decodable_layers: Option<f64>,
-    /// Packets dropped by queues that a judging receiver took for congestion.
+    /// Packets dropped by queues that a judging receiver classified as congestion.
     pub congestion_as_congestion: u64,
-    /// Packets dropped by queues that it took for random loss.
+    /// Packets dropped by queues that the receiver classified as random loss.
     pub congestion_as_random: u64,
-    /// Packets lost by links that it took for congestion.
+    /// Packets lost by links that the receiver classified as congestion.
     pub random_as_congestion: u64,
-    /// Packets lost by links that it took for random loss.
+    /// Packets lost by links that the receiver classified as random loss.
     pub random_as_random: u64,
-    /// Data packets that arrived marked (congestion experienced) by any queue on their way.
+    /// Data packets that arrived with a mark (congestion experienced) from any queue on the path.
     pub marked: u64,
 }
 
-/// How many units of one flow had one fate at one place. Units of the window count; the rows of a flow add up to its `units_sent` and
-/// `units_in_flight`.
+/// Number of units of one flow with one fate at one place. Counts units of the window. The rows of a flow add up to
+/// its `units_sent` plus `units_in_flight`.
 #[derive(Clone, Debug, Serialize)]
 pub struct FateRow {
     /// Name of the group.
     pub group: Arc<str>,
     /// Index within the group.
     pub flow: u32,
-    /// `played` of a call, else `arrived`; `late`, `dropped`, `lost`, `waiting` or `on-the-way`.
+    /// `played` for a call, otherwise `arrived`; `late`, `dropped`, `lost`, `waiting` or `on-the-way`.
     pub fate: &'static str,
-    /// The link that dropped or lost it, or that has it; `sender` for what its sender holds; else empty.
+    /// Link that dropped, lost or holds the unit; `sender` for units in the sender; otherwise empty.
     pub place: Arc<str>,
-    /// How many.
+    /// Number of units.
     pub units: u64,
 }
 
-/// Timeliness of one flow by one reading.
+/// Timeliness of one flow under one reading.
 #[derive(Clone, Debug, Serialize)]
 pub struct TimelinessRow {
     /// Name of the group.
@@ -223,7 +227,7 @@ pub struct TimelinessRow {
     pub timely: u64,
 }
 
-/// Playback of one flow by one reading and share: the x % application success percentage, over the flow's whole life.
+/// Playback of one flow for one reading and share: the x % application success percentage over the flow's lifetime.
 #[derive(Clone, Debug, Serialize)]
 pub struct PlaybackRow {
     /// Name of the group.
@@ -232,11 +236,11 @@ pub struct PlaybackRow {
     pub flow: u32,
     /// `goodput` or `buffer`.
     pub reading: &'static str,
-    /// The share of a read that must be there.
+    /// Share of a read that must be available.
     pub share: f64,
     /// Reads that the application attempted.
     pub reads: u64,
-    /// How many succeeded, 0 to 100; none without reads.
+    /// Percentage of successful reads, 0 to 100; `None` without reads.
     pub success_percent: Option<f64>,
 }
 
@@ -251,47 +255,48 @@ pub struct RecoveryRow {
     pub level: f64,
     /// Full speed: the goodput between the warm-up and the interruption.
     pub full_bps: f64,
-    /// From the end of the interruption to the end of the first bin that reaches the level; none if none does.
+    /// Time from the end of the interruption to the end of the first bin that reaches the level; `None` if no bin
+    /// does.
     pub recovery_s: Option<f64>,
 }
 
-/// A file or a page: what is wanted as a whole. See `fairwave_core::quality::completion`.
+/// A file or a page, wanted as a complete object. See `fairwave_core::quality::completion`.
 #[derive(Clone, Debug, Serialize)]
 pub struct TransferRow {
     /// Name of the group.
     pub group: String,
     /// Index within the group.
     pub flow: u32,
-    /// Its number within the flow, from 0; in the warm-up, too.
+    /// Number of the transfer within the flow, from 0; transfers of the warm-up count.
     pub transfer: u32,
-    /// When it began, or was asked for.
+    /// Start or request time.
     pub began_s: f64,
     /// Payload bytes.
     pub size: u64,
-    /// When its last byte was delivered; none if it was not.
+    /// Delivery time of the last byte; `None` if not delivered.
     pub ended_s: Option<f64>,
-    /// Completion time; none likewise.
+    /// Completion time; `None` likewise.
     pub seconds: Option<f64>,
-    /// Completion time over that of its payload alone at the narrowest link's rate; none likewise.
+    /// Completion time divided by the transmission time of the payload at the narrowest link's rate; `None` likewise.
     pub slowdown: Option<f64>,
     /// `completed`, `unfinished` or `refused`.
     pub fate: &'static str,
 }
 
-/// Results of a group's transfers; for arriving flows that stay for a given time, their numbers.
+/// Results of a group's transfers. For arriving flows with a given duration: their numbers.
 #[derive(Clone, Debug, Serialize)]
 pub struct CompletionRow {
     /// Name of the group.
     pub group: String,
-    /// Transfers, or flows that arrived.
+    /// Transfers, or arriving flows.
     pub transfers: u64,
-    /// Those completed, or over.
+    /// Completed transfers, or finished flows.
     pub completed: u64,
-    /// Those under way at the end.
+    /// Transfers or flows still active at the end.
     pub unfinished: u64,
-    /// Those refused, as many as may be at work being so.
+    /// Transfers or flows refused because the group had reached its limit of simultaneous flows.
     pub refused: u64,
-    /// Completion time of the completed: mean; none without any, and for flows that stay for a time of their own.
+    /// Mean time of the completed transfers; `None` without any, and for flows with a given duration.
     pub mean_s: Option<f64>,
     /// Median.
     pub p50_s: Option<f64>,
@@ -303,30 +308,30 @@ pub struct CompletionRow {
     pub slowdown: Option<f64>,
 }
 
-/// What the viewer of an adaptive stream got, from the flow's beginning on. See `fairwave_core::traffic::Session`.
+/// Playback of an adaptive stream from the start of the flow. See `fairwave_core::traffic::Session`.
 #[derive(Clone, Debug, Serialize)]
 pub struct SessionRow {
     /// Name of the group.
     pub group: String,
     /// Index within the group.
     pub flow: u32,
-    /// Segments that came.
+    /// Segments received.
     pub segments: u64,
-    /// From asking for the first segment to playing; none if it did not begin.
+    /// Time from the first segment's request to the start of playback; `None` if playback did not start.
     pub start_up_s: Option<f64>,
-    /// How long the video played.
+    /// Playing time of the video.
     pub played_s: f64,
-    /// How long it stood still after it had begun.
+    /// Stalled time after the start of playback.
     pub stalled_s: f64,
-    /// How often it did.
+    /// Number of stalls.
     pub stalls: u64,
-    /// Time stood still over that and the time played; none if it did not begin.
+    /// Stalled time divided by stalled plus playing time; `None` if playback did not start.
     pub stall_ratio: Option<f64>,
-    /// Mean rate of the segments that came; none without any.
+    /// Mean rate of the received segments; `None` without any.
     pub rate_bps: Option<f64>,
-    /// How often the rate changed from one segment to the next.
+    /// Number of rate changes between consecutive segments.
     pub switches: u64,
-    /// Quality of experience of Yin et al. 2015 (Eq. 5) for each segment, as a rate; none without any.
+    /// Quality of experience of Yin et al. 2015 (Eq. 5) per segment, as a rate; `None` without any.
     pub experience_bps: Option<f64>,
 }
 
@@ -337,37 +342,38 @@ pub struct ConversationRow {
     pub group: String,
     /// Number of the conversation within the group.
     pub conversation: u32,
-    /// Mean delay mouth to ear of the direction from `from` to `to`, which is flow 2·conversation; none if nothing was played.
+    /// Mean mouth-to-ear delay of the direction from `from` to `to` (flow 2·conversation); `None` if no unit was
+    /// played.
     pub mouth_to_ear_there_s: Option<f64>,
-    /// Of the direction back, which is flow 2·conversation + 1.
+    /// The same for the reverse direction (flow 2·conversation + 1).
     pub mouth_to_ear_back_s: Option<f64>,
-    /// Their sum.
+    /// Sum of both delays.
     pub round_trip_s: Option<f64>,
-    /// Share of the time in which both talk.
+    /// Share of the time that both parties talk.
     pub double_talk_meant: Option<f64>,
-    /// Share of the time in which the party at `from` talks and hears the other.
+    /// Share of the time that the party at `from` talks and hears the other party at the same time.
     pub double_talk_heard_from: Option<f64>,
     /// The same at `to`.
     pub double_talk_heard_to: Option<f64>,
-    /// Share of the time in which neither party talks.
+    /// Share of the time that neither party talks.
     pub mutual_silence_meant: Option<f64>,
-    /// E-model rating of the direction there, with the conversation's round trip.
+    /// E-model rating of the direction `from` to `to`, with the conversation's round trip.
     pub r_there: Option<f64>,
-    /// Of the direction back.
+    /// The same for the reverse direction.
     pub r_back: Option<f64>,
-    /// Mean opinion score of the direction there.
+    /// Mean opinion score of the direction `from` to `to`.
     pub mos_there: Option<f64>,
-    /// Of the direction back.
+    /// The same for the reverse direction.
     pub mos_back: Option<f64>,
-    /// That of the worse direction: the conversation's.
+    /// Score of the conversation: the lower of both directions.
     pub mos: Option<f64>,
-    /// Mean of both directions'.
+    /// Mean of both directions.
     pub mos_mean: Option<f64>,
     /// Why there is no rating, or a remark on it; otherwise empty.
     pub quality_note: String,
 }
 
-/// The round trips of one flow, as its sender sees them.
+/// Round trips of one flow, measured at its sender.
 #[derive(Clone, Debug, Serialize)]
 pub struct RoundTripRow {
     /// Name of the group.
@@ -376,7 +382,7 @@ pub struct RoundTripRow {
     pub flow: u32,
     /// Samples in the window.
     pub samples: u64,
-    /// Mean; none without samples, as all that follow.
+    /// Mean; `None` without samples, like the following fields.
     pub mean_s: Option<f64>,
     /// Shortest.
     pub min_s: Option<f64>,
@@ -388,61 +394,61 @@ pub struct RoundTripRow {
     pub p99_s: Option<f64>,
     /// Longest.
     pub max_s: Option<f64>,
-    /// Mean without the longest twentieth.
+    /// Mean without the longest 5 %.
     pub trimmed_mean_s: Option<f64>,
     /// Smoothed (RFC 6298 §2) after the last sample of the run.
     pub smoothed_s: Option<f64>,
-    /// Requests of the window with a known outcome; none for flows other than pings.
+    /// Requests of the window with a known outcome; `None` for flows other than pings.
     pub requests: Option<f64>,
-    /// How many of them were not.
+    /// Requests without a response.
     pub unanswered: Option<f64>,
 }
 
-/// The Quality of Outcome of one flow. See `fairwave_core::quality::outcome`.
+/// Quality of Outcome of one flow. See `fairwave_core::quality::outcome`.
 #[derive(Clone, Debug, Serialize)]
 pub struct OutcomeRow {
     /// Name of the group.
     pub group: String,
     /// Index within the group.
     pub flow: u32,
-    /// The least of latency's and loss's, 0 to 100; none without latencies.
+    /// Minimum of the latency and loss scores, 0 to 100; `None` without latencies.
     pub score: Option<f64>,
-    /// The least over the percentiles of latency.
+    /// Minimum over the latency percentiles.
     pub latency: Option<f64>,
-    /// That of loss; 100 where it does not count.
+    /// Loss score; 100 if the requirement has no loss limit.
     pub loss: Option<f64>,
 }
 
-/// The counters of a tin of CAKE, as `tc -s qdisc` shows them.
+/// Counters of a tin of CAKE, as `tc -s qdisc` shows them.
 #[derive(Clone, Debug, Serialize)]
 pub struct TinRow {
     /// `from>to`.
     pub link: String,
     /// `Best Effort`, `Bulk`, `Video`, `Voice`.
     pub tin: &'static str,
-    /// Its own rate, bits per second; none where nothing is limited.
+    /// Rate of the tin, bits per second; `None` without a limit.
     pub thresh_bps: Option<f64>,
     /// COBALT's target.
     pub target_s: f64,
     /// COBALT's interval.
     pub interval_s: f64,
-    /// Running peak of the time that packets waited.
+    /// Running peak of the queueing delay.
     pub pk_delay_s: f64,
-    /// Running mean.
+    /// Running mean of the queueing delay.
     pub av_delay_s: f64,
-    /// Running minimum, which is that of sparse flows.
+    /// Running minimum of the queueing delay: the delay of sparse flows.
     pub sp_delay_s: f64,
-    /// Bytes that wait at the end.
+    /// Bytes waiting at the end.
     pub backlog: u64,
     /// Packets that arrived at the tin, including dropped ones.
     pub pkts: u64,
     /// Their bytes on the wire.
     pub bytes: u64,
-    /// Times that a flow took a queue whose tag was another's: no way of its set was its own.
+    /// Times that a flow took a queue with another flow's tag, because no way of its set had the flow's tag.
     pub way_inds: u64,
-    /// Times that a flow took a queue that was not in use.
+    /// Times that a flow took an unused queue.
     pub way_miss: u64,
-    /// Times that all ways of a set were in use, and two flows shared a queue.
+    /// Times that all ways of a set were in use and two flows shared a queue.
     pub way_cols: u64,
     /// Packets dropped.
     pub drops: u64,
@@ -450,19 +456,19 @@ pub struct TinRow {
     pub marks: u64,
     /// Acknowledgements that the ACK filter dropped.
     pub ack_drop: u64,
-    /// Flows that have just begun.
+    /// Sparse flows: flows that have just started.
     pub sp_flows: u64,
-    /// Flows in the round.
+    /// Bulk flows: flows in the round.
     pub bk_flows: u64,
-    /// Flows without packets that decay.
+    /// Unresponsive flows: queues with a BLUE drop probability.
     pub un_flows: u64,
     /// Largest packet.
     pub max_len: u64,
-    /// A flow's quantum, bytes.
+    /// Quantum of a flow, bytes.
     pub quantum: u64,
 }
 
-/// What a link direction took of the shared medium that it uses.
+/// Use of a shared medium by one link direction.
 #[derive(Clone, Debug, Serialize)]
 pub struct RadioRow {
     /// Name of the medium.
@@ -475,17 +481,17 @@ pub struct RadioRow {
     pub transmissions: u64,
     /// Those that failed, by collision or by noise.
     pub failed: u64,
-    /// Those that failed because another transmitted at the same time.
+    /// Transmissions that failed because another member transmitted at the same time.
     pub collided: u64,
-    /// Share of the window in which this direction occupied the medium, overheads included.
+    /// Share of the window that this direction occupied the medium, overheads included.
     pub airtime: f64,
-    /// Its part of the time in which any member of the medium transmitted; none when none did.
+    /// This direction's part of the time that any member transmitted; `None` if no member transmitted.
     pub airtime_share: Option<f64>,
-    /// Packets that a transmission carried, mean; none without transmissions.
+    /// Mean number of packets per transmission; `None` without transmissions.
     pub packets_per_transmission: Option<f64>,
-    /// Failed transmissions over all; none without transmissions.
+    /// Failed transmissions divided by all; `None` without transmissions.
     pub failed_ratio: Option<f64>,
-    /// Packets that were transmitted and not delivered in the end.
+    /// Packets transmitted but never delivered.
     pub lost: u64,
 }
 
@@ -498,55 +504,55 @@ pub struct LinkRow {
     pub arrivals: u64,
     /// Packets that left the transmitter.
     pub departures: u64,
-    /// Dropped for want of room.
+    /// Packets dropped because the queue was full.
     pub dropped_overflow: u64,
-    /// Dropped by the discipline.
+    /// Packets dropped by the discipline.
     pub dropped_early: u64,
-    /// Transmitted and lost on the wire.
+    /// Packets transmitted and lost on the wire.
     pub lost: u64,
     /// Bytes on the wire that left the transmitter.
     pub wire_departed: u64,
-    /// Time average of the packets that wait, the one in transmission not counted.
+    /// Time average of the waiting packets, without the packet in transmission.
     pub mean_queue_packets: f64,
-    /// Most that waited.
+    /// Largest number of waiting packets.
     pub max_queue_packets: u32,
-    /// Bits transmitted over what the link could have carried, at most 1. Of a packet whose transmission straddles an edge of the window
-    /// counts the part within it.
+    /// Transmitted bits divided by the link's capacity, at most 1. A transmission across an edge of the window counts
+    /// only for its part inside.
     pub utilisation: f64,
-    /// Dropped over arrived.
+    /// Dropped packets divided by arrivals.
     pub drop_rate: f64,
-    /// Mean wait of the packets whose transmission began.
+    /// Mean wait of the packets with a started transmission.
     pub mean_wait_s: f64,
-    /// Packets whose transmission began with a mark (congestion experienced) that this queue gave them. What had been marked
-    /// before does not count.
+    /// Packets with a started transmission and a mark (congestion experienced) from this queue. Earlier marks do not
+    /// count.
     pub marked: u64,
-    /// Copies that the wire made of packets that arrived.
+    /// Copies of arriving packets that the wire made.
     pub duplicated: u64,
-    /// Packets that one which left later overtook.
+    /// Packets overtaken by a packet that left later.
     pub reordered: u64,
 }
 
-/// An outage of one direction of a link, which may end after the run.
+/// Outage of one direction of a link; it can end after the run.
 #[derive(Clone, Debug, Serialize)]
 pub struct OutageRow {
     /// `from>to`.
     pub link: String,
-    /// When it failed; in the warm-up, too.
+    /// Time of the failure; can be in the warm-up.
     pub from_s: f64,
-    /// When it came back; none if it did not within the run.
+    /// Time of the return; `None` if the outage lasted beyond the run.
     pub to_s: Option<f64>,
-    /// Packets lost that waited when it failed or came while it was down.
+    /// Packets lost that waited at the failure or arrived during the outage.
     pub lost_waiting: u64,
-    /// Packets lost in the middle of their transmission.
+    /// Packets lost during their transmission.
     pub lost_in_transmission: u64,
 }
 
-/// One point of a series; series are of the whole run.
+/// One point of a series. Series cover the whole run.
 #[derive(Clone, Debug, Serialize)]
 pub struct SeriesRow {
-    /// What it is: `goodput_bps`, `allotted_goodput_bps`, `allotted_fairness`, `queue_packets`, `window`,
-    /// `ssthresh`, `srtt_s`, `estimate`, `rate_bps`, `layers`, `receive_bps`, `bound_bps`; of groups `group_goodput_bps`,
-    /// `group_delay_s`, `group_loss`, `group_mos`, `group_round_trip_s`; of links `queueing_delay_s`.
+    /// Kind: `goodput_bps`, `allotted_goodput_bps`, `allotted_fairness`, `queue_packets`, `window`, `ssthresh`,
+    /// `srtt_s`, `estimate`, `rate_bps`, `layers`, `receive_bps`, `bound_bps`; for groups `group_goodput_bps`,
+    /// `group_delay_s`, `group_loss`, `group_mos`, `group_round_trip_s`; for links `queueing_delay_s`.
     pub kind: &'static str,
     /// Flow or link.
     pub name: String,
@@ -556,26 +562,27 @@ pub struct SeriesRow {
     pub value: f64,
 }
 
-/// One unit of a recorded flow; units are of the whole run.
+/// One unit of a recorded flow. Units cover the whole run.
 #[derive(Clone, Debug, Serialize)]
 pub struct UnitRow {
     /// The flow.
     pub flow: String,
     /// Number of the unit.
     pub unit: u32,
-    /// When the application made it.
+    /// Creation time at the application.
     pub created_s: f64,
-    /// When it was complete at the receiver; none if it was not.
+    /// Completion time at the receiver; `None` if it never completed.
     pub arrived_s: Option<f64>,
     /// Payload bytes.
     pub payload: u32,
-    /// `played`, or `late` (arrived, but not played), in a call, else `arrived`; `dropped` by a queue or `lost` by a wire; `waiting` in its
-    /// sender or in a queue, or `on-the-way`, when the run ended; `skipped` by a transport's adaptation; `noise` and `lost-noise`.
+    /// Fate of the unit. In a call `played` or `late` (arrived, but not played), otherwise `arrived`. `dropped` by a
+    /// queue or `lost` by a wire. At the end of the run `waiting` in the sender or in a queue, or `on-the-way`.
+    /// `skipped` by the transport's adaptation. `noise` and `lost-noise` for comfort noise.
     pub fate: &'static str,
-    /// The link that dropped or lost it, or that has it; `sender` for what its sender holds; else empty.
+    /// Link that dropped, lost or holds the unit; `sender` for units in the sender; otherwise empty.
     pub place: Arc<str>,
-    /// 1 if the unit counts in the shares; 0 for noise, for what was skipped, and for what might still have arrived in time.
+    /// 1 if the unit counts in the shares; 0 for noise, skipped units, and units that could still arrive in time.
     pub counted: u64,
-    /// When a call's receiver plays it; none if it does not.
+    /// Playback time at a call's receiver; `None` if not played.
     pub played_s: Option<f64>,
 }

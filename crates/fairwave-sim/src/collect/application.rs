@@ -1,4 +1,4 @@
-//! What applications and bystanders make of goodput over time: playback, recovery, and what flows get together per bin.
+//! Application results from goodput over time: playback, recovery, and the joint goodput of chosen flows per bin.
 
 use fairwave_core::quality::playback::PlaybackSuccess;
 use fairwave_core::quality::{fairness, throughput};
@@ -7,7 +7,7 @@ use fairwave_core::units::{Instant, Rate, Span};
 use super::recorded::RunRecord;
 use crate::result::{PlaybackRow, RecoveryRow, SeriesRow};
 
-/// How often a flow's application found enough to play, if it plays back.
+/// Returns how often the application of a flow with playback had enough data.
 pub(crate) fn playback(run: &RunRecord<'_>, flow: usize, index: u32) -> Vec<PlaybackRow> {
     let observed = run.receiving[flow].measure.observed.as_ref();
     let Some(playback) = observed.and_then(|observed| observed.playback.as_ref()) else { return Vec::new() };
@@ -23,7 +23,7 @@ pub(crate) fn playback(run: &RunRecord<'_>, flow: usize, index: u32) -> Vec<Play
     playback.results().map(row).collect()
 }
 
-/// How long a flow took to recover from its interruption, if that is measured.
+/// Returns the recovery time of a flow after its interruption, if measured.
 pub(crate) fn recovery(run: &RunRecord<'_>, flow: usize, index: u32) -> Vec<RecoveryRow> {
     let plan = &run.plan.flows[flow];
     let Some(config) = &plan.recovery else { return Vec::new() };
@@ -43,8 +43,8 @@ pub(crate) fn recovery(run: &RunRecord<'_>, flow: usize, index: u32) -> Vec<Reco
     config.levels.iter().map(row).collect()
 }
 
-/// Allotted goodput and fairness per bin of the flows that were chosen together. A flow's bin counts towards fairness
-/// when the flow is there during all of it; what arrives counts towards goodput in any case.
+/// Appends goodput and fairness per bin for the flows selected for joint allotment. A flow's bin counts towards
+/// fairness only if the flow is active for the whole bin. Its payload always counts towards goodput.
 pub(crate) fn allotted(run: &RunRecord<'_>, rows: &mut Vec<SeriesRow>) {
     let bin = run.plan.record.bin;
     if bin == Span::ZERO {

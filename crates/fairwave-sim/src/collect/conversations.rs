@@ -1,4 +1,4 @@
-//! Conversations: both directions of each together.
+//! Conversation rows: both directions of each conversation together.
 
 use fairwave_core::quality::call::UnratedCause;
 use fairwave_core::quality::conversation::{Direction, Interval, both, joined, length, rate};
@@ -87,13 +87,13 @@ fn row(run: &RunRecord<'_>, number: u32, there: usize, back: usize) -> Conversat
     row
 }
 
-/// What one says, and what becomes of it.
+/// One talking party: its units and their fates.
 struct Party<'a> {
     plan: &'a FlowPlan,
     codec: Codec,
     packet_time: Span,
     units: Vec<SpokenUnit>,
-    /// Of each of them, whether its party talks.
+    /// For each unit: whether its party talks.
     talks: Vec<bool>,
     overdue: u64,
 }
@@ -109,13 +109,14 @@ impl<'a> Party<'a> {
         Some(Party { plan, codec, packet_time, units, talks, overdue })
     }
 
-    /// When there is speech at the mouth.
+    /// Returns the intervals with speech at this party's mouth.
     fn said(&self) -> Vec<Interval> {
         let speech = self.units.iter().zip(&self.talks).filter(|(_, talks)| **talks);
         speech.map(|(unit, _)| (unit.created, unit.created + self.packet_time)).collect()
     }
 
-    /// When there is speech at the other's ear: a unit's own is heard when it has been spoken, coded and played.
+    /// Returns the intervals with speech at the other party's ear. A unit is heard after it has been spoken, coded
+    /// and played.
     fn heard(&self) -> Vec<Interval> {
         let behind = self.packet_time + self.codec.look_ahead();
         let fates = play(&self.units, self.packet_time, &self.plan.playout);
@@ -130,7 +131,7 @@ impl<'a> Party<'a> {
     }
 
     /// # Errors
-    /// Why there is none.
+    /// Returns the reason for a missing rating.
     fn quality(&self) -> Result<CallQuality, UnratedCause> {
         let Party { plan, units, overdue, codec, packet_time, .. } = self;
         call_quality(units, *overdue, *codec, *packet_time, plan.reception, &plan.playout)

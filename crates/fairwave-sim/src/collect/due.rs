@@ -1,45 +1,49 @@
-//! What became of each unit of a flow, and which units a run can judge.
+//! Fate and outcome of each unit of a flow, and the units that a run can judge.
 //!
-//! The *fate* of a unit is taken from records: its receiver had all of it, a queue dropped or a wire lost a packet of it, a queue
-//! or a wire has a packet of it when the run ends, or its sender still holds it. No fate depends on the unit's age.
+//! The *fate* of a unit comes from records. Its receiver had all of it; a queue dropped or a wire lost one of its
+//! packets; a queue or a wire holds one at the end of the run; or its sender still holds it. No fate depends on the
+//! unit's age.
 //!
-//! The *outcome* of a unit is its part in the shares (`lost`, `missed`, `late`). What has arrived, and what the network removed,
-//! always counts. What has not arrived and was not removed is *overdue* when it is too old to be of use: its user misses it,
-//! but it is not lost. All else is *in flight* and counts in no share, as it may arrive in time. A frame of a video is overdue
-//! once its showing is over. Any other unit is overdue when it is older than both the flow's longest threshold of timeliness
-//! and the longest delay of the units that arrived last. So no path is too long for its units to count as in flight.
-//! What an application wants as a whole is never overdue.
+//! The *outcome* of a unit is its part in the shares (`lost`, `missed`, `late`). Arrived units and units removed by
+//! the network always count. A unit that neither arrived nor was removed is *overdue* when it is too old to be
+//! useful. An overdue unit is missed, but not lost. All other units are *in flight* and count in no share, because
+//! they can arrive in time.
+//!
+//! A video frame is overdue after its display. Any other unit is overdue when it is older than the flow's longest
+//! timeliness threshold and than the longest delay of the latest arrivals. So units on a path with a long delay still
+//! count as in flight. Complete objects (files, pages) are never overdue.
 
 use fairwave_core::units::{Instant, Span};
 
 use crate::unit_log::{LoggedUnit, Pending, Removal, UnitLog};
 
-/// How many of the units that arrived last tell how long a unit takes (**assumption**: two seconds of a call).
+/// Number of latest arrivals used to estimate the delay of a unit (**assumption**: two seconds of a call).
 const LATEST: usize = 100;
 
-/// What became of a unit by the end of the run. Links are indices of the plan.
+/// Fate of a unit at the end of the run. Links are indices of the plan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Fate {
-    /// Left out by the transport's adaptation.
+    /// Skipped by the transport's adaptation.
     Skipped,
     /// Complete at the receiver.
     Received,
-    /// Its receiver has a part of it and will not use it: it is incomplete or undecodable, or came too late for the transport.
+    /// Unusable: its receiver has a part of it, but the unit is incomplete, undecodable, or too late for the
+    /// transport.
     Useless,
     /// A queue dropped a packet of it.
     Dropped(usize),
-    /// A wire lost a packet of it; none where the code of others hides the wire.
+    /// A wire lost a packet of it; `None` if foreign code hides the wire.
     Lost(Option<usize>),
-    /// Its sender holds it: not sent yet, to be sent again, or given up.
+    /// The sender holds it: unsent, awaiting retransmission, or abandoned.
     InSender,
-    /// It waits in the queue of a link.
+    /// It waits in a link's queue.
     InQueue(usize),
-    /// In transmission, on the wire of a link, or between network and application.
+    /// In transmission, on a link's wire, or between network and application.
     OnTheWay(Option<usize>),
 }
 
 impl Fate {
-    /// Its name in tables.
+    /// Returns its name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Fate::Skipped => "skipped",
@@ -53,7 +57,7 @@ impl Fate {
     }
 }
 
-/// The part of a unit in the shares.
+/// Part of a unit in the shares.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Outcome {
     /// Complete at the receiver.
@@ -62,46 +66,47 @@ pub(crate) enum Outcome {
     Lost,
     /// Not removed, not arrived, and too old to be of use.
     Overdue,
-    /// May still arrive in time.
+    /// Can still arrive in time.
     InFlight,
-    /// Left out by the transport's adaptation.
+    /// Skipped by the transport's adaptation.
     Skipped,
 }
 
-/// Where a unit is that has not arrived, of which no link knows and which its sender's queue does not hold.
+/// Location of a missing unit that neither a link nor the sender's queue holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Elsewhere {
-    /// In a sender that controls its rate: it has given the unit up, or will send it again.
+    /// In a rate-controlled sender, which has abandoned the unit or will retransmit it.
     Sender,
     /// At the receiver, or between host and network.
     Receiver,
-    /// Unknown: code of others carried the unit, and packets of it may be lost.
+    /// Unknown: foreign code carried the unit and can have lost packets of it.
     Hidden,
 }
 
-/// How a flow's transport treats units.
+/// How a flow's transport handles units.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Carriage {
-    /// It sends again until all has arrived.
+    /// It retransmits until all data has arrived.
     pub delivers_all: bool,
-    /// It sends lost data again, or copies.
+    /// It retransmits lost data, or sends copies.
     pub repairs: bool,
-    /// The sender's queue holds what was made from here on and has not been sent.
+    /// The sender's queue holds unsent units created at or after this time.
     pub held: Instant,
     pub elsewhere: Elsewhere,
 }
 
-/// When a unit that has not arrived is overdue.
+/// Deadline after which a missing unit is overdue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Deadline {
-    /// Never: it is wanted as a whole.
+    /// Never: the object is wanted complete.
     Never,
-    /// Made at this moment or before.
+    /// Overdue if created at this time or earlier.
     MadeBy(Instant),
 }
 
 impl Deadline {
-    /// For units of use for `longest` or for as long as the latest arrivals took, at the `end` of the run.
+    /// Returns the deadline at `end`, the end of the run. Units stay useful for `longest`, or for the delay of the
+    /// latest arrivals if that is longer.
     pub fn of_units(log: &UnitLog, longest: Span, end: Instant) -> Self {
         let mut received: Vec<(Instant, Instant)> = (log.units.iter())
             .filter(|unit| unit.arrived != Instant::NEVER)
@@ -115,22 +120,22 @@ impl Deadline {
         Deadline::after(delays.max().unwrap_or_default().max(longest), end)
     }
 
-    /// For units of use for `patience`, at the `end` of the run.
+    /// Returns the deadline at `end`, the end of the run, for units that stay useful for `patience`.
     pub fn after(patience: Span, end: Instant) -> Self {
         Deadline::MadeBy(Instant::ZERO + end.since(Instant::ZERO + patience))
     }
 }
 
-/// What became of a flow's units.
+/// Rules that determine the fates of a flow's units.
 pub(crate) struct UnitsDue {
-    /// Units made earlier are not measured.
+    /// Units created before this time are not measured.
     pub from: Instant,
     pub deadline: Deadline,
     pub carriage: Carriage,
 }
 
 impl UnitsDue {
-    /// Whether a unit was made in the window, and is not comfort noise.
+    /// Whether a unit was created in the window and is not comfort noise.
     pub fn is_measured(&self, unit: &LoggedUnit) -> bool {
         unit.created >= self.from && !unit.noise
     }
@@ -139,7 +144,7 @@ impl UnitsDue {
         matches!(self.deadline, Deadline::MadeBy(latest) if unit.created <= latest)
     }
 
-    /// What became of a unit.
+    /// Returns the fate of a unit.
     pub fn fate(&self, unit: &LoggedUnit) -> Fate {
         let Carriage { delivers_all, repairs, held, elsewhere } = self.carriage;
         if unit.skipped {
@@ -150,7 +155,7 @@ impl UnitsDue {
         }
         if let Some((removal, link)) = unit.removed().filter(|_| !delivers_all) {
             return match removal {
-                // It may be repaired in time.
+                // The transport may still repair it in time.
                 _ if repairs && !self.is_overdue(unit) => Fate::InSender,
                 Removal::Dropped => Fate::Dropped(link),
                 Removal::Lost => Fate::Lost(Some(link)),
@@ -167,7 +172,7 @@ impl UnitsDue {
         }
     }
 
-    /// The part of a unit in the shares.
+    /// Returns the part of a unit in the shares.
     pub fn outcome(&self, unit: &LoggedUnit) -> Outcome {
         match self.fate(unit) {
             Fate::Skipped => Outcome::Skipped,
@@ -179,7 +184,8 @@ impl UnitsDue {
         }
     }
 
-    /// The units that count, with their part in the shares: made in the window, and neither noise, nor left out, nor in flight.
+    /// Iterates over the units that count, with their outcome. Excludes units made before the window, noise, skipped
+    /// units and units in flight.
     pub fn judged<'a>(&'a self, log: &'a UnitLog) -> impl Iterator<Item = (&'a LoggedUnit, Outcome)> {
         (log.units.iter().filter(|unit| self.is_measured(unit)))
             .map(|unit| (unit, self.outcome(unit)))
@@ -215,7 +221,7 @@ impl UnitsDue {
     }
 }
 
-/// How many units of a flow had which part in the shares, and which fate.
+/// Number of units of a flow per outcome and per fate.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     pub received: u64,
@@ -223,7 +229,7 @@ pub(crate) struct Tally {
     pub overdue: u64,
     pub in_flight: u64,
     pub skipped: u64,
-    /// The fates of those that have not arrived and were not skipped, in order of first appearance.
+    /// Fates of the missing units (not arrived, not skipped), in order of first appearance.
     pub missing: Vec<(Fate, u64)>,
 }
 
@@ -240,7 +246,7 @@ mod tests {
 
     const WHOLE: fn(u32) -> CarriedUnit = |unit| CarriedUnit { unit, is_whole: true };
 
-    /// A unit every 20 ms from 0 on until 10 s, each of which takes `delay` unless `lost` says that link 7 drops it.
+    /// Logs a unit every 20 ms from 0 to 10 s. Each takes `delay`, unless `lost` makes link 7 drop it.
     fn log(delay: u64, lost: impl Fn(u32) -> bool) -> UnitLog {
         let mut log = UnitLog::new(&[Span::from_millis(300)], at(1000));
         for number in 0..500 {
@@ -263,7 +269,7 @@ mod tests {
         UnitsDue { from: log.from, deadline, carriage }
     }
 
-    /// Received, lost, overdue, in flight.
+    /// Returns the numbers received, lost, overdue, in flight.
     fn counts(log: &UnitLog, due: &UnitsDue) -> [u64; 4] {
         let Tally { received, lost, overdue, in_flight, ref missing, .. } = due.tally(log);
         assert_eq!(missing.iter().map(|(_, count)| count).sum::<u64>(), lost + overdue + in_flight);
@@ -274,7 +280,7 @@ mod tests {
         counts(log, &due(log, DATAGRAMS))
     }
 
-    /// What was made from 8 s on has not arrived.
+    /// Logs 10 s of units; units created at 8 s or later do not arrive.
     fn held_up(lost: impl Fn(u32) -> bool) -> UnitLog {
         let mut log = log(50, lost);
         log.units.iter_mut().skip(400).for_each(|unit| unit.arrived = Instant::NEVER);

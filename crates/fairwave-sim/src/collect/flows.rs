@@ -1,4 +1,4 @@
-//! One flow: what was sent, what became of it, and how good its call or video was.
+//! Flow rows: sent packets, fates of units, and the quality of a call or video.
 
 use std::sync::Arc;
 
@@ -16,20 +16,20 @@ use crate::result::{FateRow, FlowRow};
 use crate::unit_log::UnitLog;
 use crate::watched;
 
-/// The names in the rows of flows. Rows that have one in common share it: with many flows they are a large part of the memory.
+/// Names in the rows of flows. Equal names share memory: with many flows, they are a large part of it.
 pub(crate) struct Names<'r> {
     groups: Vec<Arc<str>>,
-    /// How flows were sent that have this configuration.
+    /// Label of the latest transport configuration.
     transport: Option<(&'r Arc<TransportConfig>, Arc<str>)>,
 }
 
 impl<'r> Names<'r> {
-    /// Those of a run.
+    /// Creates the names of a run.
     pub fn of(run: &RunRecord<'r>) -> Self {
         Names { groups: run.plan.groups.iter().map(|name| name.as_str().into()).collect(), transport: None }
     }
 
-    /// The group's name, and how the flow was sent.
+    /// Returns the group's name and the transport's label.
     fn next(&mut self, plan: &'r FlowPlan) -> (Arc<str>, Arc<str>) {
         let transport = match &self.transport {
             Some((config, label)) if Arc::ptr_eq(config, &plan.transport) => label,
@@ -39,7 +39,7 @@ impl<'r> Names<'r> {
     }
 }
 
-/// The row of a flow, which is the `index`-th of its group, and its rows of fates.
+/// Returns the row of a flow, the `index`-th of its group, and its fate rows.
 pub(crate) fn rows<'r>(
     run: &RunRecord<'r>,
     flow: usize,
@@ -137,10 +137,10 @@ pub(crate) fn rows<'r>(
     (row, rows)
 }
 
-/// What became of the units of a flow, whose row is `row`: each fate with its place, in the order of [`FATES`].
+/// Returns the fate rows of the flow with row `row`: each fate with its place, in the order of [`FATES`].
 fn fates(run: &RunRecord<'_>, flow: usize, row: &FlowRow, tally: &Tally) -> Vec<FateRow> {
     let plan = &run.plan.flows[flow];
-    // Of the units that arrived some came too late to be of use.
+    // Some of the arrived units were too late to be useful.
     let late = match plan.traffic.call() {
         Some(_) => row.late_units - row.units_waiting,
         None if plan.traffic.frames().is_some() => row.late_units - row.units_waiting,
@@ -165,12 +165,12 @@ fn fates(run: &RunRecord<'_>, flow: usize, row: &FlowRow, tally: &Tally) -> Vec<
 /// Fates in the order of the table.
 const FATES: [&str; 7] = ["played", "arrived", "late", "dropped", "lost", "waiting", "on-the-way"];
 
-/// Payload over a span, in bits per second; none over no time.
+/// Payload divided by a span, in bits per second; `None` for an empty span.
 pub(crate) fn rate(payload: u64, span: Span) -> Option<f64> {
     (span > Span::ZERO).then(|| Bytes::new(payload).per(span).bits_per_second() as f64)
 }
 
-/// What the units of a flow had come to when the run ended.
+/// Returns the rules for the fates of a flow's units at the end of the run.
 pub(crate) fn due(run: &RunRecord<'_>, flow: usize, log: &UnitLog) -> UnitsDue {
     let (plan, end) = (&run.plan.flows[flow], run.window.end);
     let deadline = match plan.traffic.frames() {
@@ -202,7 +202,7 @@ fn describe_units(row: &mut FlowRow, log: &UnitLog, due: &UnitsDue, tally: &Tall
     row.units_sent = row.units_received + row.units_lost + row.units_waiting;
     row.units_skipped = tally.skipped;
     row.units_in_flight = tally.in_flight;
-    // Of several streams together it is not defined: the table `media` has each one's.
+    // Undefined for several streams together: the table `media` has the jitter of each stream.
     if log.is_one_stream {
         row.jitter_s = Some(log.jitter.mean().seconds());
         row.jitter_max_s = Some(log.jitter.largest().seconds());

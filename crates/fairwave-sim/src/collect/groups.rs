@@ -1,4 +1,4 @@
-//! The flows of a group together.
+//! Group rows: the flows of each group together.
 
 use fairwave_core::units::Rate;
 
@@ -15,7 +15,7 @@ pub(crate) fn rows(run: &RunRecord<'_>, flows: &[FlowRow]) -> Vec<GroupRow> {
     }
     (run.plan.groups.iter().zip(members))
         .map(|(name, members)| {
-            // A flow that is not on in the window has no goodput, and no part in the sharing.
+            // A flow that is not active in the window has no goodput and does not count in the fairness.
             let goodputs: Vec<Rate> = (members.iter().filter_map(|&flow| flows[flow].goodput_bps))
                 .map(|goodput| Rate::from_bits_per_second(goodput as u64))
                 .collect();
@@ -28,8 +28,8 @@ pub(crate) fn rows(run: &RunRecord<'_>, flows: &[FlowRow]) -> Vec<GroupRow> {
         .collect()
 }
 
-/// Joint deliveries of flows, divided by the time from the first flow's beginning to the last flow's end in the window,
-/// so that flows that take turns on a link do not exceed the link; none where none is on.
+/// Joint deliveries of the flows, divided by the time from the first start to the last end in the window. So flows
+/// that take turns on a link do not exceed its rate. `None` if no flow is active.
 fn goodput(run: &RunRecord<'_>, members: &[usize]) -> Option<f64> {
     let on = || members.iter().map(|&flow| run.on(flow)).filter(|(from, until)| until > from);
     let from = on().map(|(from, _)| from).min()?;

@@ -1,4 +1,4 @@
-//! What each link direction carried, dropped and kept waiting.
+//! Link rows: carried, dropped and waiting packets of each link direction.
 
 use fairwave_core::link::Outage;
 use fairwave_core::queue::TinStatistics;
@@ -26,14 +26,15 @@ pub(crate) fn rows(run: &RunRecord<'_>) -> Vec<LinkRow> {
                 wire_departed: m.steady.wire,
                 mean_queue_packets: ratio(m.waited, length.nanos()),
                 max_queue_packets: m.max_queue,
-                // Each transmission is rounded to the nanosecond, so a link that never rests may send a few bytes more than its rate says.
+                // Each transmission is rounded to the nanosecond. So a link that never idles can send a few bytes
+                // more than its rate allows.
                 utilisation: ratio(m.transmitted(), capacity(run, link)).min(1.0),
                 drop_rate: ratio(missing.dropped(), m.steady.arrivals),
                 mean_wait_s: match &link.service {
-                    // What a managed queue dropped may have waited, too.
+                    // A managed queue can drop packets after they waited.
                     Service::Managed(managed) => managed.classes.since(&managed.classes_before).mean_wait(),
                     Service::Shared(shared) => shared.classes.since(&shared.classes_before).mean_wait(),
-                    // Little's law: all that waited passed the transmitter.
+                    // Little's law: every packet that waited passed the transmitter.
                     Service::Fifo(_) => ratio(m.waited, m.steady.departures),
                 } / 1e9,
                 marked: missing.marked,
@@ -44,7 +45,7 @@ pub(crate) fn rows(run: &RunRecord<'_>) -> Vec<LinkRow> {
         .collect()
 }
 
-/// The bytes that a link direction could have carried in the window.
+/// Returns the bytes that a link direction could have carried in the window.
 fn capacity(run: &RunRecord<'_>, link: &Link) -> u64 {
     let (from, to) = (run.window.warmup, run.window.end);
     match &link.service {

@@ -1,15 +1,15 @@
-//! Means over time: of each group that `record.series` names, one value per bin.
+//! Means over time: one value per bin for each group that `record.series` names.
 //!
-//! | kind | is, of what lies in the bin |
+//! | kind | value in the bin |
 //! |---|---|
 //! | `group_goodput_bps` | payload delivered by all flows |
-//! | `group_delay_s` | mean one-way delay of the units made in it that arrived, over all flows |
-//! | `group_loss` | share of the units made in it that were lost, of those that are not in flight, over all flows |
-//! | `group_mos` | the E-model's mean opinion score of the units made in it, by a playout that begins with the bin: mean over calls |
-//! | `group_round_trip_s` | mean of the round trips whose answer came in it, over all flows |
-//! | `queueing_delay_s` | of a link in `record.queues`: packet-seconds of waiting over packets that left (Little's law) |
+//! | `group_delay_s` | mean one-way delay of the units created in the bin that arrived, over all flows |
+//! | `group_loss` | share of lost units among the units created in the bin that are not in flight, over all flows |
+//! | `group_mos` | E-model mean opinion score of the units created in the bin, with a playout that starts with the bin: mean over calls |
+//! | `group_round_trip_s` | mean of the round trips with a response in the bin, over all flows |
+//! | `queueing_delay_s` | for a link in `record.queues`: packet-seconds of waiting divided by departed packets (Little's law) |
 //!
-//! A bin in which a mean is not defined has no row.
+//! A bin with an undefined mean has no row.
 
 use fairwave_core::quality::playout::{SpokenUnit, call_quality};
 use fairwave_core::units::Instant;
@@ -20,7 +20,7 @@ use super::recorded::RunRecord;
 use crate::result::SeriesRow;
 use crate::unit_log::LoggedUnit;
 
-/// A sum and how many there are of it.
+/// A sum and its number of samples.
 #[derive(Clone, Copy, Default)]
 struct Mean {
     sum: f64,
@@ -43,7 +43,7 @@ impl Mean {
 struct Means {
     payload: u64,
     delay: Mean,
-    /// 1 for a unit that is lost, 0 for one that arrived or is overdue.
+    /// 1 for a lost unit, 0 for one that arrived or is overdue.
     lost: Mean,
     mos: Mean,
     round_trip: Mean,
@@ -98,7 +98,7 @@ pub(crate) fn append(run: &RunRecord<'_>, rows: &mut Vec<SeriesRow>) {
     }
 }
 
-/// What became of a flow's units, by the bin in which they were made.
+/// Adds a flow's units to the bins of their creation.
 fn add_units(run: &RunRecord<'_>, flow: usize, width: u64, means: &mut [Means]) {
     let Some(log) = &run.receiving[flow].units else { return };
     let plan = &run.plan.flows[flow];

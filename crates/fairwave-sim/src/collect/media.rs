@@ -1,4 +1,4 @@
-//! Media sessions: what each stream was like, and both peers' statistics over time.
+//! Media session rows: quality of each stream, and statistics of both peers over time.
 
 use fairwave_core::encoder::{Spells, StreamKind};
 use fairwave_core::transport::media::{
@@ -25,7 +25,7 @@ pub(crate) fn append(run: &RunRecord<'_>, flow: usize, index: u32, result: &mut 
         until: end,
         off: planned.traffic.media().map_or_else(Spells::default, |media| media.off(kind)),
     };
-    // Of what a server need not forward, a receiver may know nothing.
+    // A server can withhold a stream, so the receiver may not know it.
     let forwarded = run.plan.flows[flow].is_forwarded();
     let known = |id: StreamId| received.streams.iter().any(|one| one.total.stream == id);
     let totals = sent.totals.iter().filter(|total| !forwarded || known(total.stream));
@@ -35,14 +35,14 @@ pub(crate) fn append(run: &RunRecord<'_>, flow: usize, index: u32, result: &mut 
     result.media_inbound.extend(received.inbound.iter().map(|sample| of.inbound(sample)));
 }
 
-/// Whose rows they are.
+/// Group and index of the flow that the rows belong to.
 #[derive(Clone, Copy)]
 struct Owner<'a> {
     group: &'a String,
     flow: u32,
 }
 
-/// When both ends of a session are there, and when the camera is off.
+/// Time with both ends of a session present, and the times with the camera off.
 struct Presence {
     from: Instant,
     until: Instant,
@@ -50,12 +50,12 @@ struct Presence {
 }
 
 impl Presence {
-    /// Seconds from the beginning until `until` in which the camera is on.
+    /// Returns the seconds from the start to `until` with the camera on.
     fn on(&self, until: Instant) -> f64 {
         until.since(self.from).saturating_sub(self.off.within(self.from, until)).seconds()
     }
 
-    /// Seconds without a picture that moves, and the longest time of them.
+    /// Returns the seconds without a moving picture, and the longest such interval.
     fn without(&self, video: &VideoQuality) -> (f64, f64) {
         let waits = self.on(video.first_shown.unwrap_or(self.until).min(self.until)) - video.left_out_before;
         let waits = waits.max(0.0);
@@ -68,7 +68,7 @@ impl Presence {
     }
 }
 
-/// Mean of the encoder's targets, over a stream's samples.
+/// Returns the mean encoder target over a stream's samples.
 fn mean_target(sent: &MediaSent, stream: StreamId) -> Option<f64> {
     let targets = sent.outbound.iter().filter(|sample| sample.stream == stream).map(|sample| sample.target_bitrate);
     let (sum, count) = targets.fold((0.0, 0_u64), |(sum, count), target| (sum + target, count + 1));

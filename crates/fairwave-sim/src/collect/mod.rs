@@ -1,4 +1,4 @@
-//! From what a run has recorded to the tables that it leaves.
+//! Builds the result tables from the records of a run.
 
 mod application;
 mod conversations;
@@ -23,7 +23,7 @@ use crate::link::Service;
 use crate::result::{RunResult, TimelinessRow};
 use crate::service_classes;
 
-/// Adds the tables of links and media, whose queues still hold what waits.
+/// Adds the tables of links and media. Call it while their queues still hold the waiting packets.
 pub(crate) fn add_links(run: &RunRecord<'_>, result: &mut RunResult) {
     result.links = links::rows(run);
     result.classes = (run.plan.links.iter().zip(run.links))
@@ -46,7 +46,7 @@ pub(crate) fn add_links(run: &RunRecord<'_>, result: &mut RunResult) {
     result.events = run.events;
 }
 
-/// Adds the tables of flows; where their packets are has been logged.
+/// Adds the tables of flows. Call it after the positions of their packets have been logged.
 pub(crate) fn add_flows(run: &RunRecord<'_>, result: &mut RunResult) {
     result.flows.reserve_exact(run.receiving.len());
     let mut index_in_group = vec![0; run.plan.groups.len()];

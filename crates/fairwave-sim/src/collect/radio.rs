@@ -1,9 +1,9 @@
-//! What each user of a shared medium took of it.
+//! Radio rows: use of a shared medium by each member.
 
 use super::recorded::{RunRecord, ratio};
 use crate::result::RadioRow;
 
-/// One row per link direction that uses a medium, over the window, in the order of the media and of the links.
+/// Returns one row per link direction that uses a medium, over the window, in the order of media and links.
 pub(crate) fn rows(run: &RunRecord<'_>) -> Vec<RadioRow> {
     let length = run.window.length();
     let mut rows = Vec::new();

@@ -1,4 +1,4 @@
-//! What a run has recorded when its results are collected.
+//! Records of a run at the time of collection.
 
 use fairwave_core::quality::smoothness;
 use fairwave_core::transport::{ReceiverView, SenderView};
@@ -12,7 +12,7 @@ use crate::link::Link;
 use crate::measure::{Bins, Window};
 use crate::shared_media::MediumRun;
 
-/// A sample of a flow's two ends.
+/// Sample of both ends of a flow.
 pub(crate) struct Sample {
     pub flow: usize,
     pub at: Instant,
@@ -20,7 +20,7 @@ pub(crate) struct Sample {
     pub receiver: ReceiverView,
 }
 
-/// Links and flows by index of the plan, as they are when the run has ended.
+/// Links and flows at the end of the run, by index of the plan.
 pub(crate) struct RunRecord<'a> {
     pub plan: &'a Plan,
     pub window: Window,
@@ -30,22 +30,22 @@ pub(crate) struct RunRecord<'a> {
     pub sending: &'a [SendingEnd],
     pub receiving: &'a [ReceivingEnd],
     pub samples: &'a [Sample],
-    /// What flows had counted when the window began; empty if that was when the run began.
+    /// Counters of the flows at the start of the window; empty if the window starts with the run.
     pub before: &'a [WarmupCounters],
-    /// Packets travelled between real hosts, which may lose them unseen.
+    /// True if packets travelled between real hosts, where losses can go unseen.
     pub is_live: bool,
-    /// Events that were handled.
+    /// Number of handled events.
     pub events: u64,
 }
 
 impl RunRecord<'_> {
-    /// The part of the window in which a flow is on; empty where its end is not after its beginning.
+    /// Returns the part of the window with the flow active; empty if its end is not after its start.
     pub fn on(&self, flow: usize) -> (Instant, Instant) {
         let plan = &self.plan.flows[flow];
         (plan.start.max(self.window.warmup), plan.stop.min(self.ended(flow)).min(self.window.end))
     }
 
-    /// When a flow ended by itself, or was refused; never for flows that go on.
+    /// Returns the time that a flow ended by itself or was refused; never for flows without an end.
     pub fn ended(&self, flow: usize) -> Instant {
         let plan = &self.plan.flows[flow];
         match &self.sending[flow] {
@@ -55,23 +55,23 @@ impl RunRecord<'_> {
         }
     }
 
-    /// How long a flow was on in the window, its pauses left out.
+    /// Returns the active time of a flow in the window, without its pauses.
     pub fn length_on(&self, flow: usize) -> Span {
         let (from, until) = self.on(flow);
         self.plan.flows[flow].on_between(from, until)
     }
 
-    /// A flow's goodput in the whole bins of the window; empty without bins.
+    /// Returns a flow's goodput in the complete bins of the window; empty without bins.
     pub fn steady_bins(&self, flow: usize) -> Vec<Rate> {
         self.bins(flow, self.window.warmup, self.window.end)
     }
 
-    /// A flow's payload per bin of the run; empty without bins.
+    /// Returns a flow's payload per bin of the run; empty without bins.
     pub fn payload_in_bin(&self, flow: usize) -> &[u64] {
         self.receiving[flow].measure.observed.as_ref().map_or(&[], |observed| binned(&observed.payload_in_bin))
     }
 
-    /// A flow's goodput in the whole bins between two times; empty without bins.
+    /// Returns a flow's goodput in the complete bins between two times; empty without bins.
     pub fn bins(&self, flow: usize, from: Instant, to: Instant) -> Vec<Rate> {
         let bin = self.plan.record.bin;
         let payload: Vec<Bytes> = self.payload_in_bin(flow).iter().map(|&bytes| Bytes::new(bytes)).collect();
@@ -79,12 +79,12 @@ impl RunRecord<'_> {
     }
 }
 
-/// The sums of a series that was asked for, or nothing.
+/// Returns the sums of a requested series, or an empty slice.
 pub(crate) fn binned(bins: &Option<Box<Bins>>) -> &[u64] {
     bins.as_ref().map_or(&[], |bins| &bins.sums)
 }
 
-/// A part of a whole; 0 of nothing.
+/// Returns `part / whole`; 0 if `whole` is 0.
 pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }

@@ -1,4 +1,4 @@
-//! What senders measured of their round trips, and how near flows come to what their applications need.
+//! Round trips measured by senders, and how well flows meet the requirements of their applications.
 
 use fairwave_core::quality::outcome::{Latency, outcome};
 use fairwave_core::units::Span;
@@ -10,7 +10,7 @@ use crate::result::{OutcomeRow, RoundTripRow};
 use crate::round_trips::{Request, RoundTrips};
 use crate::unit_log::LoggedUnit;
 
-/// The requests of a flow of pings; none of other flows.
+/// Returns the requests of a flow of pings; `None` for other flows.
 fn requests<'a>(run: &'a RunRecord<'_>, flow: usize) -> Option<impl Iterator<Item = Request> + 'a> {
     use fairwave_core::transport::TransportConfig;
     let is_ping = matches!(&*run.plan.flows[flow].transport, TransportConfig::Ping(_));
@@ -28,7 +28,7 @@ fn measured(run: &RunRecord<'_>, flow: usize) -> Option<RoundTrips> {
     Some(log.result(run.window.warmup, run.window.end, requests(run, flow)))
 }
 
-/// The row of a flow, which is the `index`-th of its group, if its round trips were measured.
+/// Returns the row of a flow, the `index`-th of its group, if its round trips were measured.
 pub(crate) fn row(run: &RunRecord<'_>, flow: usize, index: u32) -> Option<RoundTripRow> {
     let RoundTrips { summary, trimmed, smoothed, requests } = measured(run, flow)?;
     let of = |value: fn(fairwave_core::quality::delay::DelaySummary) -> Span| summary.map(value).map(Span::seconds);
@@ -49,8 +49,8 @@ pub(crate) fn row(run: &RunRecord<'_>, flow: usize, index: u32) -> Option<RoundT
     })
 }
 
-/// How well a flow meets the requirements of its application, if the scenario gives them. Loss is that of its units; of
-/// round trips that of requests; and of bulk data that of its packets.
+/// Rates how well a flow meets its application's requirements, if the scenario gives them. Loss counts units; for
+/// round trips it counts requests, and for bulk data packets.
 pub(crate) fn outcomes(run: &RunRecord<'_>, flow: usize, index: u32) -> Option<OutcomeRow> {
     let plan = &run.plan.flows[flow];
     let requirement = plan.outcome.as_ref()?;
@@ -79,8 +79,8 @@ pub(crate) fn outcomes(run: &RunRecord<'_>, flow: usize, index: u32) -> Option<O
     })
 }
 
-/// The delays of the units that arrived and, as far as they have grown, of those that are overdue; and the share of those lost. Nothing of
-/// bulk data.
+/// Returns delays and loss ratio of units. Delays include arrived units, and overdue units with their age so far.
+/// Empty for bulk data.
 fn one_way(run: &RunRecord<'_>, flow: usize) -> (Vec<Span>, Option<f64>) {
     let Some(log) = &run.receiving[flow].units else { return (Vec::new(), None) };
     let due = due(run, flow, log);

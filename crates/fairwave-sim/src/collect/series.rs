@@ -1,4 +1,4 @@
-//! The series that were asked for: queues and goodput per bin, senders over time.
+//! Requested series: queues and goodput per bin, senders over time.
 
 use fairwave_core::transport::Estimate;
 use fairwave_core::units::{Instant, Span};
@@ -22,7 +22,7 @@ pub(crate) fn append(run: &RunRecord<'_>, rows: &mut Vec<SeriesRow>) {
                 value: *nanos as f64 / record.bin.nanos() as f64,
             }));
         }
-        // What a rate controller has to find: the estimate is read beside it.
+        // The link's capacity, for comparison with the rate controller's estimate.
         if run.plan.flows.iter().any(|flow| flow.traffic.media().is_some()) {
             for &link in &record.queues {
                 let at = |bins: usize| Instant::ZERO + record.bin * bins as u64;

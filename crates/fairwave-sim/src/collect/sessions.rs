@@ -1,4 +1,4 @@
-//! Adaptive streams: what the viewer of each got.
+//! Session rows: the viewer's experience of each adaptive stream.
 
 use fairwave_core::traffic::TrafficSource;
 use fairwave_core::units::Span;

@@ -1,4 +1,4 @@
-//! Files and pages: the completion time of each, and the joint results of a group.
+//! Transfer rows of files and pages: the completion time of each, and the joint results of a group.
 
 use fairwave_core::quality::completion::{Completions, TransferFate, TransferRecord};
 use fairwave_core::quality::delay::DelaySummary;
@@ -8,7 +8,8 @@ use fairwave_core::units::{Bytes, Instant, Rate, Span};
 use super::recorded::RunRecord;
 use crate::result::{CompletionRow, TransferRow};
 
-/// One row per transfer that began in the window, and one per group that has such, or that bounds how many are at work.
+/// Returns one row per transfer that began in the window, and one per group with transfers or with a limit of
+/// simultaneous flows.
 pub(crate) fn rows(run: &RunRecord<'_>) -> (Vec<TransferRow>, Vec<CompletionRow>) {
     let (mut rows, mut completions) = (Vec::new(), Vec::new());
     let mut flow = 0;
@@ -37,7 +38,7 @@ pub(crate) fn rows(run: &RunRecord<'_>) -> (Vec<TransferRow>, Vec<CompletionRow>
     (rows, completions)
 }
 
-/// What a flow wanted as a whole in the window, with its number.
+/// Iterates over the complete objects that a flow requested in the window, with their numbers.
 fn of_flow<'a>(run: &'a RunRecord<'_>, flow: usize) -> impl Iterator<Item = (u32, TransferRecord)> + 'a {
     let (plan, sending) = (&run.plan.flows[flow], &run.sending[flow]);
     let rate = |link: &usize| run.plan.links.get(*link).map(|link| link.direction.rate.nominal());
@@ -57,7 +58,7 @@ fn of_flow<'a>(run: &'a RunRecord<'_>, flow: usize) -> impl Iterator<Item = (u32
     numbered.map(move |(number, wanted)| (number as u32, transferred(wanted))).filter(within)
 }
 
-/// A flow that stays for a time of its own.
+/// Returns the record of a flow with a given duration.
 fn timed(run: &RunRecord<'_>, flow: usize) -> TransferRecord {
     let plan = &run.plan.flows[flow];
     let fate = match plan.stop {

@@ -1,4 +1,4 @@
-//! The units of recorded flows, one by one.
+//! Unit rows of recorded flows.
 
 use std::sync::Arc;
 
@@ -13,17 +13,17 @@ use super::recorded::RunRecord;
 use crate::result::UnitRow;
 use crate::unit_log::{LoggedUnit, UnitLog};
 
-/// A unit as a receiver's playout takes it.
+/// Converts a unit to the form that the playout takes.
 pub(crate) fn spoken(unit: &LoggedUnit) -> SpokenUnit {
     SpokenUnit { created: unit.created, arrived: unit.arrived }
 }
 
-/// The units of a call that count, as its receiver's playout takes them.
+/// Returns the units of a call that count, for its receiver's playout.
 pub(crate) fn judged(log: &UnitLog, due: &UnitsDue) -> Vec<SpokenUnit> {
     due.judged(log).map(|(unit, _)| spoken(unit)).collect()
 }
 
-/// Where a fate befell a unit, or where the unit is: the name of a link, or `sender`; empty for all else.
+/// Returns the place of a fate: the name of a link, or `sender`; otherwise empty.
 pub(crate) fn place_of(fate: Fate, links: &[LinkPlan]) -> Arc<str> {
     let link = |link: usize| links.get(link).map_or_else(Arc::default, |link| link.name.clone());
     match fate {
@@ -33,12 +33,13 @@ pub(crate) fn place_of(fate: Fate, links: &[LinkPlan]) -> Arc<str> {
     }
 }
 
-/// The units of a recorded flow, of the whole run; a call's with what the receiver's playout made of them.
+/// Returns the units of a recorded flow over the whole run. Units of a call include the result of the receiver's
+/// playout.
 pub(crate) fn rows<'a>(run: &RunRecord<'a>, flow: usize, log: &'a UnitLog) -> impl Iterator<Item = UnitRow> + 'a {
     let (plan, due, links) = (&run.plan.flows[flow], due(run, flow, log), &run.plan.links);
     let speech = || log.units.iter().filter(|unit| !unit.noise).map(spoken).collect::<Vec<_>>();
     let fates = plan.traffic.call().map(|(_, packet_time)| play(&speech(), packet_time, &plan.playout));
-    // The streams of a media session are numbered each by itself: `call[0]/audio`.
+    // The streams of a media session have separate numbers: `call[0]/audio`.
     let names = plan.traffic.media().map(|_| StreamKind::ALL.map(|kind| format!("{}/{}", plan.name, kind.name())));
     let mut numbers = [0_u32; StreamKind::ALL.len()];
     let mut next = 0;
