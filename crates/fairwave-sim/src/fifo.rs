@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use fairwave_core::queue::{Capacity, DropReason};
-use fairwave_core::units::{Instant, Span};
+use fairwave_core::units::{Carry, FineSpan, Instant};
 
 /// The transmitter, as the queue before it sees it.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +17,9 @@ pub struct Pace {
     /// Bytes on the wire of the packet that it was given last.
     pub wire: u16,
     /// The time which that packet takes.
-    pub time: Span,
+    pub time: FineSpan,
+    /// What its transmission leaves to the next.
+    pub carry: Carry,
     /// How long a packet takes depends on its size alone. Else `wire` and `time` mean nothing.
     pub steady: bool,
 }
@@ -47,11 +49,20 @@ struct Older {
 struct Run {
     /// When the transmission of the first starts.
     first: Instant,
-    /// From one start to the next.
-    step: Span,
+    /// The carry with which it starts.
+    carry: Carry,
     packets: u32,
+    /// From one start to the next.
+    step: FineSpan,
     /// Bytes on the wire of each.
     wire: u16,
+}
+
+impl Run {
+    /// When the transmission starts of the packet that comes `place`s behind the first.
+    fn start(&self, place: u32) -> Instant {
+        self.first + self.step.times(place, self.carry)
+    }
 }
 
 impl Older {
@@ -69,35 +80,48 @@ impl Older {
             self.room = self.room.wrapping_add(u64::from(run.wire));
             self.packets -= 1;
             run.packets -= 1;
-            run.first += run.step;
+            let (time, carry) = run.step.carried(run.carry);
+            (run.first, run.carry) = (run.first + time, carry);
             if run.packets == 0 {
                 self.runs.pop_front();
             }
         }
     }
 
-    /// One more, whose transmission starts at `start`.
-    fn push(&mut self, start: Instant, wire: u16) {
+    /// A whole run comes behind.
+    fn push_run(&mut self, run: Run) {
         // Where packets count, nothing asks how much room is left.
-        self.room = self.room.wrapping_sub(u64::from(wire));
-        self.packets += 1;
+        self.room = self.room.wrapping_sub(u64::from(run.wire) * u64::from(run.packets));
+        self.packets += run.packets;
+        self.runs.push_back(run);
+    }
+
+    /// One more of `wire` bytes, whose transmission starts when the transmitter is free.
+    fn push(&mut self, wire: u16, pace: Pace) {
+        let start = pace.free;
         if let Some(run) = self.runs.back_mut()
             && run.wire == wire
         {
             if run.packets == 1 {
-                run.step = start.since(run.first);
+                let alike = pace.steady && pace.wire == wire;
+                let step = if alike { Some(pace.time) } else { FineSpan::from_span(start.since(run.first)) };
+                // A step that is too long begins a new run.
+                run.step = step.unwrap_or(FineSpan::ZERO);
             }
-            if start == run.first + run.step * u64::from(run.packets) {
+            if start == run.start(run.packets) {
                 run.packets += 1;
+                self.packets += 1;
+                self.room = self.room.wrapping_sub(u64::from(wire));
                 return;
             }
         }
-        self.runs.push_back(Run { first: start, step: Span::ZERO, packets: 1, wire });
+        let carry = if pace.steady { pace.carry } else { Carry::NOTHING };
+        self.push_run(Run { first: start, carry, packets: 1, step: FineSpan::ZERO, wire });
     }
 
     /// Those that still wait at `now`.
     fn waiting_at(&self, now: Instant) -> u64 {
-        let later = |run: &Run| (0..u64::from(run.packets)).filter(|&place| run.first + run.step * place > now).count();
+        let later = |run: &Run| (0..run.packets).filter(|&place| run.start(place) > now).count();
         self.runs.iter().map(|run| later(run) as u64).sum()
     }
 }
@@ -134,11 +158,9 @@ impl Fifo {
             return 0;
         }
         // The `n`th from the end starts `n` times before the transmitter is free.
-        let (ahead, time) = (pace.free.since(now).nanos(), pace.time.nanos());
-        let (mut alike, mut before) = (self.alike, u64::from(self.alike) * time);
-        while alike > 0 && before >= ahead {
+        let (ahead, mut alike) = (pace.free.since(now), self.alike);
+        while alike > 0 && pace.time.times_before(u32::from(alike), pace.carry) >= ahead {
             alike -= 1;
-            before -= time;
         }
         alike
     }
@@ -203,39 +225,56 @@ impl Fifo {
     fn start_run(&mut self, wire: u16, pace: Pace) {
         let limit = u64::from(self.limit);
         let older = self.older.get_or_insert_with(|| Older::nothing(limit));
-        for back in (1..=u64::from(self.alike)).rev() {
-            let start = Instant::from_nanos(pace.free.nanos() - back * pace.time.nanos());
-            older.push(start, pace.wire);
+        if self.alike > 0 {
+            let packets = u32::from(self.alike);
+            let since = pace.time.times_before(packets, pace.carry).nanos();
+            older.push_run(Run {
+                first: Instant::from_nanos(pace.free.nanos() - since),
+                carry: pace.time.carry_before(packets, pace.carry),
+                packets,
+                step: pace.time,
+                wire: pace.wire,
+            });
         }
         self.alike = 0;
         if pace.steady && !self.by_bytes {
             self.alike = 1;
         } else {
-            older.push(pace.free, wire);
+            older.push(wire, pace);
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use fairwave_core::units::{Bytes, Rate, Span};
     use proptest::prelude::*;
 
     use super::*;
 
-    /// The same queue, event by event: a list of packets, and a transmitter that takes the first when it is free.
+    /// The same queue, event by event: a list of packets, and a transmitter that takes the first when it is free. Times are in
+    /// nanoseconds; what a packet takes is in nanoseconds times `parts`.
     #[derive(Default)]
     struct SlowTwin {
+        parts: u64,
         queue: VecDeque<(usize, u64, u64)>,
         busy_until: u64,
+        /// What rounding leaves of the last transmission, and half a nanosecond.
+        left: u64,
         starts: Vec<Option<u64>>,
     }
 
     impl SlowTwin {
+        fn transmit(&mut self, start: u64, time: u64) {
+            let all = time + self.left;
+            (self.busy_until, self.left) = (start + all / self.parts, all % self.parts);
+        }
+
         fn serve_until(&mut self, now: u64) {
             while self.busy_until <= now {
                 let Some((id, _, time)) = self.queue.pop_front() else { break };
                 self.starts[id] = Some(self.busy_until);
-                self.busy_until += time;
+                self.transmit(self.busy_until, time);
             }
         }
 
@@ -249,7 +288,8 @@ mod tests {
             };
             if self.queue.is_empty() && self.busy_until <= now {
                 self.starts[id] = Some(now);
-                self.busy_until = now + time;
+                self.left = self.parts / 2;
+                self.transmit(now, time);
             } else if fits {
                 self.queue.push_back((id, wire, time));
             }
@@ -260,20 +300,24 @@ mod tests {
         #[test]
         fn arithmetic_gives_what_event_by_event_service_gives(
             arrivals in prop::collection::vec((0u64..400, prop::sample::select(vec![0u16, 40, 90, 200]), 0u64..3), 1..200),
-            (limit, by_bytes, steady) in (0u32..8, any::<bool>(), any::<bool>()),
+            (limit, by_bytes, steady, parts) in (0u32..8, any::<bool>(), any::<bool>(), 0u32..6),
         ) {
             let capacity = if by_bytes { Capacity::Bytes(u64::from(limit) * 70) } else { Capacity::Packets(limit) };
-            let (mut fifo, mut twin) = (Fifo::new(capacity), SlowTwin::default());
-            let (mut now, mut starts) = (0, Vec::new());
-            let mut pace = Pace { free: Instant::ZERO, wire: 0, time: Span::ZERO, steady };
+            let (mut fifo, mut now, mut starts) = (Fifo::new(capacity), 0, Vec::new());
+            // At a steady rate a byte takes 1/`parts` ns, and arrivals are as much closer. Powers of two: fine spans hold them exactly.
+            let parts = if steady { 1 << parts } else { 1 };
+            let mut twin = SlowTwin { parts, ..SlowTwin::default() };
+            let rate = Rate::from_bits_per_second(8_000_000_000 * parts);
+            let mut pace = Pace { free: Instant::ZERO, wire: 0, time: FineSpan::ZERO, carry: Carry::NOTHING, steady };
             for (gap, wire, slower) in arrivals {
-                now += gap;
+                now += gap / parts;
                 let at = Instant::from_nanos(now);
                 // Where the rate changes, size does not tell the time.
                 let time = u64::from(wire) * if steady { 1 } else { 1 + slower };
                 twin.arrive(now, u64::from(wire), time, capacity);
                 let alike = (pace.free > at && wire == pace.wire && steady && fifo.counts_alike())
                     .then(|| fifo.arrive_alike(at, pace));
+                let follows = pace.free > at;
                 let start = match alike.flatten() {
                     _ if pace.free <= at => Ok(at),
                     Some(waiting) => {
@@ -283,9 +327,12 @@ mod tests {
                     None => fifo.arrive(at, wire, pace),
                 };
                 if let Ok(start) = start {
-                    pace.free = start + Span::from_nanos(time);
                     if steady {
-                        (pace.wire, pace.time) = (wire, Span::from_nanos(time));
+                        (pace.wire, pace.time) = (wire, rate.fine_time_for(Bytes::new(u64::from(wire))).expect("short"));
+                        let (time, carry) = if follows { pace.time.carried(pace.carry) } else { pace.time.fresh() };
+                        (pace.free, pace.carry) = (start + time, carry);
+                    } else {
+                        pace.free = start + Span::from_nanos(time);
                     }
                 }
                 starts.push(start.ok().map(|at| at.nanos()));
@@ -300,7 +347,8 @@ mod tests {
     fn more_alike_than_one_number_holds() {
         let mut fifo = Fifo::new(Capacity::Packets(u32::MAX));
         let step = Span::from_nanos(10);
-        let mut pace = Pace { free: Instant::ZERO + step, wire: 100, time: step, steady: true };
+        let time = FineSpan::from_span(step).expect("short");
+        let mut pace = Pace { free: Instant::ZERO + step, wire: 100, time, carry: Carry::NOTHING, steady: true };
         for waiting in 1..200_000u32 {
             let start = fifo.arrive(Instant::ZERO, 100, pace).expect("there is room");
             assert_eq!(start, pace.free);

@@ -12,7 +12,7 @@ use fairwave_core::loss::Loss;
 use fairwave_core::packet::Packet;
 use fairwave_core::queue::{DropReason, LinkQueue};
 use fairwave_core::random::Seed;
-use fairwave_core::units::{Bytes, Instant, Span};
+use fairwave_core::units::{Bytes, Carry, FineSpan, Instant, Span};
 use fairwave_scenario::plan::LinkPlan;
 
 use crate::classes::ClassMeasures;
@@ -22,6 +22,12 @@ use crate::unsteady::WireChanges;
 
 /// 146 years in nanoseconds. Where times reach it, nothing happens in one step.
 const FAR: u64 = 1 << 62;
+
+/// The largest packet.
+const LARGEST: Bytes = Bytes::new(u16::MAX as u64);
+
+// Two cache lines: with many flows, links are a large part of the memory.
+const _: () = assert!(size_of::<Link>() == 128);
 
 /// How a link serves its queue.
 pub enum Service {
@@ -74,21 +80,14 @@ pub struct Link {
     /// When the transmitter will be free.
     pub free: Instant,
     delay: Span,
-    last_time: Span,
+    /// The time that a packet of `last_wire` bytes takes.
+    last_time: FineSpan,
+    /// What the last transmission leaves to one that follows it at once.
+    carry: Carry,
     last_wire: u16,
-    /// True when all that arrives comes, in order, from one other link: then it can be crossed as soon as that one is.
-    pub fed_in_order: bool,
-    /// First in, first out.
-    plain: bool,
-    /// The wire may lose packets, or the link changes.
-    lossy: bool,
     /// How long a packet takes depends on its size alone, and nothing else changes.
     steady: bool,
-    /// First in, first out, over a sound wire, without bins of departures, in the window: a packet may cross in one step.
-    simple: bool,
-    /// More happens in one step. Where `simple` holds, a packet may wait in it, too: at a steady rate, before a queue that counts packets
-    /// and has no bins of waiting. Where a queue is managed, a packet may be transmitted and leave in one step, at a steady rate.
-    direct: bool,
+    one_step: OneStep,
     /// Counters; those of a crossing without waiting come first.
     pub measure: LinkMeasure,
     /// When the last transmission began that was not a crossing in one step.
@@ -98,6 +97,19 @@ pub struct Link {
     /// What becomes of packets that have been transmitted; nothing where all arrive.
     wire: Option<Box<Wire>>,
     rate: LinkRate,
+}
+
+/// What may happen to a packet in one step: in the window, over a sound wire, without bins of departures.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum OneStep {
+    /// Nothing.
+    Nothing,
+    /// At a steady rate, a packet that leaves a managed queue is transmitted and leaves the link.
+    Leave,
+    /// A packet crosses a first-in-first-out link if it need not wait.
+    CrossIdle,
+    /// A packet may also wait: at a steady rate, before a queue that counts packets and has no bins of waiting.
+    Cross,
 }
 
 /// What becomes of packets that have been transmitted, where not all arrive as they were sent.
@@ -165,18 +177,16 @@ impl Link {
             None => None,
         };
         Ok(Link {
-            steady: rate.is_steady() && changes.is_none(),
+            // At the rates of the others, the largest packets take longer than fine spans count.
+            steady: rate.is_steady() && changes.is_none() && rate.nominal().fine_time_for(LARGEST).is_some(),
             rate: LinkRate::new(rate, transmission).map_err(|error| error.within("rate"))?,
             delay: *delay,
             free: Instant::ZERO,
             started: Instant::ZERO,
             last_wire: 0,
-            last_time: Span::ZERO,
-            fed_in_order: false,
-            plain: matches!(service, Service::Fifo(_)),
-            lossy: wire.is_some(),
-            simple: false,
-            direct: false,
+            last_time: FineSpan::ZERO,
+            carry: Carry::NOTHING,
+            one_step: OneStep::Nothing,
             service,
             wire,
             measure: LinkMeasure::new(Bins::over(window, bin)),
@@ -193,16 +203,16 @@ impl Link {
     }
 
     fn find_steps(&mut self, window: Window) {
-        let near = self.delay.max(self.last_time).nanos() < FAR && window.end.nanos() < FAR;
-        let sound = near && self.wire.is_none() && !self.measure.counts_departures();
-        match &self.service {
-            Service::Fifo(fifo) => {
-                self.simple = sound;
-                self.direct = self.steady && fifo.counts_alike() && self.measure.waited_in_bin().is_empty();
+        let near = self.delay.nanos() < FAR && window.end.nanos() < FAR;
+        self.one_step = match &self.service {
+            _ if !near || self.wire.is_some() || self.measure.counts_departures() => OneStep::Nothing,
+            Service::Fifo(fifo) if self.steady && fifo.counts_alike() && self.measure.waited_in_bin().is_empty() => {
+                OneStep::Cross
             }
-            Service::Managed(_) => self.direct = sound && self.steady,
-            Service::Shared(_) => {}
-        }
+            Service::Fifo(_) => OneStep::CrossIdle,
+            Service::Managed(_) if self.steady => OneStep::Leave,
+            _ => OneStep::Nothing,
+        };
     }
 
     /// Another one, as [`Self::new`] makes it, for a plan of the same direction while this one is new. None where either has streams or a
@@ -228,31 +238,37 @@ impl Link {
         }
     }
 
-    /// Transmits a packet from `start` on: the transmitter is free again when that ends. Most neighbours are alike, so at a
-    /// steady rate the last time is kept.
+    /// Transmits a packet from `start` on: the transmitter is free again when that ends. A packet that `follows` the last
+    /// transmission begins with its carry.
     #[inline]
-    pub fn transmit(&mut self, start: Instant, packet: &Packet) {
+    pub fn transmit(&mut self, start: Instant, packet: &Packet, follows: bool) {
         self.started = start;
-        self.free = if packet.wire == self.last_wire { start + self.last_time } else { self.end_of(start, packet) };
+        (self.free, self.carry) = if packet.wire == self.last_wire {
+            let (time, carry) = self.last_time.carried(if follows { self.carry } else { Carry::NOTHING });
+            (start + time, carry)
+        } else {
+            self.end_of(start, packet, follows)
+        };
     }
 
-    /// `last_wire` stays 0, and with it `last_time`, where the rate is not steady; a packet of no size takes no time there, too.
+    /// The end of a transmission, and what it leaves to the next. At a steady rate the time is kept, because most neighbours are alike.
+    /// `last_wire` stays 0, and with it `last_time`, where the rate is not steady: such a law carries by itself. A packet of no size
+    /// takes no time there, too.
     #[inline(never)]
-    fn end_of(&mut self, start: Instant, packet: &Packet) -> Instant {
-        let mut end = self.rate.end_of(start, packet.size());
+    fn end_of(&mut self, start: Instant, packet: &Packet, follows: bool) -> (Instant, Carry) {
         if self.steady {
-            (self.last_wire, self.last_time) = (packet.wire, end.since(start));
-            let near = self.last_time.nanos() < FAR;
-            (self.simple, self.direct) = (self.simple && near, self.direct && near);
-            return end;
+            (self.last_wire, self.last_time) = (packet.wire, self.rate.steady_time(start, packet.size()));
+            let (time, carry) = self.last_time.carried(if follows { self.carry } else { Carry::NOTHING });
+            return (start + time, carry);
         }
+        let mut end = self.rate.end_of(start, packet.size());
         if let Some(Wire::Changing(unsteady)) = self.wire.as_deref_mut() {
             (end, self.delay) = unsteady.transmitted(start, end);
         }
         if let Service::Managed(managed) = &mut self.service {
             managed.queue.transmits_until(end);
         }
-        end
+        (end, Carry::NOTHING)
     }
 
     /// Tells a managed queue of a change of the link's rate at `now`, if there is one then. Answers when the next one is.
@@ -316,10 +332,10 @@ impl Link {
         if self.straddles_warmup(window) || !counts {
             self.split(packet, window);
         }
-        if self.lossy {
-            let lost = match self.wire.as_deref_mut() {
-                Some(Wire::Lossy(loss)) => loss.lost(self.free, packet),
-                Some(Wire::Changing(unsteady)) => {
+        if let Some(wire) = self.wire.as_deref_mut() {
+            let lost = match wire {
+                Wire::Lossy(loss) => loss.lost(self.free, packet),
+                Wire::Changing(unsteady) => {
                     if packet.wire == 0 {
                         // It takes no time, and its outcome is not known yet.
                         (self.free, self.delay) = unsteady.transmitted(self.free, self.free);
@@ -329,7 +345,6 @@ impl Link {
                     }
                     true
                 }
-                None => false,
             };
             if lost {
                 return Departure::Lost { counts };
@@ -379,29 +394,33 @@ impl Link {
     /// The transmitter, for a queue that goes by it.
     #[inline(always)]
     pub fn pace(&self) -> Pace {
-        Pace { free: self.free, wire: self.last_wire, time: self.last_time, steady: self.steady }
+        Pace { free: self.free, wire: self.last_wire, time: self.last_time, carry: self.carry, steady: self.steady }
     }
 
     /// Whether a packet that arrives at `now` is transmitted at once, without having been in the queue.
     #[inline]
     pub fn passes_at_once(&self, now: Instant) -> bool {
-        self.plain && self.free <= now
+        matches!(self.service, Service::Fifo(_)) && self.free <= now
     }
 
     /// What leaves is counted per bin, if there are bins; then no packet crosses in one step.
     pub fn count_departures(&mut self, bins: Option<Box<Bins>>) {
-        (self.simple, self.direct) = (self.simple && bins.is_none(), self.direct && bins.is_none());
+        if bins.is_some() {
+            self.one_step = OneStep::Nothing;
+        }
         self.measure.count_departures(bins);
     }
 
-    /// When the transmission of a packet ends that begins at `now`, which lies before [`FAR`]. What ends later than twice that is said to end
-    /// then.
+    /// When the transmission of a packet ends that begins at `now`, which lies before [`FAR`], and what it leaves to the next. What ends
+    /// later than twice that is said to end then.
     #[inline(always)]
-    fn end_soon(&mut self, now: Instant, packet: &Packet) -> Instant {
+    fn end_soon(&mut self, now: Instant, packet: &Packet, follows: bool) -> (Instant, Carry) {
         if packet.wire == self.last_wire {
-            later(now, self.last_time)
+            let (time, carry) = if follows { self.last_time.carried(self.carry) } else { self.last_time.fresh() };
+            (later(now, time), carry)
         } else {
-            self.end_of(now, packet).min(Instant::from_nanos(2 * FAR))
+            let (end, carry) = self.end_of(now, packet, follows);
+            (end.min(Instant::from_nanos(2 * FAR)), carry)
         }
     }
 
@@ -409,15 +428,15 @@ impl Link {
     /// nothing, and nothing has been counted, where more may happen. What [`Self::transmit`] and [`Self::leave`] would do.
     #[inline(always)]
     pub fn transmit_and_leave(&mut self, now: Instant, packet: &Packet, window: Window) -> Option<Instant> {
-        if !self.direct {
+        if self.one_step != OneStep::Leave {
             return None;
         }
-        let free = self.end_soon(now, packet);
+        let (free, carry) = self.end_soon(now, packet, now == self.free);
         let arrival = later(free, self.delay);
         if arrival > window.end {
             return None;
         }
-        self.free = free;
+        (self.free, self.carry) = (free, carry);
         self.measure.left(packet.wire);
         Some(arrival)
     }
@@ -428,15 +447,16 @@ impl Link {
     /// do, and the queue before them, in one step.
     #[inline(always)]
     pub fn cross(&mut self, now: Instant, packet: &Packet, window: Window) -> Option<(Instant, Instant)> {
-        if !self.simple {
+        if self.one_step < OneStep::CrossIdle {
             return None;
         }
         debug_assert!(now >= window.warmup, "a crossing at {now}, before the window");
         let (start, alike) = (self.free.max(now), packet.wire == self.last_wire);
-        let free = if self.free <= now {
-            self.end_soon(now, packet)
-        } else if self.direct && alike && start <= window.end {
-            later(start, self.last_time)
+        let (free, carry) = if self.free <= now {
+            self.end_soon(now, packet, false)
+        } else if self.one_step == OneStep::Cross && alike && start <= window.end {
+            let (time, carry) = self.last_time.carried(self.carry);
+            (later(start, time), carry)
         } else {
             return None;
         };
@@ -449,7 +469,7 @@ impl Link {
             let Service::Fifo(fifo) = &mut self.service else { return None };
             self.measure.waits(fifo.arrive_alike(now, pace)?, start.since(now));
         }
-        self.free = free;
+        (self.free, self.carry) = (free, carry);
         self.measure.crossed(packet.wire);
         Some((start, arrival))
     }
@@ -519,7 +539,7 @@ impl Link {
 
     /// True for a link that is served event by event.
     pub fn is_managed(&self) -> bool {
-        !self.plain
+        !matches!(self.service, Service::Fifo(_))
     }
 }
 

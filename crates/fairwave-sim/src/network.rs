@@ -21,6 +21,9 @@ pub(crate) struct Network<M = Same> {
     pub media: Vec<MediumRun>,
     /// Those of the flows that have been added.
     pub routes: Arc<Routes>,
+    /// By link, while routes are added: true when all that arrives comes, in order, from one other link. Then the link can
+    /// be crossed as soon as that one is.
+    pub fed_in_order: Vec<bool>,
 }
 
 impl Network {
@@ -56,7 +59,8 @@ impl Network {
             links.push(made);
         }
         let media = shared_media::of_plan(plan, &mut links)?;
-        let mut network = Network { links: Held::new(links, Same), media, routes: Arc::default() };
+        let mut network =
+            Network { links: Held::new(links, Same), media, routes: Arc::default(), fed_in_order: Vec::new() };
         for flow in &plan.flows {
             if flow.forward.is_empty()
                 || flow.backward.is_empty()
@@ -93,7 +97,7 @@ impl Network {
         ahead: [bool; 2],
     ) -> Result<[u32; 2], RunError> {
         let steps = |route: &[usize], end: Step| -> Vec<Step> {
-            let links = route.iter().map(|&link| Step::enter(link as u32, self.links[link].fed_in_order));
+            let links = route.iter().map(|&link| Step::enter(link as u32, self.fed_in_order[link]));
             links.chain([end]).collect()
         };
         let (forward, backward) = (steps(forward, Step::end(ahead[0])), steps(backward, Step::end(ahead[1])));
@@ -135,9 +139,8 @@ impl Network {
             }
         }
         let reorders: Vec<bool> = self.links.items.iter().map(Link::reorders).collect();
-        for (link, feeder) in self.links.items.iter_mut().zip(feeder) {
-            link.fed_in_order = feeder < SEVERAL && !link.is_managed() && !reorders[feeder];
-        }
+        let fed_in_order = |(link, feeder): (&Link, usize)| feeder < SEVERAL && !link.is_managed() && !reorders[feeder];
+        self.fed_in_order = self.links.items.iter().zip(feeder).map(fed_in_order).collect();
     }
 
     /// Flows whose receivers may be called as soon as a packet's arrival time is known. Their node has only such
@@ -188,7 +191,7 @@ impl Network {
                 && !self.links[last].reorders()
                 && !self.links[first].is_managed()
                 && self.links[first].least_delay() > Span::ZERO
-                && (!ahead || further.into_iter().any(|&link| !self.links[link].fed_in_order))
+                && (!ahead || further.into_iter().any(|&link| !self.fed_in_order[link]))
         };
         plan.flows.iter().zip(alone).zip(ahead).map(may).collect()
     }

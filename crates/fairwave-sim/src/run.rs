@@ -445,7 +445,8 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
             if P::ON {
                 self.probe.arrived(link, packet, at);
             }
-            let start = if here.passes_at_once(at) {
+            let waits = !here.passes_at_once(at);
+            let start = if !waits {
                 at
             } else {
                 let pace = here.pace();
@@ -472,7 +473,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
             if P::ON {
                 self.probe.begun(link, packet, start);
             }
-            here.transmit(start, packet);
+            here.transmit(start, packet, waits);
             let leaving = here.leave(packet, self.window);
             match self.go_on(link, packet, place, leaving, start > at) {
                 Some((next, arrival)) => (link, place, at) = (next, place + 1, arrival),

@@ -7,6 +7,7 @@ mod classes;
 mod conference;
 mod datagrams;
 mod events;
+mod exact_rates;
 mod fates;
 mod flows;
 mod fuzz;

@@ -26,6 +26,21 @@ pub struct Rate(u64);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Bytes(u64);
 
+/// A time of transmission in units of 2⁻³² ns, below [`FineSpan::LIMIT`].
+///
+/// Instants are whole nanoseconds, so the end of a transmission is rounded. A transmission that follows another at once
+/// begins with the [`Carry`] of that one: rounding errors do not add up.
+///
+/// The number inside is half a nanosecond more than the time. So its high half is the time rounded to the nearest
+/// nanosecond.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FineSpan(u64);
+
+/// The part of a transmission that its rounded end leaves to the next transmission, in units of 2⁻³² ns. Half a
+/// nanosecond more than the time from the rounded end to the exact end, which may be negative.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Carry(u32);
+
 /// The largest error of a clock's frequency, in parts per billion.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Skew(u64);
@@ -155,9 +170,106 @@ impl Rate {
         }
     }
 
+    /// The time to transmit `size` at this rate to 2⁻³² ns; none if it is not below [`FineSpan::LIMIT`].
+    pub const fn fine_time_for(self, size: Bytes) -> Option<FineSpan> {
+        let scaled = size.0 as u128 * 8 * NANOS_PER_SECOND as u128;
+        if self.0 == 0 || scaled >= self.0 as u128 * FineSpan::LIMIT.0 as u128 {
+            return None;
+        }
+        // A time of whole nanoseconds is the most frequent, and needs no long division.
+        let (whole, rest) = if scaled <= u64::MAX as u128 {
+            (scaled as u64 / self.0, scaled as u64 % self.0)
+        } else {
+            ((scaled / self.0 as u128) as u64, (scaled % self.0 as u128) as u64)
+        };
+        let fraction = if rest == 0 { 0 } else { (((rest as u128) << 32) + (self.0 / 2) as u128) / self.0 as u128 };
+        Some(FineSpan((whole << 32) + fraction as u64 + HALF as u64))
+    }
+
     /// The number of bytes transmitted in `span` at this rate, rounded down.
     pub const fn bytes_in(self, span: Span) -> Bytes {
         Bytes((self.0 as u128 * span.0 as u128 / (8 * NANOS_PER_SECOND as u128)) as u64)
+    }
+}
+
+/// Half a nanosecond, in units of 2⁻³² ns.
+const HALF: u32 = 1 << 31;
+
+impl Carry {
+    /// The rounded end is the exact end. Also the carry of a transmission that begins at an idle transmitter.
+    pub const NOTHING: Carry = Carry(HALF);
+}
+
+impl Default for Carry {
+    fn default() -> Self {
+        Carry::NOTHING
+    }
+}
+
+impl FineSpan {
+    /// No time.
+    pub const ZERO: FineSpan = FineSpan(HALF as u64);
+    /// All fine spans are shorter than this: 4.29 s.
+    pub const LIMIT: Span = Span((1 << 32) - 2);
+    /// The longest fine span of whole nanoseconds.
+    pub const MAX: FineSpan = FineSpan(((Self::LIMIT.0 - 1) << 32) + HALF as u64);
+
+    /// The span in fine units; none from [`Self::LIMIT`] on.
+    pub const fn from_span(span: Span) -> Option<FineSpan> {
+        if span.0 < Self::LIMIT.0 { Some(FineSpan((span.0 << 32) + HALF as u64)) } else { None }
+    }
+
+    /// The time in units of 2⁻³² ns.
+    const fn units(self) -> u64 {
+        self.0 - HALF as u64
+    }
+
+    /// Whether this is a whole number of nanoseconds.
+    pub const fn is_whole(self) -> bool {
+        self.0 as u32 == HALF
+    }
+
+    /// The time of a transmission that begins at an idle transmitter, rounded to the nearest nanosecond, and the carry.
+    #[inline(always)]
+    pub const fn fresh(self) -> (Span, Carry) {
+        (Span(self.0 >> 32), Carry(self.0 as u32))
+    }
+
+    /// The time of a transmission that begins with `carry`, from one rounded end to the next, and the new carry.
+    #[inline(always)]
+    pub const fn carried(self, carry: Carry) -> (Span, Carry) {
+        let sum = self.units() + carry.0 as u64;
+        (Span(sum >> 32), Carry(sum as u32))
+    }
+
+    /// The time of `count` transmissions one behind the other, of which the first begins with `carry`.
+    #[inline(always)]
+    pub const fn times(self, count: u32, carry: Carry) -> Span {
+        let (whole, fraction) = (self.units() >> 32, self.units() as u32);
+        Span(count as u64 * whole + ((count as u64 * fraction as u64 + carry.0 as u64) >> 32))
+    }
+
+    /// The time of `count` transmissions one behind the other, of which the last ends with `carry`.
+    #[inline(always)]
+    pub const fn times_before(self, count: u32, carry: Carry) -> Span {
+        let (whole, fraction) = (self.units() >> 32, self.units() as u32);
+        Span(count as u64 * whole + ((count as u64 * fraction as u64 + (u32::MAX - carry.0) as u64) >> 32))
+    }
+
+    /// The carry with which the first of `count` transmissions began, of which the last ends with `carry`.
+    pub const fn carry_before(self, count: u32, carry: Carry) -> Carry {
+        Carry(carry.0.wrapping_sub((self.units() as u32).wrapping_mul(count)))
+    }
+
+    /// The time in nanoseconds.
+    pub fn nanos(self) -> f64 {
+        self.units() as f64 / 4_294_967_296.0
+    }
+
+    /// This time times a non-negative factor; below the limit.
+    pub fn scaled(self, factor: f64) -> FineSpan {
+        let most = (Self::LIMIT.0 << 32) - 1;
+        FineSpan((libm::round(self.units() as f64 * factor) as u64).min(most) + HALF as u64)
     }
 }
 
@@ -568,6 +680,35 @@ mod tests {
         }
         let error = "10 Mb".parse::<Bytes>().expect_err("bits").to_string();
         assert!(error.ends_with("; write `1.25 MB`, or `10 MB` if bytes were meant"), "{error}");
+    }
+
+    #[test]
+    fn a_row_of_transmissions_ends_at_the_nearest_nanosecond_of_its_exact_end() {
+        for (rate, size) in
+            [(100_000_000_000, 66), (100_000_000_000, 1500), (33_300_000, 1500), (122_071, 65_535), (7, 1)]
+        {
+            let rate = Rate::from_bits_per_second(rate);
+            let time = rate.fine_time_for(Bytes::new(size)).expect("below 4.29 s");
+            let (first, mut carry) = time.fresh();
+            assert_eq!(first, rate.time_for(Bytes::new(size)));
+            let mut end = first;
+            for sent in 2..=100_000u32 {
+                let (step, next) = time.carried(carry);
+                assert_eq!(time.times_before(1, next), step);
+                assert_eq!(time.carry_before(1, next), carry);
+                (end, carry) = (end + step, next);
+                let exact = rate.time_for(Bytes::new(size * u64::from(sent)));
+                // 2⁻³³ ns a packet are not carried.
+                assert!(end.nanos().abs_diff(exact.nanos()) <= 1, "{sent} of {size} bytes at {rate}: {end}");
+                assert_eq!(time.times(sent, Carry::NOTHING), end);
+                assert_eq!(time.times_before(sent, carry), end);
+                assert_eq!(time.carry_before(sent, carry), Carry::NOTHING);
+            }
+        }
+        let slow = Rate::from_bits_per_second(100);
+        assert_eq!(slow.fine_time_for(Bytes::new(1500)), None);
+        assert_eq!(FineSpan::from_span(Span::from_secs(5)), None);
+        assert_eq!(FineSpan::from_span(Span::ZERO), Some(FineSpan::ZERO));
     }
 
     #[test]

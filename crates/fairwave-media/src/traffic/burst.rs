@@ -4,6 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::cadence::Cadence;
 use super::cbr::{default_payload, interval, packets_per_second};
 use super::interrupted::{default_off, default_on};
 use super::on_off::{Alternation, First, OnOff};
@@ -57,7 +58,7 @@ impl TrafficLaw for BurstConfig {
         let interval = interval(self.rate, self.payload)?;
         let begin = self.phase.begin(start, interval, &mut stream);
         let periods = Alternation::new(self.on, self.off, self.first, stream);
-        Ok(OnOff::new(interval, self.payload.get() as u32, begin, Some(periods)))
+        Ok(OnOff::new(Cadence::at_rate(self.rate, self.payload), self.payload.get() as u32, begin, Some(periods)))
     }
 
     fn units_per_second(&self) -> Option<f64> {

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::cadence::Cadence;
 use super::{FrameType, Phase, TrafficLaw, TrafficSource, Unit};
 use fairwave_units::config::{ConfigError, check_fraction};
 use fairwave_units::random::Stream;
@@ -67,7 +68,7 @@ impl TrafficLaw for CbrConfig {
     fn source(&self, start: Instant, mut stream: Stream) -> Result<Cbr, ConfigError> {
         let interval = interval(self.rate, self.payload)?;
         Ok(Cbr {
-            interval,
+            cadence: Cadence::at_rate(self.rate, self.payload),
             payload: self.payload.get() as u32,
             jitter: self.jitter,
             due: self.phase.begin(start, interval, &mut stream),
@@ -92,7 +93,7 @@ impl TrafficLaw for CbrConfig {
 /// Source of constant bit rate.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Cbr {
-    interval: Span,
+    cadence: Cadence,
     payload: u32,
     jitter: f64,
     due: Instant,
@@ -108,11 +109,8 @@ impl TrafficSource for Cbr {
         let unit =
             Unit { id: self.next_id, payload: self.payload, created: self.due, layer: 0, frame_type: FrameType::None };
         self.next_id = self.next_id.wrapping_add(1);
-        self.due += if self.jitter > 0.0 {
-            self.interval.scaled(1.0 + self.jitter * (self.stream.uniform() - 0.5))
-        } else {
-            self.interval
-        };
+        let factor = (self.jitter > 0.0).then(|| 1.0 + self.jitter * (self.stream.uniform() - 0.5));
+        self.due = self.cadence.after(self.due, factor);
         Some(unit)
     }
 }

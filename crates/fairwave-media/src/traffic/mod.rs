@@ -7,6 +7,7 @@
 
 mod bulk;
 mod burst;
+mod cadence;
 mod cbr;
 pub mod codec;
 mod conversation;

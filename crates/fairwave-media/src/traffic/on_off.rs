@@ -8,6 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::cadence::Cadence;
 use super::noise::{NoiseFrames, Pauses};
 use super::{FrameType, Period, TrafficSource, Unit};
 use fairwave_units::random::Stream;
@@ -65,7 +66,7 @@ impl Alternation {
 /// Source of packets at an interval while on.
 #[derive(Clone, PartialEq, Debug)]
 pub struct OnOff {
-    interval: Span,
+    cadence: Cadence,
     payload: u32,
     periods: Option<Alternation>,
     /// Time of the next packet, if any is left in this on-period.
@@ -79,9 +80,9 @@ pub struct OnOff {
 
 impl OnOff {
     /// Returns a source that starts at `start`; without periods it is always on.
-    pub(super) fn new(interval: Span, payload: u32, start: Instant, periods: Option<Alternation>) -> Self {
+    pub(super) fn new(cadence: impl Into<Cadence>, payload: u32, start: Instant, periods: Option<Alternation>) -> Self {
         let left = if periods.is_some() { 0 } else { u64::MAX };
-        OnOff { interval, payload, periods, due: start, left, next_id: 0, noise: None }
+        OnOff { cadence: cadence.into(), payload, periods, due: start, left, next_id: 0, noise: None }
     }
 
     /// Adds comfort noise while off.
@@ -98,7 +99,7 @@ impl TrafficSource for OnOff {
                 noise.begin(self.due);
             }
             self.due += off;
-            self.left = (libm::round(on.nanos() as f64 / self.interval.nanos().max(1) as f64) as u64).max(1);
+            self.left = (libm::round(on.nanos() as f64 / self.cadence.nanos().max(1.0)) as u64).max(1);
         }
         if let Some(noise) = &mut self.noise
             && let Some((created, payload)) = noise.next(self.due)
@@ -114,7 +115,7 @@ impl TrafficSource for OnOff {
             Unit { id: self.next_id, payload: self.payload, created: self.due, layer: 0, frame_type: FrameType::None };
         self.next_id = self.next_id.wrapping_add(1);
         self.left -= 1;
-        self.due += self.interval;
+        self.due = self.cadence.after(self.due, None);
         Some(unit)
     }
 }

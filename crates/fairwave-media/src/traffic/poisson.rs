@@ -87,12 +87,22 @@ impl Law for PoissonConfig {
 impl TrafficLaw for PoissonConfig {
     type Source = Arrivals;
 
-    fn source(&self, start: Instant, mut stream: Stream) -> Result<Arrivals, ConfigError> {
+    fn source(&self, start: Instant, stream: Stream) -> Result<Arrivals, ConfigError> {
         // The shortest mean gap is a nanosecond, the resolution of the clock.
-        let mean = Span::from_seconds(1.0 / self.packets_per_second()).max(Span::from_nanos(1));
-        let gaps = Gaps::Exponential { mean };
-        let due = start + gaps.draw(&mut stream);
-        Ok(Arrivals { gaps, payload: self.payload.clone(), due, next_id: 0, stream })
+        let exact = (1e9 / self.packets_per_second()).max(1.0);
+        let mean = Span::from_seconds(exact / 1e9);
+        let is_whole = (exact - mean.nanos() as f64).abs() <= exact * 1e-12;
+        let fine = (!is_whole).then_some(FineGaps { mean: exact, rest: 0.0 });
+        let mut arrivals = Arrivals {
+            gaps: Gaps::Exponential { mean },
+            fine,
+            payload: self.payload.clone(),
+            due: start,
+            next_id: 0,
+            stream,
+        };
+        arrivals.go_on();
+        Ok(arrivals)
     }
 
     fn units_per_second(&self) -> Option<f64> {
@@ -250,7 +260,7 @@ impl TrafficLaw for RenewalConfig {
 
     fn source(&self, start: Instant, mut stream: Stream) -> Result<Arrivals, ConfigError> {
         let due = start + self.gap.draw_residual(&mut stream);
-        Ok(Arrivals { gaps: self.gap.clone(), payload: self.payload.clone(), due, next_id: 0, stream })
+        Ok(Arrivals { gaps: self.gap.clone(), fine: None, payload: self.payload.clone(), due, next_id: 0, stream })
     }
 
     fn units_per_second(&self) -> Option<f64> {
@@ -266,10 +276,37 @@ impl TrafficLaw for RenewalConfig {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Arrivals {
     gaps: Gaps,
+    /// Instead of `gaps`, if there are any.
+    fine: Option<FineGaps>,
     payload: Size,
     due: Instant,
     next_id: u32,
     stream: Stream,
+}
+
+/// Exponential gaps whose mean is no whole number of nanoseconds. What rounding leaves of a gap goes to the next, so the mean is right
+/// in the long run.
+#[derive(Clone, PartialEq, Debug)]
+struct FineGaps {
+    /// Nanoseconds.
+    mean: f64,
+    /// Nanoseconds, below 0 if the last gap was rounded up.
+    rest: f64,
+}
+
+impl Arrivals {
+    /// Draws the gap before the next packet.
+    fn go_on(&mut self) {
+        self.due += match &mut self.fine {
+            Some(FineGaps { mean, rest }) => {
+                let exact = self.stream.exponential(*mean) + *rest;
+                let gap = libm::round(exact).max(0.0);
+                *rest = exact - gap;
+                Span::from_nanos(gap as u64)
+            }
+            None => self.gaps.draw(&mut self.stream),
+        };
+    }
 }
 
 impl TrafficSource for Arrivals {
@@ -280,7 +317,7 @@ impl TrafficSource for Arrivals {
         let payload = self.payload.draw(&mut self.stream);
         let unit = Unit { id: self.next_id, payload, created: self.due, layer: 0, frame_type: FrameType::None };
         self.next_id = self.next_id.wrapping_add(1);
-        self.due += self.gaps.draw(&mut self.stream);
+        self.go_on();
         Some(unit)
     }
 }

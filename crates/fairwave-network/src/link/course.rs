@@ -1,7 +1,8 @@
 //! A rate that changes at known times, at work: what schedules, traces and chains of states have in common.
 //!
 //! The course of a rate is a row of segments, each with its rate and with what has been sent before it. A transmission that begins
-//! at s ends at the first t for which the integral of the rate from s to t is its size, to the nearest nanosecond, rounded once.
+//! at s ends at the first t for which the integral of the rate from s to t is its size, to the nearest nanosecond. A transmission
+//! that begins when the last one ended also sends what that one has left by rounding, so rounding errors do not add up.
 //!
 //! Most transmissions end in the segment in which they begin, or in one of the next; those are found by going on from the one
 //! before. What lies farther is found by bisection. So a transmission costs the same however long the course is.
@@ -97,9 +98,37 @@ pub struct Course {
     begins: u64,
     /// When that segment ends, nanoseconds; `u64::MAX` if it never does.
     until: u64,
-    /// A size, a rate, and the time that the one takes at the other: most neighbours are alike.
+    /// A size, a rate, and the time that the one takes at the other, if that is a whole number of nanoseconds: most
+    /// neighbours are alike.
     last: (Bytes, u64, Span),
+    /// The last transmission.
+    sent: Sent,
 }
+
+/// A transmission, and what rounding leaves of it: in bits per second times nanoseconds, below 0 if the end is rounded up.
+#[derive(Clone, Copy, Default)]
+struct Sent {
+    began: u64,
+    ended: u64,
+    /// What the one before left to it.
+    owed_before: i128,
+    /// What it leaves to the next.
+    owed: i128,
+}
+
+impl Sent {
+    /// What a transmission that begins at `start` sends besides its size. The same transmission may be asked about again.
+    fn owed_at(&self, start: u64) -> i128 {
+        match start {
+            _ if start == self.ended => self.owed,
+            _ if start == self.began => self.owed_before,
+            _ => 0,
+        }
+    }
+}
+
+/// The end of a transmission, and what rounding leaves of it: see [`Sent`].
+type End = (u64, i128);
 
 impl Course {
     /// At work from the beginning of a run. Segments that end may begin again; otherwise the last rate holds.
@@ -109,8 +138,8 @@ impl Course {
             list.push(Segment { at: 0, rate: 0, sent: 0 });
         }
         let period = ends.filter(|end| repeats && *end > 0 && sent > 0).map(|end| (end, sent));
-        let mut course =
-            Course { segments: list, period, place: 0, begins: 0, until: 0, last: (Bytes::ZERO, 0, Span::ZERO) };
+        let last = (Bytes::ZERO, 0, Span::ZERO);
+        let mut course = Course { segments: list, period, place: 0, begins: 0, until: 0, last, sent: Sent::default() };
         course.until = course.end_of_segment(0, 0).unwrap_or(u64::MAX);
         course
     }
@@ -173,19 +202,20 @@ impl Course {
     }
 
     /// When so much has been sent since the beginning of the run; none for never.
-    fn time_of(&self, sent: u128) -> Option<u64> {
+    fn time_of(&self, sent: u128) -> Option<End> {
         // What ends with a segment does not wait for a later one, before which there may be nothing.
         let (past, rest) = match self.period {
             Some((period, whole)) => (((sent - 1) / whole).checked_mul(u128::from(period))?, (sent - 1) % whole + 1),
             None => (0, sent),
         };
         let segment = &self.segments[self.segments.partition_point(|segment| segment.sent < rest) - 1];
-        let within = nearest(rest - segment.sent, segment.rate)?;
-        u64::try_from(past.checked_add(u128::from(segment.at))?.checked_add(within)?).ok()
+        let (within, owed) = nearest(rest - segment.sent, segment.rate)?;
+        let end = u64::try_from(past.checked_add(u128::from(segment.at))?.checked_add(within)?).ok()?;
+        Some((end, owed))
     }
 
     /// When what is `left` of a transmission ends that the present segment does not complete; none for never.
-    fn beyond(&self, left: u128) -> Option<u64> {
+    fn beyond(&self, left: u128) -> Option<End> {
         let (mut begins, mut place) = (self.begins, self.place);
         // What is more than this is so long that it is looked for at once.
         let Ok(mut left) = u64::try_from(left) else {
@@ -204,7 +234,8 @@ impl Course {
                 None => 0,
             };
             if left <= gives {
-                return u64::try_from(u128::from(begin).checked_add(nearest(u128::from(left), rate)?)?).ok();
+                let (within, owed) = nearest(u128::from(left), rate)?;
+                return Some((u64::try_from(u128::from(begin).checked_add(within)?).ok()?, owed));
             }
             left -= gives;
         }
@@ -212,11 +243,30 @@ impl Course {
     }
 }
 
-/// `sent` over `rate`, to the nearest whole number of nanoseconds; none at rate 0.
-fn nearest(sent: u128, rate: u64) -> Option<u128> {
-    match u64::try_from(sent).ok().and_then(|sent| sent.checked_add(rate / 2)) {
-        Some(sent) => sent.checked_div(rate).map(u128::from),
-        None => sent.checked_add(u128::from(rate / 2))?.checked_div(u128::from(rate)),
+/// `sent` over `rate`, to the nearest whole number of nanoseconds, and what that leaves; none at rate 0.
+fn nearest(sent: u128, rate: u64) -> Option<(u128, i128)> {
+    let nanos = match u64::try_from(sent).ok().and_then(|sent| sent.checked_add(rate / 2)) {
+        Some(sent) => sent.checked_div(rate).map(u128::from)?,
+        None => sent.checked_add(u128::from(rate / 2))?.checked_div(u128::from(rate))?,
+    };
+    // The product is at most half a rate more than `sent`, which is below 2¹²⁷.
+    Some((nanos, (sent as i128).wrapping_sub((nanos * u128::from(rate)) as i128)))
+}
+
+impl Course {
+    /// When a transmission of `wanted`, in bits per second times nanoseconds, ends that begins at `start`; none for never.
+    fn end_in_segments(&self, start: u64, wanted: i128) -> Option<End> {
+        // Rounding has already sent all of it.
+        let Some(wanted) = u128::try_from(wanted).ok().filter(|wanted| *wanted > 0) else {
+            return Some((start, wanted));
+        };
+        let rate = self.segments[self.place].rate;
+        let given = u128::from(rate) * u128::from(self.until - start);
+        if wanted > given {
+            return self.beyond(wanted - given);
+        }
+        let (nanos, owed) = nearest(wanted, rate)?;
+        Some((start.saturating_add(u64::try_from(nanos).ok()?), owed))
     }
 }
 
@@ -229,21 +279,24 @@ impl Transmitter for Course {
         if start.nanos() >= self.until {
             self.move_to(start.nanos());
         }
+        let owed_before = self.sent.owed_at(start.nanos());
         let rate = self.segments[self.place].rate;
-        // As the one before, and surely within the segment: by less than half a nanosecond of rounding.
-        if (self.last.0, self.last.1) == (size, rate) && start.nanos().saturating_add(self.last.2.nanos()) < self.until
+        // As the one before, and within the segment.
+        if owed_before == 0
+            && (self.last.0, self.last.1) == (size, rate)
+            && start.nanos().saturating_add(self.last.2.nanos()) < self.until
         {
-            return start + self.last.2;
+            let end = start + self.last.2;
+            self.sent = Sent { began: start.nanos(), ended: end.nanos(), owed_before, owed: 0 };
+            return end;
         }
-        let (wanted, given) =
-            (u128::from(size.get()) * BYTE, u128::from(rate) * u128::from(self.until - start.nanos()));
-        if wanted > given {
-            return self.beyond(wanted - given).map_or(Instant::NEVER, Instant::from_nanos);
+        let wanted = (u128::from(size.get()) * BYTE) as i128 + owed_before;
+        let Some((end, owed)) = self.end_in_segments(start.nanos(), wanted) else { return Instant::NEVER };
+        if owed_before == 0 && owed == 0 && end < self.until {
+            self.last = (size, rate, Span::from_nanos(end - start.nanos()));
         }
-        if (self.last.0, self.last.1) != (size, rate) {
-            self.last = (size, rate, Rate::from_bits_per_second(rate).time_for(size));
-        }
-        start + self.last.2
+        self.sent = Sent { began: start.nanos(), ended: end, owed_before, owed };
+        Instant::from_nanos(end)
     }
 
     fn capacity(&self, from: Instant, to: Instant) -> Bytes {

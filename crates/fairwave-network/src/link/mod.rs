@@ -26,7 +26,7 @@ use crate::queue::{PoliceConfig, QueueConfig, ShapeConfig};
 use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law, NameTaken, Registry, RuntimeLaw, delegate, family, files, laws};
-use fairwave_units::units::{Bytes, Instant, Rate, Span};
+use fairwave_units::units::{Bytes, FineSpan, Instant, Rate, Span};
 
 /// All rate laws, in the order in which they are listed to people: a file, and within braces the names that it gives, each with
 /// its parameters.
@@ -43,6 +43,7 @@ macro_rules! rates {
 
 rates! { files! () }
 
+pub use constant::Constant;
 pub use markov::{Conditions, RatePreset, RateState};
 pub use trace::{After, TraceFormat, TracePart};
 
@@ -94,7 +95,8 @@ pub trait RateLaw: Law {
     /// The law at work.
     type Transmitter: Transmitter + 'static;
 
-    /// True when the time that a packet takes depends on its size alone, so that it may be kept for the next of that size.
+    /// True when the time that a packet takes depends on its size alone and is below 4.29 s, so that it may be kept for
+    /// the next of that size.
     const STEADY: bool = false;
 
     /// The law at work; all its randomness comes from `stream`. The parameters have been checked.
@@ -275,10 +277,20 @@ impl LinkRate {
 
     /// Another one at the same rate, if that is constant; none for a law that draws, or that has a place in its course.
     pub fn another(&self) -> Option<Self> {
-        match self.0 {
-            ActiveRateLaw::Constant(constant) => Some(LinkRate(ActiveRateLaw::Constant(constant))),
+        match &self.0 {
+            ActiveRateLaw::Constant(law) => Some(LinkRate(ActiveRateLaw::Constant(Constant::new(law.rate())))),
             _ => None,
         }
+    }
+
+    /// The time that a packet of `size` takes at a [steady](RateLaw::STEADY) rate, of a transmission that begins at `start`. Of laws
+    /// other than a constant rate, as the law rounds it. Below [`FineSpan::LIMIT`] in any case.
+    pub fn steady_time(&mut self, start: Instant, size: Bytes) -> FineSpan {
+        let time = match &mut self.0 {
+            ActiveRateLaw::Constant(law) => law.rate().fine_time_for(size),
+            law => FineSpan::from_span(law.end_of(start, size).since(start)),
+        };
+        time.unwrap_or(FineSpan::MAX)
     }
 
     /// See [`Transmitter::end_of`]. Never before `start`, for any answer of the law.

@@ -14,7 +14,7 @@
 //! mahimahi times count from 1 ms on. An opportunity at 0 ms is put to those of the first millisecond.
 //!
 //! **Assumptions.** The trace begins with the run. As in a schedule, what is being transmitted when the rate changes goes on at the
-//! new one, and the end of a transmission is rounded to the nearest nanosecond, once. Buffers are sized by the mean rate.
+//! new one, and the end of a transmission is rounded to the nearest nanosecond; the next one sends what rounding leaves. Buffers are sized by the mean rate.
 //! Disciplines that compute with the rate learn each step of a trace if steps last 100 ms or longer. For other traces
 //! they learn the mean of each 100 ms, because a rate within a millisecond has no meaning.
 

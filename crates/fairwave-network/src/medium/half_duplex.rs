@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Begun, Happenings, Medium, MediumLaw, Member, MemberCounters, empty_queue};
+use crate::link::{Constant, Transmitter};
 use crate::packet::Packet;
 use crate::queue::LinkQueue;
 use fairwave_units::config::ConfigError;
@@ -45,7 +46,7 @@ impl MediumLaw for HalfDuplexConfig {
             LinkQueue::new(&member.queue, None, None, self.rate, stream)
         };
         Ok(HalfDuplex {
-            rate: self.rate,
+            rate: Constant::new(self.rate),
             queues: members.iter().map(queue).collect(),
             counters: vec![MemberCounters::default(); members.len()],
             on_air: None,
@@ -62,7 +63,7 @@ impl MediumLaw for HalfDuplexConfig {
 
 /// State of the channel.
 pub struct HalfDuplex {
-    rate: Rate,
+    rate: Constant,
     queues: Vec<LinkQueue>,
     counters: Vec<MemberCounters>,
     on_air: Option<(usize, Packet)>,
@@ -88,7 +89,7 @@ impl HalfDuplex {
             let queue = &mut self.queues[member];
             let (since, marked) = (queue.waited_since(), queue.has_marked());
             happenings.begun.push(Begun { member, packet, since, marked });
-            self.free = now + self.rate.time_for(packet.size());
+            self.free = self.rate.end_of(now, packet.size());
             queue.transmits_until(self.free);
             let counters = &mut self.counters[member];
             counters.transmissions += 1;
@@ -153,6 +154,6 @@ impl Medium for HalfDuplex {
     }
 
     fn capacity(&self, _member: usize, from: Instant, to: Instant) -> Bytes {
-        self.rate.bytes_in(to.since(from))
+        self.rate.capacity(from, to)
     }
 }

@@ -89,7 +89,7 @@ use crate::packet::{Class, Ecn, Packet};
 use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;
 use fairwave_units::registry::{Registry, delegate, family, files, laws};
-use fairwave_units::units::{Instant, Rate, Span};
+use fairwave_units::units::{Carry, FineSpan, Instant, Rate, Span};
 
 /// All disciplines, in the order in which they are listed to people: a file, and within braces the names that it gives, each
 /// with its parameters.
@@ -278,7 +278,10 @@ pub struct Queue {
     rate: Rate,
     /// Bytes on the wire of the packet that left last, and the time that they take at the rate: most neighbours are alike.
     last_wire: Option<u16>,
-    last_time: Span,
+    /// None if it is too long for fine units.
+    last_time: Option<FineSpan>,
+    /// What its transmission leaves to one that begins at `free_from`.
+    carry: Carry,
     /// From when on the link has nothing to send, if the buffer is empty; idle time before is accounted for.
     free_from: Instant,
     /// The packet that left last did so with a mark that it was given here.
@@ -313,7 +316,8 @@ impl Queue {
             stream,
             rate,
             last_wire: None,
-            last_time: Span::ZERO,
+            last_time: None,
+            carry: Carry::NOTHING,
             free_from: Instant::ZERO,
             marked: false,
         }
@@ -350,7 +354,7 @@ impl Queue {
         let mut idle = Span::ZERO;
         if self.buffer.is_empty() && now > self.free_from {
             idle = now.since(self.free_from);
-            self.free_from = now;
+            (self.free_from, self.carry) = (now, Carry::NOTHING);
         }
         let BufferRoom { full, hopeless, most } = self.room_for(packet);
         let arrival = Arrival { now, packet, buffer: &self.buffer, idle, full };
@@ -436,9 +440,14 @@ impl Queue {
     #[inline(always)] // two callers, once for each packet
     fn left(&mut self, now: Instant, packet: &Packet) {
         if self.last_wire != Some(packet.wire) {
-            (self.last_wire, self.last_time) = (Some(packet.wire), self.rate.time_for(packet.size()));
+            (self.last_wire, self.last_time) = (Some(packet.wire), self.rate.fine_time_for(packet.size()));
         }
-        self.free_from = now + self.last_time;
+        let before = if now == self.free_from { self.carry } else { Carry::NOTHING };
+        let (time, carry) = match self.last_time {
+            Some(time) => time.carried(before),
+            None => (self.rate.time_for(packet.size()), Carry::NOTHING),
+        };
+        (self.free_from, self.carry) = (now + time, carry);
         self.marked = packet.ecn == Ecn::Ce && self.buffer.last_came() != Ecn::Ce;
     }
 
@@ -458,7 +467,7 @@ impl Queue {
         let mut idle = Span::ZERO;
         if self.buffer.is_empty() && now > self.free_from {
             idle = now.since(self.free_from);
-            self.free_from = now;
+            (self.free_from, self.carry) = (now, Carry::NOTHING);
         }
         self.rate = rate;
         self.last_wire = None;

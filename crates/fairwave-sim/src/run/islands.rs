@@ -103,6 +103,7 @@ impl<'p> Simulation<'p, (), ()> {
                         links: Held::new(links, links_at),
                         media: Vec::new(),
                         routes: self.network.routes.clone(),
+                        fed_in_order: Vec::new(),
                     },
                     extent: island,
                     detours: Detours::default(),

@@ -118,7 +118,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
         }
         let arrival = here.transmit_and_leave(now, packet, self.window);
         if arrival.is_none() {
-            here.transmit(now, packet);
+            here.transmit(now, packet, now == here.free);
         }
         if let Some(at) = here.next_service(now) {
             self.events.push_timer(Event::new(at, EventKind::Service, link));
