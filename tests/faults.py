@@ -55,11 +55,11 @@ share = 1
 NODES = '{"nodes": [{"id": "a"}, {"id": "b"}], "edges": [{"source": "a", "target": "b"}]}'
 
 WORDS = {
-    "run": ["run", "faults.toml", "-n", "2", "--out", "out", "--no-page"],
-    "page": ["run", "faults.toml", "-n", "2", "--out", "out"],
-    "sweep": ["sweep", "faults.toml", "--grid", "flow.voice.count=1,2", "-n", "2", "--out", "out"],
-    "network": ["network", "network.toml", "-n", "1", "--widen", "0", "--out", "out"],
-    "study": ["study", "faults", "--out", "out"],
+    "run": ["run", "faults.toml", "-n", "2", "--out", "OUT", "--no-page"],
+    "page": ["run", "faults.toml", "-n", "2", "--out", "OUT"],
+    "sweep": ["sweep", "faults.toml", "--grid", "flow.voice.count=1,2", "-n", "2", "--out", "OUT"],
+    "network": ["network", "network.toml", "-n", "1", "--widen", "0", "--out", "OUT"],
+    "study": ["study", "faults", "--out", "OUT"],
 }
 """Each command that leaves a folder. The study is a small one of this file."""
 
@@ -83,7 +83,7 @@ def study() -> None:
         figures=[Figure("a", "Loss", "main", [loss], x="flows", series=None)],
         claims=[Claim("F1", "Loss rises | with flows.", "nowhere", ("main",), rises,
                       dict.fromkeys(Verdict, lambda data: "That is so."))],
-    ).run("out", 2)  # fmt: skip
+    ).run(Path(sys.argv[-1]), 2)  # fmt: skip
 
 
 def attempt(command: str, folder: Path, arm: Callable[[], object] | None = None) -> tuple[int, str, int]:
@@ -101,7 +101,11 @@ def attempt(command: str, folder: Path, arm: Callable[[], object] | None = None)
                 os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
                 os.dup2(said.fileno(), 2)
                 faulthandler.disable()
-                sys.argv = ["fairwave", *WORDS[command]]
+                # With its whole path, by which the faults know it.
+                sys.argv = [
+                    "fairwave",
+                    *(str(folder / "out") if word == "OUT" else word for word in WORDS[command]),
+                ]
                 if command == "study":
                     import fairwave.cli as commands
 
@@ -210,9 +214,11 @@ def prepare() -> None:
                     continue
     for name in ("pyarrow.parquet", "pyarrow.csv", "networkx", "_testcapi", "polars"):
         importlib.import_module(name)
+    from fairwave.provenance import commit
     from fairwave.runs.keeping import engine
 
     engine()
+    commit()
 
 
 def numbers(most: int, count: int) -> list[int]:

@@ -114,3 +114,19 @@ def test_a_finished_study_goes_on_in_its_own_folder(tmp_path):
         (tmp_path / "index.html").write_text(
             page.replace("'unsafe-hashes'", f"'unsafe-hashes' {'x' * 9000}", 1)
         )
+
+
+def test_what_a_killed_command_left_incomplete_is_removed(tmp_path):
+    from fairwave.folders import claimed
+
+    with claimed(tmp_path / "out", "run", "x") as out:
+        (out / ".partial-a" / "deep").mkdir(parents=True)
+        (out / ".cache").mkdir()
+        (out / ".cache" / ".partial-b.sqlite").write_bytes(b"half")
+        (tmp_path / "elsewhere").mkdir()
+        (tmp_path / "elsewhere" / "mine").write_bytes(b"kept")
+        (out / ".partial-c").symlink_to(tmp_path / "elsewhere")
+        (out / "mine.csv").write_bytes(b"kept")
+    with claimed(tmp_path / "out", "run", "x"):
+        assert sorted(path.name for path in out.rglob("*")) == [".cache", ".fairwave", "mine.csv"]
+    assert (tmp_path / "elsewhere" / "mine").read_bytes() == b"kept"

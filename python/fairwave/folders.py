@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,13 +17,16 @@ from typing import IO, TYPE_CHECKING, Any
 
 from fairwave import _native
 from fairwave.foreign import KINDS, ForeignFileError, gated, parse_json, read_bytes
-from fairwave.staging import check_unlinked
+from fairwave.staging import PARTIAL, check_unlinked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 NOTE = ".fairwave"
 PAGE = "index.html"
+CACHE = ".cache"
+"""Where a folder keeps finished runs."""
+
 GENERATOR = b'<meta name="generator" content="fairwave'
 HEAD = b"</head>"
 
@@ -87,6 +91,8 @@ def claimed(
             )
         if owner and (owner.get("kind"), owner.get("name")) != (kind, name) and not (overwrite or scratch):
             raise FolderTakenError(f"{folder} holds {_in_words(owner)}; give another folder, or {_way(kind)}")
+        if owner:
+            remove_parts(Path(folder))
         note.truncate(0)
         mine = {"kind": kind, "name": name, "command": command(), "version": _native.version}
         note.write(json.dumps(mine, ensure_ascii=False).encode() + b"\n")
@@ -97,6 +103,18 @@ def claimed(
             yield Path(folder)
         finally:
             del _held[where]
+
+
+def remove_parts(folder: Path) -> None:
+    """Removes what an earlier command left incomplete: it was killed, or could not remove it. The folder is locked."""
+    for where in (folder, folder / CACHE):
+        if where.is_symlink() or not where.is_dir():
+            continue
+        for part in where.glob(f"{PARTIAL}*"):
+            if part.is_dir() and not part.is_symlink():
+                shutil.rmtree(part, ignore_errors=True)
+            else:
+                part.unlink(missing_ok=True)
 
 
 def _open_note(path: Path) -> IO[bytes]:

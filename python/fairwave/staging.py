@@ -27,6 +27,7 @@ REMEDIES = {
     errno.ENOSPC: ROOM,
     errno.EDQUOT: ROOM,
     errno.EFBIG: ROOM,
+    errno.EROFS: "allow writing there and more open files (`ulimit -n 4096`), or name another folder",
     errno.EIO: "the disk fails; name a folder on another disk",
     errno.EMFILE: "allow more open files, for example `ulimit -n 4096`",
     errno.ENFILE: "close other programs: the system has too many open files",

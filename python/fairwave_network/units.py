@@ -18,8 +18,13 @@ _QUANTITY = re.compile(r"\s*([0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?)\s*([^\s\d]\S*)
 
 
 def error(place: str, what: str, write: str) -> _native.ScenarioError:
-    """An error about a network: where it is, what is wrong, what to write instead."""
-    return _native.ScenarioError(f"error: {place}: {what}; {write}")
+    """An error about a network: where it is, what is wrong, what to write instead. Names may be a stranger's."""
+    return _native.ScenarioError(f"error: {shortened(f'{place}: {what}; {write}')}")
+
+
+def shortened(text: str) -> str:
+    """A text whose longest words are cut, so that an error stays shorter than a screen."""
+    return re.sub(r"(\S{200})\S{20,}", r"\1…", text)
 
 
 MOST_SAID = 5
@@ -39,7 +44,7 @@ def in_own_words(found: _native.ScenarioError, own_place: Callable[[str], str]) 
         place = re.search(r"--> [^\n]*\((.*)\)", block)
         where = f"{own_place(place[1])}: " if place else ""
         notes = [line.strip() for line in rest if line.lstrip().startswith("= ")]
-        said["\n  ".join([f"error: {where}{first.removeprefix('error: ')}", *notes])] = None
+        said["\n  ".join([f"error: {shortened(where + first.removeprefix('error: '))}", *notes])] = None
     return _native.ScenarioError("\n\n".join(list(said)[:MOST_SAID]))
 
 

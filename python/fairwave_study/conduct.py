@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fairwave.folders import CACHE
 from fairwave.measuring.relevance import relevance
 from fairwave.provenance import Provenance
 from fairwave.results import write_table
@@ -101,7 +102,7 @@ def conduct(
     seeds = range(1, replications + 1)
 
     say("running")
-    keep = Folder(folder / ".cache")
+    keep = Folder(folder / CACHE)
     if keep.stale is not None:
         say(f"{folder} keeps runs of another build of fairwave ({keep.stale}), which are made again")
     data = Data(_run(grids, seeds, keep, threads, progress))

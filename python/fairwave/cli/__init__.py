@@ -8,6 +8,7 @@ undecided, 130 stopped by the user (what had finished is kept where a folder was
 from __future__ import annotations
 
 import os
+import re
 import sys
 
 STOPPED = 130
@@ -145,7 +146,7 @@ def _trouble(error: OSError) -> str:
     """An error of the system in a sentence: what failed, where, what to do, and what is kept."""
     from fairwave.staging import final_path
 
-    what = error.strerror or str(error)
+    what = re.sub(r"/\.partial-[^'\s]*", "", error.strerror or str(error))
     where = (
         f": {final_path(os.fspath(error.filename))}" if isinstance(error.filename, (str, os.PathLike)) else ""
     )

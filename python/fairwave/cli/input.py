@@ -140,9 +140,10 @@ def kept(out: Path | None) -> Keep:
 
     if out is None:
         return Memory()
+    from fairwave.folders import CACHE
     from fairwave.runs.keeping import Folder
 
-    folder = Folder(out / ".cache")
+    folder = Folder(out / CACHE)
     if folder.stale is not None:
         console.say(
             f"{out} keeps runs of another build of fairwave ({folder.stale}); they are not mixed with those of this "

@@ -208,6 +208,7 @@ CODES = {
     "database or disk is full": errno.ENOSPC,
     "disk I/O error": errno.EIO,
     "unable to open": errno.EMFILE,
+    READ_ONLY: errno.EROFS,
     "out of memory": errno.ENOMEM,
 }
 """How SQLite begins to say what the system lacks."""
