@@ -100,8 +100,8 @@ impl Packet {
         self.ecn == Ecn::Ce
     }
 
-    /// Number of data packets that the sender sent before this one, modulo 2³², for transports that number their packets
-    /// this way; `None` for TCP and for feedback.
+    /// Number of data packets that the sender sent before this one, modulo 2³². `None` for TCP, for feedback, and for
+    /// transports without such numbers.
     pub fn sequence(&self) -> Option<u32> {
         match self.body {
             Body::Datagram { sequence, .. } | Body::Redundant { sequence, .. } | Body::TfrcData { sequence, .. } => {

@@ -1,5 +1,5 @@
-//! A two-state process in continuous time: good, bad, good, … The sojourns are exponential (a Markov chain) or constant, or
-//! only the good ones are constant.
+//! A two-state process in continuous time: good, bad, good, … All sojourns are exponential (a Markov chain), all are
+//! constant, or only the good ones are constant.
 
 use fairwave_units::random::Stream;
 use fairwave_units::units::{Instant, Span};

@@ -18,8 +18,8 @@ pub struct PatternConfig {
     /// One character for each packet that leaves the link: `1` lost, `0` not; blanks are ignored.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub pattern: String,
-    /// Instead of `pattern`: a file with the pattern; its path is relative to the scenario's folder. Text of 0 and 1, a
-    /// CSV table, or an error pattern of ITU-T G.191 (docs/scenario-language.md says more).
+    /// Instead of `pattern`: a file with the pattern; its path is relative to the scenario's folder. Text of 0 and 1, a CSV
+    /// table, or an error pattern of ITU-T G.191 (see docs/scenario-language.md).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// The pattern begins again at its end; if false, no packet is lost after its end. Default true.

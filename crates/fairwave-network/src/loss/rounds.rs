@@ -21,15 +21,14 @@ use fairwave_units::units::Instant;
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct RoundsConfig {
-    /// Paper 002's p: probability of losing a round's first packet, or a packet whose predecessor was not lost. Default
-    /// 0.01.
+    /// Paper 002's p: probability of losing a round's first packet, or a packet after one that was not lost. Default 0.01.
     #[serde(with = "Ratio", default = "first")]
     pub first: f64,
-    /// Paper 002's q: probability of losing a packet whose predecessor in the round was lost. Default 0.15.
+    /// Paper 002's q: probability of losing a packet after a lost one in the same round. Default 0.15.
     #[serde(with = "Ratio", default = "after_loss")]
     pub after_loss: f64,
-    /// Probability of losing a packet that is not a round's first and whose predecessor was not lost. Default: `first`.
-    /// Read word by word, the paper's sentence has q here too.
+    /// Probability of losing a packet, other than a round's first, after one that was not lost. Default: `first`. Read word
+    /// by word, the paper's sentence has q here too.
     #[serde(with = "OptionalRatio", default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "`first`"))]
     pub other: Option<f64>,

@@ -19,7 +19,7 @@ use fairwave_units::units::{Bytes, Instant, Rate};
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct HalfDuplexConfig {
-    /// Bits per second on the wire while somebody transmits, above 0.
+    /// Rate on the wire during a transmission, bits per second, above 0.
     pub rate: Rate,
 }
 

@@ -1,8 +1,8 @@
 //! Shared media: several link directions that cannot transmit independently of each other, such as the stations of a Wi-Fi
 //! channel or the users of a cell.
 //!
-//! Each direction of a link that names a medium is a *member*. A medium holds the queues of all its members and decides
-//! which of them transmits, when, how many packets at once, and which packets the air loses. It is a pure state machine: the
+//! Each direction of a link that names a medium is a *member*. A medium holds the queues of all its members. It decides
+//! which member transmits when, with how many packets, and which packets the air loses. It is a pure state machine: the
 //! driver passes arrivals and the time, and reads the outcomes from [`Happenings`]. A delivered packet has crossed the air;
 //! the driver adds the link's propagation delay.
 //!

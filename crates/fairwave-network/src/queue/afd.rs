@@ -43,7 +43,7 @@ pub struct AfdConfig {
     /// Samples that the shadow buffer holds, from 1 to 1000000.
     #[serde(default = "shadow")]
     pub shadow: u32,
-    /// One in so many mean packets that arrive is sampled, 1 or more.
+    /// One in this many arriving mean packets is sampled, 1 or more.
     #[serde(default = "sampling")]
     pub sampling: f64,
     /// Queue length to settle at, in mean packets, above 0; a quarter of the buffer when left out.

@@ -1,10 +1,10 @@
 //! Adaptive RED: RED whose max-p follows the load, so that the average stays midway between the thresholds.
 //!
 //! Follows Floyd, Gummadi & Shenker, "Adaptive RED: An Algorithm for Increasing the Robustness of RED's Active Queue
-//! Management" (2001), §4. Every half second max-p grows by α = min(0.01, max-p/4) when the average is above the target
-//! range and is multiplied by β = 0.9 when it is below. It stays within 0.01 and 0.5. Weight and thresholds are
-//! automatic unless given: weight 1 − exp(−1/C), min-threshold max(5, C · target-delay / 2), max-threshold three times
-//! that, with C the link's rate in mean packets per second.
+//! Management" (2001), §4. Every half second max-p grows by α = min(0.01, max-p/4) if the average is above the target range,
+//! and shrinks by the factor β = 0.9 if it is below. It stays within 0.01 and 0.5. Weight and thresholds are automatic
+//! unless given. With C, the link's rate in mean packets per second: weight 1 − exp(−1/C), min-threshold max(5, C ·
+//! target-delay / 2), max-threshold three times that.
 //!
 //! The average changes only when a packet arrives, so max-p is adapted on arrival, for all periods since the last.
 

@@ -30,16 +30,16 @@ use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Rate};
 
-/// The version of AVQ, where the authors' and ns-2's differ.
+/// The version of AVQ: the authors' or ns-2's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AvqPreset {
-    /// The authors' pseudo-code: every arrival lowers C̃, which starts at C. Sources that do not yield drive it to 0.
+    /// The authors' pseudo-code: every arrival lowers C̃, which starts at C. Unresponsive sources drive it to 0.
     #[default]
     Authors,
-    /// ns-2.35's `Vq`: only what is admitted lowers C̃, which starts at 0.8 C (its `ecnlim_`). Under load that does not
-    /// yield, the link then carries γC instead of ever less. Found by measuring `Vq` under constant loads from 0.97 C to
-    /// 8 C: it settles at γC under all of them, and makes up for a start at 0.8 C.
+    /// ns-2.35's `Vq`: only admitted packets lower C̃, which starts at 0.8 C (its `ecnlim_`). Under unresponsive load, the
+    /// link then carries γC instead of ever less. Source: measurements of `Vq` under constant loads from 0.97 C to 8 C. It
+    /// settles at γC under all of them, although it starts at 0.8 C.
     #[serde(rename = "ns2")]
     Ns2,
 }

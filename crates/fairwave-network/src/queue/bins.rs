@@ -2,8 +2,8 @@
 //!
 //! For disciplines that hash flows into queues, or have a fixed number of them. Every list offers its ends, its length and
 //! its packets. A tournament tree finds the list with the most bytes. The first query builds the tree. After that, the tree
-//! records each list that gains or loses a packet, and the next query replays the matches of these lists as far up as they
-//! matter. The cost per list is at most logarithmic in the number of lists. Disciplines that never query pay nothing.
+//! records each list that gains or loses a packet. The next query replays only the matches that these lists can change. The
+//! cost per list is at most logarithmic in the number of lists. Disciplines that never query pay nothing.
 
 use super::lists::{ListEnds, ListLinks, NIL, Tally, append, unlink};
 

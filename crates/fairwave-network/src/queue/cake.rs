@@ -1,7 +1,7 @@
 //! CAKE: shaper, priority tins, fairness between hosts and flows, and active queue management in one discipline.
 //!
 //! Follows Høiland-Jørgensen, Täht & Morton, "Piece of CAKE: A Comprehensive Queue Management Solution for Home Gateways"
-//! (2018), and Linux' `sch_cake` for details that the paper leaves open. The shaper sends no faster than `bandwidth` and
+//! (2018), and, in details that the paper leaves open, Linux' `sch_cake`. The shaper sends no faster than `bandwidth` and
 //! counts each packet with its `overhead`. The next packet leaves when the transmission time of its predecessors has passed
 //! (`held_until`), so there is no burst. The highest tin within its rate goes first; if all tins exceed their rates, the tin
 //! that will be due soonest. Without `bandwidth` the tins share by weights. Within a tin, a set-associative hash assigns
@@ -302,7 +302,7 @@ pub struct Cake {
     random: Option<Stream>,
     /// Salt of the hash, drawn at the same time.
     salt: u64,
-    /// The tin whose turn it is, without `bandwidth`.
+    /// The current tin, without `bandwidth`.
     current: usize,
     /// Queueing delay of the last packet that left.
     sojourn: Span,

@@ -2,8 +2,8 @@
 //!
 //! Follows Pan, Prabhakar & Psounis, "CHOKe: A Stateless Active Queue Management Scheme for Approximating Fair Bandwidth
 //! Allocation" (2000), §2. Below min-threshold every packet is admitted. Above, the arrival is compared with a random packet
-//! of the queue; on a match both go. Without a match RED decides, and from max-threshold on the arrival goes. No victim rule
-//! applies: CHOKe also drops an arrival that overflows the buffer.
+//! of the queue; on a match, both are dropped. Without a match RED decides, and from max-threshold on the arrival is
+//! dropped. No victim rule applies: CHOKe also drops an arrival that overflows the buffer.
 //!
 //! **Assumptions.** Several candidates are drawn with replacement, and only the first match is dropped with the arrival (the
 //! paper's m > 1 drops every match). A match is not a RED drop and does not change RED's spacing.

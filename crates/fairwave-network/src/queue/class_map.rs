@@ -1,8 +1,8 @@
 //! Class maps: the classes into which a link sorts packets, with the policer, shaper and queue of each class.
 //!
-//! Classes are tested in the order in which the scenario lists them; a packet belongs to the first class that it matches. A
-//! class without `match` accepts every packet. If no class does, the map gets one more class, `default`, for all remaining
-//! packets: weight 1, no priority, drop-tail.
+//! A packet belongs to the first class that it matches, in the scenario's order. A class without `match` accepts every
+//! packet. If no class does, the map gets one more class, `default`, for all remaining packets: weight 1, no priority,
+//! drop-tail.
 
 use std::collections::BTreeSet;
 

@@ -1,12 +1,11 @@
 //! CoDel: drops at the head when the wait has been too long for a whole interval, at growing frequency until the wait
 //! is short enough.
 //!
-//! Follows RFC 8289 §5. A dropping state opens when a packet leaves after waiting longer than `target`, packets have done so
-//! for a whole `interval`, and more than one packet of `mtu` bytes waits behind it. In this state the n-th drop comes
-//! interval/√n after the drop before (§3.3, the control law). A state that reopens soon resumes near the rate at which it
-//! ended. CoDel always drops the head; the victim rule applies only to a full buffer. With `ecn` a head whose transport
-//! understands marks is marked and sent instead, at most one per departure. The RFC allows this signal instead of a drop
-//! (§1).
+//! Follows RFC 8289 §5. A dropping state opens when packets that leave have waited longer than `target` for a whole
+//! `interval`, and more than `mtu` bytes wait behind the packet. In this state the n-th drop comes interval/√n after the
+//! drop before (§3.3, the control law). A state that reopens soon resumes near the rate at which it ended. CoDel always
+//! drops the head; the victim rule applies only to a full buffer. With `ecn`, a head with a transport that understands marks
+//! is marked and sent instead, at most one per departure. The RFC allows this signal instead of a drop (§1).
 //!
 //! **Assumptions.** 'Soon' means within 16 intervals, as in the RFC's pseudo-code. `mtu` replaces the largest packet seen.
 
@@ -167,7 +166,7 @@ impl Control {
         from + set.interval.scaled(1.0 / libm::sqrt(f64::from(self.count)))
     }
 
-    /// The dequeue routine (§5.5), for a queue whose oldest packet `head` finds. Appends dropped packets to `drops`.
+    /// The dequeue routine (§5.5). `head` returns the queue's oldest packet. Appends dropped packets to `drops`.
     #[inline]
     pub fn depart(
         &mut self,

@@ -4,7 +4,7 @@
 //! flow by exponential averaging and writes it on the packet. For a packet of l bits that arrives T after its predecessor, r
 //! ← (1 − e^(−T/K)) · l/T + e^(−T/K) · r. A core router drops a packet of label r with probability max(0, 1 − α/r). It
 //! estimates the rate A that arrives and the rate F that it admits by the same average. While A is at least the link's rate
-//! C, α becomes α · C/F at the end of each window; while A is below C, α is the largest label of the last window. An
+//! C, α becomes α · C/F at the end of each window. While A is below C, α is the largest label of the last window. An
 //! overflow takes 1 % from α, at most 25 % between two updates. Paper 004 §2 names CSFQ. CSFQ always drops the arrival.
 //!
 //! **Assumptions.** Edge and core are one node: each link estimates the flows' rates itself, and reads no label of another
@@ -28,9 +28,9 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
-/// Fraction by which an overflow lowers the fair rate (§3.3).
+/// An overflow lowers the fair rate by this fraction (§3.3).
 const OVERFLOW: f64 = 0.01;
-/// Largest total fraction by which overflows lower the fair rate between two updates (§3.3).
+/// Between two updates, overflows lower the fair rate by at most this fraction (§3.3).
 const MOST: f64 = 0.25;
 /// Packet size that converts a capacity in packets to bytes.
 const MEAN_PACKET: Bytes = Bytes::new(1000);

@@ -1,7 +1,7 @@
 //! Interface of a queue discipline. It decides *when* a packet must be dropped and, for some disciplines, also *which*
 //! packet.
 //!
-//! A discipline is one file here and one line in [`super::disciplines!`]. The file holds the parameters ([`DisciplineLaw`]),
+//! A discipline is one file here and one line in `super::disciplines!`. The file holds the parameters ([`DisciplineLaw`]),
 //! with their keys, ranges and documentation, and the running discipline ([`Discipline`]). Capacity and victim rule belong
 //! to the queue. The line generates the dispatch, the name in scenarios (`discipline = "…"`), the JSON Schema, the entry of
 //! `fairwave list`, and the checks. A program that links this crate adds disciplines by [`register`], written in the same
@@ -66,9 +66,9 @@ pub struct RateChange<'a> {
 
 /// A running discipline, for one queue. Every method has a default; together the defaults are drop-tail.
 ///
-/// Time reaches a discipline only through calls, and never decreases from call to call. A law with periodic work can do it
-/// at the next arrival or departure, for all periods that have ended, if the work has no earlier effect. Only a law that
-/// must act between calls needs a [`Discipline::deadline`].
+/// Time reaches a discipline only through calls, and never decreases from call to call. A law can do periodic work at the
+/// next arrival or departure, for all periods that have ended, if the work has no earlier effect. Only a law that must act
+/// between calls needs a [`Discipline::deadline`].
 pub trait Discipline: Send {
     /// Decides about an arriving packet.
     fn arrive(&mut self, _arrival: &Arrival<'_>, _stream: &mut Stream) -> Verdict {
@@ -150,7 +150,7 @@ pub trait Discipline: Send {
     /// The link's rate changes. A law that uses the rate first does the work that is due.
     fn rate_changed(&mut self, _change: &RateChange<'_>) {}
 
-    /// Quantity by which the discipline judges congestion, for plots; `None` means the number of waiting packets.
+    /// The discipline's measure of congestion, for plots; `None` means the number of waiting packets.
     fn average(&self) -> Option<f64> {
         None
     }
@@ -172,7 +172,7 @@ pub trait Discipline: Send {
 /// Properties of a discipline that do not depend on its parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Nature {
-    /// Whether packets leave in the order in which they arrived.
+    /// Whether packets leave in order of arrival.
     pub fifo: bool,
     /// Whether it drops only when the buffer is full and has no state: [`Discipline`] with all defaults.
     pub passive: bool,

@@ -13,7 +13,7 @@
 //! queue, when both are empty (Appendix A.1). `classic-protection = 0` is strict priority. The alternative is a FIFO in
 //! which classic packets count as younger by `time-shift` (§4.2.2, TS-FIFO).
 //!
-//! **Choices.** By default the L queue's native marking is a step at `step-thresh`, as in Linux; `range` makes it the RFC's
+//! **Choices.** By default the L queue's native marking is a step at `step-thresh`, as in Linux. `range` makes it the RFC's
 //! ramp (800 us and 400 us). It is suppressed while no more than `min-qlen-step` packets wait behind the packet (Th_len: 1,
 //! in Linux 0). As in Linux, p' has no effect on a packet while both queues together hold less than two packets of 1514
 //! bytes. Delays are those of the packets at the head (Note a). Packets are dropped when they leave. A full buffer, which
@@ -66,17 +66,17 @@ pub struct Dualpi2Config {
     /// Gain on the change of the delay, per second (Hz).
     #[serde(default = "beta")]
     pub beta: f64,
-    /// The L queue's delay above which its own law marks; the lower end of the ramp, if there is a ramp.
+    /// Delay of the L queue above which native marking begins; the lower end of the ramp, if there is a ramp.
     #[serde(default = "step_thresh")]
     pub step_thresh: Span,
-    /// Number of packets behind the one that leaves, from which the L queue's own law marks. It replaces the delay:
+    /// Number of packets behind the one that leaves, from which native marking of the L queue begins. It replaces the delay:
     /// `step-thresh` and `range` then have no effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step_packets: Option<u32>,
-    /// Range of delay over which the L queue's own probability climbs to 1; a step if 0.
+    /// Range of delay over which the L queue's native probability climbs to 1; a step if 0.
     #[serde(default)]
     pub range: Span,
-    /// The L queue's own law does not mark while at most this many packets wait behind the packet that leaves (Th_len).
+    /// The L queue does not mark natively while at most this many packets wait behind the packet that leaves (Th_len).
     #[serde(default = "min_qlen_step")]
     pub min_qlen_step: u32,
     /// Coupling factor: ratio of the mark probability in the L queue to p' (k), 1 or more.
@@ -86,11 +86,11 @@ pub struct Dualpi2Config {
     #[serde(default)]
     pub scheduler: Scheduler,
     /// Only for `wrr`: minimum share of the link for the classic queue while both queues hold packets, from 0 (none) to
-    /// below 1; 0.1 when left out.
+    /// below 1. Default 0.1.
     #[serde(with = "OptionalRatio", default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = CLASSIC_PROTECTION))]
     pub classic_protection: Option<f64>,
-    /// Only for `ts-fifo`: time by which classic packets count as younger; 50 ms when left out.
+    /// Only for `ts-fifo`: classic packets count as younger by this time. Default 50 ms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = TIME_SHIFT))]
     pub time_shift: Option<Span>,

@@ -228,8 +228,8 @@ fn keys_that_do_not_go_together_are_refused() {
     }
 }
 
-/// Direct transcription of RFC 9332's figures 2 to 5, 7 and 8, with the weighted round robin of Appendix A.1: packets in
-/// vectors, a timer that fires.
+/// Direct transcription of RFC 9332's figures 2 to 5, 7 and 8, with the weighted round robin of Appendix A.1. It keeps
+/// packets in vectors and uses a timer.
 struct SlowTwin {
     lq: Vec<(Packet, Instant)>,
     cq: Vec<(Packet, Instant)>,

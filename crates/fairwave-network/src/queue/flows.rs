@@ -144,7 +144,7 @@ mod tests {
         ]
     }
 
-    /// Reference model: all packets in order of arrival, and the flows in the order in which they began to wait.
+    /// Reference model: all packets in order of arrival, and the flows in order of their first waiting packet.
     #[derive(Default)]
     struct SlowTwin {
         packets: Vec<Packet>,

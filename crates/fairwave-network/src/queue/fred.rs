@@ -10,10 +10,10 @@
 //!
 //! Lengths are in packets: FRED counts packets per flow. FRED always drops the arrival.
 //!
-//! **Assumptions.** The paper takes min-threshold as the smaller of a quarter of the buffer and a round trip's worth; here
-//! it is a quarter of the buffer unless given. `most` is min-threshold, two from max-threshold on, as in the paper's
-//! pseudo-code. While the link is idle, the average ages as in RED. An arrival that finds the buffer full is dropped and
-//! earns no strike.
+//! **Assumptions.** In the paper, min-threshold is a quarter of the buffer or the bandwidth-delay product, whichever is
+//! smaller. Here the default is a quarter of the buffer. `most` is min-threshold, two from max-threshold on, as in the
+//! paper's pseudo-code. While the link is idle, the average ages as in RED. An arrival that finds the buffer full is dropped
+//! and earns no strike.
 
 use std::collections::HashMap;
 
@@ -37,8 +37,8 @@ use fairwave_units::units::{Bytes, Instant, Rate, Span};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct FredConfig {
-    /// Average queue, in packets, below which there are no random drops; also the most packets that a flow may hold; a
-    /// quarter of the buffer when left out.
+    /// Average queue, in packets, below which there are no random drops. Also the maximum number of packets that a flow may
+    /// hold. Default: a quarter of the buffer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "a quarter of the buffer"))]
     pub min_threshold: Option<f64>,

@@ -1,5 +1,5 @@
-//! Compares every discipline and victim rule with a plain list of waiting packets: the same packets, in the same order, none
-//! duplicated and none lost, for any times, sizes and classes.
+//! Compares every discipline and victim rule with a plain list of waiting packets, for random times, sizes and classes. Both
+//! must hold the same packets in the same order, none duplicated and none lost.
 //!
 //! Few cases in `make test`, many in `make fuzz` (`FAIRWAVE_FUZZ_CASES`).
 

@@ -1,8 +1,8 @@
 //! Low latency queueing: policed classes with strict priority, and weighted fair queueing for all others.
 //!
 //! Deployed routers call this LLQ. It implements RFC 3246's expedited forwarding by a strict priority queue. A policer
-//! limits the load of that queue so that it cannot starve the others. Classes with priority go first, in the order in which
-//! the scenario lists them. The other classes share the remaining rate by start-time fair queueing ([`super::wfq`]).
+//! limits the load of that queue so that it cannot starve the others. Classes with priority go first, in the scenario's
+//! order. The other classes share the remaining rate by start-time fair queueing ([`super::wfq`]).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -16,7 +16,7 @@ fn llq(police: serde_json::Value) -> serde_json::Value {
     json!({"discipline": "llq", "capacity": {"packets": 50}, "classes": classes})
 }
 
-/// 200-byte voice packets every `every` µs for 2 s, in competition with 50 packets of video and of data at the start and
+/// 200-byte voice packets every `every` µs for 2 s, in competition with video and data: 50 packets each at the start, and
 /// steady arrivals later.
 fn contested(queue: &mut LinkQueue, every: u64) -> Served {
     let mut arrivals: Vec<(Instant, Packet)> = Vec::new();

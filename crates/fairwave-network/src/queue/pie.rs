@@ -1,9 +1,9 @@
 //! PIE: drops with a probability that a proportional-integral controller computes from the queueing delay.
 //!
-//! Follows RFC 8033. §4.1 is random dropping with its safeguards. §4.2 is the drop probability, updated every `update`
-//! from the delay's distance to its reference (α) and its change (β). Both gains are scaled down while the probability
-//! is small, and it decays when the queue is empty. §4.4 is the burst allowance, §5.1 marking, §5.4 derandomization,
-//! §5.5 the cap on its growth.
+//! Follows RFC 8033. §4.1 defines random dropping with its safeguards. §4.2 defines the drop probability, updated every
+//! `update` from the delay's distance to its reference (α) and its change (β). Both gains are scaled down while the
+//! probability is small. The probability decays when the queue is empty. §4.4 defines the burst allowance, §5.1 marking,
+//! §5.4 derandomization, and §5.5 the limit on the probability's growth.
 //!
 //! Queue and probability change only at calls, so each call first catches up on all updates that are due.
 //!

@@ -4,10 +4,10 @@
 //! otherwise. `excess-burst` makes it RFC 2697's single-rate three-colour marker, and `peak` RFC 2698's two-rate
 //! three-colour marker. Both are colour-blind: exceeding packets are yellow, violating ones red.
 //!
-//! **Assumptions.** Bytes on the wire count, as everywhere. Buckets begin full (RFC 2697 §3, RFC 2698 §3) and count
-//! exactly. In the priority class of an LLQ a policer limits the damage that RFC 3246 describes, so it always works
-//! unless you set `when`. Some routers police a priority class only while the link is congested, and otherwise let it
-//! use what other classes leave.
+//! **Assumptions.** Bytes on the wire count, as everywhere. Buckets begin full (RFC 2697 §3, RFC 2698 §3) and count exactly.
+//! In the priority class of an LLQ a policer limits the damage that RFC 3246 describes, so it always works unless you set
+//! `when`. Some routers police a priority class only while the link is congested, and otherwise let it use the spare rate of
+//! other classes.
 
 use std::borrow::Cow;
 
@@ -21,15 +21,15 @@ use crate::packet::Packet;
 use fairwave_units::config::ConfigError;
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
-/// What becomes of a packet that does not conform: `"drop"`, `"transmit"`, or `{ remark = "le" }`.
+/// Action for a packet that does not conform: `"drop"`, `"transmit"`, or `{ remark = "le" }`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Action {
     /// It is dropped.
     #[default]
     Drop,
-    /// It goes on as it is.
+    /// It continues unchanged.
     Transmit,
-    /// It goes on with this code point.
+    /// It continues with this code point.
     Remark(Dscp),
 }
 
@@ -103,8 +103,7 @@ pub enum When {
 pub struct PoliceConfig {
     /// The committed rate, or its share of the link's nominal rate: `"300 kb/s"`, `"30 %"`.
     pub rate: LinkShare,
-    /// The committed burst; what arrives in 200 ms at `rate`, and at least 3028 B, when left out. It holds at least one
-    /// packet.
+    /// The committed burst. Default: the bytes of 200 ms at `rate`, at least 3028 B. It holds at least one packet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst: Option<Bytes>,
     /// RFC 2697: a second bucket of this depth keeps tokens that find no room in the first, for packets that exceed.

@@ -1,9 +1,9 @@
 //! PUNSI: a stateless queue that penalises unresponsive flows.
 //!
-//! After Yamaguchi & Takahashi, "A queue management algorithm for fair bandwidth allocation" (2007), as far as its abstract
-//! and paper 004 §2 and §4.2 describe the algorithm. RED handles TCP packets. A UDP packet is also compared with a random
-//! one of the most recent arrivals, because an unresponsive flow sends in bursts. On a match, both packets are dropped.
-//! PUNSI has only two classes: UDP, including voice, and TCP (004 §4.2).
+//! After Yamaguchi & Takahashi, "A queue management algorithm for fair bandwidth allocation" (2007). The sources for the
+//! algorithm are its abstract and paper 004 §2 and §4.2. RED handles TCP packets. A UDP packet is also compared with a
+//! random one of the most recent arrivals, because an unresponsive flow sends in bursts. On a match, both packets are
+//! dropped. PUNSI has only two classes: UDP, including voice, and TCP (004 §4.2).
 //!
 //! **Assumptions**, as neither source prints the algorithm. Packets match if they belong to the same flow; with `match =
 //! "class"`, any two UDP packets match. The draw is uniform over the `recent` packets nearest the tail. Comparison begins at

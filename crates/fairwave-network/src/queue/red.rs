@@ -1,7 +1,7 @@
 //! RED: drops early, with a probability that grows with the average queue.
 //!
-//! Follows Floyd & Jacobson, "Random Early Detection Gateways for Congestion Avoidance" (1993), with Floyd's `gentle`
-//! slope (2000): between max-threshold and twice that the probability climbs from max-p to 1 instead of jumping.
+//! Follows Floyd & Jacobson, "Random Early Detection Gateways for Congestion Avoidance" (1993), with Floyd's `gentle` slope
+//! (2000): the probability climbs from max-p to 1 between max-threshold and twice that, instead of jumping.
 //!
 //! Lengths, thresholds and the average are in packets. In byte mode they are in packets of `mean-packet` bytes, so one set
 //! of thresholds serves both modes. A separate key, `drop-by-size`, makes the drop probability of a packet proportional
@@ -10,9 +10,9 @@
 //! **Assumptions.** While the link is idle, the average ages as if (idle time) / (time to send a mean packet) packets had
 //! met an empty queue. This number need not be whole. The 1993 paper would age again for the same idle time if the packet
 //! that ended it was dropped; here idle time counts once. With `drop-by-size`, drops are spaced by bytes since the last
-//! drop, and the probability is scaled last, as in ns-2.35. The packet after a drop counts as the first since, as in the
-//! paper's Fig. 2 (its §VII would count it as the zeroth), so gaps are uniform on 1 to 1/p − 1. Overflow of the buffer does
-//! not reset the spacing of early drops.
+//! drop, and the probability is scaled last, as in ns-2.35. The packet after a drop counts as the first since the drop, as
+//! in the paper's Fig. 2 (its §VII counts it as the zeroth). Gaps are therefore uniform on 1 to 1/p − 1. Overflow of the
+//! buffer does not reset the spacing of early drops.
 //!
 //! **As in ns-2.35** (`queue/red.cc`), under presets `ns2` and `ns2-2004` only. Nothing is dropped early while at most one
 //! packet waits (in byte mode: one byte). The first packet after that, or after the average was below min-threshold, passes
@@ -51,8 +51,8 @@ pub enum RedPreset {
     /// 62500 }`. Before 2004-10-11 ns-2 counted packets: that is `ns2-2004`.
     #[serde(rename = "ns2")]
     Ns2,
-    /// ns-2's at the beginning of 2004: as `ns2`, but queue and thresholds count packets and drops do not go by size (`queue_in_bytes_` and
-    /// `bytes_` were false until 2004-10-11).
+    /// ns-2's defaults at the beginning of 2004: like `ns2`, but queue and thresholds count packets, and drops do not depend
+    /// on size (`queue_in_bytes_` and `bytes_` were false until 2004-10-11).
     #[serde(rename = "ns2-2004")]
     Ns2Of2004,
 }

@@ -5,7 +5,7 @@
 //! have carried c. An arrival is dropped with probability 1 − φ^(−p).
 //!
 //! Defaults are the authors' and ns-2.35's: γ 0.001, α 0.1, φ 1.001, 2 ms, target 20 packets, input not smoothed. Lengths
-//! are in packets; in byte mode in packets of `mean-packet` bytes, and the drop probability is then proportional to the
+//! are in packets. In byte mode they are in packets of `mean-packet` bytes, and the drop probability is proportional to the
 //! packet's size, as in RED and in ns-2.35. The backlog and the count do not change between calls, so the next arrival or
 //! departure updates the price for all intervals that have ended.
 //!

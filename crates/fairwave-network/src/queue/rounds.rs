@@ -2,9 +2,8 @@
 //!
 //! Queues are identified by number. An idle queue becomes *new* with its first packet and gets a quantum of credits. New
 //! queues come before *old* ones. A queue without credits gets another quantum and moves to the end of the old queues. An
-//! empty new queue also moves there at its turn and becomes idle later, so that it cannot return as a new queue before all
-//! others have had their turn (§4.2). No operation searches. a new one before all the others have had their turn (§4.2).
-//! Nothing here searches.
+//! empty new queue also moves there at its turn. Therefore it cannot return as a new queue before all others have had their
+//! turn (§4.2). No operation searches.
 
 use super::lists::{ListEnds, ListLinks, NIL, append, unlink};
 
@@ -51,7 +50,7 @@ impl Rounds {
         }
     }
 
-    /// The queue whose turn it is; `None` if all are idle. Its turn lasts until the caller reports the outcome by
+    /// The current queue; `None` if all are idle. Its turn lasts until the caller reports the outcome by
     /// [`Self::sent`] or [`Self::was_empty`].
     #[inline]
     pub fn turn(&mut self) -> Option<u32> {
@@ -66,13 +65,13 @@ impl Rounds {
         }
     }
 
-    /// The queue whose turn it is has sent `bytes` bytes.
+    /// Charges the current queue for `bytes` sent bytes.
     #[inline]
     pub fn sent(&mut self, queue: u32, bytes: u64) {
         self.queues[queue as usize].credits -= bytes as i64;
     }
 
-    /// The queue whose turn it is had nothing to send.
+    /// The current queue had nothing to send.
     #[inline]
     pub fn was_empty(&mut self, queue: u32) {
         if self.queues[queue as usize].on == List::New {

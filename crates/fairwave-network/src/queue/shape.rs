@@ -21,14 +21,14 @@ use fairwave_units::units::{Bytes, Instant, Rate, Span};
 pub struct ShapeConfig {
     /// The rate in the long run, or its share of the link's nominal rate: `"5 Mb/s"`, `"90 %"`.
     pub rate: LinkShare,
-    /// What may leave at once; what `rate` sends in 10 ms, and at least 3028 B, when left out. It holds at least one
-    /// packet.
+    /// Number of bytes that may leave immediately. Default: the bytes of 10 ms at `rate`, at least 3028 B. It holds at least
+    /// one packet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst: Option<Bytes>,
     /// The rate at which a burst leaves; the link's when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak: Option<LinkShare>,
-    /// What may leave at once beyond `peak`; 1514 B when left out.
+    /// Number of bytes that may leave immediately beyond `peak`. Default 1514 B.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_burst: Option<Bytes>,
 }

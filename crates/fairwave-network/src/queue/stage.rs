@@ -102,7 +102,7 @@ pub struct Stage {
 type Streams<'a> = &'a dyn Fn(&str) -> Stream;
 
 impl Stage {
-    /// Returns the stage of a link or of a class; `link` is the link's nominal rate, to which shares refer.
+    /// Returns the stage of a link or of a class. Shares refer to the link's nominal rate `link`.
     fn new(
         name: &str,
         stream: &str,

@@ -8,8 +8,8 @@
 //! [`Victim::HighestLayer`] is the prioritised transmission of paper 002 §3.3: routers discard the less important
 //! layers of a video first.
 //!
-//! **Assumptions** beyond 004: if classes hold equally many bytes, Drop-Sel drops TCP before other UDP before voice, because
-//! TCP responds to a loss and voice suffers most from it. The packet in transmission is neither counted nor chosen. 002 does
+//! **Assumptions** beyond 004: if classes hold equally many bytes, Drop-Sel drops TCP before other UDP before voice. TCP
+//! responds to a loss, and voice suffers most from it. The packet in transmission is neither counted nor chosen. 002 does
 //! not define which packet of a layer is discarded. Here it is the newest, so that a queue without enhancement layers is
 //! drop-tail. 002 also does not define the rank of other traffic; here it ranks with the base layer.
 
@@ -37,13 +37,13 @@ pub enum Victim {
     Front,
     /// Any packet, the arrival included, with equal probability.
     Random,
-    /// Paper 004 §3: the packet nearest the front of the class that holds most bytes of the queue. On equal bytes TCP goes
-    /// before other UDP before voice.
+    /// Paper 004 §3: the packet nearest the front of the class with the most bytes in the queue. On equal bytes, TCP is
+    /// dropped before other UDP before voice.
     DropSel,
     /// Drop-Sel with an automatic switch for voice (fairwave's answer to paper 004 §4.4.1): see [`VoiceGuardConfig`].
     VoiceGuard(VoiceGuardConfig),
-    /// Paper 002 §3.3: of the highest video layer that waits, the packet that came last. The base layer and all other
-    /// traffic go only when no enhancement layer waits; then it is the arrival.
+    /// Paper 002 §3.3: the newest packet of the highest waiting video layer. The base layer and all other traffic are
+    /// dropped only if no enhancement layer waits; then it is the arrival.
     HighestLayer,
 }
 

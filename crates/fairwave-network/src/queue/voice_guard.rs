@@ -4,10 +4,10 @@
 //!
 //! **Rule.** The rate r at which voice arrives is averaged exponentially with time constant `memory`. While r is at most
 //! `quota` of the link's rate, the rule is Drop-Sel. When r exceeds the quota, Drop-Sel would limit voice to the quota.
-//! Instead, the guard closes: the victim is the packet nearest the front of the heavier of the *other* two classes, and
-//! voice only if no other packet waits. The guard opens again when r falls below `release` times the quota. While r exceeds
-//! the link's rate, the link cannot carry voice alone. Protection would starve the other classes without saving voice.
-//! Therefore Drop-Sel applies again, until r is below `release` times the link's rate.
+//! Instead, the guard closes: the victim is the packet nearest the front of the heavier of the *other* two classes. Voice is
+//! dropped only if no other packet waits. The guard opens again when r falls below `release` times the quota. While r
+//! exceeds the link's rate, the link cannot carry voice alone. Protection would starve the other classes without saving
+//! voice. Therefore Drop-Sel applies again, until r is below `release` times the link's rate.
 //!
 //! Voice may thus use up to the whole link, and the other classes share the rest. Fairness returns automatically when voice
 //! no longer dominates. Both switches have hysteresis, so that a rate near a limit does not switch at every packet.
@@ -37,7 +37,7 @@ pub struct VoiceGuardConfig {
 }
 
 impl VoiceGuardConfig {
-    /// The parameters where none are given.
+    /// The default parameters.
     pub const DEFAULT: VoiceGuardConfig =
         VoiceGuardConfig { quota: 1.0 / 3.0, memory: Span::from_secs(1), release: 0.9 };
 
@@ -84,7 +84,7 @@ impl VoiceGuard {
         self.dominates && !self.hopeless
     }
 
-    /// Handles a change of the link's rate, to which the quota refers.
+    /// Handles a change of the link's rate; the quota is relative to this rate.
     pub fn rate_changed(&mut self, now: Instant, rate: Rate) {
         let memory = self.config.memory.seconds();
         self.voice *= libm::exp(-now.since(self.updated).seconds() / memory);

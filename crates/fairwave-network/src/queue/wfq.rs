@@ -2,16 +2,16 @@
 //! class.
 //!
 //! Follows start-time fair queueing (Goyal, Vin & Cheng, "Start-time Fair Queueing", SIGCOMM 1996, §2). A packet's start tag
-//! is the larger of two values: the virtual time at which it reaches the head of its class, and the finish tag of the
-//! previous packet. Its finish tag is the start tag plus length / weight. The packet with the smallest start tag is sent
-//! next; on equal tags, that of the earlier class. Virtual time is the start tag of the packet in transmission. This
-//! algorithm works on a link with a variable rate and need not know the length of the next packet, which the class's
-//! discipline may still drop.
+//! is the virtual time at which it reaches the head of its class, or the finish tag of the previous packet if that is
+//! larger. Its finish tag is the start tag plus length / weight. The packet with the smallest start tag is sent next; on
+//! equal tags, that of the earlier class. Virtual time is the start tag of the packet in transmission. This algorithm works
+//! on a link with a variable rate. It need not know the length of the next packet, which the class's discipline may still
+//! drop.
 //!
-//! In any interval in which two classes are backlogged, their amounts per weight differ by at most l₁/w₁ + l₂/w₂, with the
-//! lengths of their largest packets (Theorem 1).
+//! While two classes are backlogged, their amounts per weight in any interval differ by at most l₁/w₁ + l₂/w₂. Here l₁ and
+//! l₂ are the lengths of their largest packets (Theorem 1).
 //!
-//! **Deviations.** Tags restart from zero when no packet waits, which does not change the order; in the paper, virtual time
+//! **Deviations.** Tags restart from zero when no packet waits, which does not change the order. In the paper, virtual time
 //! continues from the largest finish tag. A class that its shaper held back returns with the current virtual time, so that
 //! it does not catch up.
 

@@ -153,7 +153,7 @@ impl Bearer {
     }
 
     /// Assembles a block of at most `room` bytes. Returns its number and the bytes used. The number is `None` if there was
-    /// nothing to send, or if the room held only a part of a block that RLC sends again.
+    /// nothing to send, or if the room was too small for the rest of a block that RLC sends again.
     pub fn fill(
         &mut self,
         now: Instant,

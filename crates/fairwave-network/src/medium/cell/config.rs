@@ -104,8 +104,8 @@ pub struct ChannelConfig {
     /// The mean signal-to-noise ratio in dB, -30 to 60. Below -6.7 dB nothing can be sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snr: Option<f64>,
-    /// With `snr`: Rayleigh fading with this Doppler frequency in Hz, above 0 and at most 2000: speed · carrier / speed of light, 5.3 Hz
-    /// for 3 km/h at 1.9 GHz. Default: no fading.
+    /// With `snr`: Rayleigh fading with this Doppler frequency in Hz, above 0 and at most 2000. It is speed · carrier /
+    /// speed of light: 5.3 Hz for 3 km/h at 1.9 GHz. Default: no fading.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doppler: Option<f64>,
     /// With `snr`: time between two reports of the indicator, at most 1 s. Default 5 ms (3GPP TS 36.213 Table 7.2.2-1A allows 2 to 160 ms).

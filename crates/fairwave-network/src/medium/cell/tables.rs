@@ -31,8 +31,9 @@ const EFFICIENCY_256: [f64; 16] = [
     6.9141, 7.4063,
 ];
 
-/// The lowest signal-to-noise ratio, in dB, at which a block of indicators 1 to 15 fails with probability 0.1, as 3GPP TS 36.213 §7.2.3 defines
-/// the indicator. † Values that system simulations of LTE commonly use; the standard has none, and the first publication was not found.
+/// Signal-to-noise ratio, in dB, at which a block of indicators 1 to 15 fails with probability 0.1. 3GPP TS 36.213 §7.2.3
+/// defines the indicator by this probability. † Values that system simulations of LTE commonly use; the standard has none,
+/// and the first publication was not found.
 const THRESHOLD_64: [f64; 15] = [-6.7, -4.7, -2.3, 0.2, 2.4, 4.3, 5.9, 8.1, 10.3, 11.7, 14.1, 16.3, 18.7, 21.0, 22.7];
 
 /// The thresholds of the 256-QAM table; † beyond 64-QAM, extrapolated with the slope of the last steps.
@@ -85,9 +86,9 @@ pub(super) fn from_db(db: f64) -> f64 {
 
 /// Resource elements of a block and a slot (12 subcarriers, 14 symbols) that are left for data.
 ///
-/// LTE, down: the reference resource of 3GPP TS 36.213 §7.2.3 has three symbols of control, and two antenna ports keep 12 more for reference
-/// signals (3GPP TS 36.211 §6.10.1.2). LTE, up: two symbols are reference signals (3GPP TS 36.211 §5.5.2.1). 5G: the overheads 0.14 and 0.08 of 3GPP TS 38.306
-/// §4.1.2.
+/// LTE, down: the reference resource of 3GPP TS 36.213 §7.2.3 has three control symbols. Two antenna ports use 12 more
+/// elements for reference signals (3GPP TS 36.211 §6.10.1.2). LTE, up: two symbols are reference signals (3GPP TS 36.211
+/// §5.5.2.1). 5G: the overheads 0.14 and 0.08 of 3GPP TS 38.306 §4.1.2.
 pub(super) fn elements(numerology: u8, uplink: bool) -> f64 {
     match (numerology, uplink) {
         (0, false) => 120.0,

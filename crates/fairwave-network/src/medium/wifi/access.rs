@@ -1,10 +1,10 @@
 //! Channel access (IEEE 802.11-2020 §10.3.3 and §10.23.2): backoffs that count idle slots, and the choice of the next
 //! transmitters.
 //!
-//! Slots need no events. A *domain* is the state of the air as a group of nodes senses it: the end of the busy period, and
-//! per access category the idle slots counted before. A backoff is a target value of that count, so it needs no work while
-//! it is frozen. The instant of access follows from the end of the last transmission. A domain has common slot boundaries,
-//! so two backoffs that end at the same boundary collide.
+//! Slots need no events. A *domain* is the state of the air as a group of nodes senses it. It holds the end of the busy
+//! period and, per access category, the idle slots counted before. A backoff is a target value of that count, so it needs no
+//! work while it is frozen. The instant of access follows from the end of the last transmission. A domain has common slot
+//! boundaries, so two backoffs that end at the same boundary collide.
 
 use super::config::{Access, CATEGORIES};
 use fairwave_units::random::Stream;

@@ -23,7 +23,7 @@ pub struct WifiConfig {
     #[schemars(extend("x-default" = "the node that all links share"))]
     pub access_point: Option<String>,
     /// Several access points on one channel, instead of `access-point`: each link joins one of them and one of its stations.
-    /// All contend for the same air, and each has its own queues. `hears` may name access points.
+    /// All contend for the same air, and each has separate queues. `hears` may name access points.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-default" = "one access point"))]
     pub access_points: Vec<String>,
@@ -204,7 +204,7 @@ pub struct WifiCategories {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct WifiCategory {
-    /// Slots after SIFS before the backoff goes on, 1 to 15 (the access point may have 1, stations 2).
+    /// Slots after SIFS before the backoff continues, 1 to 15 (the access point may have 1, stations 2).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aifsn: Option<u8>,
     /// Smallest contention window, 0 to 32767. Backoffs are uniform from 0 to the window.

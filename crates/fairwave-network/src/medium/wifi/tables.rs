@@ -82,10 +82,10 @@ const OFDM: [f64; 8] = [6.0, 9.0, 12.0, 18.0, 24.0, 36.0, 48.0, 54.0];
 /// Rates of 802.11b in Mb/s (clauses 15 and 16).
 const DSSS: [f64; 4] = [1.0, 2.0, 5.5, 11.0];
 
-/// Signal-to-noise ratio in dB at which one frame in ten fails, by index. The receiver's minimum sensitivity (clauses 19, 21
-/// and 27: −82 dBm of index 0 to −52 dBm of index 11) less the noise of 20 MHz with the noise figure of 10 dB and the
-/// implementation margin of 5 dB for which the sensitivities allow (clause 17). On wider channels, noise and sensitivity
-/// grow by the same amount, so the ratios stay the same.
+/// Signal-to-noise ratio in dB at which one frame in ten fails, by index. It is the receiver's minimum sensitivity (clauses
+/// 19, 21 and 27: −82 dBm of index 0 to −52 dBm of index 11) minus the noise. The noise is that of 20 MHz, with a noise
+/// figure of 10 dB and an implementation margin of 5 dB, as the sensitivities assume (clause 17). On wider channels, noise
+/// and sensitivity grow by the same amount, so the ratios stay the same.
 const THRESHOLD: [f64; 12] = [4.0, 7.0, 9.0, 12.0, 16.0, 20.0, 21.0, 22.0, 27.0, 29.0, 32.0, 34.0];
 
 /// The thresholds of 802.11g (clause 17: −82 to −65 dBm).
@@ -307,8 +307,8 @@ impl Phy {
         if failure < SURE { 0.0 } else { libm::log1p(-failure.min(1.0 - 1e-12)) / self.reference() }
     }
 
-    /// The highest index at which at most a tenth of the frames of the reference length fails at this ratio (dB); if there
-    /// is none, the lowest.
+    /// The highest index that loses at most a tenth of the frames of the reference length at this ratio (dB). If there is
+    /// none, the lowest index.
     pub fn ideal(&self, snr: f64) -> u8 {
         self.indices().filter(|index| self.threshold(*index) <= snr).last().unwrap_or(0)
     }

@@ -336,8 +336,8 @@ fn with_rts_and_cts_throughput_depends_little_on_the_number_of_stations() {
     }
 }
 
-/// Heusse et al. 2003 (INFOCOM): stations have equal chances to send, so a station at 1 Mb/s reduces the throughput of
-/// stations at 11 Mb/s to less than 1 Mb/s.
+/// Heusse et al. 2003 (INFOCOM): stations have equal chances to send. A station at 1 Mb/s therefore reduces the throughput
+/// of stations at 11 Mb/s to less than 1 Mb/s.
 #[test]
 fn one_slow_station_pulls_all_fast_ones_to_its_throughput() {
     let rates = |slow: u8| {

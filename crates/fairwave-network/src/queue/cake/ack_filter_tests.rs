@@ -61,7 +61,7 @@ fn dropped_with(filter: &str, keys: &str, packets: &[Packet]) -> Vec<usize> {
     let lost: u64 = tins.iter().map(|tin| tin.drops).sum();
     assert_eq!((counted, lost), (drops.len() as u64, 0), "counted as ack_drop, not as drops");
     assert_eq!(queue.packets() as usize + drops.len(), packets.len(), "each packet is somewhere");
-    // All others leave in the order in which they arrived.
+    // All others leave in order of arrival.
     let left: Vec<_> = std::iter::from_fn(|| queue.depart(Instant::ZERO, &mut Vec::new())).collect();
     let rest: Vec<_> = packets.iter().filter(|one| drops.iter().all(|(gone, _)| gone != *one)).copied().collect();
     if packets.iter().all(|one| one.flow == packets[0].flow) {
@@ -89,7 +89,7 @@ fn conservative_drops_the_first_of_two_that_are_redundant() {
 #[test]
 fn aggressive_drops_one_that_stands_right_before_the_arrival() {
     assert_eq!(aggressive(&[plain(3), plain(5), plain(7)]), [0, 1]);
-    // No drop if another packet lies between them.
+    // No drop if another packet is between them.
     let between = Packet { feedback: false, ..packet(0, 1500, Class::Tcp) };
     assert_eq!(dropped_with("aggressive", r#","isolation":"flowblind""#, &[plain(3), between, plain(5)]), [0usize; 0]);
 }

@@ -104,7 +104,7 @@ impl Tin {
         self.sparse + self.bulk > 0
     }
 
-    /// Numbers of new flows, of flows in the round, and of flows from which BLUE drops.
+    /// Numbers of new flows, of flows in the round, and of flows that BLUE drops.
     pub fn flows(&self) -> [u32; 3] {
         let unresponsive = self.queues.iter().filter(|queue| queue.cobalt.probability > 0.0).count();
         [self.sparse, self.bulk, unresponsive as u32]
@@ -222,7 +222,7 @@ impl Tin {
         }
     }
 
-    /// The queue whose turn it is. With `decaying`, a decaying queue comes first. `waits` returns whether a queue holds
+    /// The next queue to serve. With `decaying`, a decaying queue comes first. `waits` returns whether a queue holds
     /// packets.
     pub fn turn(&mut self, mut decaying: bool, isolation: Isolation, waits: impl Fn(u32) -> bool) -> Option<u32> {
         loop {
