@@ -3,11 +3,11 @@
 //! Follows Høiland-Jørgensen, Täht & Morton, "Piece of CAKE: A Comprehensive Queue Management Solution for Home Gateways"
 //! (2018), and, in details that the paper leaves open, Linux' `sch_cake`. The shaper sends no faster than `bandwidth` and
 //! counts each packet with its `overhead`. The next packet leaves when the transmission time of its predecessors has passed
-//! (`held_until`), so there is no burst. The highest tin within its rate goes first; if all tins exceed their rates, the tin
-//! that will be due soonest. Without `bandwidth` the tins share by weights. Within a tin, a set-associative hash assigns
-//! flows to queues. The queues take turns so that hosts get equal shares, and flows get equal shares of their host's share
-//! (`tin`). COBALT manages each queue (`cobalt`) and never drops the last packet of a queue. When the buffer overflows, the
-//! queue with the most bytes loses its head, and BLUE raises its drop probability.
+//! (`held_until`), so there is no burst. The highest tin within its rate goes first. If all tins exceed their rates, the tin
+//! that will be due soonest goes first. Without `bandwidth` the tins share by weights. Within a tin, a set-associative hash
+//! assigns flows to queues. The queues take turns so that hosts get equal shares, and flows get equal shares of their host's
+//! share (`tin`). COBALT manages each queue (`cobalt`) and never drops the last packet of a queue. When the buffer
+//! overflows, the queue with the most bytes loses its head, and BLUE raises its drop probability.
 //!
 //! **Tins.** The DSCP of a packet selects its tin, by the tables of the same names in `sch_cake`. Packets of calls bear EF
 //! unless their flow sets another code point; all other packets bear none.

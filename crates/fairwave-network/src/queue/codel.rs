@@ -1,5 +1,5 @@
-//! CoDel: drops at the head when the wait has been too long for a whole interval, at growing frequency until the wait
-//! is short enough.
+//! CoDel: drops at the head when the queueing delay has exceeded a target for a whole interval. The drops become more
+//! frequent until the delay is below the target.
 //!
 //! Follows RFC 8289 §5. A dropping state opens when packets that leave have waited longer than `target` for a whole
 //! `interval`, and more than `mtu` bytes wait behind the packet. In this state the n-th drop comes interval/√n after the

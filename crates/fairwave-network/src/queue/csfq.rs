@@ -3,9 +3,9 @@
 //! Follows Stoica, Shenker & Zhang, "Core-Stateless Fair Queueing" (1998), §3. An edge router estimates the rate of each
 //! flow by exponential averaging and writes it on the packet. For a packet of l bits that arrives T after its predecessor, r
 //! ← (1 − e^(−T/K)) · l/T + e^(−T/K) · r. A core router drops a packet of label r with probability max(0, 1 − α/r). It
-//! estimates the rate A that arrives and the rate F that it admits by the same average. While A is at least the link's rate
-//! C, α becomes α · C/F at the end of each window. While A is below C, α is the largest label of the last window. An
-//! overflow takes 1 % from α, at most 25 % between two updates. Paper 004 §2 names CSFQ. CSFQ always drops the arrival.
+//! estimates the arrival rate A and the admitted rate F by the same average. While A is at least the link's rate C, α
+//! becomes α · C/F at the end of each window. While A is below C, α is the largest label of the last window. An overflow
+//! takes 1 % from α, at most 25 % between two updates. Paper 004 §2 names CSFQ. CSFQ always drops the arrival.
 //!
 //! **Assumptions.** Edge and core are one node: each link estimates the flows' rates itself, and reads no label of another
 //! router. With one congested link, as in the paper's §4.1, that is the same. Behind a congested link, the arrival rate

@@ -2,7 +2,7 @@
 //!
 //! Follows Wydrowski & Zukerman, "GREEN: an active queue management algorithm for a self managed Internet" (2002), after
 //! paper 004 §2 (its reference 9). The rate of congestion notification rests on an estimate of the incoming rate and the
-//! link's capacity, not on the queue. Each `interval` P ← P + ΔP · U(x − c), with U = 1 if x ≥ c and −1 otherwise, and each
+//! link's capacity, not on the queue. Each `interval` P ← P + ΔP · U(x − c), with U = 1 if x ≥ c and −1 otherwise. Each
 //! arrival is dropped with probability P. On an arrival of b bytes, Δ after the one before, x ← (1 − e^(−Δ/K)) b/Δ +
 //! e^(−Δ/K) x.
 //!

@@ -5,9 +5,9 @@
 //! random one of the most recent arrivals, because an unresponsive flow sends in bursts. On a match, both packets are
 //! dropped. PUNSI has only two classes: UDP, including voice, and TCP (004 §4.2).
 //!
-//! **Assumptions**, as neither source prints the algorithm. Packets match if they belong to the same flow; with `match =
-//! "class"`, any two UDP packets match. The draw is uniform over the `recent` packets nearest the tail. Comparison begins at
-//! min-threshold and also when the buffer is full. Without a match, RED (gentle) also decides about UDP.
+//! **Assumptions**, because neither source prints the algorithm. Packets match if they belong to the same flow; with `match
+//! = "class"`, any two UDP packets match. The draw is uniform over the `recent` packets nearest the tail. Comparison begins
+//! at min-threshold and also when the buffer is full. Without a match, RED (gentle) also decides about UDP.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

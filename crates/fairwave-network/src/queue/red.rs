@@ -17,9 +17,9 @@
 //! **As in ns-2.35** (`queue/red.cc`), under presets `ns2` and `ns2-2004` only. Nothing is dropped early while at most one
 //! packet waits (in byte mode: one byte). The first packet after that, or after the average was below min-threshold, passes
 //! unless the average requires every packet to be dropped. Every dropped packet restarts the spacing, even if the buffer was
-//! full. A buffer counted in bytes is full when the backlog has reached its capacity, whatever the size of the arrival.
-//! Bytes since the last drop count as whole mean packets. Over idle time the average ages by one packet more than the whole
-//! number of packets that the link could have sent.
+//! full. A buffer in bytes is full when the backlog has reached its capacity, regardless of the arrival's size. Bytes since
+//! the last drop count as whole mean packets. Over idle time the average ages by one packet more than the whole number of
+//! packets that the link could have sent.
 
 //! In ns-2.35 a victim in the arrival's place (`drop_front_`, `drop_rand_`) applies to *forced* drops only: the average
 //! requires every packet to be dropped, or the buffer is full. A random drop removes the arrival. Here the victim rule
@@ -122,10 +122,10 @@ pub struct RedConfig {
     /// `max-threshold`; at and above it drop (RFC 3168 §7).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ecn: bool,
-    /// From `max-threshold` on, drop even packets that could be marked (RFC 3168 §7). Default true. False needs `ecn =
-    /// true` and marks packets there too, as Linux' `red` does without `harddrop`. With `min-threshold` =
-    /// `max-threshold` and `weight = 1.0` this is DCTCP's switch (RFC 8257 §3.1): it marks every packet that finds so
-    /// many packets waiting.
+    /// From `max-threshold` on, drop even packets that could be marked (RFC 3168 §7). Default true. False needs `ecn = true`
+    /// and marks packets there too, as Linux' `red` does without `harddrop`. With `min-threshold` = `max-threshold` and
+    /// `weight = 1.0` this is DCTCP's switch (RFC 8257 §3.1): it marks every packet that finds at least that many packets
+    /// waiting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = true))]
     pub harddrop: Option<bool>,

@@ -1,13 +1,13 @@
-//! Voice-Guard: Drop-Sel with an automatic switch for voice, fairwave's answer to paper 004 §4.4.1. The paper leaves as
-//! future work 'automatic mechanisms to switch from Drop-Sel to other algorithm' when voice dominates and its quality
-//! comes before fairness.
+//! Voice-Guard: Drop-Sel with an automatic switch for voice, as paper 004 §4.4.1 requires. The paper leaves as future work
+//! 'automatic mechanisms to switch from Drop-Sel to other algorithm' when voice dominates and its quality comes before
+//! fairness.
 //!
 //! **Rule.** The rate r at which voice arrives is averaged exponentially with time constant `memory`. While r is at most
 //! `quota` of the link's rate, the rule is Drop-Sel. When r exceeds the quota, Drop-Sel would limit voice to the quota.
 //! Instead, the guard closes: the victim is the packet nearest the front of the heavier of the *other* two classes. Voice is
 //! dropped only if no other packet waits. The guard opens again when r falls below `release` times the quota. While r
-//! exceeds the link's rate, the link cannot carry voice alone. Protection would starve the other classes without saving
-//! voice. Therefore Drop-Sel applies again, until r is below `release` times the link's rate.
+//! exceeds the link's rate, the link cannot carry all voice. Protection would starve the other classes without saving voice.
+//! Therefore Drop-Sel applies again, until r is below `release` times the link's rate.
 //!
 //! Voice may thus use up to the whole link, and the other classes share the rest. Fairness returns automatically when voice
 //! no longer dominates. Both switches have hysteresis, so that a rate near a limit does not switch at every packet.

@@ -13,7 +13,7 @@ use fairwave_units::registry::{Checked, Law};
 use fairwave_units::timed::{Step, check_steps};
 use fairwave_units::units::{Bytes, Span};
 
-/// A cell of LTE or 5G: queues per user at the base station, and a scheduler that gives out resource blocks in each interval.
+/// A cell of LTE or 5G: queues per user at the base station, and a scheduler that assigns resource blocks in each interval.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct CellConfig {
@@ -36,7 +36,7 @@ pub struct CellConfig {
     pub layers: u8,
     /// How the base station shares resource blocks. Default `proportional-fair`.
     pub scheduler: CellScheduler,
-    /// Over which time proportional fairness averages a user's rate, 1 ms to 1 min. Default 100 ms.
+    /// Time over which proportional fairness averages a user's rate, 1 ms to 1 min. Default 100 ms.
     pub average: Span,
     /// The default channel of users, in both directions. Default `{ cqi = 10 }`.
     pub channel: ChannelConfig,

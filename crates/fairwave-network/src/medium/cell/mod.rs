@@ -10,8 +10,8 @@
 //! `tables`).
 //!
 //! **HARQ.** A block that fails is sent again 8 intervals later, up to three times. **RLC.** A block that HARQ has abandoned
-//! is sent again after the receiver's report (acknowledged mode), or is lost. Packets leave in order, so later packets wait
-//! for it.
+//! is sent again after the receiver's report (acknowledged mode), or is lost (unacknowledged mode). Packets leave in order,
+//! so later packets wait for the block.
 //!
 //! **Uplink.** A user whose queue was empty waits for its next opportunity to send a scheduling request. A small first grant
 //! follows. Each block then reports the remaining backlog; the base station uses the report from the earliest next grant on.

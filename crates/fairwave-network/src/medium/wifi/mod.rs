@@ -12,15 +12,15 @@
 //! aggregate; the receiver delivers in order.
 //!
 //! **Queues** (`queues`, `holding`). At stations, packets wait by category, in the queues of their links. At the access
-//! point, they wait in one queue for all stations and in the driver's buffer, or in one queue per station. The latter take
-//! turns by frames or by airtime.
+//! point, they wait in one queue for all stations and in the driver's buffer, or in one queue per station. Queues per
+//! station take turns by frames or by airtime.
 //!
 //! **Slots have no events.** A frame exchange has three events: its start, the end of the data, at which packets arrive, and
 //! its end. With hidden stations, each of its frames has two. The next access is the earliest end of a backoff, found in one
 //! pass over the contending nodes.
 //!
 //! **Hidden stations.** Each node senses the frames of the nodes that it hears. A node that receives a frame without overlap
-//! waits until the announced end of the exchange (NAV). It resets this NAV after an RTS without an answer. A node that
+//! waits until the announced end of the exchange (NAV). It resets this NAV after an RTS without a response. A node that
 //! receives a broken frame waits for EIFS.
 //!
 //! **Assumptions.** Power save is off. Control frames fail only by collisions. A failed acknowledgement counts as a failed
