@@ -1,12 +1,12 @@
-//! The event queue: the next event, and its packet.
+//! Event queue of a run: pending events with the packets that they deliver.
 //!
-//! A calendar (Brown 1988): a day is a span of 2^`shift` ns, and each day of the year has a list of its events in the
-//! order of entry. The current day's events are kept sorted; events beyond the year wait in a heap. The length of a day
-//! follows the rate of events and the number of days the number of entries, so that adding and removing touch one list
-//! each, however many entries there are. The order in which events come out does not depend on these sizes: it is the
-//! order of [`Event`], and the order of entry for equal events.
+//! The queue is a calendar (Brown 1988). A day is a span of 2^`shift` ns, and each day of the year has a list of its
+//! events in order of entry. The current day's events are sorted; events beyond the year wait in a heap. The queue
+//! adapts the length of a day to the event rate, and the number of days to the number of entries. So an insertion or
+//! removal touches one list, however many entries there are. These sizes do not affect the order of removal. It is
+//! the order of [`Event`], and the order of entry for equal events.
 //!
-//! A packet on its way lies in its day's list, next to its arrival event, and in no other place.
+//! A packet in transit is stored only once: in its day's list, next to its arrival event.
 
 use std::cmp::Reverse;
 
@@ -18,32 +18,33 @@ use crate::entry::{Entry, Transit};
 use crate::event::Event;
 use crate::pages::{List, PageSlot, Pages, Walk};
 
-/// An event of the present day, and where its entry is: 16 bytes, since sorting a day moves them about.
+/// An event of the current day, with the location of its entry. It has 16 bytes, because sorting a day moves these
+/// items.
 #[derive(Clone, Copy)]
 struct DayEvent {
-    /// Nanoseconds since the day began, then the rank: the order of events as one number. A day is short enough for that
-    /// ([`LONGEST_DAY`]).
+    /// Nanoseconds since the start of the day, then the rank. One number gives the order of events. Days are short
+    /// enough for this ([`LONGEST_DAY`]).
     key: u64,
-    /// Nowhere for a timer that was set today.
+    /// [`PageSlot::NOWHERE`] for a timer set today.
     place: PageSlot,
 }
 
 impl DayEvent {
-    /// An event of the day that begins at `begin`.
+    /// Creates the item of an event on the day that starts at `begin`.
     #[inline(always)]
     fn new(event: Event, begin: u64, place: PageSlot) -> Self {
         DayEvent { key: ((event.at.nanos() - begin) << 32) | u64::from(event.rank), place }
     }
 
-    /// The event.
+    /// Returns the event.
     #[inline(always)]
     fn event(self, begin: u64) -> Event {
         Event { at: Instant::from_nanos(begin + (self.key >> 32)), rank: self.key as u32 }
     }
 }
 
-/// An event beyond the year and, if a packet arrives by it, where its entry is: the heap moves this about, and not the entry.
-/// Of two whose events are equal, the one with the lower number was entered first. Many flows have a timer each here.
+/// An event beyond the year. For a packet arrival, `slot` locates the entry, so the heap moves only this item.
+/// `number` counts insertions and orders equal events. With many flows, each has a timer here.
 struct LaterEvent {
     at: Instant,
     rank: u32,
@@ -51,7 +52,7 @@ struct LaterEvent {
     number: u64,
 }
 
-/// In place of a slot: a timer has no entry.
+/// Slot value of timers, which have no entry.
 const TIMER: u32 = u32::MAX;
 
 impl LaterEvent {
@@ -84,70 +85,72 @@ impl Ord for LaterEvent {
     }
 }
 
-/// After how many events, at least, the calendar looks whether its days still have the right length. With more entries than that it is after
-/// as many: moving them all then costs a part of what they cost anyway, and the rate of events is that of a while in which each is due once.
+/// Minimum number of events between two reviews of the day length. With more entries, the interval is the number of
+/// entries. Then a review costs only a part of the normal work, and it measures the event rate over a period in which
+/// each entry is due about once.
 const REVIEW: u32 = 8192;
 
-/// Events that a day is made to hold, as a power of two.
+/// Target number of events per day, as a power of two.
 const PER_DAY: u32 = 3;
 
-/// The same with prefetching through the events of a day.
+/// The same when prefetching through the events of a day.
 const PER_DAY_AHEAD: u32 = 5;
 
-/// Entries of a flow for which many flows have room at once: packets under way, and those of a window that opens fast.
+/// Entries per flow to reserve at the start with many flows: packets in transit, and those of a fast-opening window.
 const ROOM: usize = 24;
 
-/// The same of timers beyond the year: the one that is due, and one that was before it was set anew.
+/// Timers beyond the year to reserve per flow: the current one, and one superseded by it.
 const TIMERS: usize = 2;
 
-/// The longest day, as a power of two of nanoseconds: an event's time within it takes 32 bits.
+/// Longest day, as a power of two of nanoseconds: the time within a day has 32 bits.
 const LONGEST_DAY: u32 = 32;
 
-/// The least and the most days of a year. With fewer than that, the timers of a hundred flows would lie beyond it, in the heap.
+/// Minimum and maximum number of days per year. With fewer days, the timers of a hundred flows would be beyond the
+/// year, in the heap.
 const DAYS: (usize, usize) = (2048, 1 << 20);
 
 /// Pending events, earliest first.
 pub struct EventQueue {
-    /// Today's events, earliest first: entries come almost in this order, so that there is little left to sort.
+    /// Today's events, earliest first. Entries arrive almost in this order, so sorting is cheap.
     today: Vec<DayEvent>,
-    /// Place of the next event in `today`.
+    /// Index of the next event in `today`.
     coming: usize,
-    /// Today's entries, those included that are no longer due.
+    /// Today's entries, including handled ones.
     entries: List,
-    /// With prefetching: what was listed for tomorrow when today began, earliest first. What was listed since is not there yet.
+    /// With prefetching: tomorrow's list as it was when today began, earliest first. Later entries are missing.
     tomorrow: Vec<DayEvent>,
-    /// Number of the present day since the beginning.
+    /// Number of the current day, from the start of the run.
     day: u64,
-    /// When it began, nanoseconds.
+    /// Start of the current day in nanoseconds.
     begin: u64,
-    /// Each day's entries; a power of two of days.
+    /// Entries of each day; the length is a power of two.
     days: Vec<List>,
     pages: Pages,
-    /// Entries in the lists of `days`.
+    /// Number of entries in the lists of `days`.
     listed: usize,
     beyond: QuaternaryHeap<Reverse<LaterEvent>>,
-    /// When the earliest of these is due; never if there is none. Each day begins with a look at it.
+    /// Time of the earliest event in `beyond`; never if it is empty. Each day starts with a check of this field.
     first_beyond: Instant,
-    /// The entries of arrivals in `beyond`, and slots without one.
+    /// Entries of the arrivals in `beyond`, and vacant slots.
     slots: Vec<Entry>,
     vacant: Vec<u32>,
-    /// How many have been entered beyond the year so far.
+    /// Number of insertions beyond the year so far.
     numbered: u64,
     shift: u32,
     until_review: u32,
-    /// How many entries lie between the last review and the next.
+    /// Number of entries between the last review and the next.
     reviewed_after: u32,
     reviewed_at: u64,
-    /// A day has begun since the last query.
+    /// True if a day has begun since the last query.
     begun: bool,
-    /// Tomorrow is sorted today, for those who prefetch.
+    /// True if tomorrow is sorted today, for prefetching.
     looking_ahead: bool,
-    /// Events that a day is made to hold, as a power of two.
+    /// Target number of events per day, as a power of two.
     per_day: u32,
 }
 
 impl EventQueue {
-    /// An empty queue for a run of so many flows.
+    /// Creates an empty queue for a run of `flows` flows.
     pub fn new(looking_ahead: bool, flows: usize) -> Self {
         let (pages, beyond) = match looking_ahead {
             true => (Pages::with_room(flows * ROOM), QuaternaryHeap::with_capacity(flows * TIMERS)),
@@ -178,7 +181,7 @@ impl EventQueue {
         }
     }
 
-    /// Adds a timer's event.
+    /// Adds the event of a timer.
     #[inline]
     pub fn push_timer(&mut self, event: Event) {
         let day = event.at.nanos() >> self.shift;
@@ -191,7 +194,7 @@ impl EventQueue {
         }
     }
 
-    /// Adds the arrival of a packet that will enter `next`, the step at `place` of the routes.
+    /// Adds the arrival of a packet that will enter the link `next`, the step at `place` of the routes.
     #[inline(always)]
     pub fn push_arrival(&mut self, event: Event, packet: &Packet, next: u32, place: u32) {
         let day = event.at.nanos() >> self.shift;
@@ -210,7 +213,7 @@ impl EventQueue {
         self.push_elsewhere(day, Entry { event, transit: Transit { packet: *packet, next, place } });
     }
 
-    /// Adds what was in a queue.
+    /// Adds an entry taken from a queue.
     pub fn push(&mut self, entry: &Entry) {
         let day = entry.event.at.nanos() >> self.shift;
         if self.is_listed(day) {
@@ -220,13 +223,13 @@ impl EventQueue {
         }
     }
 
-    /// Whether a day is one of the coming year, each of which has a list.
+    /// Whether `day` is a day of the coming year and so has a list.
     #[inline(always)]
     fn is_listed(&self, day: u64) -> bool {
         day.wrapping_sub(self.day + 1) < self.days.len() as u64 - 1
     }
 
-    /// Which list is a day's.
+    /// Returns the list index of a day.
     #[inline(always)]
     fn slot(&self, day: u64) -> usize {
         (day & (self.days.len() as u64 - 1)) as usize
@@ -253,25 +256,25 @@ impl EventQueue {
         }
     }
 
-    /// Adds an event beyond the year, whose entry is in `slot`.
+    /// Adds an event beyond the year. Its entry is in `slot`.
     fn push_beyond(&mut self, event: Event, slot: u32) {
         self.numbered += 1;
         self.first_beyond = self.first_beyond.min(event.at);
         self.beyond.push(Reverse(LaterEvent { at: event.at, rank: event.rank, slot, number: self.numbered }));
     }
 
-    /// Takes out what lay beyond the year and does so no longer, if anything: the earliest.
+    /// Removes the earliest heap event that now falls within the year, if any.
     fn next_of_this_year(&mut self) -> Option<Entry> {
         self.next_beyond(self.day + self.days.len() as u64)
     }
 
-    /// Whether what lies beyond the year, if anything, may be due before a day.
+    /// Whether an event of the heap can be due before the day `before`.
     #[inline(always)]
     fn lies_beyond(&self, before: u64) -> bool {
         self.first_beyond.nanos() >> self.shift < before
     }
 
-    /// Takes out the earliest of what lay beyond the year, if it is due before a day.
+    /// Removes the earliest event of the heap, if it is due before the day `before`.
     #[inline(never)]
     fn next_beyond(&mut self, before: u64) -> Option<Entry> {
         if !self.lies_beyond(before) {
@@ -286,17 +289,17 @@ impl EventQueue {
         self.slots.get(later.slot as usize).copied()
     }
 
-    /// Puts an event that is due today, whose entry is at `place`, among those of the day.
+    /// Inserts an event due today, with its entry at `place`.
     #[inline(always)]
     fn insert_today(&mut self, event: Event, place: PageSlot) {
         let due = DayEvent::new(event, self.begin, place);
-        // Behind its equals, which were entered before.
+        // Behind its equals, which were entered earlier.
         let still_due = self.today.get(self.coming..).unwrap_or_default();
         let later = still_due.iter().rev().take_while(|other| other.key > due.key).count();
         self.today.insert(self.today.len() - later, due);
     }
 
-    /// Adds what is due today or beyond the year.
+    /// Adds an entry due today or beyond the year.
     #[inline(never)]
     fn push_elsewhere(&mut self, day: u64, entry: Entry) {
         if day < self.day {
@@ -317,7 +320,7 @@ impl EventQueue {
         }
     }
 
-    /// Removes the earliest event, unless it lies after `end`. Answers with it and the place of its entry.
+    /// Removes the earliest event, unless it is after `end`. Returns it with the location of its entry.
     #[inline]
     pub fn pop_until(&mut self, end: Instant) -> Option<(Event, PageSlot)> {
         if self.coming == self.today.len() {
@@ -332,7 +335,8 @@ impl EventQueue {
         Some((event, due.place))
     }
 
-    /// When the earliest event is due; never if there is none. Unlike [`Self::pop_until`] it leaves the present day where it is.
+    /// Returns the time of the earliest event; never if there is none. Unlike [`Self::pop_until`], it does not
+    /// advance the current day.
     pub fn earliest(&self) -> Instant {
         if let Some(due) = self.today.get(self.coming) {
             return due.event(self.begin).at;
@@ -340,24 +344,24 @@ impl EventQueue {
         if self.listed == 0 {
             return self.first_beyond;
         }
-        // All that is listed lies on the days of one year, each of which has a list to itself.
+        // All listed entries belong to days of one year, so each list has the entries of one day.
         let listed = (1..self.days.len() as u64).find_map(|day| self.day_after(day).map(|entry| entry.event.at).min());
         listed.unwrap_or(Instant::NEVER).min(self.first_beyond)
     }
 
-    /// The entry of the event that has just been removed.
+    /// Returns the entry of the event just removed.
     #[inline]
     pub fn entry(&self, place: PageSlot) -> &Entry {
         self.pages.at(place)
     }
 
-    /// Entries.
+    /// Returns the number of entries.
     fn len(&self) -> usize {
         self.today.len() - self.coming + self.listed + self.beyond.len()
     }
 
-    /// Whether a day has begun since this was last asked. When nothing is left of the present one, the next that has
-    /// anything begins, unless it does so after `end`.
+    /// Returns whether a day has begun since the last call. If the current day has no events left, the next day with
+    /// entries begins, unless it starts after `end`.
     #[inline]
     pub fn new_day(&mut self, end: Instant) -> bool {
         if self.coming == self.today.len() {
@@ -366,43 +370,44 @@ impl EventQueue {
         std::mem::take(&mut self.begun)
     }
 
-    /// How many events today has so far, those included that have been handled.
+    /// Returns the number of today's events so far, including handled ones.
     #[inline]
     pub fn today(&self) -> usize {
         self.today.len()
     }
 
-    /// How many of today's events have been handled.
+    /// Returns the number of handled events of today.
     #[inline(always)]
     pub fn handled_today(&self) -> usize {
         self.coming
     }
 
-    /// How many of the events of today and tomorrow lie no more than so many after the next one, as far as is known.
+    /// Returns the number of known events of today and tomorrow up to `after` places behind the next one.
     #[inline(always)]
     pub fn in_sight(&self, after: usize) -> usize {
         (self.coming + after).min(self.today.len() + self.tomorrow.len())
     }
 
-    /// The `n`th entry of today and tomorrow, as far as is known, in the order of time. None for timers that were set today, and beyond that.
+    /// Returns the `n`th known entry of today and tomorrow in time order. `None` for timers set today, and past the
+    /// last entry.
     #[inline(always)]
     pub fn nth(&self, n: usize) -> Option<&Entry> {
         let due = self.today.get(n).or_else(|| self.tomorrow.get(n - self.today.len()))?;
         (due.place != PageSlot::NOWHERE).then(|| self.pages.at(due.place))
     }
 
-    /// Begins to prefetch the entries of the `n`th day after the present one.
+    /// Starts to prefetch the entries of the `n`th day after today.
     pub fn walk_day_after(&self, n: u64) -> Walk {
         self.pages.walk(self.days[self.slot(self.day + n)])
     }
 
-    /// Prefetches the next of them.
+    /// Prefetches the next entries of the walk.
     #[inline(always)]
     pub fn fetch(&self, walk: &mut Walk) {
         self.pages.fetch(walk);
     }
 
-    /// What has been entered so far for the `n`th day after the present one, in the order in which it came.
+    /// Iterates over the entries so far for the `n`th day after today, in order of entry.
     fn day_after(&self, n: u64) -> impl Iterator<Item = &Entry> {
         let slot = self.slot(self.day + n);
         self.pages.iter(self.days[slot]).map(|(_, entry)| entry)
@@ -415,7 +420,8 @@ impl EventQueue {
         self.listed += 1;
     }
 
-    /// Goes to the next day that has entries. `None` if there is none that begins by `end`: entries for the days until then may yet come.
+    /// Advances to the next day with entries. Returns `None` if no such day starts by `end`, because entries for the
+    /// days until then can still arrive.
     fn begin_next_day(&mut self, end: Instant) -> Option<()> {
         self.pages.release(&mut self.entries);
         self.today.clear();
@@ -428,7 +434,7 @@ impl EventQueue {
         }
         loop {
             let next = match self.listed {
-                // The year is empty: go to the first day that the heap knows of.
+                // The year is empty: go to the day of the earliest heap event.
                 0 if self.beyond.is_empty() => return None,
                 0 => (self.first_beyond.nanos() >> self.shift).max(self.day + 1),
                 _ => self.day + 1,
@@ -461,9 +467,9 @@ impl EventQueue {
         }
     }
 
-    /// Sorts the day that has just begun, if that has not been done the day before, and the next as far as it is known.
+    /// Sorts the current day, unless it was sorted the day before, and the known part of tomorrow.
     fn look_at_tomorrow(&mut self) {
-        // Nothing leaves a day's list before that day begins: if nothing has come either since it was sorted, it still is.
+        // A list loses no entry before its day begins. So an unchanged length means that the sorted copy is complete.
         if self.tomorrow.len() == self.entries.len() {
             std::mem::swap(&mut self.today, &mut self.tomorrow);
         } else {
@@ -474,7 +480,7 @@ impl EventQueue {
         sort(&self.pages, tomorrow, self.begin + (1 << self.shift), &mut self.tomorrow);
     }
 
-    /// Fits the day to the rate of events and the year to the number of entries, at the end of a day.
+    /// Adapts the day length to the event rate, and the year to the number of entries. Runs at the end of a day.
     fn review(&mut self) {
         let end = (self.day + 1) << self.shift;
         let gap = (end - self.reviewed_at) / u64::from(self.reviewed_after);
@@ -486,10 +492,10 @@ impl EventQueue {
             return;
         }
         self.tomorrow.clear();
-        // Page by page: a copy of all entries would be a large part of the memory of many flows.
+        // Page by page: a copy of all entries would take a large part of the memory of many flows.
         let lists = std::mem::replace(&mut self.days, vec![List::EMPTY; days]);
         self.listed = 0;
-        // No entry is due before the day has ended.
+        // No entry is due before the end of the day.
         (self.shift, self.day) = (shift, (end >> shift).saturating_sub(1));
         self.begin = self.day << shift;
         let mut page = Vec::new();
@@ -498,14 +504,14 @@ impl EventQueue {
                 page.iter().for_each(|entry| self.push(entry));
             }
         }
-        // What lies beyond the year is due later than all that was listed, so no order of entry is lost.
+        // Events beyond the year are later than all listed ones, so the order of entry survives.
         while let Some(entry) = self.next_of_this_year() {
             self.push(&entry);
         }
     }
 
-    /// Something is due before the present day, which has begun because nothing was: that earlier day becomes the present
-    /// one. Only what comes from outside a run can be so early.
+    /// Makes an earlier day the current one, for an entry due before the current day. Only packets from outside the
+    /// run can be so early.
     #[cold]
     #[inline(never)]
     fn begin_earlier(&mut self, day: u64, entry: Entry) {
@@ -516,7 +522,7 @@ impl EventQueue {
         }
     }
 
-    /// Takes out what is due today and on the listed days. Of equal events the one that was entered first comes first.
+    /// Removes the entries of today and of the listed days. Equal events keep their order of entry.
     fn take_listed(&mut self) -> Vec<Entry> {
         let begin = self.begin;
         let entry = |due: DayEvent| match due.place {
@@ -537,12 +543,12 @@ impl EventQueue {
         all
     }
 
-    /// Adds all that another queue holds.
+    /// Adds all entries of another queue.
     pub fn append(&mut self, mut other: Self) {
         other.take().iter().for_each(|entry| self.push(entry));
     }
 
-    /// Takes out everything that is due, in an order in which it can be entered elsewhere.
+    /// Removes all entries, in an order suitable for insertion elsewhere.
     pub fn take(&mut self) -> Vec<Entry> {
         let mut all = self.take_listed();
         while let Some(entry) = self.next_beyond(u64::MAX) {
@@ -552,11 +558,11 @@ impl EventQueue {
     }
 }
 
-/// Adds the events of a day that begins at `begin` to those of an empty list, earliest first.
+/// Sorts the events of a list of the day that starts at `begin` into the empty vector `to`, earliest first.
 #[inline(always)]
 fn sort(pages: &Pages, list: List, begin: u64, to: &mut Vec<DayEvent>) {
     pages.map_to(list, to, |place, entry| DayEvent::new(entry.event, begin, place));
-    // Stable: of equal events the one that was entered first comes first.
+    // Stable: equal events keep their order of entry.
     to.sort_by_key(|due| due.key);
 }
 
@@ -652,8 +658,8 @@ mod tests {
     }
 
     proptest! {
-        /// Times of a simulation: nothing is added before what has come out last. Few links and times, so that many events are
-        /// equal; their packets then come out as they went in, as a link without delay of its own must have it.
+        /// Times of a simulation: no event is added before the one removed last. Few links and times make many events
+        /// equal. Their packets must come out in the order of entry, as on a link without delay.
         #[test]
         fn entries_come_out_in_order_whatever_the_length_of_a_day(
             looking_ahead in any::<bool>(),

@@ -1,9 +1,9 @@
-//! A fingerprint of everything that a run measured, by which two runs are found equal without keeping either.
+//! Fingerprint of all results of a run, to compare runs without storing them.
 //!
-//! **Assumptions.** FNV-1a (Fowler, Noll, Vo) over the tables' JSON in a fixed order. Every number is written by its
-//! shortest decimal form that reads back to the same bits, every NaN as `null`, because the bits of a NaN depend on the
-//! processor. It tells results apart; it keeps no secrets. What a run cost ([`RunResult::events`]) is no result and
-//! stays out.
+//! **Assumptions.** FNV-1a (Fowler, Noll, Vo) over the tables' JSON in a fixed order. Every number has its shortest
+//! decimal form that reads back to the same bits. Every NaN becomes `null`, because the bits of a NaN depend on the
+//! processor. The hash distinguishes results; it is not cryptographic. [`RunResult::events`] measures the cost of a
+//! run and is not included.
 
 use std::io::{self, Write};
 
@@ -14,7 +14,8 @@ use crate::result::{FlowRow, RunResult};
 /// FNV-1a, 64 bits.
 struct Fnv(u64);
 
-/// Columns that tables have gained, each with the value that leaves no trace; never the first of a table.
+/// Columns added to tables later, each with the value that leaves the digest unchanged; never the first column of a
+/// table.
 const LATER: [(&str, &str); 7] = [
     ("marked", "0"),
     ("duplicated", "0"),
@@ -42,24 +43,24 @@ impl Write for Fnv {
     }
 }
 
-/// Gaps follow from the units and the playout, as other columns do that were there before.
+/// Removes the gap columns. Gaps follow from the units and the playout, like other, older columns.
 fn without_gaps(flows: &[FlowRow]) -> Vec<FlowRow> {
     let without = |row: &FlowRow| FlowRow { longest_gap_s: None, gaps: None, silence_s: None, ..row.clone() };
     flows.iter().map(without).collect()
 }
 
 impl RunResult {
-    /// Sixteen hexadecimal digits over every table, the same for the same scenario and seed on any machine, any number of
-    /// threads and any build.
+    /// Returns sixteen hexadecimal digits over all tables. The digest is the same for the same scenario and seed on
+    /// any machine, with any number of threads, in any build.
     ///
     /// # Errors
-    /// A row that JSON cannot hold; no table has such rows.
+    /// Fails on a row that JSON cannot represent; no table has such rows.
     pub fn digest(&self) -> Result<String, serde_json::Error> {
         fn table<R: Serialize>(hash: &mut Fnv, name: &str, rows: &[R]) -> Result<(), serde_json::Error> {
             serde_json::to_writer(&mut *hash, name)?;
             serde_json::to_writer(hash, rows)
         }
-        // Columns that came later leave no trace in rows where they have this value.
+        // Later columns leave the digest unchanged in rows with this value.
         fn grown<R: Serialize>(hash: &mut Fnv, name: &str, rows: &[R]) -> Result<(), serde_json::Error> {
             serde_json::to_writer(&mut *hash, name)?;
             let mut text = serde_json::to_string(rows)?;
@@ -71,11 +72,11 @@ impl RunResult {
             hash.update(text.as_bytes());
             Ok(())
         }
-        // Named one by one, so that a table that is added cannot be forgotten here.
+        // Explicit fields, so that the compiler reports a table that is missing here.
         let RunResult {
             flows,
             groups,
-            // Sums of what the other tables tell of units.
+            // Sums of unit data in the other tables.
             fates: _,
             timeliness,
             playback,
@@ -93,7 +94,7 @@ impl RunResult {
             links,
             outages,
             classes,
-            // What `tc` shows of a queue; what the queue did is in the other tables.
+            // Statistics as in `tc`; the other tables cover the queue's effects.
             tins: _,
             radio,
             service_classes,
@@ -108,7 +109,7 @@ impl RunResult {
         table(&mut hash, "timeliness", timeliness)?;
         table(&mut hash, "playback", playback)?;
         table(&mut hash, "recovery", recovery)?;
-        // Tables that came later leave no trace where they have nothing to say.
+        // Later tables leave the digest unchanged if they are empty.
         if !(transfers.is_empty() && completions.is_empty()) {
             table(&mut hash, "transfers", transfers)?;
             table(&mut hash, "completions", completions)?;
@@ -132,7 +133,7 @@ impl RunResult {
             table(&mut hash, "media_inbound", media_inbound)?;
         }
         grown(&mut hash, "links", links)?;
-        // Without outages, the same as before there were any.
+        // Without outages, the digest is the same as before the table existed.
         if !outages.is_empty() {
             table(&mut hash, "outages", outages)?;
         }
@@ -144,7 +145,7 @@ impl RunResult {
             table(&mut hash, "service_classes", service_classes)?;
         }
         table(&mut hash, "series", series)?;
-        // The same for columns that say nothing of a unit that counts and is nowhere on its way.
+        // The same for columns with default values: a unit that counts and has no place.
         serde_json::to_writer(&mut hash, "units")?;
         let text = serde_json::to_string(units)?;
         hash.update(text.replace(",\"place\":\"\",\"counted\":1", "").as_bytes());
@@ -210,7 +211,7 @@ mod tests {
         };
         assert_ne!(classes(0).1, classes(1).1);
         assert_ne!(classes(0).0, classes(0).1, "a name that looks like one is a name");
-        // As it was before the column came.
+        // Digest from before the column was added.
         assert_eq!(classes(0).1, "a568aa7dd9e4e4c2");
     }
 

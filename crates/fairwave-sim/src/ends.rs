@@ -1,4 +1,4 @@
-//! The two ends of a flow as the simulator keeps them: endpoint, application, counters.
+//! Both ends of a flow in the simulator: endpoint, application, counters.
 
 use std::sync::Arc;
 
@@ -29,15 +29,15 @@ pub(crate) struct FlowEnds {
 }
 
 impl FlowEnds {
-    /// The ends as planned; their random streams are those that bear their flows' names.
+    /// Creates the ends as planned. The flows' names select their random streams.
     ///
     /// # Errors
-    /// A configuration that its law refuses.
+    /// Returns a configuration that its law rejects.
     pub fn of_flows(plan: &Plan, window: Window, hosts: Option<&Hosts>, live: bool) -> Result<Self, RunError> {
         let count = plan.flows.len();
         let mut ends = FlowEnds { sending: Vec::with_capacity(count), receiving: Vec::with_capacity(count) };
         let (mut rooms, mut name) = (Rooms::default(), String::new());
-        // The stream of a flow for `what`; `name` is room for its name.
+        // Returns the random stream `what` of a flow; `name` is a reusable buffer.
         let named = |flow: &FlowPlan, what: &str, name: &mut String| {
             name.clear();
             ["flow.", &flow.name, ".", what].into_iter().for_each(|part| name.push_str(part));
@@ -53,7 +53,7 @@ impl FlowEnds {
                 let allowed = "a transport whose packets live runs can write; this one runs in simulation only";
                 return Err(refused(ConfigError::new("transport", flow.transport.label(), allowed, instead)));
             }
-            // Both parties of a conversation draw from the stream of the one that leads.
+            // Both parties of a conversation use the stream of the leading flow.
             let script = match flow.partner {
                 Some(Partner { flow: leader, leads: false }) => plan.flows.get(leader).unwrap_or(flow),
                 _ => flow,
@@ -94,7 +94,8 @@ impl FlowEnds {
     }
 }
 
-/// How long a request takes from the receiver to the sender, of a source that listens: the propagation delay of the way back.
+/// Returns the time of a request from the receiver to the sender, for a source that depends on arrivals: the
+/// propagation delay of the reverse route.
 fn request(plan: &Plan, flow: &FlowPlan) -> Span {
     if !flow.traffic.listens() {
         return Span::ZERO;
@@ -103,24 +104,24 @@ fn request(plan: &Plan, flow: &FlowPlan) -> Span {
     flow.backward.iter().map(delay).fold(Span::ZERO, |sum, delay| sum + delay)
 }
 
-/// A count of packets in two bytes. Once there have been too many to be counted, there always are some.
+/// A saturating count of packets in two bytes. After an overflow, it never returns to zero.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Awaited(u16);
 
 impl Awaited {
-    /// Whether there are none.
+    /// Whether the count is zero.
     #[inline]
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// One more is on its way.
+    /// Counts one more packet in transit.
     #[inline]
     pub fn add(&mut self) {
         self.0 = self.0.saturating_add(1);
     }
 
-    /// One has arrived.
+    /// Counts an arrival.
     #[inline]
     pub fn remove(&mut self) {
         if self.0 < u16::MAX {
@@ -129,40 +130,41 @@ impl Awaited {
     }
 }
 
-/// A flow's sending side. What every acknowledgement needs comes first.
+/// Sending end of a flow. The fields that every acknowledgement needs come first.
 #[repr(C, align(64))]
 pub(crate) struct SendingEnd {
-    /// When the live entry in the event queue is due; `NEVER` without one. Entries that are not this one are stale.
+    /// Time of the valid entry in the event queue; `NEVER` without one. Other entries are stale.
     pub scheduled: Instant,
-    /// When the application wants to be woken.
+    /// Next timer of the application.
     pub application_at: Instant,
     /// Data packets handed to the network, retransmissions included.
     pub packets_sent: u64,
-    /// Their bytes on the wire.
+    /// Bytes on the wire of these packets.
     pub wire_sent: u64,
     /// Feedback packets that reached the sender.
     pub feedback_arrived: u64,
-    /// Where the route of its packets begins.
+    /// Start of the route of its packets.
     pub route: u32,
-    /// Feedback on its way by events of its own, if the sender may be called ahead of time: what comes later must wait, too.
+    /// Feedback in transit by separate events, if the sender can be called ahead of time. Later feedback must then
+    /// wait as well.
     pub awaited: Awaited,
-    /// Its round trips are measured.
+    /// True if its round trips are measured.
     pub timed: bool,
     pub sender: AnySender,
     pub source: Source,
     pub next_unit: Option<Unit>,
-    /// When the application is, or will next be, active; none when it has ended.
+    /// Current or next active period of the application; `None` after the last one.
     pub activity: Option<Activity>,
     pub active: bool,
-    /// Its group has a limit of simultaneous flows, and the check for room is still to come.
+    /// True if its group has a limit of simultaneous flows and admission is not yet decided.
     pub room_is_unchecked: bool,
-    /// There was no room.
+    /// True if the group's limit refused the flow.
     pub refused: bool,
     stop: Instant,
     pub clock: ApplicationClock,
-    /// What is left of a bulk source's activity, by its own clock, when a pause has cut it.
+    /// Rest of a bulk source's active period after a pause cut it, in the application's clock.
     rest: Option<Box<Activity>>,
-    /// Where they are kept.
+    /// Round-trip samples.
     pub round_trips: Option<Box<RoundTripLog>>,
 }
 
@@ -179,7 +181,7 @@ impl SendingEnd {
             awaited: Awaited::default(),
             timed: false,
             round_trips: None,
-            // What a server forwards is made elsewhere.
+            // A server forwards units that are made elsewhere.
             next_unit: if flow.is_forwarded() { None } else { clock.unit(source.next_unit()) },
             source,
             activity: None,
@@ -198,19 +200,20 @@ impl SendingEnd {
         sending
     }
 
-    /// Whether nothing but feedback and its own timers has to do with it, the network aside: a bulk flow of TCP belongs to no conversation
-    /// or conference, no loss is judged for it, and admission to its group goes by its times alone. A program's source may listen.
+    /// Whether only feedback and its timers affect the flow, apart from the network. True for bulk TCP flows. They
+    /// belong to no conversation or conference, have no loss judgement, and are admitted by time alone. False for a
+    /// program's source that depends on arrivals.
     pub fn is_alone(&self, flow: &FlowPlan, receiving: &ReceivingEnd) -> bool {
         matches!(self.sender, AnySender::Tcp(_)) && flow.traffic.is_bulk() && !receiving.listened
     }
 
-    /// The application goes on to its next unit.
+    /// Advances the application to its next unit.
     #[inline]
     pub fn make_next_unit(&mut self) {
         self.next_unit = self.clock.unit(self.source.next_unit());
     }
 
-    /// What came back is a round trip, perhaps.
+    /// Records a round trip if the arriving packet is a sample.
     #[cold]
     #[inline(never)]
     pub fn note_round_trip(&mut self, packet: &Packet, now: Instant) {
@@ -219,13 +222,13 @@ impl SendingEnd {
         }
     }
 
-    /// When the application or the sender wants to be woken.
+    /// Returns the next timer of the application or the sender.
     #[inline]
     pub fn wake_at(&self) -> Instant {
         self.sender.deadline().min(self.application_at)
     }
 
-    /// Feedback has come.
+    /// Passes arriving feedback to the sender.
     #[inline(always)] // every acknowledgement comes through here
     pub fn take_feedback(&mut self, packet: &Packet, now: Instant, out: &mut Output) {
         if self.timed {
@@ -234,8 +237,8 @@ impl SendingEnd {
         self.sender.on_packet(now, packet, out);
     }
 
-    /// The entry that the event queue needs so that one is there no later than the next deadline, if there is none yet; not before
-    /// `earliest`, and none after the `end` of the run.
+    /// Returns the event that the queue needs for the next deadline, if no entry is early enough. The event is not
+    /// before `earliest`; there is none after `end`, the end of the run.
     #[inline(always)]
     pub fn arm(&mut self, flow: usize, earliest: Instant, end: Instant) -> Option<Event> {
         let wanted = self.wake_at();
@@ -246,7 +249,7 @@ impl SendingEnd {
         Some(Event::new(self.scheduled, EventKind::Sender, flow))
     }
 
-    /// Finds out when the application wants to be woken; call when its activity or its next unit has changed.
+    /// Updates the application's timer. Call it after a change of its activity or of its next unit.
     pub fn ask_application(&mut self) {
         self.application_at = match self.activity {
             None => Instant::NEVER,
@@ -255,7 +258,7 @@ impl SendingEnd {
         };
     }
 
-    /// The next time of activity from `now` on, cut off where the flow ends.
+    /// Returns the next active period from `now`, limited by the stop of the flow.
     #[inline(never)]
     pub fn next_activity(&mut self, now: Instant) -> Option<Activity> {
         let rest = self.rest.take().map(|rest| *rest);
@@ -267,8 +270,8 @@ impl SendingEnd {
         (from < self.stop).then_some(Activity { from, until: until.min(self.stop) })
     }
 
-    /// The receiving application has the whole of a unit, for which the source has waited. Answers with when it wants to be woken for
-    /// that, by the `end` of the run, if no entry in the event queue comes as early.
+    /// Informs the source that the receiver has the complete unit that it waits for. Returns the application's new
+    /// timer if it is by the `end` of the run and no entry of the event queue is as early.
     #[cold]
     #[inline(never)]
     pub fn hear(&mut self, unit: u32, now: Instant, end: Instant) -> Option<Instant> {
@@ -287,27 +290,27 @@ impl SendingEnd {
     }
 }
 
-// With many flows their ends are a large part of the memory.
+// With many flows, their ends take a large part of the memory.
 const _: () = assert!(
     size_of::<SendingEnd>() <= 640 && size_of::<ReceivingEnd>() <= 256,
     "put the state of the large source or transport in a box"
 );
 
-/// A flow's receiving side. What the simulator itself needs for every packet comes first.
+/// Receiving end of a flow. The fields that the simulator needs for every packet come first.
 #[repr(C, align(64))]
 pub(crate) struct ReceivingEnd {
-    /// For applications that make units.
+    /// Log for applications that make units.
     pub units: Option<Box<UnitLog>>,
     pub measure: FlowMeasure,
     pub scheduled: Instant,
-    /// Where the route of its packets begins.
+    /// Start of the route of its packets.
     pub route: u32,
-    /// There is a log of units.
+    /// True if there is a log of units.
     pub logged: bool,
-    /// The source goes on by what arrives.
+    /// True if the source depends on arrivals.
     pub listened: bool,
     pub receiver: AnyReceiver,
-    /// For receivers that judge losses.
+    /// Set for receivers that judge losses.
     pub judge: Option<Box<LossJudge>>,
 }
 
@@ -328,7 +331,7 @@ impl ReceivingEnd {
         }
     }
 
-    /// The application has made a unit.
+    /// Records a unit that the application made.
     #[inline]
     pub fn made(&mut self, unit: &Unit) {
         if let Some(units) = &mut self.units {
@@ -336,14 +339,14 @@ impl ReceivingEnd {
         }
     }
 
-    /// The unit made last was not sent.
+    /// Records that the last unit was not sent.
     pub fn skipped(&mut self) {
         if let Some(units) = &mut self.units {
             units.skipped();
         }
     }
 
-    /// `link` removed a packet at `now`, by congestion or at random.
+    /// Records that `link` removed a packet at `now`, by congestion or at random.
     #[inline]
     pub fn lose(&mut self, packet: &Packet, congestion: bool, link: usize, now: Instant, window: Window) {
         if congestion {
@@ -352,7 +355,7 @@ impl ReceivingEnd {
             self.measure.lost(packet.feedback, now, window);
         }
         if self.logged && (!packet.feedback || matches!(packet.body, Body::Datagram { .. })) {
-            // A reply to a ping names its request.
+            // The reply to a ping carries the number of its request.
             self.note_removal(packet, if congestion { Removal::Dropped } else { Removal::Lost }, link);
         }
         if let Some(judge) = &mut self.judge {
@@ -365,12 +368,12 @@ impl ReceivingEnd {
         let Some(units) = &mut self.units else { return };
         match self.receiver.unit_in(packet) {
             Some(carried) => units.remove(carried, removal, link),
-            // The code of others names no units in its packets.
+            // Packets of foreign code name no units.
             None => units.has_unnamed_losses |= matches!(self.receiver, AnyReceiver::Own(_)),
         }
     }
 
-    /// `link` has a packet when the run ends.
+    /// Records a packet that `link` holds at the end of the run.
     #[cold]
     #[inline(never)]
     pub fn keep_pending(&mut self, packet: &Packet, pending: Pending, link: usize) {

@@ -1,4 +1,4 @@
-//! What the event queue holds: an event and, where a packet arrives by it, the packet.
+//! Entries of the event queue: an event and, for arrivals, the packet.
 
 use fairwave_core::dscp::Dscp;
 use fairwave_core::packet::{Body, Class, Ecn, FlowId, Packet};
@@ -7,43 +7,43 @@ use fairwave_core::units::Instant;
 use crate::event::Event;
 use crate::routes::END;
 
-/// A packet that arrives, and where it is on its route.
+/// A packet that arrives, and its position on the route.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Transit {
     /// The packet.
     pub packet: Packet,
-    /// The link that it enters now; [`END`] at the end of its route.
+    /// Link that it enters next; [`END`] at the end of the route.
     pub next: u32,
-    /// The place in the routes of the step by which it enters that.
+    /// Position in the routes of the step into that link.
     pub place: u32,
 }
 
-/// What is due: an event and, if a packet arrives by it, the packet.
+/// A pending event, with its packet if one arrives.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[repr(C, align(32))]
 pub struct Entry {
-    /// When, and what happens to whom.
+    /// Event.
     pub event: Event,
-    /// The packet that arrives. A timer's means nothing: an `Option` would cost more to copy than it is worth here, where
-    /// every packet comes through twice for each event of its way.
+    /// Arriving packet. Meaningless for a timer. An `Option` would cost more to copy, and each event copies every
+    /// packet twice.
     pub transit: Transit,
 }
 
 impl Entry {
-    /// A timer's.
+    /// Creates the entry of a timer.
     #[inline]
     pub fn timer(event: Event) -> Self {
         Entry { event, transit: NOTHING }
     }
 
-    /// The packet that arrives; none for timers.
+    /// Returns the arriving packet; `None` for timers.
     #[inline]
     pub fn arrival(&self) -> Option<&Transit> {
         self.event.is_arrival().then_some(&self.transit)
     }
 }
 
-/// What stands in the place of a timer's packet.
+/// Placeholder for the packet of a timer.
 const NOTHING: Transit = Transit {
     packet: Packet {
         flow: FlowId(u32::MAX),

@@ -1,8 +1,10 @@
-//! A run in which someone outside sets the rate of one media session, or the window of one TCP, step by step: for learning.
+//! Step-by-step control of one media session's rate or one TCP window from outside the run, for reinforcement
+//! learning.
 //!
-//! The flow's controller becomes that of [`fairwave_core::transport::policy`] with a desk at which nobody sits. Each step is one monitor interval: the
-//! caller's action holds from right behind the end of the interval before, and the step answers with what the sender saw until the end of this one. A
-//! policy that stands in the scenario itself decides at the same moments, so it leaves the same bytes as the same policy outside.
+//! The flow's controller becomes the one of [`fairwave_core::transport::policy`] with an external agent. Each step is
+//! one monitor interval. The agent's action holds from just after the end of the previous interval. The step returns
+//! the sender's observations up to the end of its interval. A policy inside the scenario decides at the same moments.
+//! So it produces the same bytes as the same policy outside.
 
 use std::sync::Arc;
 
@@ -17,27 +19,27 @@ use crate::error::RunError;
 use crate::result::RunResult;
 use crate::run::SteppedRun;
 
-/// A flow that can be steered.
+/// Controllable quantity of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Steered {
-    /// The rate of a media session.
+    /// Rate of a media session.
     Rate,
-    /// The window of a TCP.
+    /// Window of a TCP sender.
     Window,
 }
 
-/// What a step came to.
+/// Result of a step.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Step {
-    /// What the sender saw.
+    /// Observations of the sender.
     pub outcome: Outcome,
-    /// When the interval ended, seconds since the beginning of the run.
+    /// End of the interval, in seconds from the start of the run.
     pub at: f64,
-    /// No further step can be made: another one would end after the run.
+    /// True if no further step is possible because it would end after the run.
     pub is_last: bool,
 }
 
-/// A run that is under way.
+/// A run in progress under external control.
 pub struct Episode {
     run: SteppedRun<'static, (), ()>,
     desk: SharedDesk,
@@ -46,7 +48,7 @@ pub struct Episode {
     is_over: bool,
 }
 
-/// What a flow lets an agent set; none if nothing.
+/// Returns the quantity that an agent can set for a flow; `None` if there is none.
 pub fn steers(plan: &Plan, flow: usize) -> Option<Steered> {
     match &*plan.flows.get(flow)?.transport {
         TransportConfig::Webrtc(_) => Some(Steered::Rate),
@@ -56,11 +58,12 @@ pub fn steers(plan: &Plan, flow: usize) -> Option<Steered> {
 }
 
 impl Episode {
-    /// An episode at its beginning, and the first interval of its sender, in which nothing was steered. The flow must be one that
-    /// [`steers`] something; a session keeps what its own `control` says of pacing only if that is `policy`.
+    /// Starts an episode and runs the sender's first interval without an action. The flow must be one that [`steers`]
+    /// accepts. A session keeps the pacing settings of its `control` only if that control is `policy`.
     ///
     /// # Errors
-    /// A run that cannot begin, a flow that steers nothing, and a sender that does not begin before the run ends.
+    /// Fails if the run cannot start, the flow has no controllable quantity, or the sender does not start before the
+    /// end of the run.
     pub fn begin(mut plan: Plan, flow: usize, interval: Span) -> Result<(Self, Step), String> {
         let desk = SharedDesk::new(Desk::new(interval, None));
         let interval = interval.max(Span::from_millis(1));
@@ -107,23 +110,23 @@ impl Episode {
         Ok((episode, first))
     }
 
-    /// The interval has been handled.
+    /// Closes the current interval.
     fn close(&mut self) -> Step {
         let (at, outcome, next) = self.desk.with(|desk| (desk.ends(), desk.close(), desk.ends()));
         self.is_over = next > self.end;
         Step { outcome, at: at.seconds(), is_last: self.is_over }
     }
 
-    /// No further step can be made.
+    /// Whether no further step is possible.
     pub fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// Applies an action from −1 to 1, goes on to the end of the next interval, and answers with what the sender saw; nothing more
-    /// happens after the last step.
+    /// Applies an action from −1 to 1, runs to the end of the next interval and returns the sender's observations.
+    /// After the last step, it does nothing.
     ///
     /// # Errors
-    /// A broken invariant.
+    /// Fails if an invariant is broken.
     pub fn step(&mut self, action: f64) -> Result<Step, RunError> {
         if self.is_over {
             return Ok(Step { at: self.end.seconds(), is_last: true, ..Step::default() });
@@ -136,19 +139,20 @@ impl Episode {
         Ok(self.close())
     }
 
-    /// Runs to the end with the last action's rate or window, and answers with all that a run leaves.
+    /// Runs to the end with the last action's rate or window, and returns all results.
     ///
     /// # Errors
-    /// As [`run`](crate::run).
+    /// Same as [`run`](crate::run).
     pub fn complete(self) -> Result<RunResult, RunError> {
         Ok(self.run.complete()?.0)
     }
 }
 
-/// Steps many episodes, each with its action, on all cores of the machine. Each is a run of its own, so threads have no influence.
+/// Steps many episodes, each with its action, on all cores. The episodes are independent, so the number of threads
+/// has no effect on results.
 ///
 /// # Errors
-/// The first broken invariant, by place.
+/// Returns the first broken invariant, by index.
 pub fn step_all(episodes: &mut [&mut Episode], actions: &[f64]) -> Result<Vec<Step>, RunError> {
     let work = |(episode, action): (&mut &mut Episode, &f64)| episode.step(*action);
     if episodes.len() == 1 {
@@ -158,7 +162,7 @@ pub fn step_all(episodes: &mut [&mut Episode], actions: &[f64]) -> Result<Vec<St
     steps.into_iter().collect()
 }
 
-/// Numbers of an observation.
+/// Length of an observation.
 pub const WIDTH: usize = OBSERVED;
 
 #[cfg(test)]
@@ -191,7 +195,7 @@ mod tests {
         Scenario::from_text(&text, "test.toml").expect("a scenario").plan(Seed(seed)).expect("a plan")
     }
 
-    /// The plain policy, from outside.
+    /// Runs the default policy from outside.
     fn steered(text: &str, seed: u64) -> (String, Vec<Step>) {
         let policy = Policy::default();
         let (mut episode, first) = Episode::begin(plan(text, seed), 0, policy.interval).expect("an episode");
@@ -220,7 +224,7 @@ mod tests {
         assert_ne!(steered(CALL, 5).0, steered(CALL, 6).0);
     }
 
-    /// OpenNetLab/gym#21: the round trip collapsed at rates above the link's, so that sending more looked better.
+    /// OpenNetLab/gym#21: above the link's rate the measured round trip collapsed, so sending more looked better.
     #[test]
     fn more_than_the_link_carries_costs_delay_and_loss_and_brings_no_more() {
         let reached = |action: f64| {
@@ -232,7 +236,7 @@ mod tests {
         };
         let (low, little) = (reached(0.0), reached(1.0));
         assert!(low.0 < 400_000.0 && low.1 < 0.02 && low.2 == 0.0, "{low:?}");
-        // 30 000 B at 1 Mb/s are 240 ms.
+        // 30 000 B at 1 Mb/s take 240 ms.
         assert!(little.0 < 1_010_000.0 && little.1 > 0.12 && little.2 > 0.1, "{little:?}");
     }
 

@@ -1,25 +1,25 @@
-//! Hosts that are not in step: each has a clock of its own, and takes a moment to send.
+//! Hosts with clock skew and random sending delays.
 
 use fairwave_core::random::Stream;
 use fairwave_core::traffic::{Activity, Unit};
 use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::plan::{FlowPlan, HostsPlan, Intervals, Plan};
 
-/// The clock of a flow's application, from the flow's beginning: its skew, the times at which it stands still, and the
-/// delay with which the application learns of a request.
+/// Clock of a flow's application, starting with the flow. It has a skew and pauses, and it delays requests on their
+/// way to the application.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ApplicationClock {
     begins: Instant,
-    /// How it differs from true time, if it does: most do not, and with many flows the room counts.
+    /// Differences from true time, if any. Most clocks have none; with many flows, the memory counts.
     differs: Option<Box<ClockDifferences>>,
 }
 
-/// How the clock of an application differs from true time.
+/// Differences of an application's clock from true time.
 #[derive(Clone, Debug, Default)]
 struct ClockDifferences {
-    /// Parts per billion by which its seconds are longer than true ones.
+    /// Skew in parts per billion: positive if its seconds are longer than true ones.
     ppb: i64,
-    /// When it runs, if it does not always.
+    /// Active periods, unless it always runs.
     active: Option<Intervals>,
     /// Delay of a request from the receiver to the sender.
     request: Span,
@@ -32,12 +32,12 @@ impl ApplicationClock {
         ApplicationClock { begins, differs: differs.then(|| Box::new(differences)) }
     }
 
-    /// A clock with a skew of this many parts per billion.
+    /// Creates a clock with a skew of `ppb` parts per billion.
     pub fn skewed(begins: Instant, ppb: i64) -> Self {
         ApplicationClock::new(begins, ClockDifferences { ppb, ..ClockDifferences::default() })
     }
 
-    /// With the pauses of a flow, and the time that a request takes to its sender.
+    /// Adds the pauses of a flow, and the time of a request to its sender.
     pub fn of(self, flow: &FlowPlan, request: Span) -> Self {
         let (ppb, active) = (self.ppb(), flow.active.clone());
         ApplicationClock::new(self.begins, ClockDifferences { ppb, active, request })
@@ -51,7 +51,7 @@ impl ApplicationClock {
         self.differs.as_ref().and_then(|differences| differences.active.as_ref())
     }
 
-    /// A unit, made when the application's clock says so; none that would be made after it has stopped for good.
+    /// Returns the unit with its creation at true time; `None` if the clock has stopped for good before that.
     #[inline]
     pub fn unit(&self, unit: Option<Unit>) -> Option<Unit> {
         match &self.differs {
@@ -66,26 +66,27 @@ impl ApplicationClock {
         Some(Unit { created, ..unit })
     }
 
-    /// The true time when the clock shows `shown`, without pauses.
+    /// Returns the true time at which the clock shows `shown`, without pauses.
     fn true_time(&self, shown: Instant) -> Instant {
         let shown_since = i128::from(shown.since(self.begins).nanos());
         let longer = shown_since * i128::from(self.ppb()) / 1_000_000_000;
         self.begins + Span::from_nanos(u64::try_from(shown_since + longer).unwrap_or(u64::MAX))
     }
 
-    /// When something was asked for that the application's clock shows to have been asked for at `shown`.
+    /// Returns the true time of a request that the application's clock dates `shown`.
     pub fn asked_at(&self, shown: Instant) -> Instant {
         self.true_time(shown)
     }
 
-    /// The clock's time at a true time, without pauses.
+    /// Returns the clock's time at a true time, without pauses.
     pub fn shown(&self, now: Instant) -> Instant {
         let since = i128::from(now.since(self.begins).nanos());
         let shown = since * 1_000_000_000 / (1_000_000_000 + i128::from(self.ppb()));
         self.begins + Span::from_nanos(u64::try_from(shown).unwrap_or(u64::MAX))
     }
 
-    /// When it has run for so long, and when it then stands still next; none when it never runs for so long.
+    /// Returns the true time after a running time of `elapsed`, and the start of the next pause; `None` if the clock
+    /// never runs that long.
     fn awake_at(&self, mut elapsed: Span) -> Option<(Instant, Instant)> {
         let Some(active) = self.active() else { return Some((self.begins + elapsed, Instant::NEVER)) };
         for (from, until) in active.iter() {
@@ -98,7 +99,8 @@ impl ApplicationClock {
         None
     }
 
-    /// The first part of an activity by the application's clock that no pause cuts, and what is left of it.
+    /// Converts an active period of the application's clock to true time, up to the next pause. Also returns the rest
+    /// of the period.
     pub fn activity(&self, activity: Activity) -> Option<(Activity, Option<Activity>)> {
         let (from, stands) = self.awake_at(activity.from.since(self.begins))?;
         let length = activity.until.since(activity.from);
@@ -110,34 +112,34 @@ impl ApplicationClock {
         ))
     }
 
-    /// The time of activity from its beginning on which follows `after`.
+    /// Returns the first active period that starts at or after `after`.
     pub fn next_active(&self, after: Instant) -> Option<Activity> {
         let active = self.active()?;
         active.iter().find(|(from, _)| *from >= after).map(|&(from, until)| Activity { from, until })
     }
 }
 
-/// A host that sends.
+/// A sending host.
 #[derive(Clone)]
 struct Host {
     stream: Stream,
-    /// Parts per billion by which the seconds of its clock are longer than true ones.
+    /// Skew in parts per billion: positive if the seconds of its clock are longer than true ones.
     ppb: i64,
-    /// When its latest packet leaves.
+    /// Departure time of its latest packet.
     latest: Instant,
 }
 
-/// The hosts of a plan whose hosts are not in step.
+/// Hosts of a plan with clock skew or send jitter.
 #[derive(Clone)]
 pub(crate) struct Hosts {
     hosts: Vec<Host>,
-    /// Of each flow, the index of its sender's host.
+    /// For each flow: the index of its sender's host.
     of_flow: Vec<usize>,
     jitter: Span,
 }
 
 impl Hosts {
-    /// As planned; none where all are in step.
+    /// Creates the hosts of a plan; `None` without skew and jitter.
     pub fn new(plan: &Plan) -> Option<Self> {
         let HostsPlan { clock_skew, send_jitter } = plan.hosts;
         if plan.hosts == HostsPlan::default() {
@@ -158,12 +160,12 @@ impl Hosts {
         Some(hosts)
     }
 
-    /// The number of a flow's sending host.
+    /// Returns the index of a flow's sending host.
     pub fn of(&self, flow: usize) -> Option<usize> {
         self.of_flow.get(flow).copied()
     }
 
-    /// Takes the hosts of some flows from others, which have gone on meanwhile.
+    /// Copies back the hosts of some flows from `others`, which have advanced in the meantime.
     pub fn take_back(&mut self, others: &Self, theirs: impl Fn(usize) -> bool) {
         for (_, &host) in self.of_flow.iter().enumerate().filter(|(flow, _)| theirs(*flow)) {
             if let (Some(own), Some(other)) = (self.hosts.get_mut(host), others.hosts.get(host)) {
@@ -172,7 +174,7 @@ impl Hosts {
         }
     }
 
-    /// The clock of a flow's application.
+    /// Returns the clock of a flow's application.
     pub fn clock(&self, flow: usize, begins: Instant) -> ApplicationClock {
         ApplicationClock::skewed(begins, self.hosts[self.of_flow[flow]].ppb)
     }
@@ -182,8 +184,8 @@ impl Hosts {
         self.jitter > Span::ZERO
     }
 
-    /// When packets leave that a flow's sender makes at `now`: the first of them, and then one by one in order, none before
-    /// what the host has sent earlier.
+    /// Returns the departure times of packets that a flow's sender makes at `now`, one per call and in order. None is
+    /// before an earlier packet of the host.
     pub fn leave(&mut self, flow: usize, now: Instant) -> impl FnMut() -> Instant {
         let host = &mut self.hosts[self.of_flow[flow]];
         let mut earliest = now + host.stream.span_between(Span::ZERO, self.jitter);
@@ -222,12 +224,12 @@ mod tests {
         assert_eq!([unit(1.0), unit(2.5)], [Some(at(1.0)), Some(at(2.5))]);
         assert_eq!([unit(3.0), unit(3.5)], [Some(at(10.0)), Some(at(10.5))]);
         assert_eq!(unit(4.0), None);
-        // Bulk data for a second and a half from half a second on, by its own clock: half a second of it comes after the pause.
+        // Bulk data for 1.5 s from 0.5 s by the application's clock: 0.5 s of it come after the pause.
         let (first, rest) = clock.activity(Activity { from: at(2.0), until: at(3.5) }).expect("active");
         assert_eq!(first, Activity { from: at(2.0), until: at(3.0) });
         let (second, rest) = clock.activity(rest.expect("a rest")).expect("active");
         assert_eq!((second, rest), (Activity { from: at(10.0), until: at(10.5) }, None));
-        // Bulk data without end stops with the last time of activity.
+        // Endless bulk data stops with the last active period.
         let (_, rest) = clock.activity(Activity { from: at(1.0), until: Instant::NEVER }).expect("active");
         let (last, rest) = clock.activity(rest.expect("a rest")).expect("active");
         assert_eq!(last, Activity { from: at(10.0), until: at(11.0) });

@@ -1,7 +1,7 @@
-//! What receivers took losses for, against what they were: the simulator knows each lost packet's true cause.
+//! Loss judgements of receivers compared with the true causes, which the simulator knows.
 //!
-//! A packet that a queue dropped was lost to congestion, one that a link lost was lost at random. When a receiver judges a
-//! run of lost packets, each packet of the run is counted by cause and judgement.
+//! A packet dropped by a queue was lost to congestion; a packet lost by a link was lost at random. When a receiver
+//! judges a run of lost packets, each packet of the run counts by cause and judgement.
 
 use std::collections::VecDeque;
 
@@ -18,7 +18,7 @@ pub(crate) struct Judgements {
 }
 
 impl Judgements {
-    /// What was judged after `before`.
+    /// Returns the judgements since the snapshot `before`.
     pub fn since(self, before: Judgements) -> Judgements {
         Judgements {
             congestion_as_congestion: self.congestion_as_congestion - before.congestion_as_congestion,
@@ -29,23 +29,23 @@ impl Judgements {
     }
 }
 
-/// Keeps the causes of losses that have not been judged yet.
+/// Causes of losses without a judgement so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LossJudge {
-    /// Sequence number, and whether it was congestion.
+    /// Sequence number, and whether the cause was congestion.
     causes: VecDeque<(u32, bool)>,
     pub judgements: Judgements,
 }
 
 impl LossJudge {
-    /// A data packet is gone.
+    /// Records a lost data packet.
     pub fn lost(&mut self, packet: &Packet, congestion: bool) {
         if let Some(sequence) = packet.sequence() {
             self.causes.push_back((sequence, congestion));
         }
     }
 
-    /// The receiver has judged.
+    /// Counts a judgement of the receiver.
     pub fn judged(&mut self, verdict: &LossVerdict) {
         let (first, packets) = (verdict.first as u32, verdict.packets);
         let judgements = &mut self.judgements;
@@ -61,7 +61,7 @@ impl LossJudge {
                 *count += 1;
                 return false;
             }
-            // What lies before this run has been judged, or never will be.
+            // Packets before this run have a judgement already, or never will.
             place < 1 << 31
         });
     }

@@ -1,10 +1,11 @@
-//! Looking ahead: with many flows little of what an event needs is still in a cache, and to wait for memory would be most of
-//! the work. So what the coming events will read is asked for in time: while some are handled, the lines for those after
-//! them are on their way. Nothing here has an effect on what a run leaves.
+//! Prefetching of the data that coming events will read. With many flows, this data is rarely in a cache, and waiting
+//! for memory would dominate the run time. So the run prefetches the lines of later events while it handles earlier
+//! ones. Prefetching does not change results.
 //!
-//! It goes in steps, since where the next set of lines is stands in the one before: entries; routes; links and ends. Each step is taken
-//! a few events at a time, in the order in which the events will be handled (entries in that of their lists). A line costs little if it
-//! is on its way while there is work to do. A whole day's lines at once would have to wait for each other, and the work with them.
+//! It works in steps, because each set of lines gives the addresses of the next set: entries; routes; links and ends.
+//! Each step covers a few events at a time, in the order of handling (entries in the order of their lists). A line
+//! that loads during other work costs little. Prefetching a whole day at once would make the lines wait for each
+//! other, and the work for the lines.
 
 use crate::calendar::EventQueue;
 use crate::ends::{ReceivingEnd, SendingEnd};
@@ -16,53 +17,54 @@ use crate::places::{Held, Map};
 use crate::prefetch::{LINE, WORDS, line_of, lines_from, word_after};
 use crate::routes::END;
 
-/// Number of flows from which prefetching pays: their state no longer fits a second-level cache.
+/// Number of flows from which prefetching pays: their state then exceeds a second-level cache.
 pub const WORTH_IT: usize = 2000;
 
-/// How many days of the calendar ahead the entries themselves are asked for, in the course of a day: tomorrow's are read today.
+/// Entries are prefetched two days ahead in the calendar: tomorrow's entries are read today.
 const ENTRIES: u64 = 2;
 
-/// How many events ahead a packet's route is asked for, and links and ends by how many fewer.
+/// A packet's route is prefetched `FIRST` events ahead, its links and ends `FIRST − STEP` events ahead.
 const FIRST: usize = 10;
 const STEP: usize = 4;
 
-/// After how many events more is asked for: that many at once.
+/// Number of events between two prefetches; each prefetch covers as many events.
 const EACH: usize = 2;
 
-/// The cache lines of a flow's sending and receiving sides that a packet reads: the endpoint included, which lies inside. Timers read
-/// the whole sending side.
+/// Cache lines of a flow's sending and receiving ends that a packet reads, including the endpoint inside. Timers read
+/// the whole sending end.
 const SENDING: usize = 6;
 const RECEIVING: usize = 4;
 const WHOLE_SENDING: usize = size_of::<SendingEnd>() / LINE;
 
-/// An event to come, as far as it matters here.
+/// Data of a coming event that prefetching needs.
 #[derive(Clone, Copy)]
 struct Coming {
     flow: u32,
-    /// From where on its packet goes its way; [`TIMER`] for a sender's timer, more than that for what is not asked for.
+    /// Position of its packet on the route; [`TIMER`] for a sender's timer, a larger value for events without
+    /// prefetching.
     place: u32,
     feedback: bool,
-    /// The packet is at the end of its way.
+    /// True if the packet is at the end of its route.
     ends: bool,
 }
 
 const NOTHING: Coming = Coming { flow: 0, place: u32::MAX, feedback: false, ends: false };
 const TIMER: u32 = u32::MAX - 1;
 
-/// How many of these are kept: a power of two, and more than [`STEP`].
+/// Number of coming events kept: a power of two, larger than [`STEP`].
 const KEPT: usize = 8;
 
-/// How far what is to come has been asked for.
+/// Progress of prefetching.
 pub(crate) struct Sight {
-    /// The entries of one day that are still to be prefetched.
+    /// Entries of one day still to be prefetched.
     entries: Walk,
-    /// So many of the events of today and tomorrow.
+    /// Number of events of today and tomorrow covered so far.
     reached: usize,
-    /// How many today had when it began.
+    /// Number of today's events at the start of the day.
     today: usize,
-    /// The last events for which routes have been asked for, round and round.
+    /// Ring of the latest events with prefetched routes.
     coming: [Coming; KEPT],
-    /// How many there have been.
+    /// Number of events put into the ring.
     count: usize,
 }
 
@@ -73,13 +75,14 @@ impl Default for Sight {
 }
 
 impl Sight {
-    /// Whether it is time to go on although no day has begun.
+    /// Whether prefetching is due although no day has begun.
     #[inline(always)]
     pub fn is_due(&self, events: &EventQueue) -> bool {
         events.handled_today().is_multiple_of(EACH)
     }
 
-    /// Before the next event is handled, asks for what those that follow will read. `new_day`: a day of the calendar has begun.
+    /// Prefetches the data of the following events, before the next event is handled. `new_day`: a day of the
+    /// calendar has begun.
     #[inline(never)]
     pub fn go_on<M: Map>(
         &mut self,
@@ -100,7 +103,7 @@ impl Sight {
             let entry = events.nth(self.reached);
             self.reached += 1;
             self.coming[self.count % KEPT] = coming(entry, network, sending);
-            // Whether packets are data or feedback makes no difference to what is done: nobody could guess it in time.
+            // Data and feedback packets take the same path here: the processor could not predict a branch on them.
             let then = self.coming[self.count.wrapping_sub(STEP) % KEPT];
             self.count = self.count.wrapping_add(1);
             if then.place < TIMER {
@@ -114,12 +117,12 @@ impl Sight {
     }
 }
 
-/// What an entry is about. Asks for its packet's route, or what its timer reads.
+/// Extracts the data of an entry, and prefetches its packet's route or the state of its timer.
 #[inline(always)]
 fn coming<M: Map>(entry: Option<&Entry>, network: &Network<M>, sending: &Held<SendingEnd, M>) -> Coming {
     let Some(entry) = entry else { return NOTHING };
     if let Some(transit) = entry.arrival() {
-        // Both routes of a flow share a line, if they are not long.
+        // Both routes of a flow share a cache line if they are short.
         line_of(network.routes.line(transit.place));
         let ends = transit.next == END;
         let place = transit.place + u32::from(!ends);
@@ -135,8 +138,8 @@ fn coming<M: Map>(entry: Option<&Entry>, network: &Network<M>, sending: &Held<Se
     }
 }
 
-/// Asks for the links that a packet crosses without another event and, if its end is reached so, for that and for the link that what
-/// it causes enters.
+/// Prefetches the links that a packet crosses without another event. If the packet then reaches its end, also
+/// prefetches that end and the first link of the reply.
 #[inline(always)]
 fn fetch_way<M: Map>(
     coming: Coming,
@@ -163,14 +166,14 @@ fn fetch_way<M: Map>(
     let Some(start) = ends[usize::from(coming.feedback)] else { return };
     let (first, more) = if coming.feedback { (0, WORDS) } else { (RECEIVING_SCHEDULED, 0) };
     (0..RECEIVING).for_each(|line| word_after(start, (line * WORDS).wrapping_sub(first)));
-    // A sender has more lines than a receiver, which is asked for one of its own again.
+    // A sender has more lines than a receiver, so a receiver's line is prefetched again.
     (RECEIVING..SENDING).for_each(|line| word_after(start, line * more));
 }
 
-/// Where among the words of a receiving side its timer is.
+/// Index of the timer among the words of a receiving end.
 const RECEIVING_SCHEDULED: usize = std::mem::offset_of!(ReceivingEnd, scheduled) / 8;
 
-/// Asks for what a packet reads that crosses a link, and what one reads that waits there.
+/// Prefetches the fields of a link that a crossing or waiting packet reads.
 #[inline(always)]
 fn fetch_link<M: Map>(network: &Network<M>, link: u32) {
     if let Some(link) = network.links.get(link as usize) {

@@ -1,61 +1,63 @@
-//! Counters that see what happens and when, and count what lies within the run.
+//! Counters of links and flows, restricted to the run's window.
 //!
-//! Links are crossed ahead of time, so everything here is told the time of the happening and leaves out what comes
-//! after the end. Queue lengths are time averages: the sum of the waiting times that fall into a window over the window.
+//! The run computes link crossings ahead of time. So every method takes the time of the event and ignores events
+//! after the end. Queue lengths are time averages: the sum of the waiting times inside a window, divided by the
+//! window's length.
 
 use fairwave_core::quality::playback::Playback;
 use fairwave_core::queue::DropReason;
 use fairwave_core::units::{Bytes, Instant, Span};
 
-/// The time that counts: from the end of the warm-up to the end of the run. What comes before is kept for the books alone.
+/// Measurement window, from the end of the warm-up to the end of the run. Earlier counts are kept only for the packet
+/// accounting.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
-    /// Measures begin here.
+    /// Start of the measurements.
     pub warmup: Instant,
-    /// Nothing counts after this.
+    /// End of the measurements.
     pub end: Instant,
 }
 
 impl Window {
-    /// Its length.
+    /// Returns its length.
     pub fn length(&self) -> Span {
         self.end.since(self.warmup)
     }
 
-    /// How much of [from, to) lies in it, in nanoseconds.
+    /// Returns how much of [from, to) is in the window, in nanoseconds.
     fn overlap(&self, from: Instant, to: Instant) -> u64 {
         to.min(self.end).since(from.max(self.warmup)).nanos()
     }
 }
 
-/// A sum per bin of time, kept only when a series was asked for.
+/// A sum per time bin, kept only for a requested series.
 #[derive(Clone, Debug)]
 pub struct Bins {
     width: u64,
-    /// The sums.
+    /// Sums.
     pub sums: Vec<u64>,
 }
 
 impl Bins {
-    /// All zero, over the run; none when the width is zero.
+    /// Creates zero sums over the run; `None` if `width` is zero.
     pub fn over(window: Window, width: Span) -> Option<Box<Self>> {
         let bins = window.end.nanos().checked_div(width.nanos())?;
         Some(Box::new(Bins { width: width.nanos(), sums: vec![0; bins as usize + 1] }))
     }
 
-    /// The sums; none without bins.
+    /// Returns the sums; empty without bins.
     fn sums_of(bins: Option<&Self>) -> &[u64] {
         bins.map_or(&[], |bins| &bins.sums)
     }
 
-    /// Adds `amount` at `now`.
+    /// Adds `amount` to the bin of `now`.
     pub fn add(&mut self, now: Instant, amount: u64) {
         if let Some(sum) = self.sums.get_mut((now.nanos() / self.width) as usize) {
             *sum += amount;
         }
     }
 
-    /// Adds `amount` times the time from `from` to `to`, in nanoseconds, to the bins in which it lies.
+    /// Adds `amount` × nanoseconds to each bin that overlaps the time from `from` to `to`.
     fn spread(&mut self, amount: u64, from: Instant, to: Instant) {
         let (mut from, to) = (from.nanos(), to.nanos());
         while from < to {
@@ -80,64 +82,65 @@ pub struct LinkCrossings {
     pub wire: u64,
 }
 
-/// Packets that did not come through a link, or not as they came.
+/// Packets that a link removed or marked.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LinkLosses {
-    /// Dropped for want of room.
+    /// Dropped because the queue was full.
     pub overflow: u64,
     /// Dropped by the discipline.
     pub early: u64,
     /// Transmitted and lost on the wire.
     pub lost: u64,
-    /// Taken by a failure of the link, waiting for transmission or in it.
+    /// Removed by a link failure, while waiting or in transmission.
     pub failed: u64,
-    /// Not missing: begun to be transmitted with a mark that the queue gave.
+    /// Not missing: transmission started with a mark from this queue.
     pub marked: u64,
 }
 
 impl LinkLosses {
-    /// Dropped by the queue, for either reason.
+    /// Returns the packets dropped by the queue, for either reason.
     pub fn dropped(&self) -> u64 {
         self.overflow + self.early
     }
 }
 
-/// What one direction of a link counts. The counters that every packet touches come first.
+/// Counters of one link direction. The counters that every packet touches come first.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub struct LinkMeasure {
-    /// In the window.
+    /// Crossings in the window.
     pub steady: LinkCrossings,
     /// Packet-nanoseconds of waiting in the window.
     pub waited: u64,
-    /// Most packets that waited at once in the window.
+    /// Largest number of simultaneously waiting packets in the window.
     pub max_queue: u32,
-    /// Transmitted by the end and then still on the wire.
+    /// Packets transmitted by the end and then still on the wire.
     pub on_wire: u32,
-    /// What few links have.
+    /// Counters that only few links need.
     rare: Option<Box<LinkRarities>>,
 }
 
-/// What few links count. Most never make one: with many flows that is most of their memory.
+/// Counters that only few links need. Most links never allocate them. With many flows, that saves most of the links'
+/// memory.
 #[derive(Clone, Debug, Default)]
 struct LinkRarities {
-    /// Packet-nanoseconds of waiting per bin of the run, when asked for.
+    /// Packet-nanoseconds of waiting per bin of the run, if requested.
     waited_in_bin: Option<Box<Bins>>,
-    /// Packets that left the transmitter per bin of the run, when asked for; such a link is not crossed in one step.
+    /// Packets that left the transmitter per bin of the run, if requested. Such a link is not crossed in one step.
     departed_in_bin: Option<Box<Bins>>,
-    /// Before the window; most runs have no warm-up.
+    /// Counts before the window; most runs have no warm-up.
     warming: Option<Box<LinkWarming>>,
-    /// In the window.
+    /// Losses in the window.
     missing: LinkLosses,
-    /// In the window.
+    /// Duplicates and reordering in the window.
     disorder: Disorder,
-    /// Of the bytes that left in the window, those transmitted before it: the beginning of a single packet.
+    /// Bytes that left in the window but were transmitted before it: the first part of a single packet.
     sent_before: u64,
-    /// Of a packet that is being transmitted at the end, the bytes transmitted by then.
+    /// Bytes already transmitted at the end, of the packet then in transmission.
     sent_by_end: u64,
 }
 
-/// What one direction of a link counts before the window.
+/// Counts of one link direction before the window.
 #[derive(Clone, Copy, Debug, Default)]
 struct LinkWarming {
     crossings: LinkCrossings,
@@ -145,37 +148,37 @@ struct LinkWarming {
     disorder: Disorder,
 }
 
-/// What a wire does to packets that arrive.
+/// Duplicates and reordering by a wire, of packets that arrive.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Disorder {
-    /// Copies that it made.
+    /// Copies made by the wire.
     pub duplicated: u64,
-    /// Packets that one which left later overtook.
+    /// Packets overtaken by a packet that left later.
     pub reordered: u64,
 }
 
 impl LinkMeasure {
-    /// Nothing yet; with a sum of waiting per bin if they are given.
+    /// Creates zero counters, with bins of waiting if given.
     pub fn new(waited_in_bin: Option<Box<Bins>>) -> Self {
         let rare = waited_in_bin
             .map(|waited| Box::new(LinkRarities { waited_in_bin: Some(waited), ..LinkRarities::default() }));
         LinkMeasure { rare, ..LinkMeasure::default() }
     }
 
-    /// What crosses at `now` is counted here.
+    /// Returns the crossing counters for the time `now`.
     #[inline]
     fn crossings(&mut self, now: Instant, window: Window) -> &mut LinkCrossings {
         if now >= window.warmup { &mut self.steady } else { &mut self.warming().crossings }
     }
 
-    /// What happens before the window is counted here. Kept out of the way of runs without a warm-up.
+    /// Returns the counters before the window. Out of line, because most runs have no warm-up.
     #[cold]
     #[inline(never)]
     fn warming(&mut self) -> &mut LinkWarming {
         self.rare().warming.get_or_insert_default()
     }
 
-    /// What was counted before the window.
+    /// Returns the counts before the window.
     fn warmed(&self) -> LinkWarming {
         self.rare.as_ref().and_then(|rare| rare.warming.as_deref()).copied().unwrap_or_default()
     }
@@ -184,51 +187,51 @@ impl LinkMeasure {
         self.rare.get_or_insert_default()
     }
 
-    /// Packets that did not come through in the window.
+    /// Returns the packets removed or marked in the window.
     pub fn missing(&self) -> LinkLosses {
         self.rare.as_ref().map_or_else(LinkLosses::default, |rare| rare.missing)
     }
 
-    /// The same, to be changed.
+    /// Returns a mutable reference to [`Self::missing`].
     #[cfg(test)]
     pub fn missing_mut(&mut self) -> &mut LinkLosses {
         &mut self.rare().missing
     }
 
-    /// What the wire did in the window.
+    /// Returns the duplicates and reordering in the window.
     pub fn disorder(&self) -> Disorder {
         self.rare.as_ref().map_or_else(Disorder::default, |rare| rare.disorder)
     }
 
-    /// Packet-nanoseconds of waiting per bin of the run; empty unless asked for.
+    /// Returns packet-nanoseconds of waiting per bin of the run; empty unless requested.
     pub fn waited_in_bin(&self) -> &[u64] {
         Bins::sums_of(self.rare.as_ref().and_then(|rare| rare.waited_in_bin.as_deref()))
     }
 
-    /// Packets that left the transmitter per bin of the run; empty unless asked for.
+    /// Returns departed packets per bin of the run; empty unless requested.
     pub fn departed_in_bin(&self) -> &[u64] {
         Bins::sums_of(self.rare.as_ref().and_then(|rare| rare.departed_in_bin.as_deref()))
     }
 
-    /// Packets that leave the transmitter are counted per bin from here on, or not.
+    /// Starts or stops counting departed packets per bin.
     pub fn count_departures(&mut self, bins: Option<Box<Bins>>) {
         if bins.is_some() || self.rare.is_some() {
             self.rare().departed_in_bin = bins;
         }
     }
 
-    /// Whether packets that leave the transmitter are counted per bin.
+    /// Whether departed packets are counted per bin.
     pub fn counts_departures(&self) -> bool {
         self.rare.as_ref().is_some_and(|rare| rare.departed_in_bin.is_some())
     }
 
-    /// A packet arrived; arrivals after the end are never told.
+    /// Counts an arrival. Callers do not report arrivals after the end.
     #[inline]
     pub fn arrived(&mut self, now: Instant, window: Window) {
         self.crossings(now, window).arrivals += 1;
     }
 
-    /// A packet arrived and departed in the window.
+    /// Counts an arrival and a departure in the window.
     #[inline(always)]
     pub fn crossed(&mut self, wire: u16) {
         self.steady.arrivals += 1;
@@ -236,21 +239,22 @@ impl LinkMeasure {
         self.steady.wire += u64::from(wire);
     }
 
-    /// A packet left the transmitter in the window, where no bins count that.
+    /// Counts a departure in the window, without bins.
     #[inline(always)]
     pub fn left(&mut self, wire: u16) {
         self.steady.departures += 1;
         self.steady.wire += u64::from(wire);
     }
 
-    /// A packet arrived in the window, to wait for `wait` within it: with those before it, `packets` wait. There are no bins of waiting.
+    /// Counts a packet that arrives in the window and waits for `wait` inside it. Then `packets` packets wait. Only
+    /// for links without bins.
     #[inline(always)]
     pub fn waits(&mut self, packets: u32, wait: Span) {
         self.max_queue = self.max_queue.max(packets);
         self.waited += wait.nanos();
     }
 
-    /// Packets that crossed in the whole run.
+    /// Returns the crossings of the whole run.
     pub fn whole(&self) -> LinkCrossings {
         let (warming, steady) = (self.warmed().crossings, self.steady);
         LinkCrossings {
@@ -260,23 +264,23 @@ impl LinkMeasure {
         }
     }
 
-    /// Bytes on the wire that were transmitted within the window: of packets that straddle an edge the part that lies in it.
+    /// Returns the bytes transmitted within the window. Packets that straddle an edge count with their part inside.
     pub fn transmitted(&self) -> u64 {
         let (sent_before, sent_by_end) = self.rare.as_ref().map_or((0, 0), |rare| (rare.sent_before, rare.sent_by_end));
         self.steady.wire + sent_by_end - sent_before
     }
 
-    /// Bytes that were transmitted before the window, of a packet that leaves the transmitter in the window.
+    /// Records the bytes transmitted before the window, of a packet that leaves the transmitter in the window.
     pub fn begun_before(&mut self, bytes: u64) {
         self.rare().sent_before = bytes;
     }
 
-    /// Bytes already transmitted of the packet in transmission at the end.
+    /// Records the bytes already transmitted at the end, of the packet in transmission.
     pub fn cut_off(&mut self, bytes: u64) {
         self.rare().sent_by_end = bytes;
     }
 
-    /// Packets that did not come through in the whole run.
+    /// Returns the packets removed or marked in the whole run.
     pub fn whole_missing(&self) -> LinkLosses {
         let (warming, steady) = (self.warmed().missing, self.missing());
         LinkLosses {
@@ -292,7 +296,7 @@ impl LinkMeasure {
         if now >= window.warmup { &mut self.rare().missing } else { &mut self.warming().missing }
     }
 
-    /// A packet was dropped.
+    /// Counts a drop.
     pub fn dropped(&mut self, now: Instant, reason: DropReason, window: Window) {
         let missing = self.missing_at(now, window);
         match reason {
@@ -301,17 +305,17 @@ impl LinkMeasure {
         }
     }
 
-    /// The transmission of a packet begins at `now` that the queue has marked.
+    /// Counts a transmission that starts at `now`, of a packet marked by the queue.
     pub fn marked(&mut self, now: Instant, window: Window) {
         self.missing_at(now, window).marked += 1;
     }
 
-    /// The wire lost a packet that left the transmitter at `now`.
+    /// Counts a loss on the wire of a packet that left the transmitter at `now`.
     pub fn lost(&mut self, now: Instant, window: Window) {
         self.missing_at(now, window).lost += 1;
     }
 
-    /// A failure of the link took the packet at `now` that was thought to leave then.
+    /// Takes back the departure at `now` of a packet that a link failure removed.
     pub fn failed(&mut self, now: Instant, wire: u16, window: Window) {
         let crossings = self.crossings(now, window);
         crossings.departures -= 1;
@@ -319,12 +323,12 @@ impl LinkMeasure {
         self.missing_at(now, window).failed += 1;
     }
 
-    /// The wire made a copy of a packet that arrives at `now`.
+    /// Counts a copy of a packet that arrives at `now`.
     pub fn duplicated(&mut self, now: Instant, window: Window) {
         self.disorder_at(now, window).duplicated += 1;
     }
 
-    /// Number of packets that a packet arriving at `now` overtakes.
+    /// Counts the packets overtaken by a packet that arrives at `now`.
     pub fn overtaken(&mut self, packets: u64, now: Instant, window: Window) {
         self.disorder_at(now, window).reordered += packets;
     }
@@ -333,12 +337,12 @@ impl LinkMeasure {
         if now >= window.warmup { &mut self.rare().disorder } else { &mut self.warming().disorder }
     }
 
-    /// Copies that the wire made in the whole run.
+    /// Returns the copies made in the whole run.
     pub fn copies(&self) -> u64 {
         self.disorder().duplicated + self.warmed().disorder.duplicated
     }
 
-    /// `packets` packets wait at `now`.
+    /// Records that `packets` packets wait at `now`.
     #[inline]
     pub fn waiting(&mut self, packets: u32, now: Instant, window: Window) {
         if now >= window.warmup {
@@ -346,7 +350,7 @@ impl LinkMeasure {
         }
     }
 
-    /// `packets` packets wait, or waited, from `from` to `to`.
+    /// Records that `packets` packets wait from `from` to `to`.
     #[inline]
     pub fn held(&mut self, packets: u32, from: Instant, to: Instant, window: Window) {
         if to <= from {
@@ -359,7 +363,7 @@ impl LinkMeasure {
         }
     }
 
-    /// A packet leaves the transmitter at `now`, which may lie beyond the end. Answers whether it counts.
+    /// Counts a departure at `now`, which can be after the end. Returns whether it counts.
     #[inline]
     pub fn departed(&mut self, now: Instant, wire: u16, window: Window) -> bool {
         if now > window.end {
@@ -375,40 +379,40 @@ impl LinkMeasure {
     }
 }
 
-/// What watches a flow's payload beyond summing it.
+/// Optional observers of a flow's payload.
 #[derive(Clone, Debug, Default)]
 pub struct PayloadObserver {
-    /// Bytes of payload per bin of the run, when asked for.
+    /// Payload bytes per bin of the run, if requested.
     pub payload_in_bin: Option<Box<Bins>>,
-    /// The application that plays back, if there is one.
+    /// Playback application of the flow, if any.
     pub playback: Option<Box<Playback>>,
-    /// When the flow stops; what is delivered from then on drains what was under way.
+    /// Stop of the flow. Later deliveries drain packets in transit.
     stop: Instant,
-    /// Payload delivered in the window from the stop on.
+    /// Payload delivered in the window at or after the stop.
     payload_drained: u64,
 }
 
-/// Packets of a flow that are gone before the window; as many as a run can hold.
+/// Packets of a flow removed before the window. 32 bits suffice for any run.
 #[derive(Clone, Copy, Debug, Default)]
 struct EarlyRemovals {
     dropped: u32,
     lost: u32,
 }
 
-/// What one flow counts at its receiver's end of the network. The counters that every packet touches come last.
+/// Counters of one flow at its receiver's end. The counters that every packet touches come last.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub struct FlowMeasure {
-    /// Data packets dropped by queues in the window; as many as a run can hold, as what follows.
+    /// Data packets dropped by queues in the window. 32 bits suffice for any run, here and below.
     pub dropped: u32,
     /// Data packets lost by links in the window.
     pub lost: u32,
-    /// Data packets that arrived in the window with congestion experienced.
+    /// Data packets that arrived in the window with a mark (congestion experienced).
     pub marked: u32,
     /// Feedback packets dropped by queues or lost by links.
     pub feedback_missing: u32,
     gone_warming: EarlyRemovals,
-    /// Bins, an application that plays back, or a stop before the end.
+    /// Set for flows with bins, a playback application, or a stop before the end.
     pub observed: Option<Box<PayloadObserver>>,
     /// Data packets that reached the receiver's transport.
     pub packets_arrived: u64,
@@ -419,8 +423,7 @@ pub struct FlowMeasure {
 }
 
 impl FlowMeasure {
-    /// Nothing yet, of a flow that stops at `stop`; with a sum of payload per bin, and of an application that plays back,
-    /// where they are asked for.
+    /// Creates zero counters for a flow that stops at `stop`, with payload bins and a playback application if given.
     pub fn new(
         payload_in_bin: Option<Box<Bins>>,
         playback: Option<Box<Playback>>,
@@ -433,12 +436,12 @@ impl FlowMeasure {
         FlowMeasure { observed, ..FlowMeasure::default() }
     }
 
-    /// Payload bytes delivered in the window while the flow was on.
+    /// Returns the payload bytes delivered in the window before the flow's stop.
     pub fn payload_while_on(&self) -> u64 {
         self.payload - self.observed.as_ref().map_or(0, |observed| observed.payload_drained)
     }
 
-    /// Payload reached the application.
+    /// Counts payload delivered to the application.
     #[inline]
     pub fn delivered(&mut self, now: Instant, payload: u32, window: Window) {
         self.payload += if now >= window.warmup { u64::from(payload) } else { 0 };
@@ -460,14 +463,14 @@ impl FlowMeasure {
         }
     }
 
-    /// A data packet arrived marked. Apart, as it touches what others leave alone.
+    /// Counts a marked data packet. A separate function, because it touches a counter that other packets do not need.
     #[cold]
     #[inline(never)]
     pub fn arrived_marked(&mut self, now: Instant, window: Window) {
         self.marked += u32::from(now >= window.warmup);
     }
 
-    /// A packet was dropped by a queue at `now`.
+    /// Counts a packet dropped by a queue at `now`.
     pub fn dropped(&mut self, feedback: bool, now: Instant, window: Window) {
         match (feedback, now >= window.warmup) {
             (true, _) => self.feedback_missing += 1,
@@ -476,7 +479,7 @@ impl FlowMeasure {
         }
     }
 
-    /// A packet was lost by a link at `now`.
+    /// Counts a packet lost by a link at `now`.
     pub fn lost(&mut self, feedback: bool, now: Instant, window: Window) {
         match (feedback, now >= window.warmup) {
             (true, _) => self.feedback_missing += 1,
@@ -485,7 +488,7 @@ impl FlowMeasure {
         }
     }
 
-    /// Data packets dropped by queues and lost by links in the whole run.
+    /// Returns the data packets dropped by queues and lost by links in the whole run.
     pub fn gone_in_all(&self) -> (u64, u64) {
         let all = |in_window: u32, before: u32| u64::from(in_window) + u64::from(before);
         (all(self.dropped, self.gone_warming.dropped), all(self.lost, self.gone_warming.lost))

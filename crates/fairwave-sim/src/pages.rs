@@ -1,6 +1,6 @@
-//! Lists of entries that share their memory. Each list takes a page of a few entries at a time. Pages that are given
-//! back are taken again last in, first out, while they are still in a cache. So the memory is that of the entries there
-//! are, however unevenly they come to the lists.
+//! Lists of entries in shared memory. Each list takes pages of a few entries. Released pages are reused last in,
+//! first out, while they are still in a cache. So memory use follows the number of entries, however unevenly the
+//! lists grow.
 
 use fairwave_core::packet::Packet;
 use fairwave_core::units::Instant;
@@ -9,13 +9,13 @@ use crate::entry::Entry;
 use crate::event::{Event, EventKind};
 use crate::prefetch::{LINE, line_of, lines_from};
 
-/// Entries of a page.
+/// Entries per page.
 const PAGE: usize = 8;
 
 /// No page.
 const NONE: u32 = u32::MAX;
 
-/// A list of entries in the order in which they were added. Belongs to the [`Pages`] that it was made in.
+/// A list of entries in order of insertion. Use it only with the [`Pages`] that created it.
 #[derive(Clone, Copy, Debug)]
 pub struct List {
     first: u32,
@@ -24,23 +24,23 @@ pub struct List {
 }
 
 impl List {
-    /// Nothing.
+    /// Empty list.
     pub const EMPTY: List = List { first: NONE, last: NONE, len: 0 };
 
-    /// How many entries it has.
+    /// Returns the number of entries.
     #[inline]
     pub fn len(self) -> usize {
         self.len as usize
     }
 
-    /// Whether it has none.
+    /// Whether the list is empty.
     #[inline]
     pub fn is_empty(self) -> bool {
         self.len == 0
     }
 }
 
-/// Where an entry is.
+/// Location of an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PageSlot(u32);
 
@@ -49,12 +49,13 @@ impl PageSlot {
     pub const NOWHERE: PageSlot = PageSlot(u32::MAX);
 }
 
-/// Entries that one call prefetches. Few, since a processor waits when too many lines are on their way.
+/// Entries prefetched per call. Few, because a processor stalls with too many outstanding lines.
 const AT_ONCE: usize = 2;
 
 const _: () = assert!(PAGE.is_multiple_of(AT_ONCE));
 
-/// Progress of prefetching a list. If the list is released meanwhile, prefetching the rest is useless but harmless.
+/// Progress of prefetching a list. If the list is released in the meantime, the rest of the prefetching is useless
+/// but harmless.
 #[derive(Clone, Copy, Debug)]
 pub struct Walk {
     page: u32,
@@ -63,17 +64,17 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// A walk with no entries left.
+    /// A walk without remaining entries.
     pub const DONE: Walk = Walk { page: NONE, within: 0, left: 0 };
 }
 
-/// The pages of all lists.
+/// Pages of all lists.
 pub struct Pages {
-    /// Page after page.
+    /// Entries, page after page.
     entries: Vec<Entry>,
-    /// For each page the one that follows it in its list, or among those of no list.
+    /// For each page: the next page of its list, or the next free page.
     next: Vec<u32>,
-    /// The first page of no list.
+    /// First free page.
     free: u32,
 }
 
@@ -84,13 +85,13 @@ impl Default for Pages {
 }
 
 impl Pages {
-    /// Pages with room for so many entries, which takes memory only as it is used. What grows step by step instead leaves
-    /// its earlier places behind, too small for anything else.
+    /// Creates pages with capacity for `entries` entries. The system commits the memory only on use. Growth step by
+    /// step would instead leave old allocations behind that are too small to reuse.
     pub fn with_room(entries: usize) -> Self {
         Pages { entries: Vec::with_capacity(entries), ..Pages::default() }
     }
 
-    /// Adds an entry at the end of `list`.
+    /// Appends an entry to `list`.
     #[inline]
     pub fn push(&mut self, list: &mut List, entry: &Entry) -> PageSlot {
         let place = self.next_place(list);
@@ -98,8 +99,8 @@ impl Pages {
         PageSlot(place as u32)
     }
 
-    /// Adds the entry of a packet that arrives. Always inlined and written part by part: an entry that is made elsewhere and copied
-    /// costs more, the copy having to wait for the parts.
+    /// Appends the entry of an arriving packet to `list`. Always inlined and written field by field: a copy of an
+    /// entry built elsewhere would have to wait for its fields.
     #[inline(always)]
     pub fn push_arrival(&mut self, list: &mut List, event: Event, packet: &Packet, next: u32, step: u32) -> PageSlot {
         let place = self.next_place(list);
@@ -111,7 +112,7 @@ impl Pages {
         PageSlot(place as u32)
     }
 
-    /// Adds a timer's entry at the end of `list`: what stands in the place of its packet, which means nothing, stays.
+    /// Appends a timer's entry to `list`. The old, meaningless packet of the slot stays.
     #[inline(always)]
     pub fn push_timer(&mut self, list: &mut List, event: Event) -> PageSlot {
         let place = self.next_place(list);
@@ -148,13 +149,13 @@ impl Pages {
         list.last = page;
     }
 
-    /// The entry at `place`.
+    /// Returns the entry at `place`.
     #[inline]
     pub fn at(&self, place: PageSlot) -> &Entry {
         &self.entries[place.0 as usize]
     }
 
-    /// The entries of `list`, in order, with their places.
+    /// Iterates over the entries of `list` in order, with their locations.
     pub fn iter(&self, list: List) -> impl Iterator<Item = (PageSlot, &Entry)> {
         let mut page = list.first;
         (0..list.len()).map(move |number| {
@@ -166,7 +167,8 @@ impl Pages {
         })
     }
 
-    /// Adds what `make` makes of each entry of `list` to `to`, in order. Page by page, which costs less than [`Self::iter`].
+    /// Applies `make` to each entry of `list` and appends the results to `to`, in order. It works page by page, which
+    /// is cheaper than [`Self::iter`].
     #[inline]
     pub fn map_to<T>(&self, list: List, to: &mut Vec<T>, make: impl Fn(PageSlot, &Entry) -> T) {
         let (mut page, mut left) = (list.first as usize, list.len());
@@ -179,7 +181,7 @@ impl Pages {
         }
     }
 
-    /// Prefetches the next entries of a list, and moves on.
+    /// Prefetches the next entries of a list and advances the walk.
     #[inline(always)]
     pub fn fetch(&self, walk: &mut Walk) {
         if walk.left == 0 {
@@ -190,7 +192,7 @@ impl Pages {
         walk.left = walk.left.saturating_sub(AT_ONCE as u32);
         walk.within += AT_ONCE;
         if walk.within == PAGE {
-            // This number was prefetched when the walk came to the page.
+            // This number was prefetched when the walk reached the page.
             walk.page = self.next.get(walk.page as usize).copied().unwrap_or(NONE);
             walk.within = 0;
             if let Some(next) = self.next.get(walk.page as usize) {
@@ -199,7 +201,7 @@ impl Pages {
         }
     }
 
-    /// Begins to prefetch the entries that `list` has now.
+    /// Starts to prefetch the current entries of `list`.
     pub fn walk(&self, list: List) -> Walk {
         if let Some(next) = self.next.get(list.first as usize) {
             line_of(next);
@@ -207,8 +209,8 @@ impl Pages {
         Walk { page: list.first, within: 0, left: list.len }
     }
 
-    /// Takes the first page out of `list` and gives its entries in `to`, in place of what that held. False if there is none. What `list`
-    /// still has is taken in the same way, or thrown away: no entry may be added to it.
+    /// Removes the first page of `list` and stores its entries in `to`, replacing the old content. Returns false if
+    /// there is none. Take or release the rest of `list` as well; do not add entries to it.
     pub fn take_first(&mut self, list: &mut List, to: &mut Vec<Entry>) -> bool {
         to.clear();
         if list.is_empty() {
@@ -223,7 +225,7 @@ impl Pages {
         true
     }
 
-    /// Empties `list` and takes its pages back: all at once, since they already follow each other.
+    /// Empties `list` and frees all its pages in one step, since they are already linked.
     pub fn release(&mut self, list: &mut List) {
         if !list.is_empty() {
             self.next[list.last as usize] = self.free;

@@ -1,4 +1,4 @@
-//! Cache lines that will soon be read or written: the processor is asked for them while there is other work.
+//! Prefetching of cache lines, so that the processor loads them during other work.
 
 use std::slice;
 
@@ -11,19 +11,19 @@ pub const LINE: usize = 64;
 /// Words of eight bytes in a cache line.
 pub const WORDS: usize = LINE / 8;
 
-/// Asks for the line in which `item` begins.
+/// Prefetches the first cache line of `item`.
 #[inline(always)]
 pub fn line_of<T>(item: &T) {
     prefetch_index(slice::from_ref(item), 0);
 }
 
-/// Asks for the line in which the word is that lies so many after `start`; it may wrap.
+/// Prefetches the cache line of the word at `start + words` (wrapping).
 #[inline(always)]
 pub fn word_after(start: &Instant, words: usize) {
     prefetch_index(slice::from_ref(start), words);
 }
 
-/// Asks for so many lines, of which the first is that of `start`.
+/// Prefetches `lines` consecutive cache lines from the line of `start`.
 #[inline(always)]
 pub fn lines_from(start: &Instant, lines: usize) {
     (0..lines).for_each(|line| word_after(start, line * WORDS));

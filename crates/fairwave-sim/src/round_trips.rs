@@ -1,14 +1,15 @@
-//! Round trips as a flow's sender sees them, for flows that are to be measured: of pings always, of others where `[record]` names them.
+//! Round trips measured by a flow's sender: always for pings, for other flows if `[record]` names them.
 //!
-//! | transport | a sample is |
+//! | transport | sample |
 //! |---|---|
-//! | `tcp/…` | arrival of an acknowledgement of new data − when the segment left that it answers (RFC 7323 §4: the echoed time stamp) |
-//! | `ping` | arrival of the first reply − when its request was made |
-//! | `tfrc` | arrival of a report − when the packet left that it answers − how long the receiver held it (RFC 5348 §4.3) |
+//! | `tcp/…` | arrival of an acknowledgement of new data − sending time of the segment that triggered it (RFC 7323 §4: the echoed time stamp) |
+//! | `ping` | arrival of the first reply − creation of its request |
+//! | `tfrc` | arrival of a report − sending time of the packet that triggered it − holding time at the receiver (RFC 5348 §4.3) |
 //!
-//! A delayed acknowledgement answers the first segment that it waits for, so a sample holds that wait, too. Other transports have no
-//! samples. A request is lost if a queue or a wire removed it or its reply. Without reply or removal it is still on its way. The hosts of a
-//! live run may lose packets unseen: there a request without reply is lost once it is older than the longest round trip.
+//! A delayed acknowledgement echoes the first segment that it waits for, so a sample includes that wait. Other
+//! transports have no samples. A request is lost if a queue or a wire removed it or its reply. A request without
+//! reply and without removal is still in transit. In a live run, hosts can lose packets unseen. There, a request
+//! without reply is lost once it is older than the longest round trip.
 
 use std::collections::HashSet;
 
@@ -17,14 +18,14 @@ use fairwave_core::quality::delay::DelaySummary;
 use fairwave_core::quality::responsiveness::trimmed_mean;
 use fairwave_core::units::{Instant, Span};
 
-/// What a flow's sender has measured.
+/// Round trips measured by a flow's sender.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RoundTripLog {
-    /// Everything before has been acknowledged.
+    /// Next unacknowledged segment: all earlier ones are acknowledged.
     acknowledged: u32,
-    /// Requests that have been answered.
+    /// Requests with a reply.
     answered: HashSet<u32>,
-    /// Samples, each with the time at which it was taken and, of requests, when that was made.
+    /// Samples in order of time.
     samples: Vec<RoundTrip>,
 }
 
@@ -33,18 +34,18 @@ pub(crate) struct RoundTripLog {
 pub(crate) struct Request {
     /// Number of its unit.
     pub number: u32,
-    /// When it was made.
+    /// Creation time.
     pub made: Instant,
-    /// Whether it, or its reply, was removed on the way; none where that is not known.
+    /// Whether the network removed it or its reply; `None` if unknown.
     pub is_removed: Option<bool>,
 }
 
 /// A sample.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct RoundTrip {
-    /// When the answer came.
+    /// Arrival time of the reply.
     pub at: Instant,
-    /// How long it took.
+    /// Round-trip time.
     pub took: Span,
 }
 
@@ -53,17 +54,17 @@ pub(crate) struct RoundTrip {
 pub(crate) struct RoundTrips {
     /// Samples in the window.
     pub summary: Option<DelaySummary>,
-    /// Mean of those that remain without the longest twentieth.
+    /// Mean without the longest 5 %.
     pub trimmed: Option<Span>,
-    /// The smoothed round trip after the last (RFC 6298 §2, α = 1/8).
+    /// Smoothed round trip after the last sample (RFC 6298 §2, α = 1/8).
     pub smoothed: Option<Span>,
-    /// The number of requests in the window whose outcome is known, and how many of them were not answered; 0 for flows
-    /// other than pings.
+    /// Requests in the window with a known outcome, and how many of them had no reply; `None` for flows other than
+    /// pings.
     pub requests: Option<(u64, u64)>,
 }
 
 impl RoundTripLog {
-    /// What came back to the sender at `now`.
+    /// Records a packet that reached the sender at `now`.
     pub fn note(&mut self, packet: &Packet, now: Instant) {
         let took = match packet.body {
             Body::Ack { next, echo, .. } if next > self.acknowledged => {
@@ -77,12 +78,12 @@ impl RoundTripLog {
         self.samples.push(RoundTrip { at: now, took });
     }
 
-    /// All samples, in order.
+    /// Returns all samples in order.
     pub fn samples(&self) -> &[RoundTrip] {
         &self.samples
     }
 
-    /// Summary of those in the window. `requests` are those of a flow of pings.
+    /// Summarises the samples in the window. `requests` are the requests of a flow of pings.
     pub fn result(&self, from: Instant, end: Instant, requests: Option<impl Iterator<Item = Request>>) -> RoundTrips {
         let mut taken: Vec<Span> = self.samples.iter().filter(|one| one.at >= from).map(|one| one.took).collect();
         let summary = DelaySummary::of(taken.iter().copied());

@@ -1,46 +1,46 @@
-//! The routes of all flows in one array of steps: a single word gives the next step of a packet after a link, for any
-//! flow and direction.
+//! Routes of all flows in one array of steps. A single word gives a packet's next step after a link, for any flow and
+//! direction.
 
 use crate::event::MAX_INDEX;
 
-/// Set where a step is taken at once: nothing that happens before it can matter.
+/// Flag of an immediate step: no earlier event can affect it.
 const AT_ONCE: u32 = 1 << 31;
 
-/// Instead of a link: the route has ended.
+/// Marks the end of a route, in place of a link.
 pub const END: u32 = AT_ONCE - 1;
 
-// No link is mistaken for the end.
+// No link index equals the end mark.
 const _: () = assert!(MAX_INDEX < END as usize);
 
-/// A step of a route: into which link, or that it has ended, and whether at once or by an event of its own.
+/// A step of a route: the next link or the end, either immediate or by an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Step(u32);
 
 impl Step {
-    /// Into `link`, which must not exceed [`MAX_INDEX`].
+    /// Creates a step into `link`, which must not exceed [`MAX_INDEX`].
     pub fn enter(link: u32, at_once: bool) -> Self {
         Step(link | if at_once { AT_ONCE } else { 0 })
     }
 
-    /// Out of the network.
+    /// Creates a step out of the network.
     pub fn end(at_once: bool) -> Self {
         Step::enter(END, at_once)
     }
 
-    /// Whether it needs no event.
+    /// Whether the step needs no event.
     #[inline]
     pub fn is_at_once(self) -> bool {
         self.0 & AT_ONCE != 0
     }
 
-    /// The link that is entered; [`END`] at the end of the route.
+    /// Returns the next link; [`END`] at the end of the route.
     #[inline]
     pub fn target(self) -> u32 {
         self.0 & !AT_ONCE
     }
 }
 
-/// Steps of a cache line.
+/// Steps per cache line.
 const LINE: usize = 16;
 
 /// A cache line of steps.
@@ -48,7 +48,7 @@ const LINE: usize = 16;
 #[repr(align(64))]
 pub struct Line([Step; LINE]);
 
-/// The routes.
+/// Routes of all flows.
 #[derive(Default)]
 pub struct Routes {
     lines: Vec<Line>,
@@ -56,9 +56,9 @@ pub struct Routes {
 }
 
 impl Routes {
-    /// Adds the two routes of a flow, each with the step that ends it. Answers where they begin; `None` when there are more
-    /// steps than can be numbered. They share a cache line if they fit one: what a packet causes goes the other way. So behind the end of
-    /// each lies the first step of the other.
+    /// Adds both routes of a flow, each with a final step. Returns their start positions; `None` if there are too
+    /// many steps to number. Both routes share a cache line if they fit, because a reply takes the other route. So
+    /// the end of each route is directly followed by the first step of the other.
     pub fn add(&mut self, forward: &[Step], backward: &[Step]) -> Option<[u32; 2]> {
         let used = self.steps % LINE;
         if used > 0 && used + forward.len() + backward.len() + 1 > LINE {
@@ -76,25 +76,25 @@ impl Routes {
         Some([begin as u32, (begin + forward.len()) as u32])
     }
 
-    /// Number of steps; every place is below it.
+    /// Returns the number of steps; every position is below it.
     pub fn steps(&self) -> usize {
         self.steps
     }
 
-    /// The step at `place`, which lies on a route.
+    /// Returns the step at the position `place` of a route.
     #[inline]
     pub fn at(&self, place: u32) -> Step {
         self.line(place).0[place as usize % LINE]
     }
 
-    /// Where the step at `place` is, for those who want it in a cache.
+    /// Returns the cache line of the step at `place`, for prefetching.
     #[inline]
     pub fn line(&self, place: u32) -> &Line {
         &self.lines[place as usize / LINE]
     }
 
-    /// The place of the step into `link` on the route that begins at `begin`, or of its end; routes have no loops, so
-    /// there is one.
+    /// Returns the position of the step into `link` on the route that starts at `begin`, or of the route's end. It is
+    /// unique, because routes have no loops.
     pub fn place_of(&self, begin: u32, link: usize) -> u32 {
         let ends_here = |place: &u32| [link as u32, END].contains(&self.at(*place).target());
         (begin..).find(ends_here).unwrap_or(begin)

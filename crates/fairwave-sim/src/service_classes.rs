@@ -1,4 +1,4 @@
-//! What policers, shapers and the classes of class maps made of packets, as results have it.
+//! Results of policers, shapers and the classes of class maps.
 
 use fairwave_core::queue::StageView;
 use fairwave_scenario::plan::LinkPlan;
@@ -6,39 +6,40 @@ use serde::Serialize;
 
 use crate::link::{Link, Service};
 
-/// A class of a link's class map, or what stands before the link as a whole, in the window from the end of the warm-up to the end of the
-/// run. What waited when it began is served, dropped or waits with what arrived.
+/// A class of a link's class map, or the policer or shaper of the whole link, in the window from the end of the
+/// warm-up to the end of the run. Initially waiting packets count as served, dropped or waiting too, although they
+/// arrived before.
 #[derive(Clone, Debug, Serialize)]
 pub struct ServiceClassRow {
     /// `from>to`.
     pub link: String,
-    /// Name of the class, `data/bulk` for one within another; empty for a policer or shaper of the whole link.
+    /// Name of the class, `data/bulk` for a nested class; empty for a policer or shaper of the whole link.
     pub class: String,
     /// Packets that arrived.
     pub arrivals: u64,
-    /// Their bytes on the wire.
+    /// Bytes on the wire of these arrivals.
     pub wire_arrived: u64,
     /// Packets that left.
     pub served: u64,
-    /// Their bytes on the wire.
+    /// Bytes on the wire of these packets.
     pub wire_served: u64,
-    /// Dropped by the policer.
+    /// Packets dropped by the policer.
     pub policed: u64,
-    /// Let through by the policer with another code point.
+    /// Packets forwarded by the policer with another code point.
     pub remarked: u64,
-    /// Dropped for want of room.
+    /// Packets dropped because the queue was full.
     pub dropped_overflow: u64,
-    /// Dropped by the discipline.
+    /// Packets dropped by the discipline.
     pub dropped_early: u64,
-    /// Packets that left with a mark (congestion experienced) that they were given here.
+    /// Packets that left with a mark (congestion experienced) from this class.
     pub marked: u64,
-    /// Packets that wait at the end of the run.
+    /// Packets waiting at the end of the run.
     pub waiting: u64,
-    /// Most packets that waited at once.
+    /// Largest number of simultaneously waiting packets.
     pub max_queue_packets: u32,
-    /// Mean wait of the packets that left; none without any.
+    /// Mean wait of the packets that left; `None` without any.
     pub mean_wait_s: Option<f64>,
-    /// The longest wait of one of them; none likewise.
+    /// Longest wait of these packets; `None` likewise.
     pub max_wait_s: Option<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! A link that changes in the course of a run: its delay, whether it is up, and what failures have taken.
+//! Changes of a link during a run: its delay, outages, and the packets lost to failures.
 
 use fairwave_core::link::{ActiveChanges, Changes, Conditions, FailurePoint};
 use fairwave_core::loss::Loss;
@@ -8,31 +8,31 @@ use fairwave_core::units::{Instant, Span};
 
 use crate::measure::Window;
 
-/// What an outage took in the window from the end of the warm-up to the end of the run.
+/// Packets lost to an outage in the window from the end of the warm-up to the end of the run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct OutageLosses {
-    /// Packets that came, or waited.
+    /// Packets that arrived during the outage or waited at its start.
     pub waiting: u64,
-    /// Packets that were being transmitted.
+    /// Packets in transmission at the failure.
     pub in_transmission: u64,
 }
 
-/// Changes at work, beside the loss of the wire.
+/// Active changes of a link, together with the loss of its wire.
 pub struct WireChanges {
     changing: ActiveChanges,
     loss: Option<Box<Loss>>,
-    /// What the rate's law does besides, and the stream of its losses.
+    /// Other effects of the rate's law (delay, loss), and the random stream of these losses.
     conditions: Option<Box<(Conditions, Stream)>>,
-    /// Packets may overtake each other.
+    /// True if packets can overtake each other.
     pub reorders: bool,
-    /// What a failure has just taken, if it has.
+    /// Failure that has just removed a packet, if any.
     failed: Option<FailurePoint>,
-    /// Of each outage.
+    /// Losses of each outage.
     tolls: Box<[OutageLosses]>,
 }
 
 impl WireChanges {
-    /// A link that begins with `delay`; `stream` gives it its random streams by name.
+    /// Creates the changes of a link with the initial delay `delay`. `stream` returns its random streams by name.
     pub fn new(delay: Span, changes: &Changes, loss: Option<Box<Loss>>, stream: impl Fn(&str) -> Stream) -> Self {
         WireChanges {
             changing: ActiveChanges::new(delay, changes, stream),
@@ -44,12 +44,13 @@ impl WireChanges {
         }
     }
 
-    /// With what the law of the link's rate does besides, if anything.
+    /// Adds other effects of the rate's law, if any.
     pub fn with_conditions(self, conditions: Option<Conditions>, stream: Stream) -> Self {
         WireChanges { conditions: conditions.map(|conditions| Box::new((conditions, stream))), ..self }
     }
 
-    /// A packet is transmitted from `start` until `end` unless the link fails. Answers until when it is, and how long it then takes.
+    /// Transmits a packet from `start` until `end`, or until a failure. Returns the end of the transmission and the
+    /// propagation delay.
     pub fn transmitted(&mut self, start: Instant, end: Instant) -> (Instant, Span) {
         let failure = self.changing.failure(start, end);
         self.failed = failure.map(|(_, failed)| failed);
@@ -61,7 +62,7 @@ impl WireChanges {
         (end, self.changing.delay(end, end.since(start), more))
     }
 
-    /// Whether the packet that was transmitted last, until `now`, gets lost.
+    /// Whether the packet whose transmission ended at `now` is lost.
     pub fn loses(&mut self, now: Instant, packet: &Packet) -> bool {
         if self.failed.is_some() || self.loss.as_mut().is_some_and(|loss| loss.lost(now, packet)) {
             return true;
@@ -69,23 +70,23 @@ impl WireChanges {
         self.conditions.as_deref_mut().is_some_and(|(conditions, stream)| stream.chance(conditions.at(now).1))
     }
 
-    /// The packet that was transmitted last, until `now`, is to arrive at `arrival`. Answers how many packets it overtakes that nothing
-    /// had overtaken so far.
+    /// Records that the packet whose transmission ended at `now` will arrive at `arrival`. Returns the number of
+    /// packets that it overtakes and that no packet overtook before.
     pub fn overtakes(&mut self, now: Instant, arrival: Instant) -> u64 {
         if self.reorders { self.changing.overtakes(now, arrival) } else { 0 }
     }
 
-    /// Whether the next packet that arrives arrives twice.
+    /// Whether the next arriving packet is duplicated.
     pub fn twice(&mut self) -> bool {
         self.changing.twice()
     }
 
-    /// What arrives needs an event of its own: packets overtake each other, or one arrives twice.
+    /// Whether arrivals need separate events, because packets can overtake each other or be duplicated.
     pub fn is_out_of_order(&self) -> bool {
         self.reorders || self.changing.duplicates()
     }
 
-    /// Whether the packet that did not get through was taken by a failure at `now`, which is then counted.
+    /// Whether a failure at `now` removed the lost packet. Counts it for the outage.
     pub fn take_failed(&mut self, now: Instant, window: Window) -> bool {
         let Some(failed) = self.failed.take() else { return false };
         if let Some(toll) = self.tolls.get_mut(self.changing.outage())
@@ -99,7 +100,7 @@ impl WireChanges {
         true
     }
 
-    /// What each outage took.
+    /// Returns the losses of each outage.
     pub fn tolls(&self) -> &[OutageLosses] {
         &self.tolls
     }

@@ -1,4 +1,4 @@
-//! What became of a video's frames: from the units that arrived to what a decoder can make of them.
+//! Decodable frames of a video, derived from the arrivals of its units.
 
 use fairwave_core::quality::decodable::{Arrivals, Decodability, ReceivedFrame, decodable_layers};
 use fairwave_core::traffic::{Frames, LayerRates};
@@ -6,8 +6,8 @@ use fairwave_core::units::Instant;
 
 use crate::unit_log::{LoggedUnit, UnitLog};
 
-/// Over the frames made in the log's window that were to be shown by `end`. What is left out of a frame by its sender never
-/// arrives.
+/// Returns the decodability of the frames created in the log's window and due for display by `end`. Units that the
+/// sender skips never arrive.
 pub(crate) fn decodability(log: &UnitLog, frames: &Frames, end: Instant) -> Decodability {
     let arrivals = match frames {
         Frames { blocks: true, .. } => of_blocks(log, frames),
@@ -29,17 +29,18 @@ pub(crate) fn decodability(log: &UnitLog, frames: &Frames, end: Instant) -> Deco
     Decodability::of(decodable_layers(&received).get(early..shown).unwrap_or(&[]))
 }
 
-/// When a unit was there; never if it was left out.
+/// Returns the arrival of a unit; never if it was skipped.
 fn arrival(unit: &LoggedUnit) -> Instant {
     if unit.skipped { Instant::NEVER } else { unit.arrived }
 }
 
-/// When each frame was made, and when each layer of it arrived: each unit is a layer, or a version, of a frame.
+/// Returns the creation time of each frame and the arrival of each of its layers. Each unit is a layer or a version
+/// of a frame.
 fn of_parts(log: &UnitLog, frames: &Frames) -> Vec<(Instant, Arrivals)> {
     let of_frame = |units: &[LoggedUnit]| {
         let mut arrived = [Instant::NEVER; LayerRates::MOST];
         if frames.versions {
-            // A receiver of one version needs no version below it.
+            // One version is decodable without any lower version.
             for (place, unit) in units.iter().enumerate().take(LayerRates::MOST) {
                 arrived[..=place].iter_mut().for_each(|slot| *slot = (*slot).min(arrival(unit)));
             }
@@ -51,9 +52,10 @@ fn of_parts(log: &UnitLog, frames: &Frames) -> Vec<(Instant, Arrivals)> {
     log.units.chunks(usize::from(frames.layers).max(1)).map(of_frame).collect()
 }
 
-/// The same where each frame is a block of packets: it is there with as many of them, its own or the code's, as are its own.
+/// The same for frames that are blocks of packets. A frame is complete with as many packets, original or repair, as
+/// it has original ones.
 fn of_blocks(log: &UnitLog, frames: &Frames) -> Vec<(Instant, Arrivals)> {
-    // A frame's packets leave within 0.99 of the time to the next; clocks are off by far less than the rest.
+    // A frame's packets leave within 0.99 of the frame interval; clock skew is far smaller than the remaining margin.
     let next = frames.frame_time.scaled(0.995);
     let of_frame = |units: &[LoggedUnit]| {
         let own = units.iter().filter(|unit| unit.layer == 0).count();
@@ -75,18 +77,18 @@ fn of_blocks(log: &UnitLog, frames: &Frames) -> Vec<(Instant, Arrivals)> {
     found
 }
 
-/// The same for layers that are streams of bytes cut into packets. A frame's part of a layer is complete with the
-/// packets made for it and the packet made before them, which holds its beginning.
+/// The same for layers that are byte streams cut into packets. A frame's part of a layer needs the packets made for
+/// it and the previous packet, which contains its first bytes.
 fn of_packets(log: &UnitLog, frames: &Frames) -> Vec<(Instant, Arrivals)> {
     let Some(start) = log.units.first().map(|unit| unit.created) else { return Vec::new() };
     let time = frames.frame_time.nanos().max(1);
     let number_of = |unit: &LoggedUnit| ((unit.created - start).nanos() + time / 2) / time;
     let mut found: Vec<(Instant, Arrivals)> = Vec::new();
-    // The arrival of each layer's latest packet; before the first one there is nothing to wait for.
+    // Arrival of each layer's latest packet; nothing to wait for before the first packet.
     let mut latest = [Instant::ZERO; LayerRates::MOST];
     for units in log.units.chunk_by(|one, next| number_of(one) == number_of(next)) {
         let number = units.first().map_or(0, number_of);
-        // Frames all of whose bytes were in packets made before.
+        // Frames with all bytes in earlier packets.
         while (found.len() as u64) < number {
             found.push((start + frames.frame_time * found.len() as u64, latest));
         }
@@ -104,7 +106,7 @@ fn of_packets(log: &UnitLog, frames: &Frames) -> Vec<(Instant, Arrivals)> {
     found
 }
 
-/// Units of the log's window that arrived after the showing of their frame.
+/// Counts the units of the log's window that arrived after the display of their frame.
 pub(crate) fn late(log: &UnitLog, frames: &Frames) -> u64 {
     let came_too_late = |unit: &&LoggedUnit| {
         let arrived = unit.arrived != Instant::NEVER && !unit.skipped;
@@ -124,7 +126,7 @@ mod tests {
         Instant::ZERO + Span::from_millis(millis)
     }
 
-    /// Units of these layers, made at these times (ms), and when they arrived, none for those that did not.
+    /// Logs units with layer, creation time and arrival (ms); `None` for units that do not arrive.
     fn log(units: &[(u8, u64, Option<u64>)]) -> UnitLog {
         let mut log = UnitLog::new(&[], Instant::ZERO);
         for (id, &(layer, made, arrived)) in units.iter().enumerate() {
@@ -147,7 +149,7 @@ mod tests {
         let log = log(&[
             (0, 0, Some(10)),
             (1, 0, Some(11)),
-            // Frame 1 has no packet of its own in layer 1, and frame 2 none at all.
+            // Frame 1 has no packet in layer 1, and frame 2 has none at all.
             (0, 40, Some(55)),
             (0, 120, None),
             (1, 120, Some(130)),
@@ -171,11 +173,11 @@ mod tests {
     fn a_frame_of_a_game_is_there_with_as_many_of_its_packets_and_its_codes_as_it_has_packets() {
         let game = frames(r#"{"kind":"game","frame":"2 kB","redundancy":0.5,"frame-rate":50}"#);
         let log = log(&[
-            // One lost, which the code makes up for.
+            // One lost packet, repaired by the code.
             (0, 0, None),
             (0, 0, Some(12)),
             (1, 0, Some(15)),
-            // All there: the code came too late to be needed.
+            // No loss: the repair packet arrived too late, but was not needed.
             (0, 20, Some(30)),
             (0, 20, Some(31)),
             (1, 20, Some(90)),

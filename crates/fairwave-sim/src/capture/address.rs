@@ -1,4 +1,4 @@
-//! Addresses: nodes are numbered from 10.0.0.1 on, flows by their ports.
+//! Addresses in captures: nodes count up from 10.0.0.1, and ports distinguish flows.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -6,37 +6,37 @@ use fairwave_core::transport::Properties;
 use fairwave_core::wire::Protocol;
 use fairwave_scenario::plan::Plan;
 
-/// The port that media over RTP goes to; RTCP has the next one (RFC 3550 §11).
+/// Destination port of media over RTP; RTCP uses the next port (RFC 3550 §11).
 pub(super) const RTP: u16 = 5004;
-/// The port that TCP goes to.
+/// Destination port of TCP.
 pub(super) const TCP: u16 = 5001;
-/// The port that TFRC goes to.
+/// Destination port of TFRC.
 pub(super) const TFRC: u16 = 5010;
-/// The port of the echo protocol (RFC 862).
+/// Port of the echo protocol (RFC 862).
 pub(super) const ECHO: u16 = 7;
-/// The port that RAP goes to.
+/// Destination port of RAP.
 pub(super) const RAP: u16 = 5012;
-/// The port that DVRC goes to.
+/// Destination port of DVRC.
 pub(super) const DVRC: u16 = 5014;
 
-/// The most names of hosts that are written into a file.
+/// Maximum number of host names written to a file.
 const MOST_NAMES: usize = 10_000;
 
-/// The address of a node.
+/// Returns the address of a node.
 pub(super) fn of_node(node: usize) -> [u8; 4] {
     let [_, b, c, d] = (node as u32 + 1).to_be_bytes();
     [10, b, c, d]
 }
 
-/// The port of a flow's sender, even: flows between the same hosts differ in it.
+/// Returns the port of a flow's sender. It is even and distinguishes flows between the same hosts.
 pub(super) fn of_flow(flow: u32) -> u16 {
     10_000 + 2 * (flow % 25_000) as u16
 }
 
-/// Where calls listen at hosts that several flows over RTP share.
+/// First port for calls at hosts with several flows over RTP.
 const SHARED: u16 = 16_384;
 
-/// At which ports media over RTP arrive.
+/// Receiving ports of media over RTP.
 pub(super) struct Ports(Vec<u16>);
 
 impl Ports {
@@ -56,13 +56,13 @@ impl Ports {
         Ports(plan.flows.iter().enumerate().map(port).collect())
     }
 
-    /// The port at which a flow's receiver takes its media; RTCP has the next one.
+    /// Returns the port of a flow's receiver; RTCP uses the next port.
     pub fn of_receiver(&self, flow: usize) -> u16 {
         self.0.get(flow).copied().unwrap_or(RTP)
     }
 }
 
-/// Addresses and names of the flows' hosts.
+/// Returns the addresses and names of the flows' hosts.
 pub(super) fn names(plan: &Plan) -> Vec<([u8; 4], String)> {
     let hosts: BTreeSet<usize> = plan.flows.iter().flat_map(|flow| [flow.from, flow.to]).collect();
     hosts.into_iter().take(MOST_NAMES).map(|node| (of_node(node), plan.nodes[node].clone())).collect()

@@ -1,4 +1,4 @@
-//! pcapng files: an interface per tap, packets in order of time, each written when nothing earlier can come any more.
+//! pcapng files: one interface per tap, packets in time order. A packet is written when no earlier one can follow.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -18,25 +18,25 @@ use pcap_file::{DataLink, Endianness, PcapError};
 
 use super::{CaptureSummary, create_file};
 
-/// Timestamps count 10⁻⁹ s.
+/// Timestamp unit: 10⁻⁹ s.
 const NANOSECONDS: u8 = 9;
-/// No packet is longer.
+/// Maximum packet length.
 const SNAP_LENGTH: u32 = 65_535;
 
-/// Where a tap's packets are written: which file, and which of its interfaces.
+/// Destination of a tap's packets: a file and one of its interfaces.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct CaptureInterface {
     file: usize,
     interface: u32,
 }
 
-/// What is said of a packet in the file.
+/// Comment of a packet in the file.
 pub(super) enum Comment {
     None,
     Of(String),
 }
 
-/// A packet that may not be written yet.
+/// A packet waiting to be written in time order.
 struct Pending {
     at: Instant,
     number: u64,
@@ -64,19 +64,19 @@ impl Ord for Pending {
     }
 }
 
-/// One file.
+/// One open file.
 struct CaptureFile {
     path: PathBuf,
     writer: PcapNgWriter<BufWriter<File>>,
     interfaces: u32,
     pending: BinaryHeap<Reverse<Pending>>,
-    /// Packets that came, by which those of one time are kept in order.
+    /// Number of packets added so far; it orders packets of equal time.
     packets: u64,
-    /// Those of them that the run has not made.
+    /// Number of added packets that are not part of the run.
     left_out: u64,
 }
 
-/// All files.
+/// All files of a capture.
 #[derive(Default)]
 pub(super) struct Files(Vec<CaptureFile>);
 
@@ -88,14 +88,14 @@ fn plain(error: PcapError) -> io::Error {
 }
 
 impl Files {
-    /// The file at `path`, made if no tap before went there. The names of hosts are written into it.
+    /// Returns the file at `path`. Creates it with the host names if no earlier tap uses it.
     pub fn open(&mut self, path: &Path, scenario: &str, seed: u64, names: &[([u8; 4], String)]) -> io::Result<usize> {
         if let Some(known) = self.0.iter().position(|one| one.path == path) {
             return Ok(known);
         }
         let about = format!("{scenario}, seed {seed}; times count from the beginning of the run");
         let section = SectionHeaderBlock {
-            // The same bytes on every machine.
+            // Fixed, so that every machine writes the same bytes.
             endianness: Endianness::Little,
             options: vec![
                 SectionHeaderOption::Comment(Cow::Owned(about)),
@@ -115,7 +115,7 @@ impl Files {
         Ok(self.0.len() - 1)
     }
 
-    /// Another interface of a file: IP packets without anything below.
+    /// Adds an interface to a file, for IP packets without a link layer.
     pub fn interface(&mut self, file: usize, name: &str, about: &str) -> io::Result<CaptureInterface> {
         let one = &mut self.0[file];
         let block = InterfaceDescriptionBlock {
@@ -132,7 +132,7 @@ impl Files {
         Ok(CaptureInterface { file, interface: one.interfaces - 1 })
     }
 
-    /// A packet of `length` bytes, of which `bytes` are kept.
+    /// Adds a packet of `length` bytes and stores its first `bytes`.
     pub fn add(
         &mut self,
         seat: CaptureInterface,
@@ -148,17 +148,17 @@ impl Files {
         one.pending.push(Reverse(Pending { at, number, interface: seat.interface, bytes, length, comment, inbound }));
     }
 
-    /// The packet added last is none of the run's, and does not count.
+    /// Excludes the last added packet from the count, because it is not part of the run.
     pub fn leave_out(&mut self, seat: CaptureInterface) {
         self.0[seat.file].left_out += 1;
     }
 
-    /// Writes what happened before `now`.
+    /// Writes the packets before `now`.
     pub fn write_until(&mut self, now: Instant) -> Result<(), (PathBuf, io::Error)> {
         self.0.iter_mut().try_for_each(|one| one.write_until(now).map_err(|error| (one.path.clone(), error)))
     }
 
-    /// Writes the rest.
+    /// Writes the remaining packets.
     pub fn finish(&mut self) -> Result<Vec<CaptureSummary>, (PathBuf, io::Error)> {
         self.write_until(Instant::NEVER)?;
         let finish = |one: CaptureFile| {
@@ -176,7 +176,7 @@ impl CaptureFile {
             let Some(Reverse(packet)) = self.pending.pop() else { break };
             let mut options = Vec::new();
             if let Some(inbound) = packet.inbound {
-                // The lowest two bits: 1 inbound, 2 outbound.
+                // Direction in the lowest two bits: 1 inbound, 2 outbound.
                 options.push(EnhancedPacketOption::Flags(if inbound { 1 } else { 2 }));
             }
             if let Comment::Of(comment) = packet.comment {

@@ -1,18 +1,17 @@
-//! A packet as bytes: the headers that its protocols would have, from IPv4 up. Checksums are those of a payload of zeros.
+//! Encodes a packet as bytes, with its protocol headers from IPv4 up. Checksums assume a payload of zeros.
 //!
-//! UDP carries the same bytes that sockets would carry ([`fairwave_core::wire`]). So a packet has the length that the
+//! UDP datagrams have the same bytes as on sockets ([`fairwave_core::wire`]). So a packet has the length that the
 //! scenario counts on the wire, unless its contents need more.
 //!
-//! **Assumptions.** TCP's packets have real headers: 20 B of IPv4, 20 of TCP and its options. Where a
-//! scenario counts others on the wire (`header = …`), captures and the simulated wire differ by that. TCP's options are
-//! those that the simulated TCP uses: timestamps on every segment (in ms), MSS, window scaling and, where it recovers by them,
-//! selective acknowledgements. Segments that are given up (a TCP with a `deadline`) are told by an option of kind 254, one of
-//! those that are kept for experiments.
+//! **Assumptions.** TCP packets have real headers: 20 B of IPv4, 20 of TCP and its options. If a scenario counts
+//! other headers on the wire (`header = …`), the captured and the simulated length differ. The TCP options are those
+//! of the simulated TCP: timestamps on every segment (in ms), MSS, window scaling and, with SACK recovery, selective
+//! acknowledgements. An option of the experimental kind 254 marks abandoned segments (a TCP with a `deadline`).
 //!
-//! ECN: the codepoint is in the IP header as it is where the packet is looked at. With `classic` the flags are RFC
-//! 3168's. With `accurate` and `scalable` the ACE field of RFC 9768 (AE, CWR, ECE) counts the marked segments, modulo 8
-//! from 5 on. Its option with counts of bytes is not written, since the simulated feedback counts segments. The
-//! handshake's flags are those with which real endpoints agree on it.
+//! ECN: the IP header has the codepoint at the point of capture. With `classic` the flags are RFC 3168's. With
+//! `accurate` and `scalable` the ACE field of RFC 9768 (AE, CWR, ECE) counts the marked segments, modulo 8 from 5 on.
+//! Its option with byte counts is not written, because the simulated feedback counts segments. The flags of the
+//! handshake negotiate the mode as real endpoints do.
 
 use etherparse::{
     IcmpEchoHeader, Icmpv4Header, Icmpv4Type, IpDscp, IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement,
@@ -31,15 +30,15 @@ use super::address::{self, Ports};
 use super::sip;
 use super::tcp::Offsets;
 
-/// No IPv4 packet has more payload.
+/// Maximum payload of an IPv4 packet.
 static ZEROS: [u8; 65_535] = [0; 65_535];
 const HOPS: u8 = 64;
 /// Bytes of RTP's fixed header (RFC 3550 §5.1).
 const RTP_HEADER: usize = 12;
-/// The receiver's window is scaled by 2 to this.
+/// Shift of the receiver's window scale.
 const SCALE: u8 = 10;
 
-/// What is known of a flow.
+/// Properties of a flow that its headers need.
 struct Flow {
     format: Format,
     selective: bool,
@@ -47,9 +46,9 @@ struct Flow {
     segment: u16,
     window: u16,
     offsets: Offsets,
-    /// Of a call by G.711: when it begins, and the speech in a packet.
+    /// For G.711 calls: start time, and speech time per packet.
     spoken: Option<(Instant, Span)>,
-    /// Of pings, by which protocol.
+    /// For pings: the carrying protocol.
     echo: Option<Carrier>,
 }
 
@@ -74,12 +73,12 @@ impl Flow {
     }
 }
 
-/// Gives packets their bytes.
+/// Encoder of packets.
 pub(super) struct Headers<'p> {
     plan: &'p Plan,
     pub ports: Ports,
     flows: Vec<Flow>,
-    /// What is said in calls by G.711, in its µ law; nothing where their payload is zeros.
+    /// Speech of G.711 calls as µ-law codes; empty for a payload of zeros.
     speech: Vec<u8>,
 }
 
@@ -94,7 +93,7 @@ impl<'p> Headers<'p> {
         }
     }
 
-    /// The bytes of a message that sets up or ends a call.
+    /// Returns the bytes of a message that sets up or ends a call.
     pub fn of_message(datagram: &sip::Datagram) -> Vec<u8> {
         let sip::Datagram { addresses: [source, destination], ports: [from, to], text } = datagram;
         let content = text.as_bytes();
@@ -111,17 +110,17 @@ impl<'p> Headers<'p> {
         bytes
     }
 
-    /// The speech that a packet of a call by G.711 carries.
+    /// Returns the speech in a packet of a G.711 call.
     fn spoken(&self, flow: &Flow, packet: &Packet) -> Option<Vec<u8>> {
         let (begin, time) = flow.spoken.filter(|_| !self.speech.is_empty())?;
         let Body::Datagram { payload, created, parts: 0..=1, .. } = packet.body else { return None };
-        // Packets of one talkspurt follow each other without a gap.
+        // Packets of one talkspurt follow without a gap.
         let number = created.since(begin).nanos() / time.nanos().max(1);
         let first = (u128::from(number) * u128::from(payload) % self.speech.len() as u128) as usize;
         Some(self.speech.iter().cycle().skip(first).take(usize::from(payload)).copied().collect())
     }
 
-    /// Notes what a sender sends: which bytes a segment holds.
+    /// Records a sent packet, to know the bytes of each segment.
     pub fn learn(&mut self, packet: &Packet) {
         if let Body::Segment { payload, sequence, .. } = packet.body
             && sequence > 0
@@ -130,7 +129,7 @@ impl<'p> Headers<'p> {
         }
     }
 
-    /// The packet's bytes, those that say nothing only if `whole`, and how many it has in all.
+    /// Returns the packet's bytes and its total length. Filler bytes are included only if `whole`.
     pub fn of(&self, packet: &Packet, now: Instant, whole: bool) -> (Vec<u8>, u32) {
         let flow = packet.flow.0 as usize;
         let FlowPlan { from, to, .. } = self.plan.flows[flow];
@@ -173,7 +172,7 @@ impl<'p> Headers<'p> {
     }
 }
 
-/// The port at which a flow's receiver is, and how far both ends' are from those of the flow's other packets.
+/// Returns the port of a flow's receiver, and the offset of both ends' ports from those of the flow's other packets.
 fn port_of(body: &Body, protocol: Protocol, rtp: u16) -> (u16, u16) {
     match (body, protocol) {
         (Body::Segment { .. } | Body::Forward { .. } | Body::Ack { .. }, _) => (address::TCP, 0),
@@ -185,7 +184,7 @@ fn port_of(body: &Body, protocol: Protocol, rtp: u16) -> (u16, u16) {
     }
 }
 
-/// The header of a datagram with all that it says, and how many bytes of fill follow.
+/// Returns the UDP datagram without its filler, and the number of filler bytes.
 fn udp(
     [source, destination]: [[u8; 4]; 2],
     [from, to]: [u16; 2],
@@ -196,7 +195,7 @@ fn udp(
     let mut content = Vec::new();
     let mut says = encode(packet, format, &mut content);
     if let Some(speech) = speech {
-        // Speech stands where its description would.
+        // Speech replaces the description of the packet.
         content.iter_mut().skip(RTP_HEADER).zip(speech).for_each(|(byte, spoken)| *byte = spoken);
         says = content.len();
     }
@@ -209,7 +208,8 @@ fn udp(
     (bytes, content.len().saturating_sub(says))
 }
 
-/// The header of a request or of its reply; the payload is zeros. A flow is told by ICMP's identifier, or by its port.
+/// Returns the header of an echo request or reply; the payload is zeros. ICMP's identifier or the port identifies the
+/// flow.
 fn echo(
     [source, destination]: [[u8; 4]; 2],
     [from, to]: [u16; 2],
@@ -243,9 +243,9 @@ fn codepoint(ecn: Ecn) -> IpEcn {
     }
 }
 
-/// The flags AE, CWR and ECE of a packet; `header` says already whether it is a SYN, and acknowledges one.
+/// Sets the flags AE, CWR and ECE. The flags SYN and ACK in `header` must be set already.
 fn congestion_flags(header: &mut TcpHeader, packet: &Packet, marks: Marks) {
-    // RFC 9768 §3.1: both ends' counters begin at 5, so that nothing but a counter says 5.
+    // RFC 9768 §3.1: both ends' counters begin at 5, so that only a counter has the value 5.
     const FIRST_COUNT: u32 = 5;
     let count = |marked: u32| {
         let ace = (FIRST_COUNT + marked % 8) % 8;
@@ -258,7 +258,7 @@ fn congestion_flags(header: &mut TcpHeader, packet: &Packet, marks: Marks) {
         (Marks::Classic, Body::Segment { window_reduced, .. }) => [false, window_reduced, false],
         (Marks::Classic, Body::Ack { congestion_echo, .. }) => [false, false, congestion_echo],
         (Marks::Classic, _) => [false; 3],
-        // RFC 9768 §3.1.1: all three; the answer says that the SYN came unmarked (§3.1.2, Table 2).
+        // RFC 9768 §3.1.1: all three; the reply reports an unmarked SYN (§3.1.2, Table 2).
         (_, _) if header.syn => [!header.ack, true, !header.ack],
         (_, Body::Ack { marked, .. }) => count(marked),
         (_, _) => count(0),
@@ -269,7 +269,7 @@ fn millis(time: Instant) -> u32 {
     (time.nanos() / 1_000_000) as u32
 }
 
-/// The header of a segment or an acknowledgement, and its payload.
+/// Returns the header of a segment or an acknowledgement, and its payload.
 fn tcp(
     [source, destination]: [[u8; 4]; 2],
     [from, to]: [u16; 2],
@@ -314,7 +314,7 @@ fn tcp(
             header.ack = true;
             header.acknowledgment_number = offsets.number(next);
             options.push(Timestamp(millis(now), millis(echo)));
-            // Before the sender has sent data, only its SYN can have been acknowledged.
+            // Before the first data, an acknowledgement can only answer the SYN.
             if next <= 1 && !offsets.begun() {
                 header.syn = true;
                 options.extend(opening());
@@ -330,11 +330,11 @@ fn tcp(
         _ => {}
     }
     congestion_flags(&mut header, packet, flow.marks);
-    // At most 40 bytes: 12 of timestamps, 2 and 26 of three blocks, or those of a SYN.
+    // At most 40 bytes: 12 of timestamps, 2 and 26 of three blocks, or the options of a SYN.
     let _ = header.set_options(&options);
     if let Some(next) = given_up {
         let mut raw = header.options.as_slice().to_vec();
-        // An experiment's option: kind, length, its identifier ("FW"), and the first byte that is not given up.
+        // Experimental option: kind, length, its identifier ("FW"), and the first byte that is not abandoned.
         raw.extend([254, 8, b'F', b'W']);
         raw.extend(next.to_be_bytes());
         let _ = header.set_options_raw(&raw);

@@ -1,10 +1,10 @@
-//! Packets as files that other tools know: pcapng captures of links and hosts, and patterns of loss.
+//! Exports packets to standard file formats: pcapng captures of links and hosts, and loss patterns.
 //!
-//! A capture ([`Capture`]) observes a run ([`crate::probe::Probe`]) and writes during the run. It keeps in memory only
-//! packets that were announced ahead of time: at most those that wait before the observed links. Packets of the
-//! simulator carry no bytes; `headers` gives them those that they would have on a real network.
+//! A capture ([`Capture`]) observes a run ([`crate::probe::Probe`]) and writes during the run. It keeps only packets
+//! in memory that were reported ahead of time. These are at most the packets waiting at the observed links. Simulated
+//! packets carry no bytes; `headers` encodes them as on a real network.
 //!
-//! Imports run one way: numbers of TCP's bytes and headers, files and patterns → the capture.
+//! Imports run in one direction: TCP byte numbers and headers, files and patterns → capture.
 
 mod address;
 mod files;
@@ -29,47 +29,47 @@ use headers::Headers;
 use patterns::Patterns;
 use sip::{Calls, ObservationPoint};
 
-/// What is to be written of a run: where packets are looked at, and into which file.
+/// Requested captures of a run: observation points and output files.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct CaptureRequest {
-    /// Captures. What names the same file goes into one, each tap as an interface of its own.
+    /// Captures. Taps with the same file share it; each tap is an interface in the file.
     pub captures: Vec<(Tap, PathBuf)>,
-    /// Patterns of loss, of links and flows.
+    /// Loss patterns of links and flows.
     pub patterns: Vec<(Tap, PathBuf)>,
-    /// Payload (zeros, and what calls by G.711 say) is written, too; otherwise packets are cut off behind their headers.
+    /// Writes payload too (zeros, and the speech of G.711 calls). Otherwise packets are cut off after their headers.
     pub payload: bool,
-    /// What calls by G.711 say: codes of its µ law, which begin again when they end. Nothing for zeros.
+    /// Speech of G.711 calls as µ-law codes, repeated at the end. Empty for zeros.
     pub speech: Vec<u8>,
-    /// No messages of SIP are written that set calls up and end them.
+    /// Omits the SIP messages that set up and end calls.
     pub without_sip: bool,
 }
 
-/// What a file holds when the run has ended.
+/// Contents of an output file at the end of the run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CaptureSummary {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Packets of the run; messages of SIP, which are not simulated, do not count.
+    /// Number of packets of the run; SIP messages are not simulated and do not count.
     pub packets: u64,
-    /// Of a pattern, those lost.
+    /// For a pattern: the number of lost packets.
     pub lost: u64,
 }
 
-/// Looks on and writes.
+/// Probe that writes captures and patterns.
 pub struct Capture<'p> {
     plan: &'p Plan,
     headers: Headers<'p>,
-    /// Calls whose set-up and end are written.
+    /// Calls with written set-up and end.
     calls: Calls,
     files: Files,
     patterns: Patterns,
-    /// Per link, where what it transmits and what it drops is written.
+    /// Per link: the interfaces for transmitted and for dropped packets.
     links: Vec<[Option<CaptureInterface>; 2]>,
-    /// Per node.
+    /// Interface of each node.
     hosts: Vec<Option<CaptureInterface>>,
-    /// Per flow, its sender's and its receiver's node.
+    /// Per flow: the nodes of its sender and receiver.
     ends: Vec<[usize; 2]>,
-    /// Per link, the discipline of its queue and the model of its loss, for comments.
+    /// Per link: queue discipline and loss model, for comments.
     causes: Vec<[String; 2]>,
     payload: bool,
     failure: Option<(PathBuf, io::Error)>,
@@ -79,7 +79,7 @@ impl<'p> Capture<'p> {
     /// Opens the files.
     ///
     /// # Errors
-    /// A file that cannot be written, with its path.
+    /// Returns the path of a file that cannot be written.
     pub fn new(plan: &'p Plan, wanted: &CaptureRequest) -> Result<Self, (PathBuf, io::Error)> {
         let mut capture = Capture {
             plan,
@@ -120,7 +120,7 @@ impl<'p> Capture<'p> {
         Ok(capture)
     }
 
-    /// Writes the messages that set up and end calls until a little after `now`.
+    /// Writes the set-up and end messages of calls until shortly after `now`.
     fn write_calls(&mut self, now: Instant) {
         let Capture { plan, headers, calls, files, links, hosts, .. } = self;
         calls.until(plan, &headers.ports, now, |place, at, datagram| {
@@ -149,10 +149,10 @@ impl<'p> Capture<'p> {
         self.files.add(seat, at, bytes, length, comment, inbound);
     }
 
-    /// Writes what is left, and closes the files.
+    /// Writes the remaining packets and closes the files.
     ///
     /// # Errors
-    /// The first file that could not be written.
+    /// Returns the first file that could not be written.
     pub fn finish(mut self) -> Result<Vec<CaptureSummary>, (PathBuf, io::Error)> {
         self.write_calls(Instant::ZERO + self.plan.duration);
         if let Some(failure) = self.failure {
@@ -216,13 +216,13 @@ impl Probe for Capture<'_> {
     }
 }
 
-/// What is said of a message of SIP.
+/// Comment of a SIP message.
 const NOT_SIMULATED: &str = "written for readers of the capture, not simulated";
 
-/// Creates or truncates a file and makes its folder. Does not follow a symbolic link, except below `/dev`.
+/// Creates or truncates a file, and creates its folder. Does not follow a symbolic link, except below `/dev`.
 ///
 /// # Errors
-/// The path is a link, or the file cannot be written.
+/// Fails if the path is a link, or if the file cannot be written.
 pub fn create_file(path: &Path) -> io::Result<File> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder)?;

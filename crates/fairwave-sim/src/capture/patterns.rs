@@ -1,7 +1,8 @@
-//! Patterns of loss that a run leaves, as the loss model `pattern` reads them: a character per packet, `1` lost, `0` not.
+//! Loss patterns of a run in the format of the loss model `pattern`: one character per packet, `1` lost, `0` not.
 //!
-//! A link's pattern is of the packets that left its transmitter, in that order: those about which its loss model was asked. A
-//! flow's pattern is of the data packets that its sender handed to the network, in that order, wherever they were lost.
+//! A link's pattern covers the packets that left its transmitter, in that order. These are the packets that its loss
+//! model decides on. A flow's pattern covers the data packets that its sender handed to the network, in that order,
+//! wherever they were lost.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -14,7 +15,7 @@ use fairwave_scenario::tap::Tap;
 
 use super::{CaptureSummary, create_file};
 
-/// Packets of a line.
+/// Packets per line.
 const LINE: u64 = 80;
 
 /// A file of 0 and 1.
@@ -57,7 +58,7 @@ impl Text {
     }
 }
 
-/// A flow's packets by their numbers: one bit each, as it is known only later which were lost.
+/// Packets of a flow by number: one bit each, because losses become known later.
 struct FlowPattern {
     text: Text,
     /// Packets handed to the network.
@@ -65,7 +66,7 @@ struct FlowPattern {
     lost: Vec<u64>,
 }
 
-/// All patterns.
+/// All patterns of a run.
 #[derive(Default)]
 pub(super) struct Patterns {
     links: BTreeMap<usize, Text>,
@@ -88,7 +89,8 @@ impl Patterns {
         Ok(patterns)
     }
 
-    /// A flow's sender hands a packet to the network. Its packets are numbered in that order by every transport that numbers packets.
+    /// Records a packet that a flow's sender hands to the network. Every transport with packet numbers numbers its
+    /// packets in this order.
     pub fn sent(&mut self, packet: &Packet) {
         if self.flows.is_empty() || packet.feedback {
             return;
@@ -109,7 +111,7 @@ impl Patterns {
         }
     }
 
-    /// A packet is gone.
+    /// Records a lost packet.
     pub fn gone(&mut self, packet: &Packet) {
         if self.flows.is_empty() || packet.feedback {
             return;

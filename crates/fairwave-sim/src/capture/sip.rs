@@ -1,15 +1,16 @@
-//! How each call is set up and ended: the SIP messages that let other programs know which RTP belongs to it.
+//! SIP messages that set up and end each call. They let analysis programs find the RTP streams of the call.
 //!
 //! Source: RFC 3261 (INVITE, 100, 180, 200, ACK; BYE, 200: the call flow of RFC 3665 §3.1 without a proxy). Also RFC
 //! 3264 and RFC 8866 (the session descriptions), RFC 3551 §6 (names and clocks of payload types), RFC 2198 §5
 //! (redundant speech).
 //!
-//! **These messages are written and not simulated.** They take no time on links, wait in no queue and are never lost: each takes the
-//! propagation delays of its route. The call is set up before its first packet of RTP. Where the run begins too late for that, the times
-//! between the messages shrink, in the extreme to 0. A call ends when its flow stops, or with the run.
+//! **These messages are written and not simulated.** They take no transmission time, wait in no queue and are never
+//! lost: each takes the propagation delays of its route. The call is set up before its first RTP packet. If the run
+//! starts too late for that, the times between the messages shrink, in the extreme to 0. A call ends when its flow
+//! stops, or with the run.
 //!
-//! **Assumptions.** A call's caller is the sender of its flow; both parties of a conversation have one call. The callee answers at once.
-//! Both use port 5060.
+//! **Assumptions.** The caller is the sender of the flow; both parties of a conversation share one call. The callee
+//! responds immediately. Both use port 5060.
 
 use fairwave_core::packet::FlowId;
 use fairwave_core::random::Stream;
@@ -21,12 +22,12 @@ use fairwave_scenario::plan::{FlowPlan, Partner, Plan};
 
 use super::address::{self, Ports};
 
-/// The port of SIP (RFC 3261 §19.1.2).
+/// Port of SIP (RFC 3261 §19.1.2).
 const PORT: u16 = 5060;
-/// The payload type of redundant speech, as the datagrams have it.
+/// Payload type of redundant speech in the datagrams.
 const REDUNDANT: u8 = 97;
 
-/// The messages of a call, in the order in which they are sent: the first five set it up, the others end it.
+/// Messages of a call in the order of sending: the first five set it up, the others end it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Message {
     Invite,
@@ -42,39 +43,39 @@ impl Message {
     const SETUP: [Message; 5] = [Message::Invite, Message::Trying, Message::Ringing, Message::Answered, Message::Ack];
     const END: [Message; 2] = [Message::Bye, Message::Ended];
 
-    /// It goes from the caller to the callee.
+    /// Whether it goes from the caller to the callee.
     fn is_forward(self) -> bool {
         matches!(self, Message::Invite | Message::Ack | Message::Bye)
     }
 }
 
-/// A message on its way: when it is sent, and by what its propagation delays are multiplied.
+/// A message in transit: its sending time and the scale of its propagation delays.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     at: Instant,
     call: usize,
     message: Message,
-    /// Of the delays of the route, so much in 2³² parts.
+    /// Scale of the route's delays, in units of 2⁻³².
     scale: u64,
 }
 
-/// A call: the flow that leads, and that of the other party where both talk.
+/// A call: the leading flow, and the flow of the other party if both talk.
 #[derive(Clone, Copy, Debug)]
 struct Call {
     flow: usize,
     answer: Option<usize>,
 }
 
-/// Where a message is seen on its way.
+/// Observation point of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ObservationPoint {
-    /// At a node, which sends or receives it.
+    /// At a node that sends or receives it.
     Host { node: usize, inbound: bool },
-    /// Behind a link's transmitter.
+    /// After a link's transmitter.
     Link(usize),
 }
 
-/// A message as an IP packet carries it.
+/// A message as the content of an IP packet.
 pub(super) struct Datagram {
     pub addresses: [[u8; 4]; 2],
     pub ports: [u16; 2],
@@ -85,14 +86,14 @@ pub(super) struct Datagram {
 #[derive(Default)]
 pub(super) struct Calls {
     calls: Vec<Call>,
-    /// In descending order of time: the next is the last.
+    /// In descending order of time, so the next message is the last element.
     schedule: Vec<Sent>,
 }
 
-/// Messages are handed over so much before their time, so that they come before packets of the same time.
+/// Messages are delivered this early, so that they precede packets of the same time.
 const AHEAD: Span = Span::from_secs(1);
 
-/// All of a delay.
+/// Scale of an unshortened delay.
 const WHOLE: u64 = 1 << 32;
 
 fn part_of(delay: Span, scale: u64) -> Span {
@@ -100,7 +101,7 @@ fn part_of(delay: Span, scale: u64) -> Span {
 }
 
 impl Calls {
-    /// The calls that a plan has: flows over RTP whose application is a call.
+    /// Returns the calls of a plan: flows over RTP with a call as their application.
     pub fn new(plan: &Plan) -> Self {
         let mut calls = Calls::default();
         let end = Instant::ZERO + plan.duration;
@@ -119,7 +120,7 @@ impl Calls {
             let both = || std::iter::once(flow).chain(answer.map(|other| &plan.flows[other]));
             let first = both().map(|flow| first_packet(plan, flow)).min().unwrap_or(flow.start);
             let [there, back] = delays(plan, flow);
-            // The answer is sent as soon as the invitation is there, the acknowledgement when the answer is.
+            // The response is sent on arrival of the invitation, the acknowledgement on arrival of the response.
             let total = there + back + there;
             let scale = match total.nanos() {
                 0 => WHOLE,
@@ -136,7 +137,7 @@ impl Calls {
                 calls.schedule.push(Sent { at, call, message, scale });
             }
             let stop = both().map(|flow| flow.stop).max().unwrap_or(end).min(end);
-            // What is sent at the end arrives at the end.
+            // Messages sent at the end of the run arrive at the end.
             let scale = if stop < end { WHOLE } else { 0 };
             for message in Message::END {
                 let at = if message == Message::Bye { stop } else { stop + part_of(delays(plan, flow)[0], scale) };
@@ -147,7 +148,8 @@ impl Calls {
         calls
     }
 
-    /// Every message sent until a little after `now`: where and when it is seen, in order, and what it is. `end` is the run's.
+    /// Reports every message sent until shortly after `now`, in order, with its place and time. `end` is the end of
+    /// the run.
     pub fn until(
         &mut self,
         plan: &Plan,
@@ -175,20 +177,20 @@ impl Calls {
         }
     }
 
-    /// There is a message until a little after `now`.
+    /// Whether a message is due by shortly after `now`.
     pub fn is_due(&self, now: Instant) -> bool {
         self.schedule.last().is_some_and(|sent| sent.at <= now + AHEAD)
     }
 }
 
-/// Propagation delay there and back.
+/// Returns the propagation delays forward and back.
 fn delays(plan: &Plan, flow: &FlowPlan) -> [Span; 2] {
     [&flow.forward, &flow.backward].map(|route| {
         route.iter().map(|link| plan.links[*link].direction.delay).fold(Span::ZERO, |sum, delay| sum + delay)
     })
 }
 
-/// A time before which a flow sends no packet, as near to the first one as its host's clock lets be known.
+/// Returns a time before the flow's first packet, as close to it as its host's clock allows.
 fn first_packet(plan: &Plan, flow: &FlowPlan) -> Instant {
     let script = match flow.partner {
         Some(Partner { flow: leader, leads: false }) => plan.flows.get(leader).unwrap_or(flow),
@@ -206,13 +208,13 @@ fn dotted(address: [u8; 4]) -> String {
     format!("{a}.{b}.{c}.{d}")
 }
 
-/// A node's name as the user of an address (RFC 3261 §25.1): what may not stand there becomes `_`.
+/// Converts a node's name to the user part of an address (RFC 3261 §25.1): forbidden characters become `_`.
 fn user(name: &str) -> String {
     let allowed = |one: char| one.is_ascii_alphanumeric() || "-_.!~*'()".contains(one);
     name.chars().map(|one| if allowed(one) { one } else { '_' }).collect()
 }
 
-/// The name of a codec in session descriptions (RFC 3551 §6 and the codecs' payload formats).
+/// Returns the name of a codec in session descriptions (RFC 3551 §6 and the codecs' payload formats).
 fn encoding(name: &str) -> String {
     let known = [
         ("g711", "PCMU"),
@@ -288,12 +290,12 @@ fn datagram(plan: &Plan, ports: &Ports, call: Call, message: Message) -> Datagra
     Datagram { addresses, ports: [PORT, PORT], text }
 }
 
-/// What a party offers: where it takes speech, and which.
+/// Returns a party's session description: its address, port and codecs.
 fn session(plan: &Plan, ports: &Ports, call: Call, offers: bool) -> String {
     let flow = &plan.flows[call.flow];
     let node = if offers { flow.from } else { flow.to };
     let host = dotted(address::of_node(node));
-    // The flow that this party receives.
+    // Flow that this party receives.
     let (port, direction) = match (call.answer, offers) {
         (Some(answer), true) => (ports.of_receiver(answer), "sendrecv"),
         (Some(_), false) => (ports.of_receiver(call.flow), "sendrecv"),
@@ -379,7 +381,7 @@ traffic = { kind = "voice", codec = "g711" }
             assert!(said.contains(&"a=sendrecv".to_owned()) && said.contains(&"a=rtpmap:96 iLBC/8000".to_owned()));
             assert!(said.contains(&"a=ptime:30".to_owned()));
         }
-        // The caller is the only one at its host to whom media come; at the callee's there are two.
+        // The caller's host receives only these media; the callee's host receives two streams.
         assert!(offer.contains(&"m=audio 5004 RTP/AVP 96".to_owned()), "{offer:?}");
         assert!(answer.contains(&"m=audio 16384 RTP/AVP 96".to_owned()), "{answer:?}");
     }

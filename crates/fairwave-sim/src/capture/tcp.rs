@@ -1,22 +1,22 @@
-//! TCP's numbers: the simulator counts segments, a header counts bytes.
+//! TCP byte numbers: the simulator counts segments, a header counts bytes.
 //!
-//! Which bytes a segment holds follows from the sizes of those before it, which are noted as the sender sends them first:
-//! runs of equal size, since most are. Numbers begin at 0 in both directions.
+//! The bytes of a segment follow from the sizes of the earlier segments. The sender's first transmission records each
+//! size, as runs of equal size, because most are equal. Numbers begin at 0 in both directions.
 
-/// The bytes of a flow's segments.
+/// Byte numbers of a flow's segments.
 #[derive(Default)]
 pub(super) struct Offsets {
     /// First segment of each run, its first byte, and the size of the run's segments.
     runs: Vec<(u32, u64, u16)>,
-    /// One past the last segment that is known.
+    /// One past the last known segment.
     next: u32,
 }
 
-/// Above this many runs the older half is forgotten: its data has long been acknowledged.
+/// Above this many runs, the older half is discarded: its data was acknowledged long ago.
 const MOST_RUNS: usize = 1 << 17;
 
 impl Offsets {
-    /// The sender sends a data segment (1 is the first one).
+    /// Records a data segment that the sender sends (1 is the first one).
     pub fn learn(&mut self, segment: u32, size: u16) {
         if segment < self.next.max(1) {
             return;
@@ -31,12 +31,12 @@ impl Offsets {
         self.next = segment + 1;
     }
 
-    /// Some data segment has been sent.
+    /// Whether a data segment has been sent.
     pub fn begun(&self) -> bool {
         self.next > 1
     }
 
-    /// The number of the first byte of a segment among those of data.
+    /// Returns the data byte number of a segment's first byte.
     pub fn byte(&self, segment: u32) -> u64 {
         let place = self.runs.partition_point(|run| run.0 <= segment);
         match place.checked_sub(1).map(|place| self.runs[place]) {
@@ -45,7 +45,7 @@ impl Offsets {
         }
     }
 
-    /// The same as a header has it: the SYN takes the number 0.
+    /// Returns the sequence number in the header: the SYN takes the number 0.
     pub fn number(&self, segment: u32) -> u32 {
         if segment == 0 { 0 } else { (self.byte(segment) as u32).wrapping_add(1) }
     }

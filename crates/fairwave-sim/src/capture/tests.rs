@@ -1,4 +1,4 @@
-//! Headers as others read them, files that are in order of time, and that looking on changes nothing.
+//! Standard tools parse the headers, files are in time order, and observation does not change a run.
 
 use etherparse::{IpSlice, SlicedPacket, TransportSlice};
 use fairwave_core::packet::{Body, Class, Ecn, FlowId, SackBlock};
@@ -48,7 +48,7 @@ fn file(name: &str) -> PathBuf {
     std::env::temp_dir().join(format!("fairwave-capture-{}-{name}", std::process::id()))
 }
 
-/// Time, interface, bytes, original length, comment of each packet.
+/// Returns time, interface, bytes, original length and comment of each packet.
 fn packets(path: &Path) -> Vec<(u64, u32, Vec<u8>, u32, bool)> {
     use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketOption::Comment;
     let mut reader = PcapNgReader::new(std::fs::File::open(path).expect("a file")).expect("pcapng");
@@ -221,7 +221,7 @@ fn a_segment_and_its_acknowledgement_bear_the_numbers_of_their_bytes() {
     assert!(told.contains(&SelectiveAcknowledgement((2001, 4001), [None; 3])), "{told:?}");
 }
 
-/// The first line of a message of SIP, and its body; none of another packet.
+/// Returns the first line and the body of a SIP message; `None` for other packets.
 fn message(bytes: &[u8]) -> Option<(String, String)> {
     let Some(TransportSlice::Udp(udp)) = SlicedPacket::from_ip(bytes).expect("IP").transport else { return None };
     let text = (udp.destination_port() == 5060).then(|| String::from_utf8(udp.payload().to_vec()).expect("text"))?;
@@ -261,7 +261,7 @@ fn a_call_is_set_up_before_its_first_packet_and_ends_with_its_flow() {
     let first = found.iter().position(|one| message(&one.2).is_none()).expect("speech");
     assert_eq!(first, 5, "speech begins when the call is set up");
     assert!(said[4].0 <= found[first].0);
-    // The answer is there after both ways, and so is the last one.
+    // The response arrives after one round trip, and so does the last one.
     assert_eq!(said[1].0 - said[0].0, 2 * there);
     assert_eq!((said[5].0, said[6].0), (1_500_000_000, 1_500_000_000 + 2 * there));
     let (_, offer) = message(&found[0].2).expect("an offer");

@@ -1,4 +1,4 @@
-//! How much the goodput of a group's flows varies from bin to bin.
+//! Variation of the goodput of a group's flows from bin to bin.
 
 use super::{Better, Group, Measure, Words};
 use fairwave_core::quality::smoothness::system_coefficient_of_variation;

@@ -1,9 +1,9 @@
 //! Measures of a flow group: one number for all its flows together.
 //!
-//! A measure is one file and one line in `measures!`. The file holds its definition ([`Measure::of`]) and everything
-//! that others know of it ([`Words`]): its name, title, unit, direction, range, and the kinds of traffic to which it
-//! applies. From the list follow the column of the table `groups`, the row of pages and tables, `--measures`, `fairwave
-//! list`, `explain` and `docs/results.md`.
+//! A measure needs one file and one line in `measures!`. The file holds its definition ([`Measure::of`]) and its
+//! description ([`Words`]): name, title, unit, direction, range, and the kinds of traffic that it applies to. The
+//! list determines the columns of the table `groups`, the rows of pages and tables, `--measures`, `fairwave list`,
+//! `explain` and `docs/results.md`.
 
 mod cov;
 mod fairness;
@@ -17,7 +17,8 @@ use crate::collect::ratio;
 use crate::result::FlowRow;
 use fairwave_core::units::Rate;
 
-/// All measures of groups, in the order of their columns: the column, and within braces the file and the type that define it.
+/// All group measures in the order of their columns: the column, and in braces the file and the type with the
+/// definition.
 macro_rules! measures {
     ($then:ident! $arguments:tt) => {
         $then! { $arguments
@@ -30,30 +31,30 @@ macro_rules! measures {
     };
 }
 
-/// What a measure sees of a group when the run has ended.
+/// Inputs of a measure: a group at the end of the run.
 pub struct Group<'a> {
     /// Its flows.
     pub flows: Vec<&'a FlowRow>,
-    /// The goodputs of those that were on in the window.
+    /// Goodputs of the flows that were active in the window.
     pub goodputs: Vec<Rate>,
-    /// Each flow's goodput in the whole bins of the window; empty without bins.
+    /// Each flow's goodput in the complete bins of the window; empty without bins.
     pub bins: Vec<Vec<Rate>>,
 }
 
 impl Group<'_> {
-    /// A count, summed over the flows.
+    /// Returns the sum of a count over the flows.
     pub fn sum(&self, count: impl Fn(&FlowRow) -> u64) -> u64 {
         self.flows.iter().map(|flow| count(flow)).sum()
     }
 
-    /// The goodputs of all flows in each bin.
+    /// Returns the goodputs of all flows in each bin.
     pub fn per_bin(&self) -> Vec<Vec<Rate>> {
         let bins = 0..self.bins.first().map_or(0, Vec::len);
         bins.map(|bin| self.bins.iter().filter_map(|flow| flow.get(bin).copied()).collect()).collect()
     }
 }
 
-/// Which direction is good.
+/// Preferred direction of a measure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Better {
@@ -61,7 +62,7 @@ pub enum Better {
     Higher,
     /// Less is better.
     Lower,
-    /// It depends.
+    /// Neither direction is better in general.
     Neither,
 }
 
@@ -71,7 +72,7 @@ pub enum Better {
 pub enum Kind {
     /// Calls, videos and other streams of units.
     Stream,
-    /// Files and pages, which are wanted as a whole.
+    /// Files and pages, which are complete objects.
     Transfer,
     /// Endless data.
     Bulk,
@@ -80,33 +81,33 @@ pub enum Kind {
 /// Groups of every kind.
 pub const EVERY: &[Kind] = &[Kind::Stream, Kind::Transfer, Kind::Bulk];
 
-/// What is known of a measure besides its definition.
+/// Description of a measure.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Words {
-    /// The name by which it is asked for: `fairness`.
+    /// Name for selecting the measure: `fairness`.
     pub name: &'static str,
-    /// What it is, in a sentence or two.
+    /// Explanation in one or two sentences.
     pub about: &'static str,
-    /// Its row's title, without the unit: `fairness (Jain)`.
+    /// Title of its row, without the unit: `fairness (Jain)`.
     pub title: &'static str,
-    /// Its unit, empty for a plain number.
+    /// Unit; empty for a plain number.
     pub unit: &'static str,
-    /// The column times this is in that unit.
+    /// Factor from the column's value to that unit.
     pub factor: f64,
-    /// Which direction is good.
+    /// Preferred direction.
     pub better: Better,
-    /// The least that it can be, in its unit; none where nothing bounds it.
+    /// Minimum, in its unit; `None` if unbounded.
     pub least: Option<f64>,
-    /// The most that it can be.
+    /// Maximum, in its unit; `None` if unbounded.
     pub most: Option<f64>,
-    /// Groups of which pages and tables show it without being asked.
+    /// Kinds of groups for which pages and tables show the measure by default.
     pub applies: &'static [Kind],
     /// The smallest number of flows for which the measure is defined.
     pub least_flows: u32,
 }
 
 impl Words {
-    /// A plain number that nothing bounds, of which neither more nor less is better, and which is shown when it is asked for.
+    /// A plain, unbounded number without a preferred direction, shown only on request.
     pub const PLAIN: Words = Words {
         name: "",
         about: "",
@@ -123,19 +124,19 @@ impl Words {
 
 /// A measure of a flow group.
 pub trait Measure {
-    /// What is known of it.
+    /// Description.
     const WORDS: Words;
 
-    /// The definition; `None` where it is not defined.
+    /// Computes the measure; `None` if undefined.
     fn of(group: &Group<'_>) -> Option<f64>;
 }
 
-/// A measure as programs see it: the column that has it, and its words.
+/// A measure as programs receive it: its column and description.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Described {
     /// The column of the table `groups`.
     pub column: &'static str,
-    /// Everything else.
+    /// Description.
     #[serde(flatten)]
     pub words: Words,
 }
@@ -152,33 +153,34 @@ measures! { described! () }
 
 macro_rules! row {
     (() $($column:ident { $file:ident::$Measure:ident })+) => {
-        /// The flows of one group together.
+        /// Joint results of the flows of one group.
         #[derive(Clone, Debug, Serialize)]
         pub struct GroupRow {
             /// Name of the group.
             pub group: String,
-            /// How many flows it has.
+            /// Number of flows.
             pub flows: u64,
-            /// How they were sent.
+            /// Label of the transport.
             pub transport: String,
-            /// Payload that the flows delivered while they were on, over the time from the first one's beginning to the last one's end.
+            /// Payload that the flows delivered while active, divided by the time from the first start to the last
+            /// end.
             pub goodput_bps: Option<f64>,
             $(
                 #[doc = concat!("See `measures/", stringify!($file), ".rs`; none where it is not defined.")]
                 pub $column: Option<f64>,
             )+
-            /// Data packets dropped by queues over those sent.
+            /// Data packets dropped by queues, divided by those sent.
             pub dropped_share: f64,
-            /// Data packets lost by links over those sent.
+            /// Data packets lost by links, divided by those sent.
             pub lost_share: f64,
-            /// Units that the applications made and sent, and of which it is known what became.
+            /// Units that the applications made and sent, with a known fate.
             pub units_sent: u64,
             /// Units complete at the receivers.
             pub units_received: u64,
         }
 
         impl GroupRow {
-            /// The row of a group, its name, transport and goodput given.
+            /// Builds the row of a group from its name, transport and goodput.
             pub(crate) fn of(name: &str, transport: String, goodput_bps: Option<f64>, group: &Group<'_>) -> GroupRow {
                 let sent = group.sum(|row| row.packets_sent);
                 GroupRow {

@@ -1,4 +1,4 @@
-//! What a group sends besides the payload that it delivers.
+//! Bytes that a group sends in addition to the delivered payload.
 
 use super::{Better, Group, Measure, Words};
 use fairwave_core::quality::throughput::overhead;

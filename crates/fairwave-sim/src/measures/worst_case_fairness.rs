@@ -1,4 +1,4 @@
-//! The smallest goodput of a group's flows over the largest.
+//! Smallest goodput of a group's flows divided by the largest.
 
 use super::{Better, Group, Measure, Words};
 use fairwave_core::quality::fairness::worst_case;

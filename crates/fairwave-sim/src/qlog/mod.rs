@@ -1,22 +1,24 @@
-//! What senders do, as qlog: a file per flow that qvis and its kin read.
+//! qlog traces of senders: one file per flow, readable by qvis and similar tools.
 //!
-//! Source: draft-ietf-quic-qlog-main-schema §3 (version 0.3, JSON: what qvis reads best), draft-ietf-quic-qlog-quic-events
-//! (`transport:packet_sent`, `transport:packet_received`, `recovery:metrics_updated`, `recovery:congestion_state_updated`,
-//! `recovery:packet_lost`). Times are in ms since the beginning of the run.
+//! Source: draft-ietf-quic-qlog-main-schema §3 (version 0.3, JSON, which qvis supports best),
+//! draft-ietf-quic-qlog-quic-events (`transport:packet_sent`, `transport:packet_received`,
+//! `recovery:metrics_updated`, `recovery:congestion_state_updated`, `recovery:packet_lost`). Times are in ms since
+//! the start of the run.
 //!
 //! | event | when |
 //! |---|---|
 //! | `transport:packet_sent` | the sender hands a data packet to the network |
-//! | `transport:packet_received` | feedback reaches the sender; of TCP with a frame `ack` of the packets that it acknowledges |
-//! | `recovery:metrics_updated` | a quantity of the sender has become another; only those that have |
-//! | `recovery:congestion_state_updated` | of TCP: slow start, congestion avoidance, recovery, timeout |
-//! | `recovery:packet_lost` | of TCP: the sender sends a segment again that had left before. Of other transports: the network has lost a packet |
-//! | `fairwave:controller` | what else a controller decides: its rate, what it estimates, DVRC's receiving rate and bound, layers |
+//! | `transport:packet_received` | feedback reaches the sender; for TCP with a frame `ack` of the acknowledged packets |
+//! | `recovery:metrics_updated` | a state variable of the sender has changed; lists only changed ones |
+//! | `recovery:congestion_state_updated` | TCP only: slow start, congestion avoidance, recovery, timeout |
+//! | `recovery:packet_lost` | TCP: the sender retransmits a segment. Other transports: the network has lost a packet |
+//! | `fairwave:controller` | other decisions of a controller: rate, estimates, DVRC's receiving rate and bound, layers |
 //!
-//! **Assumptions.** qlog is QUIC's. TCP's segments have no number of their own for each sending, so packet numbers here count what the flow
-//! sends, from 0 on, and each retransmission has a new one. Bytes are payload; windows are in bytes, segments × segment size.
-//! The vantage point is the sender (`server` for qvis, as data flows from it). Bytes in flight are those sent and neither acknowledged nor,
-//! by a retransmission, declared lost; of transports other than TCP there are none.
+//! **Assumptions.** qlog is made for QUIC. A TCP segment keeps its number when it is retransmitted. So packet numbers
+//! here count the packets that the flow sends, from 0, and each retransmission has a new number. Bytes are payload;
+//! windows are in bytes, segments × segment size. The vantage point is the sender (`server` for qvis, because data
+//! flows from it). Bytes in flight are the bytes sent that are neither acknowledged nor declared lost by a
+//! retransmission. Transports other than TCP do not report them.
 
 mod trace;
 
@@ -33,17 +35,17 @@ use crate::capture::CaptureSummary;
 use crate::probe::{Probe, RemovalCause};
 use trace::Trace;
 
-/// Looks on and writes what the senders of some flows do.
+/// Probe that writes the qlog traces of selected flows.
 pub struct Qlog {
     traces: BTreeMap<u32, Trace>,
     failure: Option<(PathBuf, io::Error)>,
 }
 
 impl Qlog {
-    /// Opens a file for each of these flows in the folder, which it makes.
+    /// Creates the folder and opens a file in it for each flow.
     ///
     /// # Errors
-    /// A file that cannot be written, with its path.
+    /// Returns the path of a file that cannot be written.
     pub fn new(plan: &Plan, flows: &[usize], folder: &Path) -> Result<Self, (PathBuf, io::Error)> {
         let mut traces = BTreeMap::new();
         for &flow in flows.iter().filter(|flow| **flow < plan.flows.len()) {
@@ -63,10 +65,10 @@ impl Qlog {
         }
     }
 
-    /// Closes the files. Answers with each and how many events it has.
+    /// Closes the files. Returns each file with its number of events.
     ///
     /// # Errors
-    /// The first file that could not be written.
+    /// Returns the first file that could not be written.
     pub fn finish(self) -> Result<Vec<CaptureSummary>, (PathBuf, io::Error)> {
         if let Some(failure) = self.failure {
             return Err(failure);
@@ -82,7 +84,7 @@ impl Qlog {
     }
 }
 
-/// A flow's name as a file's: `voice[0]` is `voice-0`.
+/// Converts a flow's name to a file name: `voice[0]` becomes `voice-0`.
 fn file_name(flow: &str) -> String {
     let plain = |one: char| if one.is_alphanumeric() || "._-".contains(one) { one } else { '-' };
     flow.chars().map(plain).collect::<String>().trim_matches('-').to_owned()

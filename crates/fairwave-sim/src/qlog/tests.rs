@@ -1,4 +1,4 @@
-//! Files that are JSON with all that the schema requires, and events that say what the run's tables say.
+//! Traces are JSON with all required schema members, and their events agree with the run's tables.
 
 use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;
@@ -92,7 +92,7 @@ fn a_tcp_says_what_it_sent_what_was_acknowledged_and_what_it_took_for_lost() {
             .fold(f64::NAN, f64::max)
     };
     assert!(of("smoothed_rtt") >= 40.0 && of("latest_rtt") >= 40.0, "at least the propagation delay of both ways");
-    // What is in flight waits in 12 places of the queue, or is on the wire: 1 Mb/s · 40 ms, a packet and the queue.
+    // Data in flight waits in 12 places of the queue, or is on the wire: 1 Mb/s · 40 ms, a packet and the queue.
     assert!(of("bytes_in_flight") <= 60_000.0, "{}", of("bytes_in_flight"));
 }
 

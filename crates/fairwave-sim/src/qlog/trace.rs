@@ -1,4 +1,4 @@
-//! One flow's file: events in order of time, each written when nothing earlier can come any more.
+//! Trace file of one flow. Events are in time order; an event is written when no earlier one can follow.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -12,16 +12,16 @@ use fairwave_core::units::Instant;
 use fairwave_scenario::plan::Plan;
 use serde_json::{Map, Value, json};
 
-/// A sending of a segment that has not been acknowledged.
+/// A transmission of a segment without acknowledgement.
 #[derive(Clone, Copy)]
 struct InFlight {
     number: u64,
     payload: u64,
-    /// It has been declared lost, and does not count as in flight.
+    /// Declared lost, so not counted in flight.
     lost: bool,
 }
 
-/// What a congestion controller does, as qlog calls it.
+/// Congestion control state, with qlog's names.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     SlowStart,
@@ -41,29 +41,29 @@ impl State {
     }
 }
 
-/// A threshold above this many segments counts as none.
+/// A threshold above this many segments counts as unset.
 const MOST_SEGMENTS: f64 = 1e6;
 
-/// One flow's events.
+/// Events of one flow.
 pub(super) struct Trace {
     path: PathBuf,
     writer: BufWriter<File>,
-    /// Payload of a full segment, if it is a TCP.
+    /// Payload of a full segment; `None` for transports other than TCP.
     segment: Option<u16>,
-    /// Packets sent so far.
+    /// Number of packets sent so far.
     numbers: u64,
-    /// Of TCP, what is in flight, by segment.
+    /// TCP: transmissions in flight, by segment.
     in_flight: BTreeMap<u32, InFlight>,
     bytes: u64,
     smallest: Option<f64>,
     latest: Option<f64>,
-    /// What was told last of each quantity.
+    /// Last reported value of each state variable.
     told: Map<String, Value>,
     decided: Map<String, Value>,
     state: Option<State>,
     timeouts: u64,
     reductions: u64,
-    /// Up to here recovery lasts: one past the highest segment that had been sent when it began.
+    /// End of the recovery: one past the highest segment sent at its start.
     recovers_to: u32,
     highest: u32,
     acknowledged: u32,
@@ -73,7 +73,7 @@ pub(super) struct Trace {
 }
 
 impl Trace {
-    /// The file, with all that precedes its events.
+    /// Creates the file and writes everything before the events.
     pub fn new(plan: &Plan, flow: usize, path: &Path) -> io::Result<Self> {
         let mut writer = BufWriter::new(crate::capture::create_file(path)?);
         let own = &plan.flows[flow];
@@ -125,9 +125,9 @@ impl Trace {
         self.events += 1;
     }
 
-    /// A data packet leaves the sender.
+    /// Records a data packet that leaves the sender.
     pub fn sent(&mut self, packet: &Packet, at: Instant) -> io::Result<()> {
-        // Reports among data have no number of their own.
+        // Reports among the data have no sequence number.
         let own = packet.sequence().map(u64::from).filter(|_| self.segment.is_none());
         let number = own.unwrap_or(self.numbers);
         self.numbers = number + u64::from(self.segment.is_some() || own.is_some());
@@ -157,7 +157,7 @@ impl Trace {
         Ok(())
     }
 
-    /// The sender takes a sending for lost.
+    /// Records that the sender declares a transmission lost.
     fn lost(&mut self, segment: u32, before: InFlight, at: Instant, trigger: &str) {
         if before.lost {
             return;
@@ -170,7 +170,7 @@ impl Trace {
         self.event(at, "recovery:packet_lost", &data);
     }
 
-    /// The network has lost a packet. A TCP finds that out itself.
+    /// Records a packet lost by the network. TCP detects losses itself.
     pub fn gone(&mut self, packet: &Packet, at: Instant, why: &str) -> io::Result<()> {
         if let Some(sequence) = packet.sequence().filter(|_| self.segment.is_none()) {
             let data = json!({
@@ -182,7 +182,7 @@ impl Trace {
         Ok(())
     }
 
-    /// Feedback reaches the sender.
+    /// Records feedback that reaches the sender.
     pub fn received(&mut self, packet: &Packet, at: Instant) -> io::Result<()> {
         let mut frames = Vec::new();
         if let Body::Ack { next, echo, sack, .. } = packet.body {
@@ -219,7 +219,7 @@ impl Trace {
         Ok(())
     }
 
-    /// What lies before what is `kept` has been acknowledged: its numbers.
+    /// Replaces the transmissions in flight by `kept`, and returns the packet numbers of the acknowledged rest.
     fn take(&mut self, kept: BTreeMap<u32, InFlight>) -> Vec<u64> {
         let acknowledged = std::mem::replace(&mut self.in_flight, kept);
         let bytes: u64 = acknowledged.values().filter(|one| !one.lost).map(|one| one.payload).sum();
@@ -227,7 +227,7 @@ impl Trace {
         acknowledged.into_values().map(|one| one.number).collect()
     }
 
-    /// The sender has dealt with something: what it shows of itself now.
+    /// Records the sender's state after it has handled an event.
     pub fn acted(&mut self, view: &SenderView, receiver: &ReceiverView, at: Instant) -> io::Result<()> {
         let smoothed_rtt = view.smoothed_rtt.map(|seconds| seconds * 1e3);
         if let Some(segment) = self.segment {
@@ -255,7 +255,7 @@ impl Trace {
                 self.event(at, "recovery:metrics_updated", &Value::Object(changed));
             }
         }
-        // A TCP's rate is its window over its round trip, and told already.
+        // A TCP's rate is its window divided by its round trip, both already reported.
         let rate = view.rate.filter(|_| self.segment.is_none());
         let estimate = view.estimate.map_or(Value::Null, |estimate| {
             json!({ "quantity": estimate.quantity(), "unit": estimate.unit(), "value": number(Some(estimate.value())) })
@@ -306,7 +306,7 @@ impl Trace {
         }
     }
 
-    /// Writes what happened before `now`.
+    /// Writes the events before `now`.
     pub fn write_until(&mut self, now: Instant) -> io::Result<()> {
         while self.pending.peek().is_some_and(|Reverse((at, ..))| *at < now) {
             let Some(Reverse((_, _, text))) = self.pending.pop() else { break };
@@ -317,7 +317,7 @@ impl Trace {
         Ok(())
     }
 
-    /// Writes the rest. Answers how many events there are.
+    /// Writes the remaining events. Returns the number of events.
     pub fn finish(mut self) -> io::Result<u64> {
         self.write_until(Instant::NEVER)?;
         writeln!(self.writer, "\n]}}]}}")?;
@@ -326,7 +326,7 @@ impl Trace {
     }
 }
 
-/// Runs of numbers in ascending order, each with its first and its last.
+/// Splits ascending numbers into runs, each with its first and last number.
 fn ranges(numbers: &[u64]) -> Vec<[u64; 2]> {
     let run = |run: &[u64]| Some([*run.first()?, *run.last()?]);
     numbers.chunk_by(|one, next| one + 1 == *next).filter_map(run).collect()
@@ -336,12 +336,12 @@ fn number(value: Option<f64>) -> Value {
     value.filter(|value| value.is_finite()).map_or(Value::Null, Value::from)
 }
 
-/// A count that is told once it is not 0.
+/// Returns a count as JSON, or null while it is 0.
 fn count(value: u64) -> Value {
     if value > 0 { json!(value) } else { Value::Null }
 }
 
-/// Those quantities that are defined and have changed since they were told last.
+/// Returns the defined variables that have changed since their last report.
 fn changed<const N: usize>(told: &mut Map<String, Value>, now: [(&str, Value); N]) -> Map<String, Value> {
     let mut changed = Map::new();
     for (name, value) in now {
