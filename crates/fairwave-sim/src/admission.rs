@@ -1,7 +1,7 @@
 //! Admission of flows of groups with a limit of simultaneous flows.
 //!
-//! A flow is at work from its admission until its stop or, if it ends by itself, until its receiver has all of it. The
-//! check is repeated only when the next flow arrives, so that it costs nothing otherwise.
+//! A flow is active from its admission until its stop. A flow that ends by itself is active until its receiver has
+//! all data. The number of active flows is updated only when the next flow arrives, so it costs nothing otherwise.
 
 use std::collections::BTreeMap;
 
@@ -11,14 +11,14 @@ use fairwave_scenario::plan::Plan;
 
 use crate::ends::{ReceivingEnd, SendingEnd};
 
-/// Flows that have been admitted, by group.
+/// Admitted flows by group.
 #[derive(Default)]
 pub(crate) struct Admission {
     at_work: BTreeMap<usize, Vec<usize>>,
 }
 
 impl Admission {
-    /// Whether there is room for a flow that would begin at `now`; if there is none, it never begins.
+    /// Whether the group has room for a flow that starts at `now`. A refused flow never starts.
     #[inline(never)]
     pub fn admits(
         &mut self,
@@ -45,7 +45,7 @@ impl Admission {
     }
 }
 
-/// When a receiver had the last of what was wanted as a whole; never for flows that go on.
+/// Returns when the receiver had the last requested object; never for endless flows.
 pub(crate) fn completed(flow: usize, sending: &[SendingEnd], receiving: &[ReceivingEnd]) -> Instant {
     let last = sending[flow].source.wanted().last();
     let log = receiving[flow].units.as_ref();

@@ -1,4 +1,4 @@
-//! What a flow's two ends had counted when the window began, so that what they count in it can be told.
+//! Counters of a flow's ends at the start of the window, to compute their counts inside it.
 
 use fairwave_core::transport::limited::Limit;
 use fairwave_core::transport::{Sender, SenderView};
@@ -7,7 +7,7 @@ use fairwave_core::units::{Instant, Span};
 use crate::ends::{ReceivingEnd, SendingEnd};
 use crate::judged::Judgements;
 
-/// Counters of a flow's ends that know no window.
+/// Cumulative counters of a flow's ends, from the start of the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WarmupCounters {
     pub packets_sent: u64,
@@ -20,11 +20,11 @@ pub(crate) struct WarmupCounters {
     pub judgements: Judgements,
 }
 
-/// In the order in which [`WarmupCounters`] keeps them.
+/// Limits in the order of [`WarmupCounters`].
 const LIMITS: [Limit; 3] = [Limit::Receiver, Limit::Congestion, Limit::Application];
 
 impl WarmupCounters {
-    /// Of these ends at `now`.
+    /// Returns the counters of both ends at `now`.
     pub fn of(sending: &SendingEnd, receiving: &ReceivingEnd, now: Instant) -> Self {
         let view = sending.sender.view();
         WarmupCounters {
@@ -38,8 +38,8 @@ impl WarmupCounters {
         }
     }
 
-    /// How long each limit has held the sender back since, until `end`, in the order receiver, congestion control,
-    /// application; seconds. None for a transport that nothing holds back.
+    /// Returns how long each limit held the sender back since the snapshot until `end`, in seconds, in the order
+    /// receiver, congestion control, application. `None` for a transport without limits.
     pub fn limited_since(&self, view: &SenderView, end: Instant) -> Option<[f64; 3]> {
         let limited = view.limited?;
         let mut since = [0.0; 3];

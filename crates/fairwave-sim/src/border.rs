@@ -1,35 +1,36 @@
-//! What lies between the ends of flows and the network: nothing in a simulation; sockets and devices in a run in real time.
+//! Border between flow endpoints and the network: empty in a simulation; sockets and devices in a real-time run.
 //!
-//! As with a [`Probe`](crate::probe::Probe), a run is compiled once for nothing, which costs nothing, and once for whatever is there.
-//! With a border, the run passes it each packet that an end sends. The packet enters the network when the driver of the
-//! run calls [`SteppedRun::enter`](crate::SteppedRun::enter). The run also passes it each packet that has crossed the
-//! network, which reaches the end by [`SteppedRun::arrive`](crate::SteppedRun::arrive).
+//! Like a [`Probe`](crate::probe::Probe), a border is a type parameter of the run, so the empty border costs nothing.
+//! The run passes each packet sent by an end to the border. The packet enters the network when the run's driver calls
+//! [`SteppedRun::enter`](crate::SteppedRun::enter). The run also passes each packet that has crossed the network to
+//! the border. It reaches the end by [`SteppedRun::arrive`](crate::SteppedRun::arrive).
 
 use fairwave_core::packet::Packet;
 use fairwave_core::units::Instant;
 
-/// Between the ends of flows and the network. What travels in the network need not be what the ends wrote, as long as flow and
-/// direction are: laws of queues and links read no body.
+/// Border between the ends of flows and the network. Packets in the network can differ from those of the ends, except
+/// in flow and direction: queues and links read no body.
 pub trait Border {
-    /// There is something.
+    /// True if there is a border.
     const THERE: bool;
-    /// An end sends a packet at `at`.
+    /// Called when an end sends a packet at `at`.
     fn send(&mut self, _packet: &Packet, _at: Instant) {}
-    /// A packet has come through the network, and leaves it at `at`.
+    /// Called when a packet has crossed the network and leaves it at `at`.
     fn deliver(&mut self, _packet: &Packet, _at: Instant) {}
-    /// A queue drops a packet (by `congestion`), or a wire loses it. Answers with it as its end wrote it.
+    /// Called when a queue drops a packet (by `congestion`) or a wire loses it. Returns the packet as its end sent
+    /// it.
     fn gone(&mut self, packet: &Packet, _congestion: bool) -> Packet {
         *packet
     }
-    /// A packet that travels in the network, as its end wrote it.
+    /// Returns a packet of the network as its end sent it.
     fn written(&mut self, packet: &Packet) -> Packet {
         *packet
     }
-    /// The network has made a second packet of one: each of them will be delivered, or go, by itself.
+    /// Called when the network duplicates a packet. Each copy will be delivered or removed separately.
     fn copied(&mut self, _packet: &Packet) {}
 }
 
-/// Nothing.
+/// The empty border.
 impl Border for () {
     const THERE: bool = false;
 }

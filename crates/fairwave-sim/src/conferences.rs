@@ -1,4 +1,4 @@
-//! Conferences through a server: the ends of their flows share what the server knows.
+//! Conferences through a server: the ends of their flows share the server's state.
 
 use fairwave_core::config::ConfigError;
 use fairwave_core::encoder::Media;
@@ -7,15 +7,15 @@ use fairwave_core::transport::sfu::{LegRole, Room};
 use fairwave_core::transport::{AnyReceiver, AnySender, Endpoints, FlowContext, TransportConfig};
 use fairwave_scenario::plan::{Leg, Plan};
 
-/// The conferences of a run, by index of the plan.
+/// Conferences of a run, by index of the plan.
 #[derive(Default)]
 pub(crate) struct Rooms(Vec<Room>);
 
 impl Rooms {
-    /// Both ends of a flow that is a session of a conference.
+    /// Creates both ends of a flow that is a session of a conference.
     ///
     /// # Errors
-    /// What a session refuses.
+    /// Returns the configuration error of the session.
     pub fn leg(
         &mut self,
         plan: &Plan,

@@ -1,5 +1,5 @@
-//! Flows that take other routes in the course of a run: each change is an event of its own, and what waits on a route that its flow has left
-//! stays on it.
+//! Route changes of flows during a run. Each change is a separate event. Packets that wait on the old route stay on
+//! it.
 
 use std::collections::HashMap;
 
@@ -14,30 +14,30 @@ use crate::routes::END;
 /// A change of a flow's routes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Detour {
-    /// When.
+    /// Time of the change.
     pub at: Instant,
-    /// Whose.
+    /// Flow that changes.
     pub flow: usize,
-    /// Where its routes begin from then on: forward, backward.
+    /// Start positions of its new routes: forward, backward.
     pub routes: [u32; 2],
-    /// It is another network.
+    /// True if the flow changes to another network.
     pub network: bool,
 }
 
-/// All changes, and every route that a flow ever has.
+/// All route changes, and every route of the flows concerned.
 #[derive(Default)]
 pub(crate) struct Detours {
-    /// In order of flows, and of time for each.
+    /// Ordered by flow, then by time.
     pub changes: Vec<Detour>,
-    /// Of each flow that changes, where its routes begin.
+    /// For each flow with changes: the start positions of all its routes.
     routes: HashMap<usize, Vec<[u32; 2]>>,
 }
 
 impl Detours {
-    /// Adds the routes that flows take later; `first` says where those begin that they have at the start.
+    /// Adds the later routes of flows; `first` returns the start positions of a flow's initial routes.
     ///
     /// # Errors
-    /// More steps than can be numbered.
+    /// Fails if there are more steps than can be numbered.
     pub fn new(plan: &Plan, network: &mut Network, first: impl Fn(usize) -> [u32; 2]) -> Result<Self, RunError> {
         let mut detours = Detours::default();
         for (flow, planned) in plan.flows.iter().enumerate().filter(|(_, flow)| !flow.reroutes.is_empty()) {
@@ -52,8 +52,8 @@ impl Detours {
         Ok(detours)
     }
 
-    /// The place of the step into `link` on the newest route of a flow that has it; for a packet that waits where its flow does not go any
-    /// more.
+    /// Returns the position of the step into `link` on the flow's newest route with that link. Needed for packets
+    /// that wait on a route that the flow has left.
     pub fn place_of<M: Map>(&self, network: &Network<M>, flow: usize, feedback: bool, link: usize) -> Option<u32> {
         let routes = self.routes.get(&flow)?.iter().rev();
         let mut places = routes.map(|begins| network.routes.place_of(begins[usize::from(feedback)], link));

@@ -1,42 +1,41 @@
-//! Who looks on while a run is made. Most runs have no observer, and then observation costs nothing. The compiler makes
-//! one version of a run without a probe ([`Probe::ON`] is false, and the code for probes is left out) and one version
-//! per probe.
+//! Observers of a run. Most runs have none, and observation then costs nothing. The compiler generates one version of
+//! a run without a probe ([`Probe::ON`] is false, and the code for probes is left out) and one version per probe.
 
 use fairwave_core::packet::Packet;
 use fairwave_core::queue::DropReason;
 use fairwave_core::transport::{AnyReceiver, AnySender};
 use fairwave_core::units::Instant;
 
-/// What became of a packet at a link that did not let it through.
+/// Reason why a link did not transmit a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RemovalCause {
-    /// Its queue dropped it.
+    /// The queue dropped it.
     Dropped(DropReason),
-    /// The link failed before it had been transmitted.
+    /// The link failed before the end of the transmission.
     Failed,
 }
 
-/// What may be seen of a run. The run crosses links ahead of time, so `at` may be later than the next reported event.
-/// It is never before the last time that [`Probe::now`] reported, nor after the end of the run. The reports of one link
-/// come in the order in which packets left it, with its drops in between.
+/// Observer of a run. The run crosses links ahead of time, so `at` can be later than the next reported event. It is
+/// never before the last time reported by [`Probe::now`], nor after the end of the run. The reports of one link come
+/// in the order of departure, with its drops in between.
 pub trait Probe {
-    /// A probe observes the run.
+    /// True if a probe observes the run.
     const ON: bool;
-    /// The time; nothing that happened earlier will be told any more.
+    /// Reports the current time; no report of an earlier event follows.
     fn now(&mut self, _now: Instant) {}
     /// An endpoint hands a packet to the network at `at`.
     fn sent(&mut self, _packet: &Packet, _at: Instant) {}
-    /// A packet arrives at a link, whose queue may drop it.
+    /// A packet arrives at a link; the queue can drop it.
     fn arrived(&mut self, _link: usize, _packet: &Packet, _at: Instant) {}
-    /// A link's transmission of a packet begins.
+    /// A link starts to transmit a packet.
     fn begun(&mut self, _link: usize, _packet: &Packet, _at: Instant) {}
-    /// A packet reaches the endpoint that it is for.
+    /// A packet reaches its destination endpoint.
     fn received(&mut self, _packet: &Packet, _at: Instant) {}
-    /// A packet leaves a link's transmitter, whose wire then loses it or not.
+    /// A packet leaves a link's transmitter. `lost`: the wire loses it.
     fn left(&mut self, _link: usize, _packet: &Packet, _at: Instant, _lost: bool) {}
-    /// A flow's sender has dealt with what came back, with its application or with its timer.
+    /// A flow's sender has handled feedback, application data or a timer.
     fn acted(&mut self, _flow: usize, _sender: &AnySender, _receiver: &AnyReceiver, _at: Instant) {}
-    /// A link does not transmit a packet.
+    /// A link removes a packet without transmitting it.
     fn gone(&mut self, _link: usize, _packet: &Packet, _at: Instant, _how: RemovalCause) {}
 }
 

@@ -1,4 +1,4 @@
-//! Shared media of a run: the law at work, and which link directions are its members.
+//! Shared media of a run: the law of each medium, and its member link directions.
 
 use fairwave_core::medium::{Happenings, Member, MemberCounters, SharedMedium};
 use fairwave_core::units::Instant;
@@ -9,29 +9,29 @@ use crate::link::{Link, Service};
 
 /// A shared medium in a run.
 pub struct MediumRun {
-    /// The law at work.
+    /// Law of the medium.
     pub medium: SharedMedium,
-    /// Indices of the link directions that are its members.
+    /// Indices of the member link directions.
     pub members: Vec<usize>,
-    /// When the event that serves it is due; `NEVER` if none is.
+    /// Time of its next service event; `NEVER` if there is none.
     pub scheduled: Instant,
-    /// What it had counted of each member when the window began; nothing without a warm-up.
+    /// Counters of each member at the start of the window; empty without a warm-up.
     pub before: Vec<MemberCounters>,
-    /// What has just become of packets.
+    /// Packets that the latest step started, delivered or removed.
     pub happenings: Happenings,
 }
 
 impl MediumRun {
-    /// The window begins.
+    /// Records the counters at the start of the window.
     pub fn begin_window(&mut self) {
         self.before = (0..self.members.len()).map(|member| self.medium.counters(member)).collect();
     }
 }
 
-/// The media of a plan. Links are told which member they are.
+/// Creates the media of a plan, and sets the member index of each of their links.
 ///
 /// # Errors
-/// Members that do not fit the law, which plans are checked for.
+/// Fails if the members do not fit the law; plans are checked for this.
 pub fn of_plan(plan: &Plan, links: &mut [Link]) -> Result<Vec<MediumRun>, RunError> {
     let mut media = Vec::with_capacity(plan.media.len());
     for (index, medium) in plan.media.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Playback, recovery and allotted shares, where they can be worked out by hand.
+//! Playback, recovery and allotted shares, checked against values computed by hand.
 
 use crate::support::{Dumbbell, config, q};
 use fairwave_core::units::{Instant, Span};
@@ -23,7 +23,7 @@ fn a_second_without_the_link_is_a_failed_read() {
         .iter()
         .map(|row| (row.reading, row.share, row.reads, row.success_percent.expect("measured")))
         .collect();
-    // Of ten reads the fifth finds only the 50 ms that were under way; it, and no other, fails by every reading.
+    // Of ten reads the fifth finds only the 50 ms in transit; it alone fails under every reading.
     let expected = [0.5, 0.9].map(|share| [("goodput", share, 10, 90.0), ("buffer", share, 10, 90.0)]).concat();
     assert_eq!(found, expected);
 }
@@ -51,7 +51,8 @@ fn allotted_fairness_counts_only_flows_that_are_there() {
     let (goodput, fairness) = (values(&result, "allotted_goodput_bps"), values(&result, "allotted_fairness"));
     assert_eq!((goodput.len(), fairness.len()), (20, 20));
     assert_eq!((goodput[2], goodput[8], goodput[18]), (2e6, 4e6, 1e6));
-    // The two that begin at 5 s receive 94 % of a second's packets in their first bin; before, they are not there.
+    // The two flows that start at 5 s receive 94 % of a second's packets in their first bin; before that, they do not
+    // count.
     assert_eq!((fairness[2], fairness[8]), (1.0, 1.0));
     assert!(fairness[5] > 0.99 && fairness[5] < 1.0, "{}", fairness[5]);
 }

@@ -1,4 +1,4 @@
-//! What a managed queue makes of each traffic class, and that nothing is lost track of.
+//! Per-class counters of managed queues: they agree with the flows and account for every packet.
 
 use crate::support::{Dumbbell, config, q};
 use fairwave_core::loss::BernoulliConfig;
@@ -10,7 +10,7 @@ use fairwave_sim::{ClassRow, RunResult, run};
 const UDP: &str = r#"{ "name": "udp" }"#;
 const TCP: &str = r#"{ "name": "tcp/reno", "segment": "1460 B" }"#;
 
-/// Voice, other UDP and TCP, one flow each, through a queue that they overload and a wire that loses 1 %.
+/// Voice, other UDP and TCP, one flow each, through a queue that they overload and a wire with 1 % loss.
 fn mixed(queue: &str) -> RunResult {
     let dumbbell = Dumbbell {
         bottleneck: q("500 kb/s"),
@@ -61,7 +61,7 @@ fn every_class_is_served_dropped_by_a_cause_or_waits_under_every_discipline_and_
                 let dropped = row.dropped_overflow + row.dropped_early;
                 assert_eq!(row.arrivals, row.served + dropped + row.waiting, "{queue} {class}");
                 assert!(row.served > 0, "{queue} {class} gets something");
-                // The bottleneck alone drops and loses data; feedback has the other direction for itself.
+                // Only the bottleneck drops and loses data; feedback uses the other direction.
                 let flow = &result.flows[flow];
                 assert_eq!((flow.dropped, flow.lost), (dropped, row.lost), "{queue} {class}");
             }
@@ -96,7 +96,7 @@ fn a_class_below_its_share_loses_nothing_to_drop_sel_and_much_to_drop_front() {
         let result = mixed(&format!(
             r#"{{ "discipline": "drop-tail", "capacity": {{ "packets": 40 }}, "victim": "{victim}" }}"#
         ));
-        // Voice asks for 86 of 500 kb/s, less than a third.
+        // Voice needs 86 of 500 kb/s, less than a third.
         let voice = row(&result, "voice");
         (voice.dropped_overflow + voice.dropped_early) as f64 / voice.arrivals as f64
     };

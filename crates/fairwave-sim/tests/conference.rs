@@ -1,11 +1,11 @@
-//! Calls of several participants, through a server and as a mesh, from the scenario to what each sees and hears.
+//! Calls with several participants, through a server and as a mesh: audio and video of each participant.
 
 use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;
 use fairwave_sim::media_rows::MediaRow;
 use fairwave_sim::{RunResult, run};
 
-/// A star around `sfu`; each participant's node, rate up, rate down, and what their link loses.
+/// Scenario of a star around `sfu`. Each participant has a node, a rate up, a rate down, and a loss of the link.
 fn star(participants: &[(&str, &str, &str, f64)], seconds: u64, call: &str) -> String {
     let names: Vec<String> = participants.iter().map(|one| format!("\"{}\"", one.0)).collect();
     let mut text = format!(
@@ -50,20 +50,20 @@ fn five_participants_see_and_hear_each_other_and_each_by_their_own_path() {
             let group = format!("team-{from}-to-{to}");
             let (audio, video) = (stream(&result, &group, "audio"), stream(&result, &group, "video"));
             assert!(audio.packets_received > 100, "{group}: {audio:?}");
-            // Dee's downlink does not hold four cameras at their lowest layer all the time.
+            // Dee's downlink cannot always carry four cameras at their lowest layer.
             let least = if *to == "dee" { 100 } else { 200 };
             assert!(video.frames_shown > least, "{group}: {video:?}");
         }
     }
     let height = |group: &str| stream(&result, group, "video").height.expect("seen");
-    // Who has a good path sees the good ones large, and the one on the bad uplink small.
+    // Participants on a good path see the good cameras large, and the camera behind the bad uplink small.
     assert!(
         height("team-ann-to-ben") > 1.5 * height("team-eli-to-ben"),
         "{} {}",
         height("team-ann-to-ben"),
         height("team-eli-to-ben")
     );
-    // Who has a narrow downlink gets smaller layers of the same cameras.
+    // Participants on a narrow downlink get smaller layers of the same cameras.
     assert!(
         height("team-ann-to-ben") > 1.5 * height("team-ann-to-dee"),
         "{} {}",
@@ -173,12 +173,12 @@ fn a_camera_that_is_off_is_missed_by_nobody_and_comes_back_with_a_key_frame() {
     let off = "\n[[call.participant]]\nname = \"ann\"\nmedia = { camera-off = [[\"8 s\", \"14 s\"]] }";
     let result = ran(&star(&FIVE[..3], 20, &format!("{SERVER}{off}")), 1);
     let (ann, ben) = (stream(&result, "team-ann-to-cho", "video"), stream(&result, "team-ben-to-cho", "video"));
-    // 14 s of pictures instead of 20, and neither freezes nor pauses more.
+    // 14 s of pictures instead of 20, without more freezes or pauses.
     let share = ann.frames_shown as f64 / ben.frames_shown as f64;
     assert!((0.62..0.78).contains(&share), "{share}: {} of {}", ann.frames_shown, ben.frames_shown);
     assert!(ann.without_s.expect("a camera") < ben.without_s.expect("a camera") + 1.0, "{ann:?}");
     assert!(ann.freeze_ratio.expect("seen") < 0.1, "{ann:?}");
-    // Nothing is sent meanwhile, neither to the server nor onwards.
+    // Nothing is sent in the meantime, neither to the server nor onwards.
     let sent = |group: &str, at: f64| {
         let rows = result.media_outbound.iter().filter(|row| row.group == group && row.stream == "video");
         let media = |row: &fairwave_sim::media_rows::MediaOutboundRow| row.bytes_sent;
@@ -200,7 +200,7 @@ fn a_screen_is_shared_for_a_while() {
     assert!(result.media.iter().all(|row| row.stream != "screen" || row.group.starts_with("team-ann-")));
 }
 
-/// Two participants at a server; ann has two ways to it, by `wifi` and by `cell`.
+/// Two participants at a server; ann has two routes to it, by `wifi` and by `cell`.
 fn two_networks(moves: &str) -> String {
     let mut text = star(
         &FIVE[1..3],
@@ -230,10 +230,10 @@ fn a_change_of_network_costs_detection_and_restart_and_make_before_break_costs_n
     }
     let silence = |result: &RunResult| stream(result, "team-ben-to-ann", "audio").silence_s.expect("speech");
     assert!((1.5..3.5).contains(&silence(&hard)) && silence(&soft) < 0.5, "{} {}", silence(&hard), silence(&soft));
-    // Those who stay do not notice.
+    // The other participants do not notice.
     let stays = stream(&hard, "team-ben-to-cho", "video");
     assert!(stays.longest_without_s.expect("a camera") < 1.0, "{stays:?}");
-    // Both controllers begin anew: ann's, and the server's towards ann.
+    // Both controllers restart: ann's, and the server's towards ann.
     for group in ["team-ann-to-sfu", "team-ben-to-ann"] {
         let estimate = |at: f64| {
             let mut rows = hard.media_transport.iter().filter(|row| row.group == group && row.time_s >= at);

@@ -1,4 +1,4 @@
-//! What the simulator does with datagrams, where every number can be worked out by hand.
+//! Datagrams through the simulator, checked against values computed by hand.
 
 use crate::support::{Dumbbell, config, q};
 use fairwave_core::units::{Instant, Span};
@@ -40,7 +40,8 @@ fn a_managed_queue_that_drops_the_tail_does_what_arithmetic_does() {
         ..Dumbbell::default()
     };
     let (plain, front) = (run(&plain.plan(1, flows())).expect("a run"), run(&front.plan(1, flows())).expect("a run"));
-    // Which packet goes is another matter; how many go, how many wait and how many leave is not.
+    // The disciplines drop different packets, but the same number: the counts of drops, waiting and departed packets
+    // agree.
     let counts = |r: &fairwave_sim::RunResult| {
         (r.links[0].departures, r.links[0].dropped_overflow, r.links[0].max_queue_packets)
     };

@@ -1,11 +1,12 @@
-//! Links that change while a run goes on, against what arithmetic says must come of it.
+//! Links that change during a run, checked against values computed by hand.
 
 use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;
 use fairwave_sim::{FlowRow, LinkRow, RunResult, run};
 use proptest::prelude::*;
 
-/// A link of 1 Mb/s and 10 ms in both directions, hosts in step, and a flow of 125-byte packets without headers.
+/// A link of 1 Mb/s and 10 ms in both directions, hosts without skew or jitter, and a flow of 125-byte packets
+/// without headers.
 fn scenario(duration: &str, rate: &str, link: &str, more: &str) -> RunResult {
     let text = format!(
         r#"
@@ -71,7 +72,8 @@ fn half_the_rate_is_half_the_goodput_of_who_sends_more_than_either() {
 
 #[test]
 fn a_packet_that_crosses_the_change_takes_its_parts_at_each_rate() {
-    // A packet each 100 ms, which takes 1 ms. That of 0.1 s has sent half at 100.5 ms; the rest takes 5 ms at 100 kb/s.
+    // A packet every 100 ms takes 1 ms. The packet of 0.1 s has sent half at 100.5 ms; the rest takes 5 ms at 100
+    // kb/s.
     let slower = "[[event]]\nat = \"100.5 ms\"\nlink = \"a>b\"\nrate = \"100 kb/s\"\n[record]\nunits = [\"flow\"]";
     let result = scenario("1 s", "10 kb/s", "", slower);
     let delays: Vec<f64> =
@@ -84,7 +86,7 @@ fn a_packet_that_crosses_the_change_takes_its_parts_at_each_rate() {
 #[test]
 fn a_failure_of_two_seconds_loses_exactly_what_is_sent_then() {
     for queue in DISCIPLINES {
-        // 100 packets a second, each of 1 ms, so that nothing waits; the failure begins and ends between packets.
+        // 100 packets per second of 1 ms each, so no packet waits. The failure starts and ends between packets.
         let failure = "[[event]]\nat = \"3.005 s\"\nlink = \"a>b\"\nstate = \"down\"\n\
                        [[event]]\nat = \"5.005 s\"\nlink = \"a>b\"\nstate = \"up\"\n";
         let result = scenario("9.995 s", "100 kb/s", queue, failure);
@@ -100,14 +102,14 @@ fn a_failure_of_two_seconds_loses_exactly_what_is_sent_then() {
 #[test]
 fn what_waits_and_what_is_being_transmitted_is_lost_and_what_is_under_way_arrives() {
     for queue in DISCIPLINES {
-        // Four packets a ms and one leaves: 20 wait at any time, and ten are under way.
+        // Four packets arrive per ms and one leaves: 20 always wait, and ten are in transit.
         let failure = "[[event]]\nat = \"500.5 ms\"\nlink = \"a>b\"\nstate = \"down\"\n";
         let result = scenario("1 s", "4 Mb/s", queue, failure);
         let outage = &result.outages[0];
         assert_eq!(outage.lost_in_transmission, 1, "{queue}");
         assert!(outage.to_s.is_none());
         assert_eq!(flow(&result).units_received, 500, "{queue}: what had left by then");
-        // 2000 come afterwards, and what waited.
+        // 2000 packets arrive later, in addition to those that waited.
         assert!(outage.lost_waiting > 1995 && outage.lost_waiting <= 2020, "{queue}: {}", outage.lost_waiting);
     }
 }
@@ -214,7 +216,7 @@ fn a_loss_that_begins_later_leaves_what_came_before_as_it_was() {
     assert!(arrived(&followed, 100).iter().all(|arrived| !arrived));
 }
 
-/// What may happen to the bottleneck.
+/// Possible events at the bottleneck.
 const HAPPENINGS: [&str; 7] = [
     "rate = \"0 b/s\"",
     "rate = \"37 kb/s\"",
@@ -225,7 +227,7 @@ const HAPPENINGS: [&str; 7] = [
     "loss = \"none\"",
 ];
 
-/// A few cases, unless `FAIRWAVE_FUZZ_CASES` says how many (`make fuzz`).
+/// Returns `few` cases, unless `FAIRWAVE_FUZZ_CASES` gives a number (`make fuzz`).
 fn cases(few: u32) -> ProptestConfig {
     let asked = std::env::var("FAIRWAVE_FUZZ_CASES").ok().and_then(|text| text.parse().ok());
     ProptestConfig { cases: asked.unwrap_or(few), failure_persistence: None, ..ProptestConfig::default() }
@@ -234,7 +236,8 @@ fn cases(few: u32) -> ProptestConfig {
 proptest! {
     #![proptest_config(cases(24))]
 
-    /// Whatever happens to a link, packets of all kinds are somewhere when the run ends, and the run can be made again.
+    /// Whatever happens to a link, every packet is accounted for at the end of the run, and a second run gives the
+    /// same result.
     #[test]
     fn fuzz_the_books_close_whatever_happens_to_a_link(
         happenings in prop::collection::btree_map(1u64..1990, 0usize..7, 0..8),

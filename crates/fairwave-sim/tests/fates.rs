@@ -1,4 +1,4 @@
-//! What became of every unit: fates add up to what the applications made, come from records, and name the link or the sender.
+//! Fates of units: they add up to the application's units, come from records, and name the link or the sender.
 
 use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;
@@ -10,7 +10,7 @@ fn outcome(text: &str, seed: u64) -> RunResult {
     run(&scenario.plan(Seed(seed)).expect("a plan")).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// A link of a rate with a queue in packets, a loss and more keys, and a flow with these.
+/// A link with a rate, a queue in packets and other keys (such as loss), and a flow with these keys.
 fn line(rate: &str, queue: &str, link: &str, flow: &str, seconds: u32) -> String {
     format!(
         "name = 'line'\nduration = '{seconds} s'\nhosts = {{ clock-skew = '0 ppm', send-jitter = '0 s' }}\n\
@@ -30,7 +30,7 @@ fn of_fate(rows: &[FateRow], fate: &str) -> u64 {
 const DEEP: &str = "{ discipline = 'drop-tail', capacity = { packets = 100000 } }";
 const FLOOD: &str = "traffic = { kind = 'cbr', rate = '100 Mb/s', payload = '1000 B' }";
 
-/// Each flow's fates add up to what was made, and those of loss to what was lost.
+/// Checks that each flow's fates add up to the units made, and the fates of loss to the units lost.
 fn adds_up(result: &RunResult) -> Result<(), TestCaseError> {
     for flow in result.flows.iter().filter(|flow| flow.units_sent + flow.units_in_flight > 0) {
         let rows: Vec<FateRow> =

@@ -1,10 +1,10 @@
-//! Flows as people have them: files, pages, calls that come and go, pauses and conversations, each beside what a formula says.
+//! Realistic flows (files, pages, arriving calls, pauses, conversations), each compared with a formula.
 
 use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;
 use fairwave_sim::{CompletionRow, RunResult, run};
 
-/// A dumbbell without jitter, whose bottleneck never drops, with these groups of flows.
+/// A dumbbell without jitter and without drops at the bottleneck, with these groups of flows.
 fn outcome_of(duration: &str, rate: &str, delays: &str, flows: &str, seed: u64) -> RunResult {
     let text = format!(
         r#"
@@ -19,7 +19,7 @@ access = {{ rate = "10 Gb/s", delay = "{delays}" }}
 {flows}"#
     );
     let scenario = Scenario::from_toml(&text, "flows.toml").unwrap_or_else(|error| panic!("{error}"));
-    // The run itself refuses books that do not balance.
+    // The run returns an error if its packet accounting does not balance.
     run(&scenario.plan(Seed(seed)).unwrap_or_else(|error| panic!("{error}"))).expect("a run that keeps its books")
 }
 
@@ -36,8 +36,9 @@ fn a_megabyte_takes_its_rounds_of_slow_start_and_then_the_rate() {
     let file = "[[flow]]\nname = \"file\"\ntransport = { name = \"tcp/reno\", delayed-ack = false }\ntraffic = { kind = \"transfer\", size = \"1 MB\" }\n";
     let result = outcome_of("5 s", "10 Mb/s", "10 ms", file, 1);
     let [transfer] = result.transfers.as_slice() else { panic!("{:?}", result.transfers) };
-    // Round trip 60 ms, 1040 bytes on the wire in 0.832 ms. Windows of 4, 8, 16, 32, 64 take a round each, the next fills the pipe
-    // (73 segments): the handshake, five rounds, 876 segments at the rate, and half a round to the receiver.
+    // Round trip 60 ms, 1040 bytes on the wire in 0.832 ms. Windows of 4, 8, 16, 32, 64 take a round each, the next
+    // fills the pipe (73 segments). In total: the handshake, five rounds, 876 segments at the rate, and half a round
+    // to the receiver.
     let expected = 0.06 * 6.5 + 876.0 * 0.832e-3;
     assert!(
         near(transfer.seconds.expect("measured"), expected, 0.02),
@@ -69,7 +70,7 @@ fn what_the_end_cuts_off_is_unfinished_and_neither_lost_nor_averaged() {
     assert_eq!((result.flows[1].units_lost, result.flows[1].units_in_flight), (0, 1));
 }
 
-/// Mean slowdown, by the whole packets, of transfers that offer this share of a link.
+/// Mean slowdown, measured in wire bytes, of transfers with this load on a link.
 fn shared(load: f64, seed: u64) -> f64 {
     let payload = load * 5e6 * 1000.0 / 1040.0;
     let flows = format!(
@@ -83,7 +84,8 @@ fn shared(load: f64, seed: u64) -> f64 {
 
 #[test]
 fn transfers_that_share_a_link_slow_down_as_processor_sharing_does() {
-    // M/G/1-PS: the mean sojourn time is that of the mean size alone over 1 − load, whatever the distribution of sizes (Kleinrock 1976).
+    // M/G/1-PS: the mean sojourn time is the service time of the mean size divided by 1 − load, for any distribution
+    // of sizes (Kleinrock 1976).
     let mean = |load| (1..=3).map(|seed| shared(load, seed)).sum::<f64>() / 3.0;
     let (low, high) = (mean(0.3), mean(0.7));
     assert!(near(low, 1.0 / 0.7, 0.15), "{low}");
@@ -113,7 +115,7 @@ fn at_most_one_transfer_at_work_means_that_none_shares_the_link() {
     let mut done: Vec<_> = result.transfers.iter().filter(|row| row.fate == "completed").collect();
     done.sort_by(|one, other| one.began_s.total_cmp(&other.began_s));
     assert!(done.windows(2).all(|pair| pair[1].began_s >= pair[0].ended_s.expect("measured")));
-    // M/G/1/1: of arrivals at rate λ that take s each, λs / (1 + λs) are refused.
+    // M/G/1/1: with arrival rate λ and service time s, the share λs / (1 + λs) is refused.
     let busy = 2.0 * found.mean_s.expect("measured");
     assert!(near(found.refused as f64 / found.transfers as f64, busy / (1.0 + busy), 0.15), "{found:?}");
 }
@@ -135,7 +137,8 @@ fn who_arrives_does_not_depend_on_what_carries_it_nor_on_others() {
 fn a_page_takes_the_request_the_page_its_parsing_and_a_round_for_its_objects() {
     let web = "[[flow]]\nname = \"web\"\ntransport = \"tcp/reno\"\ntraffic = { kind = \"web\", main = \"1 kB\", object = \"1 kB\", objects = 2, reading = { distribution = \"constant\", mean = \"1 s\" }, parsing = { distribution = \"constant\", mean = \"100 ms\" } }\n";
     let result = outcome_of("20 s", "10 Mb/s", "10 ms", web, 1);
-    // The connection is open by then. Round trip 60 ms; two objects at 0.832 ms each; three hops, the others negligible.
+    // The connection is already open. Round trip 60 ms; two objects at 0.832 ms each; three hops, the others
+    // negligible.
     let expected = 0.03 + 0.03 + 0.1 + 0.06 + 3.0 * 0.832e-3;
     let done: Vec<_> = result.transfers.iter().filter(|row| row.fate == "completed").collect();
     assert!(done.len() >= 14, "{}", done.len());
@@ -147,7 +150,7 @@ fn a_page_takes_the_request_the_page_its_parsing_and_a_round_for_its_objects() {
         );
         assert_eq!(page.size, 3000);
     }
-    // Read for a second, then the next.
+    // The page is read for one second, then the next one starts.
     assert!(done.windows(2).all(|pair| (pair[1].began_s - pair[0].ended_s.expect("measured") - 1.0).abs() < 1e-6));
 }
 
@@ -195,7 +198,8 @@ fn a_conversation_is_two_flows_that_take_turns_and_one_row() {
             1e-9
         ));
         assert!(row.mouth_to_ear_there_s.expect("measured") > 0.15 + 0.02);
-        // ITU-T P.59's parameters come to 7.4 % and 22.5 %; ten minutes scatter, and packets are whole.
+        // ITU-T P.59's parameters give 7.4 % and 22.5 %; ten minutes have a statistical spread, and packets are
+        // whole.
         assert!(
             (row.double_talk_meant.expect("measured") - 0.074).abs() < 0.025,
             "{}",
@@ -206,7 +210,8 @@ fn a_conversation_is_two_flows_that_take_turns_and_one_row() {
             "{}",
             row.mutual_silence_meant.expect("measured")
         );
-        // What is said right after the other has ended is heard while one goes on; 0.2 s of delay blur turns of a second a little.
+        // A turn that starts right after the other party's end is heard while that party talks again. A delay of 0.2
+        // s blurs turns of a second slightly.
         assert!(
             row.double_talk_heard_from.expect("measured") > 1.02 * row.double_talk_meant.expect("measured"),
             "{row:?}"
@@ -228,7 +233,7 @@ fn a_conversation_is_two_flows_that_take_turns_and_one_row() {
     let row = &result.conversations[0];
     assert_eq!(flow(0).1, row.mouth_to_ear_there_s.expect("measured"));
     assert_eq!(flow(1).1, row.mouth_to_ear_back_s.expect("measured"));
-    // Both ways take nearly as long, so that each is rated nearly as alone.
+    // Both directions take nearly the same time, so each rating is close to the rating without the other direction.
     assert!((flow(0).0 - row.r_there.expect("measured")).abs() < 1.0);
 }
 

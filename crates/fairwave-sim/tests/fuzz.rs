@@ -1,8 +1,8 @@
-//! Whatever plan the language accepts, the simulator runs or refuses: no panic, no broken invariant, the same bytes twice, and on
-//! islands.
+//! The simulator runs or refuses every plan that the language accepts: no panic, no broken invariant, and equal bytes
+//! in a second run and on islands.
 //!
 //! Few cases in `make test`, many in `make fuzz` (`FAIRWAVE_FUZZ_CASES`). The seeds are the golden scenarios, cut to
-//! a quarter of a second, each with a few values exchanged.
+//! a quarter of a second, each with a few changed values.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -39,7 +39,7 @@ static CORPUS: LazyLock<Vec<Value>> = LazyLock::new(|| {
     files.iter().map(read).collect()
 });
 
-/// Everything in a tree that is a number or a text, as JSON pointers.
+/// Collects the JSON pointers of all numbers and strings in a tree.
 fn leaves(tree: &Value, here: &str, found: &mut Vec<String>) {
     match tree {
         Value::Object(table) => table.iter().for_each(|(key, inner)| leaves(inner, &format!("{here}/{key}"), found)),
@@ -50,7 +50,7 @@ fn leaves(tree: &Value, here: &str, found: &mut Vec<String>) {
     }
 }
 
-/// The value, made larger or smaller by up to a million, or one of a few that are at home in many places.
+/// Returns the value scaled by up to a million, or one of a few generally valid values.
 fn exchanged(value: &Value, way: u8, exponent: i32) -> Value {
     let factor = 10f64.powi(exponent);
     match (value, way) {
@@ -82,7 +82,7 @@ fn exchanged(value: &Value, way: u8, exponent: i32) -> Value {
     }
 }
 
-/// More packet-hops than a case of a fuzz target should cost.
+/// Maximum packet-hops of a fuzz case.
 const MOST_PACKETS: f64 = 200_000.0;
 
 proptest! {
@@ -105,7 +105,7 @@ proptest! {
         let Ok(plan) = Scenario::from_json(&tree.to_string(), "").and_then(|scenario| scenario.plan(Seed(seed))) else {
             return Ok(());
         };
-        // Every flow may fill its first link with the smallest packets; what that would cost is skipped, not attempted.
+        // Every flow can fill its first link with the smallest packets; a case above the maximum is skipped.
         let seconds = plan.duration.seconds();
         let packets: f64 = (plan.links.iter()).map(|link| link.direction.rate.nominal().bits_per_second() as f64 * seconds / 8.0 / 500.0).sum();
         let busy: f64 = (plan.flows.iter())

@@ -1,9 +1,9 @@
-//! The same scenario and seed leave the same bytes: golden digests of scenarios that cover transports, queues, victims,
+//! Golden digests: the same scenario and seed give the same bytes. The scenarios cover transports, queues, victims,
 //! losses, sources, topologies and ties.
 //!
-//! The scenarios are `tests/golden/*.toml`, the digests `tests/golden/digests.json`. This test checks them in the build that
-//! `cargo test` makes (debug); `tests/test_golden.py` checks the same file in the release build, in other processes.
-//! A change that is meant to change results renews the file by `make golden` and says why in its commit.
+//! The scenarios are `tests/golden/*.toml`, the digests `tests/golden/digests.json`. This test checks them in the
+//! debug build of `cargo test`; `tests/test_golden.py` checks the same file in the release build, in other processes.
+//! A change that is meant to change results renews the file by `make golden` and gives the reason in its commit.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;
 use fairwave_sim::{run, run_many};
 
-/// Digests by scenario, one for each of [`SEEDS`].
+/// Digests by scenario, one per seed of [`SEEDS`].
 type Digests = BTreeMap<String, Vec<String>>;
 
 const SEEDS: [u64; 2] = [1, 2];
@@ -22,7 +22,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden")
 }
 
-/// The scenarios by name, in the order of their names.
+/// Returns the scenarios ordered by name.
 fn scenarios() -> BTreeMap<String, Scenario> {
     let files = std::fs::read_dir(folder()).expect("the folder of golden scenarios");
     files

@@ -1,4 +1,4 @@
-//! Hosts that are not in step share as hosts do; hosts that are in step lock their phases.
+//! Hosts with skew and jitter share a link evenly; hosts without them lock their phases.
 
 use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;
@@ -9,7 +9,7 @@ fn flows(text: &str, seed: u64) -> Vec<FlowRow> {
     run(&scenario.plan(Seed(seed)).expect("a plan")).expect("a run").flows
 }
 
-/// Thirteen G.711 calls of 200 bytes each 20 ms on the wire where there is room for twelve and a half.
+/// Thirteen G.711 calls with 200 bytes on the wire every 20 ms, on a link for twelve and a half calls.
 const CALLS: &str = r#"
 name = "calls"
 duration = "60 s"
@@ -33,7 +33,7 @@ fn in_step(text: &str) -> String {
     text.replace("[hosts]", IN_STEP)
 }
 
-/// The share of each call's units that is lost, the largest first.
+/// Returns the loss share of each call, the largest first.
 fn losses(text: &str, seed: u64) -> Vec<f64> {
     let share = |flow: &FlowRow| flow.units_lost as f64 / flow.units_sent as f64;
     let mut losses: Vec<f64> = flows(text, seed).iter().map(share).collect();
@@ -47,14 +47,14 @@ fn of_hosts_in_step_one_call_bears_the_loss_of_all_and_of_others_several_do() {
         let locked = losses(&in_step(CALLS), seed);
         assert!(locked[0] > 0.45 && locked[1] < 0.01, "{seed}: {locked:.3?}");
         let shared = losses(CALLS, seed);
-        // What does not fit is half a call, whoever bears it.
+        // The excess is half a call in total, however it is distributed.
         let mean = shared.iter().sum::<f64>() / 13.0;
         assert!((mean - 0.5 / 13.0).abs() < 0.003, "{seed}: {shared:.3?}");
         assert!(shared[0] < 0.35 && shared[2] > 0.02, "{seed}: {shared:.3?}");
     }
 }
 
-/// Two bulk flows whose round trips are as 1 to 1.64.
+/// Two bulk flows with a round-trip ratio of 1 to 1.64.
 const UNEQUAL: &str = r#"
 name = "unequal"
 duration = "200 s"
@@ -76,7 +76,7 @@ traffic = "bulk"
 source-access = { delay = "6.48 ms" }
 "#;
 
-/// What the near flow gets over what the far one gets.
+/// Returns the near flow's goodput divided by the far flow's.
 fn ratio(text: &str, seed: u64) -> f64 {
     let flows = flows(text, seed);
     flows[0].goodput_bps.expect("measured") / flows[1].goodput_bps.expect("measured")
@@ -104,7 +104,7 @@ fn under_ns2_hosts_are_in_step_unless_the_scenario_says_otherwise() {
     assert_ne!(ns2(""), ns2("hosts = { clock-skew = \"50 ppm\" }"));
 }
 
-/// Datagrams and segments from one host over one link, made at the same times again and again.
+/// Datagrams and segments from one host over one link, repeatedly created at the same times.
 const ONE_HOST: &str = r#"
 name = "one-host"
 duration = "5 s"

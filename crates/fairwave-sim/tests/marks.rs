@@ -1,4 +1,4 @@
-//! Marks are counted once each: by the queue that gave them, by class, and by the flow that they reach.
+//! Each mark is counted once: by the queue that set it, by class, and by the flow that receives it.
 
 use crate::support::{Dumbbell, config, q};
 use fairwave_core::loss::BernoulliConfig;
@@ -10,7 +10,7 @@ use fairwave_sim::{LinkRow, RunResult, run};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Marks every seventh packet that leaves, whatever its transport says: no transport of these tests asks for marks.
+/// Marks every seventh packet that leaves, even without ECN support: no transport in these tests supports marks.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct EverySeventhConfig {}
@@ -46,7 +46,7 @@ impl Discipline for EverySeventh {
     }
 }
 
-/// A call of 100 packets a second, and half as many others, for 20 s of which 10 s warm up.
+/// A call of 100 packets per second and half as many others, for 20 s with 10 s of warm-up.
 fn marked(queue: &str, loss: f64) -> RunResult {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| register::<EverySeventhConfig>().expect("a free name"));

@@ -1,4 +1,5 @@
-//! Shared media in a run: members share the medium, every packet is somewhere, and what links count is what the medium did.
+//! Shared media in a run: members share the medium, every packet is accounted for, and link counters agree with the
+//! medium.
 
 use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;
@@ -76,7 +77,7 @@ fn losses_of_the_link_itself_come_on_top() {
     assert!((0.07..0.13).contains(&ratio), "{ratio}");
 }
 
-/// A call, a file transfer, and more for a fast and a slow laptop than their Wi-Fi channel carries.
+/// A call, a file transfer, and more load for a fast and a slow laptop than their Wi-Fi channel carries.
 const HOME: &str = r#"
 name = "a home"
 duration = "10 s"
@@ -124,7 +125,7 @@ fn a_run_on_wifi_is_the_same_run_again_and_in_parts() {
     assert_eq!(whole, digest(parts.expect("a run")));
 }
 
-/// So many stations, each with a call in both directions and more data than it can get, on a medium.
+/// A number of stations on a medium, each with a call in both directions and more data than it can receive.
 fn crowd(medium: &str, stations: usize, rate: &str) -> String {
     let names = || (0..stations).map(|place| format!("s{place}"));
     let links = names().map(|name| format!("{{ from = \"mast\", to = \"{name}\", medium = \"air\" }},"));
@@ -148,7 +149,8 @@ flow = [{}]
     )
 }
 
-/// Every unit of each flow that is not under way arrived, is lost, or waits at its sender. `run` itself checks the books of packets.
+/// Every unit of each flow that is not in flight arrived, is lost, or waits at its sender. `run` checks the packet
+/// accounting.
 fn all_are_somewhere(result: &RunResult) {
     for flow in &result.flows {
         let found = flow.units_received + flow.units_lost + flow.units_waiting;

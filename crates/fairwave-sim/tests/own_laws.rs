@@ -1,4 +1,4 @@
-//! What `docs/extend.md` shows is what is compiled and run here: the page links each law in `tests/extend`, and has its scenario.
+//! Laws of `docs/extend.md`, compiled and run: the page links each law in `tests/extend` and contains its scenario.
 
 use std::path::Path;
 
@@ -34,16 +34,16 @@ const GILBERT: &str = include_str!("extend/burst_noise.toml");
 const SPACED: &str = include_str!("extend/spaced.toml");
 const STEPS: &str = include_str!("extend/steps.toml");
 
-/// The program's laws, handed in before the first scenario is read.
+/// Registers the program's laws before the first scenario is read.
 pub fn hand_in() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
-        // Whoever follows the page within fairwave has a law among the built-in ones.
+        // A reader who follows the page inside fairwave has the law among the built-in ones.
         let own = |built_in: &[&str], name: &str, handed_in: &dyn Fn() -> Result<(), NameTaken>| {
             assert!(built_in.contains(&name) || handed_in() == Ok(()), "{name} is taken");
         };
         own(TransportConfig::BUILT_IN, "tcp/scalable", &control::register::<scalable::ScalableConfig>);
-        // The tests within its file hand it in as well, perhaps first.
+        // The tests in the law's file register it as well, possibly first.
         let _ = queue::register::<deficit_round_robin::DeficitRoundRobinConfig>();
         own(TrafficConfig::BUILT_IN, "memoryless", &traffic::register::<memoryless::MemorylessConfig>);
         own(LossConfig::BUILT_IN, "burst-noise", &loss::register::<burst_noise::BurstNoiseConfig>);
@@ -89,7 +89,7 @@ fn bottleneck(result: &RunResult) -> &LinkRow {
 fn a_scenario_runs_the_programs_own_controller() {
     let own = result(SCALABLE).flows.remove(0);
     assert_eq!(&*own.transport, "tcp/scalable");
-    // Reno needs half a window of round trips, 30 s here, to be where it was before a loss; Scalable TCP a few.
+    // Reno needs half a window of round trips (30 s here) to recover from a loss; Scalable TCP needs a few.
     let sack = result(&SCALABLE.replace("tcp/scalable\", gain = 0.02", "tcp/sack\"")).flows.remove(0);
     assert!(
         own.goodput_bps.expect("measured") > 1.2 * sack.goodput_bps.expect("measured"),
@@ -104,9 +104,9 @@ fn a_scenario_runs_the_programs_own_discipline() {
     let lost = |flow: &FlowRow| flow.dropped as f64 / flow.packets_sent as f64;
     let own = result(DEFICIT_ROUND_ROBIN);
     let [flood, call] = &own.flows[..] else { panic!("two flows") };
-    // The call asks for less than its half, so it has all of it, and the flood the rest.
+    // The call needs less than its half, so it gets all of it, and the flood gets the rest.
     assert!(call.dropped == 0 && lost(flood) > 0.6, "{} and {}", call.dropped, lost(flood));
-    // It waits for the packet in transmission and one turn of the flood, of at most two packets: 11.4 ms each.
+    // The call waits for the packet in transmission and one turn of the flood, at most two packets: 11.4 ms each.
     assert!(call.delay_max_s.expect("measured") < 0.050, "{}", call.delay_max_s.expect("measured"));
     let fifo = result(&DEFICIT_ROUND_ROBIN.replace("\"deficit-round-robin\", quantum = \"1 kB\"", "\"drop-tail\""));
     assert!(lost(&fifo.flows[1]) > 0.3 && fifo.flows[1].delay_p50_s.expect("measured") > 0.3, "{:?}", fifo.flows[1]);
@@ -136,10 +136,10 @@ fn a_scenario_runs_the_programs_own_loss_model() {
 fn a_scenario_runs_the_programs_own_link_law() {
     let link = |text: &str| bottleneck(&result(text)).clone();
     let own = link(STEPS);
-    // 1.25 Mb/s in the mean, and never enough for what is offered.
+    // 1.25 Mb/s on average, always less than the load.
     let whole = 1.25e6 * 60.0 / 8.0;
     assert!(own.wire_departed as f64 <= whole && own.wire_departed as f64 > 0.999 * whole, "{}", own.wire_departed);
-    // Until the run stops in its slow half, a second and a half of it is sent at the fast rate.
+    // The run stops in the slow half, so the fast rate has 1.5 s more.
     let cut = link(&STEPS.replace("60 s", "12 s"));
     let whole = (2e6 * 7.0 + 0.5e6 * 5.0) / 8.0;
     assert!((cut.wire_departed as f64 / whole - 1.0).abs() < 0.005, "{} beside {whole}", cut.wire_departed);

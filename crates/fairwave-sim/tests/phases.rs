@@ -1,10 +1,10 @@
-//! Periodic sources that begin at random moments do not meet in a queue for the whole run; sources in step do.
+//! Periodic sources with random start times do not meet in a queue for the whole run; synchronised sources do.
 
 use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;
 use fairwave_sim::run;
 
-/// The share of all units that is lost.
+/// Returns the loss share of all units.
 fn lost(text: &str) -> f64 {
     let scenario = Scenario::from_text(text, "phases.toml").unwrap_or_else(|error| panic!("{error}"));
     let flows = run(&scenario.plan(Seed(1)).expect("a plan")).expect("a run").flows;

@@ -1,8 +1,9 @@
 //! TCP against ns-2.35: a dumbbell at 10 Mb/s shared by 10, 50 and 100 flows of one flavour.
 //!
-//! The reference numbers are in `validation/ns2`: `tcp_dumbbell.json` without random delays of sending, made independently of
-//! fairwave, and `tcp_dumbbell_jitter.json` with them, made by `dumbbell.tcl` beside it. Two means agree when they are within 3 % or each lies in the
-//! other's 95 % interval. Nothing in fairwave was fitted to these numbers.
+//! The reference numbers are in `validation/ns2`. `tcp_dumbbell.json`, without random sending delays, was made
+//! independently of fairwave. `tcp_dumbbell_jitter.json`, with these delays, was made by `dumbbell.tcl` in the same
+//! folder. Two means agree when they differ by at most 3 % or each is in the other's 95 % interval. No value in
+//! fairwave was fitted to these numbers.
 
 use crate::support::{Dumbbell, config};
 use fairwave_core::queue::{Capacity, DropTailConfig, QueueConfig};
@@ -33,7 +34,7 @@ struct Case {
     duration_s: f64,
     start_jitter_s: f64,
     send_jitter_s: f64,
-    /// How many of the seeds it was run with; all if not given.
+    /// Number of seeds used; all if missing.
     runs: Option<usize>,
     metrics: Metrics,
 }
@@ -51,19 +52,20 @@ struct Metrics {
 
 const REFERENCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../validation/ns2");
 
-/// What differs with random sending delays, why, and by which share of ns-2's mean at the most.
+/// Known differences with random sending delays, each with its reason and its bound as a share of ns-2's mean.
 ///
-/// Ten Vegas flows want 10 to 30 places, and where within that each of them stops hangs on the least round trip that it met
-/// while the others filled the queue: runs of either simulator spread by 10 to 20 %.
+/// Ten Vegas flows want 10 to 30 places. Where each of them stops depends on the smallest round trip that it measured
+/// while the others filled the queue. Runs of either simulator vary by 10 to 20 %.
 const EXPLAINED_WITH_DELAYS: &[(&str, f64)] = &[("10 × Vegas: queue", 0.15)];
 
-/// What differs without delays, why, and by which share of ns-2's mean at the most.
+/// Known differences without delays, each with its reason and its bound as a share of ns-2's mean.
 ///
-/// All round trips are equal and all links have one rate, so packets of different flows reach the bottleneck at the same
-/// instant again and again, and whose goes first decides whose is dropped: a phase effect (Floyd & Jacobson 1992). ns-2 keeps
-/// time in binary fractions of a second and lets their rounding decide, for each pair of flows in the same way for long; fairwave
-/// draws lots. Hence ns-2's large spread over seeds and its low fairness at ten flows. Random sending delays of up to one packet's time
-/// take the effect away in both, and then they agree (the other test). Ten Vegas flows lose a packet now and then in ns-2, and none here.
+/// All round trips are equal and all links have one rate. So packets of different flows reach the bottleneck
+/// repeatedly at the same instant, and their order decides which packet is dropped: a phase effect (Floyd & Jacobson
+/// 1992). ns-2 keeps time in binary fractions of a second, and their rounding decides, for long times in the same way
+/// for each pair of flows. fairwave breaks ties at random. This explains ns-2's large variance over seeds and its low
+/// fairness at ten flows. Random sending delays of up to one packet time remove the effect in both simulators, and
+/// then they agree (the other test). Ten Vegas flows occasionally lose a packet in ns-2, and none here.
 const EXPLAINED_PHASE_EFFECTS: &[(&str, f64)] = &[
     ("10 × Vegas: drop rate", 1.0),
     ("50 × GAIMD TCP(0.583,0.75) Reno: drop rate", 0.1),
@@ -88,7 +90,7 @@ impl Case {
         config(&json)
     }
 
-    /// ns-2.35's Vegas forgets the header: its packets are 1000 bytes on the wire.
+    /// ns-2.35's Vegas omits the header: its packets are 1000 bytes on the wire.
     fn is_vegas(&self) -> bool {
         self.variant == "vegas"
     }
@@ -99,10 +101,10 @@ impl Case {
         let dumbbell = Dumbbell {
             bottleneck: megabits(self.bottleneck_mbps),
             access: megabits(self.access_mbps),
-            // ns-2's limit counts the place of the arrival.
+            // ns-2's limit includes the arriving packet.
             queue: QueueConfig::new(Capacity::Packets(self.buffer_limit - 1), DropTailConfig {}),
             duration: Span::from_seconds(self.duration_s),
-            // The reference's measures are of the whole run.
+            // The reference measures the whole run.
             warmup: Span::ZERO,
             ..Dumbbell::default()
         };
@@ -118,7 +120,7 @@ impl Case {
         let (sum, squares): (f64, f64) = goodputs.iter().fold((0.0, 0.0), |(s, q), g| (s + g, q + g * g));
         let link = &result.links[0];
         let jain = sum * sum / (goodputs.len() as f64 * squares);
-        // The reference takes 40 of 1040 bytes for header, also from Vegas, which has none.
+        // The reference subtracts 40 of 1040 bytes as header, also for Vegas, which has none.
         let payload = if self.is_vegas() { 1000.0 / 1040.0 } else { 1.0 };
         [payload * sum / 1e6, link.drop_rate, link.mean_queue_packets, jain]
     }
@@ -130,7 +132,7 @@ fn spread(values: &[f64]) -> Spread {
     (mean, (values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt())
 }
 
-/// Student's t for a 95 % interval of so many values.
+/// Student's t for a 95 % interval of `values` values.
 fn student(values: usize) -> f64 {
     match values {
         2 => 12.706,
@@ -142,23 +144,23 @@ fn student(values: usize) -> f64 {
     }
 }
 
-/// Whether two means of as many runs are within 3 % of the reference, or each inside the other's 95 % interval.
+/// Whether two means over equally many runs differ by at most 3 %, or each is in the other's 95 % interval.
 fn agree(ours: Spread, theirs: Spread, runs: usize) -> bool {
     let difference = (ours.0 - theirs.0).abs();
     let half = student(runs) * ours.1.min(theirs.1) / (runs as f64).sqrt();
     difference <= 0.03 * theirs.0 || difference <= half
 }
 
-/// A measure that does not agree.
+/// A measure outside the tolerance.
 struct Disagreement {
     /// Case and measure.
     key: String,
-    /// How far ours is from theirs, as a share of theirs.
+    /// Relative difference from the reference.
     relative: f64,
     line: String,
 }
 
-/// Runs all cases of a reference with its seeds, and returns the measures that do not agree.
+/// Runs all cases of a reference with its seeds, and returns the measures outside the tolerance.
 fn disagreements(file: &str) -> Vec<Disagreement> {
     let reference: Reference = config(&std::fs::read_to_string(format!("{REFERENCES}/{file}")).expect("the reference"));
     let mut different = Vec::new();
@@ -195,7 +197,7 @@ fn disagreements(file: &str) -> Vec<Disagreement> {
     different
 }
 
-/// Every disagreement is exempt and within its bound, and every exemption is still needed.
+/// Checks that every disagreement is exempt and within its bound, and that every exemption is still needed.
 fn check(different: &[Disagreement], exempt: &[(&str, f64)]) {
     let bound = |key: &str| exempt.iter().find(|(exempt, _)| *exempt == key).map(|(_, bound)| *bound);
     let unexplained: Vec<_> = (different.iter())

@@ -1,4 +1,4 @@
-//! A program's own rate law, handed in by name: a schedule of steps, which a scenario then names like any other law.
+//! A program's custom rate law, registered by name: a schedule of steps that a scenario selects like any other law.
 
 use fairwave_core::link::{RateLaw, Transmitter};
 use fairwave_core::random::Seed;
@@ -11,7 +11,7 @@ use crate::own_laws::{hand_in, steps::StepsConfig};
 
 const RATE: &str = r#"{ law = "steps", each = "500 ms", rates = ["4 Mb/s", "0 Mb/s", "1 Mb/s", "3 Mb/s"] }"#;
 
-/// A flood of 5 Mb/s and two transfers through a bottleneck whose capacity is 2 Mb/s in the mean and never that of the flood.
+/// A flood of 5 Mb/s and two transfers through a bottleneck with 2 Mb/s on average, always below the flood's rate.
 fn scenario(rate: &str, queue: &str) -> Result<Scenario, ScenarioError> {
     hand_in();
     let text = format!(
@@ -38,7 +38,7 @@ start = "1 s"
 
 fn outcome(rate: &str, queue: &str) -> RunResult {
     let plan = scenario(rate, queue).expect("a scenario").plan(Seed(1)).expect("a plan");
-    // The run itself refuses books that do not balance.
+    // The run returns an error if its packet accounting does not balance.
     run(&plan).expect("a run that keeps its books")
 }
 
@@ -47,22 +47,22 @@ fn bottleneck(result: &RunResult) -> &LinkRow {
 }
 
 const FIFO: &str = r#"{ discipline = "drop-tail", capacity = { packets = 40 } }"#;
-/// Drop-tail again, but served event by event, since its victims are chosen among those that wait.
+/// Drop-tail as a managed queue: served event by event, since it selects its victims among the waiting packets.
 const MANAGED: &str = r#"{ discipline = "drop-tail", capacity = { packets = 40 }, victim = "front" }"#;
 
 #[test]
 fn a_link_that_is_never_idle_carries_what_its_schedule_allows_whatever_its_queue() {
-    // RED and CoDel may let the queue run empty.
+    // RED and CoDel can let the queue run empty.
     let red = r#"{ discipline = "red", capacity = { packets = 40 } }"#;
     let codel = r#"{ discipline = "codel", capacity = { packets = 40 } }"#;
     for (queue, least) in [(FIFO, 0.995), (MANAGED, 0.995), (red, 0.9), (codel, 0.9)] {
         let result = outcome(RATE, queue);
         let link = bottleneck(&result);
-        // 2 Mb/s over 8 s, of which the first packet's way of 5 ms is missing.
+        // 2 Mb/s over 8 s, without the 5 ms that the first packet takes to arrive.
         let whole = 2e6 * 8.0 / 8.0;
         assert!(link.wire_departed as f64 <= whole, "{queue}: {} bytes", link.wire_departed);
         assert!(link.wire_departed as f64 > least * whole, "{queue}: {} bytes", link.wire_departed);
-        // What is being transmitted at the end counts by its part.
+        // The packet in transmission at the end counts with its transmitted part.
         let begun = link.utilisation - link.wire_departed as f64 / whole;
         assert!((0.0..1500.0 / whole).contains(&begun), "{queue}: {}", link.utilisation);
         assert!(link.dropped_overflow + link.dropped_early > 0, "{queue} is overloaded");
@@ -71,7 +71,7 @@ fn a_link_that_is_never_idle_carries_what_its_schedule_allows_whatever_its_queue
 
 #[test]
 fn crossing_arithmetically_and_event_by_event_give_the_same_service() {
-    // With room for everything nothing is dropped, and the two differ in nothing but how they are computed.
+    // With a large buffer nothing is dropped, and the two differ only in their algorithm.
     let [fifo, managed] = [FIFO, MANAGED].map(|queue| outcome(RATE, &queue.replace("40", "100000")));
     assert_eq!(bottleneck(&fifo).departures, bottleneck(&managed).departures);
     assert_eq!(bottleneck(&fifo).wire_departed, bottleneck(&managed).wire_departed);
@@ -119,7 +119,8 @@ fn a_law_that_nobody_handed_in_and_a_parameter_out_of_range_are_refused_where_th
     }
 }
 
-/// What rates of so many bytes per nanosecond, each for as many nanoseconds, send in each nanosecond: the slow twin.
+/// Returns the bytes sent in each nanosecond at these rates (bytes per nanosecond), `each` nanoseconds per rate: the
+/// slow reference.
 fn nanoseconds(rates: &[u64], each: u64) -> impl Iterator<Item = u64> {
     rates.iter().flat_map(move |rate| std::iter::repeat_n(*rate, each as usize)).cycle()
 }
@@ -142,7 +143,7 @@ proptest! {
             (least, end) = (end, end + 1);
             sent += rate;
         }
-        // To the nearest nanosecond: the one in which it ends, or that before.
+        // To the nearest nanosecond: the last one of the transmission, or the previous one.
         let found = steps.end_of(Instant::from_nanos(start), Bytes::new(size)).nanos();
         prop_assert!(found == end || (found == least && sent > size), "{found} of {least} to {end}");
         let capacity = steps.capacity(Instant::from_nanos(start), Instant::from_nanos(end));

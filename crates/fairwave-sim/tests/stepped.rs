@@ -1,5 +1,5 @@
-//! A run that somebody else's clock drives is the run that the simulator makes: the same packets leave at the same times, whenever
-//! its driver looks.
+//! A run driven by another clock equals the simulator's run: the same packets leave at the same times, whenever its
+//! driver polls it.
 
 use fairwave_core::packet::{FlowId, Packet};
 use fairwave_core::random::Seed;
@@ -10,7 +10,7 @@ use fairwave_sim::border::Border;
 use fairwave_sim::{RunResult, SteppedRun, run};
 use proptest::prelude::*;
 
-/// Sockets and devices that take no time.
+/// Sockets and devices without delay.
 #[derive(Default)]
 struct Wires {
     sent: Vec<(Packet, Instant)>,
@@ -73,11 +73,11 @@ fn plan(queue: &str, transport: &str) -> Plan {
         "#
     );
     let plan = Scenario::from_text(&text, "-").and_then(|scenario| scenario.plan(Seed(3))).expect("a plan");
-    // Real hosts take a moment by themselves: nobody draws it for them.
+    // Real hosts have real delays, so the run draws none.
     Plan { hosts: HostsPlan::default(), ..plan }
 }
 
-/// Drives a run that looks at the clock every `tick`, or when something is due if that is earlier.
+/// Drives a run that polls the clock every `tick`, or at the next event if that is earlier.
 fn driven(plan: &Plan, tick: Span) -> (RunResult, u64) {
     let mut run = SteppedRun::new(plan, (), Wires::default()).expect("a run");
     let end = Instant::ZERO + plan.duration;
@@ -133,7 +133,7 @@ fn a_flow_that_takes_anothers_routes_is_counted_on_them() {
     let (packet, _) = *run.border().sent.iter().find(|(packet, _)| packet.flow.0 < 3).expect("a packet");
     let packet = Packet { flow: FlowId(data as u32), ..packet };
     assert!(run.enter(&packet, at).expect("in order"));
-    // Nodes' books close only if it went where the plan says.
+    // The accounting of the nodes balances only if the packet took the planned route.
     let (result, ..) = run.finish(&taken).expect("closed books");
     assert_eq!(result.flows.iter().map(|row| &*row.group).collect::<Vec<_>>(), ["voice"; 4]);
     assert_eq!(result.flows[data].packets_sent, 1);

@@ -1,11 +1,12 @@
-//! Today's queues before a link: what a call gets beside traffic that does not yield, and that a shaper shapes.
+//! Current queues at a link: the service of a call next to unresponsive traffic, and the shaping of a shaper.
 
 use crate::support::{Dumbbell, config, q};
 use fairwave_core::packet::Class;
 use fairwave_core::units::{Instant, Span};
 use fairwave_sim::{LinkRow, RunResult, run};
 
-/// A call and so many floods of 1 Mb/s for 20 s, all over UDP, through this rate and queue; `change` has the last word.
+/// A call and `floods` floods of 1 Mb/s for 20 s, all over UDP, through this rate and queue; `change` modifies the
+/// plan last.
 fn beside_floods(
     rate: &str,
     queue: &str,
@@ -36,7 +37,7 @@ fn a_call_loses_nothing_and_hardly_waits_where_each_flow_has_its_queue() {
         let row = result.classes.iter().find(|row| row.link == "r1>r2" && row.class == "voice").expect("a row");
         (row.dropped_early + row.dropped_overflow, row.mean_wait_s.expect("measured"))
     };
-    // FQ-PIE drops whatever comes while its buffer is full.
+    // FQ-PIE drops every arrival while its buffer is full.
     for discipline in ["fq-codel", "cake"] {
         let (dropped, wait) =
             waits(&format!(r#"{{ "discipline": "{discipline}", "capacity": {{ "packets": 100 }} }}"#));

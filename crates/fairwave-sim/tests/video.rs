@@ -1,4 +1,5 @@
-//! Layered video through the simulator: what adaptation leaves out is not lost, and judgements meet the truth.
+//! Layered video through the simulator: layers skipped by adaptation are not lost, and loss judgements are compared
+//! with true causes.
 
 use crate::support::{Dumbbell, config, q};
 use fairwave_core::loss::BernoulliConfig;
@@ -8,7 +9,8 @@ use fairwave_core::transport::TransportConfig;
 use fairwave_core::units::{Instant, Span};
 use fairwave_sim::{RunResult, run};
 
-/// One video over DVRC beside two Reno, over 1 Mb/s with 70 ms of round trip and a buffer of its product.
+/// One DVRC video with `reno` Reno flows, over 1 Mb/s with 70 ms round trip and a buffer of one bandwidth-delay
+/// product.
 fn run_dvrc(loss: f64, reno: usize) -> RunResult {
     let dumbbell = Dumbbell {
         bottleneck: q("1 Mb/s"),
@@ -72,7 +74,7 @@ fn loss_spoils_more_frames_than_it_hits() {
     assert!(flow.decodable_ratio.expect("measured") > 0.2);
 }
 
-/// A video of 300 kb/s that carries all its layers over this transport and a link of 200 kb/s for 30 s.
+/// A video of 300 kb/s that sends all its layers over this transport and a link of 200 kb/s for 30 s.
 fn run_too_much(transport: &str, playout_delay: &str) -> RunResult {
     let dumbbell = Dumbbell {
         bottleneck: q("200 kb/s"),
@@ -93,7 +95,7 @@ fn a_video_that_waits_in_its_sender_is_late_and_its_wait_is_told() {
     let flow = &run_too_much(r#"{"name":"tfrc"}"#, "1 s").flows[0];
     assert!(flow.sender_wait_max_s.expect("measured") > 5.0, "{} s", flow.sender_wait_max_s.expect("measured"));
     assert!(flow.sender_backlog.expect("measured") > 1e5, "{} B", flow.sender_backlog.expect("measured"));
-    // Those of the last second are not due yet; all others but the first and the lost missed their showing.
+    // Frames of the last second are not due yet; all others except the first and the lost ones missed their display.
     let due = (29 * 25 + 1) * 3;
     assert!(flow.late_units > due * 8 / 10 && flow.late_units <= due, "{} of {due}", flow.late_units);
     assert!(flow.decodable_ratio.expect("measured") < 0.2, "{}", flow.decodable_ratio.expect("measured"));

@@ -1,5 +1,5 @@
-//! `fwsim SCENARIO`: runs a scenario file without Python and prints its results as one line of JSON. Made for measuring
-//! the simulator; people use the `fairwave` command.
+//! `fwsim SCENARIO` runs a scenario file without Python and prints its results as one line of JSON. It serves to
+//! measure the simulator; users run the `fairwave` command.
 
 use std::error::Error;
 use std::io::Write;
@@ -12,7 +12,7 @@ use fairwave_scenario::Scenario;
 use fairwave_sim::{RunResult, cut_of, run_cut, run_many, run_on};
 use serde_json::json;
 
-/// The allocator that the `fairwave` command has, too.
+/// Same allocator as in the `fairwave` command.
 #[cfg(not(target_family = "wasm"))]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -105,8 +105,8 @@ fn simulate(options: &Options) -> Result<serde_json::Value, Box<dyn Error>> {
     }))
 }
 
-/// The peak memory of this process, if the system reports it (Linux). The value that a parent process reads would
-/// include its own memory.
+/// Returns the peak memory of this process, if the system reports it (Linux). A value read by a parent process would
+/// include the parent's memory.
 fn peak_kib() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -116,7 +116,7 @@ fn peak_kib() -> Option<u64> {
 fn main() -> ExitCode {
     match options(std::env::args().skip(1)).and_then(|options| simulate(&options)) {
         Ok(value) => {
-            // The reader may have closed the pipe.
+            // The reader can have closed the pipe.
             let _ = writeln!(std::io::stdout(), "{value}");
             ExitCode::SUCCESS
         }

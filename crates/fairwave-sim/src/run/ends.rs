@@ -1,4 +1,4 @@
-//! The ends of flows: senders and receivers are called, and what they send starts along its route.
+//! Ends of flows in a run: calls senders and receivers, and sends their packets along the routes.
 
 use fairwave_core::packet::{Ecn, FlowId, Packet};
 use fairwave_core::transport::{Notice, Receiver, Sender};
@@ -12,7 +12,7 @@ use crate::probe::Probe;
 use crate::routes::END;
 
 impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
-    /// A packet has come back to its sender.
+    /// Passes a packet to its sender.
     #[inline(always)]
     pub(super) fn take_feedback(&mut self, flow: usize, packet: &Packet, now: Instant) {
         let sending = &mut self.sending[flow];
@@ -24,8 +24,9 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
         self.arm_sender(flow, now);
     }
 
-    /// Feedback that has left `link` reaches a sender that may be called ahead of time, at the `place` where its route ends. Nothing
-    /// is due at the sender before if no feedback is on its way by an event of its own and the sender's timer goes off later.
+    /// Handles feedback that has left `link` for a sender that can be called ahead of time, at `place`, the end of
+    /// its route. An immediate call is safe if no other feedback is in transit by an event and the sender's timer is
+    /// later.
     #[inline(never)]
     pub(super) fn reach_sender(&mut self, link: usize, packet: &Packet, place: u32, arrival: Instant, waited: bool) {
         let flow = packet.flow.0 as usize;
@@ -37,7 +38,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
             sending.feedback_arrived += 1;
             self.events_handled += 1;
             sending.take_feedback(packet, arrival, &mut self.out);
-            // Armed before its packets go their way: nothing that they cause comes back here without an event.
+            // Armed before its packets are sent: no reply to them comes back here without an event.
             if let Some(event) = sending.arm(flow, arrival, self.window.end) {
                 self.push_timer(event);
             }
@@ -74,7 +75,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
         let place = sending.route;
         let first = self.network.routes.at(place).target() as usize;
         if let [packet] = *self.out.packets {
-            // Most often: then the list need not be put aside.
+            // The common case: a single packet. It needs no copy of the list.
             self.out.packets.clear();
             sending.packets_sent += 1;
             sending.wire_sent += u64::from(packet.wire);
@@ -91,7 +92,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
         self.out.packets = packets;
     }
 
-    /// Hands a packet of a sender to the link `first`, at `place` of its route.
+    /// Hands a sender's packet to the link `first`, at `place` of its route.
     #[inline(always)]
     fn send_packet(&mut self, packet: &Packet, first: usize, place: u32, now: Instant) {
         if P::ON {
@@ -100,7 +101,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
         self.forward(first, packet, place, now);
     }
 
-    /// The same where the host takes a moment. What it still has at the end has not been sent.
+    /// The same for a host with a sending delay. Packets still in the host at the end are not sent.
     #[inline(never)]
     fn send_later(&mut self, flow: usize, now: Instant) {
         let Some(hosts) = &mut self.hosts else { return };
@@ -121,7 +122,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
         }
     }
 
-    /// A data packet has reached its receiver.
+    /// Handles a data packet that has reached its receiver.
     pub(super) fn receive(&mut self, flow: usize, packet: &Packet, now: Instant) {
         if P::ON {
             self.probe.received(packet, now);
@@ -130,7 +131,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
         self.take_data(flow, packet, now);
     }
 
-    /// The receiver of a flow has a data packet.
+    /// Passes a data packet to the receiver of a flow.
     #[inline(always)]
     pub(super) fn take_data(&mut self, flow: usize, packet: &Packet, now: Instant) {
         let receiving = &mut self.receiving[flow];
@@ -141,7 +142,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
         self.answer(flow, now);
     }
 
-    /// Counts what the receiver delivered and sends what it answers. Always inlined: it follows each packet received.
+    /// Counts the receiver's deliveries and sends its replies. Always inlined: it runs after each received packet.
     #[inline(always)]
     pub(super) fn answer(&mut self, flow: usize, now: Instant) {
         let receiving = &mut self.receiving[flow];
@@ -174,7 +175,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
         let place = receiving.route;
         let first = self.network.routes.at(place).target() as usize;
         if let [packet] = *self.answer.packets {
-            // Most often: then the list need not be put aside.
+            // The common case: a single packet. It needs no copy of the list.
             self.answer.packets.clear();
             if P::ON {
                 self.probe.sent(&packet, now);
@@ -193,7 +194,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
         self.answer.packets = packets;
     }
 
-    /// What a receiver told besides: verdicts on losses; senders at its place that have something to send.
+    /// Handles other notices of a receiver: loss verdicts, and senders at its node with packets to send.
     #[cold]
     #[inline(never)]
     fn take_notices(&mut self, flow: usize, now: Instant) {
@@ -211,7 +212,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
         self.answer.notices = notices;
     }
 
-    /// Calls a sender before its own deadline.
+    /// Calls a sender before its deadline.
     fn call_sender(&mut self, flow: usize, now: Instant) {
         let Some(sending) = self.sending.get_mut(flow) else { return };
         sending.sender.on_timer(now, &mut self.out);
@@ -268,12 +269,12 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
             self.probe.acted(flow, &sending.sender, &self.receiving[flow].receiver, now);
         }
         self.send(flow, now);
-        // An endpoint whose deadline does not move on must not stop the clock.
+        // An endpoint with an unchanged deadline must not stop the clock.
         self.arm_sender(flow, now + Span::from_nanos(1));
     }
 
-    /// Makes sure that the queue holds an entry no later than the sender's next deadline. A deadline that has moved back
-    /// costs nothing here: the entry that is there comes early, finds nothing due and is renewed.
+    /// Ensures an event no later than the sender's next deadline. A postponed deadline costs nothing here: the old
+    /// event comes early, finds nothing due and is renewed.
     #[inline(always)]
     pub(super) fn arm_sender(&mut self, flow: usize, earliest: Instant) {
         if let Some(event) = self.sending[flow].arm(flow, earliest, self.window.end) {
@@ -304,7 +305,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
         }
     }
 
-    /// Media sessions end with their flows, or with the run.
+    /// Closes media sessions at the end of their flows, or of the run.
     pub(super) fn settle_media(&mut self) {
         for ((flow, sending), receiving) in
             self.plan.flows.iter().zip(&mut self.sending.items).zip(&mut self.receiving.items)
@@ -317,7 +318,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
         }
     }
 
-    /// Applications that play back make the reads that are due since the last arrival.
+    /// Makes the playback reads that are due since the last arrival.
     pub(super) fn read_to_the_end(&mut self) {
         for (flow, receiving) in self.plan.flows.iter().zip(&mut self.receiving.items) {
             if let Some(playback) = receiving.measure.observed.as_mut().and_then(|observed| observed.playback.as_mut())

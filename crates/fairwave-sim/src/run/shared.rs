@@ -1,4 +1,5 @@
-//! Links on a shared medium: the medium decides when each packet is transmitted, and one event serves all its members.
+//! Links on a shared medium. The medium decides when each packet is transmitted, and one event serves all its
+//! members.
 
 use fairwave_core::packet::Packet;
 use fairwave_core::units::{Instant, Span};
@@ -12,7 +13,7 @@ use crate::probe::{Probe, RemovalCause};
 use crate::routes::END;
 
 impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
-    /// A packet arrives at a link on a shared medium; the queue's length has been accounted for.
+    /// Handles the arrival of a packet at a link on a shared medium. The queue length is already updated.
     pub(super) fn arrive_at_shared(&mut self, link: usize, packet: Packet, now: Instant) {
         let here = &mut self.network.links[link];
         let Service::Shared(shared) = &mut here.service else { return };
@@ -23,13 +24,13 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
         let Some(run) = self.network.media.get_mut(index) else { return };
         run.medium.arrive(now, member, packet, &mut run.happenings);
         self.settle_medium(index, now);
-        // What passed at once did not wait.
+        // A packet in transmission does not wait.
         let here = &mut self.network.links[link];
         let Service::Shared(shared) = &mut here.service else { return };
         here.measure.waiting(shared.waiting, now, self.window);
     }
 
-    /// The event of a shared medium is due.
+    /// Handles the event of a shared medium.
     #[cold]
     #[inline(never)]
     pub(super) fn serve_medium(&mut self, index: usize, now: Instant) {
@@ -44,7 +45,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
         self.settle_medium(index, now);
     }
 
-    /// Does what follows from what a medium made of its packets, and arranges to be called again.
+    /// Handles the packets that a medium has started, delivered or removed, and schedules its next event.
     fn settle_medium(&mut self, index: usize, now: Instant) {
         let Some(run) = self.network.media.get_mut(index) else { return };
         let wanted = run.medium.deadline();
@@ -112,13 +113,13 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
         }
     }
 
-    /// A packet has crossed the air and goes on its way.
+    /// Forwards a packet that has crossed the air.
     fn go_on_from_air(&mut self, link: usize, packet: &Packet) {
         let flow = packet.flow.0 as usize;
         let begin = self.way_of(packet);
         let mut place = self.network.routes.place_of(begin, link);
         if self.network.routes.at(place).target() == END {
-            // Its flow goes another way by now.
+            // Its flow has changed to another route.
             place = self.detours.place_of(&self.network, flow, packet.feedback, link).unwrap_or(place);
         }
         let leaving = self.network.links[link].leave(packet, self.window);

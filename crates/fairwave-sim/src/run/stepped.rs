@@ -1,4 +1,4 @@
-//! A run that the caller's clock drives, with a border between the ends of flows and the network.
+//! A run driven by the caller's clock, with a border between flow ends and the network.
 
 use std::borrow::Cow;
 
@@ -15,61 +15,62 @@ use crate::places::Extent;
 use crate::probe::Probe;
 use crate::result::RunResult;
 
-/// A run made step by step. Everything in it happens at its nominal time: a queue learns when a packet arrived and when
-/// a transmission ended, not when the driver handled them.
+/// A run executed step by step. Everything happens at its nominal time: a queue receives the times of arrivals and
+/// transmissions, not the times when the driver handled them.
 pub struct SteppedRun<'p, P, B> {
     simulation: Simulation<'p, P, B>,
-    /// What happened until then, that moment included, has been handled.
+    /// Time up to which all events are handled, inclusive.
     reached: Option<Instant>,
 }
 
 impl<'p, P: Probe, B: Border> SteppedRun<'p, P, B> {
-    /// A run of `plan` at its beginning.
+    /// Creates a run of `plan` at its start.
     ///
     /// # Errors
-    /// As [`run`](crate::run).
+    /// Same as [`run`](crate::run).
     pub fn new(plan: &'p Plan, probe: P, border: B) -> Result<Self, RunError> {
         Ok(SteppedRun { simulation: Simulation::new(Cow::Borrowed(plan), probe, border)?, reached: None })
     }
 
-    /// A run at its beginning that owns its plan, so that it can be kept for as long as its caller likes.
+    /// Creates a run at its start that owns its plan, so its lifetime is not limited by a borrow.
     ///
     /// # Errors
-    /// As [`run`](crate::run).
+    /// Same as [`run`](crate::run).
     pub fn owning(plan: Plan, probe: P, border: B) -> Result<SteppedRun<'static, P, B>, RunError> {
         Ok(SteppedRun { simulation: Simulation::new(Cow::Owned(plan), probe, border)?, reached: None })
     }
 
-    /// Handles what is left, collects what there is to tell and checks the books.
+    /// Handles the remaining events, collects the results and checks the packet accounting.
     ///
     /// # Errors
-    /// As [`run`](crate::run).
+    /// Same as [`run`](crate::run).
     pub fn complete(mut self) -> Result<(RunResult, P, B), RunError> {
         self.advance(self.simulation.window.end)?;
         self.simulation.end_window();
         self.simulation.settle()
     }
 
-    /// What lies between ends and network.
+    /// Returns the border.
     pub fn border(&mut self) -> &mut B {
         &mut self.simulation.border
     }
 
-    /// When something is due next; [`Instant::NEVER`] if nothing is before the run ends.
+    /// Returns the time of the next event; [`Instant::NEVER`] if there is none before the end of the run.
     pub fn next(&self) -> Instant {
         let next = self.simulation.events.earliest();
         if next > self.simulation.window.end { Instant::NEVER } else { next }
     }
 
-    /// Until when everything has been handled, that moment included.
+    /// Returns the time up to which all events are handled, inclusive.
     pub fn reached(&self) -> Instant {
         self.reached.unwrap_or_default()
     }
 
-    /// Handles what is due until `until`, or until the end if that is earlier. Time never runs back: what has been handled stays so.
+    /// Handles the events until `until`, or until the end if that is earlier. Time never runs backwards: an earlier
+    /// `until` has no effect.
     ///
     /// # Errors
-    /// A broken invariant.
+    /// Fails if an invariant is broken.
     pub fn advance(&mut self, until: Instant) -> Result<(), RunError> {
         let Window { warmup, end } = self.simulation.window;
         let until = until.min(end);
@@ -89,11 +90,11 @@ impl<'p, P: Probe, B: Border> SteppedRun<'p, P, B> {
         Ok(())
     }
 
-    /// A packet enters the network at the beginning of its flow's route at `at`, or at the latest moment that has been handled if
-    /// that is later. Nothing enters after the end: answers whether it has entered.
+    /// Lets a packet enter the network at the start of its flow's route, at `at` or at [`reached`](Self::reached) if
+    /// that is later. Returns whether it entered: nothing enters after the end.
     ///
     /// # Errors
-    /// A broken invariant.
+    /// Fails if an invariant is broken.
     pub fn enter(&mut self, packet: &Packet, at: Instant) -> Result<bool, RunError> {
         let at = at.max(self.reached());
         if at > self.simulation.window.end {
@@ -104,10 +105,10 @@ impl<'p, P: Probe, B: Border> SteppedRun<'p, P, B> {
         Ok(true)
     }
 
-    /// A packet reaches the end that it is for at `now`, or at the latest moment that has been handled if that is later.
+    /// Delivers a packet to its end at `now`, or at [`reached`](Self::reached) if that is later.
     ///
     /// # Errors
-    /// A broken invariant.
+    /// Fails if an invariant is broken.
     pub fn arrive(&mut self, packet: &Packet, now: Instant) -> Result<(), RunError> {
         let now = now.max(self.reached());
         if now > self.simulation.window.end {
@@ -118,10 +119,11 @@ impl<'p, P: Probe, B: Border> SteppedRun<'p, P, B> {
         Ok(())
     }
 
-    /// Data that the receiving application of a flow gets at `now` by another way than an end of fairwave.
+    /// Delivers data to the receiving application of a flow at `now`, for data that does not pass through a fairwave
+    /// endpoint.
     ///
     /// # Errors
-    /// A broken invariant.
+    /// Fails if an invariant is broken.
     pub fn deliver(&mut self, flow: usize, deliveries: &[Delivery], now: Instant) -> Result<(), RunError> {
         let now = now.max(self.reached());
         if now > self.simulation.window.end || flow >= self.simulation.receiving.items.len() {
@@ -133,8 +135,8 @@ impl<'p, P: Probe, B: Border> SteppedRun<'p, P, B> {
         Ok(())
     }
 
-    /// From here on a flow takes the routes of another one. It must not have sent a packet yet. Flows that do not exist are left as
-    /// they are.
+    /// Switches a flow to the routes of the flow `like`. The flow must not have sent a packet yet. Ignores flows that
+    /// do not exist.
     pub fn reroute(&mut self, flow: usize, like: usize) {
         let Simulation { sending, receiving, .. } = &mut self.simulation;
         let routes = (sending.get(like).map(|end| end.route), receiving.get(like).map(|end| end.route));
@@ -145,11 +147,11 @@ impl<'p, P: Probe, B: Border> SteppedRun<'p, P, B> {
         }
     }
 
-    /// Handles what is left, collects what there is to tell and checks the books. `plan` is the run's own, with the groups, ends and
-    /// routes that flows have taken on since ([`reroute`](Self::reroute)).
+    /// Handles the remaining events, collects the results and checks the packet accounting. `plan` is the run's plan
+    /// with the groups, ends and routes that flows have received since ([`reroute`](Self::reroute)).
     ///
     /// # Errors
-    /// As [`run`](crate::run).
+    /// Same as [`run`](crate::run).
     pub fn finish<'t>(mut self, plan: &'t Plan) -> Result<(RunResult, P, B), RunError>
     where
         'p: 't,
@@ -163,7 +165,7 @@ impl<'p, P: Probe, B: Border> SteppedRun<'p, P, B> {
 }
 
 impl<P: Probe, B: Border> Simulation<'_, P, B> {
-    /// A packet comes from outside.
+    /// Handles a packet from outside.
     fn enter(&mut self, packet: &Packet, at: Instant) {
         let flow = packet.flow.0 as usize;
         let place = if packet.feedback {
@@ -181,7 +183,7 @@ impl<P: Probe, B: Border> Simulation<'_, P, B> {
         self.forward(first, packet, place, at);
     }
 
-    /// An end has a packet.
+    /// Passes a packet to its end.
     fn arrive(&mut self, packet: &Packet, now: Instant) {
         let flow = packet.flow.0 as usize;
         if packet.feedback {
@@ -194,7 +196,7 @@ impl<P: Probe, B: Border> Simulation<'_, P, B> {
 }
 
 impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
-    /// A packet leaves for outside.
+    /// Hands a packet over to the border.
     pub(super) fn hand_over(&mut self, flow: usize, packet: &Packet, at: Instant) {
         if P::ON {
             self.probe.received(packet, at);

@@ -1,4 +1,4 @@
-//! That the books balance and tell when they do not, and runs in parts.
+//! The packet accounting balances, detects forged counters, and holds for partitioned runs.
 
 use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;
@@ -56,7 +56,7 @@ fn a_run_that_is_no_longer_wanted_ends_with_its_part() {
     assert!(matches!(run_in_parts(&plan, &|_| true), Err(RunError::Stopped)), "work that is not done is not left out");
 }
 
-/// Overloaded queues of both kinds, a wire that loses, traffic in both directions, and an end amid it all.
+/// Overloaded queues of both kinds, a lossy wire, traffic in both directions, and an end with packets in transit.
 const BUSY: &str = r#"
 name = "busy"
 duration = "2 s"
@@ -81,10 +81,10 @@ traffic = { kind = "cbr", rate = "500 kb/s" }
 const FIFO: &str = r#"{ discipline = "drop-tail", capacity = { packets = 10 } }"#;
 const MANAGED: &str = r#"{ discipline = "red", capacity = { packets = 10 }, victim = "front" }"#;
 
-/// A run that has ended, whose books are not checked yet.
+/// A finished run with unchecked packet accounting.
 type Ended<'p> = Simulation<'p, (), ()>;
 
-/// What the check says of the books of a busy run after `forge` has been at them.
+/// Returns the verdict of the packet accounting for a busy run after `forge` has changed the run.
 fn verdict(queue: &str, forge: impl FnOnce(&mut Ended<'_>)) -> Result<(), RunError> {
     let text = BUSY.replace("QUEUE", queue);
     let plan = Scenario::from_text(&text, "busy.toml").expect("a scenario").plan(Seed(3)).expect("a plan");

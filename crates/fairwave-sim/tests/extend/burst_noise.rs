@@ -1,12 +1,12 @@
-//! Gilbert's burst-noise channel, packet by packet: losses that come in runs.
+//! Gilbert's burst-noise channel per packet: losses come in runs.
 //!
-//! Source: Gilbert, *Capacity of a burst-noise channel*, Bell System Technical Journal 39, 1960. A Markov chain with two
-//! states takes a step per packet: from good to bad with probability P, from bad to good with probability p. In the good state
-//! nothing is lost, in the bad state a packet arrives with probability h. So P / (P + p) · (1 − h) of all packets are lost,
-//! and where h is 0 the mean run of losses is 1 / p packets long.
+//! Source: Gilbert, *Capacity of a burst-noise channel*, Bell System Technical Journal 39, 1960. A Markov chain with
+//! two states takes a step per packet: from good to bad with probability P, from bad to good with probability p. The
+//! good state loses nothing; in the bad state a packet arrives with probability h. So the loss rate is P / (P + p) ·
+//! (1 − h). With h = 0, the mean run of losses is 1 / p packets long.
 //!
-//! **Assumptions.** Packets stand for the paper's digits. The chain begins in its stationary distribution. Time does not
-//! matter: a link that is idle stays as it is (the model `markov` is a chain in time).
+//! **Assumptions.** Packets replace the paper's digits. The chain begins in its stationary distribution. The state
+//! depends on packets, not on time: an idle link does not change it (the model `markov` is a chain in time).
 
 use fairwave_core::config::{ConfigError, check_fraction};
 use fairwave_core::loss::{LossLaw, LossModel};
@@ -59,17 +59,17 @@ impl LossLaw for BurstNoiseConfig {
     }
 }
 
-/// The channel at work.
+/// State of the channel.
 pub struct BurstNoise {
     config: BurstNoiseConfig,
-    /// The state in which the next packet finds it.
+    /// True if the next packet finds the bad state.
     bad: bool,
     stream: Stream,
 }
 
 impl LossModel for BurstNoise {
     fn lost(&mut self, _now: Instant, _packet: &Packet) -> bool {
-        // Two draws per packet whatever happens, so that runs with other parameters meet the same noise.
+        // Always two draws per packet, so that runs with other parameters use the same random numbers.
         let lost = self.stream.chance(self.config.bad_loss) && self.bad;
         let leaves = if self.bad { self.config.bad_to_good } else { self.config.good_to_bad };
         self.bad ^= self.stream.chance(leaves);
@@ -84,7 +84,7 @@ mod tests {
 
     use super::*;
 
-    /// What becomes of 200 000 packets.
+    /// Returns which of 200 000 packets are lost.
     fn fates(config: &BurstNoiseConfig) -> Vec<bool> {
         let body = Body::Datagram { payload: 1, sequence: 0, unit: 0, part: 0, parts: 1, created: Instant::ZERO };
         let packet = Packet {

@@ -1,12 +1,12 @@
-//! Deficit round robin: flows share a link by bytes, whatever the size of their packets and however much they send.
+//! Deficit round robin: flows share a link by bytes, independent of their packet sizes and rates.
 //!
-//! Source: Shreedhar & Varghese, *Efficient fair queueing using deficit round robin*, SIGCOMM 1995, §3. A flow of which
-//! packets wait is granted `quantum` bytes each time it has its turn and sends while the next packet is within what it has been
-//! granted; what is left it keeps for its next turn, unless nothing of it waits any more. When the buffer is full, the flow of
-//! which most waits loses its last packet (the buffer stealing that the paper takes from McKenney).
+//! Source: Shreedhar & Varghese, *Efficient fair queueing using deficit round robin*, SIGCOMM 1995, §3. A flow with
+//! waiting packets receives `quantum` bytes per turn. It sends as long as the next packet fits its deficit counter.
+//! It keeps the rest for its next turn, unless its queue is empty. When the buffer is full, the flow with most
+//! waiting bytes loses its last packet (the buffer stealing that the paper takes from McKenney).
 //!
-//! **Assumptions.** One queue per flow: flows are not hashed. A flow of which packets come to wait has its turn when those
-//! have had theirs that waited before, but the round need not begin with the present one.
+//! **Assumptions.** One queue per flow: flows are not hashed. A flow that becomes active has its turn after the flows
+//! that already waited. The round need not begin with the current flow.
 
 use std::collections::HashMap;
 
@@ -61,12 +61,13 @@ impl DisciplineLaw for DeficitRoundRobinConfig {
     }
 }
 
-/// Deficit round robin at work.
+/// State of deficit round robin.
 pub struct DeficitRoundRobin {
     quantum: u64,
-    /// Bytes that a flow may still send. Only asked, never walked through: its order is not the same in every process.
+    /// Bytes that each flow can still send. Only looked up, never iterated: the order of a hash map differs between
+    /// processes.
     deficits: HashMap<FlowId, u64>,
-    /// Whose turn it is, its quantum granted.
+    /// Flow with the current turn; its quantum is granted.
     turn: Option<FlowId>,
 }
 
@@ -81,7 +82,8 @@ impl DeficitRoundRobin {
 
 impl Discipline for DeficitRoundRobin {
     fn arrive(&mut self, arrival: &Arrival<'_>, _stream: &mut Stream) -> Verdict {
-        // What a flow saved is lost once nothing of it waits: else it could save while it is idle, and send a burst.
+        // A flow without waiting packets loses its credit. Otherwise it could save credit while idle and send a
+        // burst.
         if arrival.buffer.of_flow(arrival.packet.flow).packets == 0 {
             self.deficits.insert(arrival.packet.flow, 0);
         }
@@ -116,7 +118,7 @@ impl Discipline for DeficitRoundRobin {
             *deficit -= size;
             let (packet, _) = buffer.serve(place)?;
             if buffer.of_flow(flow).packets == 0 {
-                // It has left the round, so that whose turn is next must be said now.
+                // The flow has left the round, so choose the next turn now.
                 self.turn = None;
                 if next != flow {
                     self.grant(next);
@@ -136,7 +138,7 @@ mod tests {
     use super::*;
 
     fn queue(packets: u32) -> Queue {
-        // Within fairwave the name is known without.
+        // Registration is unnecessary inside fairwave.
         let _ = register::<DeficitRoundRobinConfig>();
         let table = serde_json::json!({ "discipline": "deficit-round-robin", "capacity": { "packets": packets } });
         let config = serde_json::from_value(table).expect("a queue");
@@ -157,7 +159,7 @@ mod tests {
         }
     }
 
-    /// Which flows' packets leave when these (flow, size) have arrived together.
+    /// Returns the order of departure, by flow, of these simultaneous arrivals (flow, size).
     fn order(arrivals: &[(u32, u16)]) -> Vec<u32> {
         let (mut queue, mut drops) = (queue(100), Vec::new());
         for &(flow, wire) in arrivals {
@@ -169,7 +171,8 @@ mod tests {
     #[test]
     fn a_turn_is_a_quantum_of_bytes_and_what_is_left_is_kept_for_the_next() {
         let small = [(1, 500); 7];
-        // 1500 B are three small packets, or one of 1000 B; of which two come in the next turn, with the 500 B kept.
+        // 1500 B are three small packets, or one packet of 1000 B. With the 500 B kept, the next turn sends two of
+        // these.
         let large = [(2, 1000); 4];
         assert_eq!(order(&[&small[..], &large[..]].concat()), [1, 1, 1, 2, 1, 1, 1, 2, 2, 1, 2]);
     }
@@ -187,7 +190,7 @@ mod tests {
             std::iter::from_fn(|| queue.depart(Instant::ZERO, &mut drops)).map(|packet| packet.flow.0).collect()
         };
         let first: Vec<u32> = both(&mut queue, &[(1, 100), (2, 1500)]);
-        // Had flow 1 kept 1400 B, all five would go before flow 2.
+        // If flow 1 had kept 1400 B, all five would leave before flow 2.
         let second: Vec<u32> = both(&mut queue, &[(1, 500), (1, 500), (1, 500), (1, 500), (1, 500), (2, 1500)]);
         assert_eq!((first, second), (vec![1, 2], vec![1, 1, 1, 2, 1, 1]));
     }

@@ -1,9 +1,9 @@
-//! Poisson datagrams: the arrivals of queueing theory, so that what a queue does can be held against a formula.
+//! Poisson datagrams: the arrivals of queueing theory, to compare a queue with a formula.
 //!
 //! Source: Kleinrock, *Queueing Systems*, vol. 1, 1975: the gaps between arrivals are independent and exponential.
 //! For datagrams of one size before a link of constant rate §5.6 gives the mean wait (Pollaczek–Khinchine, M/D/1).
 //!
-//! **Assumptions.** The first datagram comes one gap after the start, as if the source had always been on.
+//! **Assumptions.** The first datagram arrives one gap after the start, as if the source had always been on.
 
 use fairwave_core::config::ConfigError;
 use fairwave_core::random::Stream;
@@ -64,7 +64,7 @@ impl TrafficLaw for MemorylessConfig {
     }
 }
 
-/// A Poisson process at work.
+/// State of the Poisson process.
 pub struct Memoryless {
     mean: Span,
     payload: u32,
@@ -75,7 +75,7 @@ pub struct Memoryless {
 
 impl TrafficSource for Memoryless {
     fn next_unit(&mut self) -> Option<Unit> {
-        // Never without a gap: a source that made time stand still would never come to its end.
+        // Never a zero gap: a source that stops time would never end.
         let gap = Span::from_seconds(self.stream.exponential(self.mean.seconds())).max(Span::from_nanos(1));
         self.latest += gap;
         if self.latest == Instant::NEVER {

@@ -1,4 +1,4 @@
-//! How much the poorest flow of a group has of what all would have if they shared evenly.
+//! Smallest goodput in a group as a share of the mean goodput.
 //!
 //! Source: none but the definition: the smallest goodput over the mean.
 

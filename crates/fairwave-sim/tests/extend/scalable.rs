@@ -1,4 +1,4 @@
-//! Scalable TCP: a window that recovers from a loss in a time that does not depend on its size.
+//! Scalable TCP: a window that recovers from a loss in a time independent of its size.
 //!
 //! Source: Kelly, *Scalable TCP: improving performance in highspeed wide area networks*, CCR 33(2), 2003, §2 and §3.1.
 //! Each acknowledgement of new data adds a = 0.01 segments, a loss takes b = 1/8 of the window. Up to 16 segments

@@ -1,9 +1,9 @@
-//! Datagrams that leave evenly spaced: what UDP would send in a burst, sent at a rate.
+//! Evenly spaced datagrams: UDP's bursts, sent at a constant rate.
 //!
-//! Source: none but the definition. A datagram of n bytes on the wire leaves n / rate after the one before, or at once if
-//! that time is over. Nothing comes back, and nothing is sent again.
+//! Source: none but the definition. A datagram of n bytes on the wire leaves n / rate after the previous one, or
+//! immediately if that time is over. There is no feedback and no retransmission.
 //!
-//! **Assumptions.** What waits when the flow stops is not sent.
+//! **Assumptions.** Datagrams that wait at the stop of the flow are not sent.
 
 use std::collections::VecDeque;
 
@@ -71,18 +71,18 @@ impl TransportLaw for SpacedConfig {
     }
 }
 
-/// The sending half: UDP's datagrams wait until it is their time.
+/// Sending half: UDP's datagrams wait for their departure time.
 pub struct SpacedSender {
     datagrams: UdpSender,
     rate: Rate,
     waiting: VecDeque<Packet>,
-    /// When the next one may leave.
+    /// Earliest departure of the next datagram.
     free: Instant,
-    /// The longest that any has waited.
+    /// Longest wait so far.
     longest: Span,
 }
 
-/// When the unit was made of which this is a part.
+/// Returns the creation time of the unit that the packet belongs to.
 fn created(packet: &Packet) -> Instant {
     match packet.body {
         Body::Datagram { created, .. } => created,
@@ -153,7 +153,7 @@ mod tests {
 
     use super::*;
 
-    /// Packets of 1240 bytes with their headers, 9.92 ms apart.
+    /// Sends packets of 1240 bytes with headers, 9.92 ms apart.
     fn sender() -> SpacedSender {
         let config = SpacedConfig { rate: Rate::from_bits_per_second(1_000_000) };
         config.endpoints(FlowContext::default(), Seed(1).stream("transport")).expect("endpoints").0

@@ -1,10 +1,10 @@
-//! A link whose rate goes through a schedule of steps again and again: a satellite's passes, a cell's busy hours.
+//! A link with a periodic schedule of rates, such as a satellite's passes or a cell's busy hours.
 //!
-//! Source: none but the definition. A transmission that begins at s ends at the first t for which the integral of the rate
-//! from s to t is the packet's size, to the nearest nanosecond.
+//! Source: none but the definition. A transmission that begins at s ends at the first t for which the integral of the
+//! rate from s to t is the packet's size, to the nearest nanosecond.
 //!
-//! **Assumptions.** The schedule begins with the run. A step changes the rate of a transmission under way; where the rate
-//! is 0 the transmission waits.
+//! **Assumptions.** The schedule begins with the run. A step changes the rate of a transmission in progress. At rate
+//! 0, the transmission waits.
 
 use fairwave_core::config::{ConfigError, check_span};
 use fairwave_core::link::{RateLaw, Transmitter};
@@ -36,7 +36,7 @@ impl Checked for StepsConfig {
 }
 
 impl StepsConfig {
-    /// What has been sent from the beginning of the schedule to the end of each step, and 0 before the first.
+    /// Returns the amount sent from the start of the schedule to the end of each step, with 0 before the first.
     fn ends(&self) -> Result<Vec<u128>, ConfigError> {
         let each = u128::from(self.each.nanos());
         let (mut ends, mut sent) = (vec![0], 0u128);
@@ -71,36 +71,36 @@ impl RateLaw for StepsConfig {
     }
 }
 
-/// What a byte is in the unit of [`Steps::ends`]: bits per second times nanoseconds.
+/// One byte in the unit of [`Steps::ends`]: bits per second times nanoseconds.
 const BYTE: u128 = 8_000_000_000;
 
-/// The schedule at work.
+/// A schedule with its cumulative amounts.
 pub struct Steps {
-    /// Nanoseconds of a step.
+    /// Length of a step in nanoseconds.
     each: u128,
     /// See [`StepsConfig::ends`].
     ends: Vec<u128>,
 }
 
 impl Steps {
-    /// What a whole schedule sends.
+    /// Returns the amount that a complete schedule sends.
     fn whole(&self) -> u128 {
         self.ends[self.ends.len() - 1]
     }
 
-    /// How many steps a schedule has.
+    /// Returns the number of steps.
     fn steps(&self) -> u128 {
         self.ends.len() as u128 - 1
     }
 
-    /// What can be sent from the beginning of the run to a time.
+    /// Returns the amount that can be sent from the start of the run to `time`.
     fn sent_by(&self, time: Instant) -> u128 {
         let (past, within) = (u128::from(time.nanos()) / self.each, u128::from(time.nanos()) % self.each);
         let step = (past % self.steps()) as usize;
         (past / self.steps()).saturating_mul(self.whole()).saturating_add(self.ends[step] + self.rate(step) * within)
     }
 
-    /// The rate of a step.
+    /// Returns the rate of a step.
     fn rate(&self, step: usize) -> u128 {
         (self.ends[step + 1] - self.ends[step]) / self.each
     }
@@ -112,7 +112,8 @@ impl Transmitter for Steps {
             return start;
         }
         let end = self.sent_by(start).saturating_add(u128::from(size.get()) * BYTE);
-        // What ends with the last step of a schedule does not wait for the next one, which may begin with rate 0.
+        // A transmission that ends with the schedule's last step does not wait for the next schedule, which can begin
+        // with rate 0.
         let schedules = (end - 1) / self.whole();
         let rest = end - schedules * self.whole();
         let step = self.ends.partition_point(|sent| *sent < rest) - 1;
@@ -133,7 +134,7 @@ mod tests {
 
     use super::*;
 
-    /// Steps of a millisecond, 1 and 0 and 3 Mb/s: 125, 0 and 375 bytes.
+    /// Steps of 1 ms at 1, 0 and 3 Mb/s: 125, 0 and 375 bytes.
     fn steps() -> Steps {
         let rates = [1_000_000, 0, 3_000_000].map(Rate::from_bits_per_second).to_vec();
         let config = StepsConfig { each: Span::from_millis(1), rates };

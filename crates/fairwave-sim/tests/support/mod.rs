@@ -1,4 +1,4 @@
-//! Plans made by hand for the simulator's own tests.
+//! Hand-made plans for the simulator's tests.
 #![allow(dead_code)]
 
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use fairwave_core::transport::TransportConfig;
 use fairwave_core::units::{Instant, Rate, Span};
 use fairwave_scenario::plan::{FlowPlan, GroupPlan, HostsPlan, LinkPlan, Plan, RecordPlan};
 
-/// A quantity from text.
+/// Parses a quantity.
 pub fn q<T: std::str::FromStr>(text: &str) -> T
 where
     T::Err: std::fmt::Debug,
@@ -21,7 +21,7 @@ where
     text.parse().expect("a quantity")
 }
 
-/// A configuration from JSON.
+/// Parses a configuration from JSON.
 pub fn config<T: serde::de::DeserializeOwned>(json: &str) -> T {
     serde_json::from_str(json).expect("a configuration")
 }
@@ -54,7 +54,7 @@ impl Default for Dumbbell {
 }
 
 impl Dumbbell {
-    /// A plan with these flows, each between hosts of its own.
+    /// Returns a plan with these flows, each between separate hosts.
     pub fn plan(&self, seed: u64, flows: Vec<(TrafficConfig, TransportConfig, Instant)>) -> Plan {
         let wide = QueueConfig::new(Capacity::Packets(1000), DropTailConfig {});
         let mut plan = Plan {
