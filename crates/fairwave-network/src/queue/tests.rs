@@ -488,7 +488,7 @@ fn an_unknown_key_is_refused_with_the_keys_of_the_queue_and_of_the_discipline() 
     assert_eq!(read(r#"{"capacity":{"packets":5}}"#), "missing field `discipline`");
 }
 
-/// Sends packets of 600 bytes at once to a buffer of 1000 bytes. Returns the number of drops.
+/// Sends packets of 600 bytes at once to a buffer of 1000 bytes. Returns the number of drops and the waiting bytes.
 fn dropped_at_1000_bytes(preset: &str, victim: &str, packets: u32) -> (usize, u64) {
     let mut queue = queue(serde_json::json!({
         "discipline": "red", "preset": preset, "mode": "bytes", "capacity": {"bytes": 1000}, "victim": victim,

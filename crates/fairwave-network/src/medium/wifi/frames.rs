@@ -8,7 +8,7 @@ use fairwave_units::units::Instant;
 
 impl Wifi {
     /// Assembles a frame of a function that starts at `start` and fits, with its acknowledgement, into `room` nanoseconds.
-    /// With `must`, the first packet need not fit. `None` if there is nothing to send.
+    /// The first packet need not fit, unless `must` is set. `None` if nothing can be sent.
     pub(super) fn assemble(
         &mut self,
         now: Instant,

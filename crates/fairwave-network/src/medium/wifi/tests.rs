@@ -302,8 +302,8 @@ fn bianchis(stages: u32) -> Value {
     })
 }
 
-/// Within 2 % of the analysis, which neglects two details of the standard: a station that has transmitted may be the only
-/// one in the first slot after DIFS.
+/// Within 2 % of the analysis, which neglects two details of the standard: only a station that has just transmitted can use
+/// the first slot after DIFS.
 #[test]
 fn stations_that_always_send_have_the_throughput_of_bianchi_2000() {
     let frame = 128e-6 + (272.0 + 8184.0) / 1e6;

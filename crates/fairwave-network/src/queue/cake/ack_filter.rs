@@ -115,7 +115,7 @@ impl AckFilter {
             (*before, place) = (earlier, earlier);
             reached += 1;
         }
-        // From the head: the first that may be dropped, if the next one has the same congestion flags.
+        // From the head: the first redundant one, unless the acknowledgement behind it has other congestion flags.
         let mut found: Option<(Place, (bool, u32))> = None;
         for &place in places[..reached].iter().rev() {
             let ack = buffer.packet(place).and_then(Ack::of).filter(|ack| ack.flow == trigger.flow);
