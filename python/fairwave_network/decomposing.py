@@ -2,12 +2,13 @@
 
 The decomposition is Parsimon's (Zhao et al., NSDI 2023), with its clusters: a link direction that resembles one which
 is simulated takes that one's calls, with waits and losses in proportion to an estimate of the wait (`linking`). Links
-that are offered `HOT` of their rate or more are simulated each for itself. What other links of the paths do to TCP is
-in each link's scenario, so its flows react to their whole path.
+that are offered `HOT` of their rate or more are simulated each for itself. So are links that do more to packets than
+queue them. Links that cannot get more than their rate are not simulated (`Alone.is_limited`). What other links of the
+paths do to TCP is in each link's scenario, so its flows react to their whole path.
 
 Each link is a task of its own, on all cores or on a cluster's workers, and is kept under its content: a changed link
-costs only itself and those links whose flows it is the narrowest other link of. A variant of a network (a wider link,
-a failure) takes over what is known of the network as it is.
+costs only itself, the links that it leads to, and those whose flows it is the narrowest other link of. A variant of a
+network (a wider link, a failure) takes over what is known of the network as it is.
 
 **Assumptions.** Links are independent: waits and losses of the links of a path are drawn independently, a call at a
 time. A link on which packets would wait less than `NEGLIGIBLE` is not simulated: its wait is the estimate, exponential
