@@ -322,7 +322,7 @@ def _beside(kept: dict[str, Any]) -> list[str]:
                 f"{chance['p95_off'] * 100:.0f} % | {_range(links['p95'], '%')} | {one['poor'][0]} and "
                 f"{one['poor'][1]} | {one['links_s']:.0f} and {one['whole_s']:.0f} s |"
             )
-    return [*BESIDE_HEAD, *rows, ""]
+    return [*BESIDE_HEAD, *rows, *BESIDE_FOOT]
 
 
 BESIDE_HEAD = (
@@ -338,6 +338,14 @@ BESIDE_HEAD = (
         "and whole | CPU time: links and whole |"
     ),
     "|---|---|---|---|---|---|---|---|---|",
+)
+
+
+BESIDE_FOOT = (
+    "",
+    "A pair is poor if its whole interval is. In the whole network a pair with a call in a single run has no interval,",
+    "and counts by the mean of that run. So the counts of poor pairs differ more than the opinions.",
+    "",
 )
 
 
