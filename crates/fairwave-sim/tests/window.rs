@@ -1,4 +1,4 @@
-//! One window for all measures: what lies before it, what is still under way at its end, and what a link can carry.
+//! One window for all measures: counts before it, units in flight at its end, and the capacity of a link inside it.
 
 use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;
@@ -10,7 +10,7 @@ fn outcome(text: &str, seed: u64) -> RunResult {
     run(&scenario.plan(Seed(seed)).expect("a plan")).expect("a run")
 }
 
-/// A call over a path without loss, played out 60 ms after the least delay.
+/// A call over a lossless path, with playout 60 ms after the minimum delay.
 fn call(duration: u64, delay: u64) -> String {
     format!(
         r#"
@@ -57,7 +57,7 @@ proptest! {
         let far = &outcome(&call(duration, delay), seed).flows[0];
         prop_assert_eq!((near.units_lost, far.units_lost), (0, 0));
         prop_assert_eq!(near.units_sent + near.units_in_flight, far.units_sent + far.units_in_flight);
-        // What has not arrived at the end is what the delay holds back.
+        // Units missing at the end are the ones that the path delay holds back.
         let most = (delay as f64 + 5.0) / 20.0 + 1.0;
         let pending = far.units_in_flight + far.units_waiting;
         prop_assert!(pending as f64 <= most, "{pending} of {}", far.units_sent);
@@ -66,7 +66,7 @@ proptest! {
 
 #[test]
 fn what_a_reliable_call_still_holds_at_the_end_is_missed_but_not_lost() {
-    // 64 kb/s of speech over a link of 40 kb/s that fails for good after 6 s.
+    // 64 kb/s of speech over a link of 40 kb/s that fails permanently after 6 s.
     let text = call(12, 20).replace("\"10 Mb/s\"", "\"40 kb/s\"").replace("\"udp\"", "\"tcp/reno\"")
         + "[[event]]\nlink = \"a>b\"\nat = \"6 s\"\nstate = \"down\"\n[record]\nunits = [\"call[0]\"]\n";
     let result = outcome(&text, 1);
@@ -85,7 +85,7 @@ fn what_a_reliable_call_still_holds_at_the_end_is_missed_but_not_lost() {
     assert_eq!(overdue as u64, call.units_waiting);
 }
 
-/// Flows of two kinds that come and go over one link of 10 Mb/s.
+/// Flows of two kinds that start and stop on one link of 10 Mb/s.
 fn coming_and_going(warmup: u64, starts: &[(u64, u64)], capacity: u64, seed: u64) -> RunResult {
     let mut text = format!(
         r#"
@@ -127,7 +127,8 @@ proptest! {
             let on = (start + lasts).min(6000).saturating_sub(warmup.max(*start));
             prop_assert_eq!(flow.goodput_bps.is_none(), on == 0, "{:?}", flow);
             if on > 0 {
-                // A receiver hands on at once what it had kept behind a gap: for TCP at most its window, for UDP one packet.
+                // A receiver releases data held behind a gap all at once: for TCP at most its window, for UDP one
+                // packet.
                 let kept = if &*flow.transport == "udp" { 1000 } else { 64 * 1500 } * 8;
                 let most = 1e7 + f64::from(kept) * 1e3 / on as f64;
                 prop_assert!(flow.goodput_bps.expect("measured") <= most, "{} over {} ms", flow.goodput_bps.expect("measured"), on);
@@ -142,7 +143,8 @@ proptest! {
     }
 }
 
-/// The use of a link of 1 Mb/s by packets of 1250 B, 10 ms each: one every so many milliseconds, the first at 0.
+/// Returns the utilisation of a link of 1 Mb/s by packets of 1250 B (10 ms each). They are sent every `every` ms, the
+/// first at 0.
 fn use_of_link(every: u64, warmup: u64, duration: u64, queue: &str) -> f64 {
     let off = every * 1_000_000 - 10;
     let text = format!(
@@ -234,7 +236,7 @@ traffic = { kind = "cbr", rate = "1 Mb/s", payload = "1000 B" }
 "#;
     let result = outcome(text, 1);
     let [early, late] = [&result.groups[0], &result.groups[1]];
-    // The last 300 ms of it were delivered in the window, and are no goodput.
+    // Its last 300 ms were delivered in the window, but do not count as goodput.
     assert!(result.flows[0].payload_received > 0 && result.flows[0].goodput_bps.is_none());
     assert!(early.goodput_bps.is_none() && early.jain.is_none());
     assert!((late.goodput_bps.expect("measured") - 1e6).abs() < 1e4 && late.jain.expect("measured") == 1.0);
@@ -252,7 +254,7 @@ fn what_drains_after_the_stop_is_no_goodput() {
     );
 }
 
-/// Calls and a download through a bottleneck, everything lost on it for half a second in the warm-up if `BLACKOUT` says so.
+/// Calls and a download through a bottleneck. With `BLACKOUT`, it loses everything for half a second in the warm-up.
 const STATIONARY: &str = r#"
 name = "stationary"
 duration = "DURATION"
@@ -273,10 +275,10 @@ transport = "tcp/sack"
 traffic = "bulk"
 "#;
 
-/// Each measure with its value in a run.
+/// Returns each measure with its value in a run.
 fn measures(result: &RunResult) -> Vec<(&'static str, f64)> {
     let calls: Vec<_> = result.flows.iter().filter(|flow| &*flow.group == "call").collect();
-    // A call that is silent in the window has no delay and no rating.
+    // A call that is silent in the window has neither delay nor rating.
     let mean = |of: &dyn Fn(&FlowRow) -> f64| {
         let values: Vec<f64> = calls.iter().map(|call| of(call)).filter(|value| !value.is_nan()).collect();
         values.iter().sum::<f64>() / values.len() as f64
@@ -308,7 +310,7 @@ fn measures(result: &RunResult) -> Vec<(&'static str, f64)> {
     ]
 }
 
-/// Mean and standard error of each measure over twelve seeds.
+/// Returns mean and standard error of each measure over twelve seeds.
 fn spread(text: &str, first: u64) -> Vec<(&'static str, f64, f64)> {
     const SEEDS: u64 = 12;
     let runs: Vec<Vec<(&str, f64)>> = (first..first + SEEDS).map(|seed| measures(&outcome(text, seed))).collect();
@@ -322,7 +324,8 @@ fn spread(text: &str, first: u64) -> Vec<(&'static str, f64, f64)> {
         .collect()
 }
 
-/// No mean differs by more than four standard errors of the difference: one in some ten thousand would by chance.
+/// Checks that no mean differs by more than four standard errors of the difference. By chance, one in about ten
+/// thousand would.
 fn assert_same(one: &[(&str, f64, f64)], other: &[(&str, f64, f64)]) {
     for ((name, mean, error), (_, mean_other, error_other)) in one.iter().zip(other) {
         let allowed = 4.0 * error.hypot(*error_other) + 1e-9;

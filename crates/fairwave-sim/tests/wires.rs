@@ -1,11 +1,11 @@
-//! Links by trace and by a chain of states, jitter, reordering and duplication, in whole runs.
+//! Links with a rate trace or a chain of states, jitter, reordering and duplication, in complete runs.
 
 use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;
 use fairwave_sim::{LinkRow, RunResult, run};
 use proptest::prelude::*;
 
-/// A flow of 125-byte packets without headers over a link of 10 ms, and a second link behind it.
+/// A flow of 125-byte packets without headers over a link of 10 ms, followed by a second link.
 fn text(rate: &str, link: &str, flow: &str) -> String {
     format!(
         r#"
@@ -55,11 +55,11 @@ fn copies_are_counted_at_the_wire_that_made_them_and_reach_the_receiver_once() {
         let result = of(&text("\"1 Mb/s\"", &format!("{queue}\nduplicate = {{ share = 0.1 }}"), DATAGRAMS), 1);
         let (first, second) = (link(&result, "a>b"), link(&result, "b>c"));
         assert!(first.duplicated.abs_diff(first.departures / 10) < first.departures / 50, "{first:?}");
-        // At the end, what has left within the last 10 ms is on the wire: three packets or fewer, and no copies of them.
+        // At the end, packets that left within the last 10 ms are on the wire: at most three, without their copies.
         let made = first.departures + first.duplicated;
         assert!((made - 3..=made).contains(&second.arrivals), "{} of {made}", second.arrivals);
         assert_eq!((first.reordered, second.duplicated), (0, 0));
-        // The one that comes at the very end is in transmission.
+        // A packet that arrives at the very end is in transmission.
         assert!(first.arrivals - first.departures <= 1);
         assert!(result.flows[0].units_received <= first.departures, "no unit is received twice");
         assert!(result.flows[0].units_received + 5 > first.departures);
@@ -68,7 +68,7 @@ fn copies_are_counted_at_the_wire_that_made_them_and_reach_the_receiver_once() {
 
 #[test]
 fn a_late_packet_is_reordered_when_another_arrives_before_it_and_not_otherwise() {
-    // A packet every 5 ms: one that is 12 ms late is overtaken, one that is 3 ms late is not.
+    // A packet every 5 ms: a packet delayed by 12 ms is overtaken, a packet delayed by 3 ms is not.
     let reordered = |by: &str| {
         let result = of(&text("\"1 Mb/s\"", &format!("reorder = {{ share = 0.05, by = \"{by}\" }}"), DATAGRAMS), 1);
         (link(&result, "a>b").reordered, link(&result, "a>b").departures)
@@ -111,7 +111,7 @@ fn a_trace_and_a_schedule_that_say_the_same_leave_the_same() {
         let steps =
             r#"[{ at = "0 s", is = "2 Mb/s" }, { at = "7 s", is = "500 kb/s" }, { at = "9.5 s", is = "3 Mb/s" }]"#;
         let series = r#"{ law = "trace", series = "7000 2000, 2500 500, 10500 3000" }"#;
-        // Buffers are sized alike, and PIE is told of the same changes: only the name differs.
+        // Buffers have equal sizes and PIE receives the same changes: only the name differs.
         let digest = |rate: &str| of(&text(rate, queue, bulk), 1).digest().expect("a digest");
         assert_eq!(digest(steps), digest(series));
     }
@@ -163,7 +163,8 @@ const TRANSPORTS: [(&str, &str); 8] = [
 proptest! {
     #![proptest_config(cases(24))]
 
-    /// Whatever a wire does to the packets of whatever transport, each is somewhere when the run ends, and the run can be made again.
+    /// Whatever a wire does to the packets of any transport, every packet is accounted for at the end of the run, and
+    /// a second run gives the same result.
     #[test]
     fn fuzz_the_books_close_whatever_wires_do(
         transport in 0usize..8, seed in 0u64..100, queue in 0usize..2, share in 0.0f64..0.3, by in 1u64..80,
