@@ -117,7 +117,7 @@ pub struct EventQueue {
     coming: usize,
     /// Today's entries, including handled ones.
     entries: List,
-    /// With prefetching: tomorrow's list as it was when today began, earliest first. Later entries are missing.
+    /// With prefetching: tomorrow's list at the start of today, earliest first. Later entries are missing.
     tomorrow: Vec<DayEvent>,
     /// Number of the current day, from the start of the run.
     day: u64,

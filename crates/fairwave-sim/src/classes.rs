@@ -146,7 +146,8 @@ pub(crate) fn rows(link: &str, queue: &LinkQueue, classes: &ClassMeasures) -> Ve
     rows_with(link, classes, |class| u64::from(queue.class_packets(class)))
 }
 
-/// Returns the rows of a queue inside a shared medium. `whole` holds the counts of the run, `classes` those of the
+/// Returns the rows of a queue inside a shared medium. `whole` has the counts of the run, `classes` the counts of the
+/// window.
 /// window.
 pub(crate) fn shared_rows(link: &str, whole: &ClassMeasures, classes: &ClassMeasures) -> Vec<ClassRow> {
     rows_with(link, classes, |class| {

@@ -1,77 +1,78 @@
-//! What waits before a transmitter, first in, first out, where an arrival that finds no room is dropped.
+//! First-in-first-out queue at a transmitter, with drops of arrivals that find no room.
 //!
-//! No packet is kept: of those that wait only the sizes and the starts of transmission count, and neighbours are mostly alike. So what
-//! waits is held as runs of packets of one size whose transmissions follow each other in equal steps. The last run is a number alone: the
-//! rest of it follows from the transmitter.
+//! The queue stores no packets, only sizes and starts of transmission, and most neighbours have equal sizes. So it
+//! stores runs of equal-sized packets with transmissions at equal intervals. The last run is only a count; its other
+//! data follow from the transmitter.
 
 use std::collections::VecDeque;
 
 use fairwave_core::queue::{Capacity, DropReason};
 use fairwave_core::units::{Carry, FineSpan, Instant};
 
-/// The transmitter, as the queue before it sees it.
+/// State of the transmitter that the queue needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
-    /// When it will be free.
+    /// Time when it becomes free.
     pub free: Instant,
-    /// Bytes on the wire of the packet that it was given last.
+    /// Bytes on the wire of the last packet passed to it.
     pub wire: u16,
-    /// The time which that packet takes.
+    /// Transmission time of that packet.
     pub time: FineSpan,
-    /// What its transmission leaves to the next.
+    /// Carry of that transmission for the next one.
     pub carry: Carry,
-    /// How long a packet takes depends on its size alone. Else `wire` and `time` mean nothing.
+    /// True if the transmission time depends only on the size. Otherwise `wire` and `time` are meaningless.
     pub steady: bool,
 }
 
-/// A FIFO whose overflow drops the arrival, crossed arithmetically: when a packet arrives, its departure follows from those before it.
+/// A FIFO with drops on overflow, computed arithmetically: the departure of an arriving packet follows from the
+/// earlier packets.
 pub struct Fifo {
-    /// Packets, or bytes, for which there is room; what does not fit here is in [`Older::room`] from the beginning.
+    /// Capacity in packets or bytes. A capacity beyond 32 bits is in [`Older::room`] from the start.
     limit: u32,
-    /// How many of those that wait, the last ones, have the size of the packet that the transmitter was given last. Some of them may have
-    /// begun meanwhile.
+    /// Number of waiting packets at the end of the queue with the size of the transmitter's last packet. The
+    /// transmission of some can have started since.
     alike: u16,
     by_bytes: bool,
-    /// Those before them. Made when it is needed: on most links never.
+    /// Packets ahead of these. Allocated on demand; most links never need it.
     older: Option<Box<Older>>,
 }
 
-/// What waits, run by run, and for how much more there is room.
+/// Waiting packets run by run, and the remaining room.
 struct Older {
-    /// Bytes for which there is still room, where bytes count.
+    /// Remaining room in bytes, for a capacity in bytes.
     room: u64,
     /// Packets of all runs.
     packets: u32,
     runs: VecDeque<Run>,
 }
 
-/// Packets of one size that wait one behind the other.
+/// Consecutive waiting packets of one size.
 struct Run {
-    /// When the transmission of the first starts.
+    /// Start of the first transmission.
     first: Instant,
-    /// The carry with which it starts.
+    /// Carry at that start.
     carry: Carry,
     packets: u32,
-    /// From one start to the next.
+    /// Interval between two starts.
     step: FineSpan,
-    /// Bytes on the wire of each.
+    /// Bytes on the wire of each packet.
     wire: u16,
 }
 
 impl Run {
-    /// When the transmission starts of the packet that comes `place`s behind the first.
+    /// Returns the start of transmission of the packet `place` positions behind the first.
     fn start(&self, place: u32) -> Instant {
         self.first + self.step.times(place, self.carry)
     }
 }
 
 impl Older {
-    /// Nothing waits.
+    /// Creates an empty queue with `room` bytes.
     fn nothing(room: u64) -> Box<Self> {
         Box::new(Older { room, packets: 0, runs: VecDeque::new() })
     }
 
-    /// Forgets those whose transmission has begun by `now`.
+    /// Removes the packets with a transmission started by `now`.
     fn begin_until(&mut self, now: Instant) {
         while let Some(run) = self.runs.front_mut() {
             if run.first > now {
@@ -88,15 +89,15 @@ impl Older {
         }
     }
 
-    /// A whole run comes behind.
+    /// Appends a complete run.
     fn push_run(&mut self, run: Run) {
-        // Where packets count, nothing asks how much room is left.
+        // With a capacity in packets, `room` is never read.
         self.room = self.room.wrapping_sub(u64::from(run.wire) * u64::from(run.packets));
         self.packets += run.packets;
         self.runs.push_back(run);
     }
 
-    /// One more of `wire` bytes, whose transmission starts when the transmitter is free.
+    /// Appends a packet of `wire` bytes. Its transmission starts when the transmitter becomes free.
     fn push(&mut self, wire: u16, pace: Pace) {
         let start = pace.free;
         if let Some(run) = self.runs.back_mut()
@@ -105,7 +106,7 @@ impl Older {
             if run.packets == 1 {
                 let alike = pace.steady && pace.wire == wire;
                 let step = if alike { Some(pace.time) } else { FineSpan::from_span(start.since(run.first)) };
-                // A step that is too long begins a new run.
+                // A step that is too long starts a new run.
                 run.step = step.unwrap_or(FineSpan::ZERO);
             }
             if start == run.start(run.packets) {
@@ -119,7 +120,7 @@ impl Older {
         self.push_run(Run { first: start, carry, packets: 1, step: FineSpan::ZERO, wire });
     }
 
-    /// Those that still wait at `now`.
+    /// Returns the number of packets still waiting at `now`.
     fn waiting_at(&self, now: Instant) -> u64 {
         let later = |run: &Run| (0..run.packets).filter(|&place| run.start(place) > now).count();
         self.runs.iter().map(|run| later(run) as u64).sum()
@@ -127,7 +128,7 @@ impl Older {
 }
 
 impl Fifo {
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new(capacity: Capacity) -> Self {
         let (by_bytes, limit) = match capacity {
             Capacity::Packets(limit) => (false, u64::from(limit)),
@@ -140,24 +141,25 @@ impl Fifo {
         Fifo { limit, alike: 0, by_bytes, older }
     }
 
-    /// Packets that waited when the last one arrived, that one included.
+    /// Returns the number of packets waiting at the last arrival, including that packet.
     #[inline]
     pub fn len(&self) -> u32 {
         u32::from(self.alike) + self.older.as_ref().map_or(0, |older| older.packets)
     }
 
-    /// Packets that wait at `now`, which is not before the last arrival.
+    /// Returns the number of packets waiting at `now`, which is not before the last arrival.
     pub fn waiting_at(&self, now: Instant, pace: Pace) -> u64 {
         u64::from(self.alike_at(now, pace)) + self.older.as_ref().map_or(0, |older| older.waiting_at(now))
     }
 
-    /// How many of those that are alike still wait at `now`, if all before them have begun.
+    /// Returns how many of the packets in `alike` still wait at `now`, if the transmission of all earlier packets has
+    /// started.
     #[inline(always)]
     fn alike_at(&self, now: Instant, pace: Pace) -> u16 {
         if pace.free <= now {
             return 0;
         }
-        // The `n`th from the end starts `n` times before the transmitter is free.
+        // The `n`th packet from the end starts `n` transmission times before the transmitter is free.
         let (ahead, mut alike) = (pace.free.since(now), self.alike);
         while alike > 0 && pace.time.times_before(u32::from(alike), pace.carry) >= ahead {
             alike -= 1;
@@ -165,7 +167,7 @@ impl Fifo {
         alike
     }
 
-    /// Forgets those whose transmission has begun by `now`; answers how many still wait.
+    /// Removes the packets with a transmission started by `now`. Returns the number of packets still waiting.
     #[inline(always)]
     fn begin_until(&mut self, now: Instant, pace: Pace) -> u32 {
         let mut older = 0;
@@ -179,8 +181,9 @@ impl Fifo {
         older + u32::from(self.alike)
     }
 
-    /// A packet of `wire` bytes arrives at `now`, while the transmitter is taken, and is the next that the transmitter is given if there is
-    /// room. Answers when its transmission starts, or that there is none. Arrivals must come in order of time.
+    /// Handles an arrival of `wire` bytes at `now` with a busy transmitter. If there is room, the caller must pass
+    /// the packet to the transmitter next. Returns the start of its transmission, or the reason of its drop. Arrivals
+    /// must come in time order.
     #[inline(always)]
     pub fn arrive(&mut self, now: Instant, wire: u16, pace: Pace) -> Result<Instant, DropReason> {
         let wait = self.begin_until(now, pace);
@@ -196,13 +199,14 @@ impl Fifo {
         Ok(pace.free)
     }
 
-    /// Whether [`Self::arrive_alike`] may be asked.
+    /// Whether [`Self::arrive_alike`] can be called.
     pub fn counts_alike(&self) -> bool {
         !self.by_bytes && self.limit <= u32::from(u16::MAX)
     }
 
-    /// As [`Self::arrive`], of a packet of the size of the one before, at a steady rate, where packets count and all that wait are of
-    /// that size. Answers how many wait with it; nothing, and nothing has changed, where others wait or there is no room.
+    /// Like [`Self::arrive`], for a packet of the same size as the previous one. Requires a steady rate, a capacity
+    /// in packets, and only waiting packets of that size. Returns the number of waiting packets, including this one.
+    /// Returns `None` without a change if other sizes wait or there is no room.
     #[inline(always)]
     pub fn arrive_alike(&mut self, now: Instant, pace: Pace) -> Option<u32> {
         debug_assert!(self.counts_alike() && pace.steady);
@@ -215,12 +219,12 @@ impl Fifo {
         Some(u32::from(self.alike))
     }
 
-    /// Whether so many more bytes fit.
+    /// Whether `wire` more bytes fit.
     fn has_room(&mut self, wire: u16) -> bool {
         u64::from(wire) <= self.older.as_ref().map_or(u64::from(self.limit), |older| older.room)
     }
 
-    /// A packet waits that is not like those before it, or where runs are not told by the transmitter.
+    /// Starts a run for a packet of another size, or for any packet if the transmitter does not determine the runs.
     #[inline(never)]
     fn start_run(&mut self, wire: u16, pace: Pace) {
         let limit = u64::from(self.limit);
@@ -252,14 +256,14 @@ mod tests {
 
     use super::*;
 
-    /// The same queue, event by event: a list of packets, and a transmitter that takes the first when it is free. Times are in
-    /// nanoseconds; what a packet takes is in nanoseconds times `parts`.
+    /// Reference queue, event by event: a list of packets, and a transmitter that takes the first when it is free.
+    /// Times are in nanoseconds; transmission times are in nanoseconds times `parts`.
     #[derive(Default)]
     struct SlowTwin {
         parts: u64,
         queue: VecDeque<(usize, u64, u64)>,
         busy_until: u64,
-        /// What rounding leaves of the last transmission, and half a nanosecond.
+        /// Rounding remainder of the last transmission, plus half a nanosecond.
         left: u64,
         starts: Vec<Option<u64>>,
     }
@@ -304,7 +308,8 @@ mod tests {
         ) {
             let capacity = if by_bytes { Capacity::Bytes(u64::from(limit) * 70) } else { Capacity::Packets(limit) };
             let (mut fifo, mut now, mut starts) = (Fifo::new(capacity), 0, Vec::new());
-            // At a steady rate a byte takes 1/`parts` ns, and arrivals are as much closer. Powers of two: fine spans hold them exactly.
+            // At a steady rate a byte takes 1/`parts` ns, and arrivals are closer by the same factor. Fine spans
+            // represent powers of two exactly.
             let parts = if steady { 1 << parts } else { 1 };
             let mut twin = SlowTwin { parts, ..SlowTwin::default() };
             let rate = Rate::from_bits_per_second(8_000_000_000 * parts);
@@ -312,7 +317,7 @@ mod tests {
             for (gap, wire, slower) in arrivals {
                 now += gap / parts;
                 let at = Instant::from_nanos(now);
-                // Where the rate changes, size does not tell the time.
+                // At a variable rate, the size does not determine the time.
                 let time = u64::from(wire) * if steady { 1 } else { 1 + slower };
                 twin.arrive(now, u64::from(wire), time, capacity);
                 let alike = (pace.free > at && wire == pace.wire && steady && fifo.counts_alike())

@@ -1,8 +1,9 @@
-//! One direction of a link: queue, transmission and losses on the wire.
+//! One direction of a link: queue, transmission and wire losses.
 //!
-//! There are two kinds of service. A *FIFO* whose overflow drops the arrival is computed arithmetically: when a packet
-//! arrives, its departure follows at once from those before it. A *managed* queue, whose discipline may act on packets
-//! that already wait, is served packet by packet, each beginning of a transmission being an event.
+//! A link has one of three kinds of service. A *FIFO* with drops on overflow is computed arithmetically: the
+//! departure of an arriving packet follows from the earlier packets. A *managed* queue has a discipline that can act
+//! on waiting packets. It is served packet by packet, with an event for each start of a transmission. A queue on a
+//! *shared* medium is served by the medium.
 
 use std::sync::Arc;
 
@@ -20,123 +21,125 @@ use crate::fifo::{Fifo, Pace};
 use crate::measure::{Bins, LinkMeasure, Window};
 use crate::unsteady::WireChanges;
 
-/// 146 years in nanoseconds. Where times reach it, nothing happens in one step.
+/// 146 years in nanoseconds. Later times are not computed in one step.
 const FAR: u64 = 1 << 62;
 
-/// The largest packet.
+/// Size of the largest packet.
 const LARGEST: Bytes = Bytes::new(u16::MAX as u64);
 
-// Two cache lines: with many flows, links are a large part of the memory.
+// Two cache lines: with many flows, links take a large part of the memory.
 const _: () = assert!(size_of::<Link>() == 128);
 
-/// How a link serves its queue.
+/// Service of a link's queue.
 pub enum Service {
-    /// First in, first out, crossed arithmetically.
+    /// First in, first out; computed arithmetically.
     Fifo(Fifo),
-    /// By a discipline, event by event.
+    /// Managed by a discipline, event by event.
     Managed(Box<ManagedQueue>),
-    /// By a shared medium, which also holds the queue.
+    /// Served by a shared medium, which also holds the queue.
     Shared(Box<SharedQueue>),
 }
 
-/// What is known of a queue that a shared medium holds.
+/// State of a queue inside a shared medium.
 pub struct SharedQueue {
     /// Index of the medium.
     pub medium: usize,
-    /// The direction's place among the members of the medium.
+    /// Index of the direction among the members of the medium.
     pub member: usize,
-    /// Packets that wait: not begun to be transmitted, not dropped.
+    /// Waiting packets: transmission not started, and not dropped.
     pub waiting: u32,
-    /// Packets that have arrived and were neither delivered nor dropped nor lost.
+    /// Packets that have arrived and are neither delivered, dropped nor lost.
     pub held: u32,
-    /// Until when the queue's length has been accounted for.
+    /// Time up to which the queue-length average is updated.
     accounted: Instant,
-    /// What became of each traffic class, in the whole run.
+    /// Counters per traffic class for the whole run.
     pub classes: ClassMeasures,
-    /// The same until the window began.
+    /// Counters per traffic class at the start of the window.
     pub classes_before: ClassMeasures,
 }
 
-/// A queue under a discipline.
+/// A queue managed by a discipline.
 pub struct ManagedQueue {
     /// The queue.
     pub queue: LinkQueue,
-    /// When the event that serves it is due; `NEVER` if none is.
+    /// Time of its next service event; `NEVER` if there is none.
     pub scheduled: Instant,
-    /// Until when the queue's length has been accounted for.
+    /// Time up to which the queue-length average is updated.
     accounted: Instant,
-    /// What became of each traffic class, in the whole run.
+    /// Counters per traffic class for the whole run.
     pub classes: ClassMeasures,
-    /// The same until the window began.
+    /// Counters per traffic class at the start of the window.
     pub classes_before: ClassMeasures,
-    /// What the discipline has just dropped.
+    /// Packets just dropped by the discipline.
     pub drops: Vec<(Packet, DropReason)>,
 }
 
-/// One direction of a link. A crossing without waiting needs the first cache line and no other. With many flows links are a large part of
-/// the memory: two lines, and what few links need in boxes that are made when it is needed.
+/// One direction of a link. A crossing without waiting touches only the first cache line. With many flows, links take
+/// a large part of the memory. So the struct has two lines, and rarely needed fields are in boxes allocated on
+/// demand.
 #[repr(C, align(64))]
 pub struct Link {
-    /// When the transmitter will be free.
+    /// Time when the transmitter becomes free.
     pub free: Instant,
     delay: Span,
-    /// The time that a packet of `last_wire` bytes takes.
+    /// Transmission time of a packet of `last_wire` bytes.
     last_time: FineSpan,
-    /// What the last transmission leaves to one that follows it at once.
+    /// Fraction of a nanosecond that the last transmission passes on to a directly following one.
     carry: Carry,
     last_wire: u16,
-    /// How long a packet takes depends on its size alone, and nothing else changes.
+    /// True if the transmission time depends only on the size, and nothing else changes.
     steady: bool,
     one_step: OneStep,
-    /// Counters; those of a crossing without waiting come first.
+    /// Counters. The counters of a crossing without waiting come first.
     pub measure: LinkMeasure,
-    /// When the last transmission began that was not a crossing in one step.
+    /// Start of the last transmission that was not a one-step crossing.
     started: Instant,
     /// The queue.
     pub service: Service,
-    /// What becomes of packets that have been transmitted; nothing where all arrive.
+    /// Loss and other changes after transmission; `None` if every packet arrives.
     wire: Option<Box<Wire>>,
     rate: LinkRate,
 }
 
-/// What may happen to a packet in one step: in the window, over a sound wire, without bins of departures.
+/// Operations that can be done in one step. All require: inside the window, no wire effects, no bins of departures.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum OneStep {
-    /// Nothing.
+    /// No one-step operation.
     Nothing,
-    /// At a steady rate, a packet that leaves a managed queue is transmitted and leaves the link.
+    /// At a steady rate, a packet from a managed queue is transmitted and leaves the link.
     Leave,
-    /// A packet crosses a first-in-first-out link if it need not wait.
+    /// A packet crosses a FIFO link if it need not wait.
     CrossIdle,
-    /// A packet may also wait: at a steady rate, before a queue that counts packets and has no bins of waiting.
+    /// A packet can also wait. Requires a steady rate and a queue that counts packets and has no bins of waiting.
     Cross,
 }
 
-/// What becomes of packets that have been transmitted, where not all arrive as they were sent.
+/// Effects of the wire on transmitted packets.
 enum Wire {
-    /// Some are lost.
+    /// Random losses.
     Lossy(Loss),
-    /// The link changes in the course of the run, and may lose some as well.
+    /// Changes of the link during the run, possibly with losses.
     Changing(Box<WireChanges>),
 }
 
 impl Link {
-    /// Refuses a queue that does not go with the rate behind it.
+    /// Checks that the queue suits the rate of the link.
     ///
     /// # Errors
-    /// As [`QueueConfig::check_before`](fairwave_core::queue::QueueConfig::check_before).
+    /// Same as [`QueueConfig::check_before`](fairwave_core::queue::QueueConfig::check_before).
     pub fn check(direction: &Direction) -> Result<(), ConfigError> {
         direction.queue.check_before(direction.rate.nominal()).map_err(|error| error.within("queue"))
     }
 
-    /// A link as planned, whose direction has been [checked](Self::check); its random streams are those that bear its name.
+    /// Creates a link as planned. Its direction must be [checked](Self::check). The link's name selects its random
+    /// streams.
     pub fn new(plan: &LinkPlan, seed: Seed, window: Window, bin: Span) -> Result<Self, ConfigError> {
         let Direction { rate, delay, queue, police, shape, loss, changes } = &*plan.direction;
         let stream = |what: &str| seed.stream(&format!("link.{}.{what}", plan.name));
         let service = if let Some(medium) = plan.medium {
             Service::Shared(Box::new(SharedQueue {
                 medium,
-                // Told when the medium is made.
+                // Set when the medium is created.
                 member: 0,
                 waiting: 0,
                 held: 0,
@@ -161,7 +164,7 @@ impl Link {
             false => Some(Loss::new(loss, stream("loss")).map_err(|error| error.within("loss"))?),
         };
         changes.check()?;
-        // A constant rate draws nothing: its stream would be made, link by link, for nothing.
+        // A constant rate needs no random numbers, so skip the creation of its stream.
         let transmission = match rate {
             RateConfig::Constant(_) => seed.stream(""),
             _ => stream("transmission"),
@@ -177,7 +180,7 @@ impl Link {
             None => None,
         };
         Ok(Link {
-            // At the rates of the others, the largest packets take longer than fine spans count.
+            // At lower rates, the largest packets take longer than a fine span can represent.
             steady: rate.is_steady() && changes.is_none() && rate.nominal().fine_time_for(LARGEST).is_some(),
             rate: LinkRate::new(rate, transmission).map_err(|error| error.within("rate"))?,
             delay: *delay,
@@ -194,7 +197,8 @@ impl Link {
         .with_steps(window))
     }
 
-    /// Finds out what may happen in one step, once the warm-up is over: until then each crossing would have to ask for it.
+    /// Enables the one-step operations if there is no warm-up. Otherwise the start of the window enables them, so
+    /// crossings need not check for the warm-up.
     fn with_steps(mut self, window: Window) -> Self {
         if window.warmup == Instant::ZERO {
             self.find_steps(window);
@@ -215,8 +219,9 @@ impl Link {
         };
     }
 
-    /// Another one, as [`Self::new`] makes it, for a plan of the same direction while this one is new. None where either has streams or a
-    /// discipline of its own. With many flows most links are made so: what they share is not worked out again.
+    /// Returns a fresh link for another plan of the same direction. Call it before this link carries a packet.
+    /// Returns `None` if either link has random streams or a discipline. With many flows most links are created this
+    /// way, so shared properties are computed only once.
     pub fn another(&self, plan: &LinkPlan, window: Window, bin: Span) -> Option<Self> {
         let (Service::Fifo(_), None, None) = (&self.service, &self.wire, plan.medium) else { return None };
         Some(
@@ -231,15 +236,15 @@ impl Link {
         )
     }
 
-    /// Between which nodes each flow goes, for a queue that shares by hosts.
+    /// Passes the end nodes of each flow to a queue that shares by hosts.
     pub fn tell_ends(&mut self, ends: &Arc<[[u32; 2]]>) {
         if let Service::Managed(managed) = &mut self.service {
             managed.queue.tell_ends(ends);
         }
     }
 
-    /// Transmits a packet from `start` on: the transmitter is free again when that ends. A packet that `follows` the last
-    /// transmission begins with its carry.
+    /// Transmits a packet from `start` on, and sets the time when the transmitter is free again. With `follows`, the
+    /// packet directly follows the last transmission and starts with its carry.
     #[inline]
     pub fn transmit(&mut self, start: Instant, packet: &Packet, follows: bool) {
         self.started = start;
@@ -251,9 +256,9 @@ impl Link {
         };
     }
 
-    /// The end of a transmission, and what it leaves to the next. At a steady rate the time is kept, because most neighbours are alike.
-    /// `last_wire` stays 0, and with it `last_time`, where the rate is not steady: such a law carries by itself. A packet of no size
-    /// takes no time there, too.
+    /// Returns the end of a transmission and its carry. At a steady rate the time is cached, because most consecutive
+    /// packets have the same size. At other rates `last_wire` and `last_time` stay 0, because the rate law carries
+    /// fractions internally. A packet of size 0 takes no time there either.
     #[inline(never)]
     fn end_of(&mut self, start: Instant, packet: &Packet, follows: bool) -> (Instant, Carry) {
         if self.steady {
@@ -271,7 +276,8 @@ impl Link {
         (end, Carry::NOTHING)
     }
 
-    /// Tells a managed queue of a change of the link's rate at `now`, if there is one then. Answers when the next one is.
+    /// Informs a managed queue of a change of the link's rate at `now`, if there is one. Returns the time of the next
+    /// change.
     pub fn tell_rate(&mut self, now: Instant) -> Option<Instant> {
         let Service::Managed(managed) = &mut self.service else { return None };
         if let Some((at, rate)) = self.rate.change_from(now)
@@ -287,17 +293,17 @@ impl Link {
         self.started > end
     }
 
-    /// A packet that leaves arrives after this time at the earliest.
+    /// Returns a lower bound of the delay between departure and arrival.
     pub fn least_delay(&self) -> Span {
         if matches!(self.wire.as_deref(), Some(Wire::Changing(_))) { Span::ZERO } else { self.delay }
     }
 
-    /// Whether packets may arrive in another order than they were sent, or more of them than were.
+    /// Whether packets can be reordered or duplicated.
     pub fn reorders(&self) -> bool {
         self.unsteady().is_some_and(WireChanges::is_out_of_order)
     }
 
-    /// What the outages have taken, for a link that has any.
+    /// Returns the changes of the link, with the losses of its outages, if it has any.
     pub fn unsteady(&self) -> Option<&WireChanges> {
         match self.wire.as_deref() {
             Some(Wire::Changing(unsteady)) => Some(unsteady),
@@ -305,8 +311,8 @@ impl Link {
         }
     }
 
-    /// The packet that left last did not get through. Whether it was a failure of the link that took it, before it had been transmitted:
-    /// then it did not leave after all.
+    /// Whether a link failure removed the latest packet before the end of its transmission. If so, takes its
+    /// departure back.
     pub fn take_failed(&mut self, packet: &Packet, window: Window) -> bool {
         let Some(Wire::Changing(unsteady)) = self.wire.as_deref_mut() else { return false };
         if !unsteady.take_failed(self.free, window) {
@@ -319,13 +325,13 @@ impl Link {
         true
     }
 
-    /// What could be transmitted from `from` until `to`.
+    /// Returns the bytes that the link can transmit from `from` until `to`.
     pub fn capacity(&self, from: Instant, to: Instant) -> Bytes {
         self.rate.capacity(from, to)
     }
 
-    /// A packet leaves the transmitter at the time for which that is taken (`free`), and is counted. Always inlined: every hop
-    /// comes through here, and its caller has the link at hand.
+    /// Lets a packet leave the transmitter at `free`, and counts it. Always inlined: every hop calls it, and the
+    /// caller already holds the link.
     #[inline(always)]
     pub fn leave(&mut self, packet: &Packet, window: Window) -> Departure {
         let counts = self.measure.departed(self.free, packet.wire, window);
@@ -337,7 +343,7 @@ impl Link {
                 Wire::Lossy(loss) => loss.lost(self.free, packet),
                 Wire::Changing(unsteady) => {
                     if packet.wire == 0 {
-                        // It takes no time, and its outcome is not known yet.
+                        // A packet of size 0 takes no time, and its outcome is not determined yet.
                         (self.free, self.delay) = unsteady.transmitted(self.free, self.free);
                     }
                     if !unsteady.loses(self.free, packet) {
@@ -354,13 +360,13 @@ impl Link {
         if arrival > window.end { Departure::UnderWay } else { Departure::Arrives(arrival) }
     }
 
-    /// Whether the packet that was transmitted last began before the window and left in it.
+    /// Whether the latest transmission started before the window and ended in it.
     #[inline]
     fn straddles_warmup(&self, window: Window) -> bool {
         (self.started < window.warmup) == (self.free >= window.warmup)
     }
 
-    /// Counts the part of a packet that was transmitted within the window, of one whose transmission straddles an edge of it.
+    /// Counts the part inside the window of a transmission that straddles an edge of it.
     #[cold]
     #[inline(never)]
     fn split(&mut self, packet: &Packet, window: Window) {
@@ -373,7 +379,7 @@ impl Link {
         }
     }
 
-    /// The packet that left last, of a link that changes, is not lost.
+    /// Returns the departure of the latest packet if it is not lost. For links with changes.
     #[inline(never)]
     fn arrives(&mut self, window: Window) -> Departure {
         let arrival = self.free + self.delay;
@@ -391,19 +397,19 @@ impl Link {
         Departure::Arrives(arrival)
     }
 
-    /// The transmitter, for a queue that goes by it.
+    /// Returns the state of the transmitter, for the queue's computation.
     #[inline(always)]
     pub fn pace(&self) -> Pace {
         Pace { free: self.free, wire: self.last_wire, time: self.last_time, carry: self.carry, steady: self.steady }
     }
 
-    /// Whether a packet that arrives at `now` is transmitted at once, without having been in the queue.
+    /// Whether a packet that arrives at `now` is transmitted immediately, without queueing.
     #[inline]
     pub fn passes_at_once(&self, now: Instant) -> bool {
         matches!(self.service, Service::Fifo(_)) && self.free <= now
     }
 
-    /// What leaves is counted per bin, if there are bins; then no packet crosses in one step.
+    /// Counts departures per bin, if there are bins. This disables one-step operations.
     pub fn count_departures(&mut self, bins: Option<Box<Bins>>) {
         if bins.is_some() {
             self.one_step = OneStep::Nothing;
@@ -411,8 +417,8 @@ impl Link {
         self.measure.count_departures(bins);
     }
 
-    /// When the transmission of a packet ends that begins at `now`, which lies before [`FAR`], and what it leaves to the next. What ends
-    /// later than twice that is said to end then.
+    /// Returns the end and the carry of a transmission that begins at `now`, which is before [`FAR`]. Ends later than
+    /// 2 · [`FAR`] are reported as 2 · [`FAR`].
     #[inline(always)]
     fn end_soon(&mut self, now: Instant, packet: &Packet, follows: bool) -> (Instant, Carry) {
         if packet.wire == self.last_wire {
@@ -424,8 +430,9 @@ impl Link {
         }
     }
 
-    /// Transmits a packet of a managed queue from `now` on, and lets it leave, where nothing else can become of it. Answers when it arrives;
-    /// nothing, and nothing has been counted, where more may happen. What [`Self::transmit`] and [`Self::leave`] would do.
+    /// Transmits a packet of a managed queue from `now` on and lets it leave, in one step instead of
+    /// [`Self::transmit`] and [`Self::leave`]. Returns its arrival time. Returns `None` without counting anything if
+    /// the outcome is not certain.
     #[inline(always)]
     pub fn transmit_and_leave(&mut self, now: Instant, packet: &Packet, window: Window) -> Option<Instant> {
         if self.one_step != OneStep::Leave {
@@ -441,10 +448,10 @@ impl Link {
         Some(arrival)
     }
 
-    /// A packet that arrives at `now` crosses, where nothing else can become of it: it is transmitted at once, or waits behind others of its
-    /// size; it arrives at the far end within the run, and the warm-up is over. Answers when its transmission begins, and when it
-    /// arrives; nothing, and nothing has been counted, where any of that does not hold. What [`Self::transmit`] and [`Self::leave`] would
-    /// do, and the queue before them, in one step.
+    /// Lets a packet that arrives at `now` cross the link in one step, instead of the queue, [`Self::transmit`] and
+    /// [`Self::leave`]. The packet is transmitted immediately, or waits behind packets of its size. It must arrive at
+    /// the far end within the run, after the warm-up. Returns the start of its transmission and its arrival. Returns
+    /// `None` without counting anything if a condition does not hold.
     #[inline(always)]
     pub fn cross(&mut self, now: Instant, packet: &Packet, window: Window) -> Option<(Instant, Instant)> {
         if self.one_step < OneStep::CrossIdle {
@@ -474,7 +481,7 @@ impl Link {
         Some((start, arrival))
     }
 
-    /// Adds the time since the last call to the average length of a managed queue; call before the queue changes.
+    /// Updates the average length of a managed queue. Call it before the queue changes.
     #[inline(always)] // twice for each packet of a managed queue
     pub fn account_for_queue(&mut self, now: Instant, window: Window) {
         match &mut self.service {
@@ -493,9 +500,9 @@ impl Link {
         }
     }
 
-    /// When a managed link must be served next, if no event is arranged for that as early: when its transmitter is free, or its discipline
-    /// has periodic work. The caller arranges it.
-    #[inline(always)] // a call costs as much as what it does most of the time: nothing
+    /// Returns when a managed link must be served next, if no scheduled event is as early. It is due when its
+    /// transmitter becomes free, or when its discipline has periodic work. The caller schedules the event.
+    #[inline(always)] // usually there is nothing to do, and a call would cost as much as the body
     pub fn next_service(&mut self, now: Instant) -> Option<Instant> {
         let Service::Managed(managed) = &mut self.service else { return None };
         let next_start = match managed.queue.packets() {
@@ -510,12 +517,12 @@ impl Link {
         Some(managed.scheduled)
     }
 
-    /// A packet has crossed a shared medium at `now`.
+    /// Records a crossing of a shared medium at `now`.
     pub fn crosses_air(&mut self, now: Instant) {
         (self.started, self.free) = (now, now);
     }
 
-    /// The window begins at `now`.
+    /// Starts the window at `now`.
     pub fn begin_window(&mut self, now: Instant, window: Window) {
         self.find_steps(window);
         self.account_for_queue(now, window);
@@ -528,7 +535,7 @@ impl Link {
         }
     }
 
-    /// Packets that wait at `now`, which is not before the last arrival.
+    /// Returns the number of waiting packets at `now`, which is not before the last arrival.
     pub fn waiting_at(&self, now: Instant) -> u64 {
         match &self.service {
             Service::Fifo(fifo) => fifo.waiting_at(now, self.pace()),
@@ -537,29 +544,29 @@ impl Link {
         }
     }
 
-    /// True for a link that is served event by event.
+    /// Whether the link is served event by event.
     pub fn is_managed(&self) -> bool {
         !matches!(self.service, Service::Fifo(_))
     }
 }
 
-/// A time and a span later. One is at most twice [`FAR`] and the other less than that: the sum cannot overflow.
+/// Adds a span to a time. One is at most 2 · [`FAR`] and the other less than [`FAR`], so the sum cannot overflow.
 #[inline(always)]
 fn later(at: Instant, span: Span) -> Instant {
     Instant::from_nanos(at.nanos() + span.nanos())
 }
 
-/// What becomes of a packet that leaves a transmitter.
+/// Outcome of a packet that leaves a transmitter.
 pub enum Departure {
-    /// It reaches the far end, within the run.
+    /// It reaches the far end within the run.
     Arrives(Instant),
-    /// It reaches the far end, within the run, and so does a copy that the wire has made.
+    /// It reaches the far end within the run, together with a copy made by the wire.
     Twice(Instant),
     /// Nothing more happens to it within the run.
     UnderWay,
-    /// The wire loses it; within the run, if it `counts`.
+    /// The wire loses it.
     Lost {
-        /// It left within the run.
+        /// True if it left within the run.
         counts: bool,
     },
 }

@@ -121,7 +121,7 @@ pub struct MediaTransportRow {
 
 /// State of a stream at its sender at one time.
 #[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs)] // each is the member of webrtc-stats by that name, as `fairwave_endpoint::media` says
+#[allow(missing_docs)] // each is the member of webrtc-stats by that name, see `fairwave_endpoint::media`
 pub struct MediaOutboundRow {
     pub group: String,
     pub flow: u32,

@@ -1,4 +1,4 @@
-//! The network of a run, made from the plan: links, routes over them, and the hops that need no event.
+//! Network of a run, built from the plan: links, routes, and the hops that need no event.
 
 use std::sync::Arc;
 
@@ -13,33 +13,34 @@ use crate::places::{Held, Same};
 use crate::routes::{Routes, Step};
 use crate::shared_media::{self, MediumRun};
 
-/// Links and the routes over them.
+/// Links and their routes.
 pub(crate) struct Network<M = Same> {
     /// Link directions, by index of the plan.
     pub links: Held<Link, M>,
     /// Shared media, by index of the plan.
     pub media: Vec<MediumRun>,
-    /// Those of the flows that have been added.
+    /// Routes of the flows added so far.
     pub routes: Arc<Routes>,
-    /// By link, while routes are added: true when all that arrives comes, in order, from one other link. Then the link can
-    /// be crossed as soon as that one is.
+    /// Per link, while routes are added: true if all its packets come in order from a single other link. Then the
+    /// link can be crossed immediately after that one.
     pub fed_in_order: Vec<bool>,
 }
 
 impl Network {
-    /// Builds links and routes.
+    /// Builds the links and the routes.
     pub fn new(plan: &Plan, window: Window) -> Result<Self, RunError> {
         if plan.links.len() + plan.media.len() > MAX_INDEX || plan.flows.len() > MAX_INDEX {
             return Err(RunError::TooLarge { links: plan.links.len(), flows: plan.flows.len(), allowed: MAX_INDEX });
         }
-        // Only for queues that share by hosts.
+        // Needed only by queues that share by hosts.
         let ends = || -> Arc<[[u32; 2]]> { plan.flows.iter().map(|flow| [flow.from as u32, flow.to as u32]).collect() };
         let ends = plan.links.iter().any(|link| link.direction.queue.discipline.nature().by_host).then(ends);
         let mut links: Vec<Link> = Vec::with_capacity(plan.links.len());
         let refused = |link: &LinkPlan, error| RunError::Config { place: link.name.to_string(), error };
         for (index, link) in plan.links.iter().enumerate() {
             let bin = if plan.record.queues.contains(&index) { plan.record.bin } else { Span::ZERO };
-            // Links that are alike share their direction, and most are like one of the two before: the same way of another duplex link.
+            // Equal links share their direction. Most equal one of the two previous links: the same direction of
+            // another duplex link.
             let before = index.saturating_sub(2)..index;
             let alike = before.rev().find(|&one| Arc::ptr_eq(&plan.links[one].direction, &link.direction));
             if alike.is_none() {
@@ -76,19 +77,20 @@ impl Network {
         Ok(network)
     }
 
-    /// Adds a flow's two routes, once it is known whether its receiver is called `ahead` of time, and whether its sender may be
-    /// ([`Self::receivers_ahead_of_time`], [`Self::senders_ahead_of_time`]). Answers where the route forward and the one back begin.
+    /// Adds the two routes of a flow. `ahead` states whether its receiver and its sender are called ahead of time
+    /// ([`Self::receivers_ahead_of_time`], [`Self::senders_ahead_of_time`]). Returns the start positions of the
+    /// forward and the reverse route.
     ///
     /// # Errors
-    /// More steps than can be numbered.
+    /// Fails if there are more steps than can be numbered.
     pub fn add_routes(&mut self, plan: &Plan, flow: &FlowPlan, ahead: [bool; 2]) -> Result<[u32; 2], RunError> {
         self.add_way(plan, &flow.forward, &flow.backward, ahead)
     }
 
-    /// The same of any two routes.
+    /// The same for any two routes.
     ///
     /// # Errors
-    /// More steps than can be numbered.
+    /// Fails if there are more steps than can be numbered.
     pub fn add_way(
         &mut self,
         plan: &Plan,
@@ -102,7 +104,7 @@ impl Network {
         };
         let (forward, backward) = (steps(forward, Step::end(ahead[0])), steps(backward, Step::end(ahead[1])));
         let too_large = RunError::TooLarge { links: plan.links.len(), flows: plan.flows.len(), allowed: MAX_INDEX };
-        // Nobody else has them yet.
+        // The routes are not shared yet.
         Arc::get_mut(&mut self.routes).and_then(|routes| routes.add(&forward, &backward)).ok_or(too_large)
     }
 
@@ -113,7 +115,7 @@ impl Network {
         }
     }
 
-    /// The window begins: managed queues count their classes from here.
+    /// Starts the window: managed queues count their classes from here.
     pub fn begin_window(&mut self, now: Instant, window: Window) {
         for link in &mut self.links.items {
             link.begin_window(now, window);
@@ -123,8 +125,8 @@ impl Network {
         }
     }
 
-    /// A link is fed in order when every packet that enters it comes from the same other link, which keeps their order, and it is a
-    /// plain FIFO.
+    /// Finds the links that are fed in order: a plain FIFO that receives all its packets from one order-preserving
+    /// link.
     fn find_links_fed_in_order(&mut self, plan: &Plan) {
         const NOBODY: usize = usize::MAX;
         const SEVERAL: usize = usize::MAX - 1;
@@ -143,9 +145,9 @@ impl Network {
         self.fed_in_order = self.links.items.iter().zip(feeder).map(fed_in_order).collect();
     }
 
-    /// Flows whose receivers may be called as soon as a packet's arrival time is known. Their node has only such
-    /// receivers; all packets reach the node over one link, in order; no packet passes through the node; and their
-    /// answers enter a plain FIFO.
+    /// Returns the flows with receivers that can be called as soon as a packet's arrival time is known. Conditions:
+    /// their node has only such receivers; all packets reach the node over one link, in order; no packet passes
+    /// through the node; and their replies enter a plain FIFO.
     pub fn receivers_ahead_of_time(&self, plan: &Plan, reactive: &[bool]) -> Vec<bool> {
         const NOBODY: usize = usize::MAX;
         let mut last_link = vec![NOBODY; plan.nodes.len()];
@@ -167,11 +169,11 @@ impl Network {
         plan.flows.iter().map(|flow| allowed[flow.to]).collect()
     }
 
-    /// Flows whose senders may be called as soon as it is known when feedback reaches them, unless something is due there
-    /// before. They are `alone` ones, with which nothing but their feedback and their own timers has to do; no other flow
-    /// begins, ends or passes at their node; their feedback comes in order; what they send enters a plain FIFO and takes
-    /// time; and on the way of a packet and its answer something still needs an event, so that this way is never gone
-    /// again at once. `ahead` says whose receivers are called ahead of time.
+    /// Returns the flows with senders that can be called as soon as the arrival of their feedback is known, unless an
+    /// earlier event is due there. Conditions: the flow is in `alone`, so only its feedback and its timers affect it.
+    /// No other flow starts, ends or passes at its node. Its feedback comes in order. Its packets enter a plain FIFO
+    /// and take time. At least one hop of a packet and its reply needs an event, so the round trip cannot repeat
+    /// within one call. `ahead` marks the flows with receivers called ahead of time.
     pub fn senders_ahead_of_time(&self, plan: &Plan, alone: &[bool], ahead: &[bool]) -> Vec<bool> {
         let mut visits = vec![0u32; plan.nodes.len()];
         for flow in &plan.flows {

@@ -24,9 +24,9 @@ pub struct RunResult {
     pub flows: Vec<FlowRow>,
     /// One row per flow group.
     pub groups: Vec<GroupRow>,
-    /// Fates of the units: one row per flow, fate and place, for flows whose application makes units.
+    /// Fates of the units: one row per flow, fate and place, for flows with units of an application.
     pub fates: Vec<FateRow>,
-    /// One row per flow, threshold and reading of timeliness, for flows whose application makes units.
+    /// One row per flow, threshold and reading of timeliness, for flows with units of an application.
     pub timeliness: Vec<TimelinessRow>,
     /// One row per flow, reading and share, for flows with constant-rate playback at the receiver.
     pub playback: Vec<PlaybackRow>,

@@ -8,8 +8,8 @@
 //!
 //! A delayed acknowledgement echoes the first segment that it waits for, so a sample includes that wait. Other
 //! transports have no samples. A request is lost if a queue or a wire removed it or its reply. A request without
-//! reply and without removal is still in transit. In a live run, hosts can lose packets unseen. There, a request
-//! without reply is lost once it is older than the longest round trip.
+//! reply and without removal is still in transit. Hosts of a live run can lose packets without a trace. There, a
+//! request without reply is lost once it is older than the longest round trip.
 
 use std::collections::HashSet;
 

@@ -62,7 +62,7 @@ impl WireChanges {
         (end, self.changing.delay(end, end.since(start), more))
     }
 
-    /// Whether the packet whose transmission ended at `now` is lost.
+    /// Whether the latest packet, with its transmission finished at `now`, is lost.
     pub fn loses(&mut self, now: Instant, packet: &Packet) -> bool {
         if self.failed.is_some() || self.loss.as_mut().is_some_and(|loss| loss.lost(now, packet)) {
             return true;
@@ -70,8 +70,8 @@ impl WireChanges {
         self.conditions.as_deref_mut().is_some_and(|(conditions, stream)| stream.chance(conditions.at(now).1))
     }
 
-    /// Records that the packet whose transmission ended at `now` will arrive at `arrival`. Returns the number of
-    /// packets that it overtakes and that no packet overtook before.
+    /// Records that the latest packet, with its transmission finished at `now`, will arrive at `arrival`. Returns the
+    /// number of packets that it overtakes and that no packet overtook before.
     pub fn overtakes(&mut self, now: Instant, arrival: Instant) -> u64 {
         if self.reorders { self.changing.overtakes(now, arrival) } else { 0 }
     }

@@ -71,7 +71,7 @@ fn a_link_that_is_never_idle_carries_what_its_schedule_allows_whatever_its_queue
 
 #[test]
 fn crossing_arithmetically_and_event_by_event_give_the_same_service() {
-    // With a large buffer nothing is dropped, and the two differ only in their algorithm.
+    // With a large buffer there are no drops, and the two differ only in their algorithm.
     let [fifo, managed] = [FIFO, MANAGED].map(|queue| outcome(RATE, &queue.replace("40", "100000")));
     assert_eq!(bottleneck(&fifo).departures, bottleneck(&managed).departures);
     assert_eq!(bottleneck(&fifo).wire_departed, bottleneck(&managed).wire_departed);

@@ -99,7 +99,7 @@ fn a_video_that_waits_in_its_sender_is_late_and_its_wait_is_told() {
     let due = (29 * 25 + 1) * 3;
     assert!(flow.late_units > due * 8 / 10 && flow.late_units <= due, "{} of {due}", flow.late_units);
     assert!(flow.decodable_ratio.expect("measured") < 0.2, "{}", flow.decodable_ratio.expect("measured"));
-    // Each unit has one fate: what waits is not lost as well.
+    // Each unit has one fate: a waiting unit does not count as lost too.
     assert_eq!(flow.units_sent, flow.units_received + flow.units_lost + flow.units_waiting);
     assert!(flow.units_lost + flow.late_units <= flow.units_sent, "{flow:?}");
     assert!(flow.units_lost <= flow.dropped, "{} lost, {} packets dropped", flow.units_lost, flow.dropped);
@@ -114,7 +114,7 @@ fn a_video_over_tcp_loses_nothing_and_what_waits_is_late() {
 
 #[test]
 fn what_is_shown_sooner_than_it_can_arrive_is_late() {
-    // The link lets nothing pass in less than 25 ms.
+    // The delay of the link is at least 25 ms.
     let flow = &run_too_much(r#"{"name":"udp"}"#, "20 ms").flows[0];
     let late = flow.units_received + flow.units_waiting;
     assert!(flow.units_received > 500 && flow.late_units == late, "{} late", flow.late_units);
@@ -164,7 +164,7 @@ fn with_random_loss_alone_no_loss_is_congestions() {
     let flow = &run_dvrc(0.03, 0).flows[0];
     assert_eq!((flow.dropped, flow.congestion_as_congestion + flow.congestion_as_random), (0, 0));
     let judged = flow.random_as_congestion + flow.random_as_random;
-    // All but those after which nothing arrived any more.
+    // All except the losses after the last arrival.
     assert!(judged > 20 && flow.lost - judged <= 2, "{judged} of {}", flow.lost);
 }
 

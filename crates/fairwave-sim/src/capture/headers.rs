@@ -314,7 +314,7 @@ fn tcp(
             header.ack = true;
             header.acknowledgment_number = offsets.number(next);
             options.push(Timestamp(millis(now), millis(echo)));
-            // Before the first data, an acknowledgement can only answer the SYN.
+            // Before the first data, an acknowledgement can only be for the SYN.
             if next <= 1 && !offsets.begun() {
                 header.syn = true;
                 options.extend(opening());

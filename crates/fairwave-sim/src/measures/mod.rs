@@ -66,7 +66,7 @@ pub enum Better {
     Neither,
 }
 
-/// A kind of group, by what its flows carry.
+/// A kind of group, by the traffic of its flows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {

@@ -1,4 +1,4 @@
-//! Links with a managed queue: one event for each packet when its transmission begins.
+//! Links with a managed queue: one event for each start of a transmission.
 
 use fairwave_core::packet::Packet;
 use fairwave_core::units::Instant;
@@ -12,7 +12,7 @@ use crate::probe::{Probe, RemovalCause};
 use crate::routes::END;
 
 impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
-    /// A packet arrives at a link that is served event by event, by the step at `place` of its route.
+    /// Handles the arrival of a packet at an event-driven link, by the step at `place` of its route.
     pub(super) fn arrive_at_managed(&mut self, link: usize, packet: &Packet, place: u32, now: Instant) {
         let mut here = &mut self.network.links[link];
         here.account_for_queue(now, self.window);
@@ -45,10 +45,10 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
         }
     }
 
-    /// A managed link's transmitter may have become free, or its discipline may have periodic work.
+    /// Serves a managed link after its transmitter becomes free or its discipline has periodic work.
     pub(super) fn service(&mut self, link: usize, now: Instant) {
         let Some(here) = self.network.links.get_mut(link) else {
-            // Media come after the links.
+            // Media have the indices after the links.
             self.serve_medium(link - self.network.links.items.len(), now);
             return;
         };
@@ -64,8 +64,8 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
         self.serve_managed(link, now);
     }
 
-    /// Begins the next transmission if the transmitter is free, counts what the discipline dropped, and arranges to be
-    /// called again.
+    /// Starts the next transmission if the transmitter is free, counts the discipline's drops, and schedules the next
+    /// service.
     #[inline(always)] // for each packet of a managed queue
     fn serve_managed(&mut self, link: usize, now: Instant) {
         let here = &mut self.network.links[link];
@@ -83,7 +83,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
         }
     }
 
-    /// Counts what a managed link's discipline has dropped.
+    /// Counts the drops of a managed link's discipline.
     #[inline(never)]
     fn count_drops(&mut self, link: usize, now: Instant) {
         let here = &mut self.network.links[link];
@@ -103,8 +103,8 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
         }
     }
 
-    /// A managed link's next transmission begins; arranges to be called again. The packet came by the step at `place` of its route, if
-    /// that is known.
+    /// Starts the next transmission of a managed link, and schedules the next service. The packet came by the step at
+    /// `place` of its route, if known.
     fn begin(&mut self, link: usize, now: Instant, packet: &Packet, place: Option<u32>) {
         let here = &mut self.network.links[link];
         let Service::Managed(managed) = &mut here.service else { return };
@@ -128,7 +128,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
             None => here.leave(packet, self.window),
         };
         let place = match place {
-            // Nobody has gone another way meanwhile.
+            // No flow has changed its route.
             Some(place) if self.detours.changes.is_empty() => place,
             _ => self.place_of(packet, link),
         };
@@ -137,19 +137,19 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
         }
     }
 
-    /// The step by which a packet entered a link, on the way that its flow goes now.
+    /// Returns the step of a packet into a link, on the current route of its flow.
     #[inline(always)]
     fn place_of(&self, packet: &Packet, link: usize) -> u32 {
         let place = self.network.routes.place_of(self.way_of(packet), link);
         if self.network.routes.at(place).target() != END {
             return place;
         }
-        // Its flow goes another way by now.
+        // Its flow has changed to another route.
         let flow = packet.flow.0 as usize;
         self.detours.place_of(&self.network, flow, packet.feedback, link).unwrap_or(place)
     }
 
-    /// A link's rate may become another at `now`: its queue, if it is a managed one, is told, and so it is of the next change.
+    /// Handles a possible rate change of a link at `now`: informs its managed queue, and schedules the next change.
     pub(super) fn rate_changes(&mut self, link: usize, now: Instant) {
         let here = &mut self.network.links[link];
         here.account_for_queue(now, self.window);

@@ -19,7 +19,7 @@ use crate::result::RunResult;
 /// transmissions, not the times when the driver handled them.
 pub struct SteppedRun<'p, P, B> {
     simulation: Simulation<'p, P, B>,
-    /// Time up to which all events are handled, inclusive.
+    /// Time of the last handled events: all events up to it, inclusive, are handled.
     reached: Option<Instant>,
 }
 
@@ -61,7 +61,7 @@ impl<'p, P: Probe, B: Border> SteppedRun<'p, P, B> {
         if next > self.simulation.window.end { Instant::NEVER } else { next }
     }
 
-    /// Returns the time up to which all events are handled, inclusive.
+    /// Returns the time of the last handled events. All events up to it, inclusive, are handled.
     pub fn reached(&self) -> Instant {
         self.reached.unwrap_or_default()
     }

@@ -4,7 +4,7 @@
 //! Each acknowledgement of new data adds a = 0.01 segments, a loss takes b = 1/8 of the window. Up to 16 segments
 //! (the legacy window) it does as Reno does.
 //!
-//! **Assumptions.** A loss takes ⌈b · window⌉ (the paper's pseudo-code) of what was in flight. A timeout is Reno's.
+//! **Assumptions.** A loss takes ⌈b · window⌉ (the paper's pseudo-code) of the data in flight. A timeout is Reno's.
 
 use fairwave_core::config::{ConfigError, check_between};
 use fairwave_core::registry::{Checked, Law};
