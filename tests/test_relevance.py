@@ -11,8 +11,8 @@ import pytest
 import fairwave as fairwave_
 from fairwave.answers.lines import as_data, caption, lines
 from fairwave.answers.verdict import of_comparison
-from fairwave.ask.finding import Search, reversals
 from fairwave.ask.requiring import judge
+from fairwave.ask.searching import Search, reversals
 from fairwave.ask.wording import condition
 from fairwave.measuring import measures
 from fairwave.measuring.relevance import (
@@ -254,10 +254,12 @@ def test_a_search_says_that_its_range_makes_no_difference(fairwave, scenario):
 
 def test_a_search_minds_no_turn_that_does_not_count():
     def turns(relevant):
-        tried = Search(lambda *_: np.zeros(6), condition("goodput >= 0"), 100, relevant=relevant)
-        for step, mean in ((10, 3.5), (50, 3.0), (51, 3.05)):
-            tried.samples[step] = np.full(6, mean)
-            tried.known[step] = "holds"
+        means = {10: 3.5, 50: 3.0, 51: 3.05}
+        tried = Search(
+            lambda step, numbers: np.full(len(numbers), means[step]), condition("goodput >= 0"), 100,
+            relevant=relevant,
+        )  # fmt: skip
+        tried.add(dict.fromkeys(means, 6))
         return reversals(tried, list(range(100)))
 
     assert turns(Relevant(0.1)) == []

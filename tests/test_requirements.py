@@ -8,8 +8,9 @@ import pytest
 
 import fairwave
 from fairwave.ask import finding
-from fairwave.ask.finding import Answer, Region, spans
+from fairwave.ask.finding import Answer, Region
 from fairwave.ask.requiring import KeyCondition, amount, judge, of_key, overall, split, write_junit
+from fairwave.ask.searching import spans
 from fairwave.ask.wording import AskError, condition
 from fairwave.measuring.relevance import ANY
 from fairwave.measuring.statistics import Interval, interval

@@ -1,57 +1,41 @@
-"""At which values conditions hold: a scan of the range, then stochastic bisection at each turn.
+"""At which values conditions hold: the question, its answer, and the runs that `fairwave.ask.searching` asks for.
 
-Every value is tried under the same seeds (common random numbers). At each value the mean of a measure is compared with
-its bound. If its one-sided interval lies on one side, the value is settled. Otherwise more seeds follow, twice as many
-each time, up to a cap, unless the spread so far shows that the cap would not settle it. Values at which it stays open
-are named; they belong to no region.
-
-The search tries the ends of the range and three values between them. Between neighbours that came out differently it
-bisects. If all of them came out alike, it looks around the best one (around the worst one, if all hold), unless that
-one is an end. So it finds where conditions begin and cease to hold, and regions within the range. A region that is
-narrower than a quarter of the range, on a measure that turns more than once, may stay unseen: a sweep shows it.
-
-The confidence is that of the answer as a whole: it is divided among all looks at all values that the search may need
-(Bonferroni), and among the conditions.
+The confidence is that of the answer as a whole, for all values and conditions.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
 from fairwave.arguments import checked
+from fairwave.ask.searching import (
+    BEGIN,
+    MOST,
+    SCAN,
+    Runs,
+    Search,
+    Verdict,
+    crossing,
+    reversals,
+    search,
+    spans,
+)
 from fairwave.ask.wording import AskError, Condition, condition, steps
-from fairwave.measuring.relevance import ANY, Relevance, Relevant, contrast
 from fairwave.measuring.relevance import relevance as read_relevance
-from fairwave.measuring.statistics import LEVEL, Interval, interval, t_quantile
+from fairwave.measuring.statistics import LEVEL, Interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
-    from fairwave.measuring.relevance import Contrast
+    from fairwave.measuring.relevance import Relevance, Relevant
     from fairwave.results import Results
-    from fairwave.runs.grid import Label
+    from fairwave.runs.grid import Label, Point
     from fairwave.runs.keeping import Keep
     from fairwave.scenario import Scenario
-
-BEGIN = 6
-MOST = 12
-FINE = 64
-"""The search ends when what it leaves between two values is this part of the range, or nothing."""
-
-SCAN = 5
-"""So many values, spread over the range, are tried first."""
-
-TURNS = 2
-"""The search has values enough for this many turns of a condition, each with an open part."""
-
-Verdict = Literal["holds", "fails", "open"]
 
 WORDS: dict[Verdict, str] = {"holds": "holds", "fails": "fails", "open": "undecided"}
 """A verdict as tables show it."""
@@ -64,12 +48,15 @@ class Tested:
     Attributes:
         value: The value.
         intervals: For each condition, the mean of its measure with the 95 % interval.
-        verdicts: For each condition, whether it holds there, at the confidence of the whole answer.
+        verdicts: For each condition, whether it holds there, at the confidence of the whole answer: by the runs of
+            this value, or by a monotone curve through all runs between two values.
+        seeds: The seeds of its runs.
     """
 
     value: Label
     intervals: Sequence[Interval]
     verdicts: Sequence[Verdict]
+    seeds: Sequence[int] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -176,6 +163,11 @@ class Answer:
             if edge != end
         ]
         return list(dict.fromkeys(edges or (self.ends if self.regions else ())))
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seeds of all runs, in order."""
+        return sorted(seed for one in self.tested for seed in one.seeds)
 
     @property
     def open(self) -> list[Label]:
@@ -325,208 +317,6 @@ def together(verdicts: Sequence[Verdict]) -> Verdict:
     return "fails" if "fails" in verdicts else "open" if "open" in verdicts else "holds"
 
 
-@dataclass
-class Search:
-    """Tries steps of a range for one condition, however their values are measured, and remembers them.
-
-    Attributes:
-        sample: Answers, for a step and a number of seeds, with the measure under each seed so far.
-        wanted: What is to hold.
-        count: How many steps there are.
-        begin: Seeds to begin with.
-        most: The most seeds of a step.
-        level: Confidence of the whole.
-        conditions: How many conditions share that confidence.
-        relevant: The smallest difference of the measure that counts.
-        baseline: The measure under each seed in the baseline, for a condition next to one.
-    """
-
-    sample: Callable[[int, int], NDArray[np.float64]]
-    wanted: Condition
-    count: int
-    begin: int = BEGIN
-    most: int = MOST
-    level: float = LEVEL
-    conditions: int = 1
-    relevant: Relevant = ANY
-    baseline: NDArray[np.float64] | None = None
-    known: dict[int, Verdict] = field(default_factory=dict)
-    samples: dict[int, NDArray[np.float64]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        sizes = [self.begin]
-        while sizes[-1] < self.most:
-            sizes.append(min(2 * sizes[-1], self.most))
-        self.sizes = sizes
-        self.fine = max(1, self.count // FINE)
-        part = max(self.count / (SCAN - 1), 2.0)
-        self.values = min(SCAN + 2 * TURNS * math.ceil(math.log2(part)), max(self.count, 2))
-        # Each condition is looked at where any of them was tried.
-        self.risk = (1 - self.level) / (self.conditions**2 * self.values * len(sizes))
-
-    def margin(self, step: int) -> NDArray[np.float64]:
-        """By how much the condition is met, seed by seed; below zero where it is not."""
-        samples = self.samples[step]
-        baseline = None if self.baseline is None else self.baseline[: len(samples)]
-        return self.wanted.direction * (self.wanted.beyond(samples, baseline) - self.wanted.line)
-
-    def classify(self, step: int) -> Verdict:
-        """Whether the condition holds at a step."""
-        if step in self.known:
-            return self.known[step]
-        verdict: Verdict = "open"
-        for size in self.sizes:
-            self.samples[step] = self.sample(step, size)
-            # One-sided: each tail has the risk of one look.
-            found = interval(self.margin(step), 1 - 2 * self.risk)
-            if found.n == 0:
-                break
-            if found.n > 1 and (found.low > 0 or (found.low == 0 and "=" in self.wanted.sign)):
-                verdict = "holds"
-            elif found.n > 1 and (found.high < 0 or (found.high == 0 and "=" not in self.wanted.sign)):
-                verdict = "fails"
-            if verdict != "open" or self._hopeless(step):
-                break
-        self.known[step] = verdict
-        return verdict
-
-    def _hopeless(self, step: int) -> bool:
-        """Whether the most seeds would by far not settle a step, were mean and spread to stay what they are."""
-        reach = self._reach(step, self.most)
-        return bool(reach is not None and abs(self.mean(step)) * 1.25 < reach)
-
-    def _reach(self, step: int, seeds: int) -> float | None:
-        """Half the width of a step's interval after so many seeds, as its spread so far promises."""
-        margin = self.margin(step)
-        margin = margin[~np.isnan(margin)]
-        if len(margin) < 2:
-            return None
-        return t_quantile(1 - 2 * self.risk, seeds) * float(margin.std(ddof=1)) / math.sqrt(seeds)
-
-    def enough(self, step: int) -> int | None:
-        """How many seeds probably settle a step that is open; None where 1000 may not."""
-        from fairwave.answers.bands import MORE
-
-        near = abs(self.mean(step))
-        for seeds in (one for one in MORE if one > self.most):
-            reach = self._reach(step, seeds)
-            if reach is not None and reach < near:
-                return seeds
-        return None
-
-    def compared(self, one: int, other: int, level: float) -> Contrast:
-        """The measure at one step compared with another, under the seeds that both have."""
-        both = min(len(self.samples[one]), len(self.samples[other]))
-        return contrast(self.samples[one][:both], self.samples[other][:both], self.relevant, level)
-
-    def mean(self, step: int) -> float:
-        """Mean margin at a step that was tried."""
-        return interval(self.margin(step)).mean
-
-
-def search(trial: Search) -> None:
-    """Tries the steps that show where the condition begins and ceases to hold.
-
-    Raises:
-        AskError: The measure is not defined at an end of the range.
-    """
-    last = trial.count - 1
-    for step, where in ((0, "first"), (last, "last")):
-        trial.classify(step)
-        if math.isnan(trial.mean(step)):
-            raise AskError(
-                f"{trial.wanted.of.text} is not defined at the {where} value of the range; "
-                "choose a range in which it is"
-            )
-    for part in range(1, SCAN - 1):
-        trial.classify(round(part * last / (SCAN - 1)))
-    _look_around(trial)
-    while len(trial.known) < trial.values:
-        wide = [
-            (there - here, (here + there) // 2)
-            for here, there in pairwise(sorted(trial.known))
-            if trial.known[here] != trial.known[there] and there - here > trial.fine
-        ]
-        if not wide:
-            return
-        trial.classify(max(wide)[1])
-
-
-def _look_around(trial: Search) -> None:
-    """Looks beside the best value if none holds, beside the worst one if all hold, unless that is an end."""
-    while len(set(trial.known.values())) == 1 and "open" not in trial.known.values():
-        order = sorted(trial.known)
-        sign = -1.0 if trial.known[0] == "holds" else 1.0
-        means = [sign * trial.mean(step) for step in order]
-        at = int(np.nanargmax(means))
-        if at in {0, len(order) - 1} or means[at] <= max(means[0], means[-1]):
-            return
-        gaps = [(order[at] - order[at - 1], at - 1), (order[at + 1] - order[at], at)]
-        gap, left = max(gaps)
-        if gap <= trial.fine or len(trial.known) >= trial.values:
-            return
-        trial.classify((order[left] + order[left + 1]) // 2)
-
-
-def spans(known: Mapping[int, Verdict]) -> list[tuple[int, int, int | None, int | None]]:
-    """Runs of steps that hold, with no step between them that fails: first, last, and what fails before and after."""
-    found: list[tuple[int, int, int | None, int | None]] = []
-    failed: int | None = None
-    open_run: tuple[int, int] | None = None
-    for step in sorted(known):
-        if known[step] == "holds":
-            open_run = (step, step) if open_run is None else (open_run[0], step)
-        elif known[step] == "fails":
-            if open_run is not None:
-                found.append((*open_run, failed, step))
-            open_run, failed = None, step
-    if open_run is not None:
-        found.append((*open_run, failed, None))
-    return found
-
-
-def reversals(trial: Search, values: Sequence[Label]) -> list[str]:
-    """Where the measure goes the other way by a difference that counts, in words; empty where it does so nowhere."""
-    order = sorted(trial.known)
-    way = trial.wanted.direction * (trial.mean(order[-1]) - trial.mean(order[0]))
-    risk = (1 - trial.level) / max(len(order) - 1, 1)
-    said = []
-    for here, there in pairwise(order):
-        moved = trial.compared(there, here, 1 - 2 * risk)
-        if moved.outcome == ("lower" if way > 0 else "higher"):
-            gain = moved.difference
-            said.append(
-                f"{trial.wanted.of.text} does not {'rise' if way > 0 else 'fall'} throughout: from {values[here]} to "
-                f"{values[there]} it changes by {gain.mean:+.3g} (± {gain.half_width:.2g}). The condition may turn "
-                "between values that were not tried; `fairwave sweep` shows every value"
-            )
-    ends = trial.compared(order[-1], order[0], trial.level)
-    if ends.outcome == "alike":
-        differs = ends.difference.text(unit=trial.wanted.of.measure.unit)
-        said.append(
-            f"the two ends of the range are alike: {trial.wanted.of.text} differs by {differs}, and differences count "
-            f"from {trial.relevant}"
-        )
-    return said
-
-
-def crossing(trials: Sequence[Search], holds: int, fails: int) -> int:
-    """The step nearest to `fails` at which the interpolated means meet all conditions, from one that holds."""
-    way = 1 if fails > holds else -1
-    found = fails - way
-    for trial in trials:
-        between = [
-            one for one in sorted(trial.known, reverse=way < 0) if way * holds <= way * one <= way * fails
-        ]
-        for here, there in pairwise(between):
-            mine, theirs = trial.mean(here), trial.mean(there)
-            if theirs < 0 <= mine:
-                step = here + way * math.floor(mine / (mine - theirs) * abs(there - here))
-                found = way * min(way * found, way * step)
-                break
-    return found
-
-
 def _unrecorded(scenario: Scenario) -> Scenario:
     """The scenario without the series that no measure reads, which cost more than the run."""
     record = scenario.to_dict().get("record", {})
@@ -539,7 +329,7 @@ def runs_at(
     scenario: Scenario,
     key: str,
     value: Label,
-    seeds: range,
+    seeds: Sequence[int],
     *,
     threads: int | None = None,
     keep: Keep | None = None,
@@ -569,7 +359,7 @@ def runs_at(
 def baseline_of(
     wanted: Sequence[Condition],
     baseline: Scenario | None,
-    seeds: range,
+    seeds: Sequence[int],
     *,
     threads: int | None = None,
     keep: Keep | None = None,
@@ -591,6 +381,90 @@ def baseline_of(
     for one in beside:
         measure(one.of.text, baseline)
     return Grid("baseline", prepared(_unrecorded(baseline)), {}).run(list(seeds), threads=threads, keep=keep)
+
+
+ROUNDS = 3
+"""Searches for several conditions are continued so often with the values of the others."""
+
+
+@dataclass
+class _Runner:
+    """The runs of a search: which scenario a step has, and what is measured in its runs.
+
+    Attributes:
+        base: What is varied.
+        key: The dotted path that is set.
+        each: The values.
+        seed: The seed of run 0.
+        threads: How many; all cores when None.
+        keep: Where runs are kept.
+        tell: Told what is tried.
+        wanted: The conditions.
+        baseline: What those next to a baseline compare with.
+    """
+
+    base: Scenario
+    key: str
+    each: Sequence[Label]
+    seed: int
+    threads: int | None
+    keep: Keep
+    tell: Callable[[str], None] | None
+    wanted: Sequence[Condition]
+    baseline: Scenario | None
+    points: dict[int, Point] = field(default_factory=dict)
+
+    def point(self, step: int) -> Point:
+        """The scenario of a step."""
+        from fairwave.runs.grid import Point, settings
+        from fairwave.scenario import prepared
+
+        if step not in self.points:
+            value = self.each[step]
+            changed = self.base.with_overrides(settings(self.key, value))
+            self.points[step] = Point({self.key: value}, prepared(changed))
+        return self.points[step]
+
+    def prepare(self, new: Sequence[tuple[int, Sequence[int]]]) -> None:
+        """Makes runs of several steps together, so that each core has one."""
+        from fairwave.runs.replication import replicate
+
+        if self.tell is not None:
+            self.tell(f"{self.key} = {', '.join(str(self.each[step]) for step, _ in new)}")
+        jobs = [
+            (self.point(step).scenario.native, self.seed + number)
+            for step, numbers in new
+            for number in numbers
+        ]
+        replicate(jobs, threads=self.threads, keep=self.keep)
+
+    def sampler(self, one: Condition) -> Callable[[int, Sequence[int]], NDArray[np.float64]]:
+        """Answers with the measure of a condition in runs of a step."""
+        from fairwave.runs.grid import assemble
+        from fairwave.runs.replication import replicate
+
+        def sample(step: int, numbers: Sequence[int]) -> NDArray[np.float64]:
+            seeds = [self.seed + number for number in numbers]
+            jobs = [(self.point(step).scenario.native, seed) for seed in seeds]
+            results = assemble(
+                [self.point(step)], seeds, replicate(jobs, threads=self.threads, keep=self.keep)
+            )
+            return one.of.measure.over(results).samples()
+
+        return sample
+
+    def reference(self, one: Condition) -> Callable[[Sequence[int]], NDArray[np.float64]] | None:
+        """Answers with the measure of a condition in runs of the baseline; None if it compares with none."""
+        if not one.has_baseline:
+            return None
+
+        def sample(numbers: Sequence[int]) -> NDArray[np.float64]:
+            seeds = [self.seed + number for number in numbers]
+            results = baseline_of(self.wanted, self.baseline, seeds, threads=self.threads, keep=self.keep)
+            assert results is not None
+            return one.of.measure.over(results).samples()
+
+        return sample
 
 
 @checked
@@ -618,8 +492,8 @@ def find(
             "flow.b.count")`, or one text with commas.
         values: A range, `"1..200"` or `"500 kb/s..5 Mb/s"`, or the values themselves in order.
         until: The condition, `"mos.voice >= 3.6"`, or several that are to hold together.
-        n: Seeds to begin with at each value, 2 or more.
-        most: The most seeds at a value.
+        n: Runs of each value to begin with, 2 or more. Each run has its own seed.
+        most: The most runs of a value that is decided by its own runs. A limit takes five times as many.
         seed: The first seed.
         level: Confidence of the answer as a whole, in (0, 1).
         threads: How many; all cores when None. Runs have them first, and parts of a run where runs are fewer.
@@ -635,10 +509,7 @@ def find(
     """
     from fairwave import arguments
     from fairwave.ask.wording import check_key
-    from fairwave.runs.grid import Point, assemble, settings
     from fairwave.runs.keeping import Memory
-    from fairwave.runs.replication import replicate
-    from fairwave.scenario import prepared
 
     arguments.check_scenario(scenario, "fairwave.find")
     asked = [until] if isinstance(until, (str, Condition)) else until
@@ -668,61 +539,45 @@ def find(
         raise AskError(f"replications begin with 2 or more and end with no fewer, not {n} and {most}")
     if not 0 < level < 1:
         raise AskError(f"a confidence level lies in (0, 1), not {level}; usual is 0.95")
-    kept = keep if keep is not None else Memory()
-    reference = baseline_of(wanted, baseline, range(seed, seed + most), threads=threads, keep=kept)
-    base = _unrecorded(scenario)
-    made: dict[int, Point] = {}
-
-    def point(step: int) -> Point:
-        if step not in made:
-            changed = base.with_overrides(settings(key, each[step]))
-            made[step] = Point({key: each[step]}, prepared(changed))
-        return made[step]
-
-    def sampler(one: Condition) -> Callable[[int, int], NDArray[np.float64]]:
-        def sample(step: int, seeds: int) -> NDArray[np.float64]:
-            if tell is not None:
-                tell(f"{key} = {each[step]}, {seeds} seeds")
-            chosen = range(seed, seed + seeds)
-            jobs = [(point(step).scenario.native, number) for number in chosen]
-            results = assemble([point(step)], chosen, replicate(jobs, threads=threads, keep=kept))
-            return one.of.measure.over(results).samples()
-
-        return sample
-
-    # Both ends must make sense before anything is run.
+    runner = _Runner(
+        _unrecorded(scenario), key, each, seed, threads, keep if keep is not None else Memory(), tell, wanted, baseline
+    )  # fmt: skip
+    # A baseline that does not fit, and ends that make no sense, are refused before anything else is run.
+    baseline_of(wanted, baseline, [seed], threads=threads, keep=runner.keep)
     for end in (0, len(each) - 1):
-        point(end)
+        runner.point(end)
+    runs = Runs()
     trials = [
         Search(
-            sampler(one),
-            one,
-            len(each),
-            n,
-            most,
-            level,
-            len(wanted),
-            counts.of(one.of.measure),
-            one.of.measure.over(reference).samples() if reference is not None and one.has_baseline else None,
+            runner.sampler(one), one, len(each), n, most, level, len(wanted),
+            counts.of(one.of.measure), runner.reference(one), runs, runner.prepare,
         )
         for one in wanted
-    ]
+    ]  # fmt: skip
     for trial in trials:
         search(trial)
-    tried = sorted({step for trial in trials for step in trial.known})
-    for trial in trials:
-        for step in tried:
-            trial.classify(step)
-    return _answer(key, each, trials, tried)
+    # A search leaves values that the searches before it have not seen.
+    for _ in range(ROUNDS if len(trials) > 1 else 0):
+        before = runs.total
+        for trial in trials:
+            others = [other.judged() for other in trials if other is not trial]
+            trial.decided = {step for one in others for step, verdict in one.items() if verdict == "fails"}
+            search(trial)
+        if runs.total == before:
+            break
+    return _answer(key, each, trials, seed)
 
 
-def _answer(key: str, each: Sequence[Label], trials: Sequence[Search], tried: Sequence[int]) -> Answer:
+def _answer(key: str, each: Sequence[Label], trials: Sequence[Search], seed: int) -> Answer:
     """What the trials of all conditions came to."""
+    runs, tried = trials[0].runs, trials[0].tried
+    judged = [one.judged() for one in trials]
     tested = [
         Tested(
             each[step],
-            [one.wanted.of.measure.interval(one.samples[step]) for one in trials],
-            [one.known[step] for one in trials],
+            [one.wanted.of.measure.interval(one.values(step)) for one in trials],
+            [one[step] for one in judged],
+            [seed + number for number in runs.at[step]],
         )
         for step in tried
     ]
@@ -740,7 +595,9 @@ def _answer(key: str, each: Sequence[Label], trials: Sequence[Search], tried: Se
     ]
     remarks = [said for trial in trials for said in reversals(trial, each)]
     enough = [
-        one.enough(step) for one in trials for step in tried if known[step] == one.known[step] == "open"
+        trial.enough()
+        for trial, verdicts in zip(trials, judged, strict=True)
+        if any(known[step] == verdicts[step] == "open" for step in tried)
     ]
     return Answer(
         key,
@@ -750,7 +607,7 @@ def _answer(key: str, each: Sequence[Label], trials: Sequence[Search], tried: Se
         tested,
         remarks,
         trials[0].level,
-        sum(max(len(one.samples[step]) for one in trials) for step in tried),
+        runs.total,
         [one.relevant for one in trials],
         min((one for one in enough if one is not None), default=None),
     )

@@ -502,8 +502,14 @@ def find(
     seed: FirstSeed = 1,
     replications: Annotated[
         int, typer.Option("--replications", "-n", help="Runs of a value to begin with.")
-    ] = 6,
-    most: Annotated[int, typer.Option(help="The most runs of a value.")] = 12,
+    ] = 3,
+    most: Annotated[
+        int,
+        typer.Option(
+            help="The most runs of a value that its own runs decide. A limit takes up to five times as many, from all "
+            "values around it."
+        ),
+    ] = 12,
     settings: Settings = None,
     threads: Threads = None,
     cluster: Cluster = None,

@@ -309,13 +309,13 @@ def find_value(
                 keep=keep, tell=tell, relevant=relevance, baseline=before,
             )  # fmt: skip
             required = [of_key(one, answer) for one in of_keys]
-            seen = range(seed, seed + max(most, replications))
-            reference = baseline_of(of_measures, before, seen, threads=threads, keep=keep)
+            runs = max(most, replications)
+            edges = sorted({one for edge in answer.limits for one in requiring.seeds_at(answer, edge, runs)})
+            reference = baseline_of(of_measures, before, edges, threads=threads, keep=keep) if edges else None
             required += requiring.at_limits(
-                of_measures, answer, read, seed, threads, keep, reference, relevance
+                of_measures, answer, read, threads, keep, runs, reference, relevance
             )
-        asked = range(seed, seed + max(one.runs for one in answer.tested))
-        origin = Provenance.here({read.hash: read.name}, asked)
+        origin = Provenance.here({read.hash: read.name}, answer.seeds)
         document = {
             "scenario": read.name,
             "activity": read.activities,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from fairwave.ask.requiring import Requirement
     from fairwave.ask.wording import Condition
     from fairwave.results import Results
+    from fairwave.runs.grid import Label
     from fairwave.runs.keeping import Keep
     from fairwave.scenario import Scenario
 
@@ -133,13 +134,16 @@ def at_limits(
     wanted: Sequence[Condition],
     answer: Answer,
     read: Scenario,
-    seed: int,
     threads: int | None,
     keep: Keep,
+    most: int,
     baseline: Results | None = None,
     relevance: Relevance = USUAL,
 ) -> list[Requirement]:
-    """Judges measures at the edges of the regions of a search, by the runs that the search made there."""
+    """Judges measures at the edges of the regions of a search: by the runs that it made there, and `most` at least.
+
+    A curve through the runs of other values may have decided an edge, so that it has few runs of its own.
+    """
     from dataclasses import replace
 
     from fairwave.answers.naming import short_key
@@ -150,14 +154,21 @@ def at_limits(
         return [at_no_limit(one, answer) for one in wanted]
     found: list[Requirement] = []
     for value in answer.limits if wanted else ():
-        runs = next(one.runs for one in answer.tested if one.value == value)
-        there = runs_at(read, answer.key, value, range(seed, seed + runs), threads=threads, keep=keep)
+        seeds = seeds_at(answer, value, most)
+        there = runs_at(read, answer.key, value, seeds, threads=threads, keep=keep)
         where = f"{short_key(answer.key)} = {value}"
         found += [
             replace(one, alternative=where)
             for one in of_results(wanted, there, baseline=baseline, relevance=relevance)
         ]
     return found
+
+
+def seeds_at(answer: Answer, value: Label, most: int) -> list[int]:
+    """The seeds of a search's runs at a value, and new ones until there are `most`."""
+    known = next(list(one.seeds) for one in answer.tested if one.value == value)
+    behind = answer.seeds[-1] + 1
+    return [*known, *range(behind, behind + max(most - len(known), 0))]
 
 
 def met(
