@@ -147,7 +147,7 @@ mod tests {
             (0, 100, 800_000),        // within the first step
             (0, 125, 1_000_000),      // ends with it, and does not wait
             (500, 125, 2_166_667),    // 62.5 bytes, nothing, 62.5 bytes at three times the rate
-            (1200, 3, 2_008_000), // begins during rate 0
+            (1200, 3, 2_008_000),     // begins during rate 0
             (0, 500, 3_000_000),      // a whole schedule
             (2000, 5500, 34_000_000), // 375 bytes, ten schedules, 125 bytes
         ] {
