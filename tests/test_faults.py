@@ -62,6 +62,11 @@ def test_a_command_whose_nth_call_fails_continues(shim, command, kind):
             "error: Input/output error; the disk fails; name a folder",
         ),
         (OSError(errno.EACCES, "Permission denied", "a.toml"), 2, "error: Permission denied: a.toml"),
+        (
+            ImportError("libx.so: failed to map segment from shared object"),
+            1,
+            "error: there is not enough memory",
+        ),
         (MemoryError(), 1, "error: there is not enough memory; make fewer runs at once"),
     ],
 )

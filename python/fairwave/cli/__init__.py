@@ -39,10 +39,18 @@ def main() -> None:
         sys.exit(FAILED)
 
 
+NO_MEMORY = (
+    "PyObject pointer is null",
+    "error return without exception set",
+    "failed to map segment from shared object",
+    "can't start new thread",
+)
+"""How parts say that an allocation failed: the compiled part, the interpreter, the loader of libraries, threads."""
+
+
 def _lacks_memory(error: BaseException) -> bool:
     """Whether an allocation failed: in Python, or in the compiled part on its way to Python."""
-    is_null = type(error).__name__ == "PanicException" and "PyObject pointer is null" in str(error)
-    return isinstance(error, MemoryError) or is_null or "without exception set" in str(error)
+    return isinstance(error, MemoryError) or any(words in str(error) for words in NO_MEMORY)
 
 
 class StoppedError(SystemExit):
