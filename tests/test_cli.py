@@ -438,7 +438,7 @@ def test_sweep_and_find_answer_in_tables_and_as_json(fairwave, scenario, tmp_pat
     )
     status, out, _ = fairwave(*grid, "--out", tmp_path / "sweep")
     assert status == 4
-    assert re.search(r"^2 +\S.* ! .* 3$", out, re.MULTILINE)
+    assert re.search(r"^2 +\S.* 3\n +\S+ !", out, re.MULTILINE), "the cell takes two lines"
     assert "! less precise than loss.voice ± 0.001 after 3 runs" in out
     assert (tmp_path / "sweep" / "flows.parquet").exists()
     _, out, _ = fairwave(*grid, "--json")

@@ -26,7 +26,7 @@ Changes = Mapping[str, float | str]
 
 @cache
 def _compared(key: str, *values: str) -> fairwave.Results:
-    """A call and a stream over one link, under three seeds at each value of a key."""
+    """A call and a stream over one link, under ten seeds at each value of a key."""
     voice: Table = {"kind": "voice", "codec": "g711", "always-on": True}
     playout = {"strategy": "fixed", "reference": "creation", "delay": "30 ms"}
     scenario = fairwave.Scenario.from_dict(
@@ -41,7 +41,7 @@ def _compared(key: str, *values: str) -> fairwave.Results:
             ],
         }
     )
-    return fairwave.compare(scenario, {key: list(values)}, n=3)
+    return fairwave.compare(scenario, {key: list(values)}, n=10)
 
 
 def _is(key: str, one: str, other: str, measure: str, group: str, relevant: Changes | None = None) -> float:
