@@ -23,8 +23,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct DeficitRoundRobinConfig {
-    /// Bytes that a flow may send more each time it has its turn, 1 B and above; best not below the largest packet. Default
-    /// 1500 B.
+    /// Bytes granted to a flow per turn, 1 B and above; best not below the largest packet. Default 1500 B.
     pub quantum: Bytes,
 }
 

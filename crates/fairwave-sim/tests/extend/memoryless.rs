@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct MemorylessConfig {
-    /// Payload bits per second in the mean, above 0.
+    /// Mean payload rate, above 0.
     pub rate: Rate,
     /// Payload of a datagram, 1 B and above. Default 500 B.
     #[serde(default = "default_payload")]

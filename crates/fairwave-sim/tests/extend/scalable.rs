@@ -1,8 +1,8 @@
 //! Scalable TCP: a window that recovers from a loss in a time independent of its size.
 //!
-//! Source: Kelly, *Scalable TCP: improving performance in highspeed wide area networks*, CCR 33(2), 2003, §2 and §3.1.
-//! Each acknowledgement of new data adds a = 0.01 segments, a loss takes b = 1/8 of the window. Up to 16 segments
-//! (the legacy window) it does as Reno does.
+//! Source: Kelly, *Scalable TCP: improving performance in highspeed wide area networks*, CCR 33(2), 2003, §2 and
+//! §3.1. Each acknowledgement of new data adds a = 0.01 segments, a loss takes b = 1/8 of the window. Up to 16
+//! segments (the legacy window) it behaves like Reno.
 //!
 //! **Assumptions.** A loss takes ⌈b · window⌉ (the paper's pseudo-code) of the data in flight. A timeout is Reno's.
 
@@ -21,7 +21,7 @@ pub struct ScalableConfig {
     pub gain: f64,
     /// Part of the window lost on loss, above 0 and below 1. Default 0.125.
     pub loss: f64,
-    /// Up to so many segments it does as Reno does. Default 16.
+    /// Up to this window, in segments, it behaves like Reno. Default 16.
     pub legacy_window: u32,
 }
 

@@ -20,11 +20,11 @@ use fairwave_core::units::{Bytes, Instant, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Datagrams at a rate, evenly spaced. Nothing comes back, and nothing is sent again.
+/// Datagrams at a rate, evenly spaced. There is no feedback and no retransmission.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct SpacedConfig {
-    /// Bits per second that it sends at most, headers included; above 0.
+    /// Maximum rate, headers included; above 0.
     pub rate: Rate,
 }
 

@@ -18,9 +18,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct StepsConfig {
-    /// How long each step lasts, above 0.
+    /// Length of each step, above 0.
     pub each: Span,
-    /// Their rates, of which one at least is above 0.
+    /// Rates of the steps, at least one above 0.
     pub rates: Vec<Rate>,
 }
 
