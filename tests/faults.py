@@ -29,7 +29,7 @@ import fairwave
 from fairwave.cli import main
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 SCENARIO = """
 name = "faults"
@@ -231,8 +231,8 @@ def numbers(most: int, count: int) -> list[int]:
     return sorted({*first, *last, *(third + 1 + int(step * index) for index in range(count - 2 * third))})
 
 
-def faults(command: str, kind: str, count: int) -> list[dict[str, object]]:
-    """Every fault that was tried, each with what went wrong."""
+def faults(command: str, kind: str, count: int) -> Iterator[dict[str, object]]:
+    """Every fault that is tried, each with what went wrong."""
     root = Path(tempfile.mkdtemp(prefix="faults-"))
     for name, text in (("faults.toml", SCENARIO), ("network.toml", NETWORK), ("net.json", NODES)):
         (root / name).write_text(text, encoding="utf-8")
@@ -251,7 +251,6 @@ def faults(command: str, kind: str, count: int) -> list[dict[str, object]]:
             if kind == "write"
             else [(errno.EMFILE, False), (errno.EMFILE, True)]
         )
-    found: list[dict[str, object]] = []
     for number in tried:
         for code, lasting in ways:
             shutil.rmtree(out, ignore_errors=True)
@@ -273,9 +272,8 @@ def faults(command: str, kind: str, count: int) -> list[dict[str, object]]:
                 wrong.append(f"left other files: {names[:8]}")
             if not before <= kept(out):
                 wrong.append("lost runs that had been kept")
-            found.append({"what": what, "said": last, "wrong": wrong})
+            yield {"what": what, "said": last, "wrong": wrong}
     shutil.rmtree(root, ignore_errors=True)
-    return found
 
 
 def run() -> None:
@@ -288,6 +286,7 @@ def run() -> None:
     prepare()
     for one in faults(asked.command, asked.kind, asked.count):
         sys.stdout.write(json.dumps(one) + "\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":

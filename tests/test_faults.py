@@ -31,6 +31,7 @@ def shim(tmp_path_factory):
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["write", "open", "allocation"])
 @pytest.mark.parametrize("command", ["run", "page", "sweep", "network", "study"])
 def test_a_command_whose_nth_call_fails_continues(shim, command, kind):
