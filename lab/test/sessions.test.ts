@@ -70,7 +70,7 @@ describe("the verdict", () => {
       expect(of(name).mos).toBeCloseTo(Math.min(...scores), 9);
     }
     const texts = verdicts(run, scoresOf([run]));
-    expect(texts[0]?.text).toMatch(/^The stream of call is poor: MOS \d\.\d\d of the worst stream\.$/);
+    expect(texts[0]?.text).toMatch(/^The stream of call is poor: MOS \d\.\d\d of the worst stream; a picture was frozen for \d+\.\d s\.$/);
     expect(texts[0]?.band).toBe("poor");
     expect(texts[2]?.text).toMatch(/^The stream of other is good: MOS \d\.\d\d of the worst stream\.$/);
     // Sessions are not told a second time by what they lose.
