@@ -36,6 +36,7 @@ HONOURED = {
     "--capture",
     "--case",
     "--grid",
+    "--groups",
     "--laws",
     "--loss-pattern",
     "--measures",
