@@ -188,3 +188,17 @@ def test_the_crossing_of_a_sharp_line_is_in_its_bin():
 )
 def test_the_narrowest_range_holds_its_share(chances, share, least, found):
     assert curves.narrowest(np.array(chances), share, least) == found
+
+
+def test_a_measure_that_does_not_vary_on_one_side_is_settled_there():
+    """As a loss that is 0 in every run until the link is full: the noise behind the limit is none before it."""
+
+    def sample(step, numbers):
+        draw = np.random.default_rng(list(numbers))
+        return np.zeros(len(numbers)) if step <= 5 else 4 * (step - 5) + draw.exponential(4, len(numbers))
+
+    tried = Search(sample, condition("loss <= 1"), COUNT)
+    search(tried)
+    ((first, last, before, after),) = spans(tried.judged())
+    assert (first, before) == (0, None)
+    assert 4 <= last <= 5 < after <= 8

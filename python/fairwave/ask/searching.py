@@ -197,6 +197,8 @@ class Search:
             mean = float(margin.mean())
             own = float(margin.std(ddof=1))
             reach = factor * max(own, deviation) / math.sqrt(len(margin)) if deviation else 0.0
+            if len(margin) >= 2 * self.begin and self._is_at_an_end(step):
+                reach = 0.0
             low, high, includes = mean - reach, mean + reach, "=" in self.wanted.sign
             holds, fails = low > 0 or (low == 0 and includes), high < 0 or (high == 0 and not includes)
             found[step] = 1 if holds else -1 if fails else 0
@@ -326,10 +328,22 @@ class Search:
             for step in self._in_bracket(one, self._share(brackets)):
                 found[step] = BATCH
         for step, sign in settled.items():
+            if not sign and step not in self.decided and self._is_constant(step):
+                found[step] = max(2 * self.begin - len(self.runs.at[step]), 1)
+        for step, sign in settled.items():
             is_inside = any(one.first <= step <= one.last for one in brackets)
             if not sign and not is_inside and step not in self.decided and self._is_worth_more(step):
                 found[step] = min(self.begin, self.most - len(self.runs.at[step]))
         return found
+
+    def _is_at_an_end(self, step: int) -> bool:
+        """Whether all runs of a step are at the same end of the measure's scale, as a loss of 0."""
+        values = self.values(step)
+        return bool(np.ptp(values) == 0) and float(values[0]) in self.wanted.of.measure.limits
+
+    def _is_constant(self, step: int) -> bool:
+        """Whether all of few runs of a step are at an end of the scale, so that a few more settle it."""
+        return 1 < len(self.margin(step)) < 2 * self.begin and self._is_at_an_end(step)
 
     def _in_bracket(self, bracket: Bracket, share: float) -> list[int]:
         """The steps of a bracket that get more runs."""
