@@ -236,4 +236,4 @@ def test_a_factor_given_twice_in_a_reading_is_refused(fairwave, tmp_path):
     file.write_text(f'{{"{factor.id}": {json.dumps(first)}, "{factor.id}": {json.dumps(second)}}}')
     status, _, complaint = fairwave("study", "voice", "--reading", file)
     assert status == 2
-    assert f"the factor {factor.id!r} stands twice" in complaint
+    assert f"reading.json, line 1: the key {factor.id!r} stands twice" in complaint
