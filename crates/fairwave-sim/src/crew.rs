@@ -1,17 +1,16 @@
 //! Threads that do one round of small tasks after another, thousands of rounds a second: too many to wake sleeping threads
-//! for each.
+//! for each. A thread that waits looks again for some microseconds, then gives way to others, then sleeps until it is woken. So on a
+//! busy machine it does not keep a core from those that it waits for.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
 
-/// How often one who waits looks again at once, then after giving way to others; after that it sleeps in between.
-const SPINS: u32 = 2_000;
-const YIELDS: u32 = 500;
-const NAP: Duration = Duration::from_micros(50);
+/// How often a thread that waits looks again at once, then after it has given way to others; after that it sleeps.
+const SPINS: u32 = 500;
+const YIELDS: u32 = 200;
 
 /// Threads at work on tasks `0..tasks`, each of which one of them does in each round.
 pub(crate) struct Crew<'w> {
@@ -21,8 +20,47 @@ pub(crate) struct Crew<'w> {
     next: AtomicUsize,
     done: AtomicUsize,
     over: AtomicBool,
+    sleepers: Sleepers,
     /// What the first task that panicked said.
     panicked: Mutex<Option<Box<dyn Any + Send>>>,
+}
+
+/// Threads that sleep until something has happened.
+#[derive(Default)]
+struct Sleepers {
+    /// Changed under `door` alone.
+    count: AtomicUsize,
+    door: Mutex<()>,
+    bell: Condvar,
+}
+
+impl Sleepers {
+    /// Waits until `has_come` holds. Who makes it hold calls [`Self::wake`] next.
+    fn wait_until(&self, has_come: impl Fn() -> bool) {
+        for look in 0..SPINS + YIELDS {
+            if has_come() {
+                return;
+            }
+            if look < SPINS { std::hint::spin_loop() } else { thread::yield_now() }
+        }
+        let mut door = self.door.lock().unwrap_or_else(PoisonError::into_inner);
+        // In the one order of sequentially consistent operations either this comes first, and `wake` sees it; or the change
+        // does, and `has_come` sees that.
+        self.count.fetch_add(1, Ordering::SeqCst);
+        while !has_come() {
+            door = self.bell.wait(door).unwrap_or_else(PoisonError::into_inner);
+        }
+        self.count.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// Something has happened.
+    fn wake(&self) {
+        if self.count.load(Ordering::SeqCst) > 0 {
+            // Nobody is between its last look and its sleep.
+            drop(self.door.lock().unwrap_or_else(PoisonError::into_inner));
+            self.bell.notify_all();
+        }
+    }
 }
 
 /// Has `lead` call for rounds, with so many threads in all. They are gone when it returns.
@@ -33,23 +71,24 @@ pub(crate) fn with<R>(
     lead: impl FnOnce(&Crew<'_>) -> R,
 ) -> R {
     let (next, done, over) = (AtomicUsize::new(tasks), AtomicUsize::new(0), AtomicBool::new(false));
-    let crew = Crew { task, tasks, next, done, over, panicked: Mutex::new(None) };
+    let crew = Crew { task, tasks, next, done, over, sleepers: Sleepers::default(), panicked: Mutex::new(None) };
     thread::scope(|scope| {
         for _ in 1..threads.min(tasks) {
             // Where the system refuses a thread, the others do its work.
             let _ = thread::Builder::new().name("fairwave-island".to_owned()).spawn_scoped(scope, || crew.help());
         }
         // Also when `lead` panics.
-        let _dismissed = Dismissal(&crew.over);
+        let _dismissed = Dismissal(&crew);
         lead(&crew)
     })
 }
 
-struct Dismissal<'o>(&'o AtomicBool);
+struct Dismissal<'c, 'w>(&'c Crew<'w>);
 
-impl Drop for Dismissal<'_> {
+impl Drop for Dismissal<'_, '_> {
     fn drop(&mut self) {
-        self.0.store(true, Ordering::Release);
+        self.0.over.store(true, Ordering::SeqCst);
+        self.0.sleepers.wake();
     }
 }
 
@@ -57,12 +96,10 @@ impl Crew<'_> {
     /// Every task is done once, the lower ones first; returns when all are. Panics if one did, with what it said.
     pub fn round(&self) {
         self.done.store(0, Ordering::Relaxed);
-        self.next.store(0, Ordering::Release);
+        self.next.store(0, Ordering::SeqCst);
+        self.sleepers.wake();
         self.work();
-        let mut looked = 0;
-        while self.done.load(Ordering::Acquire) < self.tasks {
-            wait(&mut looked);
-        }
+        self.sleepers.wait_until(|| self.done.load(Ordering::SeqCst) >= self.tasks);
         let panicked = self.panicked.lock().ok().and_then(|mut panicked| panicked.take());
         if let Some(panicked) = panicked {
             resume_unwind(panicked);
@@ -81,34 +118,29 @@ impl Crew<'_> {
             {
                 panicked.get_or_insert(panic);
             }
-            self.done.fetch_add(1, Ordering::Release);
+            if self.done.fetch_add(1, Ordering::SeqCst) + 1 == self.tasks {
+                // The one who leads may sleep.
+                self.sleepers.wake();
+            }
         }
     }
 
     fn help(&self) {
-        let mut looked = 0;
-        while !self.over.load(Ordering::Acquire) {
-            if self.next.load(Ordering::Acquire) < self.tasks {
-                self.work();
-                looked = 0;
-            } else {
-                wait(&mut looked);
+        loop {
+            let is_over = || self.over.load(Ordering::SeqCst);
+            self.sleepers.wait_until(|| is_over() || self.next.load(Ordering::SeqCst) < self.tasks);
+            if is_over() {
+                return;
             }
+            self.work();
         }
-    }
-}
-
-fn wait(looked: &mut u32) {
-    *looked = looked.saturating_add(1);
-    match *looked {
-        looked if looked < SPINS => std::hint::spin_loop(),
-        looked if looked < SPINS + YIELDS => thread::yield_now(),
-        _ => thread::sleep(NAP),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -125,6 +157,23 @@ mod tests {
                 }
             });
         }
+    }
+
+    #[test]
+    fn threads_that_have_gone_to_sleep_are_woken() {
+        let (main, helped) = (thread::current().id(), AtomicUsize::new(0));
+        let task = |own: usize| {
+            // Long enough for the other thread to go to sleep.
+            thread::sleep(Duration::from_millis(if own == 0 { 5 } else { 1 }));
+            helped.fetch_add(usize::from(thread::current().id() != main), Ordering::Relaxed);
+        };
+        with(2, 2, &task, |crew| {
+            for _ in 0..20 {
+                crew.round();
+                thread::sleep(Duration::from_millis(5));
+            }
+        });
+        assert!(helped.load(Ordering::Relaxed) > 0);
     }
 
     #[test]

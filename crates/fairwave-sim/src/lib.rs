@@ -61,4 +61,6 @@ pub use result::{
     CompletionRow, ConversationRow, FateRow, FlowRow, GroupRow, LinkRow, OutageRow, OutcomeRow, PlaybackRow,
     RecoveryRow, RoundTripRow, RunResult, SeriesRow, ServiceClassRow, TimelinessRow, TinRow, TransferRow, UnitRow,
 };
-pub use run::{PARTS, SteppedRun, cut_of, run, run_cut, run_in_parts, run_looking_ahead, run_on, run_seen};
+pub use run::{
+    PARTS, SteppedRun, cut_of, run, run_changing, run_cut, run_in_parts, run_looking_ahead, run_on, run_seen,
+};

@@ -55,12 +55,25 @@ pub(crate) struct Wish {
     pub least: f64,
     /// So many islands; as many as suit the threads if none.
     pub islands: Option<usize>,
+    /// When the run goes from islands to the plain loop and back.
+    pub changes: Changes,
+}
+
+/// When a run goes from islands to the plain loop and back. What it leaves is the same.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Changes {
+    /// Never: it stays on islands.
+    Never,
+    /// When the other one turns out to be faster.
+    ByRate,
+    /// After so many windows; made for tests.
+    Windows(u64),
 }
 
 impl Wish {
     /// What users have: as fast as possible on so many threads.
     pub fn fast(threads: usize) -> Self {
-        Wish { threads, least: WORTH_IT, islands: None }
+        Wish { threads, least: WORTH_IT, islands: None, changes: Changes::ByRate }
     }
 }
 

@@ -23,7 +23,7 @@ use crate::link::{Departure, Service};
 use crate::look_ahead;
 use crate::measure::Window;
 use crate::network::Network;
-use crate::partition::{Cut, Wish};
+use crate::partition::{Changes, Cut, Wish};
 use crate::places::{Extent, Held, Same, Told, Whole};
 use crate::probe::{Probe, RemovalCause};
 use crate::result::RunResult;
@@ -113,7 +113,20 @@ pub fn cut_of(plan: &Plan, threads: usize) -> Result<Option<Cut>, RunError> {
 /// # Errors
 /// As [`run`].
 pub fn run_cut(plan: &Plan, threads: usize, islands: Option<usize>) -> Result<(RunResult, usize), RunError> {
-    Simulation::new(Cow::Borrowed(plan), (), ())?.finish_on(plan, Wish { threads, least: 0.0, islands }, None)
+    Simulation::new(Cow::Borrowed(plan), (), ())?.finish_on(
+        plan,
+        Wish { threads, least: 0.0, islands, changes: Changes::Never },
+        None,
+    )
+}
+
+/// Like [`run_cut`], but the run goes from islands to the plain loop and back after every `windows` windows.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_changing(plan: &Plan, threads: usize, windows: u64) -> Result<(RunResult, usize), RunError> {
+    let wish = Wish { threads, least: 0.0, islands: None, changes: Changes::Windows(windows) };
+    Simulation::new(Cow::Borrowed(plan), (), ())?.finish_on(plan, wish, None)
 }
 
 /// As [`run_cut`], with prefetching however few flows there are: it changes nothing of what a run leaves.
@@ -125,7 +138,7 @@ pub fn run_looking_ahead(plan: &Plan, threads: usize) -> Result<(RunResult, usiz
     simulation.looks_ahead = true;
     let begun = std::mem::replace(&mut simulation.events, EventQueue::new(true, plan.flows.len()));
     simulation.events.append(begun);
-    simulation.finish_on(plan, Wish { threads, least: 0.0, islands: None }, None)
+    simulation.finish_on(plan, Wish { threads, least: 0.0, islands: None, changes: Changes::Never }, None)
 }
 
 /// Executes a plan while `probe` looks on, which changes nothing of what the run leaves.
@@ -645,5 +658,6 @@ mod shared;
 mod stepped;
 #[cfg(test)]
 mod tests;
+mod turns;
 
 pub use stepped::SteppedRun;

@@ -35,10 +35,10 @@ fn a_saturated_link_carries_its_rate_with_any_queue_rate_law_and_size() {
         "queue = { capacity = { packets = 20 } }, loss = { model = \"bernoulli\", rate = 1e-9 }",
     ];
     for (rate, bits, micros, offered) in [
-        ("\"100 Gb/s\"", 100e9, 300, "80 Gb/s"),
-        ("[{ at = \"0 s\", is = \"100 Gb/s\" }]", 100e9, 300, "80 Gb/s"),
-        ("\"33.3 Mb/s\"", 33.3e6, 200_000, "30 Mb/s"),
-        ("\"7.000001 Gb/s\"", 7.000_001e9, 2_000, "6 Gb/s"),
+        ("\"100 Gb/s\"", 100e9, 100, "80 Gb/s"),
+        ("[{ at = \"0 s\", is = \"100 Gb/s\" }]", 100e9, 100, "80 Gb/s"),
+        ("\"33.3 Mb/s\"", 33.3e6, 60_000, "30 Mb/s"),
+        ("\"7.000001 Gb/s\"", 7.000_001e9, 600, "6 Gb/s"),
     ] {
         for queue in queues {
             for payloads in [&[26, 27][..], &[1460, 1459], &[26, 1460]] {

@@ -8,7 +8,7 @@ use fairwave_core::units::Span;
 use fairwave_scenario::Scenario;
 use fairwave_scenario::plan::Plan;
 use fairwave_sim::probe::Probe;
-use fairwave_sim::{RunError, RunResult, cut_of, run, run_cut, run_looking_ahead, run_on, run_seen};
+use fairwave_sim::{RunError, RunResult, cut_of, run, run_changing, run_cut, run_looking_ahead, run_on, run_seen};
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
 
@@ -35,6 +35,11 @@ fn same(plain: &RunResult, cut: &RunResult) -> bool {
 /// Whether a plan leaves the same with prefetching, on one thread and on islands, which takes more than 2000 flows otherwise.
 fn same_looking_ahead(plain: &RunResult, plan: &Plan) -> bool {
     [1, 2].iter().all(|&threads| same(plain, &run_looking_ahead(plan, threads).expect("a run").0))
+}
+
+/// Whether a plan leaves the same when the run goes from islands to the plain loop and back all the time.
+fn same_changing(plain: &RunResult, plan: &Plan) -> bool {
+    [40, 300].iter().all(|&windows| same(plain, &run_changing(plan, 2, windows).expect("a run").0))
 }
 
 /// Checks 60 cases of what is drawn.
@@ -70,6 +75,7 @@ fn golden_scenarios_leave_the_same_bytes_on_islands() {
         let (cut, islands) = run_cut(&plan, 2, None).expect("a run");
         assert!(same(&plain, &cut), "{} on {islands} islands", path.display());
         assert!(same_looking_ahead(&plain, &plan), "{} with prefetching", path.display());
+        assert!(same_changing(&plain, &plan), "{} by turns", path.display());
         were_cut += usize::from(islands > 1);
     }
     assert!(were_cut >= 5, "only {were_cut} could be cut");
@@ -122,6 +128,13 @@ fn a_run_on_threads_can_be_followed_and_stopped() {
     let stopped = run_on(&plan, 2, Some(&count));
     assert!(matches!(stopped, Err(RunError::Stopped)));
     assert_eq!(parts.into_inner(), 100);
+}
+
+#[test]
+fn a_run_whose_way_depends_on_the_clock_leaves_the_bytes_of_the_plain_loop() {
+    let plan = dumbbell(1000, "5 ms", "");
+    assert!(cut_of(&plan, 2).expect("a plan").is_some(), "worth it");
+    assert!(same(&run(&plan).expect("a run"), &run_on(&plan, 2, None).expect("a run")));
 }
 
 const DELAYS: [&str; 6] = ["0 ms", "1 ns", "20 us", "1 ms", "3 ms", "20 ms"];
@@ -206,6 +219,7 @@ fn networks_and_flows_at_random_leave_the_same_bytes_on_islands() {
         let (cut, islands) = run_cut(&plan, threads, None).expect("a run");
         prop_assert!(same(&plain, &cut), "{} islands\n{}", islands, text);
         prop_assert!(same_looking_ahead(&plain, &plan), "with prefetching\n{}", text);
+        prop_assert!(same_changing(&plain, &plan), "by turns\n{}", text);
         were_cut.set(were_cut.get() + u32::from(islands > 1));
         Ok(())
     });
@@ -297,6 +311,7 @@ fn senders_that_are_called_ahead_of_time_leave_the_bytes_of_those_that_are_not()
         let (cut, islands) = run_cut(&plan, threads, None).expect("a run");
         prop_assert!(same(&seen, &cut), "{} islands\n{}", islands, text);
         prop_assert!(same_looking_ahead(&seen, &plan), "with prefetching\n{}", text);
+        prop_assert!(same_changing(&seen, &plan), "by turns\n{}", text);
         Ok(())
     });
 }

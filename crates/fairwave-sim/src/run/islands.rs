@@ -11,19 +11,24 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::plan::Plan;
 
+use super::turns::Turns;
 use super::{Parts, Simulation};
 use crate::admission::Admission;
 use crate::books::InFlight;
 use crate::calendar::EventQueue;
 use crate::crew;
 use crate::detours::Detours;
-use crate::entry::Entry;
+use crate::entry::{Entry, Transit};
 use crate::error::RunError;
 use crate::event::EventKind;
 use crate::network::Network;
 use crate::partition::{self, Partition, Wish};
 use crate::places::{Held, Home, Island, Told};
 use crate::result::RunResult;
+use crate::routes::END;
+
+/// So many windows are one step of the plain loop.
+const PLAIN: u64 = 8;
 
 type OnIsland<'p> = Simulation<'p, (), (), Island>;
 
@@ -44,44 +49,106 @@ impl<'p> Simulation<'p, (), ()> {
         let Some(partition) = self.partition(plan, wish) else {
             return Ok((self.finish(parts)?.0, 1));
         };
-        let warmup = self.window.warmup;
+        let (warmup, mut turns) = (self.window.warmup, Turns::new(wish.changes));
         if warmup > Instant::ZERO {
             let last = Instant::from_nanos(warmup.nanos() - 1);
-            self.run_on_islands(plan, &partition, (Instant::ZERO, last), parts)?;
+            self.run_by_turns(plan, &partition, (Instant::ZERO, last), parts, &mut turns)?;
             self.begin_window();
         }
-        self.run_on_islands(plan, &partition, (warmup, self.window.end), parts)?;
+        self.calls_senders_ahead = true;
+        self.run_by_turns(plan, &partition, (warmup, self.window.end), parts, &mut turns)?;
         self.end_window();
         Ok((self.settle()?.0, partition.islands))
     }
 
-    /// Handles what happens in this time, both moments included.
-    fn run_on_islands(
+    /// Handles what happens in this time, both moments included: on islands and in the plain loop by turns.
+    fn run_by_turns(
         &mut self,
         plan: &'p Plan,
         partition: &Partition,
         (from, until): (Instant, Instant),
         parts: Parts<'_>,
+        turns: &mut Turns,
     ) -> Result<(), RunError> {
-        let islands: Vec<Mutex<OnIsland<'p>>> = self.cut(plan, partition).into_iter().map(Mutex::new).collect();
+        // Empty in the plain loop.
+        let islands: Vec<Mutex<Option<OnIsland<'p>>>> = (0..partition.islands).map(|_| Mutex::new(None)).collect();
         let window = [AtomicU64::new(0), AtomicU64::new(0)];
         let handle = |own: usize| {
             let [begin, end] = window.each_ref().map(|edge| Instant::from_nanos(edge.load(Ordering::Relaxed)));
-            held(&islands[own]).run_window(begin, end);
+            if let Some(island) = held(&islands[own]).as_mut() {
+                island.run_window(begin, end);
+            }
         };
+        if turns.on_islands {
+            self.settle_on(&islands, plan, partition);
+        }
         crew::with(partition.threads, islands.len(), &handle, |crew| {
-            super::in_parts(self.window.end, (from, until), parts, &mut |from, until| {
-                in_windows(partition.lookahead, (from, until), &mut |begin, end| {
-                    window.iter().zip([begin, end]).for_each(|(edge, at)| edge.store(at.nanos(), Ordering::Relaxed));
-                    crew.round();
-                    let mut islands: Vec<_> = islands.iter().map(held).collect();
-                    hand_over(&mut islands)
-                })
+            super::in_parts(self.window.end, (from, until), parts, &mut |mut from, until| loop {
+                let reached = if turns.on_islands {
+                    in_windows(partition.lookahead, (from, until), &mut |begin, end| {
+                        window
+                            .iter()
+                            .zip([begin, end])
+                            .for_each(|(edge, at)| edge.store(at.nanos(), Ordering::Relaxed));
+                        crew.round();
+                        let mut guards: Vec<_> = islands.iter().map(held).collect();
+                        let mut islands: Vec<&mut OnIsland<'p>> =
+                            guards.iter_mut().filter_map(|island| island.as_mut()).collect();
+                        let next = hand_over(&mut islands)?;
+                        let events = || islands.iter().map(|island| island.events_handled).sum();
+                        Ok(WindowEnd { next, is_last: turns.is_over(events) })
+                    })?
+                } else {
+                    self.run_plain(partition.lookahead * PLAIN, (from, until), turns)?
+                };
+                if reached == until {
+                    return Ok(());
+                }
+                let begun = std::time::Instant::now();
+                if turns.on_islands {
+                    self.unite(taken(&islands), partition, reached);
+                    turns.change(begun.elapsed(), self.events_handled);
+                } else {
+                    self.settle_on(&islands, plan, partition);
+                    turns.change(begun.elapsed(), 0);
+                }
+                from = reached + Span::from_nanos(1);
             })
         })?;
-        let islands = islands.into_iter().map(|island| island.into_inner().unwrap_or_else(PoisonError::into_inner));
-        self.unite(islands.collect(), partition, until);
+        if turns.on_islands {
+            self.unite(taken(&islands), partition, until);
+        }
         Ok(())
+    }
+
+    /// Handles what happens from `from` until `until`, both moments included, step by step in the plain loop, as long as it is its turn. Answers
+    /// with the last moment that has been handled.
+    fn run_plain(
+        &mut self,
+        step: Span,
+        (from, until): (Instant, Instant),
+        turns: &mut Turns,
+    ) -> Result<Instant, RunError> {
+        let mut begin = from;
+        loop {
+            let end = Instant::from_nanos((begin + step).nanos() - 1).min(until);
+            self.run_until(begin, end)?;
+            let next = self.events.earliest();
+            if end == until || next > until {
+                return Ok(until);
+            }
+            if turns.is_over(|| self.events_handled) {
+                return Ok(end);
+            }
+            begin = next.max(end + Span::from_nanos(1));
+        }
+    }
+
+    /// Gives everything to islands that are empty.
+    fn settle_on(&mut self, islands: &[Mutex<Option<OnIsland<'p>>>], plan: &'p Plan, partition: &Partition) {
+        for (place, island) in islands.iter().zip(self.cut(plan, partition)) {
+            *held(place) = Some(island);
+        }
     }
 
     /// Gives everything to the islands.
@@ -126,7 +193,7 @@ impl<'p> Simulation<'p, (), ()> {
                 }
             })
             .collect();
-        for entry in std::mem::replace(&mut self.events, EventQueue::new(false, 0)).take() {
+        for entry in std::mem::replace(&mut self.events, EventQueue::new(self.looks_ahead, 0)).take() {
             if let Some(island) = cut.get_mut(island_of(&entry, partition)) {
                 island.events.push(&entry);
             }
@@ -156,6 +223,7 @@ impl<'p> Simulation<'p, (), ()> {
             sending.push(std::mem::take(&mut island.sending.items).into_iter());
             receiving.push(std::mem::take(&mut island.receiving.items).into_iter());
         }
+        self.sight = Default::default();
         self.network.links.items = gathered(links, &partition.links);
         self.sending.items = gathered(sending, &partition.sending);
         self.receiving.items = gathered(receiving, &partition.receiving);
@@ -190,24 +258,40 @@ fn gathered<T>(mut dealt: Vec<std::vec::IntoIter<T>>, homes: &[Home]) -> Vec<T> 
 }
 
 /// An island, which nobody else uses at the time.
-fn held<'i, 'p>(island: &'i Mutex<OnIsland<'p>>) -> MutexGuard<'i, OnIsland<'p>> {
+fn held<'i, 'p>(island: &'i Mutex<Option<OnIsland<'p>>>) -> MutexGuard<'i, Option<OnIsland<'p>>> {
     // Who panicked with it has ended the run.
     island.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Handles what happens from `from` until `until`, both moments included, window by window. `handle` does one and answers with when
-/// something is due next.
+/// Takes all islands out of their places.
+fn taken<'p>(islands: &[Mutex<Option<OnIsland<'p>>>]) -> Vec<OnIsland<'p>> {
+    islands.iter().filter_map(|island| held(island).take()).collect()
+}
+
+/// A window is over.
+struct WindowEnd {
+    /// When something is due next.
+    next: Instant,
+    /// No other window follows.
+    is_last: bool,
+}
+
+/// Handles what happens from `from` until `until`, both moments included, window by window. `handle` does one. Answers with the last moment
+/// that has been handled.
 fn in_windows(
     lookahead: Span,
     (from, until): (Instant, Instant),
-    handle: &mut dyn FnMut(Instant, Instant) -> Result<Instant, RunError>,
-) -> Result<(), RunError> {
+    handle: &mut dyn FnMut(Instant, Instant) -> Result<WindowEnd, RunError>,
+) -> Result<Instant, RunError> {
     let mut begin = from;
     loop {
         let end = Instant::from_nanos((begin + lookahead).nanos() - 1).min(until);
-        let next = handle(begin, end)?;
+        let WindowEnd { next, is_last } = handle(begin, end)?;
         if end == until || next > until {
-            return Ok(());
+            return Ok(until);
+        }
+        if is_last {
+            return Ok(end);
         }
         // Where nothing is due for a while, time goes on at once.
         begin = next.max(end + Span::from_nanos(1));
@@ -219,7 +303,7 @@ fn in_windows(
 ///
 /// # Errors
 /// The first failure by island, whichever came first.
-fn hand_over(islands: &mut [MutexGuard<'_, OnIsland<'_>>]) -> Result<Instant, RunError> {
+fn hand_over(islands: &mut [&mut OnIsland<'_>]) -> Result<Instant, RunError> {
     islands.iter_mut().find_map(|island| island.extent.failed.take()).map_or(Ok(()), Err)?;
     for from in 0..islands.len() {
         for to in 0..islands.len() {
@@ -251,7 +335,16 @@ impl OnIsland<'_> {
                 self.hear(told);
             }
             mail.first = Instant::NEVER;
-            mail.arrivals.iter().for_each(|entry| self.events.push(entry));
+            for entry in &mail.arrivals {
+                if let Some(Transit { packet, next: END, .. }) = entry.arrival()
+                    && packet.feedback
+                    && let Some(sending) = self.sending.get_mut(packet.flow.0 as usize)
+                {
+                    // The plain loop wants to know.
+                    sending.awaited.add();
+                }
+                self.events.push(entry);
+            }
             mail.arrivals.clear();
         }
         self.extent.inbox = inbox;

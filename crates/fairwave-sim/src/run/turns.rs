@@ -1,0 +1,147 @@
+//! When a run goes from islands to the plain loop and back.
+//!
+//! On a busy machine the system takes a core away from one thread while the others wait for it, window by window. Then islands
+//! are slower than the plain loop. So a run compares the two: it counts the events that it handles per second of wall time. It
+//! stays on islands while they are a tenth faster. What it leaves does not depend on this.
+
+use std::time::{Duration, Instant as Clock};
+
+use crate::partition::Changes;
+
+/// How long a rate is measured.
+const SAMPLE: Duration = Duration::from_millis(30);
+/// How long the plain loop goes on where islands were slower, the first time and at most: four times as long after each vain attempt.
+const PAUSE: [Duration; 2] = [Duration::from_millis(500), Duration::from_millis(2_400)];
+/// How long islands go on before the plain loop is measured again.
+const TRUST: Duration = Duration::from_millis(1_500);
+/// So many times as long as a change takes, it goes on without another.
+const CHANGE: u32 = 20;
+/// So many times as fast as the plain loop islands must be.
+const LEAST: f64 = 1.1;
+
+/// Decides which way a run goes on: on islands or in the plain loop.
+pub(super) struct Turns {
+    changes: Changes,
+    /// The run is on islands.
+    pub on_islands: bool,
+    /// Windows, or steps of the plain loop, since the last change.
+    steps: u64,
+    /// When the last change was, and when the present sample began with how many events.
+    changed: Clock,
+    sample: (Clock, u64),
+    /// How long the plain loop goes on.
+    pause: Duration,
+    /// The same after the next vain attempt.
+    next_pause: Duration,
+    /// Events per second in the plain loop.
+    plain: f64,
+    /// The longest change so far.
+    longest_change: Duration,
+}
+
+impl Turns {
+    /// The run begins: in the plain loop where rates decide, so that a short run is not cut.
+    pub fn new(changes: Changes) -> Self {
+        let now = Clock::now();
+        Turns {
+            changes,
+            on_islands: changes != Changes::ByRate,
+            steps: 0,
+            changed: now,
+            sample: (now, 0),
+            pause: SAMPLE,
+            next_pause: PAUSE[0],
+            plain: 0.0,
+            longest_change: Duration::ZERO,
+        }
+    }
+
+    /// A window or a step of the plain loop is over; `events` have been handled in all. Answers whether the run goes on the other way.
+    pub fn is_over(&mut self, events: impl Fn() -> u64) -> bool {
+        self.steps += 1;
+        match self.changes {
+            Changes::Never => false,
+            Changes::Windows(windows) => self.steps >= windows,
+            Changes::ByRate => self.is_over_at(Clock::now(), events),
+        }
+    }
+
+    fn is_over_at(&mut self, now: Clock, events: impl Fn() -> u64) -> bool {
+        let passed = now.saturating_duration_since(self.sample.0);
+        let wanted = if self.on_islands { SAMPLE.max(self.longest_change) } else { self.pause };
+        if passed < wanted {
+            return false;
+        }
+        let events = events();
+        let rate = events.saturating_sub(self.sample.1) as f64 / passed.as_secs_f64();
+        self.sample = (now, events);
+        if !self.on_islands {
+            self.plain = rate;
+            return true;
+        }
+        if rate < LEAST * self.plain {
+            self.pause = self.next_pause.max(self.longest_change * CHANGE);
+            self.next_pause = (self.next_pause * 4).min(PAUSE[1]);
+            return true;
+        }
+        self.next_pause = PAUSE[0];
+        self.pause = SAMPLE.max(self.longest_change);
+        now.saturating_duration_since(self.changed) >= TRUST.max(self.longest_change * CHANGE)
+    }
+
+    /// The run goes the other way from now on; the change took so long, and `events` have been handled in all.
+    pub fn change(&mut self, took: Duration, events: u64) {
+        let now = Clock::now();
+        (self.on_islands, self.steps) = (!self.on_islands, 0);
+        (self.changed, self.sample) = (now, (now, events));
+        self.longest_change = self.longest_change.max(took);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Time spent on islands and in the plain loop, in seconds, of a run of ten seconds whose ways have these rates, in events per millisecond, at
+    /// a time in milliseconds.
+    fn spent(rate: impl Fn(u64, bool) -> u64) -> [f64; 2] {
+        let mut turns = Turns::new(Changes::ByRate);
+        let (begin, mut events, mut spent) = (turns.changed, 0, [0.0; 2]);
+        for millis in 1..=10_000 {
+            let now = begin + Duration::from_millis(millis);
+            events += rate(millis, turns.on_islands);
+            spent[usize::from(!turns.on_islands)] += 1e-3;
+            if turns.is_over_at(now, || events) {
+                turns.change(Duration::from_millis(1), events);
+                (turns.changed, turns.sample.0) = (now, now);
+            }
+        }
+        spent
+    }
+
+    #[test]
+    fn a_run_stays_on_islands_that_are_faster() {
+        let [islands, plain] = spent(|_, on_islands| if on_islands { 150 } else { 100 });
+        assert!(plain < 0.03 * islands, "{islands} and {plain} s");
+    }
+
+    #[test]
+    fn a_run_spends_little_time_on_islands_that_are_slower() {
+        for slower in [40, 90, 105] {
+            let [islands, plain] = spent(|_, on_islands| if on_islands { slower } else { 100 });
+            assert!(islands < 0.04 * plain, "{islands} and {plain} s at {slower} %");
+        }
+    }
+
+    #[test]
+    fn a_machine_that_gets_busy_or_idle_changes_the_way() {
+        let busy = |millis: u64| (3_000..6_000).contains(&millis);
+        let [islands, plain] = spent(|millis, on_islands| match (busy(millis), on_islands) {
+            (true, true) => 40,
+            (false, true) => 150,
+            (_, false) => 100,
+        });
+        // The pause that begins last may reach into the idle time.
+        assert!((3.5..7.2).contains(&islands) && plain > 2.7, "{islands} and {plain} s");
+    }
+}
