@@ -70,7 +70,9 @@ describe("the verdict", () => {
       expect(of(name).mos).toBeCloseTo(Math.min(...scores), 9);
     }
     const texts = verdicts(run, scoresOf([run]));
-    expect(texts[0]?.text).toMatch(/^The stream of call is poor: MOS \d\.\d\d of the worst stream; a picture was frozen for \d+\.\d s\.$/);
+    expect(texts[0]?.text).toMatch(
+      /^The stream of call is poor: MOS \d\.\d\d of the worst stream; a picture was frozen for \d+\.\d s\.$/,
+    );
     expect(texts[0]?.band).toBe("poor");
     expect(texts[2]?.text).toMatch(/^The stream of other is good: MOS \d\.\d\d of the worst stream\.$/);
     // Sessions are not told a second time by what they lose.
@@ -99,7 +101,7 @@ describe("the verdict", () => {
     const scores = scoresOf(runs);
     expect([...scores.keys()]).toEqual(["call", "other"]);
     expect(verdicts(run, scores)[0]?.text).toMatch(
-      /MOS \d\.\d\d (± \d\.\d\d|\[.*\]) of the worst stream, over 2 runs\.$/,
+      /MOS \d\.\d\d (± \d\.\d\d|\[.*\]) of the worst stream, over 2 runs; a picture was frozen for \d+\.\d s\.$/,
     );
   });
 });
