@@ -14,7 +14,7 @@ from fairwave_report import demo
 def page(tmp_path_factory):
     out = tmp_path_factory.mktemp("demo") / "out"
     # From the checkout, as `make demo` does it: the examples lie there.
-    demo.demo(out, replications=2)
+    demo.demo(out, replications=3)
     return out / "index.html"
 
 

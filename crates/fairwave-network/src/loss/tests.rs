@@ -279,7 +279,7 @@ fn a_program_hands_in_a_model_of_its_own_and_names_it_like_any_other() {
     assert_eq!(serde_json::to_string(&config).expect("text"), text);
     assert!(LossConfig::names().contains(&"every-nth".to_owned()));
     let schema = serde_json::to_string(&schemars::schema_for!(LossConfig)).expect("a schema");
-    assert!(schema.contains("every-nth") && schema.contains("A program's own model"), "{schema}");
+    assert!(schema.contains("every-nth") && schema.contains("A custom model"), "{schema}");
     let refused: LossConfig = serde_json::from_str(r#"{"model":"every-nth","nth":0}"#).expect("readable");
     assert_eq!(refused.check().expect_err("zero").key, "nth");
     let error = serde_json::from_str::<LossConfig>(r#"{"model":"every-nth","n":3}"#).expect_err("no key").to_string();
